@@ -92,6 +92,20 @@ func NewRand(key Key) *Rand { return &Rand{key: key, stale: true} }
 // numbers. The host does this before every call; a strategy need not.
 func (r *Rand) Rekey(position uint64) { r.at, r.stale = position, true }
 
+// StartPosition is where a strategy's stream stands while its seat is made.
+const StartPosition uint64 = 0
+
+// ChoosePosition is where a strategy's stream stands while it chooses in a
+// match, given by its index in the schedule. Whoever calls a strategy rekeys
+// to this, to ObservePosition and to StartPosition before the call: the arena,
+// a player agent, a process that seats run in. So all of them give a strategy
+// the same numbers, whatever it consumed before.
+func ChoosePosition(match uint64) uint64 { return 2*match + 1 }
+
+// ObservePosition is where a strategy's stream stands while it is told how a
+// match ended.
+func ObservePosition(match uint64) uint64 { return 2*match + 2 }
+
 // Uint64 returns 64 uniform bits. With the other methods it makes *Rand a
 // math/rand/v2 Source.
 func (r *Rand) Uint64() uint64 {

@@ -1,0 +1,210 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Accumulator takes in league records and keeps sufficient statistics: integers
+// that do not depend on the order in which leagues come, nor on how they were
+// divided among accumulators. Its memory is a few hundred bytes for each pair
+// of players, however many leagues it is fed. Sums are exact for 10^8 of the
+// largest leagues that the rules allow.
+//
+// Each league of the plan is to be added once; an accumulator cannot tell when
+// it is given one twice. It is for one goroutine at a time: give each goroutine
+// a [Accumulator.Fresh] one and [Accumulator.Merge] them.
+type Accumulator struct {
+	*layout
+	leagues   int64
+	technical bool // a match was decided on technical grounds
+	players   []playerSums
+	pairs     []pairSums // by pairIndex
+	raw, adj  products   // of league points, and of adjusted ones in units
+	placings  placings
+	faults    faults
+	league    tally // of the league being added
+}
+
+// playerSums are sums over leagues of what one player did in each.
+type playerSums struct {
+	wins, draws, technical int64
+	raw, adj, adjWins      int64 // adj and adjWins in units
+	winsSq, adjWinsSq      wide
+	differ                 ratioSums
+}
+
+// pairSums are sums over leagues of what two players, a before b in the field,
+// did against each other.
+type pairSums struct {
+	winsA, winsB, draws int64
+	adjA, adjB          int64 // in units
+	luckSq              wide  // of a's raw minus adjusted points, in units
+	differ              ratioSums
+}
+
+// NewAccumulator returns an empty accumulator for the leagues of a plan. It
+// fails if the plan has no valid draw or cannot be scheduled.
+func NewAccumulator(plan results.Plan) (*Accumulator, error) {
+	plan.Field = slices.Clone(plan.Field)
+	l, err := newLayout(plan)
+	if err != nil {
+		return nil, err
+	}
+	return emptyAccumulator(l), nil
+}
+
+// Fresh returns an empty accumulator for the same plan. The two share what
+// never changes and may be used on different goroutines.
+func (a *Accumulator) Fresh() *Accumulator { return emptyAccumulator(a.layout) }
+
+func emptyAccumulator(l *layout) *Accumulator {
+	n := len(l.field)
+	return &Accumulator{
+		layout:   l,
+		players:  make([]playerSums, n),
+		pairs:    make([]pairSums, pairs(n)),
+		raw:      newProducts(n),
+		adj:      newProducts(n),
+		placings: newPlacings(n),
+		faults:   newFaults(n),
+		league:   newTally(n),
+	}
+}
+
+// Leagues is how many leagues have been added.
+func (a *Accumulator) Leagues() int { return int(a.leagues) }
+
+// Add counts one league and keeps nothing of it. A record that does not fit the
+// plan is an error and is not counted, not even in part.
+func (a *Accumulator) Add(l results.League) error {
+	if err := a.tallyLeague(l); err != nil {
+		return fmt.Errorf("analyse league %d: %w", l.Index, err)
+	}
+	a.foldPairs(l.Seats)
+	for i := range a.players {
+		p, t := &a.players[i], &a.league.players[i]
+		p.wins += t.wins
+		p.draws += t.draws
+		p.technical += t.technical
+		p.raw += t.raw
+		p.adj += t.adj
+		p.adjWins += t.adjWins
+		p.winsSq.addProduct(t.wins, t.wins)
+		p.adjWinsSq.addProduct(t.adjWins, t.adjWins)
+		p.differ.add(t.differ, t.clean)
+		a.league.raw[i], a.league.adj[i] = t.raw, t.adj
+	}
+	a.raw.addOuter(a.league.raw)
+	a.adj.addOuter(a.league.adj)
+	a.placings.add(a.league.raw)
+	if a.league.technical {
+		a.technical = true
+		a.faults.count(l, a.slots)
+	}
+	a.faults.note(l)
+	a.leagues++
+	return nil
+}
+
+// Merge adds what another accumulator of the same plan has counted. The other
+// is left as it was. Merging accumulators of different plans is an error.
+func (a *Accumulator) Merge(o *Accumulator) error {
+	if err := a.sameAs(o.layout); err != nil {
+		return fmt.Errorf("merge estimates: %w", err)
+	}
+	a.leagues += o.leagues
+	a.technical = a.technical || o.technical
+	for i := range a.players {
+		a.players[i].merge(&o.players[i])
+	}
+	for i := range a.pairs {
+		a.pairs[i].merge(&o.pairs[i])
+	}
+	a.raw.merge(o.raw)
+	a.adj.merge(o.adj)
+	a.placings.merge(o.placings)
+	a.faults.merge(o.faults)
+	return nil
+}
+
+func (l *layout) sameAs(o *layout) error {
+	if l == o {
+		return nil
+	}
+	if l.legs != o.legs || l.draw != o.draw {
+		return fmt.Errorf("plans differ: %d legs with draw %s, and %d legs with draw %s", l.legs, l.draw, o.legs, o.draw)
+	}
+	same := func(x, y results.Entrant) bool { return x.Name == y.Name }
+	if !slices.EqualFunc(l.field, o.field, same) {
+		return errors.New("plans differ in who plays or in which order the field stands")
+	}
+	return nil
+}
+
+func (p *playerSums) merge(o *playerSums) {
+	p.wins += o.wins
+	p.draws += o.draws
+	p.technical += o.technical
+	p.raw += o.raw
+	p.adj += o.adj
+	p.adjWins += o.adjWins
+	p.winsSq.add(o.winsSq)
+	p.adjWinsSq.add(o.adjWinsSq)
+	p.differ.merge(o.differ)
+}
+
+func (p *pairSums) merge(o *pairSums) {
+	p.winsA += o.winsA
+	p.winsB += o.winsB
+	p.draws += o.draws
+	p.adjA += o.adjA
+	p.adjB += o.adjB
+	p.luckSq.add(o.luckSq)
+	p.differ.merge(o.differ)
+}
+
+// products is the upper triangle, with the diagonal, of the matrix of summed
+// products of league values: with the sums, all that covariances are made of.
+type products struct {
+	n     int
+	cells []wide
+}
+
+func newProducts(n int) products {
+	return products{n: n, cells: make([]wide, n*(n+1)/2)}
+}
+
+func (p products) addOuter(values []int64) {
+	at := 0
+	for i, x := range values {
+		row := p.cells[at:][:len(values)-i]
+		for j, y := range values[i:] {
+			row[j].addProduct(x, y)
+		}
+		at += len(row)
+	}
+}
+
+func (p products) at(i, j int) wide {
+	if i > j {
+		i, j = j, i
+	}
+	return p.cells[i*(2*p.n-i+1)/2+j-i]
+}
+
+func (p products) merge(o products) {
+	for i := range p.cells {
+		p.cells[i].add(o.cells[i])
+	}
+}
+
+// winPoints and drawPoints are typed for sums.
+const (
+	winPoints  int64 = game.WinPoints
+	drawPoints int64 = game.DrawPoints
+)

@@ -1,0 +1,179 @@
+package analysis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// everything prints all numbers an accumulator can give, to the last bit.
+func everything(a *analysis.Accumulator) string {
+	return fmt.Sprintf("%#v\n%#v\n%#v", a.Estimates(0.95),
+		a.Compare(analysis.AdjustedPoints, 0.95), a.Compare(analysis.RawPoints, 0.95))
+}
+
+// TestAnyOrder deals the leagues to any number of accumulators in any order and
+// merges those in any order: every byte stays the same.
+func TestAnyOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := genWorld(rt, t)
+		leagues := w.leagues(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 9).Draw(rt, "leagues"))
+		want := everything(analyse(t, w.plan, leagues))
+
+		first := analyse(t, w.plan, nil)
+		parts := []*analysis.Accumulator{first, first.Fresh(), analyse(t, w.plan, nil)}
+		for _, l := range rapid.Permutation(leagues).Draw(rt, "order") {
+			if err := parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "part")].Add(l); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		parts = rapid.Permutation(parts).Draw(rt, "merge order")
+		for _, p := range parts[1:] {
+			before := everything(p)
+			if err := parts[0].Merge(p); err != nil {
+				rt.Fatal(err)
+			}
+			if everything(p) != before {
+				rt.Fatal("merging changed what was merged")
+			}
+		}
+		if got := everything(parts[0]); got != want {
+			rt.Errorf("merged:\n%s\nin order:\n%s", got, want)
+		}
+		if parts[0].Leagues() != len(leagues) {
+			rt.Errorf("%d leagues, want %d", parts[0].Leagues(), len(leagues))
+		}
+	})
+}
+
+// TestAddKeepsNothing hands over slices that are overwritten afterwards, as
+// readers of records do.
+func TestAddKeepsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", 2, bot{even: 0.5}, bot{even: 0.9, fault: 0.2, kind: game.FaultError}, bot{})
+	want := everything(analyse(t, w.plan, w.leagues(3, 5)))
+	acc := analyse(t, w.plan, nil)
+	for _, l := range w.leagues(3, 5) {
+		if err := acc.Add(l); err != nil {
+			t.Fatal(err)
+		}
+		clear(l.Seats)
+		clear(l.Matches)
+		clear(l.Notes)
+	}
+	if got := everything(acc); got != want {
+		t.Errorf("after overwriting:\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMergeOtherPlan(t *testing.T) {
+	t.Parallel()
+	base := newWorld(t, "", 2, bot{}, bot{}, bot{}).plan
+	for name, change := range map[string]func(*results.Plan){
+		"legs":  func(p *results.Plan) { p.Legs = 3 },
+		"draw":  func(p *results.Plan) { p.Draw = "weights:1=2,2=1" },
+		"order": func(p *results.Plan) { p.Field = []results.Entrant{p.Field[1], p.Field[0], p.Field[2]} },
+		"size":  func(p *results.Plan) { p.Field = p.Field[:2] },
+	} {
+		other := base
+		change(&other)
+		if err := analyse(t, base, nil).Merge(analyse(t, other, nil)); err == nil {
+			t.Errorf("%s: merged accumulators of different plans", name)
+		}
+	}
+	longer := base
+	longer.Runs, longer.Seed, longer.Draw = 9, 4, "uniform:1-10"
+	if err := analyse(t, base, nil).Merge(analyse(t, longer, nil)); err != nil {
+		t.Errorf("more runs of the same field do not merge: %v", err)
+	}
+}
+
+func TestNewAccumulatorRefuses(t *testing.T) {
+	t.Parallel()
+	good := newWorld(t, "", 2, bot{}, bot{}).plan
+	for name, change := range map[string]func(*results.Plan){
+		"draw":  func(p *results.Plan) { p.Draw = "dice" },
+		"field": func(p *results.Plan) { p.Field = p.Field[:1] },
+		"legs":  func(p *results.Plan) { p.Legs = 0 },
+	} {
+		plan := good
+		change(&plan)
+		if _, err := analysis.NewAccumulator(plan); err == nil || !strings.HasPrefix(err.Error(), "analyse plan: ") {
+			t.Errorf("bad %s: error %v", name, err)
+		}
+	}
+}
+
+// TestMalformed gives records that no league can have. Each is refused with its
+// number, and nothing of it is counted.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", 1, bot{even: 0.5}, bot{even: 0.5, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
+	acc := analyse(t, w.plan, w.leagues(1, 3))
+	before := everything(acc)
+	for name, spoil := range map[string]func(*results.League){
+		"too few seats":          func(l *results.League) { l.Seats = l.Seats[:2] },
+		"a player twice":         func(l *results.League) { l.Seats[0] = l.Seats[1] },
+		"an unknown player":      func(l *results.League) { l.Seats[0] = 3 },
+		"a negative player":      func(l *results.League) { l.Seats[0] = -1 },
+		"too few matches":        func(l *results.League) { l.Matches = l.Matches[:2] },
+		"too many matches":       func(l *results.League) { l.Matches = append(l.Matches, l.Matches[0]) },
+		"no choice and no fault": func(l *results.League) { l.Matches[2] = results.Match{B: game.Side{Choice: game.Even}, Number: 3} },
+		"no such choice":         func(l *results.League) { l.Matches[2].A = game.Side{Choice: 3} },
+		"a choice off the code":  func(l *results.League) { l.Matches[2].B = game.Side{Choice: 5} },
+		"no number": func(l *results.League) {
+			l.Matches[2] = results.Match{A: game.Side{Choice: game.Odd}, B: game.Side{Choice: game.Even}, Number: results.NoNumber}
+		},
+	} {
+		l := w.league(1, 44)
+		spoil(&l)
+		if err := acc.Add(l); err == nil || !strings.HasPrefix(err.Error(), "analyse league 44: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if everything(acc) != before {
+			t.Fatalf("%s: counted in part", name)
+		}
+	}
+}
+
+// TestLargestLeagues holds sums exact where they are largest: the most matches
+// and the finest draw that the rules allow.
+func TestLargestLeagues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two million matches")
+	}
+	t.Parallel()
+	// 9,999 in 10,000 numbers are even, so differing is worth 2.9997 points to
+	// those who say even: three of twenty-one players never do.
+	bots := make([]bot, 21)
+	for i := range bots[:18] {
+		bots[i].even = 1
+	}
+	w := newWorld(t, "weights:1=1,2=9999", game.MaxMatches/210-1, bots...)
+	l := w.league(1, 0)
+	acc := analyse(t, w.plan, nil)
+	for range 4 {
+		if err := acc.Add(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := acc.Estimates(0.95)
+	// 17 of 20 opponents say even as well: 1 point; 3 do not: 3 * 0.9999.
+	if got, want := e.Players[0].Adjusted.Estimate, (17+3*2.9997)/20; got != want {
+		t.Errorf("adjusted points %v, want %v", got, want)
+	}
+	if e.Players[0].Points.Width() <= 0 || e.VarianceRatio == e.VarianceRatio {
+		t.Errorf("equal leagues give points %v, variance ratio %v", e.Players[0].Points, e.VarianceRatio)
+	}
+	for _, c := range acc.Compare(analysis.AdjustedPoints, 0.95) {
+		if within := (c.A < 18) == (c.B < 18); within != (c.Verdict == analysis.Equal) {
+			t.Fatalf("%d and %d: %v", c.A, c.B, c.Verdict)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package analysis
+
+import (
+	"math"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// Estimates is what the leagues added so far have shown.
+type Estimates struct {
+	Level   float64 // of every interval, for example 0.95
+	Leagues int
+	Matches int64
+	Players []Player // by field index
+	Pairs   []Pair   // (0,1), (0,2), ..., (1,2), ...
+
+	// Order has the field indices from most to fewest adjusted points; players
+	// with equally many stand in field order.
+	Order []int
+	// Neighbours compares those next to each other in Order, Order[k] with
+	// Order[k+1], corrected for their number.
+	Neighbours []Comparison
+
+	// VarianceRatio is how many times the variance of points per match exceeds
+	// that of adjusted points, both averaged over the players: by its square
+	// root adjusted intervals are narrower, and that many times more leagues
+	// would be needed to know raw points as well. NaN where adjusted points do
+	// not vary, or with fewer than two leagues.
+	VarianceRatio float64
+
+	// Fair tells that even and odd numbers are equally likely.
+	Fair bool
+	// Reproducible is false if a match was decided by a fault that another run
+	// of the same plan need not meet; see game.Fault.Reproducible.
+	Reproducible bool
+}
+
+// Player is what one strategy did. Rates and points are per match, and technical
+// losses count in them like any other loss.
+type Player struct {
+	Field      int // field index
+	Name, Kind string
+
+	Matches                  int64
+	Wins, Draws, Losses      int64 // technical losses among Losses
+	TechnicalLosses          int64
+	Faults                   []Fault // by kind
+	WinRate, AdjustedWinRate Estimate
+	Points, Adjusted         Estimate
+	Differ                   Estimate // P(differ) over all opponents; see Pair.Differ
+	ChampionShare            Estimate // of titles by raw points, divided among those level at the top
+	Rank                     Estimate // mean mid-rank by raw points, 1 to the number of players
+}
+
+// Estimates computes every estimate at a confidence level in (0, 1). It can be
+// called at any time and changes nothing. It panics if the level is out of range.
+func (a *Accumulator) Estimates(level float64) Estimates {
+	c := newIntervals(level)
+	e := Estimates{
+		Level: level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.slots)),
+		Players: make([]Player, len(a.players)), Pairs: a.pairEstimates(c),
+		Order: a.orderBy(AdjustedPoints), Fair: 2*a.even == a.unit, Reproducible: true,
+	}
+	for i := range e.Players {
+		e.Players[i] = a.player(i, c)
+		for _, f := range e.Players[i].Faults {
+			e.Reproducible = e.Reproducible && f.Kind.Reproducible()
+		}
+	}
+	e.Neighbours = a.neighbours(e.Order, c)
+	e.VarianceRatio = a.varianceRatio()
+	return e
+}
+
+func (a *Accumulator) player(i int, c *intervals) Player {
+	p := &a.players[i]
+	matches := a.leagues * a.games
+	return Player{
+		Field: i, Name: a.field[i].Name, Kind: a.field[i].Kind,
+		Matches: matches, Wins: p.wins, Draws: p.draws, Losses: matches - p.wins - p.draws,
+		TechnicalLosses: p.technical, Faults: a.faults.of(i),
+		WinRate:         c.of(newSample(a.leagues, p.wins, p.winsSq.big(), a.games), span{0, 1}),
+		AdjustedWinRate: c.of(newSample(a.leagues, p.adjWins, p.adjWinsSq.big(), a.games*a.unit), a.adjustedWin(a.technical)),
+		Points:          c.of(a.rawSample(i), span{0, game.WinPoints}),
+		Adjusted:        c.of(a.adjSample(i), a.adjustedPoints(a.technical)),
+		Differ:          c.of(p.differ.sample(), span{0, 1}),
+		ChampionShare:   c.of(a.placings.share(i, a.leagues), span{0, 1}),
+		Rank:            c.of(a.placings.rank(i), span{1, float64(len(a.players))}),
+	}
+}
+
+func (a *Accumulator) rawSample(i int) sample {
+	return newSample(a.leagues, a.players[i].raw, a.raw.at(i, i).big(), a.games)
+}
+
+func (a *Accumulator) adjSample(i int) sample {
+	return newSample(a.leagues, a.players[i].adj, a.adj.at(i, i).big(), a.games*a.unit)
+}
+
+func (a *Accumulator) varianceRatio() float64 {
+	var raw, adj float64
+	for i := range a.players {
+		raw += a.rawSample(i).variance
+		adj += a.adjSample(i).variance
+	}
+	if adj == 0 {
+		return math.NaN()
+	}
+	return raw / adj
+}
+
+// Distinguishable is how many neighbours in the order by adjusted points really
+// differ, and how many scored the same in every league.
+func (e *Estimates) Distinguishable() (different, equal int) {
+	for _, n := range e.Neighbours {
+		switch n.Verdict {
+		case Different:
+			different++
+		case Equal:
+			equal++
+		}
+	}
+	return different, equal
+}
+
+// NothingToRank reports a field in which no strategy can be better than another:
+// two players, a fair draw and no technical losses. What moves one's expected
+// points moves the other's by as much, so only P(differ) can be measured.
+func (e *Estimates) NothingToRank() bool {
+	if len(e.Players) > 2 || !e.Fair {
+		return false
+	}
+	for _, p := range e.Players {
+		if p.TechnicalLosses > 0 {
+			return false
+		}
+	}
+	return true
+}

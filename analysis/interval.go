@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Estimate is a number with the interval that belongs to it: the procedure that
+// made the interval catches the true value in at least the stated share of
+// experiments. Low <= Estimate <= High always.
+//
+// Without any league behind it Estimate is NaN, and the interval is the whole
+// range of the number.
+type Estimate struct {
+	Estimate, Low, High float64
+}
+
+// Defined reports whether there is an estimate at all.
+func (e Estimate) Defined() bool { return !math.IsNaN(e.Estimate) }
+
+// Width is the length of the interval.
+func (e Estimate) Width() float64 { return e.High - e.Low }
+
+// DefaultLevel is the confidence level used unless another is asked for.
+const DefaultLevel = 0.95
+
+// intervals makes intervals of one confidence level. It remembers the last
+// quantile, because nearly all numbers of an experiment share their degrees of
+// freedom; it is not safe for concurrent use.
+type intervals struct {
+	level    float64
+	leagues  int64 // of the quantile that is remembered
+	quantile float64
+}
+
+func newIntervals(level float64) *intervals {
+	if !(level > 0 && level < 1) {
+		panic(fmt.Sprintf("analysis: confidence level %v is not in (0, 1)", level))
+	}
+	return &intervals{level: level}
+}
+
+// of returns the interval for the mean of independent league values that cannot
+// leave the range.
+//
+//   - Two leagues or more that differ: Student's t on the league values (Student,
+//     Biometrika 6 (1908), 1-25), cut off at the range.
+//   - Two or more that all agree: see [intervals.unseen].
+//   - Fewer: the whole range, since one league says nothing of the next.
+func (c *intervals) of(s sample, r span) Estimate {
+	if s.leagues == 0 {
+		return Estimate{math.NaN(), r.low, r.high}
+	}
+	mean := min(max(s.mean, r.low), r.high) // against the last bit of the division
+	if s.leagues == 1 {
+		return Estimate{mean, r.low, r.high}
+	}
+	if s.constant {
+		w := c.unseen(s.leagues)
+		return Estimate{mean, mean - float64(w*(mean-r.low)), mean + float64(w*(r.high-mean))}
+	}
+	half := c.t(s.leagues) * s.standardError()
+	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
+}
+
+// t is the two-sided critical value of Student's t for the mean of n leagues.
+func (c *intervals) t(n int64) float64 {
+	if c.leagues != n {
+		d := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
+		c.leagues, c.quantile = n, rounded(d.Quantile(0.5+c.level/2))
+	}
+	return c.quantile
+}
+
+// unseen is how much of the range must be left open when n leagues have all
+// given one value: other values can have had a chance of up to 1-(a/2)^(1/n),
+// where 1-a is the level, and would still have stayed unseen with a chance of
+// a/2. At worst they all lie at an end of the range, so the mean is pulled
+// towards each end by at most that share of the distance.
+//
+// Where the one value is a bound of the range this is the exact interval of
+// C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413, for no
+// success in n trials.
+func (c *intervals) unseen(n int64) float64 {
+	return rounded(-math.Expm1(math.Log((1-c.level)/2) / float64(n)))
+}
+
+// tTest is the p-value of a two-sided t test that a mean of n league values is
+// zero, given its t statistic.
+func tTest(t float64, n int64) float64 {
+	df := float64(n - 1)
+	return rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
+}
+
+// rounded keeps eight significant digits, which is more than a critical value or
+// a p-value is good for. Logarithms and exponentials differ in their last bits
+// between architectures; the numbers that are built on them must not.
+func rounded(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 7, 64), 64)
+	if err != nil {
+		panic(err) // what FormatFloat writes, ParseFloat reads
+	}
+	return y
+}

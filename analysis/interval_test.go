@@ -1,0 +1,168 @@
+package analysis
+
+import (
+	"math"
+	"testing"
+)
+
+// TestTAgainstTables uses two-sided 95 % and 99 % critical values as printed in
+// E. S. Pearson and H. O. Hartley, Biometrika Tables for Statisticians, vol. 1,
+// 3rd ed. (1966), table 12, and the last lines from R's qt.
+func TestTAgainstTables(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		df         int64
+		t95, t99   float64
+		lastPlaces float64
+	}{
+		{1, 12.706, 63.657, 5e-4}, {2, 4.303, 9.925, 5e-4}, {5, 2.571, 4.032, 5e-4},
+		{10, 2.228, 3.169, 5e-4}, {30, 2.042, 2.750, 5e-4}, {120, 1.980, 2.617, 5e-4},
+		{999, 1.96234146113345, 2.58075963726764, 1e-7}, {19999, 1.960082611, 2.576075165, 1e-7},
+	} {
+		for level, want := range map[float64]float64{0.95: tt.t95, 0.99: tt.t99} {
+			if got := newIntervals(level).t(tt.df + 1); math.Abs(got-want) > tt.lastPlaces {
+				t.Errorf("t(%v, %d degrees of freedom) = %v, want %v", level, tt.df, got, want)
+			}
+		}
+	}
+}
+
+// TestUnseen is the Clopper-Pearson interval for 0 of n.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		n    int64
+		want float64
+		tol  float64
+	}{
+		{20, 0.1684, 5e-5}, // R. G. Newcombe, Statistics in Medicine 17 (1998), Table I, method 5: 0/20
+		{10, 0.3084971078187608, 1e-8},
+		{1000, 0.003682083896865672, 1e-10}, // both from R: binom.test(0, n)$conf.int[2]
+		{2, 0.8418861169915810, 1e-8},
+	} {
+		if got := newIntervals(0.95).unseen(tt.n); math.Abs(got-tt.want) > tt.tol {
+			t.Errorf("unseen(%d) = %v, want %v", tt.n, got, tt.want)
+		}
+	}
+}
+
+// TestIntervalCases goes through the branches with R. A. Fisher's sleep data:
+// the second drug's extra hours, ten patients (datasets::sleep in R), for which
+// t.test(extra)$conf.int is 0.8976775 to 3.7623225.
+func TestIntervalCases(t *testing.T) {
+	t.Parallel()
+	var sum, squares int64
+	for _, tenths := range []int64{19, 8, 11, 1, -1, 44, 55, 16, 46, 34} {
+		sum += tenths
+		squares += tenths * tenths
+	}
+	sleep := newSample(10, sum, mul(squares), 10)
+	all := func(n int64, v float64) sample { return sample{leagues: n, mean: v, constant: true} }
+	c := newIntervals(0.95)
+	for _, tt := range []struct {
+		name string
+		s    sample
+		r    span
+		want Estimate
+	}{
+		{"t", sleep, span{-10, 10}, Estimate{2.33, 0.8976775, 3.7623225}},
+		{"cut off", sleep, span{1, 3}, Estimate{2.33, 1, 3}},
+		{"no league", sample{}, span{0, 3}, Estimate{math.NaN(), 0, 3}},
+		{"one league", all(1, 2), span{0, 3}, Estimate{2, 0, 3}},
+		{"all at the top", all(20, 1.5), span{1, 1.5}, Estimate{1.5, 1.5 - 0.5*0.1684335, 1.5}},
+		{"all at the bottom", all(20, 1), span{1, 1.5}, Estimate{1, 1, 1 + 0.5*0.1684335}},
+		{"all inside", all(20, 1.25), span{1, 1.5}, Estimate{1.25, 1.25 - 0.25*0.1684335, 1.25 + 0.25*0.1684335}},
+		{"two that agree", all(2, 0), span{0, 1}, Estimate{0, 0, 0.8418861}},
+	} {
+		got := c.of(tt.s, tt.r)
+		for k, pair := range [][2]float64{{got.Estimate, tt.want.Estimate}, {got.Low, tt.want.Low}, {got.High, tt.want.High}} {
+			if math.IsNaN(pair[0]) && math.IsNaN(pair[1]) {
+				continue
+			}
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-7) {
+				t.Errorf("%s: number %d of %v is not that of %v", tt.name, k, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestTTest uses two-sided p-values from R: 2 * pt(-t, n-1).
+func TestTTest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		t    float64
+		n    int64
+		want float64
+	}{
+		{0, 10, 1}, {2, 11, 0.0733880347707404}, {-2, 11, 0.0733880347707404}, {5, 200, 1.25473932525009e-06},
+		{30, 200, 8.94292876057451e-76}, {2, 20000, 0.0455137626334529}, {1, 2, 0.5}, // Cauchy: 1 - 2*atan(1)/pi
+	} {
+		if got := tTest(tt.t, tt.n); math.Abs(got-tt.want) > 1e-7*tt.want {
+			t.Errorf("tTest(%v, %d) = %v, want %v", tt.t, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestRounded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range [][2]float64{
+		{1.96234146113331, 1.9623415}, {1.96234146113345, 1.9623415}, {0, 0}, {1, 1}, {-1.23456784e-30, -1.2345678e-30},
+	} {
+		if got := rounded(tt[0]); got != tt[1] {
+			t.Errorf("rounded(%v) = %v, want %v", tt[0], got, tt[1])
+		}
+	}
+}
+
+func TestLevelOutOfRange(t *testing.T) {
+	t.Parallel()
+	for _, level := range []float64{0, 1, -1, 95, math.NaN()} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("level %v was accepted", level)
+				}
+			}()
+			newIntervals(level)
+		}()
+	}
+}
+
+// TestWide sums products beyond 64 and 127 bits.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	var w, half wide
+	want := mul(0)
+	for i := range int64(100) {
+		x := int64(math.MaxInt64) - i
+		w.addProduct(x, math.MaxInt64)
+		half.addProduct(x, 3)
+		want.Add(want, mul(x, math.MaxInt64))
+		want.Add(want, mul(x, 3))
+		if i == 2 {
+			break // three products of 126 bits fill 128
+		}
+	}
+	w.add(half)
+	if w.big().Cmp(want) != 0 {
+		t.Errorf("sum is %v, want %v", w.big(), want)
+	}
+}
+
+func TestPairIndex(t *testing.T) {
+	t.Parallel()
+	for n := 2; n < 9; n++ {
+		next := 0
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if got := pairIndex(n, i, j); got != next {
+					t.Fatalf("pairIndex(%d, %d, %d) = %d, want %d", n, i, j, got, next)
+				}
+				next++
+			}
+		}
+		if pairs(n) != next {
+			t.Fatalf("%d pairs of %d players, want %d", pairs(n), n, next)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package analysis
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// wide is an unsigned 128-bit sum. The largest league and draw that the rules
+// allow make squares of 2^65; in 128 bits 2^63 leagues of them fit.
+type wide struct{ hi, lo uint64 }
+
+// addProduct adds a*b. Neither is negative.
+func (w *wide) addProduct(a, b int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, lo, 0)
+	w.hi += hi + carry
+}
+
+func (w *wide) add(o wide) {
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, o.lo, 0)
+	w.hi += o.hi + carry
+}
+
+// isZero reports whether nothing but zeros was summed.
+func (w wide) isZero() bool { return w == wide{} }
+
+func (w wide) big() *big.Int {
+	z := new(big.Int).SetUint64(w.hi)
+	z.Lsh(z, 64)
+	return z.Or(z, new(big.Int).SetUint64(w.lo))
+}
+
+// mul returns the product of integers.
+func mul(factors ...int64) *big.Int {
+	z := big.NewInt(1)
+	for _, f := range factors {
+		z.Mul(z, big.NewInt(f))
+	}
+	return z
+}
+
+// float returns the float64 nearest to z.
+func float(z *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(z).Float64()
+	return f
+}
+
+// sample is what the league values of one quantity come to.
+type sample struct {
+	leagues  int64
+	mean     float64
+	variance float64 // of one league's value, with n-1 in the denominator
+	constant bool    // all leagues agree
+}
+
+// standardError is that of the mean; it needs two leagues.
+func (s sample) standardError() float64 { return math.Sqrt(s.variance / float64(s.leagues)) }
+
+// newSample computes mean and variance of n league values v/scale from the
+// exact sums of v and v*v. Nothing is rounded before the last division, so
+// nothing cancels.
+func newSample(n, sum int64, squares *big.Int, scale int64) sample {
+	s := sample{leagues: n}
+	if n == 0 {
+		return s
+	}
+	s.mean = float64(sum) / (float64(n) * float64(scale))
+	if n == 1 {
+		s.constant = true
+		return s
+	}
+	spread := new(big.Int).Mul(big.NewInt(n), squares)
+	spread.Sub(spread, mul(sum, sum))
+	s.constant = spread.Sign() == 0
+	s.variance = float(spread) / float(mul(n, n-1)) / float(mul(scale, scale))
+	return s
+}
+
+// ratioSums describes a share whose base may differ from league to league, as
+// that of the differing matches among those that both players made a choice in.
+type ratioSums struct {
+	leagues    int64 // those with a base
+	part, base int64
+	partSq     int64
+	partBase   int64
+	baseSq     int64
+}
+
+func (r *ratioSums) add(part, base int64) {
+	if base == 0 {
+		return
+	}
+	r.leagues++
+	r.part += part
+	r.base += base
+	r.partSq += part * part
+	r.partBase += part * base
+	r.baseSq += base * base
+}
+
+func (r *ratioSums) merge(o ratioSums) {
+	r.leagues += o.leagues
+	r.part += o.part
+	r.base += o.base
+	r.partSq += o.partSq
+	r.partBase += o.partBase
+	r.baseSq += o.baseSq
+}
+
+// sample returns the ratio estimate: all parts over all bases, and n times the
+// estimated variance of that ratio, from the residuals part - ratio*base of the
+// leagues (W. G. Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6).
+// Where every league has the same base it is the plain mean of league values.
+func (r ratioSums) sample() sample {
+	s := sample{leagues: r.leagues}
+	if r.leagues == 0 {
+		return s
+	}
+	s.mean = float64(r.part) / float64(r.base)
+	if r.leagues == 1 {
+		s.constant = true
+		return s
+	}
+	// The residuals' squares times base^2 are an integer.
+	residuals := mul(r.base, r.base, r.partSq)
+	residuals.Sub(residuals, mul(2, r.base, r.part, r.partBase))
+	residuals.Add(residuals, mul(r.part, r.part, r.baseSq))
+	s.constant = residuals.Sign() == 0
+	n := r.leagues
+	s.variance = float(mul(n, n)) / float(big.NewInt(n-1)) * float(residuals) / float(mul(r.base, r.base, r.base, r.base))
+	return s
+}
+
+// counted computes mean and variance from how often each value occurred.
+func counted(values []float64, counts []int64) sample {
+	var s sample
+	var sum float64
+	for i, v := range values {
+		s.leagues += counts[i]
+		sum += float64(v * float64(counts[i]))
+	}
+	if s.leagues == 0 {
+		return s
+	}
+	s.mean = sum / float64(s.leagues)
+	var spread float64
+	for i, v := range values {
+		if counts[i] == s.leagues {
+			return sample{leagues: s.leagues, mean: v, constant: true}
+		}
+		d := v - s.mean
+		spread += float64(float64(d*d) * float64(counts[i]))
+	}
+	s.variance = spread / float64(s.leagues-1)
+	return s
+}

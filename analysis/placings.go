@@ -1,0 +1,79 @@
+package analysis
+
+import "slices"
+
+// placings counts where players stood in the leagues' tables by raw points,
+// before tie-breaks.
+//
+// A tie-break decides about a prize, but it says nothing about strategies, so
+// here players who are level share their places: the title is divided by the
+// number of those level at the top, and each of several who are level has the
+// mean of the places they take (mid-rank; M. G. Kendall, Biometrika 33 (1945),
+// 239-251).
+type placings struct {
+	n      int
+	titles []int64 // [player][k-1]: leagues won level with k-1 others
+	ranks  []int64 // [player][r-2]: leagues with twice the mid-rank equal to r
+	keys   []int64 // working space
+}
+
+// rankBits is room for a field index below game.MaxPlayers.
+const rankBits = 10
+
+func newPlacings(n int) placings {
+	return placings{n: n, titles: make([]int64, n*n), ranks: make([]int64, n*(2*n-1)), keys: make([]int64, n)}
+}
+
+// add counts one league in which player i scored points[i].
+func (p *placings) add(points []int64) {
+	for i, x := range points {
+		p.keys[i] = x<<rankBits | int64(i)
+	}
+	slices.Sort(p.keys)
+	for above, rest := 0, p.keys; len(rest) > 0; {
+		best := rest[len(rest)-1] >> rankBits
+		level := 1
+		for level < len(rest) && rest[len(rest)-1-level]>>rankBits == best {
+			level++
+		}
+		for _, key := range rest[len(rest)-level:] {
+			i := int(key & (1<<rankBits - 1))
+			p.ranks[i*(2*p.n-1)+2*above+level-1]++ // twice the mid-rank is 2*above + level + 1
+			if above == 0 {
+				p.titles[i*p.n+level-1]++
+			}
+		}
+		above += level
+		rest = rest[:len(rest)-level]
+	}
+}
+
+func (p *placings) merge(o placings) {
+	for i := range p.titles {
+		p.titles[i] += o.titles[i]
+	}
+	for i := range p.ranks {
+		p.ranks[i] += o.ranks[i]
+	}
+}
+
+// share is a player's part of a league's title: 1/k if k were level at the top.
+func (p *placings) share(player int, leagues int64) sample {
+	values, counts := make([]float64, p.n+1), make([]int64, p.n+1)
+	counts[0] = leagues
+	for k := 1; k <= p.n; k++ {
+		values[k] = 1 / float64(k)
+		counts[k] = p.titles[player*p.n+k-1]
+		counts[0] -= counts[k]
+	}
+	return counted(values, counts)
+}
+
+// rank is a player's mid-rank in a league, from 1 to the number of players.
+func (p *placings) rank(player int) sample {
+	values := make([]float64, 2*p.n-1)
+	for i := range values {
+		values[i] = float64(i+2) / 2
+	}
+	return counted(values, p.ranks[player*len(values):][:len(values)])
+}

@@ -1,0 +1,174 @@
+package analysis_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// TestKnownPairs: what constant players score against each other follows from
+// the rules, so it is met exactly, and the interval claims no certainty.
+func TestKnownPairs(t *testing.T) {
+	t.Parallel()
+	even, odd := bot{even: 1}, bot{even: 0}
+	for _, tt := range []struct {
+		name             string
+		draw             string
+		a, b             bot
+		differ           float64
+		adjA, adjB       float64
+		adjLow, adjHigh  float64
+		openLow, openTop bool // whether the interval reaches below, above the estimate
+	}{
+		{"even and odd, fair draw", "", even, odd, 1, 1.5, 1.5, 1, 1.5, true, false},
+		{"even and even, fair draw", "", even, even, 0, 1, 1, 1, 1.5, false, true},
+		{"even and odd, 3 of 4 even", "weights:1=1,2=3", even, odd, 1, 2.25, 0.75, 0.75, 2.25, true, false},
+		{"even and even, 3 of 4 even", "weights:1=1,2=3", even, even, 0, 1, 1, 0.75, 2.25, true, true},
+	} {
+		w := newWorld(t, tt.draw, 4, tt.a, tt.b)
+		e := analyse(t, w.plan, w.leagues(9, 100)).Estimates(0.95)
+		p := e.Pairs[0]
+		if p.Differ.Estimate != tt.differ || p.AdjustedA != tt.adjA || p.AdjustedB != tt.adjB {
+			t.Errorf("%s: %+v", tt.name, p)
+		}
+		adj := e.Players[0].Adjusted
+		if adj.Estimate != tt.adjA {
+			t.Errorf("%s: adjusted %v", tt.name, adj)
+		}
+		open := 1 - math.Pow(0.025, 1.0/100)
+		low, high := tt.adjA-open*(tt.adjA-tt.adjLow), tt.adjA+open*(tt.adjHigh-tt.adjA)
+		if math.Abs(adj.Low-low) > 1e-7 || math.Abs(adj.High-high) > 1e-7 {
+			t.Errorf("%s: interval %v, want %v to %v", tt.name, adj, low, high)
+		}
+		if (adj.Low < adj.Estimate) != tt.openLow || (adj.High > adj.Estimate) != tt.openTop {
+			t.Errorf("%s: %v claims certainty or leaves its range", tt.name, adj)
+		}
+	}
+}
+
+// TestNoLuckOnAverage holds for every pair that raw points exceed adjusted ones
+// by nothing on average, fair draw or biased, technical losses or not. Twelve
+// pairs are tested, at one chance in 10,000 of a false alarm for all together.
+func TestNoLuckOnAverage(t *testing.T) {
+	t.Parallel()
+	bots := []bot{{even: 0.5}, {even: 1}, {even: 0.7, mood: 0.3}, {even: 0.4, fault: 0.1, kind: game.FaultError}}
+	tests := 0
+	worlds := []*world{newWorld(t, "", 6, bots...), newWorld(t, "weights:1=1,2=3", 6, bots...)}
+	for _, w := range worlds {
+		for _, p := range analyse(t, w.plan, w.leagues(11, 3000)).Estimates(0.95).Pairs {
+			tests++
+			threshold := distuv.UnitNormal.Quantile(1 - 1e-4/2/12)
+			if z := p.Luck.Mean / p.Luck.StandardError; math.Abs(z) > threshold {
+				t.Errorf("draw %s, pair %d-%d: luck %+v is %.1f standard errors from zero", w.plan.Draw, p.A, p.B, p.Luck, z)
+			}
+			if p.Luck.StandardError == 0 {
+				t.Errorf("draw %s, pair %d-%d: luck %+v does not vary", w.plan.Draw, p.A, p.B, p.Luck)
+			}
+		}
+	}
+	if tests != 12 {
+		t.Fatalf("%d pairs were tested, the threshold is for 12", tests)
+	}
+
+	// The check can fail: numbers that are not drawn as the plan says.
+	lie := worlds[0].plan
+	lie.Draw = worlds[1].plan.Draw
+	bad := 0
+	for _, p := range analyse(t, lie, worlds[0].leagues(11, 3000)).Estimates(0.95).Pairs {
+		if math.Abs(p.Luck.Mean) > 6*p.Luck.StandardError {
+			bad++
+		}
+	}
+	if bad == 0 {
+		t.Error("a fair draw passed for one with three even numbers in four")
+	}
+}
+
+// TestVarianceRatio compares with theory: players that throw a coin differ in
+// half of their matches, independently, so raw points vary 1 + 9/(1-p) = 19
+// times as much as adjusted ones at p = 0.5. With 8,000 leagues of eight such
+// players the ratio is known to about 1 %; 6 % is more than five of those.
+func TestVarianceRatio(t *testing.T) {
+	t.Parallel()
+	bots := make([]bot, 8)
+	for i := range bots {
+		bots[i].even = 0.5
+	}
+	w := newWorld(t, "", 2, bots...)
+	e := analyse(t, w.plan, w.leagues(4, 8000)).Estimates(0.95)
+	if math.Abs(e.VarianceRatio-19) > 0.06*19 {
+		t.Errorf("variance ratio %v, want about 19", e.VarianceRatio)
+	}
+}
+
+// TestFaults: counts by kind, the earliest note whatever the order of leagues,
+// technical losses kept out of P(differ), and a run that another machine need
+// not repeat marked as such.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", 3, bot{even: 0.5}, bot{even: 1, fault: 0.2, kind: game.FaultInvalid}, bot{even: 1, fault: 1, kind: game.FaultForfeit})
+	leagues := w.leagues(6, 40)
+	for i, j := 0, len(leagues)-1; i < j; i, j = i+1, j-1 {
+		leagues[i], leagues[j] = leagues[j], leagues[i]
+	}
+	e := analyse(t, w.plan, leagues).Estimates(0.95)
+	if !e.Reproducible {
+		t.Error("invalid choices are the same on every machine")
+	}
+	f := e.Players[2].Faults
+	if len(f) != 1 || f[0] != (analysis.Fault{Kind: game.FaultForfeit, Count: 40 * 2 * 3, Where: "bot3.lua:0: broke"}) {
+		t.Errorf("the player that always fails has %+v", f)
+	}
+	if len(e.Players[0].Faults) != 0 || len(e.Players[1].Faults) != 1 {
+		t.Errorf("faults %+v and %+v", e.Players[0].Faults, e.Players[1].Faults)
+	}
+	for _, p := range e.Pairs {
+		if p.B == 2 && (p.Differ.Defined() || p.Clean != 0 || p.Differ.Width() != 1) {
+			t.Errorf("pair %d-%d has no clean match, and %v", p.A, p.B, p.Differ)
+		}
+	}
+	clean := e.Pairs[0]
+	if clean.Clean >= clean.Matches || math.Abs(clean.Differ.Estimate-0.5) > 5*math.Sqrt(0.25/float64(clean.Clean)) {
+		t.Errorf("a coin against always even: %+v", clean)
+	}
+
+	w.bots[1].kind = game.FaultTimeout
+	if analyse(t, w.plan, w.leagues(6, 40)).Estimates(0.95).Reproducible {
+		t.Error("timeouts need not happen on another machine")
+	}
+}
+
+// TestTitlesAndRanks counts a table by hand. Player 2 always says odd, the other
+// three even, so in every match that differs it is player 2 who wins or loses:
+// with a draw of only odd numbers it wins all and takes every title, with only
+// even numbers it loses all and the others are level.
+func TestTitlesAndRanks(t *testing.T) {
+	t.Parallel()
+	bots := []bot{{even: 1}, {even: 1}, {even: 0}, {even: 1}}
+	for _, tt := range []struct {
+		draw                    string
+		share, otherShare       float64
+		rank, otherRank         float64
+		points, others, differs float64
+	}{
+		{"weights:7=1", 1, 0, 1, 3, 3, 2.0 / 3, 1},
+		{"weights:8=1", 0, 1.0 / 3, 4, 2, 0, 5.0 / 3, 1},
+	} {
+		w := newWorld(t, tt.draw, 1, bots...)
+		e := analyse(t, w.plan, w.leagues(1, 30)).Estimates(0.95)
+		for i, p := range e.Players {
+			share, rank, points, differs := tt.otherShare, tt.otherRank, tt.others, 1.0/3
+			if i == 2 {
+				share, rank, points, differs = tt.share, tt.rank, tt.points, tt.differs
+			}
+			if p.ChampionShare.Estimate != share || p.Rank.Estimate != rank || p.Points.Estimate != points || p.Differ.Estimate != differs {
+				t.Errorf("draw %s, player %d: share %v rank %v points %v differ %v", tt.draw, i,
+					p.ChampionShare, p.Rank, p.Points, p.Differ)
+			}
+		}
+	}
+}

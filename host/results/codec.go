@@ -1,0 +1,184 @@
+package results
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// MaxNoteText is the longest Note.Text that can be recorded, in bytes.
+const MaxNoteText = 1024
+
+// Codes of a match in a record; see FORMAT.md.
+const (
+	narrowDraw = 63  // so many numbers fit beside two choices in one byte
+	escape     = 255 // the match is spelled out
+	maxFault   = 63  // a side has six bits for its fault
+)
+
+// codec turns leagues into the payloads of records and back. It is immutable.
+type codec struct {
+	players int
+	matches int
+	draw    game.Draw
+	size    int // numbers that can be drawn
+	first   int // smallest of them
+	solid   bool
+	seatLen int       // bytes of a field index
+	plain   []Match   // by code, where a match is one byte
+	notes   int       // most that a record can hold
+	limits  [2]uint64 // shortest and longest payload
+}
+
+func newCodec(h Header) (*codec, error) {
+	sched, err := game.NewSchedule(h.Players, h.Legs)
+	if err != nil {
+		return nil, err
+	}
+	c := &codec{
+		players: h.Players, matches: len(sched.Matches()), draw: h.Draw,
+		size: h.Draw.Size(), first: h.Draw.Number(0), seatLen: 1,
+		notes: h.Players * (maxFault + 1),
+	}
+	if c.players > 256 {
+		c.seatLen = 2
+	}
+	c.solid = h.Draw.Number(c.size-1)-c.first == c.size-1
+	if c.size <= narrowDraw {
+		for code := range 4 * c.size {
+			c.plain = append(c.plain, c.decided(code, c.draw.Number(code>>2)))
+		}
+	}
+	seats := uint64(c.players * c.seatLen)
+	const note = 3*binary.MaxVarintLen16 + MaxNoteText
+	c.limits = [2]uint64{
+		1 + seats + uint64(c.matches) + 1,
+		binary.MaxVarintLen64 + seats + uint64(c.matches)*(3+binary.MaxVarintLen16) +
+			binary.MaxVarintLen32 + uint64(c.notes)*note,
+	}
+	return c, nil
+}
+
+// decided is the match in which both chose, the choices being the low two
+// bits of code.
+func (c *codec) decided(code, number int) Match {
+	return Match{
+		A:      game.Side{Choice: game.Parity(code>>1&1) + game.Even},
+		B:      game.Side{Choice: game.Parity(code&1) + game.Even},
+		Number: int32(number),
+	}
+}
+
+// index is the inverse of draw.Number.
+func (c *codec) index(number int32) (int, bool) {
+	if c.solid {
+		i := int(number) - c.first
+		return i, i >= 0 && i < c.size
+	}
+	return c.draw.Index(int(number))
+}
+
+// checkMatch enforces what a record relies on: a side that is not at fault has
+// chosen, and a number is drawn exactly if neither is.
+func checkMatch(m Match) error {
+	clean := m.A.Fault == game.NoFault && m.B.Fault == game.NoFault
+	switch {
+	case m.A.Choice > game.Odd || m.B.Choice > game.Odd:
+		return errors.New("a choice that is none")
+	case m.A.Fault > maxFault || m.B.Fault > maxFault:
+		return fmt.Errorf("fault above %d", maxFault)
+	case m.A.Fault == game.NoFault && m.A.Choice == game.NoParity,
+		m.B.Fault == game.NoFault && m.B.Choice == game.NoParity:
+		return errors.New("neither a choice nor a fault")
+	case clean && m.Number == NoNumber:
+		return errors.New("no number drawn though both chose")
+	case !clean && m.Number != NoNumber:
+		return errors.New("a number drawn in spite of a fault")
+	}
+	return nil
+}
+
+// append adds the payload for l to buf.
+func (c *codec) append(buf []byte, l *League) ([]byte, error) {
+	if l.Index < 0 || l.Index >= MaxRuns {
+		return nil, fmt.Errorf("league %d is not in [0, %d)", l.Index, MaxRuns)
+	}
+	if len(l.Matches) != c.matches {
+		return nil, fmt.Errorf("league %d has %d matches, want %d", l.Index, len(l.Matches), c.matches)
+	}
+	if err := checkSeats(l.Seats, c.players); err != nil {
+		return nil, fmt.Errorf("league %d: %w", l.Index, err)
+	}
+	buf = binary.AppendUvarint(buf, uint64(l.Index))
+	for _, field := range l.Seats {
+		if c.seatLen == 1 {
+			buf = append(buf, byte(field))
+		} else {
+			buf = binary.LittleEndian.AppendUint16(buf, uint16(field))
+		}
+	}
+	for i, m := range l.Matches {
+		var err error
+		if buf, err = c.appendMatch(buf, m); err != nil {
+			return nil, fmt.Errorf("league %d, match %d: %w", l.Index, i, err)
+		}
+	}
+	return c.appendNotes(buf, l)
+}
+
+func (c *codec) appendMatch(buf []byte, m Match) ([]byte, error) {
+	if err := checkMatch(m); err != nil {
+		return nil, err
+	}
+	if m.Number == NoNumber {
+		return append(buf, escape,
+			byte(m.A.Fault)<<2|byte(m.A.Choice), byte(m.B.Fault)<<2|byte(m.B.Choice)), nil
+	}
+	i, ok := c.index(m.Number)
+	if !ok {
+		return nil, fmt.Errorf("number %d cannot come from draw %s", m.Number, c.draw)
+	}
+	choices := byte(m.A.Choice-game.Even)<<1 | byte(m.B.Choice-game.Even)
+	if c.plain != nil {
+		return append(buf, byte(i)<<2|choices), nil
+	}
+	return append(buf, choices, byte(i)), nil
+}
+
+func (c *codec) appendNotes(buf []byte, l *League) ([]byte, error) {
+	if len(l.Notes) > c.notes {
+		return nil, fmt.Errorf("league %d has %d notes, want at most %d", l.Index, len(l.Notes), c.notes)
+	}
+	buf = binary.AppendUvarint(buf, uint64(len(l.Notes)))
+	for _, n := range l.Notes {
+		if n.Field < 0 || n.Field >= c.players || n.Fault > maxFault || len(n.Text) > MaxNoteText {
+			return nil, fmt.Errorf("league %d: note on player %d, fault %d, of %d bytes cannot be recorded",
+				l.Index, n.Field, n.Fault, len(n.Text))
+		}
+		buf = binary.AppendUvarint(buf, uint64(n.Field))
+		buf = append(buf, byte(n.Fault))
+		buf = binary.AppendUvarint(buf, uint64(len(n.Text)))
+		buf = append(buf, n.Text...)
+	}
+	return buf, nil
+}
+
+// checkSeats reports whether seats is a permutation of 0..players-1.
+func checkSeats(seats []int, players int) error {
+	if len(seats) != players {
+		return fmt.Errorf("%d seats, want %d", len(seats), players)
+	}
+	var taken [(game.MaxPlayers + 63) / 64]uint64
+	for s, field := range seats {
+		if field < 0 || field >= players {
+			return fmt.Errorf("seat %d holds player %d of %d", s, field, players)
+		}
+		if taken[field/64]&(1<<(field%64)) != 0 {
+			return fmt.Errorf("player %d has two seats", field)
+		}
+		taken[field/64] |= 1 << (field % 64)
+	}
+	return nil
+}

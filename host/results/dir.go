@@ -1,0 +1,261 @@
+package results
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// Files of a run directory.
+const (
+	PlanFile    = "plan.json"
+	LeaguesFile = "leagues.bin"
+	SummaryFile = "summary.json"
+)
+
+// ErrExists reports a directory that already holds a run.
+var ErrExists = errors.New("already holds a run; resume it, or write to another directory")
+
+// Dir is a run directory opened for writing, which one process at a time can
+// do. It is for one goroutine at a time. What Append was given is in the hands
+// of the operating system after Flush, and on the disk after Close; a process
+// killed in between loses only leagues that a resumed run plays again.
+type Dir struct {
+	path    string
+	plan    Plan
+	lock    *os.File
+	file    *os.File
+	buf     *bufio.Writer
+	enc     *Encoder
+	leagues int
+	tear    *Tear
+	err     error // of the first Append or Flush that failed; the file's end is unsound
+}
+
+// Create makes a run directory for a plan, with the directories above it. It
+// fails with ErrExists if there is a run in it already.
+func Create(path string, plan Plan) (*Dir, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("create run: %w", err)
+	}
+	d := &Dir{path: path, plan: plan}
+	return d.opened(d.create())
+}
+
+func (d *Dir) create() (err error) {
+	if d.lock, err = lockDir(d.path); err != nil {
+		return err
+	}
+	for _, name := range []string{PlanFile, LeaguesFile} {
+		if _, err := os.Lstat(filepath.Join(d.path, name)); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				err = ErrExists
+			}
+			return fmt.Errorf("create run: %s: %w", d.path, err)
+		}
+	}
+	if err := WriteJSON(filepath.Join(d.path, PlanFile), d.plan); err != nil {
+		return err
+	}
+	return d.begin()
+}
+
+// Open opens the run in a directory to go on with it. An end that was not
+// written whole is cut off, see Tear; any other damage is an error.
+func Open(path string) (*Dir, error) {
+	d := &Dir{path: path}
+	return d.opened(d.open())
+}
+
+func (d *Dir) open() (err error) {
+	if d.plan, err = readPlan(filepath.Join(d.path, PlanFile)); err != nil {
+		return err
+	}
+	if d.lock, err = lockDir(d.path); err != nil {
+		return err
+	}
+	// Once more: until the lock was ours the plan could change.
+	if d.plan, err = readPlan(filepath.Join(d.path, PlanFile)); err != nil {
+		return err
+	}
+	d.file, err = os.OpenFile(filepath.Join(d.path, LeaguesFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.begin() // killed right after the plan was written
+	}
+	if err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	return d.resume()
+}
+
+// opened returns d, or closes what an unsuccessful err left open.
+func (d *Dir) opened(err error) (*Dir, error) {
+	if err == nil {
+		return d, nil
+	}
+	for _, f := range []*os.File{d.file, d.lock} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return nil, err
+}
+
+// begin starts an empty leagues.bin.
+func (d *Dir) begin() error {
+	h, err := HeaderOf(d.plan)
+	if err != nil {
+		return err
+	}
+	if d.file == nil {
+		d.file, err = os.OpenFile(filepath.Join(d.path, LeaguesFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return fmt.Errorf("create run: %w", err)
+		}
+	}
+	d.buf = bufio.NewWriterSize(d.file, 1<<16)
+	if d.enc, err = NewEncoder(d.buf, h); err != nil {
+		return err
+	}
+	return d.Flush()
+}
+
+// resume finds the end of an existing leagues.bin and goes there.
+func (d *Dir) resume() error {
+	info, err := d.file.Stat()
+	if err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	h, err := HeaderOf(d.plan)
+	if err != nil {
+		return err
+	}
+	dec, tear, err := survey(d.file, info.Size(), d.plan, nil)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // killed while it wrote the header
+		if err := d.file.Truncate(0); err != nil {
+			return fmt.Errorf("open run: %w", err)
+		}
+		return d.begin()
+	}
+	if err != nil {
+		return d.unreadable(err)
+	}
+	if tear != nil {
+		if err := d.file.Truncate(tear.Offset); err != nil {
+			return fmt.Errorf("repair %s: %w", d.file.Name(), err)
+		}
+	}
+	if _, err := d.file.Seek(dec.Offset(), io.SeekStart); err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	d.leagues, d.tear = dec.next, tear
+	d.buf = bufio.NewWriterSize(d.file, 1<<16)
+	d.enc, err = resumeEncoder(d.buf, h)
+	return err
+}
+
+func (d *Dir) unreadable(err error) error {
+	return fmt.Errorf("%s: %w", filepath.Join(d.path, LeaguesFile), err)
+}
+
+// Path returns the directory.
+func (d *Dir) Path() string { return d.path }
+
+// Plan returns the plan.
+func (d *Dir) Plan() Plan { return d.plan }
+
+// Len returns how many leagues have been recorded.
+func (d *Dir) Len() int { return d.leagues }
+
+// Repaired returns what Open cut off, or nil.
+func (d *Dir) Repaired() *Tear { return d.tear }
+
+// Extend makes plan the plan of the run. It may differ in Runs alone, or the
+// error wraps ErrPlanDiffers, and may not ask for fewer leagues than there are.
+func (d *Dir) Extend(plan Plan) error {
+	if err := plan.Validate(); err != nil {
+		return err
+	}
+	if err := d.plan.SameLeagues(plan); err != nil {
+		return fmt.Errorf("resume %s: %w", d.path, err)
+	}
+	if plan.Runs < d.leagues {
+		return fmt.Errorf("resume %s: %d runs asked for, but %d are recorded already", d.path, plan.Runs, d.leagues)
+	}
+	if plan.Runs == d.plan.Runs {
+		return nil
+	}
+	if err := WriteJSON(filepath.Join(d.path, PlanFile), plan); err != nil {
+		return err
+	}
+	d.plan = plan
+	return nil
+}
+
+// Append records the next league. After a failure the directory accepts no
+// more; opening it again repairs it.
+func (d *Dir) Append(l *League) error {
+	if d.err != nil {
+		return d.err
+	}
+	if l.Index != d.leagues || l.Index >= d.plan.Runs {
+		return fmt.Errorf("record league %d: want league %d of %d", l.Index, d.leagues, d.plan.Runs)
+	}
+	if err := d.enc.Encode(l); err != nil {
+		d.err = fmt.Errorf("%s: %w", d.path, err)
+		return d.err
+	}
+	d.leagues++
+	return nil
+}
+
+// Flush hands all that was appended to the operating system.
+func (d *Dir) Flush() error {
+	if d.err == nil {
+		if err := d.buf.Flush(); err != nil {
+			d.err = fmt.Errorf("%s: %w", d.path, err)
+		}
+	}
+	return d.err
+}
+
+// Leagues yields the recorded leagues in order. A league is valid until the
+// next one, which reuses its memory. After an error nothing more is yielded.
+// Leagues must not be appended meanwhile.
+func (d *Dir) Leagues() iter.Seq2[*League, error] {
+	return func(yield func(*League, error) bool) {
+		if err := d.Flush(); err != nil {
+			yield(nil, err)
+			return
+		}
+		end, err := d.file.Seek(0, io.SeekCurrent)
+		if err != nil {
+			yield(nil, d.unreadable(err))
+			return
+		}
+		_, _, err = survey(d.file, end, d.plan, func(l *League) bool { return yield(l, nil) })
+		if err != nil {
+			yield(nil, d.unreadable(err))
+		}
+	}
+}
+
+// Summary replaces summary.json by v.
+func (d *Dir) Summary(v any) error { return WriteJSON(filepath.Join(d.path, SummaryFile), v) }
+
+// Close writes everything to the disk and lets others open the directory.
+func (d *Dir) Close() error {
+	err := d.Flush()
+	if err == nil {
+		err = d.file.Sync()
+	}
+	return errors.Join(err, d.file.Close(), d.lock.Close())
+}

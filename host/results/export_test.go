@@ -1,0 +1,14 @@
+package results
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Frame adds a payload to a file with its length and its checksum.
+func Frame(file, payload []byte) []byte {
+	start := len(file)
+	file = binary.LittleEndian.AppendUint32(file, uint32(len(payload)))
+	file = append(file, payload...)
+	return binary.LittleEndian.AppendUint32(file, crc32.Checksum(file[start:], castagnoli))
+}

@@ -1,0 +1,121 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// ErrPlanDiffers reports that records belong to another plan than the one at
+// hand: what they say would not be what the plan plays.
+var ErrPlanDiffers = errors.New("the plan differs from the recorded one")
+
+// MaxRuns is the largest number of leagues in a plan.
+const MaxRuns = 1_000_000_000
+
+// Validate reports the first thing about p that cannot be played.
+func (p Plan) Validate() error {
+	if p.Schema != PlanSchema {
+		return fmt.Errorf("plan: schema %q, want %q", p.Schema, PlanSchema)
+	}
+	if p.Runs < 1 || p.Runs > MaxRuns {
+		return fmt.Errorf("plan: %d runs, want 1 to %d", p.Runs, MaxRuns)
+	}
+	if _, err := game.NewSchedule(len(p.Field), p.Legs); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	if _, err := game.ParseDraw(p.Draw); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	switch p.Transport {
+	case "direct", "loopback", "http":
+	default:
+		return fmt.Errorf("plan: transport %q, want direct, loopback or http", p.Transport)
+	}
+	names := make(map[string]int, len(p.Field))
+	for i, e := range p.Field {
+		if e.Name == "" {
+			return fmt.Errorf("plan: player %d has no name", i)
+		}
+		if j, twice := names[e.Name]; twice {
+			return fmt.Errorf("plan: players %d and %d are both called %q", j, i, e.Name)
+		}
+		names[e.Name] = i
+	}
+	return nil
+}
+
+// Hash identifies everything in the plan but Runs, which may grow: two plans
+// with one hash play the same leagues.
+func (p Plan) Hash() [32]byte {
+	p.Runs = 0
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings and integers always marshal
+	}
+	return sha256.Sum256(b)
+}
+
+// SameLeagues returns nil if q plays the same leagues as p, however many of
+// them, and otherwise an error that wraps ErrPlanDiffers and says where they
+// first differ.
+func (p Plan) SameLeagues(q Plan) error {
+	differ := func(what string, was, is any) error {
+		return fmt.Errorf("%w: %s was %v and is %v", ErrPlanDiffers, what, was, is)
+	}
+	switch {
+	case p.Schema != q.Schema:
+		return differ("schema", p.Schema, q.Schema)
+	case p.Legs != q.Legs:
+		return differ("legs", p.Legs, q.Legs)
+	case p.Seed != q.Seed:
+		return differ("seed", p.Seed, q.Seed)
+	case p.Draw != q.Draw:
+		return differ("draw", p.Draw, q.Draw)
+	case p.Transport != q.Transport:
+		return differ("transport", p.Transport, q.Transport)
+	case len(p.Field) != len(q.Field):
+		return differ("number of players", len(p.Field), len(q.Field))
+	}
+	for i, was := range p.Field {
+		is := q.Field[i]
+		switch {
+		case was == is:
+		case was.Name != is.Name:
+			return differ(fmt.Sprintf("player %d", i), was.Name, is.Name)
+		case was.Fingerprint != is.Fingerprint:
+			return fmt.Errorf("%w: the code of %s has changed since", ErrPlanDiffers, is.Name)
+		default:
+			return differ("origin of "+is.Name, was, is)
+		}
+	}
+	return nil
+}
+
+// readPlan reads and checks a plan.json. Unknown fields are errors: a plan
+// that is understood in part would be replayed wrongly.
+func readPlan(path string) (Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	var p Plan
+	if err := dec.Decode(&p); err != nil {
+		return Plan{}, fmt.Errorf("read plan %s: %w", path, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return Plan{}, fmt.Errorf("read plan %s: more than one JSON value", path)
+	}
+	if err := p.Validate(); err != nil {
+		return Plan{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return p, nil
+}

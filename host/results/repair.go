@@ -1,0 +1,108 @@
+package results
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// Tear is an end of a file that was not written whole, as a process leaves it
+// that is killed while it writes. Nothing of value is lost with it: leagues
+// are played again from the plan.
+type Tear struct {
+	Offset  int64 // where the sound part ends, in bytes
+	Dropped int64 // bytes after it
+	Leagues int   // in the sound part
+	Err     error // what was wrong
+}
+
+// String says what was found.
+func (t *Tear) String() string {
+	return fmt.Sprintf("the last %d bytes, after league %d, were not written whole (%v)", t.Dropped, t.Leagues-1, t.Err)
+}
+
+// survey reads the leagues of a plan from the start of a file and finds the end
+// of its sound part. visit, if not nil, is given every league until it returns
+// false. Damage that has sound records after it is no tear: it is an error.
+func survey(f io.ReaderAt, size int64, plan Plan, visit func(*League) bool) (dec *Decoder, tear *Tear, err error) {
+	dec, err = NewDecoder(bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<18))
+	if err != nil {
+		return nil, nil, err
+	}
+	if dec.header.PlanHash != plan.Hash() {
+		return nil, nil, fmt.Errorf("%w: the leagues were not played by the %s beside them", ErrPlanDiffers, PlanFile)
+	}
+	for want := 0; ; want++ {
+		l, err := dec.Decode()
+		var damage *DamageError
+		switch {
+		case err == io.EOF:
+			return dec, nil, nil
+		case errors.As(err, &damage):
+			tear, err := classify(f, size, dec, damage)
+			return dec, tear, err
+		case err != nil:
+			return nil, nil, err
+		case l.Index != want:
+			return nil, nil, fmt.Errorf("league %d stands where league %d should", l.Index, want)
+		case visit != nil && !visit(l):
+			return dec, nil, nil
+		}
+	}
+}
+
+// classify tells a tear from damage that something else must have done.
+func classify(f io.ReaderAt, size int64, dec *Decoder, damage *DamageError) (*Tear, error) {
+	at, found, err := nextSound(f, size, damage.Offset+1, dec.codec)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return nil, fmt.Errorf("%w; sound records follow from byte %d, so this is no torn end. "+
+			"Restore the file from a copy, or cut it to %d bytes to keep the leagues before and resume: "+
+			"those after are played again, the same", damage, at, damage.Offset)
+	}
+	return &Tear{
+		Offset: damage.Offset, Dropped: size - damage.Offset, Leagues: damage.League, Err: damage.Err,
+	}, nil
+}
+
+// nextSound looks for a whole record with a good checksum at any byte from
+// start on. Lengths are rarely plausible by chance, so little is read twice.
+func nextSound(f io.ReaderAt, size, start int64, c *codec) (int64, bool, error) {
+	const window = 1 << 20
+	shortest := int64(c.limits[0]) + frame
+	buf := make([]byte, window)
+	for base := start; base+shortest <= size; base += window - 3 {
+		n, err := f.ReadAt(buf[:min(window, size-base)], base)
+		if err != nil && err != io.EOF {
+			return 0, false, fmt.Errorf("read leagues at byte %d: %w", base, err)
+		}
+		for i := 0; i+4 <= n; i++ {
+			length := uint64(binary.LittleEndian.Uint32(buf[i:]))
+			at := base + int64(i)
+			if length < c.limits[0] || length > c.limits[1] || at+frame+int64(length) > size {
+				continue
+			}
+			if ok, err := sound(f, at, int64(length)); ok || err != nil {
+				return at, ok, err
+			}
+		}
+	}
+	return 0, false, nil
+}
+
+func sound(f io.ReaderAt, at, length int64) (bool, error) {
+	sum := crc32.New(castagnoli)
+	if _, err := io.Copy(sum, io.NewSectionReader(f, at, 4+length)); err != nil {
+		return false, fmt.Errorf("read leagues at byte %d: %w", at, err)
+	}
+	var want [4]byte
+	if _, err := f.ReadAt(want[:], at+4+length); err != nil && err != io.EOF {
+		return false, fmt.Errorf("read leagues at byte %d: %w", at, err)
+	}
+	return binary.LittleEndian.Uint32(want[:]) == sum.Sum32(), nil
+}

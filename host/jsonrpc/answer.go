@@ -1,0 +1,157 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An AnswerKind says what came back from a peer.
+type AnswerKind int
+
+// The kinds of answer.
+const (
+	// AnswerNone is an empty body, as a notification gets it.
+	AnswerNone AnswerKind = iota
+	// AnswerResult is a JSON-RPC response with a result, and no error but null.
+	AnswerResult
+	// AnswerError is a JSON-RPC response with an error that is not null,
+	// whatever stands beside it.
+	AnswerError
+	// AnswerRequest is a JSON-RPC request in the place of a response: a method,
+	// perhaps an id of its own, and neither result nor error.
+	AnswerRequest
+	// AnswerObject is any other JSON object, with or without "jsonrpc".
+	AnswerObject
+)
+
+// String returns the name of the kind in lower case.
+func (k AnswerKind) String() string {
+	switch k {
+	case AnswerNone:
+		return "none"
+	case AnswerResult:
+		return "result"
+	case AnswerError:
+		return "error"
+	case AnswerRequest:
+		return "request"
+	case AnswerObject:
+		return "object"
+	}
+	return fmt.Sprintf("AnswerKind(%d)", int(k))
+}
+
+// An Answer is what a peer sent back. Its bytes belong to the caller; Raw, ID,
+// Result, Params and the data of Error share memory.
+type Answer struct {
+	Kind AnswerKind
+	// Status is the HTTP status; 200 over STDIO.
+	Status int
+	// Header is the HTTP header, nil over STDIO.
+	Header http.Header
+	// Raw is the whole body: a JSON object, or nil for AnswerNone.
+	Raw jsontext.Value
+
+	// ID is the id of the answer as it was written, nil if absent.
+	ID jsontext.Value
+	// Echoed reports whether ID is the id that was sent. An answer with another
+	// one is still an answer: over HTTP it belongs to the call all the same.
+	Echoed bool
+	// Result is set for AnswerResult.
+	Result jsontext.Value
+	// Error is set for AnswerError. Code is 0 where the peer sent no integer,
+	// Message is empty where it sent no string; an error that is a string
+	// becomes Message.
+	Error *Error
+	// Method and Params are set for AnswerRequest.
+	Method string
+	Params jsontext.Value
+}
+
+// parseAnswer classifies a body. It fails if the body is neither empty nor a
+// JSON object, or states another version of JSON-RPC.
+func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return &Answer{Kind: AnswerNone}, nil
+	}
+	var m members
+	kind, err := parseDocument(body, maxDepth, m.set)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != '{':
+		return nil, fmt.Errorf("it is not an object")
+	case m.version != nil && !stringIs(m.version, "2.0"):
+		return nil, fmt.Errorf(`jsonrpc is not "2.0"`)
+	}
+	a := &Answer{Kind: AnswerObject, Raw: body, ID: m.id}
+	switch {
+	case m.version == nil:
+	case m.err != nil && m.err.Kind() != 'n':
+		a.Kind = AnswerError
+		a.Error = parseErrorObject(m.err, maxDepth)
+	case m.result != nil:
+		a.Kind = AnswerResult
+		a.Result = m.result
+	case m.method.Kind() == '"':
+		a.Kind = AnswerRequest
+		a.Method = unquote(m.method)
+		a.Params = m.params
+	}
+	return a, nil
+}
+
+// parseErrorObject reads an error leniently: peers put many things there, and
+// what they mean by it is a refusal in any case. The value has been parsed.
+func parseErrorObject(v jsontext.Value, maxDepth int) *Error {
+	e := new(Error)
+	if v.Kind() == '"' {
+		e.Message = unquote(v)
+		return e
+	}
+	if v.Kind() != '{' {
+		return e
+	}
+	// The value has been parsed before, so that this cannot fail.
+	_, _ = parseDocument(v, maxDepth, func(name, value jsontext.Value) {
+		switch {
+		case stringIs(name, "code"):
+			e.Code = errorCode(value)
+		case stringIs(name, "message") && value.Kind() == '"':
+			e.Message = unquote(value)
+		case stringIs(name, "data"):
+			e.Data = value
+		}
+	})
+	return e
+}
+
+// errorCode reads an integer, also one written as 1.0, 1e3 or "1".
+func errorCode(v jsontext.Value) int {
+	s := string(v)
+	if v.Kind() == '"' {
+		s = unquote(v)
+	}
+	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
+		return int(n)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
+		return 0
+	}
+	return int(f)
+}
+
+// sameID reports whether two ids mean the same: strings by value, so that
+// another way of escaping does no harm, everything else by its bytes.
+func sameID(a, b jsontext.Value) bool {
+	if bytes.Equal(a, b) {
+		return len(a) > 0
+	}
+	return a.Kind() == '"' && b.Kind() == '"' && unquote(a) == unquote(b)
+}

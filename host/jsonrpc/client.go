@@ -1,0 +1,210 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ClientConfig configures a Client. The zero value of a field means the
+// default named with it, a negative limit or time means none.
+type ClientConfig struct {
+	// Timeout bounds a call whose context has no deadline: 10 s. A context with
+	// a deadline is taken at its word.
+	Timeout time.Duration
+	// MaxAnswer is the longest answer that is read, in bytes: 16 MiB.
+	MaxAnswer int64
+	// MaxDepth is the deepest nesting that is read: 128.
+	MaxDepth int
+	// NewID returns the ids of calls, by default RandomID. It must be safe for
+	// concurrent use and must not repeat itself.
+	NewID func() string
+	// Tap, if set, is told of every message out and in.
+	Tap Tap
+}
+
+// A Message is what a Client sends. With a Body, that is sent as it is; else a
+// JSON-RPC request is made of Method and Params, with an id unless Notify is
+// set.
+type Message struct {
+	Method string
+	// Params must be valid JSON, or nil to leave it out.
+	Params jsontext.Value
+	// ID, if set, is used in place of a new one; it must be valid JSON. Beside a
+	// Body it only says which id the body bears, for Answer.Echoed.
+	ID     jsontext.Value
+	Notify bool
+	Body   []byte
+	// Header is added to the request over HTTP and loopback.
+	Header http.Header
+}
+
+// Outgoing is a message on its way.
+type Outgoing struct {
+	URL       string
+	Header    http.Header // may be nil
+	Body      []byte
+	MaxAnswer int64 // bytes; a longer answer is ErrTooLarge
+}
+
+// A Reply is what came back, uninterpreted.
+type Reply struct {
+	Status int         // of HTTP
+	Header http.Header // may be nil
+	Body   []byte
+}
+
+// A RoundTripper carries one message to a peer and brings back what came in
+// answer, whatever its status. Errors are a *CallError, for which the client
+// fills in the URL, or the context's error. It must be safe for concurrent
+// use, must end when the context does, and must not keep the message.
+//
+// OverHTTP, OverStdio and Loopback.From make one; others can wrap those.
+type RoundTripper interface {
+	RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error)
+	// Transport names what is beneath.
+	Transport() Transport
+	// Close frees what is held, such as connections, and fails calls that are
+	// under way where it can.
+	Close() error
+}
+
+// Client calls peers. It is safe for concurrent use.
+type Client struct {
+	cfg ClientConfig
+	rt  RoundTripper
+}
+
+// NewClient returns a client over rt, which it closes when it is closed.
+func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
+	cfg.Timeout = timeout(cfg.Timeout, 10*time.Second)
+	cfg.MaxAnswer = limit(cfg.MaxAnswer, 16<<20)
+	cfg.MaxDepth = limit(cfg.MaxDepth, defaultMaxDepth)
+	if cfg.NewID == nil {
+		cfg.NewID = RandomID
+	}
+	return &Client{cfg: cfg, rt: rt}
+}
+
+// Close closes the round tripper.
+func (c *Client) Close() error { return c.rt.Close() }
+
+// Call sends m to url and returns the answer. It is one attempt: the deadline
+// of ctx is the deadline of the attempt, and nothing is sent twice, neither to
+// this URL nor, by a redirect, to another.
+//
+// A refusal by the peer is an answer (AnswerError, or whatever its status and
+// body say). The error is a *CallError if no usable answer came, and any other
+// if the message cannot be sent at all.
+func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, error) {
+	if m.Body == nil && m.Method == "" {
+		return nil, errors.New("jsonrpc: a message needs a method or a body")
+	}
+	if _, ok := ctx.Deadline(); !ok && c.cfg.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
+		defer cancel()
+	}
+	id, body := c.encode(m)
+	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
+	if c.cfg.Tap == nil {
+		return c.exchange(ctx, out, id)
+	}
+	closing := open(c.cfg.Tap, Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
+	answer, err := c.exchange(ctx, out, id)
+	var failed *CallError
+	switch {
+	case err == nil:
+		closing(answer.Status, answer.Raw, nil)
+	case errors.As(err, &failed):
+		closing(failed.Status, failed.Body, err)
+	default:
+		closing(0, nil, err)
+	}
+	return answer, err
+}
+
+// encode returns the body to send and the id in it, if known.
+func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
+	switch {
+	case m.Body != nil:
+		return m.ID, m.Body
+	case m.Notify:
+		return nil, encodeRequest(nil, m.Method, m.Params)
+	}
+	id = m.ID
+	if id == nil {
+		id = appendQuote(make([]byte, 0, 38), c.cfg.NewID())
+	}
+	return id, encodeRequest(id, m.Method, m.Params)
+}
+
+func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value) (*Answer, error) {
+	reply, err := c.rt.RoundTrip(ctx, out)
+	if err != nil {
+		return nil, callError(ctx, out.URL, err)
+	}
+	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
+	if answer != nil {
+		answer.Status = reply.Status
+		answer.Header = reply.Header
+		answer.Echoed = sameID(answer.ID, id)
+	}
+	if failed := checkReply(reply, answer, err); failed != nil {
+		failed.URL = out.URL
+		return nil, failed
+	}
+	return answer, nil
+}
+
+// checkReply decides by the status whether a reply is an answer. The answer is
+// nil where parsing failed with err.
+func checkReply(reply *Reply, answer *Answer, err error) *CallError {
+	failed := &CallError{
+		Kind:   ErrStatus,
+		Status: reply.Status,
+		Body:   reply.Body,
+		Answer: answer,
+		Err:    err,
+	}
+	switch status := reply.Status; {
+	case retryableStatus(status):
+		failed.RetryAfter = retryDelay(reply.Header)
+		failed.Err = nil // that such a body is no JSON is to be expected
+		return failed
+	case status >= 300 && status < 400:
+		failed.Err = fmt.Errorf("redirects are not followed, here to %q", detail(reply.Header.Get("Location")))
+		return failed
+	case err == nil && (status < 300 || answer.Kind != AnswerNone):
+		return nil
+	case status >= 200 && status < 300:
+		failed.Kind = ErrMalformed
+	}
+	return failed
+}
+
+// callError completes the error of a round tripper.
+func callError(ctx context.Context, url string, err error) *CallError {
+	failed, ok := errors.AsType[*CallError](err)
+	if !ok {
+		failed = &CallError{Err: err}
+	}
+	failed.URL = url
+	if ctx.Err() == nil && (failed.Kind != nil || !isContextError(err)) {
+		return failed
+	}
+	// Whatever broke, it broke because the time was over or nobody waits.
+	failed.Kind, failed.Err = ErrTimeout, context.DeadlineExceeded
+	if errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, context.Canceled) {
+		failed.Kind, failed.Err = context.Canceled, nil
+	}
+	return failed
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}

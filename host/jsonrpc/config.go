@@ -1,0 +1,117 @@
+package jsonrpc
+
+import (
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+)
+
+// Config configures a server on any transport. The zero value of a field means
+// the default named with it, a negative limit or time means none. What has no
+// meaning on a transport (connections over STDIO, say) is ignored there.
+type Config struct {
+	// Path is the path of the endpoint, by default "/mcp".
+	Path string
+	// Other serves what does not belong to the endpoint: requests for other
+	// paths, and requests on Path that are no POST or that Divert picks. Without
+	// it they are answered 404 and 405. The contexts of its requests end as
+	// soon as the server begins to drain, so that streams do not hold it up;
+	// neither the timeouts for body and answer nor the request limits apply.
+	Other http.Handler
+	// Divert reports whether a POST on Path goes to Other. It sees the header
+	// and must not read the body. It is not asked where Other is nil.
+	Divert func(*http.Request) bool
+
+	// AcceptObjects hands JSON objects without a "jsonrpc" member to the handler
+	// as KindObject instead of refusing them.
+	AcceptObjects bool
+	// Refuse, if set, replaces the error objects of refusals.
+	Refuse RefuseFunc
+	// Tap, if set, is told of every message in and out.
+	Tap Tap
+	// Logger gets panics of handlers and what net/http reports of single
+	// connections, at level Warn or Error. By default nothing is logged.
+	Logger *slog.Logger
+
+	// MaxBody is the longest body or line that is read, in bytes: 1 MiB.
+	MaxBody int64
+	// MaxDepth is the deepest nesting of arrays and objects that is read: 128.
+	MaxDepth int
+	// MaxHeader is the longest HTTP header that is read, in bytes: 16 KiB.
+	MaxHeader int
+	// MaxConns is the number of open connections: 1024. At the limit, further
+	// ones wait in the backlog of the operating system.
+	MaxConns int
+	// MaxConcurrent is the number of requests in hand: 1024. At the limit HTTP
+	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO
+	// answers strictly in order.
+	MaxConcurrent int
+	// MaxPerPeer is the same for one remote address (without port): 256.
+	MaxPerPeer int
+
+	// ReadTimeout is the time for reading the header of a request, and again for
+	// its body: 10 s.
+	ReadTimeout time.Duration
+	// WriteTimeout is the time from the end of the header until the answer is
+	// written, the handler's time included: 60 s.
+	WriteTimeout time.Duration
+	// IdleTimeout is the time that a connection is kept between requests: 120 s.
+	IdleTimeout time.Duration
+	// Drain is the time that requests in hand are given to finish when the
+	// server is told to end: 5 s. After it their contexts are cancelled and
+	// connections closed.
+	Drain time.Duration
+
+	// TLSCert and TLSKey are PEM files; both or neither. With them the server
+	// speaks HTTPS (TLS 1.2 or later, HTTP/1.1).
+	TLSCert, TLSKey string
+}
+
+func (c Config) withDefaults() Config {
+	if c.Path == "" {
+		c.Path = "/mcp"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.MaxBody = limit(c.MaxBody, 1<<20)
+	c.MaxDepth = limit(c.MaxDepth, defaultMaxDepth)
+	c.MaxHeader = limit(c.MaxHeader, 16<<10)
+	c.MaxConns = limit(c.MaxConns, 1024)
+	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
+	c.MaxPerPeer = limit(c.MaxPerPeer, 256)
+	c.ReadTimeout = timeout(c.ReadTimeout, 10*time.Second)
+	c.WriteTimeout = timeout(c.WriteTimeout, 60*time.Second)
+	c.IdleTimeout = timeout(c.IdleTimeout, 120*time.Second)
+	if c.Drain == 0 {
+		c.Drain = 5 * time.Second
+	}
+	return c
+}
+
+const defaultMaxDepth = 128
+
+// limit returns n, def for 0, and for a negative n a bound that is never
+// reached but leaves room for one more.
+func limit[T int | int64](n, def T) T {
+	switch {
+	case n == 0:
+		return def
+	case n < 0:
+		return T(math.MaxInt32)
+	}
+	return n
+}
+
+// timeout returns d, def for 0, and 0 (which net/http reads as none) for a
+// negative d.
+func timeout(d, def time.Duration) time.Duration {
+	switch {
+	case d == 0:
+		return def
+	case d < 0:
+		return 0
+	}
+	return d
+}

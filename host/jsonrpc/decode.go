@@ -1,0 +1,246 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxIDBytes bounds an id, which is copied into every answer and log record.
+const maxIDBytes = 1024
+
+// maxDetailBytes bounds the explanation of a refusal, in which a hostile
+// member name or number could otherwise come back at full length.
+const maxDetailBytes = 240
+
+// parser is a jsontext decoder with the buffer it reads from, kept for reuse.
+type parser struct {
+	dec *jsontext.Decoder
+	src bytes.Buffer
+}
+
+var parsers = sync.Pool{New: func() any { return &parser{dec: new(jsontext.Decoder)} }}
+
+// parseDocument checks that raw is exactly one JSON value no deeper than
+// maxDepth, without duplicate names and in valid UTF-8. If it is an object,
+// visit is called with each member in order; the name is still quoted, and
+// both share memory with raw. It returns the kind of the value.
+func parseDocument(raw []byte, maxDepth int, visit func(name, value jsontext.Value)) (jsontext.Kind, error) {
+	if tooDeep(raw, maxDepth) {
+		return 0, fmt.Errorf("nested deeper than %d levels", maxDepth)
+	}
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.src = *bytes.NewBuffer(raw)
+	p.dec.Reset(&p.src)
+
+	kind := p.dec.PeekKind()
+	if err := p.topLevel(kind, visit, raw); err != nil {
+		return kind, parseError(err)
+	}
+	switch _, err := p.dec.ReadToken(); {
+	case err == nil:
+		return kind, errors.New("data after the end of the document")
+	case !errors.Is(err, io.EOF):
+		return kind, fmt.Errorf("data after the end of the document: %w", parseError(err))
+	}
+	return kind, nil
+}
+
+// topLevel reads one value, an object member by member.
+func (p *parser) topLevel(kind jsontext.Kind, visit func(name, value jsontext.Value), raw []byte) error {
+	if kind != '{' {
+		_, err := p.dec.ReadValue()
+		return err
+	}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return err
+	}
+	for p.dec.PeekKind() != '}' {
+		name, err := p.next(raw)
+		if err != nil {
+			return err
+		}
+		value, err := p.next(raw)
+		if err != nil {
+			return err
+		}
+		visit(name, value)
+	}
+	_, err := p.dec.ReadToken()
+	return err
+}
+
+// next reads a value and returns it as a part of raw: what ReadValue itself
+// returns is good only until the next read.
+func (p *parser) next(raw []byte) (jsontext.Value, error) {
+	v, err := p.dec.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := int(p.dec.InputOffset())
+	return raw[end-len(v) : end : end], nil
+}
+
+// release gives p back without holding on to the document.
+func (p *parser) release() {
+	p.src = bytes.Buffer{}
+	p.dec.Reset(&p.src)
+	parsers.Put(p)
+}
+
+// tooDeep reports whether raw, if it is JSON, nests deeper than limit. Few
+// documents have more brackets than the limit, and counting is fast.
+func tooDeep(raw []byte, limit int) bool {
+	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+			if c == '\\' {
+				i++ // whatever is escaped, a quote above all, ends nothing
+			}
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// parseError puts an error of jsontext into words that say where it happened.
+func parseError(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("empty document")
+	case !errors.As(err, &syntax):
+		return err
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("duplicate name at %s", syntax.JSONPointer)
+	case syntax.JSONPointer == "":
+		return fmt.Errorf("%w at offset %d", syntax.Err, syntax.ByteOffset)
+	}
+	return fmt.Errorf("%w at offset %d, within %s", syntax.Err, syntax.ByteOffset, syntax.JSONPointer)
+}
+
+// detail cuts an explanation to a size that may be sent to anybody.
+func detail(s string) string {
+	if len(s) > maxDetailBytes {
+		s = s[:maxDetailBytes] + "..."
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// stringIs reports whether v, which may be nil, is the JSON string s.
+func stringIs(v jsontext.Value, s string) bool {
+	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {
+		return true
+	}
+	if v.Kind() != '"' || bytes.IndexByte(v, '\\') < 0 {
+		return false
+	}
+	return unquote(v) == s
+}
+
+// unquote returns the value of a valid JSON string.
+func unquote(v jsontext.Value) string {
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
+	}
+	b, err := jsontext.AppendUnquote(nil, v)
+	if err != nil {
+		return "" // not reached: v has been parsed
+	}
+	return string(b)
+}
+
+// members holds the top-level members that JSON-RPC gives a meaning to, nil
+// where absent.
+type members struct {
+	version, id, method, params, result, err jsontext.Value
+}
+
+func (m *members) set(name, value jsontext.Value) {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = appendQuote(nil, unquote(name))
+	}
+	switch string(name) {
+	case `"jsonrpc"`:
+		m.version = value
+	case `"id"`:
+		m.id = value
+	case `"method"`:
+		m.method = value
+	case `"params"`:
+		m.params = value
+	case `"result"`:
+		m.result = value
+	case `"error"`:
+		m.err = value
+	}
+}
+
+// validID reports whether id may be echoed.
+func validID(id jsontext.Value) bool {
+	switch id.Kind() {
+	case '"', '0', 'n':
+		return len(id) <= maxIDBytes
+	}
+	return false
+}
+
+// parse fills in req from req.Raw. If it fails, the refusal says why, and
+// req.ID is set if the id could be read.
+func (req *Request) parse(maxDepth int, acceptObjects bool) *Refusal {
+	var m members
+	kind, err := parseDocument(req.Raw, maxDepth, m.set)
+	switch {
+	case err != nil:
+		return refusal(ReasonBadJSON, detail(err.Error()))
+	case kind == '[':
+		return refusal(ReasonBatch, "batches are not supported: send the requests one by one")
+	case kind != '{':
+		return refusal(ReasonBadShape, "a request is a JSON object")
+	case m.version == nil && acceptObjects:
+		req.Kind = KindObject
+		return nil
+	}
+	if m.id != nil && !validID(m.id) {
+		return refusal(ReasonBadShape, fmt.Sprintf("id must be a string or a number of at most %d bytes", maxIDBytes))
+	}
+	req.ID = m.id
+	switch {
+	case m.version == nil:
+		return refusal(ReasonBadShape, `jsonrpc is missing: it must be "2.0"`)
+	case !stringIs(m.version, "2.0"):
+		return refusal(ReasonBadShape, `jsonrpc must be "2.0"`)
+	case m.method == nil:
+		return refusal(ReasonBadShape, "method is missing")
+	case m.method.Kind() != '"':
+		return refusal(ReasonBadShape, "method must be a string")
+	}
+	switch m.params.Kind() {
+	case '{', '[', 'n', 0:
+	default:
+		return refusal(ReasonBadShape, "params must be an object or an array")
+	}
+	if m.id == nil {
+		req.Kind = KindNotification
+	}
+	req.Method = unquote(m.method)
+	req.Params = m.params
+	return nil
+}

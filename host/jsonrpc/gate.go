@@ -1,0 +1,109 @@
+package jsonrpc
+
+import (
+	"net"
+	"sync"
+)
+
+// gate counts the requests in hand, refuses what is above the limits, and
+// lets a server that ends wait until its handlers have returned.
+type gate struct {
+	mu         sync.Mutex
+	total      int // admitted by enter
+	peers      map[string]int
+	unlimited  int // admitted by follow
+	maxTotal   int
+	maxPerPeer int
+	closed     bool
+	empty      chan struct{} // closed once closed is set and nothing is in hand
+}
+
+func newGate(maxTotal, maxPerPeer int) *gate {
+	return &gate{
+		peers:      make(map[string]int),
+		maxTotal:   maxTotal,
+		maxPerPeer: maxPerPeer,
+		empty:      make(chan struct{}),
+	}
+}
+
+// enter admits a request of a peer, for which leave must then be called, or
+// returns why not.
+func (g *gate) enter(peer string) *Refusal {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return refusal(ReasonBusy, "the server is shutting down")
+	case g.total >= g.maxTotal:
+		return refusal(ReasonBusy, "too many requests at once: try again in a moment")
+	case g.peers[peer] >= g.maxPerPeer:
+		return refusal(ReasonBusy, "too many requests at once from this address: try again in a moment")
+	}
+	g.total++
+	g.peers[peer]++
+	return nil
+}
+
+func (g *gate) leave(peer string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.total--
+	if n := g.peers[peer] - 1; n > 0 {
+		g.peers[peer] = n
+	} else {
+		delete(g.peers, peer)
+	}
+	g.checkEmpty()
+}
+
+// follow counts something that is outside the limits; done must be called
+// when it ends. It returns nil once the gate is closed.
+func (g *gate) follow() (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.unlimited++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.unlimited--
+		g.checkEmpty()
+	}
+}
+
+// close admits nothing more and returns a channel that is closed when all
+// that was admitted has left.
+func (g *gate) close() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.closed = true
+		g.checkEmpty()
+	}
+	return g.empty
+}
+
+// inHand returns the number of requests that have not left.
+func (g *gate) inHand() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.total + g.unlimited
+}
+
+func (g *gate) checkEmpty() {
+	if g.closed && g.total+g.unlimited == 0 {
+		close(g.empty)
+	}
+}
+
+// peerOf returns the address of a peer without its port.
+func peerOf(remoteAddr string) string {
+	host, _, err := net.SplitHostPort(remoteAddr)
+	if err != nil {
+		return remoteAddr
+	}
+	return host
+}

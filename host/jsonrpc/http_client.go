@@ -1,0 +1,154 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// HTTPConfig configures OverHTTP. The zero value of a field means the default
+// named with it.
+type HTTPConfig struct {
+	// TLS is for https URLs, for example with the CA of a private league. The
+	// default trusts what the system trusts.
+	TLS *tls.Config
+	// DialTimeout bounds connecting, the TLS handshake included: 5 s.
+	DialTimeout time.Duration
+	// IdleTimeout is the time that a connection is kept for the next call: 4 s.
+	// It should be shorter than the peer's, or calls meet connections that are
+	// just being closed; common Python servers keep theirs for 5 s.
+	IdleTimeout time.Duration
+	// MaxIdlePerHost is the number of connections kept for one peer: 256. With
+	// fewer than there are calls at once, each call above it pays for a new
+	// connection.
+	MaxIdlePerHost int
+}
+
+// OverHTTP returns a way to call http and https URLs, with connections kept
+// alive. No proxy is used, whatever the environment says, and no redirect is
+// followed, so that a call reaches the host that its URL names or nobody.
+func OverHTTP(cfg HTTPConfig) RoundTripper {
+	d := &dialer{timeout: timeout(cfg.DialTimeout, 5*time.Second), tls: cfg.TLS}
+	return &httpCaller{&http.Transport{
+		DialContext:            d.dial,
+		DialTLSContext:         d.dialTLS,
+		MaxIdleConnsPerHost:    limit(cfg.MaxIdlePerHost, 256),
+		IdleConnTimeout:        timeout(cfg.IdleTimeout, 4*time.Second),
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true,
+	}}
+}
+
+// httpCaller uses a bare http.Transport: an http.Client would add nothing but
+// redirects and cookies, neither of which is wanted.
+type httpCaller struct {
+	transport *http.Transport
+}
+
+// Close closes the connections that are not in use.
+func (c *httpCaller) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// Transport implements RoundTripper.
+func (c *httpCaller) Transport() Transport { return TransportHTTP }
+
+// RoundTrip implements RoundTripper.
+func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error) {
+	req, err := newHTTPRequest(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, &CallError{Kind: httpErrorKind(err), Err: err}
+	}
+	defer res.Body.Close()
+	if res.ContentLength > out.MaxAnswer {
+		return nil, errAnswerTooLarge(out.MaxAnswer, res.StatusCode)
+	}
+	body, err := readAll(res.Body, res.ContentLength, out.MaxAnswer)
+	switch {
+	case errors.Is(err, errTooLong):
+		return nil, errAnswerTooLarge(out.MaxAnswer, res.StatusCode)
+	case err != nil:
+		return nil, &CallError{Kind: ErrClosed, Status: res.StatusCode, Body: body, Err: err}
+	}
+	return &Reply{Status: res.StatusCode, Header: res.Header, Body: body}, nil
+}
+
+func newHTTPRequest(ctx context.Context, out *Outgoing) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.URL, bytes.NewReader(out.Body))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkURL(req.URL); err != nil {
+		return nil, err
+	}
+	req.Header["Content-Type"] = []string{jsonMedia}
+	req.Header["Accept"] = []string{jsonMedia}
+	for name, values := range out.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	return req, nil
+}
+
+func checkURL(u *url.URL) error {
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return errors.New("the URL must be http:// or https:// with a host")
+	}
+	return nil
+}
+
+// httpErrorKind tells the failures of an http.Transport apart. What is neither
+// a failure to connect nor nonsense in place of HTTP ended the connection.
+func httpErrorKind(err error) error {
+	if _, ok := errors.AsType[*dialError](err); ok {
+		return ErrConnect
+	}
+	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
+		return ErrMalformed
+	}
+	// net/http has no type for these.
+	if text := err.Error(); strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded") {
+		return ErrMalformed
+	}
+	return ErrClosed
+}
+
+// dialer connects, and marks its failures.
+type dialer struct {
+	timeout time.Duration
+	tls     *tls.Config
+}
+
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: d.timeout}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	return conn, nil
+}
+
+func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	td := &tls.Dialer{NetDialer: &net.Dialer{Timeout: d.timeout}, Config: d.tls}
+	conn, err := td.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, &dialError{fmt.Errorf("TLS: %w", err)}
+	}
+	return conn, nil
+}

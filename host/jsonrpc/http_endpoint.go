@@ -1,0 +1,187 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	jsonMedia  = "application/json"
+	retryAfter = "1" // seconds, as the Retry-After of a busy server
+)
+
+// allocateAtOnce is the longest body for which a peer's Content-Length is
+// believed before the bytes have come.
+const allocateAtOnce = 64 << 10
+
+// httpEndpoint is the endpoint as an http.Handler, with everything that only
+// HTTP has: verbs, media types, and other routes.
+type httpEndpoint struct {
+	endpoint
+	gate     *gate
+	draining context.Context // ends when the server begins to drain
+}
+
+func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e.isOther(r) {
+		e.serveOther(w, r)
+		return
+	}
+	req := &Request{
+		Transport:  TransportHTTP,
+		Route:      r.URL.Path,
+		RemoteAddr: r.RemoteAddr,
+		Host:       r.Host,
+		Header:     r.Header,
+	}
+	if refused := checkHeader(r); refused != nil {
+		write(w, e.refuse(r.Context(), req, refused))
+		return
+	}
+	peer := peerOf(r.RemoteAddr)
+	if refused := e.gate.enter(peer); refused != nil {
+		write(w, e.refuse(r.Context(), req, refused))
+		return
+	}
+	defer e.gate.leave(peer)
+
+	raw, refused := e.read(w, r)
+	req.Raw = raw
+	if refused != nil {
+		// The rest of the body is not worth reading.
+		w.Header().Set("Connection", "close")
+		write(w, e.refuse(r.Context(), req, refused))
+		return
+	}
+	write(w, e.serve(r.Context(), req))
+}
+
+// isOther reports whether r does not belong to the endpoint.
+func (e *httpEndpoint) isOther(r *http.Request) bool {
+	switch {
+	case r.URL.Path != e.cfg.Path:
+		return true
+	case e.cfg.Other == nil:
+		return false
+	case r.Method != http.MethodPost:
+		return true
+	}
+	return e.cfg.Divert != nil && e.cfg.Divert(r)
+}
+
+func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
+	if e.cfg.Other == nil {
+		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
+		return
+	}
+	done := e.gate.follow()
+	if done == nil {
+		http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
+		return
+	}
+	defer done()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.draining, cancel)()
+	if e.cfg.WriteTimeout > 0 {
+		// Streams live as long as they like. A writer that cannot lift the
+		// deadline has none.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	}
+	e.cfg.Other.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// checkHeader refuses what can be refused before the body is read.
+func checkHeader(r *http.Request) *Refusal {
+	if r.Method != http.MethodPost {
+		return refusal(ReasonVerb, "the endpoint takes POST only")
+	}
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return refusal(ReasonMediaType, "Content-Type must be application/json, in UTF-8")
+	}
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return refusal(ReasonMediaType, "a Content-Encoding is not supported")
+	}
+	return nil
+}
+
+// isJSON reports whether a Content-Type says JSON in UTF-8.
+func isJSON(contentType string) bool {
+	if contentType == jsonMedia {
+		return true
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && media == jsonMedia && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// read reads the body, in the time for it.
+func (e *httpEndpoint) read(w http.ResponseWriter, r *http.Request) (jsontext.Value, *Refusal) {
+	if e.cfg.ReadTimeout > 0 {
+		// A connection that takes no deadline has failed, which reading shows.
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(time.Now().Add(e.cfg.ReadTimeout))
+		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	}
+	return readBody(r, e.cfg.MaxBody)
+}
+
+// readBody reads at most max bytes. On failure it returns what there was.
+func readBody(r *http.Request, max int64) (jsontext.Value, *Refusal) {
+	if r.ContentLength > max {
+		return nil, bodyTooLarge(max)
+	}
+	body, err := readAll(r.Body, r.ContentLength, max)
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.Is(err, errTooLong):
+		return nil, bodyTooLarge(max)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return body, refusal(ReasonTimeout, "the body did not arrive in time")
+	}
+	return body, refusal(ReasonBadJSON, "the body ended before its announced length")
+}
+
+var errTooLong = errors.New("too long")
+
+// readAll reads r to its end, which is at size if that is not negative. It
+// fails with errTooLong where there is more than max.
+func readAll(r io.Reader, size, max int64) ([]byte, error) {
+	if size >= 0 && size <= min(allocateAtOnce, max) {
+		buf := make([]byte, size)
+		n, err := io.ReadFull(r, buf)
+		return buf[:n], err
+	}
+	body, err := io.ReadAll(io.LimitReader(r, max+1))
+	if err == nil && int64(len(body)) > max {
+		return nil, errTooLong
+	}
+	return body, err
+}
+
+// write sends an answer. That the peer is gone shows at its side, not here.
+func write(w http.ResponseWriter, rep reply) {
+	h := w.Header()
+	switch rep.status {
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", retryAfter)
+	case http.StatusMethodNotAllowed:
+		h.Set("Allow", http.MethodPost)
+	}
+	if len(rep.body) > 0 {
+		h.Set("Content-Type", jsonMedia)
+		h.Set("Content-Length", strconv.Itoa(len(rep.body)))
+	}
+	w.WriteHeader(rep.status)
+	_, _ = w.Write(rep.body)
+}

@@ -1,0 +1,201 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Loopback is a network inside the process: servers listen on it under a host
+// name, callers reach them by URL, and the messages are the same bytes that
+// HTTP would carry, under the same limits. The zero value is an empty network
+// ready for use. It is safe for concurrent use.
+type Loopback struct {
+	mu      sync.RWMutex
+	servers map[string]*LoopbackServer // by URL
+	made    int
+}
+
+// LoopbackServer is a Server on a Loopback.
+type LoopbackServer struct {
+	net   *Loopback
+	url   string
+	route string
+	host  string
+	cfg   Config
+	gate  *gate
+
+	endpoint endpoint
+	ready    chan struct{} // closed when endpoint.handler is set
+	gone     chan struct{} // closed when the server waits for nothing any more
+	close    sync.Once
+}
+
+// Listen opens a server under a host name ("P01", "manager:8000"); without one
+// it gets a new name. A name that is taken is an error. Callers that come
+// before Serve is called wait for it.
+func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
+	cfg = cfg.withDefaults()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if host == "" {
+		l.made++
+		host = "loopback-" + strconv.Itoa(l.made)
+	}
+	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
+	s := &LoopbackServer{
+		net:      l,
+		url:      u.String(),
+		route:    cfg.Path,
+		host:     host,
+		cfg:      cfg,
+		gate:     newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
+		endpoint: endpoint{cfg: cfg},
+		ready:    make(chan struct{}),
+		gone:     make(chan struct{}),
+	}
+	if _, taken := l.servers[s.url]; taken {
+		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)
+	}
+	if l.servers == nil {
+		l.servers = make(map[string]*LoopbackServer)
+	}
+	l.servers[s.url] = s
+	return s, nil
+}
+
+// URL returns the URL of the endpoint.
+func (s *LoopbackServer) URL() string { return s.url }
+
+// Close frees the name and turns away callers that wait. It is needed only if
+// Serve is never called.
+func (s *LoopbackServer) Close() error {
+	s.unlist()
+	s.close.Do(func() { close(s.gone) })
+	return nil
+}
+
+// unlist makes the server unreachable for new callers.
+func (s *LoopbackServer) unlist() {
+	s.net.mu.Lock()
+	defer s.net.mu.Unlock()
+	if s.net.servers[s.url] == s {
+		delete(s.net.servers, s.url)
+	}
+}
+
+// Serve does what Server.Serve does. As handlers have the contexts of their
+// callers, the end of the drain period turns the callers away but does not
+// cancel the handlers; Serve still waits for them.
+func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
+	s.endpoint.handler = h
+	close(s.ready)
+	<-ctx.Done()
+
+	s.unlist()
+	empty := s.gate.close()
+	ctx, cancel := withDrain(ctx, s.cfg.Drain)
+	defer cancel()
+	var err error
+	select {
+	case <-empty:
+	case <-ctx.Done():
+		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inHand(), s.cfg.Drain)
+	}
+	s.close.Do(func() { close(s.gone) })
+	<-empty
+	return err
+}
+
+// From returns a way to call the servers of the network; peer is the name by
+// which they know the caller (Request.RemoteAddr) and count its requests.
+//
+// The handler runs on a goroutine of its own, so that a caller can leave when
+// its context ends, or, where that can never happen, on the caller's, which
+// is faster.
+func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
+
+type loopbackCaller struct {
+	net  *Loopback
+	peer string
+}
+
+// Close does nothing: there are no connections.
+func (c *loopbackCaller) Close() error { return nil }
+
+// Transport implements RoundTripper.
+func (c *loopbackCaller) Transport() Transport { return TransportLoopback }
+
+var errServerGone = errors.New("the server ended")
+
+// RoundTrip implements RoundTripper.
+func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error) {
+	c.net.mu.RLock()
+	s := c.net.servers[out.URL]
+	c.net.mu.RUnlock()
+	if s == nil {
+		return nil, &CallError{Kind: ErrConnect, Err: errors.New("no server listens there on this loopback")}
+	}
+	select {
+	case <-s.ready:
+	case <-s.gone:
+		return nil, &CallError{Kind: ErrConnect, Err: errServerGone}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	rep, err := s.deliver(ctx, c.peer, out)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(rep.body)) > out.MaxAnswer {
+		return nil, errAnswerTooLarge(out.MaxAnswer, rep.status)
+	}
+	reply := &Reply{Status: rep.status, Body: rep.body}
+	if rep.status == http.StatusServiceUnavailable {
+		reply.Header = http.Header{"Retry-After": {retryAfter}}
+	}
+	return reply, nil
+}
+
+// deliver has one message served.
+func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
+	req := &Request{
+		Transport:  TransportLoopback,
+		Route:      s.route,
+		RemoteAddr: peer,
+		Host:       s.host,
+		Header:     out.Header.Clone(),
+	}
+	if refused := s.gate.enter(peer); refused != nil {
+		return s.endpoint.refuse(ctx, req, refused), nil
+	}
+	if int64(len(out.Body)) > s.cfg.MaxBody {
+		defer s.gate.leave(peer)
+		return s.endpoint.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
+	}
+	// The handler may keep the body, and the caller may reuse its own.
+	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
+	if ctx.Done() == nil {
+		defer s.gate.leave(peer)
+		return s.endpoint.serve(ctx, req).clone(), nil
+	}
+	answer := make(chan reply, 1)
+	go func() { // waited for by Serve, through the gate
+		defer s.gate.leave(peer)
+		answer <- s.endpoint.serve(ctx, req).clone()
+	}()
+	select {
+	case rep := <-answer:
+		return rep, nil
+	case <-ctx.Done():
+		return reply{}, ctx.Err()
+	case <-s.gone:
+		return reply{}, &CallError{Kind: ErrClosed, Err: errServerGone}
+	}
+}

@@ -1,0 +1,167 @@
+package jsonrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// stdio is the route and the peer's address over STDIO.
+const stdio = "stdio"
+
+// ServeStdio answers requests that come on r, one JSON document a line, with
+// one line each on w, and writes nothing else there. Requests are handled
+// concurrently, up to Config.MaxConcurrent, and answered in the order in which
+// they finish; every answer is a single Write. Blank lines are skipped. A line
+// longer than Config.MaxBody is refused and reading goes on after it.
+//
+// At the end of r, ServeStdio answers what has been read and returns nil. When
+// ctx ends it stops reading, gives the requests in hand the drain period,
+// cancels what is left, and returns nil or an error that says how many were
+// cut off. It then closes r, if that is an io.Closer, to end a Read that
+// blocks, and w if the drain period ended. A reader that cannot be interrupted
+// (the standard input of a process) keeps one goroutine until it yields. It
+// also returns if r or w fails.
+func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Config) error {
+	cfg = cfg.withDefaults()
+	work, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	s := &stdioServer{
+		endpoint: endpoint{cfg: cfg, handler: h},
+		gate:     newGate(cfg.MaxConcurrent, cfg.MaxConcurrent),
+		slots:    make(chan struct{}, cfg.MaxConcurrent),
+		w:        w,
+		broken:   make(chan struct{}),
+		stop:     make(chan struct{}),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.read(work, newLineReader(r, cfg.MaxBody)) }()
+
+	var err error
+	select {
+	case err = <-ended:
+		close(s.stop)
+	case <-s.broken:
+		close(s.stop)
+		closeIf(r)
+		cut()
+	case <-ctx.Done():
+		close(s.stop)
+		closeIf(r)
+	}
+	return errors.Join(err, s.finish(ctx, cut))
+}
+
+type stdioServer struct {
+	endpoint
+	gate  *gate
+	slots chan struct{} // one per request in hand
+	stop  chan struct{} // closed when no more may be read
+
+	mu       sync.Mutex // held while writing
+	w        io.Writer
+	writeErr error
+	broken   chan struct{} // closed when writeErr is set
+}
+
+// read reads lines and starts their handling until the input ends.
+func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
+	for {
+		line, err := lines.next()
+		select {
+		case <-s.stop:
+			return nil
+		default:
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		tooLong := errors.Is(err, errTooLong)
+		if err != nil && !tooLong {
+			return fmt.Errorf("jsonrpc: reading requests: %w", err)
+		}
+		select {
+		case s.slots <- struct{}{}:
+		case <-s.stop:
+			return nil
+		}
+		if s.gate.enter(stdio) != nil { // closed: the server has ended
+			return nil
+		}
+		go s.handle(ctx, line, tooLong) // waited for by finish, through the gate
+	}
+}
+
+func (s *stdioServer) handle(ctx context.Context, line []byte, tooLong bool) {
+	defer s.gate.leave(stdio)
+	defer func() { <-s.slots }()
+	req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
+	if tooLong {
+		s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
+		return
+	}
+	s.write(s.serve(ctx, req))
+}
+
+// write sends an answer as one line.
+func (s *stdioServer) write(rep reply) {
+	if len(rep.body) == 0 {
+		return
+	}
+	line, err := singleLine(rep.body)
+	if err != nil {
+		r := refusal(ReasonInternal, "the answer is not JSON")
+		line = encodeError(nil, r.Error())
+	}
+	// The capacity is cut so that the handler's own memory is not written to.
+	line = append(line[:len(line):len(line)], '\n')
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writeErr != nil {
+		return
+	}
+	if _, err := s.w.Write(line); err != nil {
+		s.writeErr = fmt.Errorf("jsonrpc: writing an answer: %w", err)
+		close(s.broken)
+	}
+}
+
+// finish waits for the requests in hand, after ctx has ended at most for the
+// drain period.
+func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error {
+	empty := s.gate.close()
+	select {
+	case <-empty:
+		return s.failure()
+	case <-ctx.Done():
+	}
+	drain, cancel := withDrain(ctx, s.cfg.Drain)
+	defer cancel()
+	var err error
+	select {
+	case <-empty:
+	case <-drain.Done():
+		err = fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inHand(), s.cfg.Drain)
+		cut()
+		closeIf(s.w)
+		<-empty
+		return err
+	}
+	return s.failure()
+}
+
+func (s *stdioServer) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeErr
+}
+
+// closeIf closes what can be closed. Its only purpose is to end a Read or
+// Write that blocks, so that a failure to close has no meaning.
+func closeIf(v any) {
+	if c, ok := v.(io.Closer); ok {
+		_ = c.Close()
+	}
+}

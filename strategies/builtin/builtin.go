@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"context"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// fingerprint stands for the code of all strategies here. It is raised
+// whenever one of them makes other moves than before.
+const fingerprint = "builtin/1"
+
+// All returns every built-in strategy, sorted by name. The slice is the
+// caller's; the factories are stateless and safe for concurrent use.
+func All() []strategies.Factory {
+	return []strategies.Factory{
+		newAlternate(),
+		newAlways("always-even", strategies.Even),
+		newAlways("always-odd", strategies.Odd),
+		newBiased(),
+		newCopyLast(),
+		newCTW(),
+		newFrequency(),
+		newGambler(),
+		newHedge(),
+		newHotHand(),
+		newJointMarkov(),
+		newLongestMatch(),
+		newMarkov(1),
+		newMarkov(2),
+		newMarkov(3),
+		newMindReader(),
+		newOppositeLast(),
+		newRandom(),
+		newRole(),
+		newStayOrFlip(),
+	}
+}
+
+// Find returns the built-in strategy with the given name.
+func Find(name string) (strategies.Factory, bool) {
+	for _, f := range All() {
+		if f.Info().Name == name {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// factory makes seats of one strategy. It never changes.
+type factory struct {
+	info strategies.Info
+	open func(strategies.Setup) strategies.Strategy
+}
+
+var _ strategies.Factory = (*factory)(nil)
+
+func define(name, title, description string, open func(strategies.Setup) strategies.Strategy) strategies.Factory {
+	return &factory{
+		info: strategies.Info{
+			Name: name, Kind: strategies.Builtin, Title: title, Description: description, Fingerprint: fingerprint,
+		},
+		open: open,
+	}
+}
+
+// Info describes the strategy.
+func (f *factory) Info() strategies.Info { return f.info }
+
+// New makes a seat. It never fails.
+func (f *factory) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	return f.open(s), nil
+}
+
+// Close does nothing.
+func (f *factory) Close() error { return nil }
+
+// unattached is the Close of a seat that holds nothing but memory.
+type unattached struct{}
+
+func (unattached) Close() error { return nil }
+
+// memoryless is the part of a seat that learns nothing.
+type memoryless struct{ unattached }
+
+func (memoryless) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+// toss plays either parity with equal chance.
+func toss(r *game.Rand) strategies.Choice { return strategies.Choice(r.Uint64() >> 63) }
+
+// play returns the choice of p, or tosses if p is game.NoParity.
+func play(p game.Parity, r *game.Rand) strategies.Choice {
+	if p == game.NoParity {
+		return toss(r)
+	}
+	return strategies.Choice(bit(p))
+}
+
+// The conversions below are written without branches: what an opponent plays
+// next is what a branch predictor cannot know, and each miss costs more than
+// the rest of a call.
+
+// lean returns the parity that a signed quantity points to: even if it is
+// positive, odd if it is negative, neither at zero.
+func lean(v int32) game.Parity {
+	p := game.NoParity
+	if v > 0 {
+		p = game.Even
+	}
+	if v < 0 {
+		p = game.Odd
+	}
+	return p
+}
+
+// sign is the inverse of lean: 1 for even, -1 for odd, 0 for no parity.
+func sign(p game.Parity) int32 { return int32(p&1) - int32(p>>1) }
+
+// bit is 1 for even and 0 for odd, for histories kept in a word.
+func bit(p game.Parity) uint64 { return uint64(p) & 1 }

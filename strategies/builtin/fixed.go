@@ -1,0 +1,124 @@
+package builtin
+
+import (
+	"context"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// random plays either parity with equal chance: the maximin mixed strategy of
+// matching pennies (von Neumann, Zur Theorie der Gesellschaftsspiele, 1928).
+// Against anybody it differs in half of the matches, which makes it the
+// yardstick of a field.
+type random struct {
+	memoryless
+	rnd *game.Rand
+}
+
+func newRandom() strategies.Factory {
+	return define("random", "Either parity with equal chance",
+		"Tosses a fair coin for every match, so it differs from anybody in half of them. "+
+			"Source: the maximin strategy of matching pennies, von Neumann 1928.",
+		func(s strategies.Setup) strategies.Strategy { return &random{rnd: s.Rand} })
+}
+
+func (r *random) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	return toss(r.rnd), nil
+}
+
+// always plays one parity for ever, as "Good Ole Rock" did in the first
+// RoShamBo competition (Billings, ICGA Journal 23(1), 2000): whoever learns at
+// all learns this.
+type always struct {
+	memoryless
+	choice strategies.Choice
+}
+
+func newAlways(name string, choice strategies.Choice) strategies.Factory {
+	return define(name, "The same parity in every match",
+		"Never changes, so anybody who learns at all differs from it for ever. "+
+			"Source: the pure strategies; \"Good Ole Rock\" of the first RoShamBo competition, Billings 2000.",
+		func(strategies.Setup) strategies.Strategy { return &always{choice: choice} })
+}
+
+func (a *always) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	return a.choice, nil
+}
+
+// evenShare is how often biased plays even.
+const evenShare = 0.7
+
+// biased answers with a probability other than one half and leaves the coin to
+// the host: a stationary mixed strategy, whose best reply is always odd.
+type biased struct{ memoryless }
+
+func newBiased() strategies.Factory {
+	return define("biased", "Even with probability 0.7",
+		"Answers with a probability and lets the host throw the coin. Always-odd differs from it in 70 % of matches, "+
+			"and nobody in more. Source: a stationary mixed strategy, von Neumann 1928.",
+		func(strategies.Setup) strategies.Strategy { return &biased{} })
+}
+
+func (*biased) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	return evenShare, nil
+}
+
+// alternate plays even and odd by turns against each opponent, even first: the
+// simplest pattern that counting alone cannot learn ("Alternator" of the
+// Axelrod library, Knight et al., Journal of Open Research Software 4, 2016).
+// It counts its own answers, not outcomes.
+type alternate struct {
+	unattached
+	odd opponents[bool] // whether the next choice is odd
+}
+
+func newAlternate() strategies.Factory {
+	return define("alternate", "Even and odd by turns against each opponent",
+		"Even at the first meeting, then the other parity each time. Its frequencies are even, so only a strategy "+
+			"that looks at the order of events learns it. Source: \"Alternator\" of the Axelrod library, Knight et al. 2016.",
+		func(s strategies.Setup) strategies.Strategy { return &alternate{odd: newOpponents[bool](s.Field)} })
+}
+
+func (a *alternate) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	odd := a.odd.at(t.Opponent)
+	*odd = !*odd
+	if *odd { // it was not, until now
+		return strategies.Even, nil
+	}
+	return strategies.Odd, nil
+}
+
+func (*alternate) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+// role plays even as player A and odd as player B. The roles are the same for
+// both players and mean nothing to the rules, which makes them an uncorrelated
+// asymmetry that a convention can rest on (Maynard Smith and Parker, The logic
+// of asymmetric contests, Animal Behaviour 24, 1976; Lewis, Convention, 1969).
+// Two of them always differ. Where no role is told it plays at random.
+type role struct {
+	memoryless
+	rnd *game.Rand
+}
+
+func newRole() strategies.Factory {
+	return define("role", "Even as player A, odd as player B",
+		"A convention: two players who both follow it differ in every match, from the first on and without learning. "+
+			"Source: Lewis 1969; Maynard Smith and Parker 1976.",
+		func(s strategies.Setup) strategies.Strategy { return &role{rnd: s.Rand} })
+}
+
+func (r *role) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return play(conventional(t.Role), r.rnd), nil
+}
+
+// conventional is what the role convention plays in a role.
+func conventional(r game.Role) game.Parity {
+	switch r {
+	case game.RoleA:
+		return game.Even
+	case game.RoleB:
+		return game.Odd
+	}
+	return game.NoParity
+}

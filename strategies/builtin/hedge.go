@@ -1,0 +1,139 @@
+package builtin
+
+import (
+	"context"
+	"math"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// hedge plays what its experts advise, each with a weight that falls
+// exponentially with the expert's past losses: Hedge (Freund and Schapire, A
+// decision-theoretic generalization of on-line learning, Journal of Computer
+// and System Sciences 55, 1997). An expert loses 1 where it advised what the
+// opponent played, and 1/2 where it had no advice. The answer is the weighted
+// share of even, so its expected loss is the weighted mean of theirs.
+//
+// At an opponent's t-th meeting the rate is 2 sqrt(ln N / t) for N experts.
+// Then after any T meetings, against any opponent, the expected loss is at most
+// that of the best expert plus sqrt(T ln N) (Bubeck, Introduction to Online
+// Optimization, 2011, theorem 2.4).
+type hedge struct {
+	unattached
+	panel opponents[panel]
+}
+
+func newHedge() strategies.Factory {
+	return define("hedge", "Weighs simple strategies by their past",
+		"Mixes twelve simple strategies, each weighted by how often it would have differed from this opponent, and answers "+
+			"with a probability. Never much worse than the best of them. Source: Hedge, Freund and Schapire 1997.",
+		func(s strategies.Setup) strategies.Strategy {
+			return &hedge{panel: newOpponents[panel](s.Field)}
+		})
+}
+
+func (h *hedge) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return h.panel.at(t.Opponent).mix(t.Role), nil
+}
+
+func (h *hedge) Observe(_ context.Context, o *strategies.Outcome) error {
+	if o.OpponentChoice != game.NoParity {
+		h.panel.at(o.Opponent).add(o.Role, o.Choice, o.OpponentChoice)
+	}
+	return nil
+}
+
+// experts is how many strategies a panel weighs, and logExperts the natural
+// logarithm of it.
+const (
+	experts    = 12
+	logExperts = 2.4849066497880004
+)
+
+// panel is what hedge knows of one opponent.
+type panel struct {
+	own, opponent game.Parity // at the last meeting
+	choices       counts      // of the opponent, by its own choices
+	joint         counts      // of the opponent, by both players' choices
+	met           int
+	losses        [experts]int32 // in halves
+}
+
+// advice returns what each expert would play now.
+func (p *panel) advice(r game.Role) [experts]game.Parity {
+	return [experts]game.Parity{
+		game.Even,
+		game.Odd,
+		p.own, // stay
+		p.own.Opposite(),
+		p.opponent, // copy-last
+		p.opponent.Opposite(),
+		conventional(r),
+		p.choices.predict(0, 1).Opposite(), // frequency
+		p.choices.predict(1, 1).Opposite(), // markov-1, -2, -3
+		p.choices.predict(2, 1).Opposite(),
+		p.choices.predict(3, 1).Opposite(),
+		p.joint.predict(jointOrder, jointStep).Opposite(),
+	}
+}
+
+// mix returns the weighted share of the experts that advise even; one without
+// advice counts as half for even.
+func (p *panel) mix(r game.Role) strategies.Choice {
+	best := p.losses[0]
+	for _, l := range p.losses {
+		best = min(best, l)
+	}
+	half := expNegative(math.Sqrt(logExperts / float64(p.met+1)))
+	var even, total float64
+	for i, advised := range p.advice(r) {
+		weight := power(half, p.losses[i]-best) // half: the factor for half a loss
+		even += weight * evenness(advised)      // exact: times 0, 1/2 or 1
+		total += weight
+	}
+	return strategies.Choice(even / total)
+}
+
+// evenness is the chance of even that stands for an advice.
+func evenness(p game.Parity) float64 { return float64(1+sign(p)) / 2 }
+
+func (p *panel) add(r game.Role, own, opponent game.Parity) {
+	for i, advised := range p.advice(r) {
+		p.losses[i] += 1 + sign(advised)*sign(opponent)
+	}
+	p.met++
+	p.choices.add(opponent, 3, 1, bit(opponent))
+	if own != game.NoParity {
+		p.joint.add(opponent, jointOrder, jointStep, joint(own, opponent))
+		p.own = own
+	}
+	p.opponent = opponent
+}
+
+// expNegative returns e^-x for x in [0, 2], off by less than 1e-12 of it. It
+// stands in for math.Exp, which some machines compute in assembly with another
+// last bit: Taylor's series at x/256, squared eight times.
+func expNegative(x float64) float64 {
+	y := x / 256
+	e := 1.0
+	for k := 6.0; k >= 1; k-- {
+		e = 1 - y*e/k
+	}
+	for range 8 {
+		e *= e
+	}
+	return e
+}
+
+// power returns b to the n-th for n >= 0.
+func power(b float64, n int32) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= b
+		}
+		b *= b
+	}
+	return p
+}

@@ -1,0 +1,95 @@
+package builtin
+
+import (
+	"context"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// copyLast plays what the opponent played at their last meeting, and at random
+// before that: Rapoport's tit for tat (Axelrod, The Evolution of Cooperation,
+// 1984), which here coordinates with nobody who stands still and with
+// everybody who alternates.
+type copyLast struct {
+	unattached
+	rnd  *game.Rand
+	last opponents[game.Parity]
+}
+
+func newCopyLast() strategies.Factory {
+	return define("copy-last", "What the opponent played last",
+		"Repeats the opponent's last choice; the first is random. It differs from whoever changes at every meeting. "+
+			"Source: Rapoport's tit for tat, Axelrod 1984.",
+		func(s strategies.Setup) strategies.Strategy {
+			return &copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}
+		})
+}
+
+func (c *copyLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return play(*c.last.at(t.Opponent), c.rnd), nil
+}
+
+func (c *copyLast) Observe(_ context.Context, o *strategies.Outcome) error {
+	if o.OpponentChoice != game.NoParity {
+		*c.last.at(o.Opponent) = o.OpponentChoice
+	}
+	return nil
+}
+
+// oppositeLast plays the opposite of what the opponent played at their last
+// meeting, and at random before that: the myopic best reply of Cournot
+// (Recherches sur les principes mathématiques de la théorie des richesses,
+// 1838, chapter 7).
+type oppositeLast struct{ copyLast }
+
+func newOppositeLast() strategies.Factory {
+	return define("opposite-last", "The opposite of what the opponent played last",
+		"Replies to the opponent's last choice as if it were the next; the first choice is random. It differs from "+
+			"whoever stands still. Source: the myopic best reply of Cournot 1838.",
+		func(s strategies.Setup) strategies.Strategy {
+			return &oppositeLast{copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}}
+		})
+}
+
+func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return play(c.last.at(t.Opponent).Opposite(), c.rnd), nil
+}
+
+// stayOrFlip repeats its choice after a meeting at which the choices differed,
+// and otherwise changes it with probability one half: learning by trial until
+// players are coordinated, then standing still (Crawford and Haller, Learning
+// How to Cooperate, Econometrica 58, 1990). Two of them differ from a meeting
+// on that comes after 2 meetings on average, and for ever.
+type stayOrFlip struct {
+	unattached
+	rnd  *game.Rand
+	stay opponents[game.Parity] // what differed last time, or no parity
+}
+
+func newStayOrFlip() strategies.Factory {
+	return define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
+		"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
+			"find differing choices after two meetings on average and keep them. Source: Crawford and Haller 1990.",
+		func(s strategies.Setup) strategies.Strategy {
+			return &stayOrFlip{rnd: s.Rand, stay: newOpponents[game.Parity](s.Field)}
+		})
+}
+
+// Choose tosses where it does not stay: to flip a choice with probability one
+// half is to choose anew.
+func (c *stayOrFlip) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return play(*c.stay.at(t.Opponent), c.rnd), nil
+}
+
+func (c *stayOrFlip) Observe(_ context.Context, o *strategies.Outcome) error {
+	if o.Choice == game.NoParity || o.OpponentChoice == game.NoParity {
+		return nil
+	}
+	stay := game.NoParity
+	if o.Choice != o.OpponentChoice {
+		stay = o.Choice
+	}
+	*c.stay.at(o.Opponent) = stay
+	return nil
+}

@@ -1,0 +1,93 @@
+package builtin
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+func parities() *rapid.Generator[[]game.Parity] {
+	one := rapid.SampledFrom([]game.Parity{game.Even, game.Odd})
+	return rapid.OneOf(
+		rapid.SliceOfN(one, 0, 150),
+		rapid.Custom(func(t *rapid.T) []game.Parity { // a cycle, so that long matches occur
+			return slices.Repeat(rapid.SliceOfN(one, 1, 20).Draw(t, "pattern"), rapid.IntRange(1, 10).Draw(t, "times"))
+		}),
+	)
+}
+
+// The search by shifted words finds what a search meeting by meeting finds.
+func TestLagsMatchTheDefinition(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		opponent := parities().Draw(t, "opponent")
+		own := parities().Draw(t, "own")
+		length := min(len(own), len(opponent))
+		own, opponent = own[:length], opponent[:length]
+		var r recall
+		for i := range length {
+			r.add(own[i], opponent[i])
+		}
+		own, opponent = own[max(0, length-window):], opponent[max(0, length-window):]
+		same := func(p []game.Parity) func(i, j int) bool { return func(i, j int) bool { return p[i] == p[j] } }
+		want := [3]int{
+			slowLag(len(own), func(i, j int) bool { return own[i] == own[j] && opponent[i] == opponent[j] }),
+			slowLag(len(own), same(opponent)),
+			slowLag(len(own), same(own)),
+		}
+		if got := r.lags(); got != want {
+			t.Fatalf("lags = %v, want %v", got, want)
+		}
+	})
+}
+
+// slowLag is the definition: the lag at which the longest run of the latest
+// meetings repeats, the smallest of equals.
+func slowLag(n int, same func(i, j int) bool) int {
+	best, longest := 0, 0
+	for lag := 1; lag < n; lag++ {
+		run := 0
+		for run < n-lag && same(n-1-run, n-1-run-lag) {
+			run++
+		}
+		if run > longest {
+			best, longest = lag, run
+		}
+	}
+	return best
+}
+
+// Scores stay within what their horizon allows, however long the play.
+func TestScoresAreBounded(t *testing.T) {
+	t.Parallel()
+	const most = hit << horizonBits
+	low, high := int32(0), int32(0)
+	for range 10_000 {
+		high = judged(high, 1, -1)
+		low = judged(low, 1, 1)
+	}
+	if high > most || high < most*9/10 || low < -most || low > -most*9/10 {
+		t.Errorf("scores settle at %d and %d, want near +-%d", low, high, most)
+	}
+	if got := judged(hit, 0, 1); got >= hit || got <= 0 {
+		t.Errorf("a guess that was not made moves a score from %d to %d, want it to fade", hit, got)
+	}
+}
+
+func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
+	t.Parallel()
+	var r recall
+	for misses := 1; misses <= 3; misses++ {
+		r.add(game.Even, game.Even)
+		if got, want := r.best() == game.NoParity, misses == 3; got != want {
+			t.Errorf("after %d misses: tosses %t, want %t", misses, got, want)
+		}
+	}
+	r.add(game.Odd, game.Even)
+	if r.best() == game.NoParity {
+		t.Error("still tosses after a hit")
+	}
+}

@@ -104,7 +104,7 @@ func ParseDraw(s string) (Draw, error) {
 		}
 		return WeightedDraw(weights)
 	}
-	return Draw{}, fmt.Errorf("draw %q: want uniform:FIRST-LAST or weights:NUMBER=WEIGHT,...", s)
+	return Draw{}, fmt.Errorf("draw %q: want uniform:FIRST-LAST or weights:NUMBER=WEIGHT,NUMBER=WEIGHT", s)
 }
 
 func newDraw(weights map[int]int, text string) Draw {

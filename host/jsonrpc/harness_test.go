@@ -152,7 +152,7 @@ func wires(t *testing.T, cfg jsonrpc.Config, h jsonrpc.Handler) []wire {
 func rawExchange(rt jsonrpc.RoundTripper, url string) func(*testing.T, string) (int, string) {
 	return func(t *testing.T, body string) (int, string) {
 		t.Helper()
-		reply, err := rt.RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: url, Body: []byte(body), MaxAnswer: 1 << 20})
+		reply, err := rt.RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: url, Body: []byte(body), MaxAnswer: 8 << 20})
 		if err != nil {
 			t.Fatalf("sending %.60q: %v", body, err)
 		}
@@ -202,7 +202,7 @@ func startRawStdio(t *testing.T, cfg jsonrpc.Config, h jsonrpc.Handler) *rawStdi
 	})
 	wg.Go(func() {
 		defer close(s.lines)
-		for scan := bufio.NewScanner(r); scan.Scan(); {
+		for scan := newScanner(r); scan.Scan(); {
 			s.lines <- scan.Text()
 		}
 	})
@@ -267,3 +267,9 @@ func (l *logBuffer) String() string {
 }
 
 func (l *logBuffer) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func newScanner(r io.Reader) *bufio.Scanner {
+	scan := bufio.NewScanner(r)
+	scan.Buffer(nil, 8<<20)
+	return scan
+}

@@ -132,21 +132,26 @@ func (e *httpEndpoint) read(w http.ResponseWriter, r *http.Request) (jsontext.Va
 		_ = rc.SetReadDeadline(time.Now().Add(e.cfg.ReadTimeout))
 		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	}
-	return readBody(r, e.cfg.MaxBody)
+	return readBody(w, r, e.cfg.MaxBody)
 }
 
 // readBody reads at most max bytes. On failure it returns what there was.
-func readBody(r *http.Request, max int64) (jsontext.Value, *Refusal) {
+func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value, *Refusal) {
+	allowed := max
 	if r.ContentLength > max {
+		allowed = 0
+	}
+	// A MaxBytesReader that was overrun has net/http linger before it closes
+	// the connection; else the peer, still writing, might meet a reset in place
+	// of its answer.
+	body, err := readAll(http.MaxBytesReader(w, r.Body, allowed), r.ContentLength, max)
+	if err == nil {
+		return body, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, bodyTooLarge(max)
 	}
-	body, err := readAll(r.Body, r.ContentLength, max)
-	switch {
-	case err == nil:
-		return body, nil
-	case errors.Is(err, errTooLong):
-		return nil, bodyTooLarge(max)
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return body, refusal(ReasonTimeout, "the body did not arrive in time")
 	}
 	return body, refusal(ReasonBadJSON, "the body ended before its announced length")

@@ -29,7 +29,7 @@ func BenchmarkDecision(b *testing.B) {
 				}
 				role := game.RoleA + game.Role(position&1)
 				opponent := field[1+position%(players-1)]
-				rnd.Rekey(position)
+				rnd.Rekey(game.ChoosePosition(position))
 				turn.Match, turn.Opponent, turn.Role = position, opponent, role
 				choice, err := seat.Choose(b.Context(), &turn)
 				if err != nil {
@@ -39,6 +39,7 @@ func BenchmarkDecision(b *testing.B) {
 				out.Match, out.Opponent, out.Role = position, opponent, role
 				out.Choice, out.OpponentChoice = choice.Resolve(rnd), game.Even+game.Parity(word>>63)
 				out.Number, out.Drew = int(word>>32&7), true
+				rnd.Rekey(game.ObservePosition(position))
 				if err := seat.Observe(b.Context(), &out); err != nil {
 					b.Fatal(err)
 				}

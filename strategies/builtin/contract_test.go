@@ -241,7 +241,7 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		var turn strategies.Turn
 		var out strategies.Outcome
 		step := func() {
-			rnd.Rekey(uint64(match))
+			rnd.Rekey(game.ChoosePosition(uint64(match)))
 			turn.Opponent, turn.Role = ids[match%4], roleOf(match)
 			c, err := seat.Choose(ctx, &turn)
 			if err != nil {

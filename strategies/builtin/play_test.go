@@ -62,7 +62,7 @@ func sit(tb testing.TB, f strategies.Factory, field []string, seat int, seed uin
 
 func (p *player) choose(match int, opponent string, role game.Role) game.Parity {
 	p.tb.Helper()
-	p.rnd.Rekey(uint64(match))
+	p.rnd.Rekey(game.ChoosePosition(uint64(match)))
 	p.coin.Rekey(uint64(match))
 	p.turn = strategies.Turn{Match: uint64(match), Opponent: opponent, Role: role}
 	c, err := p.seat.Choose(p.tb.Context(), &p.turn)
@@ -75,7 +75,7 @@ func (p *player) choose(match int, opponent string, role game.Role) game.Parity 
 
 func (p *player) observe(o strategies.Outcome) {
 	p.tb.Helper()
-	p.rnd.Rekey(o.Match)
+	p.rnd.Rekey(game.ObservePosition(o.Match))
 	p.out = o
 	if err := p.seat.Observe(p.tb.Context(), &p.out); err != nil {
 		p.tb.Fatalf("match %d: Observe: %v", o.Match, err)

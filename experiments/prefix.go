@@ -1,0 +1,158 @@
+package experiments
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Prefix is what the leagues recorded so far come to, as far as the rest of
+// the run depends on it. It is for one goroutine at a time.
+type Prefix struct {
+	schedule     []game.Pairing
+	players      int
+	hasher       *results.Hasher
+	matches      int
+	reproducible bool
+
+	overran     []int    // by field index: leagues since the last checkpoint
+	lastOverrun []int    // by field index: the league last counted there, from 1
+	barred      []bool   // by field index; replaced, never changed
+	quarantined []int    // field indices in the order in which they were put aside
+	noted       []uint64 // by field index: a bit for each fault that has a note
+}
+
+// NewPrefix returns the prefix of no leagues of a plan.
+func NewPrefix(plan results.Plan) (*Prefix, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
+	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		return nil, err
+	}
+	n := len(plan.Field)
+	return &Prefix{
+		schedule: sched.Matches(), players: n, hasher: results.NewHasher(), reproducible: true,
+		overran: make([]int, n), lastOverrun: make([]int, n), barred: make([]bool, n), noted: make([]uint64, n),
+	}, nil
+}
+
+// Resume returns the prefix of leagues that were recorded earlier, and hands
+// each of them to sink as well unless that is nil.
+func Resume(plan results.Plan, leagues iter.Seq2[*results.League, error], sink Sink) (*Prefix, error) {
+	p, err := NewPrefix(plan)
+	if err != nil {
+		return nil, err
+	}
+	for l, err := range leagues {
+		if err == nil {
+			err = p.Add(l)
+		}
+		if err == nil && sink != nil {
+			err = sink.Append(l)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("resume: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Leagues returns how many leagues there are.
+func (p *Prefix) Leagues() int { return p.hasher.Len() }
+
+// Digest returns the digest of the leagues; see results.Hasher.
+func (p *Prefix) Digest() string { return p.hasher.Digest() }
+
+// Add counts the next league, which must be one of the plan's.
+func (p *Prefix) Add(l *results.League) error {
+	if len(l.Matches) != len(p.schedule) || len(l.Seats) != p.players {
+		return fmt.Errorf("league %d has %d matches and %d seats, want %d and %d",
+			l.Index, len(l.Matches), len(l.Seats), len(p.schedule), p.players)
+	}
+	if err := p.hasher.Add(l); err != nil {
+		return err
+	}
+	p.matches += len(l.Matches)
+	for i := range l.Matches {
+		m := &l.Matches[i]
+		if m.A.Fault != game.NoFault {
+			p.addFault(l, p.schedule[i].A, m.A.Fault)
+		}
+		if m.B.Fault != game.NoFault {
+			p.addFault(l, p.schedule[i].B, m.B.Fault)
+		}
+	}
+	for _, n := range l.Notes {
+		p.noted[n.Field] |= 1 << n.Fault
+	}
+	if p.Leagues()%Checkpoint == 0 {
+		p.decide()
+	}
+	return nil
+}
+
+func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
+	if !f.Reproducible() {
+		p.reproducible = false
+	}
+	field := l.Seats[seat]
+	if overrun(f) && p.lastOverrun[field] != l.Index+1 {
+		p.lastOverrun[field] = l.Index + 1
+		p.overran[field]++
+	}
+}
+
+// overrun reports whether a fault cost its player the seat at an expense that
+// would be met again in the next league.
+func overrun(f game.Fault) bool {
+	return f == game.FaultTimeout || f == game.FaultBudget || f == game.FaultCrash
+}
+
+// decide puts players aside at a checkpoint.
+func (p *Prefix) decide() {
+	barred := slices.Clone(p.barred)
+	for field, n := range p.overran {
+		if n >= QuarantineAfter && !barred[field] {
+			barred[field] = true
+			p.quarantined = append(p.quarantined, field)
+		}
+	}
+	p.barred = barred
+	clear(p.overran)
+}
+
+// annotate leaves in the next league only the first note of each player and
+// fault in the whole run, in a canonical order, and says of whom it is the
+// first league put aside.
+func (p *Prefix) annotate(l *results.League) {
+	for _, field := range p.quarantined {
+		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined, Text: fmt.Sprintf(
+			"put aside from league %d on: overran in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
+	}
+	if len(l.Notes) == 0 {
+		return
+	}
+	slices.SortStableFunc(l.Notes, func(a, b results.Note) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Fault, b.Fault))
+	})
+	l.Notes = slices.CompactFunc(l.Notes, func(a, b results.Note) bool { return a.Field == b.Field && a.Fault == b.Fault })
+	l.Notes = slices.DeleteFunc(l.Notes, func(n results.Note) bool { return p.noted[n.Field]&(1<<n.Fault) != 0 })
+	for i := range l.Notes {
+		l.Notes[i].Text = cut(l.Notes[i].Text, results.MaxNoteText)
+	}
+}
+
+// cut shortens a text to at most so many bytes of UTF-8.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-3], "") + "..."
+}

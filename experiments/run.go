@@ -1,0 +1,195 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Options of a run. The zero value plays all leagues on all processors.
+type Options struct {
+	// Workers is how many leagues are under way at once, or blocks of leagues
+	// where the driver plays such; 0 means runtime.GOMAXPROCS.
+	Workers int
+	// After holds the leagues that are recorded already; the run begins with
+	// the next and adds to it. Nil means that there are none.
+	After *Prefix
+	// Stop, if not nil, is asked after every Checkpoint leagues whether these
+	// are enough; the sink has been given exactly them. A resumed run asks
+	// again where the earlier one may have been killed before it could.
+	Stop func(leagues int) bool
+}
+
+// Outcome is what a run has come to, leagues recorded earlier included.
+type Outcome struct {
+	Leagues      int
+	Matches      int
+	Digest       string // of all leagues; see results.Hasher
+	Reproducible bool   // no fault depended on the clock or the machine
+	Quarantined  []int  // field indices of players put aside
+	Stopped      bool   // Options.Stop said so
+}
+
+// Run plays the leagues of a plan that come after opts.After and gives each to
+// sink, in league order.
+//
+// If ctx is done it stops soon and returns the context's cause; if a league
+// cannot be played or recorded, that error. In either case the sink has been
+// given every league of the contiguous prefix that is complete, and the Outcome
+// describes it. No goroutine outlives the call.
+func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts Options) (Outcome, error) {
+	prefix := opts.After
+	if prefix == nil {
+		var err error
+		if prefix, err = NewPrefix(plan); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if prefix.players != len(plan.Field) || prefix.Leagues() > plan.Runs {
+		return Outcome{}, fmt.Errorf("run: %d leagues of %d players do not begin a plan of %d leagues of %d",
+			prefix.Leagues(), prefix.players, plan.Runs, len(plan.Field))
+	}
+	r := newRun(plan, prefix, driver, sink, opts)
+	err := r.run(ctx)
+	return Outcome{
+		Leagues: prefix.Leagues(), Matches: prefix.matches, Digest: prefix.Digest(),
+		Reproducible: prefix.reproducible, Quarantined: slices.Clone(prefix.quarantined), Stopped: r.stopped,
+	}, err
+}
+
+// chunk is a number of consecutive leagues, the unit that workers are given. It
+// belongs to the run or to one worker, never to both.
+type chunk struct {
+	first   int              // index of leagues[0]
+	leagues []results.League // memory is kept for the next use
+	from    int              // leagues[:from] are recorded
+	played  int              // leagues[from:played] are ready
+	barred  []bool           // the set that they are played under
+	version int              // of the set: how many players are in it
+	err     error
+}
+
+// run schedules chunks and records what comes back in order. Everything in it
+// belongs to the goroutine that called Run; workers see the channels only.
+type run struct {
+	prefix *Prefix
+	driver Driver
+	sink   Sink
+	stop   func(int) bool
+	total  int // leagues in the plan
+
+	workers int
+	block   int
+	size    int // leagues in a chunk
+
+	next    int            // first league that is not in any chunk
+	free    []*chunk       // waiting for leagues
+	ready   map[int]*chunk // played, by the first league that is not recorded
+	todo    chan *chunk
+	done    chan *chunk
+	stopped bool
+}
+
+func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Options) *run {
+	workers := opts.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	rest, matches := plan.Runs-prefix.Leagues(), len(prefix.schedule)
+	r := &run{
+		prefix: prefix, driver: driver, sink: sink, stop: opts.Stop, total: plan.Runs,
+		workers: min(workers, max(1, rest)), block: max(1, driver.Block()),
+		next: prefix.Leagues(), ready: make(map[int]*chunk),
+	}
+	r.size = chunkSize(r.block, matches, rest, r.workers)
+	// Enough chunks that workers need not wait for a slow one, but no more
+	// memory than a few large leagues need anyway.
+	const most = 64 << 20
+	const matchBytes = 8
+	slots := min(max(most/(r.size*matches*matchBytes), r.workers+1), 4*r.workers)
+	for range slots {
+		r.free = append(r.free, &chunk{leagues: make([]results.League, r.size)})
+	}
+	// Wide enough that nobody ever waits to send: each chunk is in one place.
+	r.todo = make(chan *chunk, slots)
+	r.done = make(chan *chunk, slots+r.workers)
+	return r
+}
+
+// chunkSize weighs the cost of handing a chunk over, about that of ten matches,
+// against workers that run out of work before the others, and against what an
+// interruption throws away.
+func chunkSize(block, matches, rest, workers int) int {
+	share := max(1, rest/workers)
+	if block > 1 {
+		return min(block, share)
+	}
+	const worthwhile = 2048 // matches
+	return max(1, min(worthwhile/matches, share/4, Checkpoint))
+}
+
+// run plays and records until there is nothing left to do or a reason to stop,
+// and then what is complete already.
+func (r *run) run(ctx context.Context) error {
+	if r.asksToStop() || r.prefix.Leagues() == r.total {
+		return flush(r.sink)
+	}
+	workCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var workers errgroup.Group
+	for range r.workers {
+		workers.Go(func() error { return r.work(workCtx) })
+	}
+	err := r.schedule(ctx)
+	cancel()
+	close(r.todo)
+	closeErr := workers.Wait()
+	if err == nil || ctx.Err() != nil {
+		err = r.drain(err)
+	}
+	if err == nil && r.prefix.Leagues() < r.total && !r.stopped {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// work is the life of one worker.
+func (r *run) work(ctx context.Context) (err error) {
+	w, err := r.driver.NewWorker(ctx)
+	if err != nil {
+		r.done <- &chunk{err: fmt.Errorf("start worker: %w", err)}
+		return nil
+	}
+	defer func() {
+		if cerr := w.Close(); cerr != nil {
+			err = fmt.Errorf("stop worker: %w", cerr)
+		}
+	}()
+	for c := range r.todo {
+		c.play(ctx, w, r.block)
+		r.done <- c
+	}
+	return nil
+}
+
+func (c *chunk) play(ctx context.Context, w Worker, block int) {
+	for c.played < len(c.leagues) {
+		first, end := c.first+c.played, min(c.played+block, len(c.leagues))
+		if c.err = ctx.Err(); c.err != nil {
+			return
+		}
+		if err := w.Play(ctx, first, c.leagues[c.played:end], c.barred); err != nil {
+			c.err = fmt.Errorf("play league %d: %w", first, err)
+			return
+		}
+		c.played = end
+	}
+}

@@ -1,0 +1,255 @@
+package protocol
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Answer is what came back for a request: the parts of a JSON-RPC response
+// or of a request in its place, or a bare Body.
+type Answer struct {
+	Status int            // the HTTP status; 0 where there is none
+	Result jsontext.Value // result
+	Error  jsontext.Value // error; null is no error
+	Params jsontext.Value // params of an answer that is itself a request
+	Body   jsontext.Value // an answer without JSON-RPC
+}
+
+// ParseAnswer takes the body of an HTTP response apart, whatever its form. The
+// error is that of reading JSON.
+func ParseAnswer(status int, body []byte) (Answer, error) {
+	doc, err := parseDocument(body)
+	if err != nil {
+		return Answer{Status: status}, refuseJSON(err)
+	}
+	a := Answer{Status: status, Result: doc.get("result"), Error: doc.get("error"), Params: doc.get("params")}
+	if doc.get("message_type") != nil || a.Result == nil && a.Error == nil && a.Params == nil {
+		a = Answer{Status: status, Body: body}
+	}
+	return a, nil
+}
+
+// A Refusal is a peer's refusal of a message, or its report of a fault.
+type Refusal struct {
+	// Code is the league error that the peer means, as far as it can be made
+	// out; empty for one that the protocol does not have.
+	Code Code
+	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is
+	// none.
+	RPC, Status int
+	// Message is what the peer says of it.
+	Message string
+	// Retryable reports whether the same message may succeed later.
+	Retryable bool
+	// Data is the refusal itself, the fields of LEAGUE_ERROR or GAME_ERROR or
+	// whatever the peer sent; nil where it sent nothing.
+	Data jsontext.Value
+}
+
+// Error returns the refusal for a log.
+func (r *Refusal) Error() string {
+	s := "protocol: the peer refuses"
+	if r.Code != "" {
+		s += ": " + string(r.Code) + " " + r.Code.Name()
+	}
+	if r.RPC != 0 {
+		s += fmt.Sprintf(" (JSON-RPC %d)", r.RPC)
+	}
+	if r.Message != "" && r.Message != r.Code.Name() {
+		s += ": " + r.Message
+	}
+	return s
+}
+
+// ReadAnswer reads the answer to a request of type sent, wherever in a it may
+// sit. The error is a [*Refusal] where the peer refuses, and an [*Error] where
+// the answer does not keep the field rules.
+func (c *Codec) ReadAnswer(sent Type, a Answer) (Message, error) {
+	if a.Error != nil && a.Error.Kind() != 'n' {
+		return nil, readRPCError(a)
+	}
+	for _, raw := range []jsontext.Value{a.Result, a.Params, a.Body} {
+		if raw == nil {
+			continue
+		}
+		doc, body := locate(raw, 0)
+		if doc == nil {
+			return nil, c.noAnswer(sent, a)
+		}
+		if refusal := readRefusal(doc, a.Status); refusal != nil {
+			return nil, refusal
+		}
+		return c.readAnswer(sent, doc, body)
+	}
+	return nil, c.noAnswer(sent, a)
+}
+
+// noAnswer is the error for a response in which no message can be found.
+func (c *Codec) noAnswer(sent Type, a Answer) error {
+	if a.Status >= http.StatusBadRequest {
+		return refusalByStatus(a.Status)
+	}
+	return Refuse(MissingField, answerTo(sent), "The response holds no message.")
+}
+
+// answerTo returns the type of the answer to a request.
+func answerTo(sent Type) Type {
+	if e := byType[sent]; e != nil && e.answer != "" {
+		return e.answer
+	}
+	return sent + "_ACK"
+}
+
+// readAnswer decodes an answer that has been found. A type that the protocol
+// lacks stands for the one expected in tolerant mode.
+func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message, error) {
+	expected := answerTo(sent)
+	said := Type(doc.text("message_type"))
+	if said != "" && said != expected && said != sent+"_ACK" && (c.mode == Strict || byType[said] != nil) {
+		return nil, Refuse(ContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
+	}
+	return Decode(expected, raw, c.mode, false)
+}
+
+// maxNesting bounds how many wrappings locate takes off an answer.
+const maxNesting = 4
+
+// locate finds the message in an answer: the value itself, or what stands in
+// one of the places where dialects put it, also as a text of JSON. It returns
+// nil where there is no object at all.
+func locate(raw jsontext.Value, depth int) (document, jsontext.Value) {
+	if raw.Kind() == '"' && depth < maxNesting {
+		return locate(jsontext.Value(unquote(raw)), depth+1)
+	}
+	doc, err := parseDocument(raw)
+	if err != nil {
+		return nil, nil
+	}
+	if doc.get("message_type") != nil || depth >= maxNesting {
+		return doc, raw
+	}
+	for _, place := range answerPlaces {
+		if !place.holds(doc) {
+			continue
+		}
+		if place.Header != "" {
+			if message, refusal := place.join(doc); refusal == nil {
+				return message, message.encode()
+			}
+			continue
+		}
+		if inner, body := locate(place.pick(doc), depth+1); inner != nil {
+			return inner, body
+		}
+	}
+	return doc, raw
+}
+
+// answerPlaces are the places in which answers are looked for, in this order.
+var answerPlaces = []Place{
+	Envelope.Answer, Tool.Answer, ToolIO.Answer, {Content: true}, {Message: "message"}, {Message: "result"}, {Message: "params"},
+}
+
+// holds reports whether an answer seems to stand in the place.
+func (p Place) holds(doc document) bool {
+	switch {
+	case p.Header != "":
+		return doc.get(p.Header).Kind() == '{'
+	case p.Message != "":
+		return doc.get(p.Message).Kind() == '{' || doc.get(p.Message).Kind() == '"'
+	default:
+		return doc.get("content").Kind() == '['
+	}
+}
+
+// pick returns what stands in the place.
+func (p Place) pick(doc document) jsontext.Value {
+	if p.Message != "" {
+		return doc.get(p.Message)
+	}
+	elements, err := parseElements(doc.get("content"))
+	if err != nil {
+		return nil
+	}
+	for _, e := range elements {
+		if part, err := parseDocument(e); err == nil && part.get("text").Kind() == '"' {
+			return part.get("text")
+		}
+	}
+	return nil
+}
+
+// readRPCError reads the error of a JSON-RPC response.
+func readRPCError(a Answer) *Refusal {
+	var e struct {
+		Code    int            `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}
+	r := &Refusal{Status: a.Status}
+	if err := json.Unmarshal(a.Error, &e, generous); err != nil {
+		r.Message, r.Data = string(a.Error), a.Error
+		r.Code, r.Retryable = codeOf("", 0), retryableStatus(a.Status)
+		return r
+	}
+	r.RPC, r.Message = e.Code, e.Message
+	doc, body := locate(e.Data, 0)
+	r.Data = body
+	r.judge(doc, e.Message)
+	return r
+}
+
+// readRefusal returns the refusal that stands where an answer should, nil if
+// the message is none.
+func readRefusal(doc document, status int) *Refusal {
+	t := Type(doc.text("message_type"))
+	refused := t == TypeLeagueError || t == TypeGameError || t == "ERROR" ||
+		doc.text("error_code") != "" || doc.text("status") == "error" || doc.text("canonical") != ""
+	if !refused {
+		return nil
+	}
+	r := &Refusal{Status: status, Data: doc.encode()}
+	r.judge(doc, "")
+	return r
+}
+
+// judge finds out which error is meant, and whether to try again: the peer's
+// own word can forbid what the code allows, and decides where the code is
+// unknown.
+func (r *Refusal) judge(doc document, message string) {
+	r.Code = codeOf(Code(doc.text("error_code")), r.RPC,
+		doc.text("error_name"), doc.text("error_description"), doc.text("error_code"), message)
+	if r.Code == "" && r.Status == http.StatusUnauthorized {
+		r.Code = TokenInvalid
+	}
+	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
+		if text := doc.text(name); text != "" {
+			r.Message = text
+			break
+		}
+	}
+	own := doc.get("retryable").Kind()
+	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
+}
+
+// refusalByStatus is the refusal that is nothing but an HTTP status.
+func refusalByStatus(status int) *Refusal {
+	r := &Refusal{Status: status, Message: http.StatusText(status), Retryable: retryableStatus(status)}
+	if status == http.StatusUnauthorized {
+		r.Code = TokenInvalid
+	}
+	return r
+}
+
+// retryableStatus reports whether a request that got this HTTP status may be
+// sent again.
+func retryableStatus(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package protocol
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// tokenBytes is the number of random bytes in a token: 160 bits, where the
+// protocol asks for at least 128.
+const tokenBytes = 20
+
+// NewToken returns a fresh token tok-<agent>-<random> for the agent with the
+// given id. Random must be a cryptographic source; the error is its own.
+func NewToken(random io.Reader, agent string) (string, error) {
+	var secret [tokenBytes]byte
+	if _, err := io.ReadFull(random, secret[:]); err != nil {
+		return "", fmt.Errorf("protocol: make a token for %s: %w", agent, err)
+	}
+	return "tok-" + agent + "-" + hex.EncodeToString(secret[:]), nil
+}
+
+// A Verifier is the SHA-256 of a token. It is what the manager keeps: it
+// proves a token without being one, but the match keys derive from it, so it
+// must be kept as secret as the token.
+type Verifier [sha256.Size]byte
+
+// NewVerifier returns the verifier of a token.
+func NewVerifier(token string) Verifier { return sha256.Sum256([]byte(token)) }
+
+// Verify reports whether token is the one the verifier was made of, in time
+// that does not depend on where they differ.
+func (v Verifier) Verify(token string) bool {
+	other := NewVerifier(token)
+	return subtle.ConstantTimeCompare(v[:], other[:]) == 1
+}
+
+// String returns the verifier in hexadecimal, for the manager's store.
+func (v Verifier) String() string { return hex.EncodeToString(v[:]) }
+
+// ParseVerifier reads what [Verifier.String] wrote.
+func ParseVerifier(s string) (Verifier, error) {
+	var v Verifier
+	raw, err := hex.DecodeString(s)
+	if err != nil || len(raw) != len(v) {
+		return Verifier{}, fmt.Errorf("protocol: a verifier is %d hexadecimal digits", 2*len(v))
+	}
+	copy(v[:], raw)
+	return v, nil
+}
+
+// mac returns HMAC-SHA-256(v, parts joined by '|') in hexadecimal. Ids hold no
+// '|', so different parts never give the same text.
+func (v Verifier) mac(parts ...string) string {
+	m := hmac.New(sha256.New, v[:])
+	io.WriteString(m, strings.Join(parts, "|")) // a hash never fails to write
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// MatchKeys returns the pair of keys by which a referee and the player with
+// this verifier know each other in one match: the referee signs with Send, the
+// player with Expect. The manager makes them for the referee; the player makes
+// them from its own token.
+func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
+	return KeyPair{
+		Send:   v.mac(Version, "ref", league, match, referee),
+		Expect: v.mac(Version, "ply", league, match, referee),
+	}
+}
+
+// managerPrefix begins the tokens by which the manager makes itself known.
+const managerPrefix = "tok-LM-"
+
+// ManagerToken returns the token that the manager of the league shows to the
+// agent with this verifier.
+func (v Verifier) ManagerToken(league string) string {
+	return managerPrefix + v.mac("manager", league)
+}
+
+// SameToken compares two tokens or keys in time that does not depend on where
+// they differ. An empty one is equal to nothing.
+func SameToken(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1 && a != ""
+}
+
+// AcceptsPlayer reports whether what a player signs with is good for a match:
+// the key the referee expects, or the raw token from which that key follows,
+// which is what players by the book send.
+func (k KeyPair) AcceptsPlayer(signed, league, match, referee string) bool {
+	derived := NewVerifier(signed).MatchKeys(league, match, referee).Expect
+	return SameToken(signed, k.Expect) || SameToken(derived, k.Expect)
+}
+
+// Mask returns a token as it may stand in a log: enough to tell whose it is,
+// nothing of what makes it one.
+func Mask(token string) string {
+	if rest, ok := strings.CutPrefix(token, "tok-"); ok {
+		if i := strings.LastIndexByte(rest, '-'); i >= 0 && i <= 64 {
+			return "tok-" + rest[:i] + "-***"
+		}
+	}
+	if token == "" {
+		return ""
+	}
+	return "***"
+}

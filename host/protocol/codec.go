@@ -1,0 +1,318 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Codec reads requests and answers in any of its dialects. It holds no
+// state besides its settings, and is safe for concurrent use.
+type Codec struct {
+	mode     Mode
+	dialects []*Dialect
+	fallback *Dialect // for what is in no recognisable wrapping
+}
+
+// NewCodec returns a codec that recognises the given dialects, or those of the
+// protocol itself if none are given. The first flat one answers what cannot be
+// told apart, so it should be [Contracts].
+func NewCodec(mode Mode, dialects ...*Dialect) *Codec {
+	if len(dialects) == 0 {
+		dialects = builtin
+	}
+	c := &Codec{mode: mode, dialects: slices.Clone(dialects), fallback: Contracts}
+	for _, d := range c.dialects {
+		if !d.Request.structured() && !d.Request.Bare {
+			c.fallback = d
+			break
+		}
+	}
+	return c
+}
+
+// Mode returns how much the codec asks of messages.
+func (c *Codec) Mode() Mode { return c.mode }
+
+// A Request is a message on its way in: unwrapped, dispatched, and not yet
+// held to its field rules. It is not safe for concurrent use.
+type Request struct {
+	// Type is the message type; empty when it could not be found out.
+	Type Type
+	// Header holds the header fields as far as they are strings, so that the
+	// sender can be authenticated before anything else is judged.
+	Header Header
+	// Dialect is how the message was wrapped, and how the answer will be.
+	Dialect *Dialect
+	// Method is the JSON-RPC method as it came; empty for a bare message.
+	Method string
+	// Raw is the message itself without its wrapping. It may alias the text
+	// that was read.
+	Raw jsontext.Value
+
+	mode Mode
+	doc  document // Raw, taken apart
+	tool string   // what the message was called by, echoed in some answers
+}
+
+// Open unwraps a JSON-RPC request and finds out its message type. The Request
+// is never nil: when Open fails it says how to answer in kind. The error is an
+// [*Error].
+//
+// Params that are missing or null count as an empty object.
+func (c *Codec) Open(method string, params []byte) (*Request, error) {
+	r := &Request{Dialect: c.fallback, Method: method, mode: c.mode}
+	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
+		params = []byte("{}")
+	}
+	doc, err := parseDocument(params)
+	switch {
+	case err == errNoObject:
+		return r, refuseShape("", "params is not an object.")
+	case err != nil:
+		return r, refuseJSON(err)
+	}
+	if refusal := c.open(r, doc, params); refusal != nil {
+		return r, refusal
+	}
+	return r, nil
+}
+
+// OpenBare reads a body that has no JSON-RPC around it. Strict mode refuses
+// it. Otherwise it is like [Codec.Open].
+func (c *Codec) OpenBare(body []byte) (*Request, error) {
+	r := &Request{Dialect: c.bare(), mode: c.mode}
+	doc, err := parseDocument(body)
+	switch {
+	case err == errNoObject:
+		return r, refuseShape("", "The body is not an object.")
+	case err != nil:
+		return r, refuseJSON(err)
+	case c.mode == Strict:
+		return r, refuseShape("", `The request has no "jsonrpc": "2.0" around it.`)
+	}
+	r.Raw, r.doc = body, doc
+	r.glance()
+	if refusal := r.dispatch(""); refusal != nil {
+		return r, refusal
+	}
+	return r, nil
+}
+
+// bare returns the dialect in which a bare message is answered.
+func (c *Codec) bare() *Dialect {
+	for _, d := range c.dialects {
+		if d.Request.Bare {
+			return d
+		}
+	}
+	return Bare
+}
+
+func (c *Codec) open(r *Request, params document, raw []byte) *Error {
+	d, refusal := c.recognise(r.Method, params)
+	if d != nil {
+		r.Dialect = d
+	}
+	if refusal != nil {
+		return refusal
+	}
+	r.Raw, r.doc = raw, params
+	if d.Request.structured() {
+		r.doc, r.tool, refusal = d.Request.take(params)
+		r.Raw = r.doc.encode()
+	}
+	r.glance()
+	if refusal != nil {
+		refusal.Original = r.Header.MessageType
+		return refusal
+	}
+	return r.dispatch(r.witness())
+}
+
+// recognise finds the dialect of a request by the wrapping it is in, and among
+// those that wrap alike by the way it is named.
+func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
+	var found, owner *Dialect
+	for _, d := range c.dialects {
+		p := d.Request
+		if !p.structured() {
+			continue
+		}
+		if p.Method == method {
+			owner = d
+		}
+		switch {
+		case !p.fits(method, params):
+			if p.Header != "" && p.Method != method && params.get(p.Header).Kind() == '{' {
+				return d, refuseShape("", "params."+p.Header+" goes with the method "+p.Method+".")
+			}
+		case found == nil:
+			found = d
+		case p.Name != "" && found.Request.Name != "":
+			return found, refuseTool(CanonicalInvalidToolInput, "A tool is called in one form at a time.",
+				Violation{"/params/" + found.Request.Name, "exclusive"}, Violation{"/params/" + p.Name, "exclusive"})
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case owner != nil && (c.mode == Strict || params.get("message_type") == nil):
+		return owner, owner.Request.absent()
+	}
+	return c.flat(method, Type(params.text("message_type"))), nil
+}
+
+// absent is the Error for a request under the place's method without the
+// members that the place puts the message in.
+func (p Place) absent() *Error {
+	if p.Name != "" {
+		return refuseTool(CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
+			Violation{"/params/" + p.Name, "required"})
+	}
+	e := Refuse(MissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
+	e.Violations = []Violation{{"/" + p.Header, "required"}}
+	return e
+}
+
+// flat returns the dialect of an unwrapped message: the first that names its
+// request so, or else the first.
+func (c *Codec) flat(method string, t Type) *Dialect {
+	for _, d := range c.dialects {
+		if !d.Request.structured() && !d.Request.Bare && d.nameOf(t) == method {
+			return d
+		}
+	}
+	return c.fallback
+}
+
+// glance reads the header fields that are strings.
+func (r *Request) glance() {
+	h := &r.Header
+	for _, m := range r.doc {
+		target := h.field(m.name)
+		if target != nil && m.value.Kind() == '"' {
+			*target = string(unquote(m.value))
+			continue
+		}
+		if m.name == "message_type" && m.value.Kind() == '"' {
+			h.MessageType = Type(unquote(m.value))
+		}
+		if m.name == "round_id" {
+			h.RoundID = glanceRound(m.value)
+		}
+	}
+}
+
+// field returns the header field of that name that is a string.
+func (h *Header) field(name string) *string {
+	switch name {
+	case "protocol":
+		return &h.Protocol
+	case "sender":
+		return &h.Sender
+	case "timestamp":
+		return &h.Timestamp
+	case "conversation_id":
+		return &h.ConversationID
+	case "auth_token":
+		return &h.AuthToken
+	case "league_id":
+		return &h.LeagueID
+	case "match_id":
+		return &h.MatchID
+	case "game_type":
+		return &h.GameType
+	}
+	return nil
+}
+
+// witness returns what the message was called by: the name in the place for
+// it, or the method where each request has its own.
+func (r *Request) witness() string {
+	switch p := r.Dialect.Request; {
+	case p.Name != "":
+		return r.tool
+	case p.Method != "":
+		return ""
+	default:
+		return r.Method
+	}
+}
+
+// dispatch finds out the message type: by message_type, with the name that
+// the message was called by as a second witness. The field rules say later
+// that a missing message_type is missing, so it is inferred here in any mode.
+func (r *Request) dispatch(name string) *Error {
+	said := r.Header.MessageType
+	entry, byName := byType[said], byMethod[name]
+	if entry == nil || r.Dialect.nameOf(said) != name {
+		if own := r.Dialect.ownMethod(name); own != nil {
+			byName = own
+		}
+		if said != "" && byName != nil && byName != entry {
+			return refuseShape(said, "The message is called by "+name+", which is for "+string(byName.typ)+".")
+		}
+	}
+	switch {
+	case entry == nil && byName != nil:
+		entry = byName
+	case entry == nil && r.Dialect.Request.Name != "":
+		return refuseTool(CanonicalToolNotFound, "There is no tool of that name.", Violation{"/params/" + r.Dialect.Request.Name, "known"})
+	case entry == nil && said == "" && name == "":
+		e := Refuse(MissingField, "", "The field /message_type is missing.")
+		e.Violations = []Violation{{"/message_type", "required"}}
+		return e
+	case entry == nil:
+		return Refuse(UnknownMessageType, said, "Neither the method nor the message type is one of "+Version+".")
+	}
+	r.Type = entry.typ
+	if entry.method == "" {
+		return Refuse(UnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
+	}
+	return nil
+}
+
+// ownMethod returns the type for which alone the dialect uses a name of its
+// own.
+func (d *Dialect) ownMethod(name string) *entry {
+	var found *entry
+	for t, own := range d.Methods {
+		if own == name && name != "" {
+			if found != nil {
+				return nil
+			}
+			found = byType[t]
+		}
+	}
+	return found
+}
+
+// glanceRound reads a round for the header of an answer; what is no round
+// counts as absent.
+func glanceRound(v jsontext.Value) Round {
+	switch v.Kind() {
+	case '"':
+		text := string(unquote(v))
+		return Round{number: trailingNumber(text), text: text, isText: true, is: present}
+	case '0':
+		if n, ok := integer(v); ok {
+			return RoundNumber(int(n))
+		}
+	}
+	return Round{}
+}
+
+// Decode holds the message to its field rules and returns it as its Go type.
+// It is called after Open has succeeded. The error is an [*Error] that lists
+// everything that is wrong.
+func (r *Request) Decode() (Message, error) {
+	if byType[r.Type] == nil {
+		return nil, unknownType(r.Type)
+	}
+	m, e := decodeDocument(r.Type, r.doc, r.Raw, r.mode, true)
+	if e != nil {
+		return nil, e
+	}
+	return m, nil
+}

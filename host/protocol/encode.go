@@ -1,0 +1,125 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var (
+	// plain are the options for writing: maps in the order of their keys, so
+	// that the same message is always the same bytes.
+	plain = json.JoinOptions(json.Deterministic(true))
+
+	// generous are the options for reading where an integer may be spelt 1.0.
+	generous = json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger))
+)
+
+// readInteger reads an integer however it is spelt.
+func readInteger(dec *jsontext.Decoder, n *int) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	if raw.Kind() == 'n' {
+		*n = 0
+		return nil
+	}
+	v, ok := integer(raw)
+	if !ok {
+		return errors.New("no whole number within 2^53-1 of zero")
+	}
+	*n = int(v)
+	return nil
+}
+
+// Encode writes a message as a JSON object, its header first, without white
+// space. The same message yields the same bytes. The error says which field
+// cannot be written: a text that is not UTF-8, an Extra that is no object or
+// repeats a field, or a Go type that does not fit the header's message type.
+func Encode(m Message) (jsontext.Value, error) {
+	h := m.Head()
+	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
+		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
+	}
+	raw, err := json.Marshal(m, plain)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
+	}
+	if h.odd != nil {
+		return restore(raw, h.odd)
+	}
+	return raw, nil
+}
+
+// goTypes holds the Go type of each message type.
+var goTypes = indexGoTypes()
+
+func indexGoTypes() map[Type]reflect.Type {
+	index := make(map[Type]reflect.Type, len(catalogue))
+	for _, e := range catalogue {
+		index[e.typ] = reflect.TypeOf(e.blank())
+	}
+	return index
+}
+
+// Decode reads a message of type t from a JSON object and applies every field
+// rule. Request says whether the message is a request; an answer needs less of
+// a header. The result shares no memory with raw. The error is an [*Error]
+// that lists what is wrong.
+func Decode(t Type, raw []byte, mode Mode, request bool) (Message, error) {
+	m, e := decode(t, raw, mode, request)
+	if e != nil {
+		return nil, e
+	}
+	return m, nil
+}
+
+func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
+	if byType[t] == nil {
+		return nil, unknownType(t)
+	}
+	doc, err := parseDocument(raw)
+	switch {
+	case err == errNoObject:
+		return nil, refuseShape(t, "The message is not a JSON object.")
+	case err != nil:
+		return nil, refuseJSON(err)
+	}
+	return decodeDocument(t, doc, raw, mode, request)
+}
+
+// decodeDocument is decode for a text that has been taken apart.
+func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (Message, *Error) {
+	e := byType[t]
+	c := checker{mode: mode, request: request}
+	c.object(doc, e.shape, nil)
+	if refusal := c.refusal(t); refusal != nil {
+		return nil, refusal
+	}
+	m := e.blank()
+	var options json.Options
+	if c.respelt {
+		options = generous
+	}
+	if err := json.Unmarshal(raw, m, options); err != nil {
+		return nil, Refuse(InvalidFieldType, t, "The message does not fit its type: "+err.Error())
+	}
+	h := m.Head()
+	if h.MessageType == "" {
+		h.MessageType = t
+	}
+	if c.odd {
+		h.odd = slices.Clone(raw)
+	}
+	return m, nil
+}
+
+// unknownType is the Error for a message type that the protocol lacks.
+func unknownType(t Type) *Error {
+	return Refuse(UnknownMessageType, t, "The message type is not one of "+Version+".")
+}

@@ -1,0 +1,144 @@
+package protocol
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// The roles of the two players of a match.
+const (
+	PlayerA = "PLAYER_A"
+	PlayerB = "PLAYER_B"
+)
+
+// GameEvenOdd is the game_type of the only game the league plays.
+const GameEvenOdd = "even_odd"
+
+// The values of a match's status.
+const (
+	StatusWin           = "WIN"
+	StatusDraw          = "DRAW"
+	StatusTechnicalLoss = "TECHNICAL_LOSS"
+)
+
+// GameInvitation asks a player to join a match.
+type GameInvitation struct {
+	Header
+	RoleInMatch string `json:"role_in_match,omitzero"`
+	OpponentID  string `json:"opponent_id,omitzero"`
+}
+
+// GameJoinAck is a player's answer to an invitation, or, from a player that
+// works asynchronously, a request of its own. By the book the answer stands in
+// Accept; [GameJoinAck.Joins] also reads the other places.
+type GameJoinAck struct {
+	Header
+	PlayerID         string    `json:"player_id,omitzero"`
+	ArrivalTimestamp string    `json:"arrival_timestamp,omitzero"`
+	Accept           Opt[bool] `json:"accept,omitzero"`
+	Accepted         Opt[bool] `json:"accepted,omitzero"`
+	Status           string    `json:"status,omitzero"`
+}
+
+// Joins returns whether the player joins, and whether it said so at all:
+// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK,
+// RECEIVED or ACKNOWLEDGED (yes) or REJECTED or DECLINED (no).
+func (m *GameJoinAck) Joins() (joins, said bool) {
+	if v, ok := m.Accept.Get(); ok {
+		return v, true
+	}
+	if v, ok := m.Accepted.Get(); ok {
+		return v, true
+	}
+	switch m.Status {
+	case StatusAccepted, "ACK", "RECEIVED", StatusAcknowledged:
+		return true, true
+	case StatusRejected, "DECLINED":
+		return false, true
+	}
+	return false, false
+}
+
+// ChooseParityCall asks a player for its choice.
+type ChooseParityCall struct {
+	Header
+	PlayerID string         `json:"player_id,omitzero"`
+	Context  *ChoiceContext `json:"context,omitzero"`
+	Deadline string         `json:"deadline,omitzero"`
+}
+
+// ChoiceContext is what a player is told when it is asked to choose.
+type ChoiceContext struct {
+	OpponentID    string         `json:"opponent_id,omitzero"`
+	RoundID       Round          `json:"round_id,omitzero"`
+	YourStandings *OwnStandings  `json:"your_standings,omitzero"`
+	Extra         jsontext.Value `json:",embed"`
+}
+
+// OwnStandings is the record of the player who is asked.
+type OwnStandings struct {
+	Wins   Opt[int]       `json:"wins,omitzero"`
+	Losses Opt[int]       `json:"losses,omitzero"`
+	Draws  Opt[int]       `json:"draws,omitzero"`
+	Points Opt[int]       `json:"points,omitzero"`
+	Extra  jsontext.Value `json:",embed"`
+}
+
+// ChooseParityResponse is a player's choice, as an answer or, from a player
+// that works asynchronously, as a request of its own. Some players say choice
+// instead of parity_choice; [ChooseParityResponse.Chosen] reads both.
+type ChooseParityResponse struct {
+	Header
+	PlayerID     string `json:"player_id,omitzero"`
+	ParityChoice Choice `json:"parity_choice,omitzero"`
+	Choice       Choice `json:"choice,omitzero"`
+}
+
+// Chosen returns the choice under whichever name it came, "" if none did.
+func (m *ChooseParityResponse) Chosen() Choice {
+	if m.ParityChoice != "" {
+		return m.ParityChoice
+	}
+	return m.Choice
+}
+
+var gameInvitationShape = message([]Role{RoleReferee},
+	ident("league_id", "The league.").strict(),
+	round("round_id", "The round.").strict(),
+	ident("match_id", "The match.").always(),
+	text("game_type", "The game that is played.").strict(),
+	text("role_in_match", "The invited player's role.").strict().values(PlayerA, PlayerB),
+	ident("opponent_id", "The other player.").strict(),
+)
+
+var gameJoinAckShape = message([]Role{RolePlayer},
+	ident("match_id", "The match.").strict(),
+	ident("player_id", "The player who answers.").strict(),
+	instant("arrival_timestamp", "When the player arrived.").strict(),
+	boolean("accept", "Whether the player joins.").strict(),
+	boolean("accepted", "Another name of accept, read from players who use it."),
+	text("status", "ACCEPTED, ACK or RECEIVED, read from players who use it."),
+)
+
+var chooseParityCallShape = message([]Role{RoleReferee},
+	ident("match_id", "The match.").always(),
+	ident("player_id", "The player who is asked.").strict(),
+	text("game_type", "The game that is played.").strict(),
+	object("context", "What the player may want to know.", fields(
+		ident("opponent_id", "The other player.").strict(),
+		round("round_id", "The round.").strict(),
+		object("your_standings", "The asked player's record.", fields(
+			count("wins", "Matches won.").strict(),
+			count("losses", "Matches lost.").strict(),
+			count("draws", "Matches drawn.").strict(),
+			number("points", "Points won.").strict(),
+		)).strict(),
+	)).strict(),
+	instant("deadline", "When the choice must have arrived.").strict(),
+)
+
+var chooseParityResponseShape = message([]Role{RolePlayer},
+	ident("match_id", "The match.").strict(),
+	ident("player_id", "The player who chose.").strict(),
+	text("parity_choice", "The choice.").always().
+		only(InvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
+	text("choice", "Another name of parity_choice, read from players who use it.").
+		only(InvalidParityChoice, string(Even), string(Odd)),
+)

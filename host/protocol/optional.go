@@ -1,0 +1,169 @@
+package protocol
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// presence tells apart the three states of a member of a JSON object.
+type presence uint8
+
+const (
+	absent presence = iota
+	null
+	present
+)
+
+// Opt is a member that may be absent, null or a value. The zero Opt is absent.
+type Opt[T any] struct {
+	value T
+	is    presence
+}
+
+// Some returns an Opt that holds v.
+func Some[T any](v T) Opt[T] { return Opt[T]{value: v, is: present} }
+
+// Null returns an Opt that is an explicit null.
+func Null[T any]() Opt[T] { return Opt[T]{is: null} }
+
+// Get returns the value and whether there is one.
+func (o Opt[T]) Get() (T, bool) { return o.value, o.is == present }
+
+// Value returns the value, or T's zero value where there is none.
+func (o Opt[T]) Value() T { return o.value }
+
+// IsNull reports whether the member is an explicit null.
+func (o Opt[T]) IsNull() bool { return o.is == null }
+
+// IsZero reports whether the member is absent; encoders leave it out then.
+func (o Opt[T]) IsZero() bool { return o.is == absent }
+
+// MarshalJSONTo writes the value or null.
+func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if o.is != present {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(enc, &o.value)
+}
+
+// UnmarshalJSONFrom reads a value or null.
+func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == 'n' {
+		*o = Null[T]()
+		return dec.SkipValue()
+	}
+	o.is = present
+	return json.UnmarshalDecode(dec, &o.value)
+}
+
+// Round is the number of a round. Rounds count from 1. Some programs write a
+// text such as "ROUND_1" instead of a number; a Round remembers that text and
+// encodes it again, so that an acknowledgement echoes what was announced. The
+// zero Round is an absent member.
+type Round struct {
+	number int
+	text   string
+	isText bool
+	is     presence
+}
+
+// RoundNumber returns the round with number n.
+func RoundNumber(n int) Round { return Round{number: n, is: present} }
+
+// NoRound returns an explicit null: there is no such round.
+func NoRound() Round { return Round{is: null} }
+
+// Number returns the round's number, and 0 where there is none: the member is
+// absent or null, or a text without a number at its end.
+func (r Round) Number() int { return r.number }
+
+// IsNull reports whether the member is an explicit null.
+func (r Round) IsNull() bool { return r.is == null }
+
+// IsZero reports whether the member is absent; encoders leave it out then.
+func (r Round) IsZero() bool { return r.is == absent }
+
+// String returns the round as it stands on the wire, without quotes, and ""
+// where it is absent or null.
+func (r Round) String() string {
+	switch {
+	case r.is != present:
+		return ""
+	case r.isText:
+		return r.text
+	default:
+		return strconv.Itoa(r.number)
+	}
+}
+
+// MarshalJSONTo writes the number, the text or null.
+func (r Round) MarshalJSONTo(enc *jsontext.Encoder) error {
+	switch {
+	case r.is != present:
+		return enc.WriteToken(jsontext.Null)
+	case r.isText:
+		return enc.WriteToken(jsontext.String(r.text))
+	default:
+		return enc.WriteToken(jsontext.Int(int64(r.number)))
+	}
+}
+
+// UnmarshalJSONFrom reads an integer, a text or null.
+func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch raw.Kind() {
+	case 'n':
+		*r = NoRound()
+		return nil
+	case '"':
+		text := string(unquote(raw))
+		*r = Round{number: trailingNumber(text), text: text, isText: true, is: present}
+		return nil
+	default:
+		n, ok := integer(raw)
+		if !ok {
+			return fmt.Errorf("protocol: %s is not a round number", raw)
+		}
+		*r = RoundNumber(int(n))
+		return nil
+	}
+}
+
+// trailingNumber returns the number at the end of text, 1 for "ROUND_1", and
+// 0 where there is none that fits.
+func trailingNumber(text string) int {
+	n, err := strconv.Atoi(text[len(strings.TrimRight(text, "0123456789")):])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Choice is what a player chose, or the parity of a number: [Even] or [Odd].
+// Messages of others may hold anything else. The empty Choice is null on the
+// wire, and absent where the member may be.
+type Choice string
+
+// The two choices, exactly as they stand on the wire.
+const (
+	Even Choice = "even"
+	Odd  Choice = "odd"
+)
+
+// Valid reports whether c is exactly "even" or "odd".
+func (c Choice) Valid() bool { return c == Even || c == Odd }
+
+// MarshalJSONTo writes the choice, or null for the empty one.
+func (c Choice) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if c == "" {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return enc.WriteToken(jsontext.String(string(c)))
+}

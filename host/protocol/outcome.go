@@ -1,0 +1,161 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Outcome is how a match ended, read from whichever form a referee gave it.
+type Outcome struct {
+	// Status is StatusWin, StatusDraw or StatusTechnicalLoss.
+	Status string
+	// Winner is the id of the winner, empty without one.
+	Winner string
+	// Drawn is the number drawn; absent after a technical loss.
+	Drawn Opt[int]
+	// Choices holds the choices that were made, by player.
+	Choices map[string]Choice
+	// Score holds the points by player; nil where the referee gave none.
+	Score map[string]int
+	// Offenders are the players at fault in a technical loss, sorted.
+	Offenders []string
+	// Reason is the referee's sentence about it.
+	Reason string
+}
+
+// Outcome reads a reported result between the players a and b. A status that
+// is missing is derived: a winner without choices from both, or without a
+// number, won by the other's fault; no winner and no points is a fault of
+// both; no winner otherwise is a draw. Offenders that are not named are the
+// loser or, without a winner, both.
+//
+// The error says what contradicts itself: a winner who is neither player, a
+// win without a winner, a draw with one.
+func (m *MatchResultReport) Outcome(a, b string) (Outcome, error) {
+	details := m.Result.Details
+	if details == nil {
+		details = new(ResultDetails)
+	}
+	o := Outcome{
+		Status: strings.ToUpper(details.Status), Winner: m.Result.Winner.Value(),
+		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
+		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
+	}
+	if strings.EqualFold(o.Winner, StatusDraw) {
+		o.Winner = ""
+	}
+	if o.Status == "" {
+		o.Status = o.derived(a, b)
+	}
+	return o.settled(m.MessageType, a, b)
+}
+
+// Outcome reads a result told to the player self, who met opponent. Referees
+// give it once for the match or once for each player, with the fields of the
+// book or flat; a status of LOSS is the opponent's win. The rules for what is
+// missing are those of [MatchResultReport.Outcome], and so are the errors.
+func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
+	r := m.GameResult
+	if r == nil {
+		r = &GameResult{
+			Status: m.Result, DrawnNumber: m.DrawnNumber, PlayerChoices: m.PlayerChoices, Reason: m.Reason,
+		}
+	}
+	o := Outcome{
+		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
+		Choices: r.Choices, Offenders: r.TechnicalLossPlayerIDs, Reason: r.Reason,
+	}
+	if o.Choices == nil {
+		o.Choices = r.PlayerChoices
+	}
+	if o.Choices == nil {
+		o.Choices = m.flatChoices(self, opponent)
+	}
+	if o.Reason == "" {
+		o.Reason = m.Reason
+	}
+	if strings.EqualFold(o.Winner, StatusDraw) {
+		o.Winner = ""
+	}
+	switch o.Status {
+	case "":
+		o.Status = o.derived(self, opponent)
+	case StatusWin:
+		if o.Winner == "" {
+			o.Winner = self
+		}
+	case "LOSS", "LOSE", "LOST":
+		o.Status = StatusWin
+		if o.Winner == "" {
+			o.Winner = opponent
+		}
+	}
+	return o.settled(m.MessageType, self, opponent)
+}
+
+// flatChoices returns the choices of the flat form, nil if it has none.
+func (m *GameOver) flatChoices(self, opponent string) map[string]Choice {
+	choices := make(map[string]Choice, 2)
+	if m.YourChoice != "" {
+		choices[self] = m.YourChoice
+	}
+	if m.OpponentChoice != "" {
+		choices[opponent] = m.OpponentChoice
+	}
+	if len(choices) == 0 {
+		return nil
+	}
+	return choices
+}
+
+// derived returns the status of a result that does not give it.
+func (o Outcome) derived(a, b string) string {
+	_, drawn := o.Drawn.Get()
+	played := drawn && o.Choices[a] != "" && o.Choices[b] != ""
+	switch {
+	case o.Winner != "" && (played || o.Choices == nil && drawn):
+		return StatusWin
+	case o.Winner != "":
+		return StatusTechnicalLoss
+	case o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0:
+		return StatusTechnicalLoss
+	default:
+		return StatusDraw
+	}
+}
+
+// settled names the offenders of a technical loss and checks the outcome
+// against itself.
+func (o Outcome) settled(t Type, a, b string) (Outcome, error) {
+	wrong := func(what string) (Outcome, error) {
+		return o, Refuse(ContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
+	}
+	switch {
+	case o.Winner != "" && o.Winner != a && o.Winner != b:
+		return wrong("the winner " + o.Winner + " is neither of them")
+	case o.Status == StatusWin && o.Winner == "":
+		return wrong("a win without a winner")
+	case o.Status == StatusDraw && o.Winner != "":
+		return wrong("a draw with a winner")
+	case o.Status != StatusWin && o.Status != StatusDraw && o.Status != StatusTechnicalLoss:
+		return wrong("there is no status " + o.Status)
+	}
+	if o.Status != StatusTechnicalLoss {
+		o.Offenders = nil
+		return o, nil
+	}
+	if len(o.Offenders) == 0 {
+		o.Offenders = []string{a, b}
+		if o.Winner != "" {
+			o.Offenders = slices.DeleteFunc(o.Offenders, func(id string) bool { return id == o.Winner })
+		}
+	}
+	o.Offenders = slices.Sorted(slices.Values(o.Offenders))
+	for _, id := range o.Offenders {
+		if id != a && id != b || id == o.Winner {
+			return wrong(id + " cannot be at fault")
+		}
+	}
+	return o, nil
+}

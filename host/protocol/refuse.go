@@ -1,0 +1,265 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Violation is one rule that a message breaks. Path is a JSON Pointer into
+// the message; Rule names the rule (required, type, id, time, sender, version,
+// enum, range, length, consistent) and never holds a value from the message.
+type Violation struct {
+	Path string `json:"path"`
+	Rule string `json:"rule"`
+}
+
+// An Error is a refusal by this side: why a message is not accepted, with all
+// that the answer to it must say. [Codec.Open], [Request.Decode] and
+// [Codec.ReadAnswer] return it, and agents make theirs with [Refuse].
+type Error struct {
+	// Code is the league error code; empty for an error of JSON-RPC itself.
+	Code Code
+	// Original is the type of the refused message, as far as it is known. The
+	// JSON-RPC code depends on it.
+	Original Type
+	// Detail is a sentence for a person: what is wrong, where, what to do.
+	Detail string
+	// Context holds the particulars, by name. Values are what JSON can hold.
+	Context map[string]any
+	// Violations are all the rules that the message breaks, sorted.
+	Violations []Violation
+	// Canonical is the canonical code where the contract of envelope and tool
+	// validation refuses; the answer's data has that contract's form then.
+	Canonical string
+	// RPC and HTTP override the JSON-RPC code and the HTTP status that the
+	// tables give; 0 leaves them.
+	RPC, HTTP int
+}
+
+// Refuse returns an Error with a code, for a message of the given type ("" if
+// unknown). The detail is a sentence for a person.
+func Refuse(code Code, original Type, detail string) *Error {
+	return &Error{Code: code, Original: original, Detail: detail}
+}
+
+// RefuseHTTP returns the Error for a request that fails before its message is
+// looked at: an oversize body (413), a wrong media type (415), another verb
+// than POST (405). A status of 503 is the code RATE_LIMITED; the server adds a
+// Retry-After header.
+func RefuseHTTP(status int, detail string) *Error {
+	if status == http.StatusServiceUnavailable {
+		return &Error{Code: RateLimited, Detail: detail, HTTP: status}
+	}
+	return &Error{RPC: RPCInvalidRequest, Detail: detail, HTTP: status}
+}
+
+// refuseJSON is the Error for a text that is not JSON as this protocol takes
+// it: malformed, with duplicate keys, trailing data, or nested too deeply.
+func refuseJSON(err error) *Error {
+	return &Error{RPC: RPCParseError, Detail: "The message is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
+}
+
+// refuseShape is the Error for JSON that is not a JSON-RPC request or whose
+// method contradicts its message.
+func refuseShape(t Type, detail string) *Error {
+	return &Error{RPC: RPCInvalidRequest, Original: t, Detail: detail}
+}
+
+// With adds a particular to the context and returns e. A token given under
+// the name provided_token is masked.
+func (e *Error) With(name string, value any) *Error {
+	if token, ok := value.(string); ok && name == "provided_token" {
+		value = Mask(token)
+	}
+	if e.Context == nil {
+		e.Context = make(map[string]any)
+	}
+	e.Context[name] = value
+	return e
+}
+
+// Error returns the refusal for a log.
+func (e *Error) Error() string {
+	_, text := e.rpc()
+	what := text
+	if e.Code != "" {
+		what = string(e.Code) + " " + e.Code.Name()
+	}
+	if e.Original != "" {
+		what = string(e.Original) + ": " + what
+	}
+	if e.Detail == "" {
+		return "protocol: " + what
+	}
+	return "protocol: " + what + ": " + e.Detail
+}
+
+// RPCCode returns the JSON-RPC error code.
+func (e *Error) RPCCode() int {
+	code, _ := e.rpc()
+	return code
+}
+
+// RPCMessage returns the message of the JSON-RPC error: the protocol's text
+// for a numbered error, the name of the code for another.
+func (e *Error) RPCMessage() string {
+	_, text := e.rpc()
+	return text
+}
+
+func (e *Error) rpc() (int, string) {
+	if c, err := Canonical(e.Canonical); err == nil {
+		return c.RPC, c.Message
+	}
+	if e.RPC == 0 {
+		return e.Code.rpcCode(e.Original)
+	}
+	if text, ok := rpcTexts[e.RPC]; ok {
+		return e.RPC, text
+	}
+	return e.RPC, e.Code.Name()
+}
+
+// HTTPStatus returns the status with which the refusal travels over HTTP: 400
+// for what is not JSON or not JSON-RPC, the canonical status where that
+// applies, and 200 for every refusal of the league, because real clients raise
+// on 4xx before they read the body.
+func (e *Error) HTTPStatus() int {
+	if e.HTTP != 0 {
+		return e.HTTP
+	}
+	if c, err := Canonical(e.Canonical); err == nil {
+		return c.HTTP
+	}
+	switch e.RPCCode() {
+	case RPCParseError, RPCInvalidRequest:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// CodeOf returns the league error code that err carries, as a refusal by this
+// side or by a peer, and "" if it carries none.
+func CodeOf(err error) Code {
+	var own *Error
+	if errors.As(err, &own) {
+		return own.Code
+	}
+	var peer *Refusal
+	if errors.As(err, &peer) {
+		return peer.Code
+	}
+	return ""
+}
+
+// topLevel are the particulars that readers look for beside the context as
+// well as in it.
+var topLevel = []string{
+	"max_referees", "current_referees", "max_players", "current_players",
+	"display_name", "suggestion", "player_id", "match_id", "round_id", "league_id",
+	"previous_report_time", "same_result", "timeout_seconds",
+}
+
+// data returns what stands in data of the JSON-RPC error: a LEAGUE_ERROR from
+// the manager, a GAME_ERROR from another agent, the canonical form where that
+// applies, and the bare detail for an error of JSON-RPC itself.
+func (e *Error) data(h Header) (jsontext.Value, error) {
+	if c, err := Canonical(e.Canonical); err == nil {
+		return c.data(e.Violations)
+	}
+	if e.Code == "" {
+		return json.Marshal(struct {
+			Detail   string `json:"detail"`
+			Original Type   `json:"original_message_type,omitzero"`
+		}{e.Detail, e.Original}, plain)
+	}
+	role, _, _ := ParseSender(h.Sender)
+	if role == RoleManager {
+		m, err := NewLeagueError(h, e)
+		if err != nil {
+			return nil, err
+		}
+		return Encode(m)
+	}
+	m, err := NewGameError(h, e)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(m)
+}
+
+// NewLeagueError returns the LEAGUE_ERROR that says e, under the header h,
+// whose message type it sets. The error is that of encoding e.Context.
+func NewLeagueError(h Header, e *Error) (*LeagueError, error) {
+	context, err := e.particulars(&h, TypeLeagueError)
+	if err != nil {
+		return nil, err
+	}
+	player, _ := e.Context["player_id"].(string)
+	return &LeagueError{
+		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
+		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
+		PlayerID: player, Context: context,
+	}, nil
+}
+
+// NewGameError returns the GAME_ERROR that says e, under the header h, whose
+// message type it sets. A referee that announces a retry fills in the rest.
+// The error is that of encoding e.Context.
+func NewGameError(h Header, e *Error) (*GameError, error) {
+	context, err := e.particulars(&h, TypeGameError)
+	if err != nil {
+		return nil, err
+	}
+	player, _ := e.Context["player_id"].(string)
+	return &GameError{
+		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
+		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
+		PlayerID: player, AffectedPlayer: player, Context: context,
+	}, nil
+}
+
+// particulars encodes the context, and puts copies of those of it that belong
+// to the top level into the header: its own fields, and Extra for the rest.
+func (e *Error) particulars(h *Header, t Type) (context jsontext.Value, err error) {
+	h.Protocol, h.MessageType, h.Extra = Version, t, nil
+	all, beside := make(map[string]any), make(map[string]any)
+	maps.Copy(all, e.Context)
+	if len(e.Violations) > 0 {
+		all["violations"] = e.Violations
+	}
+	for _, name := range topLevel {
+		value, given := e.Context[name]
+		if !given {
+			continue
+		}
+		text, _ := value.(string)
+		round, _ := value.(int)
+		switch name {
+		case "match_id":
+			h.MatchID = text
+		case "league_id":
+			h.LeagueID = text
+		case "round_id":
+			h.RoundID = RoundNumber(round)
+		case "player_id": // a field of both errors
+		default:
+			beside[name] = value
+		}
+	}
+	if len(beside) > 0 {
+		if h.Extra, err = json.Marshal(beside, plain); err != nil {
+			return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
+		}
+	}
+	if context, err = json.Marshal(all, plain); err != nil {
+		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
+	}
+	return context, nil
+}

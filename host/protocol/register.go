@@ -1,0 +1,104 @@
+package protocol
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// The values of status in a registration answer. Some managers say REGISTERED.
+const (
+	StatusAccepted   = "ACCEPTED"
+	StatusRejected   = "REJECTED"
+	StatusRegistered = "REGISTERED"
+)
+
+// RefereeRegisterRequest asks the manager to take on a referee.
+type RefereeRegisterRequest struct {
+	Header
+	Meta RefereeMeta `json:"referee_meta"`
+}
+
+// RefereeMeta describes a referee that registers.
+type RefereeMeta struct {
+	DisplayName          string         `json:"display_name"`
+	Version              string         `json:"version,omitzero"`
+	ProtocolVersion      string         `json:"protocol_version,omitzero"`
+	GameTypes            []string       `json:"game_types,omitzero"`
+	ContactEndpoint      string         `json:"contact_endpoint"`
+	MaxConcurrentMatches Opt[int]       `json:"max_concurrent_matches,omitzero"`
+	Extra                jsontext.Value `json:",embed"`
+}
+
+// RefereeRegisterResponse is the manager's answer to a referee. A referee that
+// is turned away gets a reason and neither id, token nor league.
+type RefereeRegisterResponse struct {
+	Header
+	Status    string      `json:"status,omitzero"`
+	RefereeID string      `json:"referee_id,omitzero"`
+	Reason    Opt[string] `json:"reason,omitzero"`
+}
+
+// LeagueRegisterRequest asks the manager to take on a player.
+type LeagueRegisterRequest struct {
+	Header
+	Meta PlayerMeta `json:"player_meta"`
+}
+
+// PlayerMeta describes a player that registers.
+type PlayerMeta struct {
+	DisplayName     string         `json:"display_name"`
+	Version         string         `json:"version,omitzero"`
+	ProtocolVersion string         `json:"protocol_version,omitzero"`
+	GameTypes       []string       `json:"game_types,omitzero"`
+	ContactEndpoint string         `json:"contact_endpoint"`
+	Extra           jsontext.Value `json:",embed"`
+}
+
+// LeagueRegisterResponse is the manager's answer to a player. A player that is
+// turned away gets a reason and neither id, token nor league.
+type LeagueRegisterResponse struct {
+	Header
+	Status   string      `json:"status,omitzero"`
+	PlayerID string      `json:"player_id,omitzero"`
+	Reason   Opt[string] `json:"reason,omitzero"`
+}
+
+// Accepted reports whether a registration status means yes.
+func Accepted(status string) bool {
+	return status == StatusAccepted || status == StatusRegistered
+}
+
+var registrationStatuses = []string{StatusAccepted, StatusRejected}
+
+func metaFields(more ...field) *shape {
+	return fields(append([]field{
+		text("display_name", "The name shown to people, unique among players.").always(),
+		text("version", "The agent's own version.").strict(),
+		text("protocol_version", "The protocol version the agent was written for."),
+		list("game_types", "The games the agent can play.", text("", "")).strict().notEmpty(),
+		text("contact_endpoint", "The URL at which the agent takes messages.").always(),
+	}, more...)...)
+}
+
+var refereeRegisterRequestShape = message([]Role{RoleReferee},
+	object("referee_meta", "The referee that registers.", metaFields(
+		number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, maxInteger),
+	)).always(),
+)
+
+var refereeRegisterResponseShape = message([]Role{RoleManager},
+	text("status", "Whether the referee was taken on.").strict().values(registrationStatuses...),
+	ident("referee_id", "The id given to the referee.").whenIs(StatusAccepted),
+	text("auth_token", "The referee's token, shown this once.").whenIs(StatusAccepted),
+	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
+	prose("reason", "Why it was turned away.").nullable(),
+).switching("status")
+
+var leagueRegisterRequestShape = message([]Role{RolePlayer},
+	object("player_meta", "The player that registers.", metaFields()).always(),
+)
+
+var leagueRegisterResponseShape = message([]Role{RoleManager},
+	text("status", "Whether the player was taken on.").strict().values(registrationStatuses...),
+	ident("player_id", "The id given to the player.").whenIs(StatusAccepted),
+	text("auth_token", "The player's token, shown this once.").whenIs(StatusAccepted),
+	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
+	prose("reason", "Why it was turned away.").nullable(),
+).switching("status")

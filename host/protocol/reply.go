@@ -1,0 +1,172 @@
+package protocol
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An RPCError is the error object of JSON-RPC.
+type RPCError struct {
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Data    jsontext.Value `json:"data,omitzero"`
+}
+
+// A Reply is what goes back for a request: exactly one of Result, Error,
+// Params (with Method) and Body is set. [Reply.Document] puts it into the JSON
+// document that is sent.
+type Reply struct {
+	// Status is the HTTP status; other transports have no use for it.
+	Status int
+	// Result is the result of a JSON-RPC response.
+	Result jsontext.Value
+	// Error is the error of a JSON-RPC response.
+	Error *RPCError
+	// Method and Params are an answer that is itself a request.
+	Method string
+	Params jsontext.Value
+	// Body is an answer without JSON-RPC.
+	Body jsontext.Value
+}
+
+// Reply wraps an answer as the request was wrapped. The error is that of
+// [Encode].
+func (r *Request) Reply(m Message) (Reply, error) {
+	raw, err := Encode(m)
+	if err != nil {
+		return Reply{}, err
+	}
+	return r.wrap(m.Head().MessageType, raw, false)
+}
+
+// wrap puts an encoded answer where the dialect wants it.
+func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) {
+	raw, err := r.Dialect.edited(t, raw)
+	if err != nil {
+		return Reply{}, err
+	}
+	place := r.Dialect.Answer
+	if raw, err = place.put(raw, r.tool, refused); err != nil {
+		return Reply{}, err
+	}
+	reply := Reply{Status: http.StatusOK}
+	switch {
+	case place.Bare:
+		reply.Body = raw
+	case place.Request:
+		reply.Method, reply.Params = lower(t), raw
+	default:
+		reply.Result = raw
+	}
+	return reply, nil
+}
+
+// Refuse tells the peer that its request is refused, as its dialect tells it:
+// by a JSON-RPC error whose data is a LEAGUE_ERROR (from the manager) or a
+// GAME_ERROR (from others), by a tool result with isError, or by the refusal
+// in place of an answer. The header is that of the refusal: [Header.Answer] of
+// r.Header makes it; its message type is set here. Refuse never fails; what
+// cannot be encoded is left out.
+func (r *Request) Refuse(h Header, e *Error) Reply {
+	if e.Original == "" && e.Code != "" {
+		clone := *e
+		clone.Original = r.Type
+		e = &clone
+	}
+	reply, err := r.refuse(h, e)
+	if err != nil {
+		reply = Reply{Status: e.HTTPStatus(), Error: &RPCError{Code: e.RPCCode(), Message: e.RPCMessage()}}
+	}
+	return reply
+}
+
+func (r *Request) refuse(h Header, e *Error) (Reply, error) {
+	if m := r.rejection(h, e); m != nil {
+		return r.Reply(m)
+	}
+	data, err := e.data(h)
+	if err != nil {
+		return Reply{}, err
+	}
+	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
+	style := r.Dialect.Refusal
+	if league && (style == RefuseByToolError && e.RPCCode() != RPCMethodNotFound || style == RefuseByMessage) {
+		return r.wrap(refusalType(h), data, true)
+	}
+	if r.Dialect.Answer.Bare {
+		return Reply{Status: e.HTTPStatus(), Body: data}, nil
+	}
+	if place := r.Dialect.Answer; league && place.Header != "" {
+		if data, err = place.split(data); err != nil {
+			return Reply{}, err
+		}
+	}
+	return Reply{
+		Status: e.HTTPStatus(),
+		Error:  &RPCError{Code: e.RPCCode(), Message: e.RPCMessage(), Data: data},
+	}, nil
+}
+
+// refusalType is the type of the refusal that an agent sends.
+func refusalType(h Header) Type {
+	if role, _, _ := ParseSender(h.Sender); role == RoleManager {
+		return TypeLeagueError
+	}
+	return TypeGameError
+}
+
+// rejection returns the answer of status REJECTED to a registration in a
+// dialect that knows no other refusal of one, and nil otherwise.
+func (r *Request) rejection(h Header, e *Error) Message {
+	if !r.Dialect.Rejects || e.Code == "" {
+		return nil
+	}
+	return Rejected(r.Type, h, e.Detail)
+}
+
+// Rejected returns the answer of status REJECTED to a registration of type t,
+// with a reason and neither id, token nor league. It returns nil for a type
+// that is no registration. The header's message type is set here.
+func Rejected(t Type, h Header, reason string) Message {
+	h.Protocol, h.LeagueID, h.AuthToken = Version, "", ""
+	switch t {
+	case TypeRefereeRegisterRequest:
+		h.MessageType = TypeRefereeRegisterResponse
+		return &RefereeRegisterResponse{Header: h, Status: StatusRejected, Reason: Some(reason)}
+	case TypeLeagueRegisterRequest:
+		h.MessageType = TypeLeagueRegisterResponse
+		return &LeagueRegisterResponse{Header: h, Status: StatusRejected, Reason: Some(reason)}
+	}
+	return nil
+}
+
+// Document returns the whole JSON document of the reply. The id is that of the
+// request, as JSON; nil stands for null. A reply that is itself a request
+// bears ownID instead.
+func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
+	if r.Body != nil {
+		return r.Body, nil
+	}
+	doc := document{{"jsonrpc", quoted("2.0")}}
+	if r.Method != "" {
+		return append(doc, member{"method", quoted(r.Method)}, member{"params", r.Params}, identity(ownID)).encode(), nil
+	}
+	if r.Error == nil {
+		return append(doc, member{"result", r.Result}, identity(id)).encode(), nil
+	}
+	raw, err := json.Marshal(r.Error, plain)
+	if err != nil {
+		return nil, err
+	}
+	return append(doc, member{"error", raw}, identity(id)).encode(), nil
+}
+
+// identity is the id member of a JSON-RPC document.
+func identity(id jsontext.Value) member {
+	if id == nil {
+		id = jsontext.Value("null")
+	}
+	return member{"id", id}
+}

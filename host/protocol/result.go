@@ -1,0 +1,130 @@
+package protocol
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// GameOver tells a player how its match ended. By the book everything stands
+// in GameResult; the fields after it are the flat form that some referees use.
+// [GameOver.Outcome] reads both.
+type GameOver struct {
+	Header
+	GameResult     *GameResult       `json:"game_result,omitzero"`
+	PlayerID       string            `json:"player_id,omitzero"`
+	Result         string            `json:"result,omitzero"`
+	YourChoice     Choice            `json:"your_choice,omitzero"`
+	OpponentChoice Choice            `json:"opponent_choice,omitzero"`
+	DrawnNumber    Opt[int]          `json:"drawn_number,omitzero"`
+	PointsEarned   Opt[int]          `json:"points_earned,omitzero"`
+	PlayerChoices  map[string]Choice `json:"player_choices,omitzero"`
+	Reason         string            `json:"reason,omitzero"`
+}
+
+// GameResult is the outcome of a match as players are told it. A technical
+// loss draws no number: DrawnNumber and NumberParity are null then, and
+// Choices holds only the choices that were made.
+type GameResult struct {
+	Status                 string            `json:"status,omitzero"`
+	WinnerPlayerID         Opt[string]       `json:"winner_player_id,omitzero"` // null without a winner
+	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero"`
+	NumberParity           Opt[string]       `json:"number_parity,omitzero"`
+	Choices                map[string]Choice `json:"choices,omitzero"`
+	PlayerChoices          map[string]Choice `json:"player_choices,omitzero"`
+	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero"`
+	Reason                 string            `json:"reason,omitzero"`
+	Extra                  jsontext.Value    `json:",embed"`
+}
+
+// MatchResultReport tells the manager how a match ended.
+type MatchResultReport struct {
+	Header
+	Result MatchResult `json:"result"`
+}
+
+// MatchResult is the outcome of a match as the manager is told it.
+type MatchResult struct {
+	Winner  Opt[string]    `json:"winner,omitzero"` // null without a winner
+	Score   map[string]int `json:"score,omitzero"`
+	Details *ResultDetails `json:"details,omitzero"`
+	Extra   jsontext.Value `json:",embed"`
+}
+
+// ResultDetails is how a reported result came about.
+type ResultDetails struct {
+	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero"`
+	NumberParity           Opt[string]       `json:"number_parity,omitzero"`
+	Choices                map[string]Choice `json:"choices,omitzero"`
+	Status                 string            `json:"status,omitzero"`
+	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero"`
+	Reason                 string            `json:"reason,omitzero"`
+	Extra                  jsontext.Value    `json:",embed"`
+}
+
+// MatchResultAck confirms that a report was taken down.
+type MatchResultAck struct {
+	Header
+	Status   string    `json:"status,omitzero"` // "ACCEPTED", or "recorded"
+	Recorded Opt[bool] `json:"recorded,omitzero"`
+}
+
+// StatusRecorded is the other word for ACCEPTED in a [MatchResultAck].
+const StatusRecorded = "recorded"
+
+// drawn holds the fields of a result's draw. A match that was played has a
+// number between 1 and 10; one that was decided by a fault has none.
+func drawn(number field, more ...field) *shape {
+	return fields(append([]field{
+		text("status", "How the match ended.").strict().values(StatusWin, StatusDraw, StatusTechnicalLoss),
+		number.strict().nullable().within(1, 10).whenIs(StatusWin, StatusDraw),
+		list("technical_loss_player_ids", "The players at fault.", ident("", "")),
+		prose("reason", "How it came about, for people."),
+	}, more...)...).switching("status")
+}
+
+var (
+	drawnNumber = number("drawn_number", "The number drawn, 1 to 10; null after a technical loss.")
+	choiceMade  = field{kind: kindText, oneOf: []string{string(Even), string(Odd)}, wildNull: true}
+	choices     = dict("choices", "The choices that were made, by player.", choiceMade)
+	wildChoices = dict("player_choices", "Another name of choices, read from referees who use it.", choiceMade)
+)
+
+var gameOverShape = message([]Role{RoleReferee},
+	ident("match_id", "The match.").always(),
+	text("game_type", "The game that was played.").strict(),
+	object("game_result", "How the match ended.", drawn(drawnNumber,
+		ident("winner_player_id", "The winner; null without one.").strict().nullable().whenIs(StatusWin),
+		parity("number_parity", "The parity of the number; null after a technical loss.").
+			strict().nullable().whenIs(StatusWin, StatusDraw),
+		choices.strict().orWild("player_choices"),
+		wildChoices,
+		prose("reason", "How it came about, for people.").strict(),
+	)).strict(),
+	ident("player_id", "The player who is told."),
+	text("result", "How the match ended for this player, read from referees who use the flat form."),
+	parity("your_choice", "Flat form: this player's choice."),
+	parity("opponent_choice", "Flat form: the other's choice."),
+	number("drawn_number", "Flat form: the number drawn.").nullable(),
+	number("points_earned", "Flat form: this player's points."),
+	wildChoices,
+	prose("reason", "Flat form: how it came about."),
+)
+
+var matchResultReportShape = message([]Role{RoleReferee},
+	ident("league_id", "The league.").strict(),
+	round("round_id", "The round.").strict(),
+	ident("match_id", "The match.").always(),
+	text("game_type", "The game that was played.").strict(),
+	object("result", "How the match ended.", fields(
+		ident("winner", "The winner; null without one.").always().nullable(),
+		dict("score", "The points of each player.", number("", "")).strict(),
+		object("details", "How it came about.", drawn(drawnNumber,
+			parity("number_parity", "The parity of the number; null after a technical loss.").nullable(),
+			choices.strict(),
+		)).strict(),
+	)).always(),
+)
+
+var matchResultAckShape = message([]Role{RoleManager},
+	text("status", "ACCEPTED or recorded.").strict().values(StatusAccepted, StatusRecorded),
+	boolean("recorded", "Whether the result was taken down."),
+	ident("match_id", "The match.").strict(),
+	round("round_id", "The round.").strict(),
+)

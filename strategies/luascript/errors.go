@@ -1,0 +1,133 @@
+package luascript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// chunk is what a script is called in the messages that it can see itself. It
+// says nothing of where the script lies, so that a path cannot sway its moves.
+const chunk = "script"
+
+// maxMessage bounds an error's text, in bytes.
+const maxMessage = 300
+
+// failure is what can be told of an error of the interpreter.
+type failure struct {
+	value   lua.LValue // what pcall would return
+	message string     // as raised, without its position; not yet cleaned
+	line    int        // 0 if unknown
+}
+
+// failure reads an error of the interpreter, and notes if it is one that ends
+// the machine. That is told from the text, which a script can forge; if it
+// does, it forfeits.
+func (m *machine) failure(err error) failure {
+	var api *lua.ApiError
+	if !errors.As(err, &api) {
+		return failure{value: lua.LString(err.Error()), message: err.Error()}
+	}
+	f := failure{value: api.Object, line: lineIn(api.StackTrace)}
+	s, ok := api.Object.(lua.LString)
+	if !ok {
+		f.message = "the error value is a " + api.Object.Type().String()
+		if api.Object == lua.LNil {
+			f.message = "the error value is nil"
+		}
+		return f
+	}
+	f.message = string(s)
+	if line, rest, ok := cutPosition(f.message); ok {
+		f.line, f.message = line, rest
+	}
+	if f.message == "stack overflow" || f.message == "registry overflow" {
+		m.sink(overDepth)
+	}
+	return f
+}
+
+// cutPosition splits "script:12: text".
+func cutPosition(s string) (line int, rest string, ok bool) {
+	s, ok = strings.CutPrefix(s, chunk+":")
+	if !ok {
+		return 0, "", false
+	}
+	number, rest, ok := strings.Cut(s, ":")
+	if !ok {
+		return 0, "", false
+	}
+	line, err := strconv.Atoi(number)
+	return line, strings.TrimPrefix(rest, " "), err == nil && line > 0
+}
+
+// lineIn finds the innermost line of the script in a traceback.
+func lineIn(trace string) int {
+	for entry := range strings.Lines(trace) {
+		if line, _, ok := cutPosition(strings.TrimLeft(entry, "\t")); ok {
+			return line
+		}
+	}
+	return 0
+}
+
+// fail makes the error that a host sees of what went wrong in a call. It
+// returns nil if nothing did.
+func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err error) error {
+	var seen failure
+	if err != nil {
+		seen = m.failure(err)
+	}
+	out := &strategies.Error{Source: f.info.Source, Line: seen.line, Op: op}
+	switch m.over {
+	case overInstructions:
+		out.Err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, f.limits.Instructions)
+		out.Hint = "is there a loop that never ends?"
+	case overDepth:
+		out.Err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)
+		out.Hint = fmt.Sprintf("at most %d calls may be under way at once; is there a recursion that never ends?", callDepth)
+	case overMemory:
+		out.Err = fmt.Errorf("%w: more than %d MiB of memory", strategies.ErrBudget, heapAllowance>>20)
+		out.Hint = "does a table grow without end?"
+	case overTime:
+		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.limits.Time)
+		if ctx.Err() != nil {
+			out.Err = fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
+		}
+	default:
+		if err == nil {
+			return nil
+		}
+		out.Err = errors.New(clean(seen.message, maxMessage))
+	}
+	return out
+}
+
+// clip cuts a text to at most n bytes, and says so.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+// clean makes a text that a script has written fit for one line of a terminal.
+func clean(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s[:min(len(s), 2*n)])
+	return clip(strings.TrimSpace(s), n)
+}

@@ -1,0 +1,200 @@
+package luascript
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// The interpreter asks its context's Done once for every VM instruction. A
+// machine is that context, and counts there. Built-in functions do their work
+// without the interpreter, so they charge for it: one unit is one instruction,
+// or so much work of a built-in that it takes about as long and allocates at
+// most about a KiB.
+const (
+	bytesPerUnit   = 16 // of a string that is made or searched
+	slotsPerUnit   = 64 // of a table's array that is filled or moved
+	valuesPerUnit  = 8  // of a list of arguments or results
+	stepsPerUnit   = 4  // of the pattern matcher
+	unitsPerCaught = 1000
+)
+
+const (
+	// tankUnits is how many units run between two looks at the budget.
+	tankUnits = 8192
+	// heapAllowance is how far the heap of the process may have grown since a
+	// seat began before the seat is held to account for it.
+	heapAllowance = 128 << 20
+	// innocentUnits is how much a seat may have run in its whole life and
+	// still be above suspicion: it cannot have allocated heapAllowance.
+	innocentUnits = heapAllowance >> 10
+)
+
+// Why a call was ended. A machine that has overrun never runs again.
+type overrun uint8
+
+const (
+	withinBudget overrun = iota
+	overInstructions
+	overTime
+	overDepth
+	overMemory
+)
+
+// errStopped is what the interpreter sees. Nobody reads it: what the call
+// ended with stands in machine.over.
+var errStopped = errors.New("stopped")
+
+var closedChannel = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// machine is one Lua state and what it has used up. It is the context of that
+// state, through which built-in functions find it. It belongs to one goroutine
+// at a time; only stop is set from another.
+type machine struct {
+	state *lua.LState
+	rand  *game.Rand
+	log   *slog.Logger
+	name  string // of the script, for its log
+	lines int    // printed so far
+
+	limit int64       // units that one call may use
+	left  int64       // of the call's limit, beyond what is in the tank
+	tank  int64       // units until the next look
+	stop  atomic.Bool // set by the watchdog
+	over  overrun
+
+	life     int64 // units used by all calls before this one
+	looked   int64 // life at the last look at the heap
+	baseline uint64
+	heap     []metrics.Sample
+}
+
+// of returns the machine that a built-in function was called in.
+func of(l *lua.LState) *machine { return l.Context().(*machine) }
+
+// begin opens a call's budget.
+func (m *machine) begin() {
+	m.tank = min(tankUnits, m.limit)
+	m.left = m.limit - m.tank
+}
+
+// end closes a call's budget, and looks at the heap for scripts that use
+// little in each call but keep it.
+func (m *machine) end() {
+	m.life += m.used()
+	m.left, m.tank = 0, 0
+	if m.over == withinBudget && m.life-m.looked >= tankUnits {
+		m.lookAtHeap(m.life)
+	}
+}
+
+func (m *machine) used() int64 { return m.limit - m.left - m.tank }
+
+// Done is called by the interpreter before every instruction. A nil channel
+// lets it go on.
+func (m *machine) Done() <-chan struct{} {
+	m.tank--
+	if m.tank >= 0 && !m.stop.Load() {
+		return nil
+	}
+	if m.refill() {
+		return nil
+	}
+	return closedChannel
+}
+
+// Err is never nil: the interpreter asks for it only after Done.
+func (m *machine) Err() error { return errStopped }
+
+// Deadline and Value make a machine a context.Context.
+func (m *machine) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Value returns nil.
+func (m *machine) Value(any) any { return nil }
+
+var _ context.Context = (*machine)(nil)
+
+// refill is called when the tank is empty or the watchdog has spoken. It
+// reports whether the call may go on.
+func (m *machine) refill() bool {
+	switch {
+	case m.over != withinBudget:
+	case m.stop.Load():
+		m.over = overTime
+	case m.left+m.tank < 0:
+		m.over = overInstructions
+	default:
+		if used := m.life + m.used(); used-m.looked >= tankUnits {
+			m.lookAtHeap(used)
+		}
+	}
+	if m.over != withinBudget {
+		m.left, m.tank = 0, -1
+		return false
+	}
+	// A negative tank is a debt of built-in functions.
+	m.left += m.tank
+	m.tank = min(tankUnits, m.left)
+	m.left -= m.tank
+	return true
+}
+
+// charge takes units for the work of a built-in function that is about to be
+// done. It raises an error, which no script can catch for long, if they are
+// more than what is left.
+func (m *machine) charge(units int64) {
+	m.tank -= units
+	if m.tank < 0 && !m.refill() {
+		m.state.RaiseError("%s", errStopped.Error())
+	}
+}
+
+// sink ends the call for good.
+func (m *machine) sink(why overrun) {
+	if m.over == withinBudget {
+		m.over = why
+	}
+	m.left, m.tank = 0, -1
+}
+
+const (
+	heapObjects = "/memory/classes/heap/objects:bytes" // live and not yet swept
+	heapLive    = "/gc/heap/live:bytes"                // found live by the last collection
+)
+
+// lookAtHeap ends the call if the heap of the whole process has grown by more
+// than heapAllowance since this machine first looked, and this machine has run
+// enough to have done it. Light scripts never get here.
+func (m *machine) lookAtHeap(used int64) {
+	m.looked = used
+	if m.heap == nil {
+		m.heap = []metrics.Sample{{Name: heapObjects}}
+		m.baseline = m.readHeap(heapObjects)
+		return
+	}
+	if used < innocentUnits || m.readHeap(heapObjects) < m.baseline+heapAllowance {
+		return
+	}
+	runtime.GC() // most of it may be garbage, and somebody else's
+	if live := m.readHeap(heapLive); live >= m.baseline+heapAllowance {
+		m.sink(overMemory)
+	}
+}
+
+func (m *machine) readHeap(metric string) uint64 {
+	m.heap[0].Name = metric
+	metrics.Read(m.heap)
+	return m.heap[0].Value.Uint64()
+}

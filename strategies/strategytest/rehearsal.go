@@ -1,0 +1,213 @@
+package strategytest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// rehearsal is the way of one seat through one scenario. It is stepped match
+// by match, so that two can be played at once.
+type rehearsal struct {
+	sc       scenario
+	seat     *seat // nil if start failed
+	source   string
+	matches  []strategies.Turn // the seat's own, in order
+	rivals   []int             // whom it meets in each
+	opponent map[int]opponent
+	met      map[int]int
+	last     map[int]game.Parity
+	rand     *game.Rand // of the opponents
+	coin     *game.Rand
+	draws    *game.DrawStream
+	pending  []strategies.Outcome
+	next     int
+	forfeit  bool
+	watch    *stopwatch
+
+	decisions []decision
+	failures  []failure
+}
+
+// decision is what a seat answered in one match.
+type decision struct {
+	match  string
+	choice strategies.Choice // -1 if choose failed
+}
+
+// failure is one call that went wrong.
+type failure struct {
+	op    strategies.Op
+	match string // empty for start
+	err   error
+}
+
+// opClose is what a seat does last. No script has a hook for it.
+const opClose strategies.Op = "close"
+
+// me is the seat under test in every scenario.
+const me = 1
+
+// rehearse makes a seat for a scenario. The seed makes the opponents and the
+// draws, the key the randomness of the seat.
+func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, w *stopwatch) *rehearsal {
+	r := &rehearsal{
+		sc: sc, source: sourceOf(f.Info()), watch: w,
+		opponent: make(map[int]opponent), met: make(map[int]int), last: make(map[int]game.Parity),
+		rand: game.NewRand(game.StrategyKey(seed, 0, 0)), coin: game.NewRand(game.CoinKey(seed, 0, me)),
+		draws: game.NewDrawStream(seed, 0),
+	}
+	schedule, err := game.NewSchedule(sc.players, sc.legs)
+	if err != nil {
+		panic(fmt.Sprintf("strategytest: scenario %s: %v", sc.id, err)) // the list is constant
+	}
+	for _, m := range schedule.Matches() {
+		if m.A == me || m.B == me {
+			r.schedule(m)
+		}
+	}
+	setup := strategies.Setup{ID: game.PlayerID(me), Name: game.PlayerID(me)}
+	if !sc.unknown {
+		setup.Rounds, setup.Legs = schedule.Rounds(), sc.legs
+		for i := range sc.players {
+			setup.Field = append(setup.Field, game.PlayerID(i))
+		}
+	}
+	done := w.time(strategies.OpStart)
+	r.seat, err = sit(ctx, f, setup, key)
+	done()
+	if err != nil {
+		r.fail(strategies.OpStart, "", err)
+	}
+	return r
+}
+
+func (r *rehearsal) schedule(m game.Pairing) {
+	t := strategies.Turn{Match: uint64(m.Index), MatchID: m.ID}
+	rival, role := m.B, game.RoleA
+	if m.B == me {
+		rival, role = m.A, game.RoleB
+	}
+	if !r.sc.unknown {
+		t.Round, t.Opponent, t.Role = m.Round, game.PlayerID(rival), role
+	}
+	r.matches, r.rivals = append(r.matches, t), append(r.rivals, rival)
+	if r.opponent[rival] == nil {
+		r.opponent[rival] = r.sc.against(rival)
+	}
+}
+
+func (r *rehearsal) fail(op strategies.Op, match string, err error) {
+	r.failures = append(r.failures, failure{op, match, err})
+	r.forfeit = r.forfeit || strategies.EndsSeat(op, strategies.FaultOf(err))
+}
+
+// step plays the next match; it returns false when there is none, or when the
+// seat has forfeited.
+func (r *rehearsal) step(ctx context.Context) bool {
+	if r.forfeit || r.next == len(r.matches) || ctx.Err() != nil {
+		return false
+	}
+	n := r.next
+	r.next++
+	t, rival := r.matches[n], r.rivals[n]
+	mine := r.choose(ctx, n, t)
+	if r.forfeit {
+		return false
+	}
+	r.rand.Rekey(t.Match)
+	theirs := r.opponent[rival](r.met[rival], r.last[rival], r.rand)
+	r.met[rival]++
+	r.last[rival] = mine.Choice
+	o := judged(t, mine, theirs, r.sc.draw.Pick(r.draws.Next()))
+	if r.sc.unknown && n%2 == 1 {
+		o.Number, o.Drew = 0, false // some leagues do not tell it
+	}
+	if !r.sc.untold(n) {
+		r.pending = append(r.pending, o)
+	}
+	if len(r.pending) >= r.sc.held || r.next == len(r.matches) {
+		r.tell(ctx)
+	}
+	return !r.forfeit
+}
+
+// choose returns what the seat brings to match n.
+func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.Side {
+	if r.sc.uncalled(n) {
+		return game.Side{Fault: game.FaultConnect}
+	}
+	done := r.watch.time(strategies.OpChoose)
+	c, err := r.seat.choose(ctx, t)
+	done()
+	if ctx.Err() != nil {
+		return game.Side{Fault: game.FaultError}
+	}
+	if err != nil {
+		r.decisions = append(r.decisions, decision{t.MatchID, -1})
+		r.fail(strategies.OpChoose, t.MatchID, err)
+		return game.Side{Fault: strategies.FaultOf(err)}
+	}
+	r.decisions = append(r.decisions, decision{t.MatchID, c})
+	if r.sc.lost(n) {
+		return game.Side{Fault: game.FaultNoAnswer}
+	}
+	r.coin.Rekey(t.Match)
+	return game.Side{Choice: c.Resolve(r.coin)}
+}
+
+// tell gives the seat the outcomes held back, the latest first.
+func (r *rehearsal) tell(ctx context.Context) {
+	slices.Reverse(r.pending)
+	for _, o := range r.pending {
+		done := r.watch.time(strategies.OpObserve)
+		err := r.seat.observe(ctx, o)
+		done()
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			r.fail(strategies.OpObserve, o.MatchID, err)
+			return
+		}
+	}
+	r.pending = r.pending[:0]
+}
+
+// finish plays what is left and ends the seat.
+func (r *rehearsal) finish(ctx context.Context) *rehearsal {
+	for r.step(ctx) {
+	}
+	if r.seat != nil {
+		if err := r.seat.strategy.Close(); err != nil {
+			r.failures = append(r.failures, failure{opClose, "", err})
+		}
+	}
+	return r
+}
+
+// stopwatch times calls, by the caller's clock. A nil one times nothing.
+type stopwatch struct {
+	now   func() time.Time
+	spent map[strategies.Op][]time.Duration
+}
+
+func newStopwatch(now func() time.Time) *stopwatch {
+	if now == nil {
+		return nil
+	}
+	return &stopwatch{now: now, spent: make(map[strategies.Op][]time.Duration)}
+}
+
+// time begins a call and returns what ends it.
+func (w *stopwatch) time(op strategies.Op) (done func()) {
+	if w == nil {
+		return func() {}
+	}
+	start := w.now()
+	return func() { w.spent[op] = append(w.spent[op], w.now().Sub(start)) }
+}

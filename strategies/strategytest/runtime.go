@@ -1,0 +1,109 @@
+package strategytest
+
+import "context"
+
+// runtimeCheck is one thing that every runtime must do.
+type runtimeCheck struct {
+	id    string
+	title string
+	run   func(context.Context, *probe)
+}
+
+// runtimeChecks is the list, in the order in which findings are reported.
+func runtimeChecks() []runtimeCheck {
+	return []runtimeCheck{
+		{"info", "a factory describes itself", checkInfo},
+		{"load-errors", "what cannot be loaded is refused, with its place", checkLoadErrors},
+		{"same-seed", "the same seed gives the same moves, another seed others", checkSeed},
+		{"own-match", "randomness belongs to the match, not to what was drawn before", checkOwnMatch},
+		{"unseeded", "nothing that differs between runs reaches a strategy", checkUnseeded},
+		{"concurrent", "a factory may be used from many goroutines", checkConcurrent},
+		{"fresh-seat", "nothing survives from seat to seat", checkFreshSeat},
+		{"valid-answers", "every form of answer is understood", checkValidAnswers},
+		{"invalid-answers", "an answer that is no choice is a fault of that match only", checkInvalidAnswers},
+		{"throwing", "a hook that throws is reported with its place", checkThrowing},
+		{"deadline", "a hook that never returns is stopped at the deadline", checkDeadline},
+		{"cancel", "a hook that never returns is stopped when its caller gives up", checkCancel},
+		{"time-budget", "without a deadline the time budget stops it", checkTimeBudget},
+		{"instruction-budget", "the instruction budget stops it, whatever the time", checkInstructionBudget},
+		{"hostile", "what tries to outlive its deadline ends", checkHostile},
+		{"host-memory", "the host's memory is out of reach", checkHostMemory},
+		{"sandbox", "there is no way out", checkSandbox},
+		{"told-setup", "start is told the setup", checkToldSetup},
+		{"told-turn", "choose is told the turn and the standing", checkToldTurn},
+		{"told-outcome", "observe is told the outcome", checkToldOutcome},
+		{"told-history", "the history holds the meetings with this opponent", checkToldHistory},
+		{"told-nothing", "what is unknown is absent", checkToldNothing},
+		{"log", "what a script prints goes to its log", checkLog},
+		{"batch", "a batch gives every seat what it would have had alone", checkBatch},
+	}
+}
+
+// CheckRuntime applies every check to the runtime of s. Each check yields at
+// least one finding: OK if all of it was tried and found good, Info for what
+// the subject cannot express, Error for what is wrong. It stops early, with an
+// Error, when ctx is done.
+func CheckRuntime(ctx context.Context, s Subject) []Finding {
+	var findings []Finding
+	for _, c := range runtimeChecks() {
+		findings = append(findings, c.apply(ctx, s)...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return findings
+}
+
+func (c runtimeCheck) apply(ctx context.Context, s Subject) []Finding {
+	p := &probe{subject: s, id: c.id}
+	c.run(ctx, p)
+	if ctx.Err() != nil {
+		p.add(Error, "", "", "stopped before it was finished: "+context.Cause(ctx).Error())
+	}
+	if p.tried > 0 && Worst(p.findings) < Warning {
+		p.add(OK, "", "", c.title)
+	}
+	return p.findings
+}
+
+// TB is what RunRuntime and Run need of a test; *testing.T is a TB of itself.
+type TB[T any] interface {
+	Context() context.Context
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Skip(args ...any)
+	Run(name string, f func(T)) bool
+}
+
+// RunRuntime applies every check to the runtime of s, one subtest each.
+// Checks of which the subject can express nothing are skipped.
+func RunRuntime[T TB[T]](t T, s Subject) {
+	t.Helper()
+	for _, c := range runtimeChecks() {
+		t.Run(c.id, func(t T) {
+			t.Helper()
+			findings := c.apply(t.Context(), s)
+			tried := false
+			for _, f := range findings {
+				tried = tried || f.Level != Info
+			}
+			report(t, findings)
+			if !tried {
+				t.Skip("this runtime cannot express it")
+			}
+		})
+	}
+}
+
+// report turns findings into what a test says of them.
+func report[T TB[T]](t T, findings []Finding) {
+	t.Helper()
+	for _, f := range findings {
+		if f.Level == Error {
+			t.Errorf("%v", f)
+		} else {
+			t.Logf("%v", f)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package strategytest
+
+import (
+	"context"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// soon is the deadline given to calls that would never return.
+const soon = 30 * time.Millisecond
+
+func checkLoadErrors(_ context.Context, p *probe) {
+	for _, u := range p.subject.Unloadable {
+		p.tried++
+		f, err := u.Make(budget.Limits{Time: soon, Instructions: 1_000_000})
+		if err == nil {
+			p.fail(u.Name, "it loads, want an error")
+			if err := f.Close(); err != nil {
+				p.fail(u.Name, "Factory.Close = %v, want nil", err)
+			}
+			continue
+		}
+		p.wantError(u.Name, err, "", strategies.OpLoad, false,
+			game.FaultError, game.FaultTimeout, game.FaultBudget)
+	}
+}
+
+func checkValidAnswers(ctx context.Context, p *probe) {
+	for _, a := range p.subject.Valid {
+		p.seated(ctx, a.Name, a.Make, roomy, func(s *seat) {
+			got, err := play(ctx, s, 0, 3)
+			if err != nil {
+				p.fail(a.Name, "%v", err)
+				return
+			}
+			for _, c := range got {
+				if c != a.Want {
+					p.fail(a.Name, "taken for %v, want %v", got, a.Want)
+					return
+				}
+			}
+		})
+	}
+}
+
+func checkInvalidAnswers(ctx context.Context, p *probe) {
+	for _, a := range p.subject.Invalid {
+		p.seated(ctx, a.Name, a.Make, roomy, func(s *seat) {
+			_, err := s.choose(ctx, turn(0))
+			p.wantError(a.Name, err, s.source, strategies.OpChoose, p.subject.Lines, game.FaultInvalid)
+			p.goesOn(ctx, a.Name, s)
+		})
+	}
+}
+
+// goesOn checks that a seat answers after a match that it lost by its answer.
+func (p *probe) goesOn(ctx context.Context, name string, s *seat) {
+	lost := judged(turn(0), game.Side{Fault: game.FaultError}, game.Side{Choice: game.Odd}, 0)
+	if err := s.observe(ctx, lost); err != nil {
+		p.fail(name, "observe of the lost match = %v, want nil", err)
+	}
+	if c, err := s.choose(ctx, turn(1)); err != nil || c != strategies.Even {
+		p.fail(name, "choose of the next match = %v, %v, want %v", c, err, strategies.Even)
+	}
+}
+
+func checkThrowing(ctx context.Context, p *probe) {
+	p.with("ThrowStart", p.subject.ThrowStart, roomy, func(f strategies.Factory) {
+		for range 2 { // a failed seat leaves the factory as it was
+			s, err := sit(ctx, f, setup(), game.Key{1, 2})
+			p.wantError("ThrowStart", err, sourceOf(f.Info()), strategies.OpStart, p.subject.Lines, game.FaultError)
+			if err == nil {
+				p.leave("ThrowStart", s)
+			}
+		}
+	})
+	p.seated(ctx, "ThrowChoose", p.subject.ThrowChoose, roomy, func(s *seat) {
+		_, err := s.choose(ctx, turn(0))
+		p.wantError("ThrowChoose", err, s.source, strategies.OpChoose, p.subject.Lines, game.FaultError)
+		p.goesOn(ctx, "ThrowChoose", s)
+	})
+	p.seated(ctx, "ThrowObserve", p.subject.ThrowObserve, roomy, func(s *seat) {
+		_, err := play(ctx, s, 0, 1)
+		p.wantError("ThrowObserve", err, s.source, strategies.OpObserve, p.subject.Lines, game.FaultError)
+	})
+}
+
+// ending says how a call that never returns is to be stopped: by the limits of
+// its factory, or by the context that enter makes.
+type ending struct {
+	limits budget.Limits
+	enter  func(context.Context) (context.Context, context.CancelFunc)
+	faults []game.Fault // what the error may be; any if empty
+}
+
+// spin has each hook that never returns stopped.
+func (p *probe) spin(ctx context.Context, e ending) {
+	p.with("SpinStart", p.subject.SpinStart, e.limits, func(f strategies.Factory) {
+		err, ok := p.bounded(ctx, e, "SpinStart", func(ctx context.Context) error {
+			s, err := sit(ctx, f, setup(), game.Key{1, 2})
+			if err == nil {
+				err = s.strategy.Close()
+			}
+			return err
+		})
+		if ok {
+			p.wantError("SpinStart", err, sourceOf(f.Info()), strategies.OpStart, false, e.faults...)
+		}
+	})
+	p.spinSeat(ctx, e, "SpinChoose", p.subject.SpinChoose, strategies.OpChoose)
+	p.spinSeat(ctx, e, "SpinObserve", p.subject.SpinObserve, strategies.OpObserve)
+}
+
+// spinSeat lets one seat overrun, and then has a seat beside it play: an
+// interrupt must not strike anybody else.
+func (p *probe) spinSeat(ctx context.Context, e ending, name string, m Maker, op strategies.Op) {
+	p.with(name, m, e.limits, func(f strategies.Factory) {
+		s, err := sit(ctx, f, setup(), game.Key{1, 2})
+		if err != nil {
+			p.fail(name, "New = %v, want a seat", err)
+			return
+		}
+		err, ok := p.bounded(ctx, e, name, func(ctx context.Context) error {
+			_, err := play(ctx, s, 0, 1)
+			return err
+		})
+		if !ok {
+			return
+		}
+		p.wantError(name, err, s.source, op, false, e.faults...)
+		p.leave(name, s)
+		next, err := sit(ctx, f, setup(), game.Key{3, 4})
+		if err != nil {
+			p.fail(name, "New after another seat's overrun = %v, want a seat", err)
+			return
+		}
+		if c, err := next.choose(ctx, turn(1)); err != nil || c != strategies.Even {
+			p.fail(name, "another seat's choose = %v, %v, want %v", c, err, strategies.Even)
+		}
+		p.leave(name, next)
+	})
+}
+
+func checkDeadline(ctx context.Context, p *probe) {
+	p.spin(ctx, ending{roomy, withDeadline, []game.Fault{game.FaultTimeout}})
+}
+
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, soon)
+}
+
+// checkCancel cancels the context during the call. What kind of fault that is
+// does not matter: it is the caller's doing.
+func checkCancel(ctx context.Context, p *probe) {
+	p.spin(ctx, ending{limits: roomy, enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		timer := time.AfterFunc(soon, cancel)
+		return ctx, func() { timer.Stop(); cancel() }
+	}})
+}
+
+func checkTimeBudget(ctx context.Context, p *probe) {
+	limits := budget.Limits{Time: soon, Instructions: roomy.Instructions}
+	p.spin(ctx, ending{limits, context.WithCancel, []game.Fault{game.FaultTimeout}})
+}
+
+func checkInstructionBudget(ctx context.Context, p *probe) {
+	if !p.subject.Instructions {
+		p.add(Info, "", "", "not checked, this runtime does not count instructions")
+		return
+	}
+	limits := budget.Limits{Time: roomy.Time, Instructions: 10_000}
+	p.spin(ctx, ending{limits, context.WithCancel, []game.Fault{game.FaultBudget}})
+}
+
+// checkHostile allows each behaviour a deadline like one of live play.
+func checkHostile(ctx context.Context, p *probe) {
+	e := ending{enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, time.Second)
+	}}
+	for _, h := range p.subject.Hostile {
+		p.with(h.Name, h.Make, e.limits, func(f strategies.Factory) {
+			_, _ = p.bounded(ctx, e, h.Name, func(ctx context.Context) error {
+				_, err := moves(ctx, f, game.Key{1, 2}, 1)
+				return err
+			})
+		})
+	}
+}

@@ -1,0 +1,340 @@
+package strategytest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+func always(answer any) hooks {
+	return hooks{choose: func(*vm) any { return answer }}
+}
+
+func once(answer any) hooks {
+	return hooks{choose: func(v *vm) any {
+		if v.turn["round"] == 1 {
+			return answer
+		}
+		return "even"
+	}}
+}
+
+func spin(v *vm) {
+	for {
+		v.step()
+	}
+}
+
+func evenOdd(even bool) string {
+	if even {
+		return "even"
+	}
+	return "odd"
+}
+
+// toySubject writes every behaviour in Go.
+func toySubject(rt *toy) strategytest.Subject {
+	m := func(h hooks) strategytest.Maker { return rt.make(h) }
+	return strategytest.Subject{
+		Kind: "toy", Lines: true, Instructions: true,
+		Patience: 200 * time.Millisecond, // of a synctest bubble, so it is exact
+		Random:   m(hooks{choose: func(v *vm) any { return evenOdd(v.flip()) }}),
+		Memory: m(hooks{choose: func(v *vm) any {
+			asked := v.memory["asked"] != nil
+			v.memory["asked"] = true
+			return evenOdd(!asked)
+		}}),
+		Vandal: m(hooks{start: vandal, observe: vandal, choose: func(v *vm) any { vandal(v); return "even" }}),
+		Escape: m(hooks{choose: func(v *vm) any {
+			if rt.bug == "way-out" {
+				throw(3, "os.exit can be reached")
+			}
+			return "even"
+		}}),
+		Print: m(hooks{choose: func(v *vm) any { v.print(strategytest.Printed); return "even" }}),
+		Valid: []strategytest.Answer{
+			{Name: "even", Make: m(always("even")), Want: strategies.Even},
+			{Name: "odd", Make: m(always("odd")), Want: strategies.Odd},
+			{Name: "0.25", Make: m(always(0.25)), Want: 0.25},
+		},
+		Invalid: []strategytest.Named{
+			{Name: "Even", Make: m(once("Even"))},
+			{Name: "nothing", Make: m(once(nil))},
+			{Name: "NaN", Make: m(once(math.NaN()))},
+		},
+		Unseeded: []strategytest.Named{
+			{Name: "clock", Make: m(hooks{choose: func(v *vm) any {
+				if rt.bug == "clock" {
+					return evenOdd(rt.ticks.Add(1)%3 == 0)
+				}
+				return "even"
+			}})},
+		},
+		Unloadable: []strategytest.Named{{Name: "syntax", Make: func(l budget.Limits) (strategies.Factory, error) {
+			switch rt.bug {
+			case "loads-anything":
+				return rt.make(always("even"))(l)
+			case "plain-load-error":
+				return nil, errors.New("syntax error")
+			}
+			return nil, &strategies.Error{Source: "scripts/toy.go", Line: 1, Op: strategies.OpLoad, Err: errors.New("syntax error")}
+		}}},
+		Hostile: []strategytest.Named{{Name: "catches everything", Make: m(hooks{choose: func(v *vm) any {
+			if rt.bug == "outlived" {
+				<-rt.released
+			}
+			return nil
+		}})}},
+		ThrowStart:   m(hooks{start: func(*vm) { throw(2, "no start") }, choose: always("even").choose}),
+		ThrowObserve: m(hooks{observe: func(*vm) { throw(4, "no observe") }, choose: always("even").choose}),
+		ThrowChoose: m(hooks{choose: func(v *vm) any {
+			if v.turn["round"] == 1 {
+				throw(3, "no choose")
+			}
+			return "even"
+		}}),
+		SpinStart: m(hooks{start: func(v *vm) {
+			if v.setup["id"] == "P02" {
+				spin(v)
+			}
+		}, choose: always("even").choose}),
+		SpinObserve: m(hooks{observe: spin, choose: always("even").choose}),
+		SpinChoose: m(hooks{choose: func(v *vm) any {
+			if v.turn["round"] == 1 {
+				spin(v)
+			}
+			return "even"
+		}}),
+		Echo: func(path string) strategytest.Maker {
+			return m(hooks{choose: func(v *vm) any { throw(9, "saw <%s>", look(v, path)); return nil }})
+		},
+	}
+}
+
+func vandal(v *vm) {
+	for _, o := range []object{v.setup, v.turn, v.outcome} {
+		if players, ok := o["players"].([]string); ok {
+			players[0] = "hacked"
+		}
+		switch host := o["host"].(type) {
+		case *strategies.Turn:
+			host.Points = 999
+		case *strategies.Outcome:
+			host.Points = 999
+		}
+		clear(o)
+	}
+}
+
+func look(v *vm, path string) string {
+	from, field, _ := strings.Cut(path, ".")
+	o := map[string]object{"setup": v.setup, "turn": v.turn, "outcome": v.outcome}[from]
+	if from == "history" {
+		past, _ := v.turn["history"].([]object)
+		if field == "length" {
+			return fmt.Sprintf("number %d", len(past))
+		}
+		which, name, _ := strings.Cut(field, ".")
+		field = name
+		if o = past[0]; which == "last" {
+			o = past[len(past)-1]
+		}
+	}
+	switch x := o[field].(type) {
+	case nil:
+		return "none"
+	case []string:
+		return "string " + strings.Join(x, ",")
+	case string:
+		return "string " + x
+	default:
+		return fmt.Sprintf("number %v", x)
+	}
+}
+
+// failed returns the ids of the checks that found an error.
+func failed(findings []strategytest.Finding) []string {
+	var ids []string
+	for _, f := range findings {
+		if f.Level == strategytest.Error && !slices.Contains(ids, f.ID) {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+func TestSoundRuntimePasses(t *testing.T) {
+	t.Parallel()
+	var findings []strategytest.Finding
+	synctest.Test(t, func(t *testing.T) {
+		findings = strategytest.CheckRuntime(t.Context(), toySubject(newToy("")))
+	})
+	passed := 0
+	for _, f := range findings {
+		if f.Level != strategytest.OK {
+			t.Errorf("finding %v, want none but OK", f)
+		}
+		passed++
+	}
+	if passed != 24 {
+		t.Errorf("%d checks passed, want all 24", passed)
+	}
+}
+
+// Each bug must be found by the checks named, and by no others.
+func TestBugsAreFound(t *testing.T) {
+	t.Parallel()
+	for bug, want := range map[string][]string{
+		"nameless":              {"info"},
+		"wrong-kind":            {"info"},
+		"changing-info":         {"info"},
+		"loads-anything":        {"load-errors"},
+		"plain-load-error":      {"load-errors"},
+		"ignores-key":           {"same-seed", "own-match"},
+		"unseeded":              {"same-seed", "own-match", "concurrent", "batch"},
+		"running-stream":        {"own-match"},
+		"clock":                 {"unseeded"},
+		"one-at-a-time":         {"concurrent"},
+		"shared-memory":         {"fresh-seat", "batch"},
+		"rounds":                {"valid-answers"},
+		"takes-anything":        {"invalid-answers"},
+		"passes-on":             {"invalid-answers"},
+		"no-line":               {"invalid-answers", "throwing"},
+		"swallows":              {"throwing", "told-setup", "told-turn", "told-outcome", "told-history", "told-nothing"},
+		"gives-up":              {"throwing"},
+		"strikes-next":          {"deadline", "cancel"},
+		"no-time-budget":        {"time-budget"},
+		"no-instruction-budget": {"instruction-budget"},
+		"outlived":              {"hostile"},
+		"live-field":            {"host-memory"},
+		"live-turn":             {"host-memory"},
+		"live-outcome":          {"host-memory"},
+		"way-out":               {"sandbox"},
+		"no-legs":               {"told-setup"},
+		"lower-role":            {"told-turn"},
+		"wire-result":           {"told-outcome", "told-history", "told-nothing"},
+		"whole-history":         {"told-history"},
+		"zero-absent":           {"told-nothing"},
+		"empty-choice":          {"told-nothing"},
+		"silent":                {"log"},
+		"batch-mixes-seats":     {"batch"},
+		"batch-drops":           {"batch"},
+		"no-source":             {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
+		"wrong-op":              {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
+		"plain-error":           {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
+		"stack-trace":           {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
+		"deaf":                  {"deadline", "cancel", "time-budget", "instruction-budget"},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				rt := newToy(bug)
+				t.Cleanup(func() { close(rt.released) })
+				findings := strategytest.CheckRuntime(t.Context(), toySubject(rt))
+				if got := failed(findings); !slices.Equal(got, want) {
+					t.Errorf("found by %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestCloseErrorsAreFound(t *testing.T) {
+	t.Parallel()
+	for bug, want := range map[string]string{
+		"factory-close": "Factory.Close = file already closed",
+		"seat-close":    "seat already closed",
+	} {
+		var findings []strategytest.Finding
+		synctest.Test(t, func(t *testing.T) {
+			findings = strategytest.CheckRuntime(t.Context(), toySubject(newToy(bug)))
+		})
+		if !slices.ContainsFunc(findings, func(f strategytest.Finding) bool {
+			return f.Level == strategytest.Error && strings.Contains(f.What, want)
+		}) {
+			t.Errorf("%s: no finding says %q", bug, want)
+		}
+	}
+}
+
+// A runtime that can express nothing fails nothing and passes nothing.
+func TestEmptySubjectIsSkipped(t *testing.T) {
+	t.Parallel()
+	for _, f := range strategytest.CheckRuntime(t.Context(), strategytest.Subject{}) {
+		if f.Level != strategytest.Info {
+			t.Errorf("finding %v, want Info only", f)
+		}
+	}
+}
+
+// What does not load is a failure of every check that needs it.
+func TestBehaviourThatDoesNotLoad(t *testing.T) {
+	t.Parallel()
+	s := strategytest.Subject{Random: func(budget.Limits) (strategies.Factory, error) {
+		return nil, errors.New("no such file")
+	}}
+	want := []string{"info", "same-seed", "own-match", "concurrent", "batch"}
+	if got := failed(strategytest.CheckRuntime(t.Context(), s)); !slices.Equal(got, want) {
+		t.Errorf("failed %q, want %q", got, want)
+	}
+}
+
+func TestRuntimeCheckStops(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the user pressed Ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	findings := strategytest.CheckRuntime(ctx, toySubject(newToy("")))
+	last := findings[len(findings)-1]
+	if last.Level != strategytest.Error || !strings.Contains(last.What, why.Error()) {
+		t.Errorf("last finding %v, want an error that names %q", last, why)
+	}
+}
+
+// recorder is a test that is told what to think of its findings.
+type recorder struct {
+	*testing.T
+	names, errors, skips []string
+	current              string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, r.current+": "+fmt.Sprintf(format, args...))
+}
+func (r *recorder) Skip(...any) { r.skips = append(r.skips, r.current) }
+func (r *recorder) Run(name string, f func(*recorder)) bool {
+	r.names, r.current = append(r.names, name), name
+	f(r)
+	return true
+}
+
+func TestRunRuntime(t *testing.T) {
+	t.Parallel()
+	s := toySubject(newToy("lower-role"))
+	s.Escape, s.Patience = nil, 0
+	r := &recorder{T: t}
+	strategytest.RunRuntime(r, s)
+	if len(r.names) != 24 {
+		t.Errorf("%d subtests %q, want 24", len(r.names), r.names)
+	}
+	if want := []string{"sandbox"}; !slices.Equal(r.skips, want) {
+		t.Errorf("skipped %q, want %q", r.skips, want)
+	}
+	if len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "told-turn: error told-turn: turn.role: ") {
+		t.Errorf("errors %q, want those of told-turn", r.errors)
+	}
+	// The same toy without its bug, in a real test and by a real clock.
+	s = toySubject(newToy(""))
+	s.Patience = 0
+	strategytest.RunRuntime(t, s)
+}

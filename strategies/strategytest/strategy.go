@@ -1,0 +1,185 @@
+package strategytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// Options say how Check goes about it. The zero value is fine.
+type Options struct {
+	// Seed makes the leagues that the strategy is taken through: the same seed
+	// finds the same, but for times.
+	Seed uint64
+	// Now is the clock that calls are timed by. Nil leaves times out.
+	Now func() time.Time
+	// Limits are those that the factory was made with; times are compared
+	// with them.
+	Limits budget.Limits
+}
+
+// Check takes a strategy through small leagues against assorted opponents and
+// tells what its author should know. A failure that is met in several leagues
+// is an error or a warning in the first of them, and Info in the others. When ctx is done, the
+// findings end with an Error that says so.
+func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
+	c := &examination{factory: f, options: o, seen: make(map[string]string)}
+	c.run(ctx)
+	if ctx.Err() != nil {
+		c.add(Finding{ID: "stopped", Level: Error,
+			What: fmt.Sprintf("the check was stopped before it was finished: %v", context.Cause(ctx))})
+	}
+	return c.findings
+}
+
+// Run checks a strategy in a test: errors fail it, all else is logged.
+func Run[T TB[T]](t T, f strategies.Factory, o Options) {
+	t.Helper()
+	report(t, Check(t.Context(), f, o))
+}
+
+// examination is one run of Check.
+type examination struct {
+	factory  strategies.Factory
+	options  Options
+	findings []Finding
+	seen     map[string]string // failure: the scenario that met it first
+}
+
+func (c *examination) add(f Finding) { c.findings = append(c.findings, f) }
+
+// key is the randomness of the seat under test; other keys give other runs.
+func (c *examination) key(n int) game.Key { return game.StrategyKey(c.options.Seed, n, me) }
+
+func (c *examination) rehearse(ctx context.Context, sc scenario, key game.Key, w *stopwatch) *rehearsal {
+	return rehearse(ctx, c.factory, sc, c.options.Seed, key, w)
+}
+
+func (c *examination) run(ctx context.Context) {
+	list := scenarios()
+	league := list[0]
+	watch := newStopwatch(c.options.Now)
+	first := c.rehearse(ctx, league, c.key(0), watch).finish(ctx)
+	c.judge(ctx, first)
+	if first.seat == nil || ctx.Err() != nil {
+		return // nothing else would be learnt
+	}
+	c.answers(first)
+	if !first.overran() && c.deterministic(ctx, league, first) {
+		c.independent(ctx, league, first)
+		c.seeded(ctx, league, first)
+	}
+	long := newStopwatch(c.options.Now)
+	for _, sc := range list[1:] {
+		if ctx.Err() != nil {
+			return
+		}
+		w := (*stopwatch)(nil)
+		if sc.id == "long" {
+			w = long
+		}
+		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), w).finish(ctx))
+	}
+	c.times(watch, long)
+}
+
+// overran reports whether a call ran out of time, after which nothing that
+// the seat did can be expected to happen again.
+func (r *rehearsal) overran() bool {
+	return slices.ContainsFunc(r.failures, func(f failure) bool {
+		return !strategies.FaultOf(f.err).Reproducible()
+	})
+}
+
+// judge reports how a scenario went: one finding for each different failure,
+// or one that all is well.
+func (c *examination) judge(ctx context.Context, r *rehearsal) {
+	if ctx.Err() != nil {
+		return // what failed then was not the strategy's fault
+	}
+	if len(r.failures) == 0 {
+		c.add(Finding{ID: r.sc.id, Level: OK,
+			What: fmt.Sprintf("%s: %s without a fault", r.sc.title, matches(len(r.decisions)))})
+		return
+	}
+	counted := make(map[string]int)
+	for _, f := range r.failures {
+		counted[r.kind(f)]++
+	}
+	for _, f := range r.failures {
+		kind := r.kind(f)
+		if n := counted[kind]; n > 0 {
+			c.add(c.describe(r, f, n))
+			delete(counted, kind)
+			if c.seen[kind] == "" {
+				c.seen[kind] = r.sc.id
+			}
+		}
+	}
+}
+
+// kind tells failures apart by their place and cause, not by their match.
+func (r *rehearsal) kind(f failure) string {
+	where, cause, _ := r.place(f)
+	return fmt.Sprintf("%s\x00%s\x00%s", f.op, where, cause)
+}
+
+// place takes an error apart into where it happened, why, and what to do.
+func (r *rehearsal) place(f failure) (where, cause, hint string) {
+	var se *strategies.Error
+	if errors.As(f.err, &se) {
+		return se.Where(), se.Err.Error(), se.Hint
+	}
+	return r.source, f.err.Error(), ""
+}
+
+func (c *examination) describe(r *rehearsal, f failure, n int) Finding {
+	where, cause, hint := r.place(f)
+	out := Finding{ID: r.sc.id, Level: Error, Where: where, Hint: hint}
+	if r.sc.live {
+		out.Level = Warning
+	}
+	if first := c.seen[r.kind(f)]; first != "" {
+		// The same flaw met again is not another one to mend.
+		out.Level, out.What, out.Hint = Info, fmt.Sprintf("%s fails as under %q", f.op, first), ""
+		return out
+	}
+	fault := strategies.FaultOf(f.err)
+	switch {
+	case out.Hint != "":
+	case fault == game.FaultTimeout, fault == game.FaultBudget:
+		out.Hint = "look for a loop that never ends, or do less in one call"
+	default:
+		out.Hint = r.sc.hint
+	}
+	switch {
+	case f.op == opClose:
+		out.What = fmt.Sprintf("the seat's Close fails: %s", cause)
+		return out
+	case f.match == "":
+		out.What = fmt.Sprintf("%s fails: %s", f.op, cause)
+	case n == 1:
+		out.What = fmt.Sprintf("%s fails in match %s: %s", f.op, f.match, cause)
+	default:
+		out.What = fmt.Sprintf("%s fails in %d of %s, first in %s: %s", f.op, n, matches(len(r.decisions)), f.match, cause)
+	}
+	if strategies.EndsSeat(f.op, fault) {
+		out.What += "; this costs it the rest of the league"
+	} else {
+		out.What += "; each time costs it the match"
+	}
+	return out
+}
+
+func matches(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return fmt.Sprintf("%d matches", n)
+}

@@ -1,0 +1,332 @@
+package strategytest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// ticker is a clock that stands still but for what it is told has passed.
+type ticker struct{ at time.Time }
+
+func (c *ticker) now() time.Time       { return c.at }
+func (c *ticker) pass(d time.Duration) { c.at = c.at.Add(d) }
+
+// Scripts of beginners, each with one flaw, and what has to be said of it.
+func beginners(rt *toy, clock *ticker) map[string]hooks {
+	return map[string]hooks{
+		"sound": {
+			start: func(v *vm) { clock.pass(40 * time.Microsecond) },
+			choose: func(v *vm) any {
+				clock.pass(12 * time.Microsecond)
+				past := v.turn["history"].([]object)
+				if len(past) == 0 {
+					return evenOdd(v.flip())
+				}
+				return evenOdd(past[len(past)-1]["opponent_choice"] == "odd")
+			},
+			observe: func(v *vm) { clock.pass(3 * time.Microsecond) },
+		},
+		"constant":      always("even"),
+		"probability":   always(0.75),
+		"wrong answer":  always("Even"),
+		"start throws":  {start: func(*vm) { throw(2, "attempt to call a nil value") }, choose: always("even").choose},
+		"choose throws": {choose: func(*vm) any { throw(5, "attempt to index a nil value"); return nil }},
+		"choice of a technical loss": {choose: always("odd").choose, observe: func(v *vm) {
+			if v.outcome["opponent_choice"] == nil {
+				throw(7, "attempt to concatenate a nil value (field 'opponent_choice')")
+			}
+		}},
+		"last of an empty list": {choose: func(v *vm) any {
+			if v.turn["played"] == 0 && v.turn["role"] == "PLAYER_B" {
+				throw(3, "index out of range")
+			}
+			return "odd"
+		}},
+		"more than one opponent": {start: func(v *vm) {
+			if players := v.setup["players"].([]string); len(players) > 0 && len(players) < 3 {
+				throw(1, "need three players")
+			}
+		}, choose: always("even").choose},
+		"every round": {choose: func(v *vm) any {
+			if v.turn["round"].(int) > 0 && v.turn["round"] != v.turn["played"].(int)+1 {
+				throw(4, "round out of step")
+			}
+			return "even"
+		}},
+		"number as index": {choose: always("even").choose, observe: func(v *vm) {
+			if n, drawn := v.outcome["drawn_number"].(int); drawn && (n < 1 || n > 10) {
+				throw(6, "index %d out of range", n)
+			}
+		}},
+		"history grows": {choose: func(v *vm) any {
+			for range v.turn["history"].([]object) {
+				clock.pass(time.Microsecond)
+			}
+			return "even"
+		}},
+		"too much memory": {choose: func(v *vm) any {
+			if len(v.turn["history"].([]object)) > 100 {
+				spin(v)
+			}
+			return "even"
+		}},
+		"slow": {choose: func(v *vm) any { clock.pass(3 * time.Millisecond); return "even" }},
+		"nearly too slow": {choose: func(v *vm) any {
+			if v.turn["round"] == 3 {
+				clock.pass(200 * time.Millisecond)
+			}
+			return "even"
+		}},
+		"never returns": {choose: func(v *vm) any { spin(v); return nil }},
+		"needs the field": {choose: func(v *vm) any {
+			if v.turn["opponent"] == "" {
+				throw(8, "who is it?")
+			}
+			return "even"
+		}},
+		"waits for observe": {choose: func(v *vm) any {
+			if v.memory["asked"] != nil {
+				throw(9, "not told of the last match")
+			}
+			v.memory["asked"] = true
+			return "even"
+		}, observe: func(v *vm) { delete(v.memory, "asked") }},
+		"in order": {choose: always("even").choose, observe: func(v *vm) {
+			if last, ok := v.memory["round"].(int); ok && v.outcome["round"].(int) < last {
+				throw(10, "observe in the wrong order")
+			}
+			v.memory["round"] = v.outcome["round"]
+		}},
+		"takes turns": {choose: func(v *vm) any {
+			odd, _ := v.memory["odd"].(bool)
+			v.memory["odd"] = !odd
+			return evenOdd(!odd)
+		}},
+		"by the clock": {choose: func(v *vm) any { return evenOdd(rt.ticks.Add(1)%3 == 0) }},
+	}
+}
+
+// found runs Check over one of the beginners, in a bubble so that endless
+// loops cost no time.
+func found(t *testing.T, bug, name string) (findings []strategytest.Finding) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		rt, clock := newToy(bug), new(ticker)
+		h, ok := beginners(rt, clock)[name]
+		if !ok {
+			t.Fatalf("no script %q", name)
+		}
+		f, err := rt.make(h)(budget.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings = strategytest.Check(t.Context(), f, strategytest.Options{Seed: 1, Now: clock.now})
+	})
+	return findings
+}
+
+func TestCheckFindsFlaws(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		bug, name string
+		want      []string // what is worse than Info, as "level id"
+	}{
+		{"", "sound", nil},
+		{"", "constant", nil},
+		{"", "takes turns", nil},
+		{"", "probability", nil},
+		{"", "wrong answer", []string{"error league"}},
+		{"", "start throws", []string{"error league"}},
+		{"", "choose throws", []string{"error league"}},
+		{"", "choice of a technical loss", []string{"error technical"}},
+		{"", "last of an empty list", []string{"error two-players"}},
+		{"", "more than one opponent", []string{"error two-players"}},
+		{"", "every round", []string{"error byes"}},
+		{"", "number as index", []string{"error draws"}},
+		{"", "history grows", nil},
+		{"", "too much memory", []string{"error long"}},
+		{"", "slow", []string{"warning time-choose"}},
+		{"", "nearly too slow", []string{"warning time-choose"}},
+		{"", "never returns", []string{"error league"}},
+		{"", "needs the field", []string{"warning foreign"}},
+		{"", "waits for observe", []string{"warning untold"}},
+		{"", "in order", []string{"warning out-of-order"}},
+		{"", "by the clock", []string{"error deterministic"}},
+		{"unseeded", "sound", []string{"error deterministic"}},
+		{"one-league", "sound", []string{"error independent"}},
+		{"shared-memory", "takes turns", []string{"error independent"}},
+		{"passes-on", "wrong answer", []string{"error league"}},
+	} {
+		t.Run(strings.TrimSpace(tt.bug+" "+tt.name), func(t *testing.T) {
+			t.Parallel()
+			findings := found(t, tt.bug, tt.name)
+			var got []string
+			for _, f := range findings {
+				if s := fmt.Sprintf("%v %s", f.Level, f.ID); f.Level > strategytest.Info && !slices.Contains(got, s) {
+					got = append(got, s)
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("found %q, want %q", got, tt.want)
+				for _, f := range findings {
+					t.Log(f)
+				}
+			}
+		})
+	}
+}
+
+// The words are part of what the program promises: they are read by people
+// who write their first strategy.
+func TestCheckInWords(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"sound", "wrong answer", "start throws", "choice of a technical loss", "history grows",
+		"never returns", "in order", "by the clock", "nearly too slow",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			findings := found(t, "", name)
+			for _, f := range findings {
+				fmt.Fprintln(&b, f)
+			}
+			fmt.Fprintln(&b, strategytest.Verdict(findings))
+			golden(t, strings.ReplaceAll(name, " ", "-"), b.String())
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "check", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; rewrite with -update):\n%s", path, diff)
+	}
+}
+
+func TestCheckRepeats(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(found(t, "", "sound"), found(t, "", "sound")); diff != "" {
+		t.Errorf("two checks with one seed differ:\n%s", diff)
+	}
+}
+
+func TestCheckWithoutClock(t *testing.T) {
+	t.Parallel()
+	f, err := newToy("").make(always("even"))(budget.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range strategytest.Check(t.Context(), f, strategytest.Options{}) {
+		if strings.HasPrefix(finding.ID, "time-") || finding.ID == "growth" {
+			t.Errorf("finding %v without a clock", finding)
+		}
+	}
+}
+
+func TestCheckUnderTightLimits(t *testing.T) {
+	t.Parallel()
+	rt, clock := newToy(""), new(ticker)
+	f, err := rt.make(beginners(rt, clock)["sound"])(budget.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings := strategytest.Check(t.Context(), f, strategytest.Options{
+		Now: clock.now, Limits: budget.Limits{Time: 20 * time.Microsecond},
+	})
+	i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "time-choose" })
+	if i < 0 || findings[i].Level != strategytest.Warning || !strings.Contains(findings[i].What, "20µs allowed") {
+		t.Errorf("findings %v, want a warning that 12µs is more than half of 20µs", findings)
+	}
+}
+
+// Whoever stops a check is told so, and the strategy is not blamed for it.
+func TestCheckStops(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the user pressed Ctrl-C")
+	for stopAt := 0; stopAt < 400; stopAt += 57 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		calls := 0
+		f, err := newToy("").make(hooks{choose: func(v *vm) any {
+			if calls++; calls > stopAt {
+				cancel(why)
+				v.step() // notices
+			}
+			return "even"
+		}})(budget.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bad []strategytest.Finding
+		for _, f := range strategytest.Check(ctx, f, strategytest.Options{}) {
+			if f.Level > strategytest.Info {
+				bad = append(bad, f)
+			}
+		}
+		if len(bad) != 1 || bad[0].ID != "stopped" || !strings.Contains(bad[0].What, why.Error()) {
+			t.Errorf("stopped in call %d: %v, want one finding that names %q", stopAt+1, bad, why)
+		}
+		cancel(nil)
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	rt := newToy("")
+	for name, errors := range map[string]int{"sound": 0, "number as index": 1} {
+		f, err := rt.make(beginners(rt, new(ticker))[name])(budget.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{T: t}
+		strategytest.Run(r, f, strategytest.Options{})
+		if len(r.errors) != errors {
+			t.Errorf("%s: errors %q, want %d", name, r.errors, errors)
+		}
+	}
+}
+
+// A factory that keeps neither half of its promise.
+type noSeat struct{ strategies.Factory }
+
+func (noSeat) Info() strategies.Info { return strategies.Info{Name: "no-seat"} }
+func (noSeat) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
+	return nil, nil
+}
+
+func TestCheckOfNoSeat(t *testing.T) {
+	t.Parallel()
+	findings := strategytest.Check(t.Context(), noSeat{}, strategytest.Options{})
+	if len(findings) != 1 || findings[0].Level != strategytest.Error || findings[0].Where != "no-seat" {
+		t.Errorf("findings %v, want one error at no-seat", findings)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
@@ -27,7 +26,7 @@ type rehearsal struct {
 	pending  []strategies.Outcome
 	next     int
 	forfeit  bool
-	watch    *stopwatch
+	meters   *meters
 
 	decisions []decision
 	failures  []failure
@@ -54,9 +53,9 @@ const me = 1
 
 // rehearse makes a seat for a scenario. The seed makes the opponents and the
 // draws, the key the randomness of the seat.
-func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, w *stopwatch) *rehearsal {
+func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, m *meters) *rehearsal {
 	r := &rehearsal{
-		sc: sc, source: sourceOf(f.Info()), watch: w,
+		sc: sc, source: sourceOf(f.Info()), meters: m,
 		opponent: make(map[int]opponent), met: make(map[int]int), last: make(map[int]game.Parity),
 		rand: game.NewRand(game.StrategyKey(seed, 0, 0)), coin: game.NewRand(game.CoinKey(seed, 0, me)),
 		draws: game.NewDrawStream(seed, 0),
@@ -65,9 +64,9 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 	if err != nil {
 		panic(fmt.Sprintf("strategytest: scenario %s: %v", sc.id, err)) // the list is constant
 	}
-	for _, m := range schedule.Matches() {
-		if m.A == me || m.B == me {
-			r.schedule(m)
+	for _, p := range schedule.Matches() {
+		if p.A == me || p.B == me {
+			r.schedule(p)
 		}
 	}
 	setup := strategies.Setup{ID: game.PlayerID(me), Name: game.PlayerID(me)}
@@ -77,11 +76,13 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 			setup.Field = append(setup.Field, game.PlayerID(i))
 		}
 	}
-	done := w.time(strategies.OpStart)
+	done := m.measure(strategies.OpStart, nil)
 	r.seat, err = sit(ctx, f, setup, key)
 	done()
 	if err != nil {
 		r.fail(strategies.OpStart, "", err)
+	} else {
+		m.started(r.seat.strategy)
 	}
 	return r
 }
@@ -141,7 +142,7 @@ func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.S
 	if r.sc.uncalled(n) {
 		return game.Side{Fault: game.FaultConnect}
 	}
-	done := r.watch.time(strategies.OpChoose)
+	done := r.meters.measure(strategies.OpChoose, r.seat.strategy)
 	c, err := r.seat.choose(ctx, t)
 	done()
 	if ctx.Err() != nil {
@@ -164,7 +165,7 @@ func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.S
 func (r *rehearsal) tell(ctx context.Context) {
 	slices.Reverse(r.pending)
 	for _, o := range r.pending {
-		done := r.watch.time(strategies.OpObserve)
+		done := r.meters.measure(strategies.OpObserve, r.seat.strategy)
 		err := r.seat.observe(ctx, o)
 		done()
 		if ctx.Err() != nil {
@@ -188,26 +189,4 @@ func (r *rehearsal) finish(ctx context.Context) *rehearsal {
 		}
 	}
 	return r
-}
-
-// stopwatch times calls, by the caller's clock. A nil one times nothing.
-type stopwatch struct {
-	now   func() time.Time
-	spent map[strategies.Op][]time.Duration
-}
-
-func newStopwatch(now func() time.Time) *stopwatch {
-	if now == nil {
-		return nil
-	}
-	return &stopwatch{now: now, spent: make(map[strategies.Op][]time.Duration)}
-}
-
-// time begins a call and returns what ends it.
-func (w *stopwatch) time(op strategies.Op) (done func()) {
-	if w == nil {
-		return func() {}
-	}
-	start := w.now()
-	return func() { w.spent[op] = append(w.spent[op], w.now().Sub(start)) }
 }

@@ -21,7 +21,7 @@ type seat struct {
 	outcome  strategies.Outcome // likewise
 }
 
-var errNoSeat = errors.New("New returned neither a seat nor an error")
+var errNoSeat = errors.New("the factory returned neither a seat nor an error")
 
 // sit makes a seat whose randomness has the given key.
 func sit(ctx context.Context, f strategies.Factory, setup strategies.Setup, key game.Key) (*seat, error) {

@@ -57,15 +57,15 @@ func (c *examination) add(f Finding) { c.findings = append(c.findings, f) }
 // key is the randomness of the seat under test; other keys give other runs.
 func (c *examination) key(n int) game.Key { return game.StrategyKey(c.options.Seed, n, me) }
 
-func (c *examination) rehearse(ctx context.Context, sc scenario, key game.Key, w *stopwatch) *rehearsal {
-	return rehearse(ctx, c.factory, sc, c.options.Seed, key, w)
+func (c *examination) rehearse(ctx context.Context, sc scenario, key game.Key, m *meters) *rehearsal {
+	return rehearse(ctx, c.factory, sc, c.options.Seed, key, m)
 }
 
 func (c *examination) run(ctx context.Context) {
 	list := scenarios()
 	league := list[0]
-	watch := newStopwatch(c.options.Now)
-	first := c.rehearse(ctx, league, c.key(0), watch).finish(ctx)
+	short := newMeters(c.options.Now)
+	first := c.rehearse(ctx, league, c.key(0), short).finish(ctx)
 	c.judge(ctx, first)
 	if first.seat == nil || ctx.Err() != nil {
 		return // nothing else would be learnt
@@ -75,18 +75,18 @@ func (c *examination) run(ctx context.Context) {
 		c.independent(ctx, league, first)
 		c.seeded(ctx, league, first)
 	}
-	long := newStopwatch(c.options.Now)
+	long := newMeters(c.options.Now)
 	for _, sc := range list[1:] {
 		if ctx.Err() != nil {
 			return
 		}
-		w := (*stopwatch)(nil)
+		var m *meters
 		if sc.id == "long" {
-			w = long
+			m = long
 		}
-		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), w).finish(ctx))
+		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), m).finish(ctx))
 	}
-	c.times(watch, long)
+	c.costs(short, long)
 }
 
 // overran reports whether a call ran out of time, after which nothing that

@@ -119,6 +119,16 @@ func beginners(rt *toy, clock *ticker) map[string]hooks {
 			v.memory["odd"] = !odd
 			return evenOdd(!odd)
 		}},
+		"counts to a million": {start: func(v *vm) { v.work(7) }, choose: func(v *vm) any {
+			v.work(1_000_000)
+			return "even"
+		}},
+		"counts to four million": {choose: always("even").choose, observe: func(v *vm) {
+			if v.outcome["round"] == 7 {
+				v.work(3_999_999)
+			}
+			v.work(1)
+		}},
 		"by the clock": {choose: func(v *vm) any { return evenOdd(rt.ticks.Add(1)%3 == 0) }},
 	}
 }
@@ -150,6 +160,8 @@ func TestCheckFindsFlaws(t *testing.T) {
 	}{
 		{"", "sound", nil},
 		{"", "constant", nil},
+		{"", "counts to a million", nil},
+		{"", "counts to four million", []string{"warning budget-observe"}},
 		{"", "takes turns", nil},
 		{"", "probability", nil},
 		{"", "wrong answer", []string{"error league"}},
@@ -201,7 +213,7 @@ func TestCheckInWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"sound", "wrong answer", "start throws", "choice of a technical loss", "history grows",
-		"never returns", "in order", "by the clock", "nearly too slow",
+		"never returns", "in order", "by the clock", "nearly too slow", "counts to a million", "counts to four million",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

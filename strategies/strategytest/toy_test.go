@@ -131,7 +131,17 @@ type vm struct {
 
 	ctx   context.Context
 	since time.Time
-	steps int64
+	steps int64 // in this call
+	used  int64 // in all
+}
+
+// InstructionsUsed makes a toy a runtime that counts.
+func (v *vm) InstructionsUsed() int64 { return v.used }
+
+// work is so many instructions at once.
+func (v *vm) work(n int64) {
+	v.steps += n - 1
+	v.step()
 }
 
 func (v *vm) bug() string { return v.factory.toy.bug }
@@ -179,6 +189,7 @@ func (v *vm) call(ctx context.Context, op strategies.Op, f func()) (err error) {
 		return &strategies.Error{Source: v.factory.info.Source, Op: op, Err: strategies.ErrTimeout}
 	}
 	defer func() {
+		v.used += v.steps
 		e := &strategies.Error{Source: v.factory.info.Source, Op: op}
 		switch r := recover().(type) {
 		case nil:

@@ -3,8 +3,6 @@ package strategytest
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -131,76 +129,4 @@ func shown(r *rehearsal, i int) string {
 		return fmt.Sprint(float64(c))
 	}
 	return "nothing valid"
-}
-
-// Times that are worth a word.
-const (
-	// slowCall is when a decision takes so long that experiments crawl: a
-	// thousand leagues of sixteen players with ten legs ask each player
-	// 150,000 times, which at this rate is two and a half minutes.
-	slowCall = time.Millisecond
-	// growth is how much dearer late decisions may be than early ones.
-	growth = 4
-	// noticeable is the least time of a late decision for growth to matter.
-	noticeable = 20 * time.Microsecond
-)
-
-// times compares what calls took with what they may take.
-func (c *examination) times(league, long *stopwatch) {
-	if league == nil {
-		return
-	}
-	limit := c.options.Limits.OrDefaults().Time
-	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
-		spent := slices.Concat(league.spent[op], long.spent[op])
-		if len(spent) == 0 {
-			continue
-		}
-		typical, longest := median(spent), slices.Max(spent)
-		f := Finding{ID: "time-" + string(op), Level: OK, What: fmt.Sprintf(
-			"%s takes %v, %v at most, of the %v allowed", op, brief(typical), brief(longest), limit)}
-		switch {
-		case longest > limit/2:
-			f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-			f.Hint = "on a slower or busier machine it would be stopped: do less in one call"
-		case typical > slowCall && op != strategies.OpStart:
-			f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-			f.Hint = "experiments make some hundred thousand such calls: do less in one call"
-		}
-		c.add(f)
-	}
-	c.growth(long.spent[strategies.OpChoose])
-}
-
-// growth looks for a choose that walks over all that happened before.
-func (c *examination) growth(spent []time.Duration) {
-	quarter := len(spent) / 4
-	if quarter == 0 {
-		return
-	}
-	early, late := median(spent[:quarter]), median(spent[len(spent)-quarter:])
-	if late < noticeable || late < growth*early {
-		return
-	}
-	c.add(Finding{ID: "growth", Level: Info, What: fmt.Sprintf(
-		"choose gets slower as a league goes on: %v at first, %v after %s", brief(early), brief(late), matches(len(spent))),
-		Hint: "count in observe what choose needs, rather than walk over the whole history each time"})
-}
-
-func median(d []time.Duration) time.Duration {
-	d = slices.Sorted(slices.Values(d))
-	return d[len(d)/2]
-}
-
-// brief rounds a time to three figures or so.
-func brief(d time.Duration) time.Duration {
-	switch {
-	case d > time.Second:
-		return d.Round(10 * time.Millisecond)
-	case d > time.Millisecond:
-		return d.Round(10 * time.Microsecond)
-	case d > time.Microsecond:
-		return d.Round(100 * time.Nanosecond)
-	}
-	return d
 }

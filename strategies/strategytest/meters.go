@@ -1,0 +1,145 @@
+package strategytest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Counter is an optional extension of strategies.Strategy, for seats of
+// runtimes that count instructions. With it, Check can tell how much of its
+// budget a strategy uses.
+type Counter interface {
+	// InstructionsUsed returns what all calls of the seat have used so far,
+	// start included, in the unit of budget.Limits.Instructions.
+	InstructionsUsed() int64
+}
+
+// meters measure the calls of a rehearsal: how long they take by the caller's
+// clock, and how many instructions they use where the runtime says so. A nil
+// one measures nothing.
+type meters struct {
+	now   func() time.Time // nil if times are not wanted
+	spent map[strategies.Op][]time.Duration
+	used  map[strategies.Op]int64 // the most in one call
+}
+
+func newMeters(now func() time.Time) *meters {
+	return &meters{now: now, spent: make(map[strategies.Op][]time.Duration), used: make(map[strategies.Op]int64)}
+}
+
+// measure begins a call and returns what ends it. The seat is nil in start.
+func (m *meters) measure(op strategies.Op, seat strategies.Strategy) (done func()) {
+	if m == nil {
+		return func() {}
+	}
+	var before int64
+	counter, counts := seat.(Counter)
+	if counts {
+		before = counter.InstructionsUsed()
+	}
+	var start time.Time
+	if m.now != nil {
+		start = m.now()
+	}
+	return func() {
+		if m.now != nil {
+			m.spent[op] = append(m.spent[op], m.now().Sub(start))
+		}
+		if counts {
+			m.used[op] = max(m.used[op], counter.InstructionsUsed()-before)
+		}
+	}
+}
+
+// started counts what start used, which could not be asked before.
+func (m *meters) started(seat strategies.Strategy) {
+	if counter, ok := seat.(Counter); ok && m != nil {
+		m.used[strategies.OpStart] = max(m.used[strategies.OpStart], counter.InstructionsUsed())
+	}
+}
+
+// Times that are worth a word.
+const (
+	// slowCall is when a decision takes so long that experiments crawl: a
+	// thousand leagues of sixteen players with ten legs ask each player
+	// 150,000 times, which at this rate is two and a half minutes.
+	slowCall = time.Millisecond
+	// growth is how much dearer late decisions may be than early ones.
+	growth = 4
+	// noticeable is the least time of a late decision for growth to matter.
+	noticeable = 20 * time.Microsecond
+)
+
+// costs compares what calls took with what they may take.
+func (c *examination) costs(league, long *meters) {
+	limits := c.options.Limits.OrDefaults()
+	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
+		if spent := slices.Concat(league.spent[op], long.spent[op]); len(spent) > 0 {
+			c.time(op, median(spent), slices.Max(spent), limits.Time)
+		}
+		if used := max(league.used[op], long.used[op]); used > 0 {
+			c.instructions(op, used, limits.Instructions)
+		}
+	}
+	c.growth(long.spent[strategies.OpChoose])
+}
+
+func (c *examination) time(op strategies.Op, typical, longest, limit time.Duration) {
+	f := Finding{ID: "time-" + string(op), Level: OK, What: fmt.Sprintf(
+		"%s takes %v, %v at most, of the %v allowed", op, brief(typical), brief(longest), limit)}
+	switch {
+	case longest > limit/2:
+		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
+		f.Hint = "on a slower or busier machine it would be stopped: do less in one call"
+	case typical > slowCall && op != strategies.OpStart:
+		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
+		f.Hint = "experiments make some hundred thousand such calls: do less in one call"
+	}
+	c.add(f)
+}
+
+func (c *examination) instructions(op strategies.Op, used, limit int64) {
+	f := Finding{ID: "budget-" + string(op), Level: OK, What: fmt.Sprintf(
+		"%s uses at most %d of the %d instructions allowed", op, used, limit)}
+	if used > limit/2 {
+		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
+		f.Hint = "in a longer league it may run out of them: do less in one call"
+	}
+	c.add(f)
+}
+
+// growth looks for a choose that walks over all that happened before.
+func (c *examination) growth(spent []time.Duration) {
+	quarter := len(spent) / 4
+	if quarter == 0 {
+		return
+	}
+	early, late := median(spent[:quarter]), median(spent[len(spent)-quarter:])
+	if late < noticeable || late < growth*early {
+		return
+	}
+	c.add(Finding{ID: "growth", Level: Info, What: fmt.Sprintf(
+		"choose gets slower as a league goes on: %v at first, %v after %s", brief(early), brief(late), matches(len(spent))),
+		Hint: "count in observe what choose needs, rather than walk over the whole history each time"})
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[len(d)/2]
+}
+
+// brief rounds a time to three figures or so.
+func brief(d time.Duration) time.Duration {
+	switch {
+	case d > time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d > time.Millisecond:
+		return d.Round(10 * time.Microsecond)
+	case d > time.Microsecond:
+		return d.Round(100 * time.Nanosecond)
+	}
+	return d
+}

@@ -79,12 +79,12 @@ func (p *probe) bounded(ctx context.Context, e ending, name string, call func(co
 	defer cancel()
 	returned := make(chan error, 1)
 	go func() { returned <- call(ctx) }()
-	patience := time.NewTimer(p.subject.patience())
-	defer patience.Stop()
+	patience, lost := context.WithTimeout(context.WithoutCancel(ctx), p.subject.patience())
+	defer lost()
 	select {
 	case err := <-returned:
 		return err, true
-	case <-patience.C:
+	case <-patience.Done():
 		p.fail(name, "it did not return within %v", p.subject.patience())
 		return nil, false
 	}

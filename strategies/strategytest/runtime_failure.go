@@ -156,9 +156,10 @@ func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 // does not matter: it is the caller's doing.
 func checkCancel(ctx context.Context, p *probe) {
 	p.spin(ctx, ending{limits: roomy, enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
+		trigger, stop := context.WithTimeout(ctx, soon)
 		ctx, cancel := context.WithCancel(ctx)
-		timer := time.AfterFunc(soon, cancel)
-		return ctx, func() { timer.Stop(); cancel() }
+		context.AfterFunc(trigger, cancel) // cancelled, not out of time
+		return ctx, func() { stop(); cancel() }
 	}})
 }
 

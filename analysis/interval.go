@@ -48,7 +48,8 @@ func newIntervals(level float64) *intervals {
 // leave the range.
 //
 //   - Two leagues or more that differ: Student's t on the league values (Student,
-//     Biometrika 6 (1908), 1-25), cut off at the range.
+//     Biometrika 6 (1908), 1-25), cut off at the range; or, where few leagues
+//     leave a bound, see [intervals.lopsided].
 //   - Two or more that all agree: see [intervals.unseen].
 //   - Fewer: the whole range, since one league says nothing of the next.
 func (c *intervals) of(s sample, r span) Estimate {
@@ -63,8 +64,45 @@ func (c *intervals) of(s sample, r span) Estimate {
 		w := c.unseen(s.leagues)
 		return Estimate{mean, mean - float64(w*(mean-r.low)), mean + float64(w*(r.high-mean))}
 	}
+	if e, ok := c.lopsided(s, mean, r); ok {
+		return e
+	}
 	half := c.t(s.leagues) * s.standardError()
 	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
+}
+
+// fewEvents is where the t interval for a rare event starts to hold its level.
+const fewEvents = 30
+
+// lopsided returns the interval for league values that mostly lie at a bound of
+// the range, as the title share of a player who seldom wins: there the t
+// interval is too short on the far side (where two titles in 1,000 leagues are
+// to be expected, it misses that 14 times in 100), and false if league values are not so.
+//
+// It is that of E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998),
+// 193-201, for proportions from clustered data: Clopper and Pearson's with as
+// many trials as would give the variance that the leagues show. In it the mean's
+// distance to the bound is a number of events; it is used where those are fewer
+// than one a league and fewer than 30 in all. For a share of 0 or 1 in each
+// league it is within one trial of Clopper and Pearson's.
+func (c *intervals) lopsided(s sample, mean float64, r span) (Estimate, bool) {
+	p := (mean - r.low) / r.width()
+	spread := s.variance / float64(r.width()*r.width())
+	perLeague := min(p, 1-p) * p * (1 - p) / spread
+	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.leagues) < fewEvents) {
+		return Estimate{}, false
+	}
+	normal := rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
+	shrink := normal / c.t(s.leagues) // few leagues know their own variance badly
+	trials := float64(s.leagues) * p * (1 - p) / spread * shrink * shrink
+	x, tail := p*trials, (1-c.level)/2
+	low := rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
+	high := rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
+	return Estimate{
+		mean,
+		min(mean, r.low+float64(r.width()*low)),
+		max(mean, min(r.high, r.low+float64(r.width()*high))),
+	}, true
 }
 
 // t is the two-sided critical value of Student's t for the mean of n leagues.

@@ -66,7 +66,7 @@ func TestIntervalCases(t *testing.T) {
 		want Estimate
 	}{
 		{"t", sleep, span{-10, 10}, Estimate{2.33, 0.8976775, 3.7623225}},
-		{"cut off", sleep, span{1, 3}, Estimate{2.33, 1, 3}},
+		{"0.4 and 0.6, cut off", newSample(2, 10, mul(52), 10), span{0, 1}, Estimate{0.5, 0, 1}},
 		{"no league", sample{}, span{0, 3}, Estimate{math.NaN(), 0, 3}},
 		{"one league", all(1, 2), span{0, 3}, Estimate{2, 0, 3}},
 		{"all at the top", all(20, 1.5), span{1, 1.5}, Estimate{1.5, 1.5 - 0.5*0.1684335, 1.5}},
@@ -82,6 +82,37 @@ func TestIntervalCases(t *testing.T) {
 			if !(math.Abs(pair[0]-pair[1]) <= 1e-7) {
 				t.Errorf("%s: number %d of %v is not that of %v", tt.name, k, got, tt.want)
 			}
+		}
+	}
+}
+
+// TestLopsided: events in single leagues, in one experiment with few of them and
+// in one with many. Reference: R, binom.test and qbeta.
+func TestLopsided(t *testing.T) {
+	t.Parallel()
+	// hits of n leagues have the value 1, the others 0.
+	share := func(hits, n int64) sample { return newSample(n, hits, mul(hits), 1) }
+	for _, tt := range []struct {
+		name      string
+		s         sample
+		r         span
+		low, high float64
+	}{
+		// qbeta(c(.025,.975), x+0:1, ne-x+1:0) with ne = 999*(qnorm(.975)/qt(.975,999))^2, x = ne*hits/1000;
+		// binom.test(1, 1000) gives 0.0000253 to 0.0055589, near that.
+		{"1 of 1000", share(1, 1000), span{0, 1}, 0.0000250446, 0.0055720210},
+		{"29 of 1000", share(29, 1000), span{0, 1}, 0.0194912893, 0.0414095483},
+		{"999 of 1000", share(999, 1000), span{0, 1}, 1 - 0.0055720210, 1 - 0.0000250446},
+		{"3 of 20", share(3, 20), span{0, 1}, 0.0257866825, 0.4068409846},
+		{"3 of 20 in another range", newSample(20, 3*3-17, mul(3*9+17), 1), span{-1, 3}, -0.8968532700, 0.6273639384},
+		// t.test: from 31 events on the t interval is used.
+		{"31 of 1000", share(31, 1000), span{0, 1}, 0.0202394475, 0.0417605525},
+		// 200 leagues of a tenth of the range: no league is at the bound.
+		{"spread out", newSample(200, 200*10, mul(200*(100+4)), 100), span{0, 1}, 0.0972042341, 0.1027957659},
+	} {
+		e := newIntervals(0.95).of(tt.s, tt.r)
+		if math.Abs(e.Low-tt.low) > 1e-7 || math.Abs(e.High-tt.high) > 1e-7 {
+			t.Errorf("%s: %.9v, want %.9v to %.9v", tt.name, e, tt.low, tt.high)
 		}
 	}
 }

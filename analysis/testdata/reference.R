@@ -9,6 +9,19 @@
 level <- 0.95
 alpha <- 1 - level
 
+# Korn and Graubard (1998): Clopper-Pearson with the effective number of trials,
+# for a mean m in [lo, hi] with variance v of one league's value. NULL where
+# league values are not mostly at a bound, or the events are not few.
+few_events <- function(m, v, n, lo, hi) {
+  p <- (m - lo) / (hi - lo)
+  neff <- p * (1 - p) / (v / (hi - lo)^2 / n)
+  events <- min(p, 1 - p) * neff
+  if (!(events > 0 && events < n && events < 30)) return(NULL)
+  neff <- neff * (qnorm(1 - alpha / 2) / qt(1 - alpha / 2, n - 1))^2
+  c(m, lo + (hi - lo) * qbeta(alpha / 2, p * neff, neff - p * neff + 1),
+    lo + (hi - lo) * qbeta(1 - alpha / 2, p * neff + 1, neff - p * neff))
+}
+
 # interval for the mean of league values x in [lo, hi]
 interval <- function(x, lo, hi) {
   m <- mean(x)
@@ -18,6 +31,8 @@ interval <- function(x, lo, hi) {
     w <- binom.test(0, length(x), conf.level = level)$conf.int[2]
     return(c(m, m - w * (m - lo), m + w * (hi - m)))
   }
+  few <- few_events(m, var(x), length(x), lo, hi)
+  if (!is.null(few)) return(few)
   ci <- t.test(x, conf.level = level)$conf.int
   c(m, max(lo, ci[1]), min(hi, ci[2]))
 }
@@ -34,6 +49,8 @@ ratio <- function(x, m) {
     return(c(r, r - w * r, r + w * (1 - r)))
   }
   se <- sqrt(n / (n - 1) * sum(e^2)) / sum(m)
+  few <- few_events(r, n * se^2, n, 0, 1)
+  if (!is.null(few)) return(few)
   c(r, max(0, r - qt(1 - alpha / 2, n - 1) * se), min(1, r + qt(1 - alpha / 2, n - 1) * se))
 }
 

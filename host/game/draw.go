@@ -76,10 +76,11 @@ func WeightedDraw(weights map[int]int) (Draw, error) {
 // ParseDraw reads "uniform:1-10" or "weights:1=3,2=1"; the empty string is the
 // fair draw of league.v2.
 func ParseDraw(s string) (Draw, error) {
+	if s == "" {
+		return FairDraw(), nil
+	}
 	kind, rest, _ := strings.Cut(s, ":")
 	switch kind {
-	case "":
-		return FairDraw(), nil
 	case "uniform":
 		first, last, ok := strings.Cut(rest, "-")
 		lo, err1 := strconv.Atoi(first)

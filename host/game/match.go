@@ -22,7 +22,17 @@ const (
 
 // String returns "win", "draw", "loss", "technical_loss" or "".
 func (r Result) String() string {
-	return [...]string{"", "win", "draw", "loss", "technical_loss"}[r]
+	switch r {
+	case Win:
+		return "win"
+	case Drawn:
+		return "draw"
+	case Loss:
+		return "loss"
+	case TechnicalLoss:
+		return "technical_loss"
+	}
+	return ""
 }
 
 // Side is what one player brought to a match. A player with a Fault has lost

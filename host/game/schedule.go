@@ -43,7 +43,7 @@ func NewSchedule(players, legs int) (*Schedule, error) {
 	if legs < 1 || legs > MaxLegs {
 		return nil, fmt.Errorf("schedule: %d legs, want 1 to %d", legs, MaxLegs)
 	}
-	total := players * (players - 1) / 2 * legs
+	total := int64(players*(players-1)/2) * int64(legs)
 	if total > MaxMatches {
 		return nil, fmt.Errorf("schedule: %d players and %d legs make %d matches, want at most %d; take fewer legs",
 			players, legs, total, MaxMatches)
@@ -118,7 +118,10 @@ func (s *Schedule) Find(id string) (Pairing, bool) {
 		return Pairing{}, false
 	}
 	p := s.Round(round)[match-1]
-	return p, p.ID == id // not "R01M1" nor "R1M1x"
+	if p.ID != id { // "R01M1", "R1M1x"
+		return Pairing{}, false
+	}
+	return p, true
 }
 
 // PlayerID returns the id league.v2 gives a seat: "P01" for seat 0.

@@ -67,7 +67,7 @@ func (c *intervals) of(s sample, r span) Estimate {
 	if e, ok := c.lopsided(s, mean, r); ok {
 		return e
 	}
-	half := c.t(s.leagues) * s.standardError()
+	half := float64(c.t(s.leagues) * s.standardError())
 	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
 }
 
@@ -94,8 +94,8 @@ func (c *intervals) lopsided(s sample, mean float64, r span) (Estimate, bool) {
 	}
 	normal := rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
 	shrink := normal / c.t(s.leagues) // few leagues know their own variance badly
-	trials := float64(s.leagues) * p * (1 - p) / spread * shrink * shrink
-	x, tail := p*trials, (1-c.level)/2
+	trials := float64(float64(s.leagues) * p * (1 - p) / spread * shrink * shrink)
+	x, tail := float64(p*trials), (1-c.level)/2
 	low := rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
 	high := rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
 	return Estimate{

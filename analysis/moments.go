@@ -24,9 +24,6 @@ func (w *wide) add(o wide) {
 	w.hi += o.hi + carry
 }
 
-// isZero reports whether nothing but zeros was summed.
-func (w wide) isZero() bool { return w == wide{} }
-
 func (w wide) big() *big.Int {
 	z := new(big.Int).SetUint64(w.hi)
 	z.Lsh(z, 64)

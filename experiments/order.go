@@ -5,25 +5,23 @@ import (
 	"fmt"
 )
 
-// schedule keeps workers busy and records what they return until the plan is
-// played, ctx is done, Stop says so, or something fails. Only a failure is an
-// error.
+// over reports whether the run needs no further league.
+func (r *run) over() bool { return r.stopped || r.prefix.Leagues() == r.total }
+
+// schedule keeps workers busy and records what they return until the run is
+// over, ctx is done or something fails.
 func (r *run) schedule(ctx context.Context) error {
-	for r.prefix.Leagues() < r.total && !r.stopped {
+	for !r.over() {
 		r.dispatch()
 		select {
 		case <-ctx.Done():
-			return nil
+			return context.Cause(ctx)
 		case c := <-r.done:
-			if c.err != nil {
-				r.keep(c)
-				if ctx.Err() != nil {
-					return nil
-				}
-				return c.err
+			err := r.accept(c)
+			if err != nil && ctx.Err() != nil && !r.broken {
+				return context.Cause(ctx)
 			}
-			r.keep(c)
-			if err := r.record(); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -38,95 +36,107 @@ func (r *run) dispatch() {
 		c := r.free[len(r.free)-1]
 		r.free = r.free[:len(r.free)-1]
 		n := min(r.size-r.next%r.size, r.total-r.next)
-		c.first, c.leagues = r.next, c.leagues[:n]
-		c.from = 0
+		c.first, c.leagues, c.from = r.next, c.leagues[:n], 0
 		r.next += n
 		r.send(c)
 	}
 }
 
 // send has the leagues of a chunk played that are not recorded, under the set
-// of players that now holds.
+// of players put aside that now holds. After the workers have stopped it drops
+// them.
 func (r *run) send(c *chunk) {
+	if r.closed {
+		return
+	}
 	c.played, c.err = c.from, nil
 	c.barred, c.version = r.prefix.barred, len(r.prefix.quarantined)
 	r.todo <- c
 }
 
-// keep holds a chunk that came back until its turn comes. If the players put
-// aside have changed since it was sent, none of its leagues counts: all of them
-// come after the checkpoint that changed it.
-func (r *run) keep(c *chunk) {
-	switch {
-	case c.leagues == nil: // a worker that did not start
-	case c.version != len(r.prefix.quarantined) && c.err == nil:
+// stale reports whether the set of players put aside has changed since c was
+// sent. Then none of its leagues counts: all that are not recorded come after
+// the checkpoint that changed it.
+func (r *run) stale(c *chunk) bool { return c.version != len(r.prefix.quarantined) }
+
+// accept takes back a chunk and records what is ready.
+func (r *run) accept(c *chunk) error {
+	if c.err == nil && r.stale(c) {
 		r.send(c)
-	case c.version == len(r.prefix.quarantined):
+		return nil
+	}
+	r.keep(c)
+	if c.err != nil {
+		return c.err
+	}
+	return r.record()
+}
+
+// keep holds the complete leagues of a chunk until their turn comes.
+func (r *run) keep(c *chunk) {
+	if c.from < c.played && !r.stale(c) {
 		r.ready[c.first+c.from] = c
 	}
 }
 
-// record hands on the leagues whose turn has come.
+// record hands on all leagues whose turn has come.
 func (r *run) record() error {
-	any := false
-	for c := r.ready[r.prefix.Leagues()]; c != nil && !r.stopped; c = r.ready[r.prefix.Leagues()] {
-		delete(r.ready, r.prefix.Leagues())
-		if c.from == c.played {
-			break // interrupted before its next league
-		}
-		for changed := false; c.from < c.played && !changed && !r.stopped; {
-			var err error
-			if changed, err = r.recordOne(c); err != nil {
+	first := r.prefix.Leagues()
+	for c := r.ready[first]; c != nil && !r.over(); c = r.ready[r.prefix.Leagues()] {
+		delete(r.ready, c.first+c.from)
+		for c.from < c.played && !r.stale(c) && !r.over() {
+			if err := r.recordOne(c); err != nil {
+				r.broken = true
 				return err
 			}
-			any = true
 		}
-		r.release(c)
+		switch {
+		case c.from == len(c.leagues):
+			r.free = append(r.free, c)
+		case r.stale(c):
+			r.send(c)
+		}
+		if r.stale(c) {
+			r.sendAgain()
+		}
 	}
-	if any {
-		return flush(r.sink)
+	if r.prefix.Leagues() == first {
+		return nil
+	}
+	if err := flush(r.sink); err != nil {
+		r.broken = true
+		return fmt.Errorf("record leagues up to %d: %w", r.prefix.Leagues()-1, err)
 	}
 	return nil
 }
 
-// release finds the next use for a chunk some of whose leagues were recorded.
-func (r *run) release(c *chunk) {
-	switch {
-	case c.from == len(c.leagues):
-		c.leagues = c.leagues[:cap(c.leagues)]
-		r.free = append(r.free, c)
-	case c.err != nil || r.stopped:
-	case c.version != len(r.prefix.quarantined):
-		r.send(c)
-		for first, other := range r.ready {
-			delete(r.ready, first)
-			r.send(other)
-		}
-	default:
-		r.ready[c.first+c.from] = c
-	}
-}
-
-// recordOne hands on one league and reports whether that changed who is put
-// aside.
-func (r *run) recordOne(c *chunk) (changed bool, err error) {
+// recordOne hands on one league.
+func (r *run) recordOne(c *chunk) error {
 	l := &c.leagues[c.from]
 	if want := c.first + c.from; l.Index != want {
-		return false, fmt.Errorf("record league %d: its worker calls it league %d", want, l.Index)
+		return fmt.Errorf("record league %d: its worker calls it league %d", want, l.Index)
+	}
+	if err := r.prefix.check(l); err != nil {
+		return fmt.Errorf("record: %w", err)
 	}
 	r.prefix.annotate(l)
 	if err := r.sink.Append(l); err != nil {
-		return false, fmt.Errorf("record league %d: %w", l.Index, err)
+		return fmt.Errorf("record league %d: %w", l.Index, err)
 	}
 	if err := r.prefix.Add(l); err != nil {
-		return false, fmt.Errorf("record league %d: %w", l.Index, err)
+		return fmt.Errorf("record league %d: %w", l.Index, err)
 	}
 	c.from++
-	if r.prefix.Leagues()%Checkpoint == 0 {
-		changed = c.version != len(r.prefix.quarantined)
-		r.stopped = r.asksToStop()
+	r.stopped = r.asksToStop()
+	return nil
+}
+
+// sendAgain has all leagues played again that were ready too early.
+func (r *run) sendAgain() {
+	for first, c := range r.ready {
+		delete(r.ready, first)
+		r.send(c)
 	}
-	return changed, nil
 }
 
 // asksToStop asks Stop if this is the time to.
@@ -135,15 +145,17 @@ func (r *run) asksToStop() bool {
 	return r.stop != nil && n > 0 && n%Checkpoint == 0 && r.stop(n)
 }
 
-// drain records what was complete when the workers stopped.
+// drain records what was complete when the workers were stopped because of
+// err, and returns the error of the run: none if nothing was missing.
 func (r *run) drain(err error) error {
 	for len(r.done) > 0 {
-		if c := <-r.done; !r.stopped {
-			r.keepComplete(c)
-		}
+		r.keep(<-r.done)
 	}
-	if err == nil && !r.stopped {
-		err = r.record()
+	if rerr := r.record(); rerr != nil {
+		return rerr
+	}
+	if r.over() {
+		return nil
 	}
 	return err
 }

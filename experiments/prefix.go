@@ -70,11 +70,24 @@ func (p *Prefix) Leagues() int { return p.hasher.Len() }
 // Digest returns the digest of the leagues; see results.Hasher.
 func (p *Prefix) Digest() string { return p.hasher.Digest() }
 
-// Add counts the next league, which must be one of the plan's.
-func (p *Prefix) Add(l *results.League) error {
+// check reports whether l has the shape of the plan's leagues.
+func (p *Prefix) check(l *results.League) error {
 	if len(l.Matches) != len(p.schedule) || len(l.Seats) != p.players {
 		return fmt.Errorf("league %d has %d matches and %d seats, want %d and %d",
 			l.Index, len(l.Matches), len(l.Seats), len(p.schedule), p.players)
+	}
+	for _, n := range l.Notes {
+		if n.Field < 0 || n.Field >= p.players {
+			return fmt.Errorf("league %d has a note on player %d of %d", l.Index, n.Field, p.players)
+		}
+	}
+	return nil
+}
+
+// Add counts the next league, which must be one of the plan's.
+func (p *Prefix) Add(l *results.League) error {
+	if err := p.check(l); err != nil {
+		return err
 	}
 	if err := p.hasher.Add(l); err != nil {
 		return err
@@ -133,6 +146,9 @@ func (p *Prefix) decide() {
 // first league put aside.
 func (p *Prefix) annotate(l *results.League) {
 	for _, field := range p.quarantined {
+		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
+			continue
+		}
 		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined, Text: fmt.Sprintf(
 			"put aside from league %d on: overran in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
 	}

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -92,7 +93,9 @@ type run struct {
 	ready   map[int]*chunk // played, by the first league that is not recorded
 	todo    chan *chunk
 	done    chan *chunk
-	stopped bool
+	stopped bool // Stop said so
+	broken  bool // the sink takes no more
+	closed  bool // todo takes no more
 }
 
 func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Options) *run {
@@ -103,10 +106,11 @@ func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Op
 	rest, matches := plan.Runs-prefix.Leagues(), len(prefix.schedule)
 	r := &run{
 		prefix: prefix, driver: driver, sink: sink, stop: opts.Stop, total: plan.Runs,
-		workers: min(workers, max(1, rest)), block: max(1, driver.Block()),
-		next: prefix.Leagues(), ready: make(map[int]*chunk),
+		block: max(1, driver.Block()),
+		next:  prefix.Leagues(), ready: make(map[int]*chunk),
 	}
-	r.size = chunkSize(r.block, matches, rest, r.workers)
+	r.size = chunkSize(r.block, matches, rest, workers)
+	r.workers = max(1, min(workers, (rest+r.size-1)/r.size))
 	// Enough chunks that workers need not wait for a slow one, but no more
 	// memory than a few large leagues need anyway.
 	const most = 64 << 20
@@ -133,10 +137,10 @@ func chunkSize(block, matches, rest, workers int) int {
 	return max(1, min(worthwhile/matches, share/4, Checkpoint))
 }
 
-// run plays and records until there is nothing left to do or a reason to stop,
-// and then what is complete already.
+// run plays and records until the run is over or there is a reason to stop, and
+// then records what is complete already.
 func (r *run) run(ctx context.Context) error {
-	if r.asksToStop() || r.prefix.Leagues() == r.total {
+	if r.stopped = r.asksToStop(); r.over() {
 		return flush(r.sink)
 	}
 	workCtx, cancel := context.WithCancel(ctx)
@@ -147,18 +151,13 @@ func (r *run) run(ctx context.Context) error {
 	}
 	err := r.schedule(ctx)
 	cancel()
+	r.closed = true
 	close(r.todo)
 	closeErr := workers.Wait()
-	if err == nil || ctx.Err() != nil {
+	if err != nil && !r.broken {
 		err = r.drain(err)
 	}
-	if err == nil && r.prefix.Leagues() < r.total && !r.stopped {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(err, closeErr)
 }
 
 // work is the life of one worker.

@@ -108,7 +108,7 @@ func answerTo(sent Type) Type {
 func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message, error) {
 	expected := answerTo(sent)
 	said := Type(doc.text("message_type"))
-	if said != "" && said != expected && said != sent+"_ACK" && (c.mode == Strict || byType[said] != nil) {
+	if said != "" && said != expected && (c.mode == Strict || byType[said] != nil) {
 		return nil, Refuse(ContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
 	}
 	return Decode(expected, raw, c.mode, false)

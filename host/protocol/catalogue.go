@@ -176,6 +176,11 @@ func Describe(t Type) (Description, bool) {
 	}, true
 }
 
+// answers reports whether the type travels as an answer by the book.
+func (e *entry) answers() bool {
+	return e.method == "" || slices.ContainsFunc(catalogue, func(other *entry) bool { return other.answer == e.typ })
+}
+
 // signers returns the roles that may sign the message.
 func (e *entry) signers() []Role {
 	return e.shape.fields[e.shape.index["sender"]].roles

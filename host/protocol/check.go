@@ -41,34 +41,46 @@ type checker struct {
 	findings []finding
 	odd      bool     // a known member is null or ""
 	respelt  bool     // an integer is spelt with a fraction or an exponent
+	path     []step   // to the value being checked
 	scratch  document // room for the members of nested objects
 }
 
 // step is one step of the way from the top of a message to a value.
 type step struct {
-	up    *step
 	name  string
 	index int // of an array element, where name is empty
 }
 
-// pointer returns the JSON Pointer of the value that the steps lead to.
-func (s *step) pointer() string {
-	if s == nil {
-		return ""
+// pointer returns the JSON Pointer of the value being checked.
+func (c *checker) pointer() string {
+	var b strings.Builder
+	for _, s := range c.path {
+		b.WriteByte('/')
+		if s.name == "" {
+			b.WriteString(strconv.Itoa(s.index))
+		} else {
+			b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(s.name))
+		}
 	}
-	name := s.name
-	if name == "" {
-		name = strconv.Itoa(s.index)
-	}
-	return s.up.pointer() + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return b.String()
 }
 
-func (c *checker) found(at *step, rule string, code Code) {
-	c.findings = append(c.findings, finding{Violation{at.pointer(), rule}, code})
+func (c *checker) enter(s step) { c.path = append(c.path, s) }
+func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
+
+func (c *checker) found(rule string, code Code) {
+	c.findings = append(c.findings, finding{Violation{c.pointer(), rule}, code})
+}
+
+// foundIn notes a finding about a member of the object being checked.
+func (c *checker) foundIn(name, rule string, code Code) {
+	c.enter(step{name: name})
+	c.found(rule, code)
+	c.leave()
 }
 
 // object checks an object that has been taken apart.
-func (c *checker) object(doc document, s *shape, at *step) {
+func (c *checker) object(doc document, s *shape) {
 	var seen, nulls uint64 // one bit a field
 	var on string
 	var part jsontext.Value
@@ -78,10 +90,10 @@ func (c *checker) object(doc document, s *shape, at *step) {
 		if !known {
 			continue
 		}
-		f, here := &s.fields[n], step{up: at, name: m.name}
+		f := &s.fields[n]
 		switch {
 		case m.value.Kind() == 'n':
-			if !c.null(f, &here) {
+			if !c.null(f) {
 				continue
 			}
 			nulls |= 1 << n
@@ -91,29 +103,30 @@ func (c *checker) object(doc document, s *shape, at *step) {
 		case f.name == s.part && m.value.Kind() == '{':
 			part = m.value
 		default:
-			c.value(f, m.value, &here)
+			c.enter(step{name: f.name})
+			c.value(f, m.value)
+			c.leave()
 		}
 		seen |= 1 << n
 		if f.name == s.on && m.value.Kind() == '"' {
 			on = string(unquote(m.value))
 		}
 	}
-	c.missing(s, seen, nulls, on, at)
-	if part == nil {
-		return
-	}
-	if sub := s.parts[on]; sub != nil {
-		c.nested(part, sub, &step{up: at, name: s.part})
+	c.missing(s, seen, nulls, on)
+	if sub := s.parts[on]; part != nil && sub != nil {
+		c.enter(step{name: s.part})
+		c.nested(part, sub)
+		c.leave()
 	}
 }
 
 // null judges a null and reports whether the member counts as there.
-func (c *checker) null(f *field, at *step) bool {
+func (c *checker) null(f *field) bool {
 	if f.null {
 		return true
 	}
 	if c.mode == Strict {
-		c.found(at, "type", InvalidFieldType)
+		c.foundIn(f.name, "type", InvalidFieldType)
 		return true
 	}
 	c.odd = true
@@ -127,7 +140,7 @@ func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
 }
 
 // missing finds the demanded fields that an object lacks.
-func (c *checker) missing(s *shape, seen, nulls uint64, on string, at *step) {
+func (c *checker) missing(s *shape, seen, nulls uint64, on string) {
 	for i := range s.fields {
 		f := &s.fields[i]
 		here := seen&(1<<i) != 0
@@ -137,9 +150,9 @@ func (c *checker) missing(s *shape, seen, nulls uint64, on string, at *step) {
 		conditional := c.mode == Strict && len(f.when) > 0 && slices.Contains(f.when, on)
 		switch {
 		case here && conditional:
-			c.found(&step{up: at, name: f.name}, "type", InvalidFieldType)
+			c.foundIn(f.name, "type", InvalidFieldType)
 		case !here && (conditional || c.demands(f)) && !c.stoodIn(s, f, seen):
-			c.found(&step{up: at, name: f.name}, "required", MissingField)
+			c.foundIn(f.name, "required", MissingField)
 		}
 	}
 }
@@ -169,119 +182,122 @@ var jsonKinds = [...]jsontext.Kind{
 }
 
 // value checks a value that is not null, or that belongs to no member.
-func (c *checker) value(f *field, v jsontext.Value, at *step) {
+func (c *checker) value(f *field, v jsontext.Value) {
 	kind := v.Kind()
 	if want := jsonKinds[f.kind]; want != 0 && kind != want {
-		c.found(at, "type", InvalidFieldType)
+		c.found("type", InvalidFieldType)
 		return
 	}
 	switch f.kind {
 	case kindBool:
 		if kind != 't' && kind != 'f' {
-			c.found(at, "type", InvalidFieldType)
+			c.found("type", InvalidFieldType)
 		}
 	case kindInteger:
-		c.integer(f, v, at)
+		c.integer(f, v)
 	case kindRound:
-		c.roundNumber(v, at)
+		c.roundNumber(v)
 	case kindObject:
-		c.nested(v, f.sub, at)
+		c.nested(v, f.sub)
 	case kindList:
-		c.list(f, v, at)
+		c.list(f, v)
 	case kindDict:
-		c.dict(f, v, at)
+		c.dict(f, v)
 	case kindOpen:
 	default:
-		c.text(f, unquote(v), at)
+		c.text(f, unquote(v))
 	}
 }
 
 // nested checks an object inside the message. It has been read once as part
 // of the message, so taking it apart cannot fail.
-func (c *checker) nested(v jsontext.Value, s *shape, at *step) {
+func (c *checker) nested(v jsontext.Value, s *shape) {
 	start := len(c.scratch)
 	c.scratch, _ = appendMembers(c.scratch, v)
 	// Deeper objects may move the scratch space; this part of it stays.
-	c.object(c.scratch[start:len(c.scratch):len(c.scratch)], s, at)
+	c.object(c.scratch[start:len(c.scratch):len(c.scratch)], s)
 	c.scratch = c.scratch[:start]
 }
 
-func (c *checker) list(f *field, v jsontext.Value, at *step) {
+func (c *checker) list(f *field, v jsontext.Value) {
 	elements, _ := parseElements(v)
 	for i, e := range elements {
-		c.value(f.elem, e, &step{up: at, index: i})
+		c.enter(step{index: i})
+		c.value(f.elem, e)
+		c.leave()
 	}
 	if len(elements) == 0 && f.nonEmpty && c.mode == Strict {
-		c.found(at, "length", InvalidFieldType)
+		c.found("length", InvalidFieldType)
 	}
 }
 
 // dict checks an object from ids to elements.
-func (c *checker) dict(f *field, v jsontext.Value, at *step) {
+func (c *checker) dict(f *field, v jsontext.Value) {
 	start := len(c.scratch)
 	c.scratch, _ = appendMembers(c.scratch, v)
 	for _, m := range c.scratch[start:] {
-		here := step{up: at, name: m.name}
+		c.enter(step{name: m.name})
 		if !ValidID(m.name) {
-			c.found(&here, "id", InvalidFieldType)
+			c.found("id", InvalidFieldType)
 		}
 		if m.value.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.value(f.elem, m.value, &here)
+			c.value(f.elem, m.value)
 		}
+		c.leave()
 	}
 	c.scratch = c.scratch[:start]
 }
 
 // text checks the text of a string.
-func (c *checker) text(f *field, s []byte, at *step) {
+func (c *checker) text(f *field, s []byte) {
 	if len(s) == 0 {
 		c.odd = true
 	}
 	switch f.kind {
 	case kindText:
 		if len(s) == 0 && f.oneOf == nil {
-			c.found(at, "length", InvalidFieldType)
+			c.found("length", InvalidFieldType)
 		}
 	case kindID:
 		if !ValidID(s) {
-			c.found(at, "id", InvalidFieldType)
+			c.found("id", InvalidFieldType)
 		}
 	case kindVersion:
 		if string(s) != Version {
-			c.found(at, "version", VersionMismatch)
+			c.found("version", VersionMismatch)
 		}
 	case kindTime:
 		if !validTimestamp(s) {
-			c.found(at, "time", InvalidTimestamp)
+			c.found("time", InvalidTimestamp)
 		}
 	case kindSender:
-		c.sender(f, string(s), at)
+		c.sender(f, string(s))
 	}
 	if f.oneOf == nil || slices.ContainsFunc(f.oneOf, func(v string) bool { return v == string(s) }) {
 		return
 	}
 	switch {
 	case f.closed:
-		c.found(at, "enum", f.code)
+		c.found("enum", f.code)
 	case c.mode == Strict, len(s) == 0:
-		c.found(at, "enum", InvalidFieldType)
+		c.found("enum", InvalidFieldType)
 	}
 }
 
 // sender checks who signs: in strict mode one of the roles that send such
 // messages, the manager without an id; in tolerant mode anybody.
-func (c *checker) sender(f *field, s string, at *step) {
+func (c *checker) sender(f *field, s string) {
 	role, id, err := ParseSender(s)
 	strict := c.mode == Strict
 	if err != nil || strict && (!slices.Contains(f.roles, role) || role == RoleManager && id != "") {
-		c.found(at, "sender", InvalidFieldType)
+		c.found("sender", InvalidFieldType)
 	}
 }
 
-func (c *checker) integer(f *field, v jsontext.Value, at *step) {
+func (c *checker) integer(f *field, v jsontext.Value) {
 	n, ok := integer(v)
 	if !ok || f.bounded && c.mode == Strict && (n < f.min || n > f.max) {
-		c.found(at, "range", InvalidFieldType)
+		c.found("range", InvalidFieldType)
 	}
 	if !plainInteger(v) {
 		c.respelt = true
@@ -290,16 +306,16 @@ func (c *checker) integer(f *field, v jsontext.Value, at *step) {
 
 // roundNumber checks the number of a round: from 1 up in strict mode, any
 // number or text in tolerant mode.
-func (c *checker) roundNumber(v jsontext.Value, at *step) {
+func (c *checker) roundNumber(v jsontext.Value) {
 	if v.Kind() == '"' && c.mode == Tolerant {
 		return
 	}
 	if v.Kind() != '0' {
-		c.found(at, "type", InvalidFieldType)
+		c.found("type", InvalidFieldType)
 		return
 	}
 	if n, ok := integer(v); !ok || c.mode == Strict && n < 1 {
-		c.found(at, "range", InvalidFieldType)
+		c.found("range", InvalidFieldType)
 	}
 }
 

@@ -97,7 +97,10 @@ func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
 func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (Message, *Error) {
 	e := byType[t]
 	c := checker{mode: mode, request: request}
-	c.object(doc, e.shape, nil)
+	c.object(doc, e.shape)
+	if said := Type(doc.text("message_type")); mode == Strict && said != "" && said != t {
+		c.foundIn("message_type", "enum", InvalidFieldType)
+	}
 	if refusal := c.refusal(t); refusal != nil {
 		return nil, refusal
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -20,11 +21,54 @@ type member struct {
 // wrap, and to edit for a dialect. Values alias the text they were read from.
 type document []member
 
-// newDecoder returns a decoder over one JSON text. Duplicate keys, invalid
+// decoders lends out decoders, whose buffers are worth keeping: a message is
+// read in little more than half the time.
+var decoders = sync.Pool{New: func() any { return new(reader) }}
+
+// reader is a decoder over one JSON text at a time. Duplicate keys, invalid
 // UTF-8 and nesting beyond 10,000 levels are errors by jsontext's defaults;
 // the transport bounds size and depth more closely.
-func newDecoder(raw []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(raw))
+type reader struct {
+	jsontext.Decoder
+	buffer bytes.Buffer
+	text   []byte
+}
+
+func openReader(text []byte) *reader {
+	r := decoders.Get().(*reader)
+	r.text, r.buffer = text, *bytes.NewBuffer(text)
+	r.Reset(&r.buffer)
+	return r
+}
+
+// close gives the reader back. The text it read stays valid.
+func (r *reader) close() {
+	r.text, r.buffer = nil, bytes.Buffer{}
+	r.Reset(&r.buffer)
+	decoders.Put(r)
+}
+
+// value reads the next value, as a part of the text, so that it outlives the
+// reader.
+func (r *reader) value() (jsontext.Value, error) {
+	v, err := r.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := int(r.InputOffset())
+	return r.text[end-len(v) : end : end], nil
+}
+
+// end returns an error unless nothing but white space is left.
+func (r *reader) end() error {
+	switch _, err := r.ReadToken(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errors.New("data after the end of the message")
+	default:
+		return err
+	}
 }
 
 // parseDocument takes a JSON object apart, one level deep. The error is that
@@ -36,64 +80,43 @@ func parseDocument(raw []byte) (document, error) {
 
 // appendMembers is parseDocument onto an existing document.
 func appendMembers(doc document, raw []byte) (document, error) {
-	dec := newDecoder(raw)
-	if kind := dec.PeekKind(); kind != '{' && kind != 0 {
+	r := openReader(raw)
+	defer r.close()
+	if kind := r.PeekKind(); kind != '{' && kind != 0 {
 		return nil, errNoObject
 	}
-	if _, err := dec.ReadToken(); err != nil {
+	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadValue()
+	for r.PeekKind() != '}' {
+		name, err := r.ReadValue()
 		if err != nil {
 			return nil, err
 		}
 		m := member{name: intern(unquote(name))}
-		if m.value, err = readValue(raw, dec); err != nil {
+		if m.value, err = r.value(); err != nil {
 			return nil, err
 		}
 		doc = append(doc, m)
 	}
-	if _, err := dec.ReadToken(); err != nil {
+	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
-	return doc, atEnd(dec)
+	return doc, r.end()
 }
 
 var errNoObject = errors.New("not a JSON object")
 
-// atEnd returns an error unless nothing but white space is left.
-func atEnd(dec *jsontext.Decoder) error {
-	switch _, err := dec.ReadToken(); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return errors.New("data after the end of the message")
-	default:
-		return err
-	}
-}
-
-// readValue reads the next value of the text raw that dec decodes, as a part
-// of raw, so that it outlives the decoder's next step.
-func readValue(raw []byte, dec *jsontext.Decoder) (jsontext.Value, error) {
-	v, err := dec.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	end := int(dec.InputOffset())
-	return raw[end-len(v) : end : end], nil
-}
-
 // parseElements takes a JSON array apart, one level deep.
 func parseElements(raw []byte) ([]jsontext.Value, error) {
-	dec := newDecoder(raw)
-	if _, err := dec.ReadToken(); err != nil {
+	r := openReader(raw)
+	defer r.close()
+	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
 	var elements []jsontext.Value
-	for dec.PeekKind() != ']' {
-		v, err := readValue(raw, dec)
+	for r.PeekKind() != ']' {
+		v, err := r.value()
 		if err != nil {
 			return nil, err
 		}
@@ -111,17 +134,31 @@ func intern(name []byte) string {
 	return string(name)
 }
 
-// commonNames are the member names of the tables' topmost level.
+// commonNames are the member names of the tables.
 var commonNames = indexNames()
 
 func indexNames() map[string]string {
 	names := make(map[string]string)
 	for _, e := range catalogue {
-		for _, f := range e.shape.fields {
-			names[f.name] = f.name
-		}
+		e.shape.gather(names)
 	}
 	return names
+}
+
+// gather adds the names of the shape and of all shapes below it.
+func (s *shape) gather(names map[string]string) {
+	for _, f := range s.fields {
+		names[f.name] = f.name
+		if f.elem != nil && f.elem.sub != nil {
+			f.elem.sub.gather(names)
+		}
+		if f.sub != nil {
+			f.sub.gather(names)
+		}
+	}
+	for _, part := range s.parts {
+		part.gather(names)
+	}
 }
 
 // get returns the value of a member, nil where there is none.

@@ -13,12 +13,24 @@ var schemas embed.FS
 const SchemaBase = "https://strategylab.example/league.v2/"
 
 // Schema returns the JSON Schema (draft 2020-12) of a message type as strict
-// mode asks for it: of the request where the type can be one, otherwise of the
-// answer. The error says that there is no such type.
+// mode asks for it, in the direction in which the type travels by the book: a
+// GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
+// allowed. The error says that there is no such type.
 func Schema(t Type) ([]byte, error) {
 	raw, err := schemas.ReadFile("schemas/" + lower(t) + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("protocol: no schema for message type %q: %w", t, err)
+	}
+	return raw, nil
+}
+
+// WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of a
+// dialect of the protocol itself: the request, the response and the refusal,
+// without what it carries. The error says that there is no such dialect.
+func WrappingSchema(dialect string) ([]byte, error) {
+	raw, err := schemas.ReadFile("schemas/wrapping/" + dialect + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("protocol: no schema for dialect %q: %w", dialect, err)
 	}
 	return raw, nil
 }

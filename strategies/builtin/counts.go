@@ -119,11 +119,10 @@ const (
 func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent) }
 
 // jointMarkov is the Markov predictor of order 2 over the choices of both
-// players: it learns whoever reacts to the last two meetings, which makes it
-// the natural opponent of the memory-two strategies that Press and Dyson speak
-// of (Iterated Prisoner's Dilemma contains strategies that dominate any
-// evolutionary opponent, PNAS 109, 2012). Both choices must be known for a
-// meeting to count.
+// players. So it learns whoever reacts to the last two meetings, such as the
+// reactive strategies, which look at the last one (Nowak and Sigmund, Tit for
+// tat in heterogeneous populations, Nature 355, 1992). Both choices must be
+// known for a meeting to count.
 type jointMarkov struct {
 	unattached
 	rnd   *game.Rand

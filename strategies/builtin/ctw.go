@@ -63,7 +63,7 @@ type ctwTree struct {
 // it keeps the ratio beta = Pe(s) / (Pw(0s) Pw(1s)) of what the node estimates
 // for all it has seen to what its children do, as in the implementation of
 // Willems and Tjalkens (Complexity reduction of the context-tree weighting
-// method, EIDMA report RS.97.01, 1997): no logarithms and no underflow.
+// algorithm, EIDMA report RS.97.01, 1997): no logarithms and no underflow.
 type ctwNode struct {
 	beta  float64
 	seen  [2]int32 // odd, even

@@ -15,10 +15,11 @@ import (
 // opponent played, and 1/2 where it had no advice. The answer is the weighted
 // share of even, so its expected loss is the weighted mean of theirs.
 //
-// At an opponent's t-th meeting the rate is 2 sqrt(ln N / t) for N experts.
-// Then after any T meetings, against any opponent, the expected loss is at most
-// that of the best expert plus sqrt(T ln N) (Bubeck, Introduction to Online
-// Optimization, 2011, theorem 2.4).
+// At the t-th meeting with an opponent the rate r(t) is 2 sqrt(ln N / t) for N
+// experts. Then after any T meetings, against whomever, the expected loss is at
+// most that of the best expert plus ln N / r(T) + sum over t of r(t) / 8, and
+// so plus sqrt(T ln N) (Bubeck, Introduction to Online Optimization, 2011,
+// chapter 2).
 type hedge struct {
 	unattached
 	panel opponents[panel]

@@ -30,7 +30,7 @@ func adversaries() map[string]func(t int, p strategies.Choice, own game.Parity) 
 	}
 }
 
-// The bound of Bubeck's theorem 2.4 holds for the expected loss, at every
+// The bound, sqrt(T ln N), holds for the expected loss, at every
 // meeting, against whomever: no chance enters and no tolerance is needed.
 func TestHedgeRegretIsBounded(t *testing.T) {
 	t.Parallel()

@@ -59,8 +59,8 @@ func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies
 // stayOrFlip repeats its choice after a meeting at which the choices differed,
 // and otherwise changes it with probability one half: learning by trial until
 // players are coordinated, then standing still (Crawford and Haller, Learning
-// How to Cooperate, Econometrica 58, 1990). Two of them differ from a meeting
-// on that comes after 2 meetings on average, and for ever.
+// How to Cooperate, Econometrica 58, 1990). Two of them first differ at their
+// k-th meeting with probability 2^-k, and then for ever.
 type stayOrFlip struct {
 	unattached
 	rnd  *game.Rand
@@ -70,7 +70,7 @@ type stayOrFlip struct {
 func newStayOrFlip() strategies.Factory {
 	return define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
 		"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
-			"find differing choices after two meetings on average and keep them. Source: Crawford and Haller 1990.",
+			"find differing choices within two meetings on average and keep them. Source: Crawford and Haller 1990.",
 		func(s strategies.Setup) strategies.Strategy {
 			return &stayOrFlip{rnd: s.Rand, stay: newOpponents[game.Parity](s.Field)}
 		})

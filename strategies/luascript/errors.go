@@ -48,6 +48,9 @@ func (m *machine) failure(err error) failure {
 	if line, rest, ok := cutPosition(f.message); ok {
 		f.line, f.message = line, rest
 	}
+	if api.Type == lua.ApiErrorPanic {
+		f.message = "the interpreter failed: " + f.message
+	}
 	if f.message == "stack overflow" || f.message == "registry overflow" {
 		m.sink(overDepth)
 	}
@@ -78,8 +81,9 @@ func lineIn(trace string) int {
 	return 0
 }
 
-// fail makes the error that a host sees of what went wrong in a call. It
-// returns nil if nothing did.
+// fail makes the error that a host sees of what went wrong in a call, given
+// what the interpreter returned, which is nil if an overrun came to light only
+// at the end.
 func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err error) error {
 	var seen failure
 	if err != nil {
@@ -102,9 +106,6 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 			out.Err = fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
 		}
 	default:
-		if err == nil {
-			return nil
-		}
 		out.Err = errors.New(clean(seen.message, maxMessage))
 	}
 	return out

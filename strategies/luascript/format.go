@@ -28,7 +28,7 @@ func stringFormat(l *lua.LState) int {
 		d, rest := readDirective(l, rest)
 		arg++
 		out = d.append(l, out, arg)
-		newString(l, "the result of string.format", len(out))
+		fits(l, "the result of string.format", len(out))
 		format = rest
 	}
 	newString(l, "the result of string.format", len(out))
@@ -93,7 +93,7 @@ func (d directive) append(l *lua.LState, out []byte, arg int) []byte {
 	case 's':
 		return d.string(out, string(text(l, l.CheckAny(arg))))
 	}
-	l.RaiseError("invalid option '%%%s' to 'format'", strconv.QuoteToASCII(string(rune(d.verb))))
+	l.RaiseError("invalid option '%%%c' to 'format'", d.verb)
 	return out
 }
 

@@ -42,7 +42,11 @@ func concat(l *lua.LState) int {
 		}
 	}
 	newString(l, "a string made by ..", total)
-	buf := make([]byte, 0, total)
+	var short [64]byte // enough for most keys that scripts put together
+	buf := short[:0]
+	if total > len(short) {
+		buf = make([]byte, 0, total)
+	}
 	for i := 1; i <= n; i++ {
 		buf = appendScalar(buf, l.Get(i))
 	}
@@ -94,11 +98,16 @@ func invoke(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 // newString charges for a string of n bytes, or raises an error if it is too
 // long.
 func newString(l *lua.LState, what string, n int) {
-	if n > maxString {
-		l.RaiseError("%s would have %d bytes, more than the limit of %d", what, n, maxString)
-	}
+	fits(l, what, n)
 	if n >= bytesPerUnit {
 		of(l).charge(int64(n / bytesPerUnit))
+	}
+}
+
+// fits raises an error if a string of n bytes is too long.
+func fits(l *lua.LState, what string, n int) {
+	if n > maxString {
+		l.RaiseError("%s would have %d bytes or more, over the limit of %d", what, n, maxString)
 	}
 }
 

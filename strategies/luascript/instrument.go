@@ -357,7 +357,7 @@ func link(proto *lua.FunctionProto, hooks map[string]*lua.LFunction) {
 		if int(inst>>opShift) == lua.OP_TAILCALL {
 			// The compiler made it from a call for all results, and has put a
 			// return of them all behind it.
-			proto.Code[pc] = inst&(1<<opShift-1) | lua.OP_CALL<<opShift
+			proto.Code[pc] = inst&(1<<opShift-1) | uint32(lua.OP_CALL)<<opShift
 		}
 	}
 	for _, p := range proto.FunctionPrototypes {

@@ -20,22 +20,22 @@ import (
 // or so much work of a built-in that it takes about as long and allocates at
 // most about a KiB.
 const (
-	bytesPerUnit   = 16 // of a string that is made or searched
-	slotsPerUnit   = 64 // of a table's array that is filled or moved
-	valuesPerUnit  = 8  // of a list of arguments or results
-	stepsPerUnit   = 4  // of the pattern matcher
-	unitsPerCaught = 1000
+	bytesPerUnit   = 16   // of a string that is made or searched
+	slotsPerUnit   = 64   // of a table's array that is filled or moved
+	valuesPerUnit  = 8    // of a list of arguments or results
+	stepsPerUnit   = 2    // of the pattern matcher
+	unitsPerCaught = 1000 // an error that is caught has had a traceback made
 )
 
 const (
 	// tankUnits is how many units run between two looks at the budget.
 	tankUnits = 8192
 	// heapAllowance is how far the heap of the process may have grown since a
-	// seat began before the seat is held to account for it.
+	// seat began, in bytes, before the seat is held to account for it.
 	heapAllowance = 128 << 20
-	// innocentUnits is how much a seat may have run in its whole life and
-	// still be above suspicion: it cannot have allocated heapAllowance.
-	innocentUnits = heapAllowance >> 10
+	// bytesPerUnitAtMost is what one unit allocates at the very most. A seat
+	// that has run too few units to have made the heap grow is innocent.
+	bytesPerUnitAtMost = 1 << 10
 )
 
 // Why a call was ended. A machine that has overrun never runs again.
@@ -176,7 +176,7 @@ const (
 
 // lookAtHeap ends the call if the heap of the whole process has grown by more
 // than heapAllowance since this machine first looked, and this machine has run
-// enough to have done it. Light scripts never get here.
+// enough to have done it. Light scripts never come to be asked.
 func (m *machine) lookAtHeap(used int64) {
 	m.looked = used
 	if m.heap == nil {
@@ -184,13 +184,18 @@ func (m *machine) lookAtHeap(used int64) {
 		m.baseline = m.readHeap(heapObjects)
 		return
 	}
-	if used < innocentUnits || m.readHeap(heapObjects) < m.baseline+heapAllowance {
+	if !m.suspect(used, m.readHeap(heapObjects)) {
 		return
 	}
 	runtime.GC() // most of it may be garbage, and somebody else's
-	if live := m.readHeap(heapLive); live >= m.baseline+heapAllowance {
+	if m.suspect(used, m.readHeap(heapLive)) {
 		m.sink(overMemory)
 	}
+}
+
+func (m *machine) suspect(used int64, heap uint64) bool {
+	grown := int64(heap) - int64(m.baseline)
+	return grown >= heapAllowance && grown <= used*bytesPerUnitAtMost
 }
 
 func (m *machine) readHeap(metric string) uint64 {

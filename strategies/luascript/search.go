@@ -181,9 +181,7 @@ func stringGSub(l *lua.LState) int {
 		if s > len(src) || p == 1 {
 			break
 		}
-		if len(out) > maxString {
-			newString(l, "the result of gsub", len(out))
-		}
+		fits(l, "the result of gsub", len(out))
 	}
 	m.settle()
 	if s < len(src) {
@@ -231,7 +229,7 @@ func (m *matcher) fill(l *lua.LState, out []byte, repl string, s, e int) []byte 
 		case !isDigit(c):
 			out = append(out, c)
 		case c == '0':
-			out = append(out, m.src[s:e]...)
+			out = appendBounded(l, out, lua.LString(m.src[s:e]))
 		default:
 			out = appendBounded(l, out, m.capture(int(c-'1'), s, e))
 		}
@@ -242,6 +240,6 @@ func (m *matcher) fill(l *lua.LState, out []byte, repl string, s, e int) []byte 
 // appendBounded appends a string or number, if the result is not too long.
 func appendBounded(l *lua.LState, out []byte, v lua.LValue) []byte {
 	s, _ := v.(lua.LString)
-	newString(l, "the result of gsub", len(out)+len(s))
+	fits(l, "the result of gsub", len(out)+len(s))
 	return appendScalar(out, v)
 }

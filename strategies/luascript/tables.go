@@ -9,6 +9,7 @@ import (
 func tableConcat(l *lua.LState) int {
 	t, sep := l.CheckTable(1), l.OptString(2, "")
 	from, to := l.OptInt(3, 1), l.OptInt(4, t.Len())
+	of(l).charge(int64(t.Len() / valuesPerUnit))
 	var buf []byte
 	for i := from; i <= to; i++ {
 		v := t.RawGet(lua.LNumber(i))
@@ -19,8 +20,9 @@ func tableConcat(l *lua.LState) int {
 		if i < to {
 			buf = append(buf, sep...)
 		}
-		newString(l, "the result of table.concat", len(buf))
+		fits(l, "the result of table.concat", len(buf))
 	}
+	newString(l, "the result of table.concat", len(buf))
 	l.Push(lua.LString(buf))
 	return 1
 }

@@ -79,8 +79,8 @@ func (p *probe) bounded(ctx context.Context, e ending, name string, call func(co
 	defer cancel()
 	returned := make(chan error, 1)
 	go func() { returned <- call(ctx) }()
-	patience, lost := context.WithTimeout(context.WithoutCancel(ctx), p.subject.patience())
-	defer lost()
+	patience, stop := context.WithTimeout(context.WithoutCancel(ctx), p.subject.patience())
+	defer stop()
 	select {
 	case err := <-returned:
 		return err, true

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// WritePlayersCSV writes one line a player, best first, under a header line.
+// Every estimate takes three columns, NAME, NAME_low and NAME_high; a number
+// that does not exist is an empty cell. Faults are written as KIND:COUNT,
+// separated by spaces.
+func WritePlayersCSV(w io.Writer, r Run) error {
+	header := []string{"place", "name", "kind", "matches", "wins", "draws", "losses", "technical_losses", "faults"}
+	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank"} {
+		header = append(header, name, name+"_low", name+"_high")
+	}
+	rows := [][]string{header}
+	for k, i := range r.places() {
+		p := &r.Estimates.Players[i]
+		row := []string{strconv.Itoa(k + 1), p.Name, p.Kind}
+		row = append(row, counts(p.Matches, p.Wins, p.Draws, p.Losses, p.TechnicalLosses)...)
+		faults := make([]string, len(p.Faults))
+		for f := range faults {
+			faults[f] = fmt.Sprintf("%s:%d", p.Faults[f].Kind, p.Faults[f].Count)
+		}
+		row = append(row, strings.Join(faults, " "))
+		for _, e := range []analysis.Estimate{p.Points, p.Adjusted, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank} {
+			row = append(row, cells(e)...)
+		}
+		rows = append(rows, row)
+	}
+	return writeCSV(w, "players", rows)
+}
+
+// WritePairsCSV writes one line for each two players, in field order, under a
+// header line; see WritePlayersCSV. Clean matches are those decided by choices.
+func WritePairsCSV(w io.Writer, r Run) error {
+	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
+		"points_a", "points_b", "adjusted_a", "adjusted_b"}}
+	for _, p := range r.Estimates.Pairs {
+		row := []string{r.Estimates.Players[p.A].Name, r.Estimates.Players[p.B].Name}
+		row = append(row, counts(p.Matches, p.Clean, p.WinsA, p.WinsB, p.Draws)...)
+		row = append(row, cells(p.Differ)...)
+		for _, x := range []float64{p.PointsA, p.PointsB, p.AdjustedA, p.AdjustedB} {
+			row = append(row, cell(x))
+		}
+		rows = append(rows, row)
+	}
+	return writeCSV(w, "pairs", rows)
+}
+
+func writeCSV(w io.Writer, what string, rows [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("write CSV of %s: %w", what, err)
+	}
+	return nil
+}
+
+func counts(values ...int64) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = strconv.FormatInt(v, 10)
+	}
+	return list
+}
+
+func cells(e analysis.Estimate) []string {
+	if !e.Defined() {
+		return []string{"", "", ""}
+	}
+	return []string{cell(e.Estimate), cell(e.Low), cell(e.High)}
+}
+
+// cell writes the shortest number that reads back as x.
+func cell(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

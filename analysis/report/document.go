@@ -1,0 +1,174 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// Schema is the version of the document that this package writes.
+const Schema = "strategylab/experiment/v1"
+
+// Document is an experiment's outcome for other programs: what
+// "experiment --format json" prints and what summary.json holds. It has no NaN
+// and no infinities; a number that does not exist is null. Everything but
+// Seconds and MatchesPerSecond is the same whenever the plan is run again,
+// provided that Reproducible is true.
+type Document struct {
+	Schema  string `json:"schema"`
+	Plan    Plan   `json:"plan"`
+	Leagues int    `json:"leagues"` // played; fewer than Plan.Runs if the run was stopped
+	Matches int64  `json:"matches"`
+
+	Messages         int64    `json:"messages"` // 0 for direct play
+	Seconds          float64  `json:"seconds"`
+	MatchesPerSecond *float64 `json:"matches_per_second"`
+	Digest           string   `json:"digest"`
+	Reproducible     bool     `json:"reproducible"`
+
+	// VarianceRatio is how many times the variance of points exceeds that of
+	// adjusted points; null if adjusted points do not vary.
+	VarianceRatio *float64 `json:"variance_ratio"`
+
+	Players []Player `json:"players"` // by adjusted points, most first
+	Pairs   []Pair   `json:"pairs"`   // in field order
+}
+
+// Plan is the part of a plan that says what was played, without where the
+// players' code lies.
+type Plan struct {
+	Runs      int      `json:"runs"`
+	Legs      int      `json:"legs"`
+	Seed      uint64   `json:"seed"`
+	Field     []string `json:"field"` // names, by field index
+	Draw      string   `json:"draw"`
+	Transport string   `json:"transport"`
+}
+
+// Estimate is a number with its 95 % interval.
+type Estimate struct {
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// Player is one strategy of the field. Rates and points are per match.
+type Player struct {
+	Name            string  `json:"name"`
+	Kind            string  `json:"kind"` // "builtin", "lua", "js" or "plugin"
+	Matches         int64   `json:"matches"`
+	Wins            int64   `json:"wins"`
+	Draws           int64   `json:"draws"`
+	Losses          int64   `json:"losses"` // technical ones among them
+	TechnicalLosses int64   `json:"technical_losses"`
+	Faults          []Fault `json:"faults"` // by kind; empty, not null, if none
+
+	WinRate         *Estimate `json:"win_rate"`
+	AdjustedWinRate *Estimate `json:"adjusted_win_rate"` // P(win) given both choices
+	Points          *Estimate `json:"points"`
+	Adjusted        *Estimate `json:"adjusted"`       // expected points given both choices
+	ChampionShare   *Estimate `json:"champion_share"` // of titles by points, shared by those level at the top
+	Rank            *Estimate `json:"rank"`           // mean place by points; those level share their places
+}
+
+// Fault is a kind of technical loss of one player.
+type Fault struct {
+	Kind  string `json:"kind"`  // see game.Fault
+	Count int64  `json:"count"` // matches lost to it
+	Where string `json:"where"` // the first: file, line and what happened; "" if unknown
+}
+
+// Pair is two players' matches against each other.
+type Pair struct {
+	A       string `json:"a"`
+	B       string `json:"b"`
+	Matches int64  `json:"matches"`
+	// Differ is the share of differing choices among the matches in which both
+	// made one; null if there was none.
+	Differ *Estimate `json:"differ"`
+	WinsA  int64     `json:"wins_a"`
+	WinsB  int64     `json:"wins_b"`
+	Draws  int64     `json:"draws"` // what is missing to Matches, both lost on technical grounds
+}
+
+// Document puts the report into the form that programs read.
+func (r Run) Document() Document {
+	e := &r.Estimates
+	d := Document{
+		Schema: Schema,
+		Plan: Plan{
+			Runs: r.Plan.Runs, Legs: r.Plan.Legs, Seed: r.Plan.Seed, Field: make([]string, len(e.Players)),
+			Draw: r.Plan.Draw, Transport: r.Plan.Transport,
+		},
+		Leagues: e.Leagues, Matches: e.Matches,
+		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
+		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
+		VarianceRatio: number(e.VarianceRatio),
+		Players:       make([]Player, 0, len(e.Players)),
+		Pairs:         make([]Pair, 0, len(e.Pairs)),
+	}
+	if r.Facts.MatchesPerSecond > 0 {
+		d.MatchesPerSecond = number(r.Facts.MatchesPerSecond)
+	}
+	for i, p := range e.Players {
+		d.Plan.Field[i] = p.Name
+	}
+	for _, i := range r.places() {
+		d.Players = append(d.Players, newPlayer(&e.Players[i]))
+	}
+	for _, p := range e.Pairs {
+		d.Pairs = append(d.Pairs, Pair{
+			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
+			Differ: estimate(p.Differ), WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,
+		})
+	}
+	return d
+}
+
+func newPlayer(p *analysis.Player) Player {
+	q := Player{
+		Name: p.Name, Kind: p.Kind,
+		Matches: p.Matches, Wins: p.Wins, Draws: p.Draws, Losses: p.Losses, TechnicalLosses: p.TechnicalLosses,
+		Faults:  make([]Fault, 0, len(p.Faults)),
+		WinRate: estimate(p.WinRate), AdjustedWinRate: estimate(p.AdjustedWinRate),
+		Points: estimate(p.Points), Adjusted: estimate(p.Adjusted),
+		ChampionShare: estimate(p.ChampionShare), Rank: estimate(p.Rank),
+	}
+	for _, f := range p.Faults {
+		q.Faults = append(q.Faults, Fault{Kind: f.Kind.String(), Count: f.Count, Where: f.Where})
+	}
+	return q
+}
+
+func estimate(e analysis.Estimate) *Estimate {
+	if !e.Defined() {
+		return nil
+	}
+	return &Estimate{Estimate: e.Estimate, Low: e.Low, High: e.High}
+}
+
+func number(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// WriteJSON writes the document and a line feed, indented by two spaces.
+func WriteJSON(w io.Writer, d Document) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(d); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	if _, err := w.Write(buf.Bytes()); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// entrant is a player that says even with a fixed chance, and in broken matches
+// of 100 fails.
+type entrant struct {
+	name, kind string
+	even       float64
+	broken     int
+	fault      game.Fault
+	where      string
+}
+
+// play runs an experiment among entrants and reports on it.
+func play(t *testing.T, leagues, legs int, draw string, entrants ...entrant) report.Run {
+	t.Helper()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: 1000, Legs: legs, Seed: 18446744073709551615, Draw: draw, Transport: "direct"}
+	for _, e := range entrants {
+		plan.Field = append(plan.Field, results.Entrant{Name: e.name, Kind: e.kind, Ref: e.name})
+	}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := game.NewSchedule(len(entrants), legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, err := game.ParseDraw(draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for index := range leagues {
+		l := results.League{Index: index, Seats: game.Seats(1, index, len(entrants))}
+		side := func(seat int) game.Side {
+			i := l.Seats[seat]
+			s := game.Side{Choice: game.Odd}
+			if r.Float64() < entrants[i].even {
+				s.Choice = game.Even
+			}
+			if r.IntN(100) < entrants[i].broken {
+				s = game.Side{Fault: entrants[i].fault}
+				l.Notes = append(l.Notes, results.Note{Field: i, Fault: s.Fault, Text: entrants[i].where})
+			}
+			return s
+		}
+		for _, p := range schedule.Matches() {
+			m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
+			if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
+				m.Number = int32(numbers.Pick(r.Uint64()))
+			}
+			l.Matches = append(l.Matches, m)
+		}
+		if err := acc.Add(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
+		Seconds: 2.34, MatchesPerSecond: 512345.6, Digest: "9f86d081884c7d659a2feaa0c55ad015", Reproducible: true,
+	}}
+}
+
+// runs are the experiments whose reports are kept in testdata.
+func runs(t *testing.T) map[string]report.Run {
+	mixed := []entrant{
+		{name: "random", kind: "builtin", even: 0.5},
+		{name: "always-even", kind: "builtin", even: 1},
+		{name: "always-even#2", kind: "builtin", even: 1},
+		{name: "always-odd", kind: "builtin", even: 0},
+		{name: "scripts/a-rather-long-name-for-a-strategy", kind: "lua", even: 0.3},
+		{name: "broken", kind: "js", even: 0.4, broken: 7, fault: game.FaultTimeout,
+			where: "scripts/broken.js:12: choose: \x1b[2J<gone> & more\nsecond line"},
+	}
+	faulty := play(t, 120, 4, "uniform:1-10", mixed...)
+	faulty.Facts.Reproducible, faulty.Facts.Messages = false, 17280
+	return map[string]report.Run{
+		"clean":      play(t, 1000, 10, "uniform:1-10", mixed[:5]...),
+		"faulty":     faulty,
+		"two":        play(t, 50, 10, "uniform:1-10", mixed[0], mixed[4]),
+		"constant":   play(t, 20, 1, "uniform:1-10", mixed[1:4]...),
+		"biased":     play(t, 50, 3, "weights:1=1,2=3", mixed[:4]...),
+		"one-league": play(t, 1, 2, "uniform:1-10", mixed[:3]...),
+		"no-league":  play(t, 0, 2, "uniform:1-10", mixed[:3]...),
+		"never-clean": play(t, 5, 2, "uniform:1-10", mixed[0],
+			entrant{name: "gone", kind: "plugin", broken: 100, fault: game.FaultCrash}),
+	}
+}
+
+// TestGolden compares every form of every report with what is kept.
+func TestGolden(t *testing.T) {
+	for name, r := range runs(t) {
+		for kind, write := range map[string]func(*bytes.Buffer) error{
+			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, r, 0) },
+			"json":        func(b *bytes.Buffer) error { return report.WriteJSON(b, r.Document()) },
+			"players.csv": func(b *bytes.Buffer) error { return report.WritePlayersCSV(b, r) },
+			"pairs.csv":   func(b *bytes.Buffer) error { return report.WritePairsCSV(b, r) },
+		} {
+			t.Run(name+"."+kind, func(t *testing.T) {
+				var got bytes.Buffer
+				if err := write(&got); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+"."+kind, got.Bytes())
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("differs from %s (run with -update to accept):\n%s", path, diff)
+	}
+}
+
+// TestNarrowTable squeezes the table: lines fit, and what matters stays.
+func TestNarrowTable(t *testing.T) {
+	for name, r := range runs(t) {
+		for _, width := range []int{200, 132, 100, 80, 60, 40} {
+			var buf bytes.Buffer
+			if err := report.WriteTable(&buf, r, width); err != nil {
+				t.Fatal(err)
+			}
+			table := strings.Split(buf.String(), "\n\n")[1]
+			for _, line := range strings.Split(buf.String(), "\n") {
+				oneWord := !strings.Contains(line, " ")
+				if n := utf8.RuneCountInString(line); n > width && !oneWord {
+					t.Errorf("%s at width %d: line of %d: %q", name, width, n, line)
+				}
+			}
+			if !strings.Contains(table, "strategy") || !strings.Contains(table, "adjusted") {
+				t.Errorf("%s at width %d lost what matters:\n%s", name, width, table)
+			}
+			if width == 80 {
+				golden(t, name+".80.txt", buf.Bytes())
+			}
+		}
+	}
+}
+
+// TestDocumentShape holds the document to its published keys: all of them,
+// nothing else, and null for what does not exist.
+func TestDocumentShape(t *testing.T) {
+	estimate := []string{"estimate", "low", "high"}
+	for name, r := range runs(t) {
+		var buf bytes.Buffer
+		if err := report.WriteJSON(&buf, r.Document()); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(buf.Bytes(), []byte("NaN")) || bytes.Contains(buf.Bytes(), []byte("Inf")) {
+			t.Errorf("%s: a number that is none in %s", name, buf.Bytes())
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(buf.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		keys(t, name, doc, "schema", "plan", "leagues", "matches", "messages", "seconds", "matches_per_second", "digest",
+			"reproducible", "variance_ratio", "players", "pairs")
+		keys(t, name+" plan", doc["plan"], "runs", "legs", "seed", "field", "draw", "transport")
+		players := doc["players"].([]any)
+		if len(players) != len(r.Plan.Field) || len(doc["pairs"].([]any)) != len(players)*(len(players)-1)/2 {
+			t.Errorf("%s: %d players, %d pairs", name, len(players), len(doc["pairs"].([]any)))
+		}
+		for _, p := range players {
+			player := p.(map[string]any)
+			ratios := []string{"win_rate", "adjusted_win_rate", "points", "adjusted", "champion_share", "rank"}
+			keys(t, name+" player", p, append([]string{"name", "kind", "matches", "wins", "draws", "losses",
+				"technical_losses", "faults"}, ratios...)...)
+			for _, key := range ratios {
+				if (player[key] == nil) != (name == "no-league") {
+					t.Errorf("%s: %s is %v", name, key, player[key])
+				}
+				if player[key] != nil {
+					keys(t, name+" "+key, player[key], estimate...)
+				}
+			}
+			for _, f := range player["faults"].([]any) {
+				keys(t, name+" fault", f, "kind", "count", "where")
+			}
+		}
+		for _, p := range doc["pairs"].([]any) {
+			keys(t, name+" pair", p, "a", "b", "matches", "differ", "wins_a", "wins_b", "draws")
+			differ := p.(map[string]any)["differ"]
+			if (differ == nil) != (name == "no-league" || name == "never-clean") {
+				t.Errorf("%s: differ is %v", name, differ)
+			}
+			if differ != nil {
+				keys(t, name+" differ", differ, estimate...)
+			}
+		}
+	}
+}
+
+// keys checks that a JSON object has exactly these keys.
+func keys(t *testing.T, what string, object any, want ...string) {
+	t.Helper()
+	m, ok := object.(map[string]any)
+	if !ok {
+		t.Fatalf("%s is no object but %v", what, object)
+	}
+	for _, k := range want {
+		if _, ok := m[k]; !ok {
+			t.Errorf("%s: no %q", what, k)
+		}
+	}
+	if len(m) != len(want) {
+		t.Errorf("%s has %d keys, want %q", what, len(m), want)
+	}
+}
+
+// TestDocumentReadsBack: what is written can be read into the same struct.
+func TestDocumentReadsBack(t *testing.T) {
+	for name, r := range runs(t) {
+		want := r.Document()
+		var buf bytes.Buffer
+		if err := report.WriteJSON(&buf, want); err != nil {
+			t.Fatal(err)
+		}
+		dec := json.NewDecoder(&buf)
+		dec.DisallowUnknownFields()
+		var got report.Document
+		if err := dec.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestTableIsHarmless: nothing in names or faults reaches the terminal as a
+// control sequence, nor breaks a line.
+func TestTableIsHarmless(t *testing.T) {
+	r := play(t, 3, 1, "", entrant{name: "a\x1b[31m\r\nb", kind: "lua", broken: 100, fault: game.FaultError, where: "x\x07\ny"},
+		entrant{name: "c", kind: "js"})
+	for _, width := range []int{0, 40} {
+		var buf bytes.Buffer
+		if err := report.WriteTable(&buf, r, width); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(buf.String(), "\x1b\x07\r") || !strings.Contains(buf.String(), "a?[31m??b") {
+			t.Errorf("width %d: %q", width, buf.String())
+		}
+	}
+}
+
+// brokenPipe is a terminal that has gone away.
+type brokenPipe struct{}
+
+var errPipe = errors.New("broken pipe")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
+
+func TestWriteErrors(t *testing.T) {
+	r := play(t, 2, 1, "", entrant{name: "a", kind: "lua"}, entrant{name: "c", kind: "js"})
+	for name, err := range map[string]error{
+		"table":   report.WriteTable(brokenPipe{}, r, 0),
+		"JSON":    report.WriteJSON(brokenPipe{}, r.Document()),
+		"players": report.WritePlayersCSV(brokenPipe{}, r),
+		"pairs":   report.WritePairsCSV(brokenPipe{}, r),
+	} {
+		if !errors.Is(err, errPipe) || !strings.Contains(fmt.Sprint(err), name) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Flags that several commands have mean the same in each of them.
+const (
+	flagScripts      = "scripts"
+	flagTimeLimit    = "time-limit"
+	flagInstructions = "instructions"
+	flagSeed         = "seed"
+	flagFormat       = "format"
+	flagDraw         = "draw"
+	flagLegs         = "legs"
+	flagWorkers      = "workers"
+	flagQuiet        = "quiet"
+)
+
+func catalogFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
+		&cli.DurationFlag{Name: flagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
+		&cli.Int64Flag{Name: flagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
+	}
+}
+
+func seedFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagSeed, Usage: "whole number that all chance comes from (default: drawn, and printed)"}
+}
+
+func formatFlag(formats string) cli.Flag {
+	return &cli.StringFlag{Name: flagFormat, Value: "table", Usage: formats}
+}
+
+func limits(c *cli.Context) (budget.Limits, error) {
+	l := budget.Limits{Time: c.Duration(flagTimeLimit), Instructions: c.Int64(flagInstructions)}
+	if l.Time < time.Millisecond || l.Time > time.Hour {
+		return l, usagef("--%s is %v, want 1ms to 1h", flagTimeLimit, l.Time)
+	}
+	if l.Instructions < 1000 {
+		return l, usagef("--%s is %d, want at least 1000", flagInstructions, l.Instructions)
+	}
+	return l, nil
+}
+
+// loadCatalog loads the catalogue that the flags of catalogFlags describe.
+func loadCatalog(ctx context.Context, p *process, c *cli.Context) (*catalog.Catalog, error) {
+	l, err := limits(c)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := catalog.Load(ctx, catalog.Options{
+		Dir: p.dir, Scripts: c.String(flagScripts), RequireScripts: c.IsSet(flagScripts), Limits: l,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load strategies: %w", err)
+	}
+	return cat, nil
+}
+
+// named turns a catalogue's error about a name on the command line into a
+// mistake of the command line, unless the strategy itself is at fault.
+func named(err error) error {
+	var broken *strategies.Error
+	if err == nil || errors.As(err, &broken) {
+		return err
+	}
+	return withHint(err, "strategylab strategies list shows what there is")
+}
+
+// seed returns the seed that was asked for, or one that is drawn now.
+func seed(p *process, c *cli.Context) (uint64, error) {
+	text := c.String(flagSeed)
+	if text == "" {
+		s, err := p.entropy()
+		if err != nil {
+			return 0, fmt.Errorf("draw a seed: %w", err)
+		}
+		return s >> 11, nil // 53 bits: exact in every program that reads JSON
+	}
+	s, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return 0, usagef("--%s is %q, want a whole number from 0 to 2^64-1", flagSeed, text)
+	}
+	return s, nil
+}
+
+// oneOf checks a flag that has a few values.
+func oneOf(c *cli.Context, flag string, values ...string) (string, error) {
+	for _, v := range values {
+		if c.String(flag) == v {
+			return v, nil
+		}
+	}
+	return "", usagef("--%s is %q, want one of %q", flag, c.String(flag), values)
+}
+
+// atLeast checks a flag that is a number.
+func atLeast(c *cli.Context, flag string, least int) (int, error) {
+	if n := c.Int(flag); n < least {
+		return 0, usagef("--%s is %d, want at least %d", flag, n, least)
+	}
+	return c.Int(flag), nil
+}

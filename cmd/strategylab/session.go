@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// accumulate feeds an accumulator as a sink.
+type accumulate struct{ *analysis.Accumulator }
+
+func (a accumulate) Append(l *results.League) error { return a.Add(*l) }
+
+// fresh plays a new experiment.
+func (e *experimentRun) fresh(ctx context.Context) error {
+	cat, err := loadCatalog(ctx, e.p, e.c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	field, err := cat.Field(e.refs)
+	if err != nil {
+		return named(err)
+	}
+	_, err = e.freshWith(ctx, field, e.out())
+	return err
+}
+
+// freshWith plays a new experiment among the players of a field.
+func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Run, error) {
+	for _, w := range field.Warnings {
+		e.note("strategylab: warning: %s", w)
+	}
+	plan, err := e.plan(field)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := results.Create(e.p.path(out), plan)
+	if err != nil {
+		if errors.Is(err, results.ErrExists) {
+			err = withHint(err, "strategylab experiment --resume %s", out)
+		}
+		return nil, err
+	}
+	factories := make([]strategies.Factory, len(field.Players))
+	for i, f := range field.Players {
+		factories[i] = f.Factory
+	}
+	e.note("playing %d leagues of %d strategies, %d legs, seed %d", plan.Runs, len(plan.Field), plan.Legs, plan.Seed)
+	return e.play(ctx, dir, out, factories)
+}
+
+// resume goes on with the run in a folder.
+func (e *experimentRun) resume(ctx context.Context) error {
+	out := e.c.String(flagResume)
+	dir, err := results.Open(e.p.path(out))
+	if err != nil {
+		return usagef("resume %s: %w", out, err)
+	}
+	closeDir := true
+	defer func() {
+		if closeDir {
+			_ = dir.Close() // an earlier error is the one to tell
+		}
+	}()
+	if tear := dir.Repaired(); tear != nil {
+		e.note("strategylab: warning: %v", tear)
+	}
+	plan := dir.Plan()
+	if e.c.IsSet(flagRuns) {
+		plan.Runs = e.c.Int(flagRuns)
+		if err := dir.Extend(plan); err != nil {
+			return usagef("--%s: %w", flagRuns, err)
+		}
+	}
+	cat, err := loadCatalog(ctx, e.p, e.c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	factories, err := factoriesOf(plan, cat)
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", out, err)
+	}
+	e.note("resuming after %d of %d leagues of %d strategies, %d legs, seed %d",
+		dir.Len(), plan.Runs, len(plan.Field), plan.Legs, plan.Seed)
+	closeDir = false // play closes it
+	_, err = e.play(ctx, dir, out, factories)
+	return err
+}
+
+// factoriesOf finds the strategies that a recorded plan was played with. Their
+// code must not have changed.
+func factoriesOf(plan results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
+	factories := make([]strategies.Factory, len(plan.Field))
+	for i, f := range plan.Field {
+		target := f.Source
+		if target == "" {
+			target = f.Ref
+		}
+		entry, err := cat.Resolve(target)
+		if err != nil {
+			return nil, named(fmt.Errorf("%s: %w", f.Name, err))
+		}
+		if entry.Info.Fingerprint != f.Fingerprint {
+			return nil, withHint(fmt.Errorf("%s: the code of %s has changed since the run began", f.Name, target),
+				"restore the file, or begin a new run with --seed %d --out DIR", plan.Seed)
+		}
+		factories[i] = entry.Factory
+	}
+	return factories, nil
+}
+
+// play plays what is left of the run in a folder, closes the folder, and
+// reports on all that is in it.
+func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
+	e.p.forBatch()
+	run, err := e.playOpen(ctx, dir, factories)
+	interrupted := stopped(ctx, err)
+	if interrupted {
+		err = nil
+	}
+	if run != nil && err == nil {
+		err = dir.Summary(run.Document())
+	}
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return nil, err
+	}
+	if interrupted && run.Estimates.Leagues == 0 {
+		e.note("stopped before a league was complete")
+		return nil, &reported{errStopped}
+	}
+	if err := e.print(*run, e.p.path(out)); err != nil {
+		return nil, err
+	}
+	if interrupted {
+		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
+		return run, &reported{errStopped}
+	}
+	e.note("results in %s; the same again: --seed %d", out, run.Plan.Seed)
+	return run, nil
+}
+
+func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory) (*report.Run, error) {
+	plan := dir.Plan()
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := experiments.Resume(plan, dir.Leagues(), accumulate{acc})
+	if err != nil {
+		return nil, err
+	}
+	driver, err := arena.New(plan, factories, arena.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var bar io.Writer
+	if e.p.terminal && !e.quiet {
+		bar = e.p.stderr
+	}
+	before, began := prefix.Leagues(), e.p.now()
+	progress := startProgress(bar, e.p.columns, e.p.now, before, plan.Runs)
+	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, accumulate{acc}, progress),
+		experiments.Options{Workers: e.workers, After: prefix})
+	progress.stop()
+	seconds := e.p.now().Sub(began).Seconds()
+	run := &report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
+		Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
+	}}
+	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
+		run.Facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
+	}
+	return run, err
+}
+
+// print writes the report in the format that was asked for.
+func (e *experimentRun) print(run report.Run, dir string) error {
+	switch e.format {
+	case "json":
+		return report.WriteJSON(e.p.stdout, run.Document())
+	case "csv":
+		if err := writePairs(filepath.Join(dir, "pairs.csv"), run); err != nil {
+			return err
+		}
+		return report.WritePlayersCSV(e.p.stdout, run)
+	default:
+		width := 0
+		if e.p.terminal {
+			width = e.p.columns
+		}
+		return report.WriteTable(e.p.stdout, run, width)
+	}
+}
+
+var _ = time.Second

@@ -1,0 +1,223 @@
+// Package arena plays leagues directly: it calls strategies with typed values
+// and exchanges no messages. It is the driver of experiments that runs in
+// batch, and holds to the same rules as the agents do, those of package game
+// and of package strategies, so that records do not differ.
+//
+// A league is a state machine over the rounds of its schedule: in each round
+// first every seat is asked, then every match is decided and told, so that
+// nobody learns anything before all have chosen. If no strategy of the field is
+// a strategies.Batcher, a worker takes one league after another from start to
+// end. Otherwise it plays a block of leagues in lockstep, so that all calls of
+// a round to one Batcher go into one step, and two such blocks by turns, so
+// that one is computed while the other's calls are under way.
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// DefaultBlock is how many leagues are played in lockstep where a strategy
+// wants its calls in batches. Much larger blocks hold many script machines in
+// memory; much smaller ones make steps that are not worth the exchange.
+const DefaultBlock = 64
+
+// Options of an arena. The zero value means the defaults.
+type Options struct {
+	// Block is how many leagues are played in lockstep if there is a
+	// strategies.Batcher in the field; 0 means DefaultBlock. Each worker has
+	// two blocks under way.
+	Block int
+	// Log, if not nil, returns where the player with a field index logs what
+	// it prints in a league. It is called from several goroutines.
+	Log func(league, field int) *slog.Logger
+}
+
+// Arena is the direct driver of one plan. It is safe for concurrent use.
+type Arena struct {
+	plan      results.Plan
+	factories []strategies.Factory // by field index
+	sources   []string             // by field index: where its code is, for notes
+	batchers  []strategies.Batcher // each once
+	batcherOf []int                // by field index, in batchers; -1 for none
+	draw      game.Draw
+	rounds    int
+	perRound  int      // visits in a round
+	visits    []visit  // in the order of the schedule, side A before side B
+	ids       []string // by seat
+	opts      Options
+}
+
+var _ experiments.Driver = (*Arena)(nil)
+
+// visit is one seat's part in one match.
+type visit struct {
+	id        string // of the match
+	round     int32
+	seat, opp int32
+}
+
+// New returns an arena for a plan. factories[f] plays for the player with
+// field index f; one factory may stand there several times. They stay the
+// caller's to close, after the last worker is.
+func New(plan results.Plan, factories []strategies.Factory, opts Options) (*Arena, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	if len(factories) != len(plan.Field) {
+		return nil, fmt.Errorf("arena: %d factories for %d players", len(factories), len(plan.Field))
+	}
+	draw, err := game.ParseDraw(plan.Draw)
+	if err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		return nil, fmt.Errorf("arena: %w", err)
+	}
+	if opts.Block < 1 {
+		opts.Block = DefaultBlock
+	}
+	a := &Arena{
+		plan: plan, factories: factories, draw: draw, opts: opts,
+		rounds: sched.Rounds(), perRound: 2 * len(sched.Round(1)),
+	}
+	for _, m := range sched.Matches() {
+		v := visit{id: m.ID, round: int32(m.Round), seat: int32(m.A), opp: int32(m.B)}
+		w := v
+		w.seat, w.opp = v.opp, v.seat
+		a.visits = append(a.visits, v, w)
+	}
+	for seat := range plan.Field {
+		a.ids = append(a.ids, game.PlayerID(seat))
+	}
+	return a, a.inspect()
+}
+
+// inspect finds out whose calls go in batches.
+func (a *Arena) inspect() error {
+	for i, f := range a.factories {
+		if f == nil {
+			return fmt.Errorf("arena: no factory for %s", a.plan.Field[i].Name)
+		}
+		source := f.Info().Source
+		if source == "" {
+			source = a.plan.Field[i].Name
+		}
+		a.sources = append(a.sources, source)
+		a.batcherOf = append(a.batcherOf, -1)
+		b, ok := f.(strategies.Batcher)
+		if !ok {
+			continue
+		}
+		for j, known := range a.batchers {
+			if same(known, b) {
+				a.batcherOf[i] = j
+			}
+		}
+		if a.batcherOf[i] < 0 {
+			a.batcherOf[i] = len(a.batchers)
+			a.batchers = append(a.batchers, b)
+		}
+	}
+	return nil
+}
+
+// same reports whether two players share a factory. Factories that cannot be
+// compared are taken for different ones, which costs a step more.
+func same(a, b strategies.Batcher) bool {
+	return reflect.TypeOf(a).Comparable() && a == b
+}
+
+// Block returns how many leagues a worker takes at once: one, or two blocks in
+// lockstep.
+func (a *Arena) Block() int {
+	if len(a.batchers) == 0 {
+		return 1
+	}
+	return 2 * a.opts.Block
+}
+
+// NewWorker returns a worker. It cannot fail.
+func (a *Arena) NewWorker(context.Context) (experiments.Worker, error) {
+	w := &worker{arena: a, lanes: make([]lane, 1)}
+	if len(a.batchers) > 0 {
+		w.lanes = make([]lane, 2)
+	}
+	for i := range w.lanes {
+		w.lanes[i].arena = a
+		for _, b := range a.batchers {
+			w.lanes[i].groups = append(w.lanes[i].groups, &group{factory: b})
+		}
+	}
+	return w, nil
+}
+
+// worker plays leagues for one goroutine.
+type worker struct {
+	arena *Arena
+	lanes []lane
+}
+
+// Play implements experiments.Worker.
+func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) (err error) {
+	if len(barred) != len(w.arena.factories) {
+		return fmt.Errorf("arena: %d players in the list of those put aside, want %d", len(barred), len(w.arena.factories))
+	}
+	defer func() {
+		for i := range w.lanes {
+			err = errors.Join(err, w.lanes[i].end(err != nil))
+		}
+	}()
+	if len(w.lanes) == 1 {
+		for i := range out {
+			if err := w.lanes[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return w.playBlocks(ctx, first, out, barred)
+}
+
+// playBlocks plays the leagues as two blocks. While one waits for its answers
+// the other is played on.
+func (w *worker) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
+	for i := range w.lanes {
+		lo, hi := len(out)*i/len(w.lanes), len(out)*(i+1)/len(w.lanes)
+		w.lanes[i].begin(ctx, first+lo, out[lo:hi], barred)
+		if _, err := w.lanes[i].advance(ctx); err != nil {
+			return err
+		}
+	}
+	for busy := true; busy; {
+		busy = false
+		for i := range w.lanes {
+			more, err := w.lanes[i].advance(ctx)
+			if err != nil {
+				return err
+			}
+			busy = busy || more
+		}
+	}
+	return nil
+}
+
+// Close implements experiments.Worker.
+func (w *worker) Close() error {
+	var err error
+	for i := range w.lanes {
+		for _, g := range w.lanes[i].groups {
+			err = errors.Join(err, g.close())
+		}
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// seat is one player in one league.
+type seat struct {
+	field    int
+	strategy strategies.Strategy // nil while there is none to be closed
+	group    *group              // for a batched seat
+	id       strategies.SeatID   // in the group
+	rand     *game.Rand
+	coin     *game.Rand // made when first thrown
+	out      game.Fault // what its next match is lost with; NoFault while it plays
+	turn     strategies.Turn
+}
+
+// forfeit returns the fault of the next match of a seat that is out: first
+// what put it out, then that it is.
+func (s *seat) forfeit() game.Fault {
+	f := s.out
+	if f != game.FaultQuarantined {
+		s.out = game.FaultForfeit
+	}
+	return f
+}
+
+// open makes the seats of a league that are called directly, and has the
+// groups make the others. slot is the league's place in its lane.
+func (l *league) open(ctx context.Context, groups []*group, slot int) error {
+	a := l.arena
+	for i := range l.seats {
+		s := &l.seats[i]
+		if s.out != game.NoFault {
+			continue
+		}
+		key := game.StrategyKey(a.plan.Seed, l.index, s.field)
+		setup := strategies.Setup{
+			ID: a.ids[i], Name: a.ids[i], Field: a.ids, Rounds: a.rounds, Legs: a.plan.Legs,
+			Key: key, Rand: game.NewRand(key),
+		}
+		setup.Rand.Rekey(game.StartPosition)
+		if a.opts.Log != nil {
+			setup.Log = a.opts.Log(l.index, s.field)
+		}
+		s.rand = setup.Rand
+		if b := a.batcherOf[s.field]; b >= 0 {
+			l.batch, s.group = true, groups[b]
+			s.id = s.group.base + strategies.SeatID(slot*len(l.seats)+i)
+			s.group.open(s.id, setup)
+			continue
+		}
+		var err error
+		if s.strategy, err = start(ctx, a.factories[s.field], setup); err != nil {
+			if l.fail(ctx, s, strategies.OpStart, err); l.err != nil {
+				return l.err
+			}
+		}
+	}
+	return nil
+}
+
+// start makes one seat.
+func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s strategies.Strategy, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s, err = nil, strategies.Panicked(v)
+		}
+	}()
+	s, err = f.New(ctx, setup)
+	if s == nil && err == nil {
+		err = errors.New("made neither a seat nor an error")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// close ends the seats of a league. What they say to it comes too late to
+// matter to anybody.
+func (l *league) close() {
+	for i := range l.seats {
+		s := &l.seats[i]
+		if s.strategy != nil {
+			stop(s.strategy)
+			s.strategy = nil
+		}
+		if s.group != nil && s.out == game.NoFault {
+			s.group.end(s)
+		}
+	}
+}
+
+func stop(s strategies.Strategy) {
+	defer func() { _ = recover() }()
+	_ = s.Close()
+}
+
+// fail records the failure of a call and, where that costs it the league,
+// puts the seat out. If ctx is done the failure is not the strategy's, and l.err
+// is set instead.
+func (l *league) fail(ctx context.Context, s *seat, op strategies.Op, err error) game.Fault {
+	if ctx.Err() != nil {
+		l.err = context.Cause(ctx)
+		return game.NoFault
+	}
+	f := strategies.FaultOf(err)
+	l.note(s.field, f, op, err)
+	if strategies.EndsSeat(op, f) {
+		s.out = f
+	}
+	return f
+}
+
+// refused is what a seat brings to a match in which its choice failed. If that
+// puts it out, this match bears the reason.
+func (l *league) refused(ctx context.Context, s *seat, err error) game.Side {
+	f := l.fail(ctx, s, strategies.OpChoose, err)
+	if s.out != game.NoFault {
+		s.forfeit()
+	}
+	return game.Side{Fault: f}
+}
+
+// resolve turns an answer into what the seat brings to the match.
+func (l *league) resolve(ctx context.Context, s *seat, at int, c strategies.Choice) game.Side {
+	if !c.Valid() {
+		return l.refused(ctx, s, strategies.InvalidChoice(strconv.FormatFloat(float64(c), 'g', -1, 64)))
+	}
+	if s.coin == nil {
+		s.coin = game.NewRand(game.CoinKey(l.arena.plan.Seed, l.index, s.field))
+	}
+	s.coin.Rekey(uint64(at >> 1))
+	return game.Side{Choice: c.Resolve(s.coin)}
+}
+
+// note keeps what went wrong, once in a league for each player and fault.
+func (l *league) note(field int, f game.Fault, op strategies.Op, err error) {
+	if l.noted[field]&(1<<f) != 0 {
+		return
+	}
+	l.noted[field] |= 1 << f
+	var typed *strategies.Error
+	if !errors.As(err, &typed) {
+		err = &strategies.Error{Source: l.arena.sources[field], Op: op, Err: err}
+	}
+	l.rec.Notes = append(l.rec.Notes, results.Note{Field: field, Fault: f, Text: err.Error()})
+}

@@ -1,0 +1,196 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// noFetch refuses every schema that was not added to the compiler.
+type noFetch struct{}
+
+func (noFetch) Load(url string) (any, error) {
+	return nil, errors.New("remote schema " + url)
+}
+
+// newCompiler returns a compiler that asserts formats and fetches nothing.
+func newCompiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(noFetch{})
+	return c
+}
+
+// compile returns the validator of a schema.
+func compile(t testing.TB, schema []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler()
+	const name = "schema.json"
+	if err := c.AddResource(name, doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// conforms reports whether a JSON text keeps a schema.
+func conforms(t testing.TB, s *jsonschema.Schema, raw []byte) error {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return s.Validate(doc)
+}
+
+// replacements are values that stand in for every value of a message in turn.
+// They are chosen at the edges of the field rules.
+var replacements = []string{
+	`null`, `true`, `false`, `[]`, `{}`, `[null]`, `[""]`, `["x"]`, `[1]`, `[{}]`, `{"a":1}`, `{"P01":"even"}`, `{"P01":null}`, `{"../x":"even"}`,
+	`""`, `"x"`, `" "`, `"even"`, `"odd"`, `"Even"`, `"\u0065ven"`, `"DRAW"`, `"WIN"`, `"TECHNICAL_LOSS"`, `"ACCEPTED"`, `"REJECTED"`, `"recorded"`, `"ACKNOWLEDGED"`,
+	`"player_a"`, `"PLAYER_B"`, `"running"`, `"GET_STATUS"`, `"GET_STANDINGS"`, `"GET_NEXT_MATCH"`, `"league.v1"`, `"league.v2"`,
+	`"P01"`, `"../P01"`, `"-P01"`, `"P 01"`, `"P01\n"`, `"` + strings.Repeat("a", 64) + `"`, `"` + strings.Repeat("a", 65) + `"`,
+	`"league_manager"`, `"league_manager:LM01"`, `"launcher"`, `"referee:REF01"`, `"referee:"`, `"player:P01"`, `"player:a name"`, `"player:a\u0007"`,
+	`"player:` + strings.Repeat("é", 128) + `"`, `"player:` + strings.Repeat("é", 129) + `"`, `"players:P01"`,
+	`"2025-01-15T10:30:00Z"`, `"2025-01-15T10:30:00.123456789123Z"`, `"2025-01-15T10:30:00.Z"`, `"2025-01-15T10:30:00+00:00"`, `"2025-01-15T10:30:00-00:00"`,
+	`"2025-01-15T10:30:00+02:00"`, `"2025-01-15T10:30:00"`, `"2025-01-15t10:30:00z"`, `"2025-02-29T10:30:00Z"`, `"2024-02-29T10:30:00Z"`, `"1900-02-29T10:30:00Z"`,
+	`"2025-04-31T10:30:00Z"`, `"2025-13-01T10:30:00Z"`, `"2025-00-10T10:30:00Z"`, `"2025-01-15T24:00:00Z"`, `"2025-01-15T10:60:00Z"`, `"2016-12-31T23:59:60Z"`, `"25-01-15T10:30:00Z"`,
+	`0`, `1`, `-1`, `1.0`, `10`, `11`, `1e0`, `10e-1`, `1.5`, `0.0`, `-0`, `1e2`, `12345e-2`, `9007199254740991`, `9007199254740992`, `-9007199254740991`, `-9007199254740992`, `9007199254740991.0`, `9007199254740991.5`, `1e300`,
+}
+
+// mutate calls f with every message that differs from doc in one place: a
+// value replaced, a member removed, or one added. The path says where.
+func mutate(t testing.TB, raw jsontext.Value, f func(path string, mutated jsontext.Value)) {
+	t.Helper()
+	for _, r := range replacements {
+		f("="+r, jsontext.Value(r))
+	}
+	switch raw.Kind() {
+	case '{':
+		doc, err := parseDocument(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f("+unknown", append(doc.without(), member{"unknown", jsontext.Value(`[null]`)}).encode())
+		for _, m := range doc {
+			f("-"+m.name, doc.without(m.name).encode())
+			mutate(t, m.value, func(path string, mutated jsontext.Value) {
+				f("/"+m.name+path, doc.without().set(m.name, mutated).encode())
+			})
+		}
+	case '[':
+		elements, err := parseElements(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The elements of a list have one table; the first stands for all.
+		if len(elements) > 0 {
+			mutate(t, elements[0], func(path string, mutated jsontext.Value) {
+				f("/0"+path, jsontext.Value("["+string(mutated)+"]"))
+			})
+		}
+	}
+}
+
+// TestSchemasAndRulesAgree holds the validator that runs in a league to the
+// JSON Schemas that are published: of every message of the samples, and of
+// every message that differs from one in one place, both say the same.
+func TestSchemasAndRulesAgree(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []Mode{Strict, Tolerant} {
+		for _, asRequest := range []bool{false, true} {
+			for _, s := range samples(t) {
+				e := byType[s.message.Head().MessageType]
+				if asRequest && e.method == "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%v/request=%v/%s", mode, asRequest, s.name), func(t *testing.T) {
+					t.Parallel()
+					agree(t, e, s.message, schemaWriter{mode, asRequest})
+				})
+			}
+		}
+	}
+}
+
+func agree(t *testing.T, e *entry, m Message, w schemaWriter) {
+	raw, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := compile(t, w.message(e))
+	if _, err := Decode(e.typ, raw, w.mode, w.request); err != nil {
+		t.Fatalf("the sample itself is refused: %v", err)
+	}
+	accepted, refused := 0, 0
+	mutate(t, raw, func(path string, mutated jsontext.Value) {
+		bySchema := conforms(t, schema, mutated)
+		_, byRules := Decode(e.typ, mutated, w.mode, w.request)
+		if (bySchema == nil) != (byRules == nil) {
+			t.Errorf("%s:\n rules: %v\n schema: %v", path, byRules, bySchema)
+		}
+		if byRules == nil {
+			accepted++
+		} else {
+			refused++
+		}
+	})
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d mutations accepted, %d refused: the comparison says nothing", accepted, refused)
+	}
+}
+
+// TestPublishedSchemas holds the files to what was compared above: they are
+// the strict ones, and each accepts its sample.
+func TestPublishedSchemas(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		typ := s.message.Head().MessageType
+		raw, err := Schema(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := Encode(s.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conforms(t, compile(t, raw), body); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+	if _, err := Schema("NO_SUCH_TYPE"); err == nil {
+		t.Error("a schema for a type that does not exist")
+	}
+	if _, err := WrappingSchema("no-such-dialect"); err == nil {
+		t.Error("a schema for a dialect that does not exist")
+	}
+}
+
+// TestNoRemoteSchemas: nothing is fetched when a schema refers elsewhere.
+func TestNoRemoteSchemas(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"$ref": "https://example.com/other.json"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Compile("schema.json"); err == nil || !strings.Contains(err.Error(), "remote schema") {
+		t.Errorf("compile gives %v, want the loader's refusal", err)
+	}
+}

@@ -1,0 +1,166 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// examples is where the example files of the documentation stand.
+const examples = "../../docs/protocol/examples"
+
+// namedExamples are the files that one of the protocol's sources names; they
+// are the envelope forms of these messages.
+var namedExamples = map[string]string{
+	"league_register_request":  "register_player_request.json",
+	"referee_register_request": "register_referee_request.json",
+	"match_result_report":      "match_result_report.json",
+}
+
+// examplePath returns the file of a sample in a dialect.
+func examplePath(d *Dialect, name string) string {
+	if named, ok := namedExamples[name]; ok && d == Envelope {
+		return named
+	}
+	return filepath.Join(d.Name, name+".json")
+}
+
+// isVariant reports whether a sample shows another look of a type that has an
+// example already; variants are written in one dialect only.
+func (s sample) isVariant() bool { return s.name != lower(s.message.Head().MessageType) }
+
+// rpcID returns a JSON-RPC id that belongs to a message type: an exchange
+// bears the same one in both directions.
+func rpcID(t Type) jsontext.Value {
+	h := sha256.Sum256([]byte(t))
+	h[6], h[8] = h[6]&0x0f|0x50, h[8]&0x3f|0x80 // a UUID of version 5
+	return value(fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16]))
+}
+
+// wire returns the whole document that carries a sample in a dialect.
+func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
+	t.Helper()
+	if s.sent == "" {
+		call, err := d.Call(s.message)
+		if err != nil {
+			t.Fatalf("%s in %s: %v", s.name, d.Name, err)
+		}
+		return call.Document(rpcID(s.message.Head().MessageType))
+	}
+	req := openSample(t, d, s.sent, all)
+	var r Reply
+	if s.message.Head().MessageType == TypeLeagueError {
+		r = req.Refuse(*s.message.Head(), duplicateReport())
+	} else {
+		var err error
+		if r, err = req.Reply(s.message); err != nil {
+			t.Fatalf("%s in %s: %v", s.name, d.Name, err)
+		}
+	}
+	doc, err := r.Document(rpcID(s.sent), rpcID(s.message.Head().MessageType))
+	if err != nil {
+		t.Fatalf("%s in %s: %v", s.name, d.Name, err)
+	}
+	return doc
+}
+
+// openSample returns the request of a type as its receiver opens it.
+func openSample(t testing.TB, d *Dialect, sent Type, all []sample) *Request {
+	t.Helper()
+	for _, s := range all {
+		if s.message.Head().MessageType != sent {
+			continue
+		}
+		call, err := d.Call(s.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := openCall(NewCodec(Tolerant, d, Contracts), call)
+		if err != nil {
+			t.Fatalf("open %s in %s: %v", sent, d.Name, err)
+		}
+		return req
+	}
+	t.Fatalf("no sample of %s", sent)
+	return nil
+}
+
+// openCall opens a call as its receiver does.
+func openCall(c *Codec, call Call) (*Request, error) {
+	if call.Body != nil {
+		return c.OpenBare(call.Body)
+	}
+	return c.Open(call.Method, call.Params)
+}
+
+// exampleFiles returns what the example files hold, by path.
+func exampleFiles(t testing.TB) map[string]jsontext.Value {
+	files := make(map[string]jsontext.Value)
+	all := samples(t)
+	for _, d := range Dialects() {
+		for _, s := range all {
+			if s.isVariant() && d != Contracts {
+				continue
+			}
+			path := examplePath(d, s.name)
+			if files[path] != nil {
+				t.Fatalf("two samples are written to %s", path)
+			}
+			files[path] = s.wire(t, d, all)
+		}
+	}
+	return files
+}
+
+// TestExamplesAreWritten holds the example files to the samples; with -update
+// it rewrites them.
+func TestExamplesAreWritten(t *testing.T) {
+	want := exampleFiles(t)
+	for path, raw := range want {
+		name := filepath.Join(examples, path)
+		text := indented(t, raw)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(name)
+		if err != nil {
+			t.Errorf("%v; run with -update", err)
+		} else if !bytes.Equal(got, text) {
+			t.Errorf("%s is not what the codec writes; run with -update", name)
+		}
+	}
+	for path := range exampleBytes(t) {
+		if want[path] == nil {
+			t.Errorf("%s belongs to no sample; remove it", path)
+		}
+	}
+}
+
+// exampleBytes reads all example files, by path.
+func exampleBytes(t testing.TB) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := fs.WalkDir(os.DirFS(examples), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(examples, path))
+		files[filepath.FromSlash(path)] = raw
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,270 @@
+package protocol
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var update = flag.Bool("update", false, "rewrite the schemas and the examples")
+
+// The patterns of the schemas say the same as ValidID, ParseTimestamp and
+// ParseSender do in Go; the agreement test holds them to each other.
+const (
+	patternID   = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
+	patternTime = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\.[0-9]+)?(Z|\+00:00)$`
+	bareID      = `[A-Za-z0-9][A-Za-z0-9_.-]{0,63}`
+	agentName   = `[^\x00-\x1f\x7f]{1,128}`
+)
+
+// schemaWriter writes a table of field rules as a JSON Schema.
+type schemaWriter struct {
+	mode    Mode
+	request bool
+}
+
+func value(v any) jsontext.Value {
+	raw, err := json.Marshal(v, plain)
+	if err != nil {
+		panic(err) // a literal of this file
+	}
+	return raw
+}
+
+// message returns the whole schema of a message type.
+func (w schemaWriter) message(e *entry) jsontext.Value {
+	doc := document{
+		{"$schema", value("https://json-schema.org/draft/2020-12/schema")},
+		{"$id", value(SchemaBase + lower(e.typ) + ".json")},
+		{"title", value(string(e.typ))},
+		{"description", value(e.title + ".")},
+	}
+	body := w.object(e.shape)
+	properties, err := parseDocument(body.get("properties"))
+	if err != nil {
+		panic(err)
+	}
+	// The type itself is a constant of its own schema.
+	for i, m := range properties {
+		if m.name == "message_type" && w.mode == Strict {
+			properties[i].value = document{
+				{"description", value("The type of the message.")}, {"const", value(string(e.typ))},
+			}.encode()
+		}
+	}
+	return append(doc, body.set("properties", properties.encode())...).encode()
+}
+
+func (w schemaWriter) object(s *shape) document {
+	var properties document
+	var required []string
+	var rules []jsontext.Value
+	for i := range s.fields {
+		f := &s.fields[i]
+		properties = append(properties, member{f.name, w.member(f)})
+		need := (&checker{mode: w.mode, request: w.request}).demands(f)
+		switch {
+		case need && w.mode == Strict && len(f.alt) == 0:
+			required = append(required, f.name)
+		case need:
+			rules = append(rules, w.oneIsThere(s, f))
+		}
+		if len(f.when) > 0 && w.mode == Strict {
+			rules = append(rules, value(map[string]any{
+				"if":   map[string]any{"properties": map[string]any{s.on: map[string]any{"enum": f.when}}, "required": []string{s.on}},
+				"then": map[string]any{"required": []string{f.name}, "properties": map[string]any{f.name: map[string]any{"not": map[string]any{"type": "null"}}}},
+			}))
+		}
+	}
+	for _, name := range sortedKeys(s.parts) {
+		rules = append(rules, value(map[string]any{
+			"if": map[string]any{"properties": map[string]any{s.on: map[string]any{"const": name}}, "required": []string{s.on}},
+			"then": map[string]any{"properties": map[string]any{s.part: map[string]any{
+				"if": map[string]any{"type": "object"}, "then": w.object(s.parts[name]).encode(),
+			}}},
+		}))
+	}
+	doc := document{{"type", value("object")}, {"properties", properties.encode()}}
+	if required != nil {
+		doc = append(doc, member{"required", value(required)})
+	}
+	if rules != nil {
+		doc = append(doc, member{"allOf", value(rules)})
+	}
+	return doc
+}
+
+// oneIsThere demands the field or one that stands in for it. In tolerant mode
+// null and "" do not count as there.
+func (w schemaWriter) oneIsThere(s *shape, f *field) jsontext.Value {
+	names := append([]string{f.name}, f.alt...)
+	if w.mode == Tolerant {
+		names = append(names, f.wildAlt...)
+	}
+	var choices []jsontext.Value
+	for _, name := range names {
+		other := &s.fields[s.index[name]]
+		there := map[string]jsontext.Value{"required": value([]string{name})}
+		var nothing []jsontext.Value
+		if w.mode == Tolerant {
+			if !other.null {
+				nothing = append(nothing, value(nil))
+			}
+			if emptyCounts := other.kind == kindProse || other.kind == kindRound; !emptyCounts {
+				nothing = append(nothing, value(""))
+			}
+			there["properties"] = value(map[string]any{name: map[string]any{"not": map[string]any{"enum": nothing}}})
+		}
+		choices = append(choices, value(there))
+	}
+	return value(map[string]any{"anyOf": choices})
+}
+
+// member returns the schema of a field as a member of an object.
+func (w schemaWriter) member(f *field) jsontext.Value {
+	if w.mode == Strict {
+		return w.described(f, f.null).encode()
+	}
+	return value(map[string]any{"anyOf": []any{
+		w.described(f, f.null).encode(), map[string]any{"enum": []any{nil, ""}},
+	}})
+}
+
+func (w schemaWriter) described(f *field, nullable bool) document {
+	var doc document
+	if f.doc != "" {
+		doc = append(doc, member{"description", value(f.doc)})
+	}
+	return append(doc, w.kind(f, nullable)...)
+}
+
+// kind returns the schema of a field's value.
+func (w schemaWriter) kind(f *field, nullable bool) document {
+	typed := func(name string, more ...member) document {
+		doc := document{{"type", value(name)}}
+		if nullable {
+			doc = document{{"type", value([]string{name, "null"})}}
+		}
+		return append(doc, more...)
+	}
+	switch f.kind {
+	case kindText:
+		return w.text(f, nullable, typed)
+	case kindProse:
+		return typed("string")
+	case kindID:
+		return typed("string", member{"pattern", value(patternID)})
+	case kindTime:
+		return typed("string", member{"format", value("date-time")}, member{"pattern", value(patternTime)})
+	case kindSender:
+		return typed("string", member{"pattern", value(w.senderPattern(f.roles))})
+	case kindVersion:
+		return document{{"const", value(Version)}}
+	case kindInteger:
+		low, high := int64(-maxInteger), int64(maxInteger)
+		if f.bounded && w.mode == Strict {
+			low, high = f.min, f.max
+		}
+		return typed("integer", member{"minimum", value(low)}, member{"maximum", value(high)})
+	case kindBool:
+		return typed("boolean")
+	case kindRound:
+		if w.mode == Tolerant {
+			return document{{"type", value([]string{"integer", "string", "null"})},
+				{"minimum", value(-maxInteger)}, {"maximum", value(maxInteger)}}
+		}
+		return typed("integer", member{"minimum", value(1)}, member{"maximum", value(maxInteger)})
+	case kindObject:
+		doc := w.object(f.sub)
+		return append(typed("object"), doc[1:]...)
+	case kindList:
+		doc := typed("array", member{"items", w.described(f.elem, false).encode()})
+		if f.nonEmpty && w.mode == Strict {
+			doc = append(doc, member{"minItems", value(1)})
+		}
+		return doc
+	case kindDict:
+		return typed("object",
+			member{"propertyNames", value(map[string]string{"pattern": patternID})},
+			member{"additionalProperties", w.described(f.elem, f.elem.wildNull && w.mode == Tolerant).encode()})
+	default:
+		return typed("object")
+	}
+}
+
+func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...member) document) document {
+	switch {
+	case f.oneOf != nil && (f.closed || w.mode == Strict):
+		values := make([]any, 0, len(f.oneOf)+1)
+		for _, v := range f.oneOf {
+			values = append(values, v)
+		}
+		if nullable {
+			values = append(values, nil)
+		}
+		return document{{"enum", value(values)}}
+	default:
+		return typed("string", member{"minLength", value(1)})
+	}
+}
+
+func (w schemaWriter) senderPattern(roles []Role) string {
+	if w.mode == Tolerant {
+		return `^(league_manager(:` + bareID + `)?|launcher|(referee|player):` + agentName + `)$`
+	}
+	var forms string
+	for i, role := range roles {
+		if i > 0 {
+			forms += "|"
+		}
+		forms += string(role)
+		if role == RoleReferee || role == RolePlayer {
+			forms += ":" + agentName
+		}
+	}
+	return "^(" + forms + ")$"
+}
+
+// TestSchemasAreWritten holds the files in schemas/ to the tables; with
+// -update it rewrites them.
+func TestSchemasAreWritten(t *testing.T) {
+	for _, e := range catalogue {
+		want := indented(t, schemaWriter{Strict, !e.answers()}.message(e))
+		name := filepath.Join("schemas", lower(e.typ)+".json")
+		if *update {
+			if err := os.WriteFile(name, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := Schema(e.typ)
+		if err != nil {
+			t.Errorf("%v; run with -update", err)
+			continue
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the table of %s says; run with -update", name, e.typ)
+		}
+	}
+}
+
+// indented returns JSON as it stands in files: two spaces, a final newline.
+func indented(t *testing.T, raw jsontext.Value) []byte {
+	t.Helper()
+	raw = raw.Clone()
+	if err := raw.Indent(jsontext.WithIndent("  ")); err != nil {
+		t.Fatal(err)
+	}
+	return append(raw, '\n')
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

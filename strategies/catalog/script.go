@@ -1,0 +1,152 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// MaxSource is the size, in bytes, of the longest file that is read.
+const MaxSource = 1 << 20
+
+// format returns what the extension of a file says.
+func (o *Options) format(path string) (Format, bool) {
+	ext := strings.ToLower(filepath.Ext(path))
+	for _, f := range o.Formats {
+		if f.Ext == ext {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// absolute is where a path that a user has given leads.
+func (o *Options) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(o.Dir, path)
+}
+
+// list returns the names of the files in the scripts folder that are meant to
+// be scripts, sorted. Hidden files, READMEs and folders are not.
+func (o *Options) list() ([]string, error) {
+	files, err := os.ReadDir(o.absolute(o.Scripts))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !o.RequireScripts:
+		return nil, nil
+	case err != nil:
+		return nil, renamed(err, o.Scripts)
+	}
+	var names []string
+	for _, f := range files {
+		name := f.Name()
+		_, known := o.format(name)
+		if known && !f.IsDir() && name[0] != '.' && !strings.EqualFold(stem(name), "readme") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// open loads the script at a path, or finds it loaded. It fails only if the
+// path is no script's; a script that does not load is an entry with an error.
+func (c *Catalog) open(path string) (*Entry, error) {
+	path = filepath.Clean(path)
+	key, err := filepath.Abs(c.options.absolute(path))
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	if e := c.files[key]; e != nil {
+		return e, nil
+	}
+	format, known := c.options.format(path)
+	if !known {
+		err := &FormatError{Path: path}
+		for _, f := range c.options.Formats {
+			err.Known = append(err.Known, f.Ext)
+		}
+		return nil, err
+	}
+	e := &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}}
+	source, loaded, err := readFile(key)
+	e.loaded = loaded
+	switch {
+	case !validName(e.Info.Name):
+		e.broken = e.refuse(fmt.Errorf("%q cannot be the name of a strategy", e.Info.Name), fmt.Sprintf(
+			"call the file by at most %d letters, digits, - and _, the first a letter or digit", maxName))
+	case err != nil:
+		e.broken = e.refuse(pathless(err), "")
+	default:
+		if e.Factory, e.broken = format.Load(e.Info.Name, path, source, c.options.Limits); e.broken == nil {
+			e.Info = e.Factory.Info()
+		}
+	}
+	e.Err = e.broken
+	c.files[key] = e
+	return e, nil
+}
+
+func (e *Entry) refuse(cause error, hint string) error {
+	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}
+}
+
+var errIrregular = errors.New("it is not a regular file")
+
+// readFile reads a regular file, or one that a symbolic link leads to. It does
+// not wait for pipes and devices.
+func readFile(path string) ([]byte, stamp, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, stamp{}, err
+	case !info.Mode().IsRegular():
+		return nil, stampOf(info), errIrregular
+	case info.Size() > MaxSource:
+		return nil, stampOf(info), fmt.Errorf("it has %d bytes, more than %d", info.Size(), MaxSource)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, stampOf(info), err
+	}
+	source, err := io.ReadAll(io.LimitReader(f, MaxSource+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, stampOf(info), err
+	}
+	if len(source) > MaxSource {
+		return nil, stampOf(info), fmt.Errorf("it has more than %d bytes", MaxSource)
+	}
+	s := stampOf(info)
+	s.hash(source)
+	return source, s, nil
+}
+
+// renamed replaces the path in an error of the operating system by what the
+// user calls it.
+func renamed(err error, path string) error {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return err
+	}
+	return &fs.PathError{Op: pe.Op, Path: path, Err: pe.Err}
+}
+
+// pathless takes the path out of such an error, where it is said elsewhere.
+func pathless(err error) error {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+}

@@ -1,0 +1,124 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// stamp is what tells one state of a file from another.
+type stamp struct {
+	modified time.Time
+	size     int64
+	sum      [sha256.Size]byte // of the content; zero if it was not read
+}
+
+func stampOf(info fs.FileInfo) stamp { return stamp{modified: info.ModTime(), size: info.Size()} }
+
+func (s *stamp) hash(content []byte) { s.sum = sha256.Sum256(content) }
+
+// ChangeKind says what happened to a file.
+type ChangeKind string
+
+// The kinds of change.
+const (
+	Added   ChangeKind = "added"
+	Edited  ChangeKind = "edited"
+	Removed ChangeKind = "removed"
+)
+
+// Change is what happened to one file.
+type Change struct {
+	Kind ChangeKind
+	Path string // as the user calls it
+}
+
+// String returns "edited scripts/mine.lua".
+func (c Change) String() string { return fmt.Sprintf("%s %s", c.Kind, c.Path) }
+
+// Watch notices when the files of a field change. It is for one goroutine at a
+// time, and outlives the catalogue.
+type Watch struct {
+	options Options
+	folder  bool             // scripts that come to the folder are news, too
+	stamps  map[string]stamp // by what the user calls them
+}
+
+// Watch watches the scripts of a field, from the state in which they were
+// loaded. For a field of everything it watches the scripts folder: what is
+// broken may be mended, and new files may come.
+func (c *Catalog) Watch(f Field) *Watch {
+	w := &Watch{options: c.options, folder: f.everything, stamps: make(map[string]stamp)}
+	for _, p := range f.Players {
+		if p.Info.Source != "" {
+			w.stamps[p.Info.Source] = p.loaded
+		}
+	}
+	if f.everything {
+		for _, e := range c.entries {
+			if e.Info.Source != "" {
+				w.stamps[e.Info.Source] = e.loaded
+			}
+		}
+	}
+	return w
+}
+
+// Changes returns what has changed since the last call, sorted by path. A file
+// is read only if its time or size has changed, and has changed only if its
+// content has.
+func (w *Watch) Changes() ([]Change, error) {
+	if w.folder {
+		names, err := w.options.list()
+		if err != nil {
+			return nil, fmt.Errorf("watch scripts: %w", err)
+		}
+		for _, name := range names {
+			path := filepath.Join(w.options.Scripts, name)
+			w.stamps[path] = w.stamps[path] // one that is new is news below
+		}
+	}
+	var changes []Change
+	for _, path := range slices.Sorted(maps.Keys(w.stamps)) {
+		before := w.stamps[path]
+		after := w.look(path, before)
+		w.stamps[path] = after
+		if kind, changed := compare(before, after); changed {
+			changes = append(changes, Change{Kind: kind, Path: path})
+		}
+	}
+	return changes, nil
+}
+
+// look returns the state of a file; the zero stamp if there is none.
+func (w *Watch) look(path string, before stamp) stamp {
+	path = w.options.absolute(path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	if now := stampOf(info); now.modified.Equal(before.modified) && now.size == before.size {
+		return before
+	}
+	// What cannot be read is told by its time and size alone.
+	_, now, _ := readFile(path)
+	return now
+}
+
+func compare(before, after stamp) (ChangeKind, bool) {
+	var none stamp
+	switch {
+	case before == after, before.sum == after.sum && before.sum != none.sum:
+		return "", false
+	case before == none:
+		return Added, true
+	case after == none:
+		return Removed, true
+	}
+	return Edited, true
+}

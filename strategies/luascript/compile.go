@@ -1,0 +1,190 @@
+package luascript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// Options say how scripts are run. The zero value is good.
+type Options struct {
+	// Limits bound every call of a hook, and the run of the top level.
+	Limits budget.Limits
+}
+
+// maxSource is how long a script may be, in bytes. The compiler of gopher-lua
+// takes time quadratic in the number of constants.
+const maxSource = 256 << 10
+
+// callDepth is how many calls may be under way at once, registers how many
+// values they may have in hand between them.
+const (
+	callDepth    = 200
+	registers    = 256
+	maxRegisters = 16384
+)
+
+// Compile makes a factory of a script. It parses and compiles the source, runs
+// its top level once, under the budget, in a state that is then thrown away,
+// and sees that there is a function choose; it asks for no answers. The name
+// is what the strategy is called, the path what errors call the file. A script
+// that cannot be used is a *strategies.Error of operation load.
+//
+// The factory is safe for concurrent use. Its seats share nothing that a
+// script could change.
+func Compile(name, path string, source []byte, opts Options) (strategies.Factory, error) {
+	title, description := header(source)
+	digest := sha256.Sum256(source)
+	f := &factory{
+		info: strategies.Info{
+			Name: name, Kind: strategies.Lua, Title: title, Description: description,
+			Source: path, Fingerprint: hex.EncodeToString(digest[:]),
+		},
+		limits:  opts.Limits.OrDefaults(),
+		sandbox: newSandbox(),
+	}
+	var err error
+	if f.main, err = f.compile(source); err != nil {
+		return nil, err
+	}
+	f.dog = budget.NewWatchdog(f.limits.Time)
+	trial, err := f.open(context.Background(), strategies.Setup{Rand: game.NewRand(game.Key{})})
+	if err != nil {
+		f.dog.Close()
+		return nil, err
+	}
+	return f, trial.Close()
+}
+
+// factory makes the seats of one script. All its fields are constant.
+type factory struct {
+	info    strategies.Info
+	limits  budget.Limits
+	main    *lua.FunctionProto
+	sandbox sandbox
+	dog     *budget.Watchdog
+}
+
+// Info describes the script.
+func (f *factory) Info() strategies.Info { return f.info }
+
+// New makes a seat: it runs the top level, and start if there is one.
+func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	seat, err := f.open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := seat.begin(ctx, s); err != nil {
+		_ = seat.Close()
+		return nil, err
+	}
+	return seat, nil
+}
+
+// Close stops the watchdog of the script's calls.
+func (f *factory) Close() error {
+	f.dog.Close()
+	return nil
+}
+
+func (f *factory) loadError(line int, hint, format string, args ...any) error {
+	return &strategies.Error{
+		Source: f.info.Source, Line: line, Op: strategies.OpLoad, Err: fmt.Errorf(format, args...), Hint: hint,
+	}
+}
+
+// compile turns source into code whose hooks are in place.
+func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
+	if len(source) > maxSource {
+		return nil, f.loadError(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+	}
+	defer func() {
+		if r := recover(); r != nil { // the compiler gives up on some code so
+			err = f.loadError(0, "", "the compiler failed: %s", clean(fmt.Sprint(r), maxMessage))
+		}
+	}()
+	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	tree, err := parse.Parse(bytes.NewReader(source), chunk)
+	if err != nil {
+		return nil, f.syntaxError(source, err)
+	}
+	tree, failed := instrument(tree)
+	if failed != nil {
+		return nil, f.loadError(failed.line, "", "%s", failed.message)
+	}
+	return f.generate(tree)
+}
+
+func (f *factory) generate(tree []ast.Stmt) (*lua.FunctionProto, error) {
+	proto, err := lua.Compile(tree, chunk)
+	if err != nil {
+		var ce *lua.CompileError
+		if errors.As(err, &ce) {
+			return nil, f.loadError(ce.Line, "", "%s", ce.Message)
+		}
+		return nil, f.loadError(0, "", "%w", err)
+	}
+	link(proto, hooks())
+	return proto, nil
+}
+
+func (f *factory) syntaxError(source []byte, err error) error {
+	var pe *parse.Error
+	if !errors.As(err, &pe) {
+		return f.loadError(0, "", "%s", clean(err.Error(), maxMessage))
+	}
+	if pe.Pos.Line == parse.EOF {
+		lines := bytes.Count(bytes.TrimRight(source, "\n"), []byte("\n")) + 1
+		return f.loadError(lines, "is an \"end\" missing?", "%s at the end of the file", pe.Message)
+	}
+	return f.loadError(pe.Pos.Line, "", "%s near %q", pe.Message, clean(pe.Token, 40))
+}
+
+// header reads the comment at the top of a script: the first line is its
+// title, the others describe it.
+func header(source []byte) (title, description string) {
+	var lines []string
+	for line := range strings.Lines(strings.TrimPrefix(string(source), "\ufeff")) {
+		line = strings.TrimSpace(line)
+		text, isComment := strings.CutPrefix(line, "--")
+		if !isComment {
+			if line == "" && len(lines) == 0 {
+				continue
+			}
+			break
+		}
+		if text = strings.TrimSpace(strings.TrimLeft(text, "-")); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) == 0 {
+		return "", ""
+	}
+	const maxTitle, maxDescription = 120, 2000
+	return clean(lines[0], maxTitle), clean(strings.Join(lines[1:], " "), maxDescription)
+}
+
+// newMachine makes a state with everything a script may reach in it.
+func (f *factory) newMachine(s *strategies.Setup) *machine {
+	m := &machine{rand: s.Rand, log: s.Log, name: f.info.Name, limit: f.limits.Instructions}
+	m.state = lua.NewState(lua.Options{
+		CallStackSize: callDepth,
+		RegistrySize:  registers, RegistryMaxSize: maxRegisters, RegistryGrowStep: registers,
+		SkipOpenLibs: true,
+	})
+	f.sandbox.furnish(m.state)
+	m.state.SetContext(m)
+	return m
+}

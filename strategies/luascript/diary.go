@@ -1,0 +1,172 @@
+package luascript
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// smallNumbers spares an allocation for each number that a script is told.
+// They are immutable, like all Lua numbers.
+var smallNumbers = func() (n [1024]lua.LValue) {
+	for i := range n {
+		n[i] = lua.LNumber(i)
+	}
+	return n
+}()
+
+func number(n int) lua.LValue {
+	if n >= 0 && n < len(smallNumbers) {
+		return smallNumbers[n]
+	}
+	return lua.LNumber(n)
+}
+
+// The words that scripts are told, by the host's numbers for them.
+var (
+	parities = [...]lua.LValue{
+		game.NoParity: lua.LNil, game.Even: lua.LString("even"), game.Odd: lua.LString("odd"),
+	}
+	roles = [...]lua.LValue{
+		game.NoRole: lua.LNil, game.RoleA: lua.LString("PLAYER_A"), game.RoleB: lua.LString("PLAYER_B"),
+	}
+	results = [...]lua.LValue{
+		game.NoResult: lua.LNil, game.Win: lua.LString("win"), game.Drawn: lua.LString("draw"),
+		game.Loss: lua.LString("loss"), game.TechnicalLoss: lua.LString("technical_loss"),
+	}
+)
+
+// word makes a value of a string of which empty means unknown.
+func word(s string) lua.LValue {
+	if s == "" {
+		return lua.LNil
+	}
+	return lua.LString(s)
+}
+
+// setupTable is the argument of start.
+func setupTable(l *lua.LState, s *strategies.Setup) *lua.LTable {
+	players := l.CreateTable(len(s.Field), 0)
+	for i, id := range s.Field {
+		players.RawSetInt(i+1, lua.LString(id))
+	}
+	t := l.CreateTable(0, 5)
+	t.RawSetString("id", lua.LString(s.ID))
+	t.RawSetString("name", lua.LString(s.Name))
+	t.RawSetString("players", players)
+	t.RawSetString("rounds", number(s.Rounds))
+	t.RawSetString("legs", number(s.Legs))
+	return t
+}
+
+// rival is an opponent as the script knows it.
+type rival struct {
+	id      lua.LValue
+	history *lua.LTable
+}
+
+// diary is what a seat tells its script, and keeps for it inside the script's
+// state: the turn, which is one table that is written over, and the histories.
+type diary struct {
+	turn   *lua.LTable
+	told   strategies.Turn // what the turn table says
+	match  lua.LValue      // told.MatchID as a value
+	rivals map[string]*rival
+	legs   int
+}
+
+func newDiary(l *lua.LState, legs int) diary {
+	d := diary{turn: l.CreateTable(0, 10), rivals: make(map[string]*rival), legs: max(0, min(legs, 100))}
+	d.match = lua.LNil
+	for _, field := range []string{"round", "played", "wins", "draws", "losses", "points"} {
+		d.turn.RawSetString(field, smallNumbers[0])
+	}
+	return d
+}
+
+// against returns the opponent with an id, who may be new.
+func (s *seat) against(id string) *rival {
+	r, ok := s.rivals[id]
+	if !ok {
+		r = &rival{id: word(id), history: s.machine.state.CreateTable(s.legs, 0)}
+		s.rivals[id] = r
+	}
+	return r
+}
+
+// turnTable writes what has changed since the turn before. An unknown opponent
+// has no history: it may be another one every time.
+func (s *seat) turnTable(t *strategies.Turn) *lua.LTable {
+	turn, told := s.turn, &s.told
+	if t.MatchID != told.MatchID {
+		turn.RawSetString("match_id", s.matchID(t.MatchID))
+	}
+	if t.Round != told.Round {
+		turn.RawSetString("round", number(t.Round))
+	}
+	if t.Opponent != told.Opponent || t.Opponent == "" {
+		r := s.against(t.Opponent)
+		turn.RawSetString("opponent", r.id)
+		turn.RawSetString("history", r.history)
+	}
+	if t.Role != told.Role {
+		turn.RawSetString("role", roles[t.Role])
+	}
+	if t.Standing != told.Standing {
+		s.tellStanding(&t.Standing)
+	}
+	*told = *t
+	return turn
+}
+
+// tellStanding writes what has changed. With the names written out, RawSetString
+// is inlined and takes no memory for them.
+func (s *seat) tellStanding(now *strategies.Standing) {
+	turn, was := s.turn, &s.told.Standing
+	if now.Played != was.Played {
+		turn.RawSetString("played", number(now.Played))
+	}
+	if now.Wins != was.Wins {
+		turn.RawSetString("wins", number(now.Wins))
+	}
+	if now.Draws != was.Draws {
+		turn.RawSetString("draws", number(now.Draws))
+	}
+	if now.Losses != was.Losses {
+		turn.RawSetString("losses", number(now.Losses))
+	}
+	if now.Points != was.Points {
+		turn.RawSetString("points", number(now.Points))
+	}
+}
+
+// matchID returns a match's id as a value; each is told twice as a rule.
+func (s *seat) matchID(id string) lua.LValue {
+	if s.match == lua.LNil || string(s.match.(lua.LString)) != id {
+		s.match = word(id)
+	}
+	return s.match
+}
+
+// enter makes the table of an outcome and appends it to the history with its
+// opponent. Storing a nil leaves a field out.
+func (s *seat) enter(l *lua.LState, o *strategies.Outcome) *lua.LTable {
+	r := s.against(o.Opponent)
+	t := l.CreateTable(0, 9)
+	t.RawSetString("match_id", s.matchID(o.MatchID))
+	t.RawSetString("round", number(o.Round))
+	t.RawSetString("opponent", r.id)
+	t.RawSetString("role", roles[o.Role])
+	t.RawSetString("choice", parities[o.Choice])
+	t.RawSetString("opponent_choice", parities[o.OpponentChoice])
+	if o.Drew {
+		t.RawSetString("drawn_number", number(o.Number))
+	}
+	t.RawSetString("result", results[o.Result])
+	t.RawSetString("points", number(o.Points))
+	if o.Opponent != "" {
+		r.history.Append(t)
+	}
+	return t
+}

@@ -1,0 +1,194 @@
+package luascript
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// seat is one script in one league, with a Lua state of its own.
+type seat struct {
+	factory *factory
+	machine *machine
+	guard   *budget.Guard
+	ended   error // why no call is possible any more
+
+	choose  *lua.LFunction
+	observe *lua.LFunction // nil if the script has none
+	diary
+}
+
+// open makes a state and runs the top level in it.
+func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
+	m := f.newMachine(&s)
+	st := &seat{factory: f, machine: m}
+	st.guard = f.dog.Guard(func() { m.stop.Store(true) })
+	if _, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0); err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	choose, ok := m.state.G.Global.RawGetString("choose").(*lua.LFunction)
+	if !ok {
+		_ = st.Close()
+		return nil, f.loadError(0, "every strategy has function choose(turn) ... end", "there is no function choose")
+	}
+	st.choose = choose
+	return st, nil
+}
+
+// begin runs start and gets ready for the first match. The hooks are looked up
+// once, after start.
+func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
+	l, globals := s.machine.state, s.machine.state.G.Global
+	s.diary = newDiary(l, setup.Legs)
+	if start, ok := globals.RawGetString("start").(*lua.LFunction); ok {
+		if _, err := s.call(ctx, strategies.OpStart, start, setupTable(l, &setup), 0); err != nil {
+			return err
+		}
+	}
+	choose, ok := globals.RawGetString("choose").(*lua.LFunction)
+	if !ok {
+		return &strategies.Error{
+			Source: s.factory.info.Source, Op: strategies.OpStart,
+			Err: errors.New("after start there is no function choose any more"),
+		}
+	}
+	s.choose = choose
+	s.observe, _ = globals.RawGetString("observe").(*lua.LFunction)
+	return nil
+}
+
+// Choose asks the script.
+func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	if s.ended != nil {
+		return 0, s.ended
+	}
+	answer, err := s.call(ctx, strategies.OpChoose, s.choose, s.turnTable(t), 1)
+	if err != nil {
+		return 0, err
+	}
+	switch a := answer.(type) {
+	case lua.LString:
+		switch a {
+		case "even":
+			return strategies.Even, nil
+		case "odd":
+			return strategies.Odd, nil
+		}
+	case lua.LNumber:
+		if c := strategies.Choice(a); c.Valid() {
+			return c, nil
+		}
+	}
+	line := 0
+	if s.choose.Proto != nil { // it is none of the built-in functions
+		line = s.choose.Proto.LineDefined
+	}
+	return 0, &strategies.Error{
+		Source: s.factory.info.Source, Line: line, Op: strategies.OpChoose,
+		Err: strategies.InvalidChoice(shown(answer)),
+	}
+}
+
+// Observe enters the outcome in the history, and tells the script.
+func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
+	if s.ended != nil {
+		return s.ended
+	}
+	entry := s.enter(s.machine.state, o)
+	if s.observe == nil {
+		return nil
+	}
+	_, err := s.call(ctx, strategies.OpObserve, s.observe, entry, 0)
+	return err
+}
+
+// Close gives up the state. No goroutine of the factory refers to it any more.
+func (s *seat) Close() error {
+	if s.guard != nil {
+		s.guard.Release()
+		s.guard = nil
+		s.retire(errClosed)
+	}
+	return nil
+}
+
+var errClosed = errors.New("the seat is closed")
+
+// retire drops the state, so that what the script kept in it is garbage.
+func (s *seat) retire(why error) {
+	if s.ended == nil {
+		s.ended = why
+	}
+	if s.machine != nil {
+		s.machine.state.Close()
+		s.machine.state = nil // the guard still knows the machine
+	}
+	s.machine, s.choose, s.observe, s.diary = nil, nil, nil, diary{}
+}
+
+// call runs a function with one argument, or none if it is nil, within the
+// budget, and returns its result, if it wants one. After an overrun the seat
+// has ended.
+func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg lua.LValue, results int) (lua.LValue, error) {
+	m := s.machine
+	l := m.state
+	if ctx.Err() != nil {
+		m.sink(overTime)
+		return lua.LNil, s.settle(ctx, op, nil)
+	}
+	m.begin()
+	s.guard.Enter(ctx)
+	l.Push(f)
+	args := 0
+	if arg != nil {
+		l.Push(arg)
+		args = 1
+	}
+	err := l.PCall(args, results, nil)
+	if cause := s.guard.Leave(); cause != nil {
+		m.sink(overTime)
+	}
+	m.end()
+	if err != nil || m.over != withinBudget {
+		return lua.LNil, s.settle(ctx, op, err)
+	}
+	if results == 0 {
+		return lua.LNil, nil
+	}
+	v := l.Get(-1)
+	l.SetTop(0)
+	return v, nil
+}
+
+// settle makes an error of what went wrong in a call, and ends the seat if it
+// was an overrun.
+func (s *seat) settle(ctx context.Context, op strategies.Op, err error) error {
+	err = s.factory.fail(ctx, s.machine, op, err)
+	if s.machine.over != withinBudget {
+		s.retire(err)
+	}
+	return err
+}
+
+// shown is how an answer looks in an error message.
+func shown(v lua.LValue) string {
+	switch v := v.(type) {
+	case lua.LString:
+		return strconv.Quote(string(v[:min(len(v), 100)]))
+	case lua.LNumber:
+		if f := float64(v); math.IsNaN(f) {
+			return "nan, which is not a number"
+		}
+		return string(appendNumber(nil, float64(v)))
+	case lua.LBool, *lua.LNilType:
+		return v.String()
+	}
+	return "a " + v.Type().String()
+}

@@ -20,11 +20,11 @@ import (
 // or so much work of a built-in that it takes about as long and allocates at
 // most about a KiB.
 const (
-	bytesPerUnit   = 16   // of a string that is made or searched
-	slotsPerUnit   = 64   // of a table's array that is filled or moved
-	valuesPerUnit  = 8    // of a list of arguments or results
-	stepsPerUnit   = 2    // of the pattern matcher
-	unitsPerCaught = 1000 // an error that is caught has had a traceback made
+	bytesPerUnit   = 16  // of a string that is made or searched
+	slotsPerUnit   = 16  // of a table's array that is filled or moved
+	valuesPerUnit  = 8   // of a list of arguments or results
+	stepsPerUnit   = 2   // of the pattern matcher
+	unitsPerCaught = 200 // an error that is caught has had a traceback made
 )
 
 const (

@@ -75,9 +75,10 @@ func (c *intervals) of(s sample, r span) Estimate {
 const fewEvents = 30
 
 // lopsided returns the interval for league values that mostly lie at a bound of
-// the range, as the title share of a player who seldom wins: there the t
-// interval is too short on the far side (where two titles in 1,000 leagues are
-// to be expected, it misses that 14 times in 100), and false if league values are not so.
+// the range, and false if they do not. The title share of a player who seldom
+// wins is such a case: where two titles in 1,000 leagues are to be expected, the
+// t interval misses that 14 times in 100, because it is too short on the far
+// side.
 //
 // It is that of E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998),
 // 193-201, for proportions from clustered data: Clopper and Pearson's with as

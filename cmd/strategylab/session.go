@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
@@ -204,4 +203,3 @@ func (e *experimentRun) print(run report.Run, dir string) error {
 	}
 }
 
-var _ = time.Second

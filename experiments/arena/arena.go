@@ -60,9 +60,10 @@ var _ experiments.Driver = (*Arena)(nil)
 
 // visit is one seat's part in one match.
 type visit struct {
-	id        string // of the match
-	round     int32
-	seat, opp int32
+	match    string // its id
+	opponent string // its player id
+	seat     int32
+	round    int32
 }
 
 // New returns an arena for a plan. factories[f] plays for the player with
@@ -90,14 +91,13 @@ func New(plan results.Plan, factories []strategies.Factory, opts Options) (*Aren
 		plan: plan, factories: factories, draw: draw, opts: opts,
 		rounds: sched.Rounds(), perRound: 2 * len(sched.Round(1)),
 	}
-	for _, m := range sched.Matches() {
-		v := visit{id: m.ID, round: int32(m.Round), seat: int32(m.A), opp: int32(m.B)}
-		w := v
-		w.seat, w.opp = v.opp, v.seat
-		a.visits = append(a.visits, v, w)
-	}
 	for seat := range plan.Field {
 		a.ids = append(a.ids, game.PlayerID(seat))
+	}
+	for _, m := range sched.Matches() {
+		a.visits = append(a.visits,
+			visit{match: m.ID, opponent: a.ids[m.B], seat: int32(m.A), round: int32(m.Round)},
+			visit{match: m.ID, opponent: a.ids[m.A], seat: int32(m.B), round: int32(m.Round)})
 	}
 	return a, a.inspect()
 }

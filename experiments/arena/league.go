@@ -33,7 +33,7 @@ type league struct {
 	at         int // the visit that is next in this stage of the round
 	first, end int // of the round's visits
 
-	inside  bool // a strategy is being called
+	calling int // the visit whose strategy is being called, from 1; 0 if none is
 	verdict game.Verdict
 	outcome strategies.Outcome
 	err     error // why the league cannot go on; it is ctx's
@@ -122,18 +122,17 @@ func (l *league) carryOn(ctx context.Context) {
 // rescue turns a panic of a strategy into its failure and leaves the league
 // after that call. A panic of our own goes on.
 func (l *league) rescue(ctx context.Context) {
-	if !l.inside {
+	if l.calling == 0 {
 		return
 	}
-	l.inside = false
-	err := strategies.Panicked(recover())
-	s := &l.seats[l.arena.visits[l.at].seat]
+	at, err := l.calling-1, strategies.Panicked(recover())
+	l.calling, l.at = 0, at+1
+	s := &l.seats[l.arena.visits[at].seat]
 	if l.stage == asking {
-		*l.side(l.at) = l.refused(ctx, s, err)
+		*l.side(at) = l.refused(ctx, s, err)
 	} else {
 		l.fail(ctx, s, strategies.OpObserve, err)
 	}
-	l.at++
 }
 
 // side is where the record keeps what a visit brought.
@@ -147,26 +146,25 @@ func (l *league) side(at int) *game.Side {
 
 // ask asks the seats of a round, from l.at on.
 func (l *league) ask(ctx context.Context) {
-	visits, seats, ids := l.arena.visits, l.seats, l.arena.ids
-	for ; l.at < l.end; l.at++ {
-		v := &visits[l.at]
-		s, side := &seats[v.seat], l.side(l.at)
+	visits, seats := l.arena.visits, l.seats
+	for at := l.at; at < l.end; at++ {
+		v := &visits[at]
+		s := &seats[v.seat]
 		if s.out != game.NoFault {
-			*side = game.Side{Fault: s.forfeit()}
+			*l.side(at) = game.Side{Fault: s.forfeit()}
 			continue
 		}
-		match := uint64(l.at >> 1)
 		t := &s.turn
-		t.Match, t.MatchID, t.Round = match, v.id, int(v.round)
-		t.Opponent, t.Role = ids[v.opp], role(l.at)
+		t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), v.match, int(v.round), v.opponent, role(at)
 		if s.group != nil {
-			s.group.choose(s, l.at)
+			s.group.choose(s, at)
 			continue
 		}
-		s.rand.Rekey(game.ChoosePosition(match))
-		l.inside = true
+		s.rand.Rekey(game.ChoosePosition(t.Match))
+		l.calling = at + 1
 		c, err := s.strategy.Choose(ctx, t)
-		l.inside = false
+		l.calling = 0
+		side := l.side(at)
 		switch {
 		case err != nil:
 			*side = l.refused(ctx, s, err)
@@ -178,7 +176,7 @@ func (l *league) ask(ctx context.Context) {
 		case c == strategies.Odd:
 			*side = game.Side{Choice: game.Odd}
 		default:
-			*side = l.resolve(ctx, s, l.at, c)
+			*side = l.resolve(ctx, s, at, c)
 		}
 	}
 }
@@ -188,36 +186,33 @@ func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
 // settle decides the matches of a round and tells their players, from l.at on.
 func (l *league) settle(ctx context.Context) {
-	visits, ids := l.arena.visits, l.arena.ids
-	for ; l.at < l.end; l.at++ {
-		m := &l.rec.Matches[l.at>>1]
-		if l.at&1 == 0 {
+	visits, seats, o := l.arena.visits, l.seats, &l.outcome
+	for at := l.at; at < l.end; at++ {
+		v := &visits[at]
+		m := &l.rec.Matches[at>>1]
+		if at&1 == 0 {
 			l.decide(m)
-		}
-		v := &visits[l.at]
-		s := &l.seats[v.seat]
-		if s.out != game.NoFault {
-			continue
-		}
-		o := &l.outcome
-		if l.at&1 == 0 {
+			o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
 			o.Choice, o.OpponentChoice = m.A.Choice, m.B.Choice
 			o.Result, o.Points = l.verdict.ResultA, l.verdict.PointsA
 		} else {
 			o.Choice, o.OpponentChoice = m.B.Choice, m.A.Choice
 			o.Result, o.Points = l.verdict.ResultB, l.verdict.PointsB
 		}
+		s := &seats[v.seat]
+		if s.out != game.NoFault {
+			continue
+		}
+		o.Opponent, o.Role = v.opponent, role(at)
 		s.turn.Standing.Add(o.Result, o.Points)
-		o.Match, o.MatchID, o.Round = uint64(l.at>>1), v.id, int(v.round)
-		o.Opponent, o.Role = ids[v.opp], role(l.at)
 		if s.group != nil {
 			s.group.observe(s, o)
 			continue
 		}
 		s.rand.Rekey(game.ObservePosition(o.Match))
-		l.inside = true
+		l.calling = at + 1
 		err := s.strategy.Observe(ctx, o)
-		l.inside = false
+		l.calling = 0
 		if err != nil {
 			if l.fail(ctx, s, strategies.OpObserve, err); l.err != nil {
 				return
@@ -230,12 +225,11 @@ func (l *league) settle(ctx context.Context) {
 // from the stream of draws, so that a technical loss shifts no other match.
 func (l *league) decide(m *results.Match) {
 	word := l.draws.Next()
-	m.Number = results.NoNumber
-	l.outcome.Number, l.outcome.Drew = 0, false
-	if m.A.Fault|m.B.Fault == game.NoFault {
-		n := l.arena.draw.Pick(word)
-		m.Number = int32(n)
-		l.outcome.Number, l.outcome.Drew = n, true
+	number, clean := results.NoNumber, m.A.Fault|m.B.Fault == game.NoFault
+	if clean {
+		number = l.arena.draw.Pick(word)
 	}
-	l.verdict = m.Verdict()
+	m.Number = int32(number)
+	l.outcome.Number, l.outcome.Drew = number, clean
+	l.verdict = game.Judge(m.A, m.B, number)
 }

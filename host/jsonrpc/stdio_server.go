@@ -30,7 +30,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	defer cut()
 	s := &stdioServer{
 		endpoint: endpoint{cfg: cfg, handler: h},
-		gate:     newGate(cfg.MaxConcurrent, cfg.MaxConcurrent),
+		gate:     newGate(0, 0),
 		slots:    make(chan struct{}, cfg.MaxConcurrent),
 		w:        w,
 		broken:   make(chan struct{}),
@@ -56,7 +56,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 
 type stdioServer struct {
 	endpoint
-	gate  *gate
+	gate  *gate         // only to wait: the limit is slots
 	slots chan struct{} // one per request in hand
 	stop  chan struct{} // closed when no more may be read
 
@@ -87,16 +87,19 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		case <-s.stop:
 			return nil
 		}
-		if s.gate.enter(stdio) != nil { // closed: the server has ended
+		done := s.gate.follow()
+		if done == nil { // the server has ended
 			return nil
 		}
-		go s.handle(ctx, line, tooLong) // waited for by finish, through the gate
+		go func() { // waited for by finish, through the gate
+			defer done()
+			s.handle(ctx, line, tooLong)
+			<-s.slots
+		}()
 	}
 }
 
 func (s *stdioServer) handle(ctx context.Context, line []byte, tooLong bool) {
-	defer s.gate.leave(stdio)
-	defer func() { <-s.slots }()
 	req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
 	if tooLong {
 		s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))

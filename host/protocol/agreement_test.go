@@ -114,8 +114,8 @@ func TestSchemasAndRulesAgree(t *testing.T) {
 		for _, asRequest := range []bool{false, true} {
 			for _, s := range samples(t) {
 				e := byType[s.message.Head().MessageType]
-				if asRequest && e.method == "" {
-					continue
+				if asRequest && e.method == "" || !asRequest && !e.answers() {
+					continue // it never travels that way
 				}
 				t.Run(fmt.Sprintf("%v/request=%v/%s", mode, asRequest, s.name), func(t *testing.T) {
 					t.Parallel()

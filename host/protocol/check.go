@@ -134,9 +134,9 @@ func (c *checker) null(f *field) bool {
 }
 
 // passesForMissing reports whether an empty string is taken for a member that
-// is not there, as tolerant mode takes it in place of anything but prose.
+// is not there: in tolerant mode, of a string that may not be empty.
 func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
-	return c.mode == Tolerant && string(v) == `""` && f.kind != kindProse && f.kind != kindRound
+	return c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty()
 }
 
 // missing finds the demanded fields that an object lacks.

@@ -164,3 +164,121 @@ func exampleBytes(t testing.TB) map[string][]byte {
 	}
 	return files
 }
+
+// TestExamples reads every example file as a program that receives it would:
+// the document keeps the schema of its dialect, the message in it the schema
+// of its type, and the Go type holds all of it.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	covered := make(map[Type]map[string]bool)
+	for path, text := range exampleBytes(t) {
+		dialect := dialectOf(path)
+		t.Run(filepath.ToSlash(path), func(t *testing.T) {
+			wrapping, err := WrappingSchema(dialect.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conforms(t, compile(t, wrapping), text); err != nil {
+				t.Errorf("the document: %v", err)
+			}
+			typ, body := carried(t, dialect, text)
+			schema, err := Schema(typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conforms(t, compile(t, schema), body); err != nil {
+				t.Errorf("the message: %v", err)
+			}
+			roundTrip(t, typ, body, Strict, !byType[typ].answers())
+			if covered[typ] == nil {
+				covered[typ] = make(map[string]bool)
+			}
+			covered[typ][dialect.Name] = true
+		})
+	}
+	for _, typ := range Types() {
+		for _, d := range Dialects() {
+			if !covered[typ][d.Name] {
+				t.Errorf("no example of %s in dialect %s", typ, d.Name)
+			}
+		}
+	}
+}
+
+// dialectOf returns the dialect that an example file is in.
+func dialectOf(path string) *Dialect {
+	for _, d := range Dialects() {
+		if filepath.Dir(path) == d.Name {
+			return d
+		}
+	}
+	return Envelope
+}
+
+// carried returns the message in the document of an example file, taken out
+// of it without the codec.
+func carried(t *testing.T, d *Dialect, text []byte) (Type, jsontext.Value) {
+	t.Helper()
+	doc := parsed(t, text)
+	place := d.Answer
+	var at jsontext.Value
+	switch {
+	case place.Bare:
+		at = jsontext.Value(text)
+	case doc.get("params") != nil:
+		place, at = d.Request, doc.get("params")
+	case doc.get("error") != nil:
+		at = parsed(t, doc.get("error")).get("data")
+		if d == ToolIO {
+			place = Place{}
+		}
+	default:
+		at = doc.get("result")
+	}
+	inner := parsed(t, at)
+	if place.Header != "" {
+		inner = append(parsed(t, inner.get(place.Header)), parsed(t, inner.get(place.Message))...)
+	} else if place.Message != "" {
+		inner = parsed(t, inner.get(place.Message))
+	}
+	return Type(inner.text("message_type")), inner.encode()
+}
+
+func parsed(t testing.TB, raw []byte) document {
+	t.Helper()
+	doc, err := parseDocument(raw)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return doc
+}
+
+// roundTrip decodes a message and encodes it again: nothing is lost.
+func roundTrip(t *testing.T, typ Type, body []byte, mode Mode, asRequest bool) Message {
+	t.Helper()
+	m, err := Decode(typ, body, mode, asRequest)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	again, err := Encode(m)
+	if err != nil {
+		t.Error(err)
+		return m
+	}
+	if want, got := canonical(t, body), canonical(t, again); want != got {
+		t.Errorf("the message changes when it is read and written:\n%s\n%s", want, got)
+	}
+	return m
+}
+
+// canonical returns JSON in the form of RFC 8785, in which equal values are
+// equal texts.
+func canonical(t testing.TB, raw []byte) string {
+	t.Helper()
+	v := jsontext.Value(bytes.Clone(raw))
+	if err := v.Canonicalize(); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return string(v)
+}

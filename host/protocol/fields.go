@@ -29,6 +29,16 @@ const (
 	kindDict   // an object from ids to elem
 )
 
+// mayNotBeEmpty reports whether the kind is a string that says nothing when it
+// is empty.
+func (k kind) mayNotBeEmpty() bool {
+	switch k {
+	case kindText, kindID, kindTime, kindSender, kindVersion:
+		return true
+	}
+	return false
+}
+
 // A field is one rule of a message's table: the type of one member and when
 // it is demanded. Tables are built once, at package initialization, and never
 // changed. The methods below return changed copies, so that a table reads as

@@ -117,7 +117,7 @@ func (w schemaWriter) oneIsThere(s *shape, f *field) jsontext.Value {
 			if !other.null {
 				nothing = append(nothing, value(nil))
 			}
-			if emptyCounts := other.kind == kindProse || other.kind == kindRound; !emptyCounts {
+			if other.kind.mayNotBeEmpty() {
 				nothing = append(nothing, value(""))
 			}
 			there["properties"] = value(map[string]any{name: map[string]any{"not": map[string]any{"enum": nothing}}})
@@ -132,9 +132,11 @@ func (w schemaWriter) member(f *field) jsontext.Value {
 	if w.mode == Strict {
 		return w.described(f, f.null).encode()
 	}
-	return value(map[string]any{"anyOf": []any{
-		w.described(f, f.null).encode(), map[string]any{"enum": []any{nil, ""}},
-	}})
+	nothing := []any{nil}
+	if f.kind.mayNotBeEmpty() {
+		nothing = append(nothing, "")
+	}
+	return value(map[string]any{"anyOf": []any{w.described(f, f.null).encode(), map[string]any{"enum": nothing}}})
 }
 
 func (w schemaWriter) described(f *field, nullable bool) document {

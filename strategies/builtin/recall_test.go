@@ -91,3 +91,27 @@ func TestRecallGivesUpAfterThreeMisses(t *testing.T) {
 		t.Error("still tosses after a hit")
 	}
 }
+
+// The strongest score decides, whichever its sign; the first of equals counts,
+// and a guess that was not made does not.
+func TestRecallFollowsOrInvertsTheStrongest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		guess [guesses]int8
+		score [guesses]int32
+		want  game.Parity
+	}{
+		{[guesses]int8{1, -1}, [guesses]int32{5, 4}, game.Even},
+		{[guesses]int8{1, -1}, [guesses]int32{-5, 4}, game.Odd},
+		{[guesses]int8{-1, -1}, [guesses]int32{4, -5}, game.Even},
+		{[guesses]int8{1, -1}, [guesses]int32{5, 5}, game.Even},
+		{[guesses]int8{0, -1}, [guesses]int32{9, 1}, game.Odd},
+		{[guesses]int8{0, 0, 0, 1}, [guesses]int32{9}, game.Even},
+		{[guesses]int8{}, [guesses]int32{9, -9}, game.NoParity},
+	} {
+		r := recall{guess: c.guess, score: c.score}
+		if got := r.best(); got != c.want {
+			t.Errorf("guesses %v with scores %v: plays %q, want %q", c.guess, c.score, got, c.want)
+		}
+	}
+}

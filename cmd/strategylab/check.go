@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+func checkCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name: "check", ArgsUsage: "FILE", Usage: "say whether a strategy is ready to play, and how it does",
+		Flags:  append([]cli.Flag{seedFlag(), formatFlag("table or json")}, catalogFlags()...),
+		Action: func(c *cli.Context) error { return checkStrategy(p, c) },
+	}
+}
+
+// verdict is the JSON form of a check.
+type verdict struct {
+	Strategy string                 `json:"strategy"`
+	Kind     strategies.Kind        `json:"kind"`
+	Ready    bool                   `json:"ready"`
+	Verdict  string                 `json:"verdict"`
+	Findings []strategytest.Finding `json:"findings"`
+	Trial    *trial                 `json:"trial"` // null if it is not ready
+}
+
+func checkStrategy(p *process, c *cli.Context) error {
+	args, err := arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	format, err := oneOf(c, flagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	e, err := cat.Resolve(args[0])
+	if err != nil {
+		return named(err)
+	}
+	l, err := limits(c)
+	if err != nil {
+		return err
+	}
+	var s uint64 = 1 // the same strategy gets the same verdict
+	if c.IsSet(flagSeed) {
+		if s, err = seed(p, c); err != nil {
+			return err
+		}
+	}
+	findings := strategytest.Check(c.Context, e.Factory, strategytest.Options{Seed: s, Now: p.now, Limits: l})
+	v := verdict{
+		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
+		Verdict: strategytest.Verdict(findings), Findings: findings,
+	}
+	if v.Ready {
+		if v.Trial, err = trialOf(c.Context, cat, e, s); err != nil {
+			return err
+		}
+	}
+	if err := printVerdict(p.stdout, format, v); err != nil {
+		return err
+	}
+	if !v.Ready {
+		return &reported{errCheckFailed}
+	}
+	return nil
+}
+
+func printVerdict(w io.Writer, format string, v verdict) error {
+	if format == "json" {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
+	for _, f := range v.Findings {
+		fmt.Fprintf(w, "  %-7s  %s\n", f.Level, f.What)
+		if f.Where != "" {
+			fmt.Fprintf(w, "           at %s\n", f.Where)
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(w, "           %s\n", f.Hint)
+		}
+	}
+	if v.Trial != nil {
+		fmt.Fprintf(w, "\n%s\n", v.Trial)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", v.Verdict)
+	return err
+}
+
+// trial is how a strategy does in a small field.
+type trial struct {
+	Leagues  int     `json:"leagues"`
+	Players  int     `json:"players"`
+	Adjusted float64 `json:"adjusted"` // points per match
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Place    int     `json:"place"` // by adjusted points
+	Differ   float64 `json:"differ"`
+}
+
+func (t trial) String() string {
+	return fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f),\n"+
+		"place %d of %d; its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
+		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, 100*t.Differ)
+}
+
+// sparring is the small field of a trial: easy to read, easy to beat, and two
+// that learn.
+var sparring = [...]string{"random", "alternate", "copy-last", "frequency", "markov-2"}
+
+func trialOf(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, seed uint64) (*trial, error) {
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: 100, Legs: 10, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
+		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
+	}
+	factories := []strategies.Factory{e.Factory}
+	for _, name := range sparring {
+		other, err := cat.Resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(other.Info.Kind)})
+		factories = append(factories, other.Factory)
+	}
+	est, err := playInMemory(ctx, plan, factories)
+	if err != nil {
+		return nil, err
+	}
+	mine := est.Players[0]
+	t := &trial{
+		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
+		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High,
+	}
+	for place, field := range est.Order {
+		if field == 0 {
+			t.Place = place + 1
+		}
+	}
+	return t, nil
+}
+
+// playInMemory plays a plan and keeps nothing but what it shows.
+func playInMemory(ctx context.Context, plan results.Plan, factories []strategies.Factory) (analysis.Estimates, error) {
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		return analysis.Estimates{}, err
+	}
+	driver, err := arena.New(plan, factories, arena.Options{})
+	if err != nil {
+		return analysis.Estimates{}, err
+	}
+	_, err = experiments.Run(ctx, plan, driver, accumulate{acc}, experiments.Options{})
+	return acc.Estimates(analysis.DefaultLevel), err
+}

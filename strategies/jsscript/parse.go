@@ -1,0 +1,148 @@
+package jsscript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+)
+
+// chunk is what a script is called where it can see it, in Error.stack. It
+// says nothing of where the script lies, so that a path cannot sway its moves.
+const chunk = "script.js"
+
+// The parser recurses for everything that is nested, at up to 4 KiB of stack a
+// level, and cannot be stopped. These limits keep it under 150 MiB.
+const (
+	maxSource  = 256 << 10 // bytes
+	maxOpeners = 30_000    // brackets that open, wherever they stand
+	maxNesting = 500       // of the syntax tree, which the compiler walks
+)
+
+// compile turns a source into a program that any runtime can run, and says
+// what it uses.
+func compile(source []byte) (prg *goja.Program, u *usage, failed *failure) {
+	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	if failed := acceptable(source); failed != nil {
+		return nil, nil, failed
+	}
+	defer func() {
+		if r := recover(); r != nil { // the compiler gives up on some code so
+			prg, u, failed = nil, nil, failAt(0, "", "the compiler failed: %s", clean(fmt.Sprint(r), maxMessage))
+		}
+	}()
+	// Source maps are read from disk, wherever a comment says.
+	tree, err := parser.ParseFile(nil, chunk, string(source), 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, nil, syntaxFailure(source, err)
+	}
+	u, failed = survey(tree)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	prg, err = goja.CompileAST(tree, true)
+	if err != nil {
+		return nil, nil, compilerFailure(err)
+	}
+	return prg, u, nil
+}
+
+func acceptable(source []byte) *failure {
+	if len(source) > maxSource {
+		return failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+	}
+	if !utf8.Valid(source) {
+		return failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
+	}
+	openers := 0
+	for _, c := range source {
+		switch c {
+		case '(', '[', '{', '`':
+			openers++
+		}
+	}
+	if openers > maxOpeners {
+		return failAt(0, "", "the script has %d opening brackets, more than %d", openers, maxOpeners)
+	}
+	return nil
+}
+
+// moduleLine is a line that only a module can have.
+var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)
+
+func syntaxFailure(source []byte, err error) *failure {
+	var list parser.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return failAt(0, "", "%s", clean(err.Error(), maxMessage))
+	}
+	line := list[0].Position.Line
+	if moduleLine.Match(lineOf(source, line)) {
+		return failAt(line, "declare function choose(turn) at the top level, without import or export",
+			"ES modules are not supported")
+	}
+	hint := ""
+	if strings.Contains(list[0].Message, "end of input") {
+		hint = "is a closing bracket missing?"
+	}
+	return failAt(line, hint, "%s", clean(list[0].Message, maxMessage))
+}
+
+func lineOf(source []byte, line int) []byte {
+	for range line - 1 {
+		_, source, _ = bytes.Cut(source, []byte("\n"))
+	}
+	text, _, _ := bytes.Cut(source, []byte("\n"))
+	return text
+}
+
+func compilerFailure(err error) *failure {
+	var se *goja.CompilerSyntaxError
+	if errors.As(err, &se) {
+		return failAt(lineAt(se.File, se.Offset), "", "%s", clean(se.Message, maxMessage))
+	}
+	return failAt(0, "", "%s", clean(err.Error(), maxMessage))
+}
+
+func lineAt(f *file.File, offset int) int {
+	if f == nil {
+		return 0
+	}
+	return f.Position(offset).Line
+}
+
+// header reads the comment at the top of a script, line comments or one block:
+// its first line is the title, the others describe the script.
+func header(source []byte) (title, description string) {
+	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))
+	var lines []string
+	keep := func(line string) {
+		if line = strings.Trim(line, " \t\r*/"); line != "" && line != `"use strict";` {
+			lines = append(lines, line)
+		}
+	}
+	if block, ok := strings.CutPrefix(rest, "/*"); ok {
+		block, _, _ = strings.Cut(block, "*/")
+		for line := range strings.Lines(block) {
+			keep(strings.TrimSuffix(line, "\n"))
+		}
+	} else {
+		for line := range strings.Lines(rest) {
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "//") {
+				break
+			}
+			keep(line)
+		}
+	}
+	if len(lines) == 0 {
+		return "", ""
+	}
+	const maxTitle, maxDescription = 120, 2000
+	return clean(lines[0], maxTitle), clean(strings.Join(lines[1:], " "), maxDescription)
+}

@@ -1,0 +1,27 @@
+-- Drift: leans away from where an opponent has leaned lately.
+-- It keeps one number per opponent, in which older meetings fade, and plays
+-- the opposite of what the number says is coming. While the number says
+-- little it stays with its own last choice, so that others can lean away too.
+
+local FADE = 0.6   -- what is left of the past after each meeting
+local CLEAR = 0.45 -- how far a lean must go to be believed
+
+local lean = {} -- opponent -> from -1, always odd, to 1, always even
+local mine = {} -- opponent -> our own last choice
+
+function choose(turn)
+  local l = lean[turn.opponent] or 0
+  if l > CLEAR then return "odd" end
+  if l < -CLEAR then return "even" end
+  return mine[turn.opponent] or 0.5
+end
+
+function observe(outcome)
+  local who, theirs = outcome.opponent, outcome.opponent_choice
+  if who == nil or theirs == nil then
+    return -- nothing was told, or it was a technical loss
+  end
+  local seen = theirs == "even" and 1 or -1
+  lean[who] = FADE * (lean[who] or 0) + (1 - FADE) * seen
+  mine[who] = outcome.choice
+end

@@ -18,7 +18,17 @@ const (
 
 // String returns the name on the wire, such as "COLLECTING_CHOICES".
 func (p Phase) String() string {
-	return [...]string{"WAITING_FOR_PLAYERS", "COLLECTING_CHOICES", "DRAWING_NUMBER", "FINISHED"}[p]
+	switch p {
+	case WaitingForPlayers:
+		return "WAITING_FOR_PLAYERS"
+	case CollectingChoices:
+		return "COLLECTING_CHOICES"
+	case DrawingNumber:
+		return "DRAWING_NUMBER"
+	case Finished:
+		return "FINISHED"
+	}
+	return fmt.Sprintf("phase-%d", uint8(p))
 }
 
 // Play is one live match: what has been heard from its players, and what
@@ -147,7 +157,7 @@ func (p *Play) advance() {
 type Backoff struct {
 	Retries int           // after the first try; 0 for none
 	First   time.Duration // before the first retry; doubled for each that follows
-	Most    time.Duration // no delay is longer; 0 for no bound
+	Most    time.Duration // no delay is longer
 }
 
 // LeagueBackoff is the back-off of league.v2.
@@ -162,14 +172,8 @@ func (b Backoff) Delay(n int) (time.Duration, bool) {
 		return 0, false
 	}
 	d := b.First
-	for range n - 1 {
-		if b.Most > 0 && d >= b.Most {
-			break
-		}
+	for i := 1; i < n && d < b.Most; i++ {
 		d *= 2
 	}
-	if b.Most > 0 {
-		d = min(d, b.Most)
-	}
-	return d, true
+	return min(d, b.Most), true
 }

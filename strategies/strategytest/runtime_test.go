@@ -233,7 +233,12 @@ func TestBugsAreFound(t *testing.T) {
 		"wrong-op":              {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
 		"plain-error":           {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
 		"stack-trace":           {"invalid-answers", "throwing", "deadline", "cancel", "time-budget", "instruction-budget"},
-		"deaf":                  {"deadline", "cancel", "time-budget", "instruction-budget"},
+		"refuses-seats": {
+			"same-seed", "own-match", "unseeded", "concurrent", "fresh-seat", "valid-answers", "invalid-answers", "throwing",
+			"deadline", "cancel", "time-budget", "instruction-budget", "host-memory", "sandbox",
+			"told-setup", "told-turn", "told-outcome", "told-history", "told-nothing", "log", "batch",
+		},
+		"deaf": {"deadline", "cancel", "time-budget", "instruction-budget"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

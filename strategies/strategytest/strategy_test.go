@@ -129,6 +129,12 @@ func beginners(rt *toy, clock *ticker) map[string]hooks {
 			}
 			v.work(1)
 		}},
+		"mixed by the clock": {choose: func(v *vm) any { return float64(rt.ticks.Add(1)%4) / 4 }},
+		"for one league": {choose: always("even").choose, observe: func(v *vm) {
+			if rt.ticks.Add(1) > 60 {
+				throw(11, "the file is full")
+			}
+		}},
 		"by the clock": {choose: func(v *vm) any { return evenOdd(rt.ticks.Add(1)%3 == 0) }},
 	}
 }
@@ -181,6 +187,9 @@ func TestCheckFindsFlaws(t *testing.T) {
 		{"", "waits for observe", []string{"warning untold"}},
 		{"", "in order", []string{"warning out-of-order"}},
 		{"", "by the clock", []string{"error deterministic"}},
+		{"", "mixed by the clock", []string{"error deterministic"}},
+		{"", "for one league", []string{"error deterministic", "error technical"}},
+		{"seat-close", "constant", []string{"error league"}},
 		{"unseeded", "sound", []string{"error deterministic"}},
 		{"one-league", "sound", []string{"error independent"}},
 		{"shared-memory", "takes turns", []string{"error independent"}},
@@ -213,7 +222,7 @@ func TestCheckInWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"sound", "wrong answer", "start throws", "choice of a technical loss", "history grows",
-		"never returns", "in order", "by the clock", "nearly too slow", "counts to a million", "counts to four million",
+		"never returns", "in order", "by the clock", "mixed by the clock", "for one league", "nearly too slow", "counts to a million", "counts to four million",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,6 +99,8 @@ func (f *toyFactory) New(ctx context.Context, s strategies.Setup) (strategies.St
 	}
 	f.open.Add(1)
 	switch f.toy.bug {
+	case "refuses-seats":
+		return nil, errors.New("no seat is free")
 	case "ignores-key":
 		v.rand = game.NewRand(game.Key{})
 	case "running-stream":
@@ -379,6 +381,10 @@ func (b *toyBatch) Step(ctx context.Context, s *strategies.Step) error {
 	}
 	for i, t := range s.Choose {
 		seat := b.seats[t.Seat]
+		if seat == nil { // ended in this step
+			s.Choices = append(s.Choices, 0)
+			continue
+		}
 		if b.factory.toy.bug == "batch-mixes-seats" {
 			seat = b.seats[0]
 		}

@@ -66,14 +66,14 @@ func (p *probe) seated(ctx context.Context, name string, m Maker, l budget.Limit
 }
 
 func (p *probe) leave(name string, s *seat) {
-	if err := s.strategy.Close(); err != nil {
+	if err := s.close(); err != nil {
 		p.fail(name, "Close of a seat = %v, want nil", err)
 	}
 }
 
 // bounded runs a call that something has to stop, and waits for it to return.
 // It returns false if the call does not: then its goroutine is lost, and the
-// caller must leave the seat and the factory alone.
+// caller must leave the seat alone.
 func (p *probe) bounded(ctx context.Context, e ending, name string, call func(context.Context) error) (error, bool) {
 	ctx, cancel := e.enter(ctx)
 	defer cancel()
@@ -92,18 +92,16 @@ func (p *probe) bounded(ctx context.Context, e ending, name string, call func(co
 
 // wantError holds an error to what a strategy's author has to be told.
 func (p *probe) wantError(name string, err error, source string, op strategies.Op, line bool, faults ...game.Fault) {
-	var se *strategies.Error
-	switch fault := strategies.FaultOf(err); {
-	case err == nil:
+	if err == nil {
 		p.fail(name, "no error, want a fault of kind %v", faults)
 		return
-	case len(faults) > 0 && !slices.Contains(faults, fault):
-		p.fail(name, "error %q is a fault of kind %v, want %v", err, fault, faults)
-	case !errors.As(err, &se):
-		p.fail(name, "error %q (%T) is no *strategies.Error", err, err)
-		return
 	}
+	if fault := strategies.FaultOf(err); len(faults) > 0 && !slices.Contains(faults, fault) {
+		p.fail(name, "error %q is a fault of kind %v, want %v", err, fault, faults)
+	}
+	var se *strategies.Error
 	if !errors.As(err, &se) {
+		p.fail(name, "error %q (%T) is no *strategies.Error", err, err)
 		return
 	}
 	if se.Op != op {
@@ -166,5 +164,5 @@ func moves(ctx context.Context, f strategies.Factory, key game.Key, n int) ([]st
 		return nil, err
 	}
 	choices, err := play(ctx, s, 0, n)
-	return choices, errors.Join(err, s.strategy.Close())
+	return choices, errors.Join(err, s.close())
 }

@@ -45,9 +45,6 @@ type failure struct {
 	err   error
 }
 
-// opClose is what a seat does last. No script has a hook for it.
-const opClose strategies.Op = "close"
-
 // me is the seat under test in every scenario.
 const me = 1
 
@@ -184,7 +181,7 @@ func (r *rehearsal) finish(ctx context.Context) *rehearsal {
 	for r.step(ctx) {
 	}
 	if r.seat != nil {
-		if err := r.seat.strategy.Close(); err != nil {
+		if err := r.seat.close(); err != nil {
 			r.failures = append(r.failures, failure{opClose, "", err})
 		}
 	}

@@ -102,7 +102,7 @@ func (p *probe) spin(ctx context.Context, e ending) {
 		err, ok := p.bounded(ctx, e, "SpinStart", func(ctx context.Context) error {
 			s, err := sit(ctx, f, setup(), game.Key{1, 2})
 			if err == nil {
-				err = s.strategy.Close()
+				err = s.close()
 			}
 			return err
 		})

@@ -117,7 +117,7 @@ func checkConcurrent(ctx context.Context, p *probe) {
 				}
 				seated.Wait()
 				together[i], errs[i] = play(ctx, s, 0, sample)
-				errs[i] = errors.Join(errs[i], s.strategy.Close())
+				errs[i] = errors.Join(errs[i], s.close())
 			})
 		}
 		done.Wait()

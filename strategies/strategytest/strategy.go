@@ -26,8 +26,8 @@ type Options struct {
 
 // Check takes a strategy through small leagues against assorted opponents and
 // tells what its author should know. A failure that is met in several leagues
-// is an error or a warning in the first of them, and Info in the others. When ctx is done, the
-// findings end with an Error that says so.
+// is an error or a warning in the first of them, and Info in the others. When
+// ctx is done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
 	c := &examination{factory: f, options: o, seen: make(map[string]string)}
 	c.run(ctx)
@@ -169,9 +169,12 @@ func (c *examination) describe(r *rehearsal, f failure, n int) Finding {
 	default:
 		out.What = fmt.Sprintf("%s fails in %d of %s, first in %s: %s", f.op, n, matches(len(r.decisions)), f.match, cause)
 	}
-	if strategies.EndsSeat(f.op, fault) {
+	switch {
+	case strategies.EndsSeat(f.op, fault):
 		out.What += "; this costs it the rest of the league"
-	} else {
+	case n == 1:
+		out.What += "; this costs it the match"
+	default:
 		out.What += "; each time costs it the match"
 	}
 	return out

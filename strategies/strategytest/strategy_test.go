@@ -43,11 +43,14 @@ func beginners(rt *toy, clock *ticker) map[string]hooks {
 			},
 			observe: func(v *vm) { clock.pass(3 * time.Microsecond) },
 		},
-		"constant":      always("even"),
-		"probability":   always(0.75),
-		"wrong answer":  always("Even"),
-		"start throws":  {start: func(*vm) { throw(2, "attempt to call a nil value") }, choose: always("even").choose},
-		"choose throws": {choose: func(*vm) any { throw(5, "attempt to index a nil value"); return nil }},
+		"panics":            {choose: func(v *vm) any { panic("index out of range [7]") }, observe: func(v *vm) {}},
+		"panics at once":    {start: func(*vm) { panic("no such file") }, choose: always("even").choose},
+		"panics in observe": {choose: always("even").choose, observe: func(*vm) { panic("nil map") }},
+		"constant":          always("even"),
+		"probability":       always(0.75),
+		"wrong answer":      always("Even"),
+		"start throws":      {start: func(*vm) { throw(2, "attempt to call a nil value") }, choose: always("even").choose},
+		"choose throws":     {choose: func(*vm) any { throw(5, "attempt to index a nil value"); return nil }},
 		"choice of a technical loss": {choose: always("odd").choose, observe: func(v *vm) {
 			if v.outcome["opponent_choice"] == nil {
 				throw(7, "attempt to concatenate a nil value (field 'opponent_choice')")
@@ -165,6 +168,9 @@ func TestCheckFindsFlaws(t *testing.T) {
 		want      []string // what is worse than Info, as "level id"
 	}{
 		{"", "sound", nil},
+		{"", "panics", []string{"error league"}},
+		{"", "panics at once", []string{"error league"}},
+		{"", "panics in observe", []string{"error league"}},
 		{"", "constant", nil},
 		{"", "counts to a million", nil},
 		{"", "counts to four million", []string{"warning budget-observe"}},
@@ -222,7 +228,7 @@ func TestCheckInWords(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"sound", "wrong answer", "start throws", "choice of a technical loss", "history grows",
-		"never returns", "in order", "by the clock", "mixed by the clock", "for one league", "nearly too slow", "counts to a million", "counts to four million",
+		"never returns", "in order", "panics", "by the clock", "mixed by the clock", "for one league", "nearly too slow", "counts to a million", "counts to four million",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,35 @@ const (
 	maxSpread = 4096
 )
 
+// toInt64 cuts a number down to a whole one. What is out of range becomes the
+// nearest in range; Go by itself leaves that to the processor.
+func toInt64(n lua.LNumber) int64 {
+	switch {
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	case n <= math.MinInt64:
+		return math.MinInt64
+	case n != n:
+		return 0
+	}
+	return int64(n)
+}
+
+// intArg returns argument number n, which must be a number, as a count or an
+// index: a whole number that leaves room for sums.
+func intArg(l *lua.LState, n int) int {
+	const far = 1 << 53
+	return int(min(max(toInt64(l.CheckNumber(n)), -far), far))
+}
+
+// optInt is intArg with a default for an argument that is not there.
+func optInt(l *lua.LState, n, otherwise int) int {
+	if l.Get(n) == lua.LNil {
+		return otherwise
+	}
+	return intArg(l, n)
+}
+
 // appendScalar appends a string or a number as the script would see it.
 func appendScalar(buf []byte, v lua.LValue) []byte {
 	switch v := v.(type) {
@@ -189,7 +218,7 @@ func basePairs(l *lua.LState) int {
 }
 
 var nextIndex = function(func(l *lua.LState) int {
-	t, i := l.CheckTable(1), l.CheckInt(2)+1
+	t, i := l.CheckTable(1), intArg(l, 2)+1
 	v := t.RawGetInt(i)
 	if v == lua.LNil {
 		return 0
@@ -209,11 +238,11 @@ func baseIPairs(l *lua.LState) int {
 
 func baseUnpack(l *lua.LState) int {
 	t := l.CheckTable(1)
-	from, to := l.OptInt(2, 1), l.OptInt(3, t.Len())
+	from, to := optInt(l, 2, 1), optInt(l, 3, t.Len())
 	if from > to {
 		return 0
 	}
-	if to-from >= maxSpread || to-from < 0 { // a difference may overflow
+	if to-from >= maxSpread {
 		l.RaiseError("too many results to unpack (the limit is %d)", maxSpread)
 	}
 	of(l).charge(int64((to - from) / valuesPerUnit))
@@ -231,7 +260,7 @@ func baseToNumber(l *lua.LState) int {
 		l.Push(n)
 		return 1
 	}
-	l.Push(parseNumber(v, l.OptInt(2, 10)))
+	l.Push(parseNumber(v, optInt(l, 2, 10)))
 	return 1
 }
 

@@ -57,7 +57,7 @@ func readDirective(l *lua.LState, s string) (directive, string) {
 		l.RaiseError("invalid format (repeated flags)")
 	}
 	if rest == "" {
-		l.RaiseError("invalid option '%%' to 'format'")
+		l.RaiseError("invalid option '%s' to 'format'", "%")
 	}
 	d.verb = rest[0]
 	return d, rest[1:]
@@ -79,13 +79,13 @@ func digits(l *lua.LState, s string) (number, rest string) {
 func (d directive) append(l *lua.LState, out []byte, arg int) []byte {
 	switch d.verb {
 	case 'c':
-		return fmt.Appendf(out, d.spec("-", 's', false), string([]byte{byte(integer(l, arg))}))
+		return fmt.Appendf(out, d.spec("-", 's', false), string([]byte{byte(toInt64(l.CheckNumber(arg)))}))
 	case 'd', 'i':
-		return fmt.Appendf(out, d.spec("-+ 0", 'd', true), integer(l, arg))
+		return fmt.Appendf(out, d.spec("-+ 0", 'd', true), toInt64(l.CheckNumber(arg)))
 	case 'u':
-		return fmt.Appendf(out, d.spec("-0", 'd', true), uint64(integer(l, arg)))
+		return fmt.Appendf(out, d.spec("-0", 'd', true), uint64(toInt64(l.CheckNumber(arg))))
 	case 'o', 'x', 'X':
-		return fmt.Appendf(out, d.spec("-#0", d.verb, true), uint64(integer(l, arg)))
+		return fmt.Appendf(out, d.spec("-#0", d.verb, true), uint64(toInt64(l.CheckNumber(arg))))
 	case 'e', 'E', 'f', 'g', 'G':
 		return d.float(out, float64(l.CheckNumber(arg)))
 	case 'q':
@@ -140,21 +140,6 @@ func (d directive) string(out []byte, s string) []byte {
 		return append(append(out, s...), pad...)
 	}
 	return append(append(out, pad...), s...)
-}
-
-// integer reads an argument that C would take as a long. Numbers out of range
-// become the nearest that is in range.
-func integer(l *lua.LState, arg int) int64 {
-	f := float64(l.CheckNumber(arg))
-	switch {
-	case f >= math.MaxInt64:
-		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
-	case f != f:
-		return 0
-	}
-	return int64(f)
 }
 
 // quote writes a string so that Lua would read it back.

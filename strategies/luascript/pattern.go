@@ -1,9 +1,6 @@
 package luascript
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // The matcher follows lstrlib.c of Lua 5.1.5 (R. Ierusalimschy, L. H. de
 // Figueiredo, W. Celes; MIT licence), with two additions: it counts its steps,
@@ -39,12 +36,7 @@ type matcher struct {
 // turned into an error by whoever drives the matcher.
 type badPattern struct{ error }
 
-func reject(format string, args ...any) {
-	if len(args) == 0 {
-		panic(badPattern{errors.New(format)})
-	}
-	panic(badPattern{fmt.Errorf(format, args...)})
-}
+func reject(why string) { panic(badPattern{errors.New(why)}) }
 
 // step counts one step of work.
 func (m *matcher) step() {
@@ -130,7 +122,7 @@ func (m *matcher) escape(s, p int) (int, int) {
 	case 'f':
 		p++
 		if p >= len(m.pat) || m.pat[p] != '[' {
-			reject("missing '[' after '%%f' in pattern")
+			reject("missing '[' after '%f' in pattern")
 		}
 		end := m.classEnd(p)
 		var before, here byte
@@ -155,7 +147,7 @@ func (m *matcher) classEnd(p int) int {
 	switch c {
 	case '%':
 		if p == len(m.pat) {
-			reject("malformed pattern (ends with '%%')")
+			reject("malformed pattern (ends with '%')")
 		}
 		return p + 1
 	case '[':

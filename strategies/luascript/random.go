@@ -18,16 +18,16 @@ func mathRandom(l *lua.LState) int {
 		l.Push(lua.LNumber(rand.Float64()))
 		return 1
 	case 1:
-		high = l.CheckInt(1)
+		high = intArg(l, 1)
 	case 2:
-		low, high = l.CheckInt(1), l.CheckInt(2)
+		low, high = intArg(l, 1), intArg(l, 2)
 	default:
 		l.RaiseError("wrong number of arguments")
 	}
 	if low > high {
 		l.ArgError(l.GetTop(), "interval is empty")
 	}
-	if n := uint64(high) - uint64(low); n >= maxInterval {
+	if high-low >= maxInterval {
 		l.ArgError(l.GetTop(), "interval is too large")
 	}
 	l.Push(lua.LNumber(low + rand.IntN(high-low+1)))

@@ -79,7 +79,7 @@ func plain(pat string) bool { return !strings.ContainsAny(pat, "^$*+?.([%-") }
 
 func stringFind(l *lua.LState) int {
 	src, pat := l.CheckString(1), l.CheckString(2)
-	start := offset(l.OptInt(3, 1), len(src))
+	start := offset(optInt(l, 3, 1), len(src))
 	if lua.LVAsBool(l.Get(4)) || plain(pat) {
 		of(l).charge(int64((len(src) - start) / bytesPerUnit))
 		i := strings.Index(src[start:], pat)
@@ -106,7 +106,7 @@ func stringFind(l *lua.LState) int {
 
 func stringMatch(l *lua.LState) int {
 	src, pat := l.CheckString(1), l.CheckString(2)
-	m, s, e := first(l, src, pat, offset(l.OptInt(3, 1), len(src)))
+	m, s, e := first(l, src, pat, offset(optInt(l, 3, 1), len(src)))
 	if e == noMatch {
 		l.Push(lua.LNil)
 		return 1
@@ -155,7 +155,7 @@ func stringGSub(l *lua.LState) int {
 	src, pat := l.CheckString(1), l.CheckString(2)
 	l.CheckTypes(3, lua.LTString, lua.LTNumber, lua.LTTable, lua.LTFunction)
 	repl := l.Get(3)
-	most := l.OptInt(4, len(src)+1)
+	most := optInt(l, 4, len(src)+1)
 	m := newMatcher(l, src, pat)
 	p := 0
 	if strings.HasPrefix(pat, "^") {

@@ -22,8 +22,8 @@ func span(from, to, n int) (int, int) {
 
 func stringByte(l *lua.LState) int {
 	s := l.CheckString(1)
-	at := l.OptInt(2, 1)
-	from, to := span(at, l.OptInt(3, at), len(s))
+	at := optInt(l, 2, 1)
+	from, to := span(at, optInt(l, 3, at), len(s))
 	if from >= len(s) {
 		return 0
 	}
@@ -40,7 +40,7 @@ func stringByte(l *lua.LState) int {
 func stringChar(l *lua.LState) int {
 	buf := make([]byte, l.GetTop())
 	for i := range buf {
-		c := l.CheckInt(i + 1)
+		c := intArg(l, i+1)
 		if c < 0 || c > math.MaxUint8 {
 			l.ArgError(i+1, "invalid value")
 		}
@@ -97,14 +97,12 @@ func stringReverse(l *lua.LState) int {
 }
 
 func stringRep(l *lua.LState) int {
-	s, n := l.CheckString(1), l.CheckInt(2)
+	s, n := l.CheckString(1), intArg(l, 2)
 	if n <= 0 || s == "" {
 		l.Push(lua.LString(""))
 		return 1
 	}
-	if n > maxString { // the product below would overflow
-		newString(l, "the result of string.rep", n)
-	}
+	fits(l, "the result of string.rep", n) // so that the product cannot overflow
 	newString(l, "the result of string.rep", len(s)*n)
 	l.Push(lua.LString(strings.Repeat(s, n)))
 	return 1
@@ -112,7 +110,7 @@ func stringRep(l *lua.LState) int {
 
 func stringSub(l *lua.LState) int {
 	s := l.CheckString(1)
-	from, to := span(l.CheckInt(2), l.OptInt(3, -1), len(s))
+	from, to := span(intArg(l, 2), optInt(l, 3, -1), len(s))
 	if from >= len(s) {
 		from, to = 0, 0
 	}

@@ -8,7 +8,7 @@ import (
 
 func tableConcat(l *lua.LState) int {
 	t, sep := l.CheckTable(1), l.OptString(2, "")
-	from, to := l.OptInt(3, 1), l.OptInt(4, t.Len())
+	from, to := optInt(l, 3, 1), optInt(l, 4, t.Len())
 	of(l).charge(int64(t.Len() / valuesPerUnit))
 	var buf []byte
 	for i := from; i <= to; i++ {
@@ -33,7 +33,7 @@ func tableInsert(l *lua.LState) int {
 	case 2:
 		t.Append(l.Get(2))
 	case 3:
-		at, n := l.CheckInt(2), t.Len()
+		at, n := intArg(l, 2), t.Len()
 		if at < 1 || at > n {
 			admit(l, t, lua.LNumber(at))
 			l.RawSet(t, lua.LNumber(at), l.Get(3))
@@ -50,7 +50,7 @@ func tableInsert(l *lua.LState) int {
 func tableRemove(l *lua.LState) int {
 	t := l.CheckTable(1)
 	n := t.Len()
-	at := l.OptInt(2, n)
+	at := optInt(l, 2, n)
 	if at < 1 || at > n {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -72,11 +73,12 @@ func unknownCommand(c *cli.Context) error {
 // arguments returns exactly the positional arguments a command wants.
 func arguments(c *cli.Context, names ...string) ([]string, error) {
 	got := c.Args().Slice()
+	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
 	switch {
 	case len(got) < len(names):
-		return nil, usagef("%s: %s is missing; usage: %s %s", c.Command.FullName(), names[len(got)], "strategylab "+c.Command.FullName(), c.Command.ArgsUsage)
+		return nil, withHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
 	case len(got) > len(names):
-		return nil, usagef("%s: unexpected argument %q; usage: %s %s", c.Command.FullName(), got[len(names)], "strategylab "+c.Command.FullName(), c.Command.ArgsUsage)
+		return nil, withHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
 	}
 	return got, nil
 }

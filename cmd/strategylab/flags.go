@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -103,7 +104,7 @@ func oneOf(c *cli.Context, flag string, values ...string) (string, error) {
 			return v, nil
 		}
 	}
-	return "", usagef("--%s is %q, want one of %q", flag, c.String(flag), values)
+	return "", usagef("--%s is %q, want one of %s", flag, c.String(flag), strings.Join(values, ", "))
 }
 
 // atLeast checks a flag that is a number.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,6 +19,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// TestScript runs whole command lines as processes, each in a folder of its own.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -23,5 +27,48 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"digest":   sameDigest,
+			"truncate": truncate,
+			"anyof":    anyOf,
+		},
 	})
+}
+
+// sameDigest compares the digests of JSON documents: digest FILE FILE...
+func sameDigest(ts *testscript.TestScript, neg bool, args []string) {
+	digests := map[string]bool{}
+	for _, file := range args {
+		var doc struct{ Digest string }
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &doc))
+		if len(doc.Digest) != 64 {
+			ts.Fatalf("%s has the digest %q", file, doc.Digest)
+		}
+		digests[doc.Digest] = true
+	}
+	if same := len(digests) == 1; same == neg {
+		ts.Fatalf("digests: %v", digests)
+	}
+}
+
+// truncate cuts bytes off the end of a file: truncate FILE N.
+func truncate(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()-n))
+}
+
+// anyOf looks for a pattern in several files: anyof PATTERN FILE...
+func anyOf(ts *testscript.TestScript, neg bool, args []string) {
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	found := false
+	for _, file := range args[1:] {
+		found = found || re.MatchString(ts.ReadFile(file))
+	}
+	if found == neg {
+		ts.Fatalf("%q in any of %q: %v", args[0], args[1:], found)
+	}
 }

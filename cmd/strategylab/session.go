@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -190,7 +192,11 @@ func (e *experimentRun) print(run report.Run, dir string) error {
 	case "json":
 		return report.WriteJSON(e.p.stdout, run.Document())
 	case "csv":
-		if err := writePairs(filepath.Join(dir, "pairs.csv"), run); err != nil {
+		var pairs bytes.Buffer
+		if err := report.WritePairsCSV(&pairs, run); err != nil {
+			return err
+		}
+		if err := disk.WriteFile(filepath.Join(dir, "pairs.csv"), pairs.Bytes(), 0o644); err != nil {
 			return err
 		}
 		return report.WritePlayersCSV(e.p.stdout, run)
@@ -202,4 +208,3 @@ func (e *experimentRun) print(run report.Run, dir string) error {
 		return report.WriteTable(e.p.stdout, run, width)
 	}
 }
-

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// command runs this test binary as strategylab (see TestMain).
+func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Args = append([]string{"strategylab"}, args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// until waits for a condition of another process.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.NewTimer(30 * time.Second)
+	defer timeout.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-timeout.C:
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+func digestOf(t *testing.T, document []byte) (digest string, leagues int) {
+	t.Helper()
+	var doc struct {
+		Digest  string
+		Leagues int
+	}
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatalf("%v in %q", err, document)
+	}
+	return doc.Digest, doc.Leagues
+}
+
+const longRun = 3000
+
+func longArgs(out string) []string {
+	return []string{"experiment", "--runs", fmt.Sprint(longRun), "--seed", "11", "--field", "random,ctw,hedge,markov-3", "--format", "json", "--quiet", "--out", out}
+}
+
+// A run that is interrupted keeps its complete leagues and says how to go on;
+// one that is killed is repaired. Resumed, both come to the digest of a run
+// that nobody disturbed.
+func TestInterruptedRunsResume(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	undisturbed, err := command(t.Context(), dir, longArgs("whole")...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := digestOf(t, undisturbed)
+	for name, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "terminated": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			partial := disturb(t, dir, name, sig)
+			if sig != syscall.SIGKILL {
+				if _, n := digestOf(t, partial); n < 1 || n > longRun {
+					t.Errorf("reported on %d leagues", n)
+				}
+			}
+			resumed, err := command(t.Context(), dir, "experiment", "--resume", name, "--format", "json", "--quiet").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, n := digestOf(t, resumed); got != want || n != longRun {
+				t.Errorf("resumed to %d leagues and digest %s, want %d and %s", n, got, longRun, want)
+			}
+		})
+	}
+}
+
+// disturb starts a run, sends it a signal when leagues have been recorded, and
+// returns what it printed.
+func disturb(t *testing.T, dir, name string, sig syscall.Signal) []byte {
+	t.Helper()
+	cmd := command(t.Context(), dir, longArgs(name)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "leagues on disk", func() bool {
+		info, err := os.Stat(filepath.Join(dir, name, "leagues.bin"))
+		return err == nil && info.Size() > 5000
+	})
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		t.Logf("%s: the run was over before the signal", name)
+	case sig == syscall.SIGKILL:
+	case !errors.As(err, &exit) || exit.ExitCode() != exitStopped:
+		t.Errorf("%v, want exit code %d; stderr: %s", err, exitStopped, stderr.String())
+	}
+	return stdout.Bytes()
+}
+
+// lines collects what a command prints while it runs.
+type lines struct {
+	t    *testing.T
+	file *os.File
+}
+
+func (l lines) until(text string) string {
+	l.t.Helper()
+	var all []byte
+	until(l.t, text, func() bool {
+		var err error
+		if all, err = os.ReadFile(l.file.Name()); err != nil {
+			l.t.Fatal(err)
+		}
+		return strings.Contains(string(all), text)
+	})
+	return string(all)
+}
+
+func collect(t *testing.T, name string) lines {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return lines{t, f}
+}
+
+// With --watch the experiment runs again when a script is saved, says what
+// changed, outlives a version that does not load, and ends with Ctrl-C.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "scripts", "mine.lua")
+	save := func(body string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(script, []byte("function choose(turn) "+body+" end\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(`return "even"`)
+	cmd := command(t.Context(), dir, "experiment", "--watch", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out", "out")
+	stdout, stderr := collect(t, "stdout"), collect(t, "stderr")
+	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stderr.until("waiting for a script to change")
+	save(`return == "odd"`)
+	stderr.until("scripts/mine.lua:1: load:")
+	save(`return "odd"`)
+	text := stdout.until("unchanged")
+	if !strings.Contains(text, "what changed in adjusted points") || !strings.Contains(text, "mine ") {
+		t.Errorf("stdout: %s", text)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+}

@@ -52,7 +52,7 @@ type Answer struct {
 	Kind AnswerKind
 	// Status is the HTTP status; 200 over STDIO.
 	Status int
-	// Header is the HTTP header, nil over STDIO.
+	// Header is the HTTP header. It may be nil on other transports.
 	Header http.Header
 	// Raw is the whole body: a JSON object, or nil for AnswerNone.
 	Raw jsontext.Value

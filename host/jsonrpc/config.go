@@ -40,8 +40,8 @@ type Config struct {
 	MaxDepth int
 	// MaxHeader is the longest HTTP header that is read, in bytes: 16 KiB.
 	MaxHeader int
-	// MaxConns is the number of open connections: 1024. At the limit, further
-	// ones wait in the backlog of the operating system.
+	// MaxConns is the number of open connections, of all peers together: 1024.
+	// At the limit, further ones wait in the backlog of the operating system.
 	MaxConns int
 	// MaxConcurrent is the number of requests in hand: 1024. At the limit HTTP
 	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO

@@ -320,6 +320,18 @@ func TestConnectBeforeServe(t *testing.T) {
 	}
 }
 
+// TestServeEnded: a server that is told to end before it begins ends.
+func TestServeEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for srv := range listeners(t, jsonrpc.Config{}) {
+		if err := srv.Serve(ctx, echo); err != nil {
+			t.Errorf("Serve = %v, want nil", err)
+		}
+	}
+}
+
 func TestServeAfterClose(t *testing.T) {
 	t.Parallel()
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{})

@@ -1,0 +1,187 @@
+package jsonrpc_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// listeners opens a server on HTTP and one on loopback, with a client of each.
+func listeners(t *testing.T, cfg jsonrpc.Config) map[server]*jsonrpc.Client {
+	t.Helper()
+	network := new(jsonrpc.Loopback)
+	web, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := network.Listen("", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := map[server]*jsonrpc.Client{
+		web:  jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}),
+		loop: jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{}),
+	}
+	for _, c := range clients {
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	return clients
+}
+
+// TestDrainFinishes: a request in hand is answered after the server was told
+// to end, and a new one is turned away.
+func TestDrainFinishes(t *testing.T) {
+	t.Parallel()
+	for srv, c := range listeners(t, jsonrpc.Config{}) {
+		h := newHolder()
+		stop := serve(t, srv, h)
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "hold"})
+			answered <- err
+		}()
+		<-h.entered
+		stopped := make(chan error, 1)
+		go func() { stopped <- stop() }()
+		if !eventually(func() bool {
+			_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
+			return err != nil
+		}) {
+			t.Errorf("%s still takes calls while it drains", srv.URL())
+		}
+		select {
+		case err := <-stopped:
+			t.Fatalf("Serve returned %v with a request in hand", err)
+		default:
+		}
+		close(h.release)
+		if err := <-answered; err != nil {
+			t.Errorf("the call in hand: %v", err)
+		}
+		if err := <-stopped; err != nil {
+			t.Errorf("Serve = %v, want nil", err)
+		}
+	}
+}
+
+// TestDrainCutsOff: what does not finish in the drain period is cut off, and
+// Serve says so.
+func TestDrainCutsOff(t *testing.T) {
+	t.Parallel()
+	for srv, c := range listeners(t, jsonrpc.Config{Drain: 20 * time.Millisecond}) {
+		h := newHolder()
+		stop := serve(t, srv, h)
+		// The caller's own deadline, which is the handler's over loopback.
+		ctx, cancel := context.WithCancel(context.Background())
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.Call(ctx, srv.URL(), jsonrpc.Message{Method: "hold"})
+			answered <- err
+			cancel()
+		}()
+		<-h.entered
+		if err := stop(); err == nil || !strings.Contains(err.Error(), "1 requests were cut off after 20ms") {
+			t.Errorf("Serve = %v, want one request cut off", err)
+		}
+		if err := <-answered; kindOf(err) != jsonrpc.ErrClosed {
+			t.Errorf("the call that was cut off: %v, want ErrClosed", err)
+		}
+	}
+}
+
+// TestDrainEndsStreams: a stream beside the endpoint ends at once, not after
+// the drain period.
+func TestDrainEndsStreams(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	other := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-r.Context().Done()
+	})
+	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: other, Drain: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serve(t, srv, echo)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		request(t, "GET", srv.URL(), "", nil)
+	}()
+	<-entered
+	if err := stop(); err != nil {
+		t.Errorf("Serve = %v, want nil", err)
+	}
+	<-ended
+}
+
+// TestDrainClosesUnused: a connection on which nothing was sent does not hold
+// up the end of the server, nor does an idle one.
+func TestDrainClosesUnused(t *testing.T) {
+	t.Parallel()
+	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Drain: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serve(t, srv, echo)
+	unused := dial(t, srv)
+	c := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	defer c.Close()
+	if _, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	// net/http by itself would wait five seconds for the unused one.
+	if d := time.Since(start); d > 4*time.Second {
+		t.Errorf("ending took %v", d)
+	}
+	if _, err := io.ReadAll(unused); err != nil {
+		t.Logf("the unused connection ended with %v", err)
+	}
+}
+
+// TestLoopbackDrainPeriod looks at the loopback's drain with a clock that can
+// be watched.
+func TestLoopbackDrainPeriod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := new(jsonrpc.Loopback)
+		srv, err := network.Listen("P01", jsonrpc.Config{Drain: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHolder()
+		stop := serve(t, srv, h)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+		start := time.Now()
+		go func() {
+			if _, err := c.Call(ctx, srv.URL(), jsonrpc.Message{Method: "hold"}); kindOf(err) != jsonrpc.ErrClosed {
+				t.Errorf("the call that was cut off: %v, want ErrClosed", err)
+			}
+			if d := time.Since(start); d != 3*time.Second {
+				t.Errorf("cut off after %v, want 3s", d)
+			}
+		}()
+		<-h.entered
+		if err := stop(); err == nil {
+			t.Error("Serve = nil, want an error")
+		}
+		if d := time.Since(start); d != time.Minute {
+			t.Errorf("Serve returned after %v, want when the handler did, after 1m", d)
+		}
+		if _, err := network.Listen("P01", jsonrpc.Config{}); err != nil {
+			t.Errorf("the name is not free afterwards: %v", err)
+		}
+	})
+}

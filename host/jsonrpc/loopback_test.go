@@ -1,0 +1,177 @@
+package jsonrpc_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+func TestLoopbackNames(t *testing.T) {
+	t.Parallel()
+	network := new(jsonrpc.Loopback)
+	var urls []string
+	for _, host := range []string{"", "P01", "manager:8000", ""} {
+		srv, err := network.Listen(host, jsonrpc.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, srv.URL())
+	}
+	want := []string{"http://loopback-1/mcp", "http://P01/mcp", "http://manager:8000/mcp", "http://loopback-2/mcp"}
+	if diff := cmp.Diff(want, urls); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := network.Listen("P01", jsonrpc.Config{}); err == nil {
+		t.Error("a name was taken twice")
+	}
+	if _, err := network.Listen("P01", jsonrpc.Config{Path: "/other"}); err != nil {
+		t.Errorf("another path under the same name: %v", err)
+	}
+}
+
+func TestLoopbackNobodyListens(t *testing.T) {
+	t.Parallel()
+	network := new(jsonrpc.Loopback)
+	srv, err := network.Listen("P01", jsonrpc.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+	for _, url := range []string{"http://P02/mcp", "http://P01/", "http://p01/mcp", ""} {
+		if _, err := c.Call(t.Context(), url, jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrConnect {
+			t.Errorf("calling %q: %v, want ErrConnect", url, err)
+		}
+	}
+	// Who waits for a server that never serves is turned away by Close.
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
+		waiting <- err
+	}()
+	if err := srv.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-waiting; kindOf(err) != jsonrpc.ErrConnect {
+		t.Errorf("a caller that waited: %v, want ErrConnect", err)
+	}
+	if err := srv.Close(); err != nil {
+		t.Errorf("a second Close: %v", err)
+	}
+}
+
+// TestLoopbackTimeout: the caller leaves at its deadline to the second, though
+// the handler does not look at its context.
+func TestLoopbackTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := new(jsonrpc.Loopback)
+		srv, err := network.Listen("P01", jsonrpc.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+		start := time.Now()
+		_, err = c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
+		if d := time.Since(start); kindOf(err) != jsonrpc.ErrTimeout || d != 10*time.Second {
+			t.Errorf("nobody serves: %v after %v, want ErrTimeout after 10s", err, d)
+		}
+		stop := serve(t, srv, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			<-time.After(time.Minute)
+			return jsonrpc.Response{Result: []byte("1")}
+		}))
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		start = time.Now()
+		_, err = c.Call(ctx, srv.URL(), jsonrpc.Message{Method: "m"})
+		if d := time.Since(start); kindOf(err) != jsonrpc.ErrTimeout || d != 5*time.Second {
+			t.Errorf("a deaf handler: %v after %v, want ErrTimeout after 5s", err, d)
+		}
+		if err := stop(); err == nil {
+			t.Error("Serve = nil, want an error: the deaf handler outlived the drain period")
+		}
+	})
+}
+
+// TestLoopbackMemory: neither side can change what the other holds.
+func TestLoopbackMemory(t *testing.T) {
+	t.Parallel()
+	cached := []byte(`{"message_type":"X"}`)
+	var kept *jsonrpc.Request
+	h := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+		kept = req
+		return jsonrpc.Response{Body: cached}
+	})
+	network := new(jsonrpc.Loopback)
+	srv := startLoopback(t, network, "", jsonrpc.Config{}, h)
+	for _, timeout := range []time.Duration{0, -1} {
+		c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{Timeout: timeout})
+		body, header := []byte(call), http.Header{"X": {"1"}}
+		answer, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Body: body, Header: header})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(body)
+		clear(answer.Raw)
+		header.Set("X", "2")
+		if string(kept.Raw) != call || kept.Header.Get("X") != "1" || !bytes.Equal(cached, []byte(`{"message_type":"X"}`)) {
+			t.Errorf("the handler holds %q with %v and %q", kept.Raw, kept.Header, cached)
+		}
+	}
+}
+
+func TestLoopbackAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	network := new(jsonrpc.Loopback)
+	srv := startLoopback(t, network, "", jsonrpc.Config{}, echo)
+	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{MaxAnswer: 20})
+	if _, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrTooLarge {
+		t.Errorf("%v, want ErrTooLarge", err)
+	}
+}
+
+// TestNestedCalls: handlers may call each other in a ring, as agents do.
+func TestNestedCalls(t *testing.T) {
+	t.Parallel()
+	network := new(jsonrpc.Loopback)
+	const ring = 20
+	servers := make([]*jsonrpc.LoopbackServer, ring)
+	for i := range servers {
+		srv, err := network.Listen("", jsonrpc.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers[i] = srv
+	}
+	for i, srv := range servers {
+		c := jsonrpc.NewClient(network.From(srv.URL()), jsonrpc.ClientConfig{})
+		serve(t, srv, jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			if i+1 == ring {
+				return jsonrpc.Response{Result: []byte(`"round"`)}
+			}
+			answer, err := c.Call(ctx, servers[i+1].URL(), jsonrpc.Message{Method: "m"})
+			if err != nil {
+				return jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: err.Error()}}
+			}
+			return jsonrpc.Response{Result: answer.Result}
+		}))
+	}
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+			answer, err := c.Call(t.Context(), servers[0].URL(), jsonrpc.Message{Method: "m"})
+			if err != nil || string(answer.Result) != `"round"` {
+				t.Errorf("Call = %+v, %v", answer, err)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,90 @@
+package jsonrpc_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// TestRoutes sends every kind of request to an endpoint with and without
+// another handler beside it.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "other %s %s %s", r.Method, r.URL.Path, body)
+	})
+	stream := func(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/event-stream") }
+	alone := startHTTP(t, jsonrpc.Config{}, echo)
+	beside := startHTTP(t, jsonrpc.Config{Other: other}, echo)
+	diverting := startHTTP(t, jsonrpc.Config{Other: other, Divert: stream}, echo)
+
+	const rpc = `{"jsonrpc":"2.0","id":1,"result":{"method":"m","params":"absent"}}`
+	for _, c := range []struct {
+		srv                  *jsonrpc.Server
+		method, path, accept string
+		status               int
+		want                 string // a part of it
+	}{
+		{alone, "POST", "/mcp", "text/event-stream", 200, rpc},
+		{alone, "GET", "/mcp", "", 405, "-32600"},
+		{alone, "GET", "/", "", 404, "/mcp"},
+		{alone, "POST", "/mcp/", "", 404, "/mcp"},
+		{alone, "POST", "/MCP", "", 404, "/mcp"},
+		{beside, "POST", "/mcp", "text/event-stream", 200, rpc},
+		{beside, "GET", "/mcp", "", 200, "other GET /mcp"},
+		{beside, "DELETE", "/mcp", "", 200, "other DELETE /mcp"},
+		{beside, "POST", "/start_league", "", 200, "other POST /start_league " + call},
+		{beside, "GET", "/", "", 200, "other GET /"},
+		{diverting, "POST", "/mcp", "application/json", 200, rpc},
+		{diverting, "POST", "/mcp", "application/json, text/event-stream", 200, "other POST /mcp " + call},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", c.accept)
+		res, body := do(t, req)
+		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s accepting %q: %d %s, want %d %s", c.method, c.path, c.accept, res.StatusCode, body, c.status, c.want)
+		}
+	}
+}
+
+// TestOtherHasNoLimits: what is beside the endpoint may be slow and many.
+func TestOtherHasNoLimits(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}, 2), make(chan struct{})
+	other := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		entered <- struct{}{}
+		<-release
+		_, _ = io.WriteString(w, "late")
+	})
+	const writeTimeout = 30 * time.Millisecond
+	srv := startHTTP(t, jsonrpc.Config{Other: other, MaxConcurrent: 1, WriteTimeout: writeTimeout}, echo)
+	late := make(chan string, 2)
+	for range 2 {
+		go func() {
+			_, body := request(t, "GET", srv.URL(), "", nil)
+			late <- body
+		}()
+	}
+	<-entered
+	<-entered
+	if res, _ := request(t, "POST", srv.URL(), "application/json", strings.NewReader(call)); res.StatusCode != 200 {
+		t.Errorf("a call beside two streams: status %d", res.StatusCode)
+	}
+	<-time.After(2 * writeTimeout)
+	close(release)
+	for range 2 {
+		if got := <-late; got != "late" {
+			t.Errorf("a stream past the write timeout got %q", got)
+		}
+	}
+}

@@ -1,0 +1,373 @@
+package jsonrpc_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// converse gives a server its whole input at once and returns all it writes.
+func converse(t *testing.T, cfg jsonrpc.Config, h jsonrpc.Handler, input io.Reader) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := jsonrpc.ServeStdio(t.Context(), input, &out, h, cfg); err != nil {
+		t.Fatalf("ServeStdio = %v", err)
+	}
+	return out.String()
+}
+
+func stdioCall(id int, method string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`, id, method)
+}
+
+func stdioResult(id int, method string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"method":%q,"params":"absent"}}`+"\n", id, method)
+}
+
+// TestStdioLines checks where a message begins and ends.
+func TestStdioLines(t *testing.T) {
+	t.Parallel()
+	const max = 200
+	tooLong := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request","data":{"detail":"the message is longer than 200 bytes"}}}` + "\n"
+	exact := stdioCall(1, strings.Repeat("m", max-len(stdioCall(1, ""))))
+	for _, c := range []struct{ name, input, want string }{
+		{"nothing", "", ""},
+		{"blank lines", "\n \r\n\t\n", ""},
+		{"one", stdioCall(1, "a") + "\n", stdioResult(1, "a")},
+		{"no end of the last line", stdioCall(1, "a"), stdioResult(1, "a")},
+		{"several, blank lines between, Windows ends", stdioCall(1, "a") + "\r\n\n\r\n" + stdioCall(2, "b") + "\n", stdioResult(1, "a") + stdioResult(2, "b")},
+		{"notification", `{"jsonrpc":"2.0","method":"n"}` + "\n" + stdioCall(2, "b") + "\n", stdioResult(2, "b")},
+		{"as long as allowed", exact + "\r\n" + stdioCall(2, "b"), stdioResult(1, strings.Repeat("m", max-len(stdioCall(1, "")))) + stdioResult(2, "b")},
+		{"a byte longer", exact + " \n" + stdioCall(2, "b") + "\n", tooLong + stdioResult(2, "b")},
+		{"far longer", strings.Repeat("x", 1_000_000) + "\n" + stdioCall(2, "b") + "\n", tooLong + stdioResult(2, "b")},
+		{"far longer, without end", strings.Repeat("x", 1_000_000), tooLong},
+		{"blanks beyond the limit", strings.Repeat(" ", max+1) + "\n" + stdioCall(2, "b"), tooLong + stdioResult(2, "b")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := jsonrpc.Config{MaxBody: max, MaxConcurrent: 1}
+			for name, input := range map[string]io.Reader{
+				"at once":      strings.NewReader(c.input),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(c.input)),
+				"data and EOF": iotest.DataErrReader(strings.NewReader(c.input)),
+			} {
+				if diff := cmp.Diff(c.want, converse(t, cfg, echo, input)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestStdioOneLineAnswers: whatever the handler says, an answer is one line.
+func TestStdioOneLineAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		answer jsonrpc.Response
+		want   string
+	}{
+		{"result of several lines", jsonrpc.Response{Result: []byte("{\r\n\t\"a\": \"x\\n\"\n}")}, `{"jsonrpc":"2.0","id":1,"result":{"a":"x\n"}}`},
+		{"data of several lines", jsonrpc.Response{Error: &jsonrpc.Error{Code: 1, Message: "a\nb", Data: []byte("[\n1]")}}, `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a\nb","data":[1]}}`},
+		{"body of several lines", jsonrpc.Response{Body: []byte("{\n}")}, `{}`},
+		{"body that is no JSON", jsonrpc.Response{Body: []byte("Hello,\nworld")}, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error","data":{"detail":"the answer is not JSON"}}}`},
+	} {
+		h := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response { return c.answer })
+		if got := converse(t, jsonrpc.Config{}, h, strings.NewReader(call)); got != c.want+"\n" {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestStdioDoesNotTouchBody: a handler may answer with memory it keeps.
+func TestStdioDoesNotTouchBody(t *testing.T) {
+	t.Parallel()
+	memory := []byte(`{}x`)
+	h := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		return jsonrpc.Response{Body: memory[:2]}
+	})
+	if got := converse(t, jsonrpc.Config{}, h, strings.NewReader(call)); got != "{}\n" || string(memory) != "{}x" {
+		t.Errorf("wrote %q, the handler's memory is %q", got, memory)
+	}
+}
+
+// TestStdioConcurrent: a slow request does not hold up the others, and lines
+// do not mix.
+func TestStdioConcurrent(t *testing.T) {
+	t.Parallel()
+	h := newHolder()
+	s := startRawStdio(t, jsonrpc.Config{}, h)
+	s.send(t, stdioCall(0, "hold"))
+	<-h.entered
+	const n = 200
+	go func() {
+		for i := range n {
+			s.send(t, stdioCall(i+1, "m"))
+		}
+	}()
+	seen := make(map[int]bool)
+	for range n {
+		var answer struct {
+			ID     int  `json:"id"`
+			Result bool `json:"result"`
+		}
+		if line := s.next(t); json.Unmarshal([]byte(line), &answer) != nil || !answer.Result {
+			t.Fatalf("answer %q", line)
+		}
+		seen[answer.ID] = true
+	}
+	if seen[0] || len(seen) != n {
+		t.Errorf("%d different answers, the slow one among them: %v", len(seen), seen[0])
+	}
+	close(h.release)
+	if line := s.next(t); !strings.Contains(line, `"id":0`) {
+		t.Errorf("the slow answer is %q", line)
+	}
+}
+
+// TestStdioStopsReading: at the limit of requests in hand, input waits.
+func TestStdioStopsReading(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHolder()
+		s := startRawStdio(t, jsonrpc.Config{MaxConcurrent: 2}, h)
+		go func() {
+			for i := range 4 {
+				s.send(t, stdioCall(i, "hold"))
+			}
+		}()
+		synctest.Wait()
+		if n := len(h.entered); n != 2 {
+			t.Errorf("%d requests are in hand, want 2", n)
+		}
+		close(h.release)
+		for range 4 {
+			s.next(t)
+		}
+	})
+}
+
+// TestStdioEnds checks every way in which serving can end.
+func TestStdioEnds(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	type session struct {
+		in   *io.PipeWriter
+		out  *io.PipeReader
+		stop context.CancelFunc
+		h    *holder
+	}
+	for _, c := range []struct {
+		name  string
+		after time.Duration // that serving takes to end
+		want  string        // in the error, "" for nil
+		act   func(*session)
+	}{
+		{"input ends", 0, "", func(s *session) { _ = s.in.Close() }},
+		{"input fails", 0, "reading requests: broken", func(s *session) { _ = s.in.CloseWithError(broken) }},
+		{"output fails", 0, "writing an answer: broken", func(s *session) {
+			_ = s.out.CloseWithError(broken)
+			close(s.h.release)
+		}},
+		{"context ends, request finishes", time.Second, "", func(s *session) {
+			s.stop()
+			<-time.After(time.Second)
+			close(s.h.release)
+		}},
+		{"context ends, request is cut off", 5 * time.Second, "1 requests were cut off after 5s", func(s *session) { s.stop() }},
+		{"input ends, then the context", 6 * time.Second, "1 requests were cut off after 5s", func(s *session) {
+			_ = s.in.Close()
+			<-time.After(time.Second)
+			s.stop()
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				in, inW := io.Pipe()
+				outR, out := io.Pipe()
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				s := &session{in: inW, out: outR, stop: stop, h: newHolder()}
+				ended := make(chan error, 1)
+				go func() { ended <- jsonrpc.ServeStdio(ctx, in, out, s.h, jsonrpc.Config{}) }()
+				if strings.HasPrefix(c.name, "input") && c.after == 0 {
+					close(s.h.release)
+				}
+				go func() { _, _ = io.WriteString(inW, stdioCall(1, "hold")+"\n") }()
+				<-s.h.entered
+				start := time.Now()
+				go c.act(s)
+				if c.name != "output fails" {
+					go func() { _, _ = io.Copy(io.Discard, outR) }()
+				}
+				err := <-ended
+				if d := time.Since(start); d != c.after {
+					t.Errorf("it took %v, want %v", d, c.after)
+				}
+				if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("ServeStdio = %v, want %q", err, c.want)
+				}
+				_ = out.Close()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// TestStdioWriterBlocks: a peer that does not read cannot keep the server.
+func TestStdioWriterBlocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, out := io.Pipe()
+		in, inW := io.Pipe()
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- jsonrpc.ServeStdio(ctx, in, out, echo, jsonrpc.Config{}) }()
+		_, _ = io.WriteString(inW, call+"\n")
+		synctest.Wait()
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("ServeStdio = nil, want an error")
+		}
+	})
+}
+
+// TestStdioClient runs concurrent calls through one pair of pipes, answers
+// coming in any order.
+func TestStdioClient(t *testing.T) {
+	t.Parallel()
+	c := startStdio(t, jsonrpc.Config{}, echo, jsonrpc.ClientConfig{})
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			method := fmt.Sprint("m", i)
+			answer, err := c.Call(t.Context(), "", jsonrpc.Message{Method: method, Params: []byte("[\n1\n]")})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if want := fmt.Sprintf(`{"method":%q,"params":[1]}`, method); string(answer.Result) != want || !answer.Echoed {
+				t.Errorf("result %s, want %s", answer.Result, want)
+			}
+		})
+	}
+	wg.Wait()
+	answer, err := c.Call(t.Context(), "", jsonrpc.Message{Method: "n", Notify: true})
+	if err != nil || answer.Kind != jsonrpc.AnswerNone {
+		t.Errorf("a notification: %+v, %v, want no answer", answer, err)
+	}
+}
+
+// TestStdioClientFailures speaks to a scripted peer at the other end.
+func TestStdioClientFailures(t *testing.T) {
+	t.Parallel()
+	ok := `{"jsonrpc":"2.0","id":"1","result":true}` + "\n"
+	for _, c := range []struct {
+		name string
+		says string // in answer to the call
+		then error  // with which its end of the pipe closes, if not nil
+		kind error
+	}{
+		{"answer", ok, nil, nil},
+		{"answer to somebody else first", strings.Replace(ok, `"1"`, `"2"`, 1) + ok, nil, nil},
+		{"noise, a request and a blank line first", "starting...\n\n" + `{"jsonrpc":"2.0","method":"progress"}` + "\n" + ok, nil, nil},
+		{"id escaped otherwise", strings.Replace(ok, `"1"`, `"\u0031"`, 1), nil, nil},
+		{"id of another type", strings.Replace(ok, `"1"`, `1`, 1), nil, jsonrpc.ErrTimeout},
+		{"error without id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}` + "\n", nil, nil},
+		{"answer without id", `{"jsonrpc":"2.0","id":null,"result":1}` + "\n", nil, jsonrpc.ErrTimeout},
+		{"version 1", strings.Replace(ok, "2.0", "1.0", 1), nil, jsonrpc.ErrMalformed},
+		{"too long", strings.Repeat("x", 5000) + "\n", nil, jsonrpc.ErrTooLarge},
+		{"silence", "", nil, jsonrpc.ErrTimeout},
+		{"end", "", io.EOF, jsonrpc.ErrClosed},
+		{"failure", "", errors.New("broken"), jsonrpc.ErrClosed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fromClient, w := io.Pipe()
+				r, toClient := io.Pipe()
+				rt := jsonrpc.OverStdio(r, w, 4096)
+				client := jsonrpc.NewClient(rt, jsonrpc.ClientConfig{NewID: func() string { return "1" }})
+				go func() {
+					lines := bufio.NewReader(fromClient)
+					_, _ = lines.ReadString('\n')
+					_, _ = io.WriteString(toClient, c.says)
+					if c.then != nil {
+						_ = toClient.CloseWithError(c.then)
+					}
+					_, _ = io.Copy(io.Discard, lines)
+				}()
+				answer, err := client.Call(context.Background(), "", jsonrpc.Message{Method: "m"})
+				if kindOf(err) != c.kind || (err == nil) != (c.kind == nil) {
+					t.Errorf("Call = %+v, %v, want %v", answer, err, c.kind)
+				}
+				if c.then != nil {
+					if _, err := client.Call(context.Background(), "", jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrConnect && kindOf(err) != jsonrpc.ErrClosed {
+						t.Errorf("a call after the end: %v, want ErrConnect or ErrClosed", err)
+					}
+				}
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, err := client.Call(context.Background(), "", jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrConnect {
+					t.Errorf("a call after Close: %v, want ErrConnect", err)
+				}
+			})
+		})
+	}
+}
+
+// TestStdioClientBlockedWrite: a peer that reads nothing cannot keep a caller.
+func TestStdioClientBlockedWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, w := io.Pipe()
+		r, _ := io.Pipe()
+		client := jsonrpc.NewClient(jsonrpc.OverStdio(r, w, 0), jsonrpc.ClientConfig{})
+		for range 2 {
+			if _, err := client.Call(context.Background(), "", jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrTimeout {
+				t.Errorf("Call = %v, want ErrTimeout", err)
+			}
+		}
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStdioClientRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHolder()
+	c := startStdio(t, jsonrpc.Config{}, h, jsonrpc.ClientConfig{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Call(t.Context(), "", jsonrpc.Message{Method: "hold", ID: []byte(`5`)})
+		done <- err
+	}()
+	<-h.entered
+	if _, err := c.Call(t.Context(), "", jsonrpc.Message{Method: "m", ID: []byte(`5`)}); err == nil {
+		t.Error("two calls with one id are under way")
+	}
+	close(h.release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Call(t.Context(), "", jsonrpc.Message{Body: []byte("two\nlines")}); err == nil {
+		t.Error("a body that is no JSON was sent over two lines")
+	}
+}

@@ -1,0 +1,132 @@
+package jsonrpc_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// recorder is a tap that keeps what it is told as lines of text:
+// direction, transport, peer without port, route, status, body, kind of error.
+type recorder struct {
+	mu    sync.Mutex
+	lines []string
+	deaf  bool // to closing events
+}
+
+func (r *recorder) Tap(opening jsonrpc.Event) func(jsonrpc.Event) {
+	r.add(opening, opening.Latency == 0)
+	if r.deaf {
+		return nil
+	}
+	return func(closing jsonrpc.Event) { r.add(closing, closing.Latency > 0) }
+}
+
+func (r *recorder) add(e jsonrpc.Event, timed bool) {
+	host := strings.TrimPrefix(e.Peer, "http://")
+	host, _, _ = strings.Cut(host, ":")
+	line := fmt.Sprintf("%s %s %s %s %d %s", e.Direction, e.Transport, host, e.Route, e.Status, e.Body)
+	if e.Err != nil {
+		line += fmt.Sprintf(" (%v)", kindOf(e.Err))
+	}
+	if !timed {
+		line += fmt.Sprintf(" with latency %v", e.Latency)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line)
+}
+
+// take returns the first two lines, which are one exchange, and forgets all.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lines := r.lines
+	r.lines = nil
+	return lines[:min(2, len(lines))]
+}
+
+func TestServerTap(t *testing.T) {
+	t.Parallel()
+	rec := new(recorder)
+	places := map[jsonrpc.Transport]string{
+		jsonrpc.TransportHTTP:     "http 127.0.0.1 /mcp",
+		jsonrpc.TransportLoopback: "loopback me /mcp",
+		jsonrpc.TransportSTDIO:    "stdio stdio stdio",
+	}
+	for _, w := range wires(t, jsonrpc.Config{Tap: rec, MaxBody: 100}, echo) {
+		for _, c := range []struct {
+			body, seen string
+			status     int
+		}{
+			{body: call, seen: call, status: 200},
+			{body: `{"jsonrpc":"2.0","method":"m"}`, seen: `{"jsonrpc":"2.0","method":"m"}`, status: 202},
+			{body: `[]`, seen: `[]`, status: 400},
+			{body: strings.Repeat("x", 101), seen: ``, status: 413},
+		} {
+			// An answer is recorded before it is sent.
+			_, answer := w.exchange(t, c.body)
+			want := []string{
+				fmt.Sprintf("in %s 0 %s", places[w.transport], c.seen),
+				fmt.Sprintf("out %s %d %s", places[w.transport], c.status, answer),
+			}
+			if diff := cmp.Diff(want, rec.take()); diff != "" {
+				t.Errorf("%s, %.40s (-want +got):\n%s", w.transport, c.body, diff)
+			}
+		}
+	}
+}
+
+func TestClientTap(t *testing.T) {
+	t.Parallel()
+	rec := new(recorder)
+	cfg := jsonrpc.ClientConfig{Tap: rec, NewID: func() string { return "1" }}
+	network := new(jsonrpc.Loopback)
+	srv := startLoopback(t, network, "P01:1", jsonrpc.Config{}, echo)
+	loop := jsonrpc.NewClient(network.From("me"), cfg)
+	web := newClient(t, cfg)
+	for _, c := range []struct {
+		client     *jsonrpc.Client
+		url, place string
+		want       string
+	}{
+		{loop, srv.URL(), "loopback P01", `200 {"jsonrpc":"2.0","id":"1","result":{"method":"m","params":"absent"}}`},
+		{loop, "http://P02:1/mcp", "loopback P02", `0  (could not connect)`},
+		{web, answers(t, 404, "{}"), "http 127.0.0.1", `404 {}`},
+		{web, answers(t, 404, "nothing"), "http 127.0.0.1", `404 nothing (HTTP status)`},
+		{web, answers(t, 200, "<html>"), "http 127.0.0.1", `200 <html> (malformed answer)`},
+		{web, says(t, ""), "http 127.0.0.1", `0  (connection closed before the answer)`},
+		{web, "nonsense", "http nonsense", `0  (<nil>)`},
+	} {
+		_, _ = c.client.Call(t.Context(), c.url, jsonrpc.Message{Method: "m"})
+		want := []string{
+			"out " + c.place + `  0 {"jsonrpc":"2.0","id":"1","method":"m"}`,
+			"in " + c.place + "  " + c.want,
+		}
+		if diff := cmp.Diff(want, rec.take()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.url, diff)
+		}
+	}
+}
+
+// TestDeafTap: a tap may care for no answers.
+func TestDeafTap(t *testing.T) {
+	t.Parallel()
+	rec := &recorder{deaf: true}
+	network := new(jsonrpc.Loopback)
+	srv := startLoopback(t, network, "", jsonrpc.Config{Tap: rec}, echo)
+	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{Tap: rec})
+	if _, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(rec.take(), "\n")
+	if !strings.HasPrefix(got, "out loopback") || !strings.Contains(got, "\nin loopback") {
+		t.Errorf("recorded\n%s\nwant the opening at the client and the one at the server", got)
+	}
+}

@@ -1,0 +1,98 @@
+package jsonrpc_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// certificate writes a self-signed certificate for 127.0.0.1 and returns the
+// paths and a pool that trusts it.
+func certificate(t *testing.T) (certFile, keyFile string, trust *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust = x509.NewCertPool()
+	trust.AddCert(cert)
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", keyDER), trust
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile, trust := certificate(t)
+	var log logBuffer
+	srv := startHTTP(t, jsonrpc.Config{TLSCert: certFile, TLSKey: keyFile, Logger: log.logger()}, echo)
+	if !strings.HasPrefix(srv.URL(), "https://127.0.0.1:") {
+		t.Errorf("URL = %s", srv.URL())
+	}
+	friend := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{TLS: &tls.Config{RootCAs: trust}}), jsonrpc.ClientConfig{})
+	defer friend.Close()
+	for range 3 {
+		if _, err := friend.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stranger := newClient(t, jsonrpc.ClientConfig{})
+	_, err := stranger.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
+	if kindOf(err) != jsonrpc.ErrConnect || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("without trust: %v, want ErrConnect that names the certificate", err)
+	}
+	if !eventually(func() bool { return strings.Contains(log.String(), "TLS handshake error") }) {
+		t.Errorf("the log does not tell of the failed handshake: %s", log.String())
+	}
+}
+
+func TestTLSFiles(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile, _ := certificate(t)
+	for _, cfg := range []jsonrpc.Config{
+		{TLSCert: certFile},
+		{TLSKey: keyFile},
+		{TLSCert: certFile, TLSKey: certFile},
+		{TLSCert: "no such file", TLSKey: keyFile},
+	} {
+		if srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", cfg); err == nil {
+			_ = srv.Close()
+			t.Errorf("Listen with certificate %q and key %q succeeded", cfg.TLSCert, cfg.TLSKey)
+		}
+	}
+}

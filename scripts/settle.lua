@@ -18,15 +18,19 @@ local function plan_with(opponent)
 end
 
 function choose(turn)
-  if turn.opponent == nil or turn.role == nil then
+  local opponent, role = turn.opponent, turn.role
+  if opponent == nil or role == nil then
     return 0.5 -- some leagues do not tell
   end
-  return plan_with(turn.opponent)[turn.role]
+  return plan_with(opponent)[role]
 end
 
 function observe(outcome)
-  local mine, theirs = outcome.choice, outcome.opponent_choice
-  if mine and mine == theirs and math.random() < 0.5 then
-    plan_with(outcome.opponent)[outcome.role] = mine == "even" and "odd" or "even"
+  local opponent, role, mine = outcome.opponent, outcome.role, outcome.choice
+  if opponent == nil or role == nil or mine == nil then
+    return
+  end
+  if mine == outcome.opponent_choice and math.random() < 0.5 then
+    plan_with(opponent)[role] = mine == "even" and "odd" or "even"
   end
 end

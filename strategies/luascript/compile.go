@@ -120,9 +120,8 @@ func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 	if err != nil {
 		return nil, f.syntaxError(source, err)
 	}
-	tree, failed := instrument(tree)
-	if failed != nil {
-		return nil, f.loadError(failed.line, "", "%s", failed.message)
+	if why := instrument(tree); why != nil {
+		return nil, f.loadError(why.line, "", "%s", why.message)
 	}
 	return f.generate(tree)
 }

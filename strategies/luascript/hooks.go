@@ -21,6 +21,30 @@ func hooks() map[string]*lua.LFunction {
 	}
 }
 
+// link puts the hooks where the compiled code names them, and turns tail calls
+// into calls. A tail call forgets its caller's line, and the interpreter keeps
+// a line of traceback for each of them, by the million if need be.
+func link(proto *lua.FunctionProto, hooks map[string]*lua.LFunction) {
+	for i, c := range proto.Constants {
+		if s, ok := c.(lua.LString); ok {
+			if hook, ok := hooks[string(s)]; ok {
+				proto.Constants[i] = hook
+			}
+		}
+	}
+	const opShift = 26
+	for pc, inst := range proto.Code {
+		if int(inst>>opShift) == lua.OP_TAILCALL {
+			// The compiler made it from a call for all results, and has put a
+			// return of them all behind it.
+			proto.Code[pc] = inst&(1<<opShift-1) | uint32(lua.OP_CALL)<<opShift
+		}
+	}
+	for _, p := range proto.FunctionPrototypes {
+		link(p, hooks)
+	}
+}
+
 // function makes a value of a built-in. It holds no state and names no Lua
 // state, so all machines share it.
 func function(f lua.LGFunction) *lua.LFunction {

@@ -3,8 +3,8 @@ package luascript
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
-	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
 
@@ -13,14 +13,15 @@ import (
 // filled with nils up to it) and spreading "...". They are rewritten, in the
 // syntax tree, into calls of hooks that charge for what they do.
 //
-// In the tree a hook is a string constant that no script would write; once the
-// code is compiled the constant is replaced by the function. So scripts cannot
-// see a hook by any name, let alone replace it.
+// In the tree a hook is a string constant, which no script may contain; once
+// the code is compiled the constant is replaced by the function. So scripts
+// cannot see a hook by any name, let alone replace it.
 const (
-	hookConcat = "\x00luascript hook: concat\x00"
-	hookStore  = "\x00luascript hook: store\x00"
-	hookSpread = "\x00luascript hook: spread\x00"
-	hookKey    = "\x00luascript hook: key\x00"
+	hookPrefix = "\x00luascript hook: "
+	hookConcat = hookPrefix + "concat"
+	hookStore  = hookPrefix + "store"
+	hookSpread = hookPrefix + "spread"
+	hookKey    = hookPrefix + "key"
 )
 
 const (
@@ -33,10 +34,15 @@ const (
 	smallIndex = 64
 )
 
-// nestingError is raised, by panic, within this file only.
-type nestingError struct {
+// refusal is why a chunk cannot be used. It is raised, by panic, within this
+// file only.
+type refusal struct {
 	line    int
 	message string
+}
+
+func refuse(at ast.PositionHolder, format string, args ...any) {
+	panic(&refusal{at.Line(), fmt.Sprintf(format, args...)})
 }
 
 // instrumenter rewrites a syntax tree in place.
@@ -45,25 +51,26 @@ type instrumenter struct {
 	temps int
 }
 
-// instrument rewrites a chunk. It fails if the chunk is nested too deeply.
-func instrument(chunk []ast.Stmt) (out []ast.Stmt, failed *nestingError) {
+// instrument rewrites a chunk in place. It returns why not if it cannot: the
+// chunk is nested too deeply, or some part of it is too large.
+func instrument(chunk []ast.Stmt) (why *refusal) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case *nestingError:
-			failed = r
+		case *refusal:
+			why = r
 		default:
 			panic(r)
 		}
 	}()
 	var in instrumenter
 	in.block(chunk)
-	return chunk, nil
+	return nil
 }
 
 func (in *instrumenter) enter(at ast.PositionHolder) {
 	if in.depth++; in.depth > maxNesting {
-		panic(&nestingError{at.Line(), fmt.Sprintf("nested more than %d levels deep", maxNesting)})
+		refuse(at, "nested more than %d levels deep", maxNesting)
 	}
 }
 
@@ -126,6 +133,10 @@ func (in *instrumenter) expr(expr ast.Expr) ast.Expr {
 	in.enter(expr)
 	defer in.leave()
 	switch e := expr.(type) {
+	case *ast.StringExpr:
+		if strings.HasPrefix(e.Value, hookPrefix) {
+			refuse(e, "the string %q is reserved", e.Value)
+		}
 	case *ast.Comma3Expr:
 		if !e.AdjustRet {
 			return call(e, hookSpread, false, e)
@@ -204,7 +215,7 @@ func (in *instrumenter) table(e *ast.TableExpr) {
 		}
 	}
 	if positional > maxConstructor {
-		panic(&nestingError{e.Line(), fmt.Sprintf("more than %d items in one table constructor", maxConstructor)})
+		refuse(e, "more than %d items in one table constructor", maxConstructor)
 	}
 }
 
@@ -220,114 +231,6 @@ func harmless(key ast.Expr) bool {
 	return false
 }
 
-// assign rewrites an assignment whose parts have been rewritten already.
-func (in *instrumenter) assign(s *ast.AssignStmt) ast.Stmt {
-	if len(s.Lhs) == 1 && len(s.Rhs) == 1 {
-		if target, ok := computed(s.Lhs[0]); ok {
-			return store(s, target, s.Rhs[0])
-		}
-		if c, ok := s.Rhs[0].(*ast.FuncCallExpr); ok {
-			// One target takes one value anyway. Told to cut the results down
-			// to one, gopher-lua 1.1.2 miscompiles a call that is assigned to
-			// the last parameter of a function.
-			c.AdjustRet = false
-		}
-		return s
-	}
-	if in.plain(s) {
-		return s
-	}
-	return in.spreadOut(s)
-}
-
-// plain reports whether an assignment to several targets can be left as it is.
-// It cannot if it stores at a computed index, nor if it assigns the result of
-// a call to a name: see assign.
-func (in *instrumenter) plain(s *ast.AssignStmt) bool {
-	for _, l := range s.Lhs {
-		if _, ok := computed(l); ok {
-			return false
-		}
-	}
-	for _, r := range s.Rhs {
-		if _, ok := r.(*ast.FuncCallExpr); ok {
-			return false
-		}
-	}
-	return true
-}
-
-// spreadOut turns an assignment to several targets into a block that takes
-// down all tables, keys and values before it stores anything, from right to
-// left, as C Lua does.
-func (in *instrumenter) spreadOut(s *ast.AssignStmt) ast.Stmt {
-	block := &ast.DoBlockStmt{}
-	place(block, s)
-	targets := make([]ast.Expr, len(s.Lhs))
-	for i, l := range s.Lhs {
-		target, ok := l.(*ast.AttrGetExpr)
-		if !ok {
-			targets[i] = l
-			continue
-		}
-		object := in.local(block, s, single(target.Object))
-		key := target.Key
-		if !harmless(key) {
-			key = in.local(block, s, single(key))
-		}
-		get := &ast.AttrGetExpr{Object: object, Key: key}
-		place(get, s)
-		targets[i] = get
-	}
-	values := in.locals(block, s, len(s.Lhs), s.Rhs...)
-	for i := len(targets) - 1; i >= 0; i-- {
-		if target, ok := computed(targets[i]); ok {
-			block.Stmts = append(block.Stmts, store(s, target, values[i]))
-			continue
-		}
-		one := &ast.AssignStmt{Lhs: targets[i : i+1], Rhs: values[i : i+1]}
-		place(one, s)
-		block.Stmts = append(block.Stmts, one)
-	}
-	return block
-}
-
-func (in *instrumenter) local(b *ast.DoBlockStmt, at ast.PositionHolder, value ast.Expr) ast.Expr {
-	return in.locals(b, at, 1, value)[0]
-}
-
-// locals declares n local variables, under names that no script can write, and
-// returns expressions for them.
-func (in *instrumenter) locals(b *ast.DoBlockStmt, at ast.PositionHolder, n int, values ...ast.Expr) []ast.Expr {
-	decl := &ast.LocalAssignStmt{Exprs: values}
-	place(decl, at)
-	idents := make([]ast.Expr, n)
-	for i := range idents {
-		in.temps++
-		id := &ast.IdentExpr{Value: fmt.Sprintf("\x00%d", in.temps)}
-		place(id, at)
-		decl.Names = append(decl.Names, id.Value)
-		idents[i] = id
-	}
-	b.Stmts = append(b.Stmts, decl)
-	return idents
-}
-
-// computed returns a target whose index is not known to be harmless.
-func computed(target ast.Expr) (*ast.AttrGetExpr, bool) {
-	get, ok := target.(*ast.AttrGetExpr)
-	if !ok || harmless(get.Key) {
-		return nil, false
-	}
-	return get, true
-}
-
-func store(at ast.PositionHolder, target *ast.AttrGetExpr, value ast.Expr) ast.Stmt {
-	s := &ast.FuncCallStmt{Expr: call(at, hookStore, false, target.Object, target.Key, single(value))}
-	place(s, at)
-	return s
-}
-
 func call(at ast.PositionHolder, hook string, one bool, args ...ast.Expr) *ast.FuncCallExpr {
 	f := &ast.StringExpr{Value: hook}
 	place(f, at)
@@ -339,28 +242,4 @@ func call(at ast.PositionHolder, hook string, one bool, args ...ast.Expr) *ast.F
 func place(node, at ast.PositionHolder) {
 	node.SetLine(at.Line())
 	node.SetLastLine(at.LastLine())
-}
-
-// link puts the hooks where the compiled code names them, and turns tail calls
-// into calls. A tail call forgets its caller's line, and the interpreter keeps
-// a line of traceback for each of them, by the million if need be.
-func link(proto *lua.FunctionProto, hooks map[string]*lua.LFunction) {
-	for i, c := range proto.Constants {
-		if s, ok := c.(lua.LString); ok {
-			if hook, ok := hooks[string(s)]; ok {
-				proto.Constants[i] = hook
-			}
-		}
-	}
-	const opShift = 26
-	for pc, inst := range proto.Code {
-		if int(inst>>opShift) == lua.OP_TAILCALL {
-			// The compiler made it from a call for all results, and has put a
-			// return of them all behind it.
-			proto.Code[pc] = inst&(1<<opShift-1) | uint32(lua.OP_CALL)<<opShift
-		}
-	}
-	for _, p := range proto.FunctionPrototypes {
-		link(p, hooks)
-	}
 }

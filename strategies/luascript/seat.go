@@ -3,6 +3,7 @@ package luascript
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -18,6 +19,7 @@ type seat struct {
 	machine *machine
 	guard   *budget.Guard
 	ended   error // why no call is possible any more
+	used    int64 // units of all calls, once the machine is gone
 
 	choose  *lua.LFunction
 	observe *lua.LFunction // nil if the script has none
@@ -73,18 +75,8 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	if err != nil {
 		return 0, err
 	}
-	switch a := answer.(type) {
-	case lua.LString:
-		switch a {
-		case "even":
-			return strategies.Even, nil
-		case "odd":
-			return strategies.Odd, nil
-		}
-	case lua.LNumber:
-		if c := strategies.Choice(a); c.Valid() {
-			return c, nil
-		}
+	if c, ok := choice(answer); ok {
+		return c, nil
 	}
 	line := 0
 	if s.choose.Proto != nil { // it is none of the built-in functions
@@ -94,6 +86,23 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 		Source: s.factory.info.Source, Line: line, Op: strategies.OpChoose,
 		Err: strategies.InvalidChoice(shown(answer)),
 	}
+}
+
+// choice reads an answer.
+func choice(v lua.LValue) (c strategies.Choice, ok bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		switch v {
+		case "even":
+			return strategies.Even, true
+		case "odd":
+			return strategies.Odd, true
+		}
+	case lua.LNumber:
+		c = strategies.Choice(v)
+		return c, c.Valid()
+	}
+	return 0, false
 }
 
 // Observe enters the outcome in the history, and tells the script.
@@ -107,6 +116,15 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	}
 	_, err := s.call(ctx, strategies.OpObserve, s.observe, entry, 0)
 	return err
+}
+
+// InstructionsUsed returns what all calls of the seat have used so far, the top
+// level and start included, in the unit of budget.Limits.Instructions.
+func (s *seat) InstructionsUsed() int64 {
+	if s.machine == nil {
+		return s.used
+	}
+	return s.machine.life
 }
 
 // Close gives up the state. No goroutine of the factory refers to it any more.
@@ -127,6 +145,7 @@ func (s *seat) retire(why error) {
 		s.ended = why
 	}
 	if s.machine != nil {
+		s.used = s.machine.life
 		s.machine.state.Close()
 		s.machine.state = nil // the guard still knows the machine
 	}
@@ -151,7 +170,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 		l.Push(arg)
 		args = 1
 	}
-	err := l.PCall(args, results, nil)
+	err := protected(l, args, results)
 	if cause := s.guard.Leave(); cause != nil {
 		m.sink(overTime)
 	}
@@ -168,13 +187,27 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 }
 
 // settle makes an error of what went wrong in a call, and ends the seat if it
-// was an overrun.
+// was an overrun, or has left the state unfit for use.
 func (s *seat) settle(ctx context.Context, op strategies.Op, err error) error {
+	broken := errors.Is(err, errBroken)
 	err = s.factory.fail(ctx, s.machine, op, err)
-	if s.machine.over != withinBudget {
+	if broken || s.machine.over != withinBudget {
 		s.retire(err)
 	}
 	return err
+}
+
+var errBroken = errors.New("the interpreter failed")
+
+// protected is PCall, which itself recovers from panics, but not from those
+// while it makes the traceback of another.
+func protected(l *lua.LState, args, results int) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", errBroken, r)
+		}
+	}()
+	return l.PCall(args, results, nil)
 }
 
 // shown is how an answer looks in an error message.

@@ -89,7 +89,7 @@ func against(surplus int) game.Parity {
 
 func toss(rnd *game.Rand, match int) game.Parity {
 	rnd.Rekey(game.ChoosePosition(uint64(match)))
-	if rnd.Bernoulli(0.5) {
+	if rnd.Uint64()>>63 == 1 {
 		return game.Even
 	}
 	return game.Odd

@@ -29,11 +29,7 @@ func (ln *lane) playAlone(ctx context.Context, index int, rec *results.League, b
 	if err := l.open(ctx, nil, 0); err != nil {
 		return err
 	}
-	if err := l.run(ctx); err != nil {
-		return err
-	}
-	l.close()
-	return nil
+	return l.run(ctx)
 }
 
 func (ln *lane) use(n int) {
@@ -78,9 +74,7 @@ func (ln *lane) advance(ctx context.Context) (more bool, err error) {
 		if err := l.run(ctx); err != nil {
 			return false, err
 		}
-		if l.stage == over {
-			l.close()
-		} else {
+		if l.stage == waiting {
 			ln.closing = false
 		}
 	}

@@ -12,10 +12,12 @@ import (
 type stage uint8
 
 const (
-	asking   stage = iota // the seats of a round for their choices
-	waiting               // for the answers of batched seats
-	settling              // the matches of the round
-	over
+	between  stage = iota // begin with the next visits
+	asking                // ask for choices
+	settling              // decide matches and tell their players
+	waiting               // wait for the choices of batched seats
+	over                  // close the seats
+	closed
 )
 
 // league is one league under way. It is used again for the next one.
@@ -28,12 +30,17 @@ type league struct {
 	noted []uint64 // by field index: a bit for each fault that has a note
 	batch bool     // some seats are batched
 
+	// In lockstep the seats of a round are all asked before any is told. With
+	// no batched seat it is the two of one match: nobody has another match in
+	// the round, so that comes to the same.
 	stage      stage
-	round      int // from 0
-	at         int // the visit that is next in this stage of the round
-	first, end int // of the round's visits
+	first, end int // the visits that are asked and told together
+	at         int // of them, the next in this stage
 
-	calling int // the visit whose strategy is being called, from 1; 0 if none is
+	// While a strategy is being called, twice its visit, plus 1 for choose or
+	// 2 for observe. Otherwise 0.
+	calling int
+
 	verdict game.Verdict
 	outcome strategies.Outcome
 	err     error // why the league cannot go on; it is ctx's
@@ -55,7 +62,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) 
 	l.index, l.rec, l.err, l.batch = index, rec, nil, false
 	l.draws.Reset(a.plan.Seed, index)
 	clear(l.noted)
-	l.stage, l.round, l.at, l.first, l.end = asking, 0, 0, 0, a.perRound
+	l.stage, l.first, l.end, l.at, l.calling = between, 0, 0, 0, 0
 	for s := range l.seats {
 		field := rec.Seats[s]
 		l.seats[s] = seat{field: field}
@@ -65,11 +72,15 @@ func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) 
 	}
 }
 
-// run plays on until the league is over, or until it waits for the answers of
-// batched seats.
+// run plays on until the league is over and its seats are closed, or until it
+// waits for the choices of batched seats.
 func (l *league) run(ctx context.Context) error {
-	for l.err == nil && l.stage != over && l.stage != waiting {
+	for l.err == nil && l.stage < waiting {
 		l.carryOn(ctx)
+	}
+	if l.err == nil && l.stage == over {
+		l.close()
+		l.stage = closed
 	}
 	return l.err
 }
@@ -81,42 +92,78 @@ func (l *league) answered() {
 	}
 }
 
-// carryOn is run up to the first panic of a strategy. One deferred call covers
-// all calls of strategies; it costs as much as a match, so there is not one for
-// each.
+// carryOn is run up to the first panic of a strategy, or to the end of a stage
+// in lockstep. One deferred call covers many calls of strategies; it costs as
+// much as one of them does.
 func (l *league) carryOn(ctx context.Context) {
 	defer l.rescue(ctx)
-	const often = 16 // rounds; strategies look at ctx themselves
-	for {
-		switch l.stage {
-		case asking:
-			if l.round%often == 0 && ctx.Err() != nil {
-				l.err = context.Cause(ctx)
-				return
-			}
-			if l.ask(ctx); l.err != nil {
-				return
-			}
-			l.stage, l.at = settling, l.first
-			if l.batch {
-				l.stage = waiting
-				return
-			}
-		case settling:
-			if l.settle(ctx); l.err != nil {
-				return
-			}
-			l.round++
-			l.first, l.end = l.end, l.end+l.arena.perRound
-			l.stage, l.at = asking, l.first
-			if l.round == l.arena.rounds {
-				l.stage = over
-				return
-			}
-		default:
-			return
+	switch l.stage {
+	case between:
+		l.next(ctx)
+	case asking:
+		l.ask(ctx)
+	case settling:
+		l.settle(ctx)
+	}
+}
+
+// next begins with the next round, or plays all matches that are left.
+func (l *league) next(ctx context.Context) {
+	switch {
+	case ctx.Err() != nil:
+		l.err = context.Cause(ctx)
+	case l.end == len(l.arena.visits):
+		l.stage = over
+	case l.batch:
+		l.stage, l.first, l.end = asking, l.end, l.end+l.arena.perRound
+		l.at = l.first
+	default:
+		l.play(ctx)
+	}
+}
+
+// play plays match after match to the end. After a panic the match it happened
+// in goes on with ask and settle.
+func (l *league) play(ctx context.Context) {
+	const often = 64 // matches; strategies look at ctx themselves
+	visits, matches := l.arena.visits, l.rec.Matches
+	for at := l.end; at < len(visits) && l.err == nil; at += 2 {
+		m, a, b := &matches[at>>1], &visits[at], &visits[at+1]
+		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
+		m.A = l.choose(ctx, sa, a, at)
+		m.B = l.choose(ctx, sb, b, at+1)
+		l.decide(m, a, at)
+		l.tell(ctx, sa, a, m, at)
+		l.tell(ctx, sb, b, m, at+1)
+		if at%often == 0 && ctx.Err() != nil {
+			l.err = context.Cause(ctx)
 		}
 	}
+	l.end = len(visits)
+}
+
+// ask asks the seats of the visits up to l.end.
+func (l *league) ask(ctx context.Context) {
+	for ; l.at < l.end; l.at++ {
+		v := &l.arena.visits[l.at]
+		side := l.choose(ctx, &l.seats[v.seat], v, l.at)
+		*l.side(l.at) = side
+	}
+	if l.stage, l.at = settling, l.first; l.batch {
+		l.stage = waiting
+	}
+}
+
+// settle decides the matches of the visits up to l.end and tells their players.
+func (l *league) settle(ctx context.Context) {
+	for ; l.at < l.end; l.at++ {
+		v, m := &l.arena.visits[l.at], &l.rec.Matches[l.at>>1]
+		if l.at&1 == 0 {
+			l.decide(m, v, l.at)
+		}
+		l.tell(ctx, &l.seats[v.seat], v, m, l.at)
+	}
+	l.stage = between
 }
 
 // rescue turns a panic of a strategy into its failure and leaves the league
@@ -125,12 +172,19 @@ func (l *league) rescue(ctx context.Context) {
 	if l.calling == 0 {
 		return
 	}
-	at, err := l.calling-1, strategies.Panicked(recover())
+	err := strategies.Panicked(recover())
+	at, choosing := (l.calling-1)/2, l.calling%2 == 1
 	l.calling, l.at = 0, at+1
+	if !l.batch {
+		l.first = at &^ 1
+		l.end = l.first + 2
+	}
 	s := &l.seats[l.arena.visits[at].seat]
-	if l.stage == asking {
+	if choosing {
+		l.stage = asking
 		*l.side(at) = l.refused(ctx, s, err)
 	} else {
+		l.stage = settling
 		l.fail(ctx, s, strategies.OpObserve, err)
 	}
 }
@@ -144,92 +198,72 @@ func (l *league) side(at int) *game.Side {
 	return &m.B
 }
 
-// ask asks the seats of a round, from l.at on.
-func (l *league) ask(ctx context.Context) {
-	visits, seats := l.arena.visits, l.seats
-	for at := l.at; at < l.end; at++ {
-		v := &visits[at]
-		s := &seats[v.seat]
-		if s.out != game.NoFault {
-			*l.side(at) = game.Side{Fault: s.forfeit()}
-			continue
-		}
-		t := &s.turn
-		t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), v.match, int(v.round), v.opponent, role(at)
-		if s.group != nil {
-			s.group.choose(s, at)
-			continue
-		}
-		s.rand.Rekey(game.ChoosePosition(t.Match))
-		l.calling = at + 1
-		c, err := s.strategy.Choose(ctx, t)
-		l.calling = 0
-		side := l.side(at)
-		switch {
-		case err != nil:
-			*side = l.refused(ctx, s, err)
-			if l.err != nil {
-				return
-			}
-		case c == strategies.Even:
-			*side = game.Side{Choice: game.Even}
-		case c == strategies.Odd:
-			*side = game.Side{Choice: game.Odd}
-		default:
-			*side = l.resolve(ctx, s, at, c)
-		}
-	}
-}
-
 // role is the part that a visit has in its match.
 func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
-// settle decides the matches of a round and tells their players, from l.at on.
-func (l *league) settle(ctx context.Context) {
-	visits, seats, o := l.arena.visits, l.seats, &l.outcome
-	for at := l.at; at < l.end; at++ {
-		v := &visits[at]
-		m := &l.rec.Matches[at>>1]
-		if at&1 == 0 {
-			l.decide(m)
-			o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
-			o.Choice, o.OpponentChoice = m.A.Choice, m.B.Choice
-			o.Result, o.Points = l.verdict.ResultA, l.verdict.PointsA
-		} else {
-			o.Choice, o.OpponentChoice = m.B.Choice, m.A.Choice
-			o.Result, o.Points = l.verdict.ResultB, l.verdict.PointsB
-		}
-		s := &seats[v.seat]
-		if s.out != game.NoFault {
-			continue
-		}
-		o.Opponent, o.Role = v.opponent, role(at)
-		s.turn.Standing.Add(o.Result, o.Points)
-		if s.group != nil {
-			s.group.observe(s, o)
-			continue
-		}
-		s.rand.Rekey(game.ObservePosition(o.Match))
-		l.calling = at + 1
-		err := s.strategy.Observe(ctx, o)
-		l.calling = 0
-		if err != nil {
-			if l.fail(ctx, s, strategies.OpObserve, err); l.err != nil {
-				return
-			}
-		}
+// choose asks one seat for what it brings to a match. For a batched seat that
+// is known when the answers are in.
+func (l *league) choose(ctx context.Context, s *seat, v *visit, at int) game.Side {
+	if s.out != game.NoFault {
+		return game.Side{Fault: s.forfeit()}
+	}
+	t := &s.turn
+	t.Match, t.MatchID, t.Round, t.Opponent, t.Role = uint64(at>>1), v.match, int(v.round), v.opponent, role(at)
+	if s.group != nil {
+		s.group.choose(s, at)
+		return game.Side{}
+	}
+	s.rand.Rekey(game.ChoosePosition(t.Match))
+	l.calling = 2*at + 1
+	c, err := s.strategy.Choose(ctx, t)
+	l.calling = 0
+	switch {
+	case err != nil:
+		return l.refused(ctx, s, err)
+	case c == strategies.Even:
+		return game.Side{Choice: game.Even}
+	case c == strategies.Odd:
+		return game.Side{Choice: game.Odd}
+	}
+	return l.resolve(ctx, s, at, c)
+}
+
+// tell tells one seat how the match ended that was decided last.
+func (l *league) tell(ctx context.Context, s *seat, v *visit, m *results.Match, at int) {
+	if s.out != game.NoFault {
+		return
+	}
+	o := &l.outcome
+	o.Opponent, o.Role = v.opponent, role(at)
+	if at&1 == 0 {
+		o.Choice, o.OpponentChoice, o.Result, o.Points = m.A.Choice, m.B.Choice, l.verdict.ResultA, l.verdict.PointsA
+	} else {
+		o.Choice, o.OpponentChoice, o.Result, o.Points = m.B.Choice, m.A.Choice, l.verdict.ResultB, l.verdict.PointsB
+	}
+	s.turn.Standing.Add(o.Result, o.Points)
+	if s.group != nil {
+		s.group.observe(s, o)
+		return
+	}
+	s.rand.Rekey(game.ObservePosition(o.Match))
+	l.calling = 2*at + 2
+	err := s.strategy.Observe(ctx, o)
+	l.calling = 0
+	if err != nil {
+		l.fail(ctx, s, strategies.OpObserve, err)
 	}
 }
 
 // decide draws the number of a match and scores it. Every match takes its word
 // from the stream of draws, so that a technical loss shifts no other match.
-func (l *league) decide(m *results.Match) {
+func (l *league) decide(m *results.Match, v *visit, at int) {
 	word := l.draws.Next()
-	number, clean := results.NoNumber, m.A.Fault|m.B.Fault == game.NoFault
-	if clean {
-		number = l.arena.draw.Pick(word)
+	o := &l.outcome
+	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
+	o.Number, o.Drew, m.Number = 0, false, results.NoNumber
+	if m.A.Fault|m.B.Fault == game.NoFault {
+		o.Number, o.Drew = l.arena.draw.Pick(word), true
+		m.Number = int32(o.Number)
 	}
-	m.Number = int32(number)
-	l.outcome.Number, l.outcome.Drew = number, clean
-	l.verdict = game.Judge(m.A, m.B, number)
+	l.verdict = m.Verdict()
 }

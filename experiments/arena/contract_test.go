@@ -1,0 +1,330 @@
+package arena_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+// witness keeps all that a strategy is told.
+type witness struct {
+	setups   []strategies.Setup
+	turns    map[string][]strategies.Turn // by own id
+	outcomes map[string][]strategies.Outcome
+	random   map[string][]uint64 // in the order of start, choose, observe, ...
+}
+
+// factory is a strategy that plays odd in every third match and fails in every
+// seventh.
+func (w *witness) factory() *script {
+	w.turns, w.outcomes = make(map[string][]strategies.Turn), make(map[string][]strategies.Outcome)
+	w.random = make(map[string][]uint64)
+	draw := func(s strategies.Setup) { w.random[s.ID] = append(w.random[s.ID], s.Rand.Uint64()) }
+	return &script{
+		start: func(s strategies.Setup) error {
+			w.setups = append(w.setups, s)
+			draw(s)
+			return nil
+		},
+		choose: func(_ context.Context, s strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+			w.turns[s.ID] = append(w.turns[s.ID], *t)
+			draw(s)
+			switch {
+			case t.Match%7 == 6:
+				return 0, errBoom
+			case t.Match%3 == 2:
+				return strategies.Odd, nil
+			}
+			return strategies.Even, nil
+		},
+		observe: func(_ context.Context, s strategies.Setup, o *strategies.Outcome) error {
+			w.outcomes[s.ID] = append(w.outcomes[s.ID], *o)
+			draw(s)
+			return nil
+		},
+	}
+}
+
+// TestWhatAStrategyIsTold checks every field of Setup, Turn and Outcome against
+// the schedule and the record, with an odd number of players so that there are
+// byes.
+func TestWhatAStrategyIsTold(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		t.Run(fmt.Sprintf("batched %v", batched), func(t *testing.T) {
+			t.Parallel()
+			const players, legs = 5, 3
+			plan := planOf(players, legs, 1)
+			var w witness
+			script := w.factory()
+			var factory strategies.Factory = script
+			if batched {
+				factory = batch.Of(script)
+			}
+			factories := slices.Repeat([]strategies.Factory{factory}, players)
+			l := play(t, newArena(t, plan, arena.Options{}, factories...), players, 1)[0]
+			checkSetups(t, plan, l, w.setups)
+			checkCalls(t, plan, l, &w)
+		})
+	}
+}
+
+func checkSetups(t *testing.T, plan results.Plan, l results.League, got []strategies.Setup) {
+	t.Helper()
+	field := []string{"P01", "P02", "P03", "P04", "P05"}
+	var want []strategies.Setup
+	for seat, id := range field {
+		want = append(want, strategies.Setup{
+			ID: id, Name: id, Field: field, Rounds: 15, Legs: 3, Key: game.StrategyKey(plan.Seed, 0, l.Seats[seat]),
+		})
+	}
+	slices.SortFunc(got, func(a, b strategies.Setup) int { return cmpString(a.ID, b.ID) })
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(strategies.Setup{}, "Rand")); diff != "" {
+		t.Errorf("setups (-want +got):\n%s", diff)
+	}
+}
+
+func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
+
+func checkCalls(t *testing.T, plan results.Plan, l results.League, w *witness) {
+	t.Helper()
+	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seat := range plan.Field {
+		id := game.PlayerID(seat)
+		rnd := game.NewRand(game.StrategyKey(plan.Seed, 0, l.Seats[seat]))
+		rekeyed := func(position uint64) uint64 {
+			rnd.Rekey(position)
+			return rnd.Uint64()
+		}
+		var turns []strategies.Turn
+		var outcomes []strategies.Outcome
+		random := []uint64{rekeyed(game.StartPosition)}
+		var standing strategies.Standing
+		for _, p := range sched.Matches() {
+			if p.A != seat && p.B != seat {
+				continue
+			}
+			m := l.Matches[p.Index]
+			role, opponent, own, other := game.RoleA, p.B, m.A, m.B
+			result, points := m.Verdict().ResultA, m.Verdict().PointsA
+			if p.B == seat {
+				role, opponent, own, other = game.RoleB, p.A, m.B, m.A
+				result, points = m.Verdict().ResultB, m.Verdict().PointsB
+			}
+			match := uint64(p.Index)
+			turns = append(turns, strategies.Turn{
+				Match: match, MatchID: p.ID, Round: p.Round, Opponent: game.PlayerID(opponent), Role: role, Standing: standing,
+			})
+			o := strategies.Outcome{
+				Match: match, MatchID: p.ID, Round: p.Round, Opponent: game.PlayerID(opponent), Role: role,
+				Choice: own.Choice, OpponentChoice: other.Choice, Result: result, Points: points,
+			}
+			if m.Number != results.NoNumber {
+				o.Number, o.Drew = int(m.Number), true
+			}
+			outcomes = append(outcomes, o)
+			standing.Add(result, points)
+			random = append(random, rekeyed(game.ChoosePosition(match)), rekeyed(game.ObservePosition(match)))
+		}
+		if diff := cmp.Diff(turns, w.turns[id]); diff != "" {
+			t.Errorf("turns of %s (-want +got):\n%s", id, diff)
+		}
+		if diff := cmp.Diff(outcomes, w.outcomes[id]); diff != "" {
+			t.Errorf("outcomes of %s (-want +got):\n%s", id, diff)
+		}
+		if !slices.Equal(random, w.random[id]) {
+			t.Errorf("random numbers of %s do not depend on seed, league, player and match alone", id)
+		}
+	}
+}
+
+// TestNobodyLearnsBeforeBothHaveChosen follows the order of calls to both
+// players of each match.
+func TestNobodyLearnsBeforeBothHaveChosen(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		var calls []string
+		factory := &script{
+			choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+				calls = append(calls, fmt.Sprint("choose ", t.Match))
+				return strategies.Even, nil
+			},
+			observe: func(_ context.Context, _ strategies.Setup, o *strategies.Outcome) error {
+				calls = append(calls, fmt.Sprint("observe ", o.Match))
+				return nil
+			},
+		}
+		f := strategies.Factory(factory)
+		if batched {
+			f = batch.Of(factory)
+		}
+		play(t, newArena(t, planOf(4, 2, 1), arena.Options{}, f, f, f, f), 4, 1)
+		for match := range 12 {
+			choose, observe := fmt.Sprint("choose ", match), fmt.Sprint("observe ", match)
+			if n := count(calls, choose); n != 2 {
+				t.Errorf("match %d was asked %d times", match, n)
+			}
+			if slices.Index(calls, observe) < lastIndex(calls, choose) {
+				t.Errorf("batched %v: match %d was told before both were asked", batched, match)
+			}
+		}
+	}
+}
+
+func count(in []string, s string) int {
+	n := 0
+	for _, x := range in {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+func lastIndex(in []string, s string) int {
+	for i := len(in) - 1; i >= 0; i-- {
+		if in[i] == s {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestProbabilitiesAreTossedByTheHost(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		plan := planOf(3, 20, 4)
+		maybe := &script{choose: func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
+			return 0.3, nil
+		}}
+		f := strategies.Factory(maybe)
+		if batched {
+			f = batch.Of(maybe)
+		}
+		sched, err := game.NewSchedule(3, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for index, l := range play(t, newArena(t, plan, arena.Options{}, f, f, f), 3, 4) {
+			for _, p := range sched.Matches() {
+				for seat, side := range map[int]game.Side{p.A: l.Matches[p.Index].A, p.B: l.Matches[p.Index].B} {
+					coin := game.NewRand(game.CoinKey(plan.Seed, index, l.Seats[seat]))
+					coin.Rekey(uint64(p.Index))
+					want := game.Odd
+					if coin.Bernoulli(0.3) {
+						want = game.Even
+					}
+					if side != (game.Side{Choice: want}) {
+						t.Fatalf("league %d, %s, seat %d: %v, want %v", index, p.ID, seat, side, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDrawsDoNotShift plays one plan with and without technical losses.
+func TestDrawsDoNotShift(t *testing.T) {
+	t.Parallel()
+	plan := planOf(4, 3, 3)
+	plan.Draw = "weights:1=3,2=1,9=2"
+	fails := &script{choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+		if t.Match%2 == 0 {
+			return 0, errBoom
+		}
+		return strategies.Odd, nil
+	}}
+	fine := &script{}
+	with := play(t, newArena(t, plan, arena.Options{}, fails, fine, fine, fine), 4, 3)
+	without := play(t, newArena(t, plan, arena.Options{}, fine, fine, fine, fine), 4, 3)
+	draw, err := game.ParseDraw(plan.Draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for i := range with {
+		draws := game.NewDrawStream(plan.Seed, i)
+		for m, got := range without[i].Matches {
+			if want := int32(draw.Pick(draws.Next())); got.Number != want {
+				t.Fatalf("league %d, match %d: drew %d, want %d", i, m, got.Number, want)
+			}
+			switch with[i].Matches[m].Number {
+			case results.NoNumber:
+				missing++
+			case got.Number:
+			default:
+				t.Errorf("league %d, match %d: drew %d, and %d without the faults", i, m, with[i].Matches[m].Number, got.Number)
+			}
+		}
+	}
+	if missing == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+func TestBarredPlayersAreNotCalled(t *testing.T) {
+	t.Parallel()
+	for _, batched := range []bool{false, true} {
+		plan := planOf(3, 2, 1)
+		out := &script{}
+		f := strategies.Factory(out)
+		if batched {
+			f = batch.Of(out)
+		}
+		w, err := newArena(t, plan, arena.Options{}, &script{}, f, &script{}).NewWorker(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leagues := make([]results.League, 2)
+		if err := w.Play(t.Context(), 0, leagues, []bool{false, true, false}); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leagues {
+			for i, side := range sidesOf(plan, l, 1) {
+				if side != (game.Side{Fault: game.FaultQuarantined}) {
+					t.Errorf("batched %v: match %d: %v, want quarantined", batched, i, side)
+				}
+			}
+		}
+		if len(out.calls) != 0 {
+			t.Errorf("batched %v: called: %q", batched, out.calls)
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	handler := slog.NewTextHandler(&buf, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})
+	opts := arena.Options{Log: func(league, field int) *slog.Logger {
+		return slog.New(handler).With("league", league, "field", field)
+	}}
+	chatty := &script{start: func(s strategies.Setup) error {
+		s.Log.Info("hello")
+		return nil
+	}}
+	play(t, newArena(t, planOf(2, 1, 1), opts, chatty, chatty), 2, 1)
+	if !bytes.Contains(buf.Bytes(), []byte("msg=hello league=0 field=1")) {
+		t.Errorf("logged:\n%s", buf.String())
+	}
+}

@@ -1,0 +1,162 @@
+package arena_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+var errBoom = errors.New("boom")
+
+// at makes a choose that fails in one match only.
+func at(match uint64, c strategies.Choice, err error) func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
+	return func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
+		if t.Match == match {
+			if err == errPanic {
+				panic("ouch")
+			}
+			return c, err
+		}
+		return strategies.Even, nil
+	}
+}
+
+func after(match uint64, err error) func(context.Context, strategies.Setup, *strategies.Outcome) error {
+	return func(_ context.Context, _ strategies.Setup, o *strategies.Outcome) error {
+		if o.Match != match {
+			return nil
+		}
+		if err == errPanic {
+			panic("ouch")
+		}
+		return err
+	}
+}
+
+// errPanic stands for a panic in the tables below.
+var errPanic = errors.New("panic")
+
+// TestFailures holds every way to fail, in every hook, to the records and the
+// calls that follow from package strategies. The player meets one opponent four
+// times, directly and in batches.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	ok := game.Side{Choice: game.Even}
+	lost := func(f game.Fault) game.Side { return game.Side{Fault: f} }
+	forfeit := lost(game.FaultForfeit)
+	typed := &strategies.Error{Source: "mine.lua", Line: 3, Op: strategies.OpChoose, Err: strategies.ErrBudget, Hint: "do less"}
+	allForfeit := func(f game.Fault) []game.Side { return []game.Side{lost(f), forfeit, forfeit, forfeit} }
+	chooseOnce := func(f game.Fault) []game.Side { return []game.Side{ok, lost(f), ok, ok} }
+	chooseOut := func(f game.Fault) []game.Side { return []game.Side{ok, lost(f), forfeit, forfeit} }
+	observeOut := func(f game.Fault) []game.Side { return []game.Side{ok, ok, lost(f), forfeit} }
+
+	begin := []string{"start", "open", "choose 0", "observe 0", "choose 1"}
+	stays := append(slices.Clone(begin), "observe 1 technical_loss", "choose 2", "observe 2", "choose 3", "observe 3", "close")
+	leaves := append(slices.Clone(begin), "close")
+	leavesLater := append(slices.Clone(begin), "observe 1", "close")
+	whole := append(slices.Clone(begin), "observe 1", "choose 2", "observe 2", "choose 3", "observe 3", "close")
+
+	for name, tc := range map[string]struct {
+		script *script
+		sides  []game.Side
+		calls  []string
+		fault  game.Fault
+		note   string
+	}{
+		"start fails": {&script{start: func(strategies.Setup) error { return errBoom }},
+			allForfeit(game.FaultError), []string{"start"}, game.FaultError, "bad: start: boom"},
+		"start overruns": {&script{start: func(strategies.Setup) error { return fmt.Errorf("x: %w", context.DeadlineExceeded) }},
+			allForfeit(game.FaultTimeout), []string{"start"}, game.FaultTimeout, "bad: start: x: context deadline exceeded"},
+		"start panics": {&script{start: func(strategies.Setup) error { panic("ouch") }},
+			allForfeit(game.FaultError), []string{"start"}, game.FaultError, "bad: start: panic: ouch"},
+		"choose fails": {&script{choose: at(1, 0, errBoom)},
+			chooseOnce(game.FaultError), stays, game.FaultError, "bad: choose: boom"},
+		"choose panics": {&script{choose: at(1, 0, errPanic)},
+			chooseOnce(game.FaultError), stays, game.FaultError, "bad: choose: panic: ouch"},
+		"choose answers 2": {&script{choose: at(1, 2, nil)},
+			chooseOnce(game.FaultInvalid), stays, game.FaultInvalid,
+			`bad: choose: not a choice: answered 2, want "even", "odd" or a probability of even in [0, 1]`},
+		"choose answers below 0": {&script{choose: at(1, -0.25, nil)},
+			chooseOnce(game.FaultInvalid), stays, game.FaultInvalid,
+			`bad: choose: not a choice: answered -0.25, want "even", "odd" or a probability of even in [0, 1]`},
+		"choose answers NaN": {&script{choose: at(1, strategies.Choice(math.NaN()), nil)},
+			chooseOnce(game.FaultInvalid), stays, game.FaultInvalid,
+			`bad: choose: not a choice: answered NaN, want "even", "odd" or a probability of even in [0, 1]`},
+		"choose says the answer is invalid": {&script{choose: at(1, 0, strategies.InvalidChoice("nil"))},
+			chooseOnce(game.FaultInvalid), stays, game.FaultInvalid,
+			`bad: choose: not a choice: answered nil, want "even", "odd" or a probability of even in [0, 1]`},
+		"choose overruns its time": {&script{choose: at(1, 0, strategies.ErrTimeout)},
+			chooseOut(game.FaultTimeout), leaves, game.FaultTimeout, "bad: choose: ran out of time"},
+		"choose overruns its budget": {&script{choose: at(1, 0, typed)},
+			chooseOut(game.FaultBudget), leaves, game.FaultBudget, "mine.lua:3: choose: ran out of its budget (do less)"},
+		"choose loses its process": {&script{choose: at(1, 0, strategies.ErrCrashed)},
+			chooseOut(game.FaultCrash), leaves, game.FaultCrash, "bad: choose: process exited"},
+		"observe fails": {&script{observe: after(1, errBoom)},
+			observeOut(game.FaultError), leavesLater, game.FaultError, "bad: observe: boom"},
+		"observe panics": {&script{observe: after(1, errPanic)},
+			observeOut(game.FaultError), leavesLater, game.FaultError, "bad: observe: panic: ouch"},
+		"observe overruns": {&script{observe: after(1, strategies.ErrBudget)},
+			observeOut(game.FaultBudget), leavesLater, game.FaultBudget, "bad: observe: ran out of its budget"},
+		"observe fails at the end": {&script{observe: after(3, errBoom)},
+			[]game.Side{ok, ok, ok, ok}, whole, game.FaultError, "bad: observe: boom"},
+		"close fails": {&script{end: func() error { return errBoom }},
+			[]game.Side{ok, ok, ok, ok}, whole, game.NoFault, ""},
+		"close panics": {&script{end: func() error { panic("ouch") }},
+			[]game.Side{ok, ok, ok, ok}, whole, game.NoFault, ""},
+	} {
+		for _, batched := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, batched %v", name, batched), func(t *testing.T) {
+				bad := &script{
+					start: tc.script.start, choose: tc.script.choose, observe: tc.script.observe, end: tc.script.end,
+					source: "bad",
+				}
+				var factory strategies.Factory = bad
+				if batched {
+					factory = batch.Of(bad)
+				}
+				plan := planOf(2, 4, 1)
+				good := &script{}
+				l := play(t, newArena(t, plan, arena.Options{}, factory, good), 2, 1)[0]
+
+				if diff := cmp.Diff(tc.sides, sidesOf(plan, l, 0)); diff != "" {
+					t.Errorf("sides (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff([]game.Side{ok, ok, ok, ok}, sidesOf(plan, l, 1)); diff != "" {
+					t.Errorf("the opponent's sides (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tc.calls, bad.calls); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+				if want := append(slices.Clone(begin), whole[len(begin):]...); !slices.Equal(good.calls, want) {
+					t.Errorf("the opponent's calls: %q, want %q", good.calls, want)
+				}
+				if bad.open != 0 || good.open != 0 {
+					t.Errorf("%d and %d seats were not closed once", bad.open, good.open)
+				}
+				var want []results.Note
+				if tc.note != "" {
+					want = append(want, results.Note{Field: 0, Fault: tc.fault, Text: tc.note})
+				}
+				if diff := cmp.Diff(want, slices.Clone(l.Notes)); diff != "" && len(want)+len(l.Notes) > 0 {
+					t.Errorf("notes (-want +got):\n%s", diff)
+				}
+				for i, m := range l.Matches {
+					if (m.Number == results.NoNumber) != (m.A.Fault|m.B.Fault != game.NoFault) {
+						t.Errorf("match %d: %+v: a number is drawn exactly without a fault", i, m)
+					}
+				}
+			})
+		}
+	}
+}

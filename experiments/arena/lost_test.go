@@ -1,0 +1,268 @@
+package arena_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+// tapped is a Batcher that a test can watch and spoil.
+type tapped struct {
+	strategies.Batcher
+	spoil func(step int, s *strategies.Step) error // instead of the result of the step, counted from 0
+	open  func() error                             // before a batch is made
+
+	mu      sync.Mutex
+	batches int
+	closed  int
+	steps   []int // choices asked for in each
+}
+
+func (b *tapped) NewBatch(ctx context.Context) (strategies.Batch, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open != nil {
+		if err := b.open(); err != nil {
+			return nil, err
+		}
+	}
+	b.batches++
+	inner, err := b.Batcher.NewBatch(ctx)
+	return &tappedBatch{Batch: inner, b: b}, err
+}
+
+type tappedBatch struct {
+	strategies.Batch
+	b *tapped
+}
+
+func (t *tappedBatch) Step(ctx context.Context, s *strategies.Step) error {
+	t.b.mu.Lock()
+	step := len(t.b.steps)
+	t.b.steps = append(t.b.steps, len(s.Choose))
+	t.b.mu.Unlock()
+	if err := t.Batch.Step(ctx, s); err != nil || t.b.spoil == nil {
+		return err
+	}
+	return t.b.spoil(step, s)
+}
+
+func (t *tappedBatch) Close() error {
+	t.b.mu.Lock()
+	t.b.closed++
+	t.b.mu.Unlock()
+	return t.Batch.Close()
+}
+
+// TestOneStepARound counts the exchanges of two blocks of five leagues in which
+// one strategy has two of four seats.
+func TestOneStepARound(t *testing.T) {
+	t.Parallel()
+	b := &tapped{Batcher: batch.Of(&script{})}
+	a := newArena(t, planOf(4, 2, 20), arena.Options{Block: 5}, b, &script{}, b, &script{})
+	playInBlocks(t, a, 4, 20)
+	// Two calls of Play, two blocks in each; 6 rounds, and one step to close.
+	if len(b.steps) != 2*2*7 {
+		t.Errorf("%d steps, want %d", len(b.steps), 2*2*7)
+	}
+	asked := 0
+	for _, n := range b.steps {
+		if n != 0 && n != 10 {
+			t.Errorf("a step asks for %d choices, want 10", n)
+		}
+		asked += n
+	}
+	if want := 20 * 6 * 2; asked != want {
+		t.Errorf("%d choices asked for, want %d", asked, want)
+	}
+	if b.batches != 2 || b.closed != 2 {
+		t.Errorf("%d batches made and %d closed, want 2 and 2: one for each block of the worker", b.batches, b.closed)
+	}
+}
+
+// TestLostBatches spoils one step of a league in which one strategy has two of
+// four seats. Both seats forfeit from that round on, everybody else plays on,
+// and the next leagues have a fresh batch.
+func TestLostBatches(t *testing.T) {
+	t.Parallel()
+	stray := func(f func(s *strategies.Step) strategies.SeatError) func(*strategies.Step) error {
+		return func(s *strategies.Step) error {
+			s.Failed = append(s.Failed, f(s))
+			return nil
+		}
+	}
+	for name, tc := range map[string]struct {
+		spoil func(s *strategies.Step) error
+		fault game.Fault
+		note  string
+	}{
+		"process dies": {func(*strategies.Step) error { return fmt.Errorf("plugin: %w", strategies.ErrCrashed) },
+			game.FaultCrash, "plugin: process exited"},
+		"process hangs": {func(*strategies.Step) error { return context.DeadlineExceeded },
+			game.FaultTimeout, "deadline exceeded"},
+		"something else": {func(*strategies.Step) error { return errBoom }, game.FaultError, "boom"},
+		"panics":         {func(*strategies.Step) error { panic("ouch") }, game.FaultError, "panic: ouch"},
+		"too few choices": {func(s *strategies.Step) error { s.Choices = s.Choices[:1]; return nil },
+			game.FaultError, "made 1 choices where 2 were asked for"},
+		"failure of a stranger": {stray(func(*strategies.Step) strategies.SeatError {
+			return strategies.SeatError{Seat: 999, Op: strategies.OpObserve, Err: errBoom}
+		}), game.FaultError, "seat 999, which it does not have"},
+		"failure of nothing": {stray(func(s *strategies.Step) strategies.SeatError {
+			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: strategies.OpObserve}
+		}), game.FaultError, "without saying which"},
+		"failure of no operation": {stray(func(s *strategies.Step) strategies.SeatError {
+			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: "dance", Err: errBoom}
+		}), game.FaultError, `a failed "dance"`},
+		"failure of a choice not asked for": {stray(func(s *strategies.Step) strategies.SeatError {
+			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: strategies.OpChoose, Index: 1, Err: errBoom}
+		}), game.FaultError, "that was not asked for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const strike = 2 // the third step asks for the third round
+			inner, calm := &script{}, &script{}
+			b := &tapped{Batcher: batch.Of(inner), spoil: func(step int, s *strategies.Step) error {
+				if step == strike {
+					return tc.spoil(s)
+				}
+				return nil
+			}}
+			plan := planOf(4, 2, 8)
+			w, err := newArena(t, plan, arena.Options{}, b, b, calm, calm).NewWorker(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := make([]results.League, 1)
+			if err := w.Play(t.Context(), 0, first, make([]bool, 4)); err != nil {
+				t.Fatal(err)
+			}
+			wantLost(t, plan, first[0], strike, tc.fault, tc.note)
+			rest := make([]results.League, 7)
+			if err := w.Play(t.Context(), 1, rest, make([]bool, 4)); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range rest {
+				for field := range 4 {
+					if sides := sidesOf(plan, l, field); !slices.Equal(sides, slices.Repeat([]game.Side{{Choice: game.Even}}, 6)) {
+						t.Errorf("league %d: player %d: %v, but the batch is a fresh one", l.Index, field, sides)
+					}
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if b.batches != 3 || b.closed != 3 || calm.open != 0 || inner.open != 0 {
+				t.Errorf("%d batches made, %d closed, %d and %d seats open; want 3, 3, 0, 0",
+					b.batches, b.closed, calm.open, inner.open)
+			}
+		})
+	}
+}
+
+// wantLost checks a league in which players 0 and 1 were lost in a round,
+// counted from 0.
+func wantLost(t *testing.T, plan results.Plan, l results.League, round int, f game.Fault, note string) {
+	t.Helper()
+	for field := range 4 {
+		for i, side := range sidesOf(plan, l, field) {
+			want := game.Side{Choice: game.Even}
+			switch {
+			case field > 1 || i < round:
+			case i == round:
+				want = game.Side{Fault: f}
+			default:
+				want = game.Side{Fault: game.FaultForfeit}
+			}
+			if side != want {
+				t.Errorf("player %d, round %d: %v, want %v", field, i+1, side, want)
+			}
+		}
+	}
+	if len(l.Notes) != 2 {
+		t.Fatalf("notes %+v, want two", l.Notes)
+	}
+	for _, n := range l.Notes {
+		if n.Field > 1 || n.Fault != f || !strings.Contains(n.Text, note) {
+			t.Errorf("note %+v, want one on %v that says %q", n, f, note)
+		}
+	}
+}
+
+func TestBatchThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func() error{
+		"error": func() error { return errBoom },
+		"panic": func() error { panic("boom") },
+	} {
+		b := &tapped{Batcher: batch.Of(&script{}), open: open}
+		plan := planOf(4, 2, 1)
+		l := play(t, newArena(t, plan, arena.Options{}, b, b, &script{}, &script{}), 4, 1)[0]
+		wantLost(t, plan, l, 0, game.FaultError, "start: ")
+		if b.batches != 0 || b.closed != 0 {
+			t.Errorf("%s: %d batches made and %d closed, want none", name, b.batches, b.closed)
+		}
+	}
+	nothing := noBatch{&script{}}
+	plan := planOf(4, 2, 1)
+	l := play(t, newArena(t, plan, arena.Options{}, nothing, nothing, &script{}, &script{}), 4, 1)[0]
+	wantLost(t, plan, l, 0, game.FaultError, "made neither a batch nor an error")
+}
+
+// noBatch makes no batches and says nothing.
+type noBatch struct{ *script }
+
+func (noBatch) NewBatch(context.Context) (strategies.Batch, error) { return nil, nil }
+
+// slices of functions make a factory that cannot be compared.
+type incomparable struct {
+	strategies.Batcher
+	_ []func()
+}
+
+func TestFactoriesThatCannotBeCompared(t *testing.T) {
+	t.Parallel()
+	plan := planOf(3, 2, 3)
+	f := incomparable{Batcher: batch.Of(&script{})}
+	for _, l := range play(t, newArena(t, plan, arena.Options{}, f, f, f), 3, 3) {
+		if len(l.Notes) > 0 {
+			t.Errorf("league %d: %+v", l.Index, l.Notes)
+		}
+	}
+}
+
+// TestBatchErrorsOnClose are the worker's to return.
+func TestBatchErrorsOnClose(t *testing.T) {
+	t.Parallel()
+	b := badEnd{batch.Of(&script{})}
+	w, err := newArena(t, planOf(2, 1, 1), arena.Options{}, b, &script{}).NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Play(t.Context(), 0, make([]results.League, 1), make([]bool, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); !errors.Is(err, errBoom) {
+		t.Errorf("close: %v, want boom", err)
+	}
+}
+
+type badEnd struct{ strategies.Batcher }
+
+func (b badEnd) NewBatch(ctx context.Context) (strategies.Batch, error) {
+	inner, err := b.Batcher.NewBatch(ctx)
+	return badEndBatch{inner}, err
+}
+
+type badEndBatch struct{ strategies.Batch }
+
+func (b badEndBatch) Close() error { return errors.Join(b.Batch.Close(), errBoom) }

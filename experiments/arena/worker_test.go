@@ -1,0 +1,204 @@
+package arena_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+// TestHandwritten holds the loop of BenchmarkMatch to the arena's records.
+func TestHandwritten(t *testing.T) {
+	t.Parallel()
+	plan := handPlan(3)
+	plan.Seed = 1
+	var draws game.DrawStream
+	for i, got := range play(t, newArena(t, plan, arena.Options{}, handFactories(t)...), 2, 3) {
+		want := make([]results.Match, handLegs)
+		points := byHand(1, i, game.FairDraw(), &draws, want)
+		if diff := cmp.Diff(want, got.Matches); diff != "" {
+			t.Fatalf("league %d (-hand +arena):\n%s", i, diff)
+		}
+		table := game.NewTable(2)
+		sched, err := game.NewSchedule(2, handLegs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m, p := range sched.Matches() {
+			table.Add(p.A, p.B, got.Matches[m].Verdict())
+		}
+		for seat, field := range got.Seats {
+			if p := table.Row(seat).Points; p != points[field] {
+				t.Errorf("league %d: player %d scored %d, by hand %d", i, field, p, points[field])
+			}
+		}
+	}
+}
+
+// TestWorkerMemory plays leagues in another order, over used memory.
+func TestWorkerMemory(t *testing.T) {
+	t.Parallel()
+	plan := planOf(4, 2, 8)
+	a := newArena(t, plan, arena.Options{}, mixed(t, 4)...)
+	want := play(t, a, 4, 8)
+	w, err := a.NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]results.League, 1)
+	for _, i := range []int{5, 1, 7, 0, 0, 3} {
+		if err := w.Play(t.Context(), i, out, make([]bool, 4)); err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, want[i], out[0])
+	}
+}
+
+func wantSame(t *testing.T, want, got results.League) {
+	t.Helper()
+	for _, l := range []*results.League{&want, &got} {
+		if len(l.Notes) == 0 {
+			l.Notes = nil
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("league %d (-want +got):\n%s", want.Index, diff)
+	}
+}
+
+// TestNoAllocationPerMatch compares a long league with a short one.
+func TestNoAllocationPerMatch(t *testing.T) {
+	allocs := func(legs int) float64 {
+		quiet := &silent{}
+		a := newArena(t, planOf(4, legs, 1), arena.Options{}, quiet, quiet, quiet, quiet)
+		w, err := a.NewWorker(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, barred := make([]results.League, 1), make([]bool, 4)
+		return testing.AllocsPerRun(20, func() {
+			if err := w.Play(t.Context(), 0, out, barred); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if short, long := allocs(1), allocs(500); long > short {
+		t.Errorf("%v allocations in 3000 matches, %v in 6", long, short)
+	}
+}
+
+// silent makes seats that throw a coin and keep nothing.
+type silent struct{}
+
+func (silent) Info() strategies.Info { return strategies.Info{} }
+func (silent) Close() error          { return nil }
+func (silent) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
+	return silentSeat{}, nil
+}
+
+type silentSeat struct{}
+
+func (silentSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	return 0.5, nil
+}
+func (silentSeat) Observe(context.Context, *strategies.Outcome) error { return nil }
+func (silentSeat) Close() error                                       { return nil }
+
+// TestCancel ends the context at every call of a player in turn. Whatever it
+// answers then is not held against it, and no seat stays open.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("enough")
+	for _, batched := range []bool{false, true} {
+		for stop := range 26 {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var calls atomic.Int64
+			step := func() error {
+				if calls.Add(1) > int64(stop) {
+					cancel(cause)
+					return ctx.Err()
+				}
+				return nil
+			}
+			impatient := &script{
+				start:   func(strategies.Setup) error { return step() },
+				choose:  func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) { return 1, step() },
+				observe: func(context.Context, strategies.Setup, *strategies.Outcome) error { return step() },
+			}
+			calm := &script{}
+			f := strategies.Factory(impatient)
+			if batched {
+				f = batch.Of(f)
+			}
+			w, err := newArena(t, planOf(3, 2, 6), arena.Options{Block: 3}, f, calm, calm).NewWorker(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := make([]results.League, 6) // 9 calls each
+			err = w.Play(ctx, 0, out, make([]bool, 3))
+			if !errors.Is(err, cause) {
+				t.Fatalf("batched %v, after %d calls: error %v, want the cause", batched, stop, err)
+			}
+			if impatient.open != 0 || calm.open != 0 {
+				t.Fatalf("batched %v, after %d calls: %d and %d seats stay open", batched, stop, impatient.open, calm.open)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	plan := planOf(2, 1, 1)
+	f := strategies.Factory(&script{})
+	noLegs := plan
+	noLegs.Legs = 0
+	for name, tc := range map[string]struct {
+		plan      results.Plan
+		factories []strategies.Factory
+		want      string
+	}{
+		"too few factories": {plan, []strategies.Factory{f}, "1 factories for 2 players"},
+		"no factory":        {plan, []strategies.Factory{f, nil}, "no factory for player-1"},
+		"bad plan":          {noLegs, []strategies.Factory{f, f}, "0 legs"},
+	} {
+		if _, err := arena.New(tc.plan, tc.factories, arena.Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+	}
+	w, err := newArena(t, plan, arena.Options{}, f, f).NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Play(t.Context(), 0, make([]results.League, 1), nil); err == nil {
+		t.Error("played without knowing who is put aside")
+	}
+}
+
+func TestSeatsAreShuffledByLeague(t *testing.T) {
+	t.Parallel()
+	plan := planOf(5, 1, 20)
+	different := false
+	leagues := play(t, newArena(t, plan, arena.Options{}, mixed(t, 5)...), 5, 20)
+	for i, l := range leagues {
+		if want := game.Seats(plan.Seed, i, 5); !slices.Equal(l.Seats, want) {
+			t.Errorf("league %d: seats %v, want %v", i, l.Seats, want)
+		}
+		different = different || !slices.Equal(l.Seats, leagues[0].Seats)
+	}
+	if !different {
+		t.Error("all leagues have the same seats")
+	}
+}

@@ -110,11 +110,14 @@ func basePrint(l *lua.LState) int {
 	m := of(l)
 	var b strings.Builder
 	for i, n := 1, l.GetTop(); i <= n; i++ {
+		s := string(text(l, l.Get(i)))
+		if b.Len() > maxLine {
+			continue
+		}
 		if i > 1 {
 			b.WriteByte('\t')
 		}
-		s := string(text(l, l.Get(i)))
-		b.WriteString(s[:min(len(s), maxLine)]) // clipped again below
+		b.WriteString(s[:min(len(s), maxLine+1)])
 	}
 	m.charge(int64(20 + b.Len()/bytesPerUnit))
 	m.lines++
@@ -123,7 +126,7 @@ func basePrint(l *lua.LState) int {
 	case m.lines > maxLines:
 		m.print("the script has printed " + strconv.Itoa(maxLines) + " lines; the rest is dropped")
 	default:
-		m.print(clip(b.String(), maxLine))
+		m.print(strings.ToValidUTF8(clip(b.String(), maxLine), ""))
 	}
 	return 0
 }

@@ -1,13 +1,27 @@
 package luascript_test
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/luascript"
 )
+
+// roomy limits do not get in the way on a busy machine.
+var roomy = luascript.Options{Limits: budget.Limits{Time: time.Minute}}
 
 // players returns the ids of a field of n.
 func players(n int) []string {
@@ -33,21 +47,377 @@ func compile(tb testing.TB, source string, opts luascript.Options) (strategies.F
 
 func mustCompile(tb testing.TB, source string) strategies.Factory {
 	tb.Helper()
-	f, err := compile(tb, source, luascript.Options{})
+	f, err := compile(tb, source, roomy)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return f
 }
 
+// setup is what the first of sixteen players is told.
+func setup() strategies.Setup {
+	key := game.Key{1, 2}
+	return strategies.Setup{
+		ID: "P01", Name: "Ada", Field: players(16), Rounds: 150, Legs: 10, Key: key, Rand: game.NewRand(key),
+	}
+}
+
 func mustSit(tb testing.TB, f strategies.Factory) strategies.Strategy {
 	tb.Helper()
-	key := game.Key{1, 2}
-	s, err := f.New(tb.Context(), strategies.Setup{
-		ID: "P01", Name: "P01", Field: players(16), Rounds: 150, Legs: 10, Key: key, Rand: game.NewRand(key),
-	})
+	s, err := f.New(tb.Context(), setup())
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// sit compiles a script and makes a seat that ends with the test.
+func sit(tb testing.TB, source string) strategies.Strategy {
+	tb.Helper()
+	s := mustSit(tb, mustCompile(tb, source))
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close = %v", err)
+		}
+	})
+	return s
+}
+
+func turn(n int) *strategies.Turn {
+	return &strategies.Turn{
+		Match: uint64(n), MatchID: fmt.Sprintf("R%dM1", n+1), Round: n + 1,
+		Opponent: []string{"P02", "P03"}[n%2], Role: game.RoleA + game.Role(n%2),
+	}
+}
+
+func outcome(n int) *strategies.Outcome {
+	t := turn(n)
+	return &strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: game.Even, OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Win, Points: 3,
+	}
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	source := "\n-- Mine: a title\n-- One line.\n--\n---- And another. \n\n-- not this\nfunction choose() return 0.5 end"
+	digest := sha256.Sum256([]byte(source))
+	want := strategies.Info{
+		Name: "mine", Kind: strategies.Lua, Title: "Mine: a title", Description: "One line. And another.",
+		Source: "scripts/mine.lua", Fingerprint: hex.EncodeToString(digest[:]),
+	}
+	if diff := cmp.Diff(want, mustCompile(t, source).Info()); diff != "" {
+		t.Errorf("Info (-want +got):\n%s", diff)
+	}
+	for source, want := range map[string][2]string{
+		"function choose() return 1 end\n-- late":                     {"", ""},
+		"-- Title only\nfunction choose() return 1 end":               {"Title only", ""},
+		"\ufeff-- Saved by Notepad\r\nfunction choose() return 1 end": {"Saved by Notepad", ""},
+		"--\x1b[31mred\nfunction choose() return 1 end":               {"\ufffd[31mred", ""},
+		"--" + strings.Repeat("x", 500) + "\nfunction choose() return 1 end": {
+			strings.Repeat("x", 120) + "...", ""},
+	} {
+		info := mustCompile(t, source).Info()
+		if got := [2]string{info.Title, info.Description}; got != want {
+			t.Errorf("header of %.40q: %q, want %q", source, got, want)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	const ok = "\nfunction choose() return 1 end"
+	for _, c := range []struct {
+		name, source, want string
+		fault              game.Fault
+	}{
+		{"empty", "", "scripts/mine.lua: load: there is no function choose (every strategy has function choose(turn) ... end)", game.FaultError},
+		{"other name", "function chose() end", "there is no function choose", game.FaultError},
+		{"no function", "choose = 1", "there is no function choose", game.FaultError},
+		{"local", "local function choose() end", "there is no function choose", game.FaultError},
+		{"syntax", "x = 1\nfunction choose( return 1 end", `scripts/mine.lua:2: load: syntax error near "return"`, game.FaultError},
+		{"end of file", "function choose()\n  return 1\n", `scripts/mine.lua:2: load: syntax error at the end of the file (is an "end" missing?)`, game.FaultError},
+		{"unfinished string", "x = 'abc\n", `scripts/mine.lua:2: load: unterminated string near "abc"`, game.FaultError},
+		{"bad goto", "goto nowhere" + ok, `no visible label 'nowhere'`, game.FaultError},
+		{"break outside", "x = 1\ndo break end" + ok, `scripts/mine.lua:2: load: no loop to break`, game.FaultError},
+		{"binary", "\x1bLua\x51\x00\x01", "load: ", game.FaultError},
+		{"JavaScript", "function choose(turn) { return 0.5; }", "scripts/mine.lua:1: load: ", game.FaultError},
+		{"error", "x = 1\nerror('no')" + ok, "scripts/mine.lua:2: load: no", game.FaultError},
+		{"runtime error", "local t\nt.x = 1" + ok, "scripts/mine.lua:2: load: attempt to index", game.FaultError},
+		{"loop", "x = 1\nwhile true do end" + ok, "scripts/mine.lua:2: load: ran out of its budget: more than 5000000 instructions in one call", game.FaultBudget},
+		{"recursion", "local function f() return f() end\nf()" + ok, "scripts/mine.lua:1: load: ran out of its budget: calls nested too deeply", game.FaultBudget},
+		{"no print of files", "dofile('/etc/passwd')" + ok, "scripts/mine.lua:1: load: attempt to call a non-function object", game.FaultError},
+		{"too long", strings.Repeat("-", 300<<10) + ok, "the script has 307231 bytes, more than 262144", game.FaultError},
+		{"too deep", "x = " + strings.Repeat("{", 300) + strings.Repeat("}", 300) + ok, "scripts/mine.lua:1: load: nested more than 200 levels deep", game.FaultError},
+		{"too many locals", strings.Repeat("local x\n", 250) + ok, "load: ", game.FaultError},
+	} {
+		_, err := compile(t, c.source, roomy)
+		var se *strategies.Error
+		if !errors.As(err, &se) || se.Op != strategies.OpLoad || se.Source != "scripts/mine.lua" {
+			t.Errorf("%s: %v, want a *strategies.Error of loading", c.name, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\r\x1b") {
+			t.Errorf("%s: %q, want one line with %q", c.name, err, c.want)
+		}
+		if got := strategies.FaultOf(err); got != c.fault {
+			t.Errorf("%s: fault %v, want %v", c.name, got, c.fault)
+		}
+	}
+}
+
+// TestAnswers covers what choose may answer and what it may not.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]strategies.Choice{
+		`"even"`: 1, `"odd"`: 0, `1`: 1, `0`: 0, `0.25`: 0.25, `-0`: 0, `"e" .. "ven"`: 1, `"odd", "even"`: 0,
+	} {
+		got, err := sit(t, "function choose(turn) return "+answer+" end").Choose(t.Context(), turn(0))
+		if err != nil || got != want {
+			t.Errorf("answer %s: %v, %v; want %v", answer, got, err, want)
+		}
+	}
+	for answer, shown := range map[string]string{
+		``: "nil", `nil`: "nil", `"Even"`: `"Even"`, `"even "`: `"even "`, `""`: `""`, `"0.5"`: `"0.5"`,
+		`2`: "2", `-0.1`: "-0.1", `1.0001`: "1.0001", `0/0`: "nan, which is not a number", `1/0`: "inf", `true`: "true",
+		`{}`: "a table", `{"even"}`: "a table", `print`: "a function",
+		`setmetatable({}, {__tostring = function() return "even" end})`: "a table",
+		`setmetatable({}, {__tostring = function() error("x") end})`:    "a table",
+		`("x"):rep(1000)`: `"` + strings.Repeat("x", 79) + "...", `"\27[31m"`: `"\x1b[31m"`,
+	} {
+		s := sit(t, "x = 1\n\nfunction choose(turn)\n  return "+answer+"\nend")
+		_, err := s.Choose(t.Context(), turn(0))
+		want := "scripts/mine.lua:3: choose: not a choice: answered " + shown +
+			`, want "even", "odd" or a probability of even in [0, 1]`
+		if !errors.Is(err, strategies.ErrInvalidChoice) || err.Error() != want {
+			t.Errorf("answer %s:\n %v\n want %s", answer, err, want)
+		}
+		if _, err := s.Choose(t.Context(), turn(1)); !errors.Is(err, strategies.ErrInvalidChoice) {
+			t.Errorf("answer %s a second time: %v, want the seat to go on", answer, err)
+		}
+	}
+	if _, err := sit(t, "choose = tostring").Choose(t.Context(), turn(0)); !errors.Is(err, strategies.ErrInvalidChoice) {
+		t.Errorf("tostring as choose: %v, want an invalid choice", err)
+	}
+}
+
+// hookFailures are bodies of hooks that fail, and what is told of it.
+var hookFailures = []struct {
+	name, body, want string
+	fault            game.Fault
+}{
+	{"error", "error('no')", "no", game.FaultError},
+	{"error with no position", "error('no', 0)", "no", game.FaultError},
+	{"error of the caller", "local function f() error('no', 2) end f()", "no", game.FaultError},
+	{"error of several lines", "error('a\\nb\\27[2J')", "a b\ufffd[2J", game.FaultError},
+	{"long error", "error(('x'):rep(1e6))", strings.Repeat("x", 300) + "...", game.FaultError},
+	{"table", "error({code = 7})", "the error value is a table", game.FaultError},
+	{"nil", "error(nil)", "the error value is nil", game.FaultError},
+	{"printable table that fails", "error(setmetatable({}, {__tostring = function() while true do end end}))", "the error value is a table", game.FaultError},
+	{"assert", "assert(false, 'no')", "no", game.FaultError},
+	{"index", "local x = nil; x.y.z = 1", "attempt to index a non-table object(nil) with key 'y'", game.FaultError},
+	{"arithmetic", "local x = 1 + {}", "cannot perform add operation between number and table", game.FaultError},
+	{"call", "local x = 5; x()", "attempt to call a non-function object", game.FaultError},
+	{"bad argument", "math.floor({})", "bad argument #1 to floor (number expected, got table)", game.FaultError},
+	{"no bytes for it", "local s = 'x'; while true do s = s .. s end", "a string made by .. would have 2097152 bytes or more, over the limit of 1048576", game.FaultError},
+	{"loop", "while true do end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
+	{"swallowed loop", "while true do pcall(function() while true do end end) end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
+	{"recursion", "local function f() return f() + 1 end f()", "ran out of its budget: calls nested too deeply (at most 200 calls may be under way at once; is there a recursion that never ends?)", game.FaultBudget},
+	{"pattern", "('a'):rep(3000):find('.-.-.-.-.-b')", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
+}
+
+// TestFailures has every hook fail in every way, on its third line.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
+		for _, c := range hookFailures {
+			t.Run(string(op)+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				source := fmt.Sprintf("-- title\nfunction %s(x)\n%s\nend\n", op, c.body)
+				if op != strategies.OpChoose {
+					source += "function choose() return 1 end\n"
+				}
+				f := mustCompile(t, source)
+				s, err := f.New(t.Context(), setup())
+				if op == strategies.OpStart && s != nil {
+					t.Error("New returned a seat whose start had failed")
+				}
+				if op != strategies.OpStart {
+					defer s.Close()
+				}
+				switch op {
+				case strategies.OpChoose:
+					_, err = s.Choose(t.Context(), turn(0))
+				case strategies.OpObserve:
+					err = s.Observe(t.Context(), outcome(0))
+				}
+				want := fmt.Sprintf("scripts/mine.lua:3: %s: %s", op, c.want)
+				if err == nil || err.Error() != want || strategies.FaultOf(err) != c.fault {
+					t.Errorf("error %v\n want %s\n fault %v, want %v", err, want, strategies.FaultOf(err), c.fault)
+				}
+			})
+		}
+	}
+}
+
+// TestAfterwards is what a seat does after a failure: it goes on after an
+// error, and is finished after an overrun.
+func TestAfterwards(t *testing.T) {
+	t.Parallel()
+	s := sit(t, `
+		local n = 0
+		function choose()
+			n = n + 1
+			local mine = n
+			keep = function() return mine end
+			if n < 3 then error("no") end
+			return keep() / 4
+		end`)
+	for range 2 {
+		if _, err := s.Choose(t.Context(), turn(0)); err == nil {
+			t.Error("no error")
+		}
+	}
+	if c, err := s.Choose(t.Context(), turn(2)); err != nil || c != 0.75 {
+		t.Errorf("the third choice = %v, %v; want 0.75: what came before is remembered", c, err)
+	}
+	s = sit(t, "function choose() while true do end end")
+	_, first := s.Choose(t.Context(), turn(0))
+	_, second := s.Choose(t.Context(), turn(1))
+	if first == nil || !errors.Is(second, first) || !errors.Is(s.Observe(t.Context(), outcome(0)), first) {
+		t.Errorf("after an overrun: %v, then %v, want the same error from every call", first, second)
+	}
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	if _, err := s.Choose(t.Context(), turn(0)); err == nil {
+		t.Error("a closed seat chose")
+	}
+}
+
+// TestClock stops a script that is within its instructions.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	limits := budget.Limits{Time: 20 * time.Millisecond, Instructions: 1 << 40}
+	for _, body := range []string{
+		"while true do end",
+		"while true do pcall(function() while true do end end) end",
+		"while true do ('a'):rep(3000):find('.-.-.-.-.-b') end",
+		"local t = {} t[2^20] = 1 t[2^20] = nil while true do local n = #t end",
+		"local t = {} for i = 1, 1000 do t[i] = i end while true do table.sort(t) end",
+	} {
+		f, err := compile(t, "function choose()\n"+body+"\nend", luascript.Options{Limits: limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := mustSit(t, f)
+		_, err = s.Choose(t.Context(), turn(0))
+		want := "scripts/mine.lua:2: choose: ran out of time: more than 20ms in one call"
+		if !errors.Is(err, strategies.ErrTimeout) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+		_ = s.Close()
+	}
+}
+
+func TestContext(t *testing.T) {
+	t.Parallel()
+	f := mustCompile(t, "function start() end function choose() while true do end end function observe() end")
+	why := errors.New("the user pressed Ctrl-C")
+	done, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if _, err := f.New(done, setup()); !errors.Is(err, strategies.ErrTimeout) || !errors.Is(err, why) {
+		t.Errorf("New with a context that is done: %v, want ErrTimeout and its cause", err)
+	}
+	limits := budget.Limits{Time: time.Minute, Instructions: 1 << 40}
+	f, err := compile(t, "function choose() while true do end end", luascript.Options{Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustSit(t, f)
+	defer s.Close()
+	soon, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	if _, err := s.Choose(soon, turn(0)); !errors.Is(err, strategies.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Choose with a deadline: %v, want ErrTimeout and DeadlineExceeded", err)
+	}
+}
+
+// TestSeatsAreStrangers plays seats of one factory side by side.
+func TestSeatsAreStrangers(t *testing.T) {
+	t.Parallel()
+	f := mustCompile(t, `
+		n = 0
+		function choose()
+			n = n + 1
+			string.n, math.n, _G.m, getmetatable("").n = n, n, n, n
+			return (string.n + math.n + m + getmetatable("").n) / 4 / 100
+		end`)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s := mustSit(t, f)
+			defer s.Close()
+			for i := range 50 {
+				c, err := s.Choose(t.Context(), turn(i))
+				if want := strategies.Choice(i+1) / 100; err != nil || c != want {
+					t.Errorf("choice %d = %v, %v; want %v: seats share something", i, c, err, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestSameSeedSameMoves uses all that might differ from run to run.
+func TestSameSeedSameMoves(t *testing.T) {
+	t.Parallel()
+	source := `
+		local seen = {}
+		for k in pairs(_G) do seen[#seen + 1] = k end
+		for k in pairs(string) do seen[#seen + 1] = k end
+		for k in pairs(math) do seen[#seen + 1] = k end
+		local order = table.concat(seen)
+		function choose(turn)
+			local text = order .. tostring({}) .. tostring(print) .. tostring(choose)
+			for k in pairs(turn) do text = text .. k end
+			for i = #turn.history, 1, -1 do
+				for k in pairs(turn.history[i]) do text = text .. k end
+			end
+			local sum = math.random(1000)
+			for i = 1, #text do sum = (sum * 31 + text:byte(i)) % 65521 end
+			return sum / 65521
+		end`
+	play := func(key game.Key) (choices []strategies.Choice) {
+		f := mustCompile(t, source)
+		su := setup()
+		su.Rand = game.NewRand(key)
+		s, err := f.New(t.Context(), su)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for i := range 20 {
+			su.Rand.Rekey(game.ChoosePosition(uint64(i)))
+			c, err := s.Choose(t.Context(), turn(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			choices = append(choices, c)
+			if err := s.Observe(t.Context(), outcome(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return choices
+	}
+	first := play(game.Key{1, 2})
+	for range 5 {
+		if again := play(game.Key{1, 2}); !slices.Equal(first, again) {
+			t.Fatalf("the same key gave\n %v\n %v", first, again)
+		}
+	}
+	if other := play(game.Key{1, 3}); slices.Equal(first, other) {
+		t.Error("another key gave the same moves")
+	}
 }

@@ -55,3 +55,17 @@ func BenchmarkEstimates(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRanking gives the cost of comparing all with all, with leagues enough
+// for the step-down procedure.
+func BenchmarkRanking(b *testing.B) {
+	for _, players := range []int{4, 18, 100} {
+		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
+			w := benchWorld(b, players, 2, 0)
+			acc := analyse(b, w.plan, w.leagues(1, 600))
+			for b.Loop() {
+				acc.Ranking(analysis.DefaultLevel)
+			}
+		})
+	}
+}

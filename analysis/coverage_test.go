@@ -27,10 +27,10 @@ type trial struct {
 // 1,000 for all numbers of the test together.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("plays 120,000 leagues")
+		t.Skip("plays 180,000 leagues")
 	}
 	t.Parallel()
-	const repetitions, perExperiment = 300, 200
+	const repetitions, perExperiment = 200, 200
 	for _, w := range []*world{
 		newWorld(t, "", 10, bot{even: 0.5, mood: 0.3}, bot{even: 0.6}),
 		newWorld(t, "", 10, bot{even: 0.5, mood: 0.4}, bot{even: 0.9}, bot{even: 0.5, mood: 0.4}, bot{even: 0.15}),
@@ -76,13 +76,13 @@ func flattenEstimates(e *analysis.Estimates) []analysis.Estimate {
 
 // truths computes the true values from the bots: moods are independent, so what
 // counts is each one's mean chance of saying even. Title share and rank have no
-// such formula; they are taken from 40,000 leagues, whose own error is a
-// fourteenth of that of an experiment's 200.
+// such formula; they are taken from 20,000 leagues, whose own error is a
+// tenth of that of an experiment's 200.
 func truths(t *testing.T, w *world) []*trial {
 	even, total := w.draw.EvenWeight()
 	q := float64(even) / float64(total)
 	long := analyse(t, w.plan, nil)
-	for i := range 40_000 {
+	for i := range 20_000 {
 		if err := long.Add(w.league(math.MaxUint64, i)); err != nil {
 			t.Fatal(err)
 		}
@@ -148,10 +148,10 @@ func TestLeagueIsTheUnit(t *testing.T) {
 
 // TestFalseDifferences plays fields in which nobody is better than anybody and
 // counts the experiments in which some two are called different: at most 5 %,
-// here 400 experiments of each field, at one false alarm in 1,000.
+// here 300 experiments of each field, at one false alarm in 1,000.
 func TestFalseDifferences(t *testing.T) {
 	t.Parallel()
-	const repetitions, perExperiment = 400, 30
+	const repetitions, perExperiment = 300, 30
 	limit := 0
 	for b := (distuv.Binomial{N: repetitions, P: 0.05}); b.CDF(float64(limit)) < 1-1e-3/6; {
 		limit++

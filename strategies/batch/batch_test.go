@@ -1,0 +1,264 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+var errBoom = errors.New("boom")
+
+// diary is a factory whose seats write down their calls with the first number
+// of their stream, and fail where fail says so.
+type diary struct {
+	fail  func(call string) error
+	lines []string
+}
+
+func (d *diary) Info() strategies.Info { return strategies.Info{Name: "diary"} }
+func (d *diary) Close() error          { d.lines = append(d.lines, "factory closed"); return nil }
+
+func (d *diary) write(s strategies.Setup, call string) error {
+	call = s.ID + " " + call
+	d.lines = append(d.lines, fmt.Sprintf("%s %x", call, s.Rand.Uint64()))
+	if d.fail == nil {
+		return nil
+	}
+	return d.fail(call)
+}
+
+func (d *diary) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	if err := d.write(s, "start"); err != nil {
+		return nil, err
+	}
+	return &page{d, s}, nil
+}
+
+type page struct {
+	d *diary
+	s strategies.Setup
+}
+
+func (p *page) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return 0.25, p.d.write(p.s, fmt.Sprint("choose ", t.Match))
+}
+
+func (p *page) Observe(_ context.Context, o *strategies.Outcome) error {
+	return p.d.write(p.s, fmt.Sprint("observe ", o.Match))
+}
+
+func (p *page) Close() error {
+	p.d.lines = append(p.d.lines, p.s.ID+" close")
+	if p.d.fail != nil {
+		return p.d.fail(p.s.ID + " close")
+	}
+	return nil
+}
+
+func setup(id string) strategies.Setup {
+	key := game.Key{uint64(len(id)), uint64(id[0])}
+	return strategies.Setup{ID: id, Key: key, Rand: game.NewRand(key)}
+}
+
+// line is what a diary holds of a call if its stream stood where it should.
+func line(id, call string, position uint64) string {
+	rnd := setup(id).Rand
+	rnd.Rekey(position)
+	return fmt.Sprintf("%s %s %x", id, call, rnd.Uint64())
+}
+
+func opened(ids ...string) *strategies.Step {
+	s := new(strategies.Step)
+	for i, id := range ids {
+		s.Open = append(s.Open, strategies.OpenSeat{Seat: strategies.SeatID(i), Setup: setup(id)})
+	}
+	return s
+}
+
+func newBatch(t *testing.T, f strategies.Factory) strategies.Batch {
+	t.Helper()
+	b, err := batch.Of(f).NewBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func wantLines(t *testing.T, d *diary, want ...string) {
+	t.Helper()
+	if !slices.Equal(d.lines, want) {
+		t.Errorf("calls:\n%q\nwant\n%q", d.lines, want)
+	}
+}
+
+func TestStepKeepsItsOrder(t *testing.T) {
+	t.Parallel()
+	d := &diary{}
+	b := newBatch(t, d)
+	s := opened("A", "B")
+	s.Close = []strategies.SeatID{0}
+	for _, match := range []uint64{4, 5} {
+		s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 1, Turn: strategies.Turn{Match: match}})
+		s.Observe = append(s.Observe, strategies.SeatOutcome{Seat: 0, Outcome: strategies.Outcome{Match: match}})
+	}
+	if err := b.Step(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Choices, []strategies.Choice{0.25, 0.25}) || len(s.Failed) != 0 {
+		t.Errorf("choices %v, failed %v", s.Choices, s.Failed)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, d,
+		line("A", "start", 0), line("B", "start", 0), line("A", "observe 4", 10), line("A", "observe 5", 12),
+		line("B", "choose 4", 9), line("B", "choose 5", 11), "A close", "B close")
+}
+
+// TestFailures follows a seat that fails in each operation, and its neighbour.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	overrun := fmt.Errorf("x: %w", strategies.ErrTimeout)
+	for name, tc := range map[string]struct {
+		at    string
+		err   error
+		op    strategies.Op
+		index int
+		ends  bool
+	}{
+		"start":             {"A start", errBoom, strategies.OpStart, 0, true},
+		"observe":           {"A observe 1", errBoom, strategies.OpObserve, 0, true},
+		"choose":            {"A choose 2", errBoom, strategies.OpChoose, 1, false},
+		"choose overruns":   {"A choose 2", overrun, strategies.OpChoose, 1, true},
+		"choose is invalid": {"A choose 2", strategies.ErrInvalidChoice, strategies.OpChoose, 1, false},
+	} {
+		for _, panics := range []bool{false, true} {
+			if panics && tc.err != errBoom {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, panics %v", name, panics), func(t *testing.T) {
+				t.Parallel()
+				d := &diary{fail: func(call string) error {
+					if call != tc.at {
+						return nil
+					}
+					if panics {
+						panic("boom")
+					}
+					return tc.err
+				}}
+				b := newBatch(t, d)
+				s := opened("A", "B")
+				s.Observe = []strategies.SeatOutcome{{Seat: 0, Outcome: strategies.Outcome{Match: 1}}}
+				s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 2}}, {Seat: 0, Turn: strategies.Turn{Match: 2}}}
+				if err := b.Step(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+				if len(s.Failed) != 1 || len(s.Choices) != 2 {
+					t.Fatalf("failed %+v, choices %v, want one failure and two choices", s.Failed, s.Choices)
+				}
+				f := s.Failed[0]
+				if f.Seat != 0 || f.Op != tc.op || f.Index != tc.index || panics != (f.Err.Error() == "panic: boom") ||
+					!panics && !errors.Is(f.Err, tc.err) {
+					t.Errorf("failure %+v", f)
+				}
+				if closed := slices.Contains(d.lines, "A close"); closed != (tc.ends && tc.op != strategies.OpStart) {
+					t.Errorf("closed %v: %q", closed, d.lines)
+				}
+
+				// The host does not mention a seat again that is out.
+				d.lines = nil
+				s.Reset()
+				s.Choose = []strategies.SeatTurn{{Seat: 1, Turn: strategies.Turn{Match: 3}}}
+				want := []string{line("B", "choose 3", 7), "B close"}
+				if !tc.ends {
+					s.Choose = append(s.Choose, strategies.SeatTurn{Seat: 0, Turn: strategies.Turn{Match: 3}})
+					want = []string{line("B", "choose 3", 7), line("A", "choose 3", 7), "B close", "A close"}
+				}
+				s.Close = []strategies.SeatID{1}
+				if err := b.Step(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+				wantLines(t, d, want...)
+			})
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	d := &diary{fail: func(call string) error {
+		switch call {
+		case "A close":
+			return errBoom
+		case "B close":
+			panic("ouch")
+		}
+		return nil
+	}}
+	b := newBatch(t, d)
+	if err := b.Step(t.Context(), opened("A", "B", "C")); err != nil {
+		t.Fatal(err)
+	}
+	err := b.Close()
+	if !errors.Is(err, errBoom) || len(d.lines) != 6 {
+		t.Errorf("error %v, calls %q; want boom and three seats closed", err, d.lines)
+	}
+	if err := b.Close(); err != nil || len(d.lines) != 6 {
+		t.Errorf("closed twice: error %v, calls %q", err, d.lines)
+	}
+}
+
+func TestStepFailsAsAWhole(t *testing.T) {
+	t.Parallel()
+	b := newBatch(t, &diary{})
+	if err := b.Step(t.Context(), opened("A")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Step(t.Context(), opened("A")); err == nil {
+		t.Error("one seat was opened twice")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errBoom)
+	if err := b.Step(ctx, new(strategies.Step)); !errors.Is(err, errBoom) {
+		t.Errorf("after the end: %v, want the context's cause", err)
+	}
+}
+
+func TestFactoryIsTheSame(t *testing.T) {
+	t.Parallel()
+	d := &diary{}
+	f := batch.Of(d)
+	if f.Info().Name != "diary" {
+		t.Errorf("info %+v", f.Info())
+	}
+	seat, err := f.New(t.Context(), setup("A"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(seat.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rnd := setup("A").Rand
+	wantLines(t, d, fmt.Sprintf("A start %x", rnd.Uint64()), "A close", "factory closed")
+
+	nobody := newBatch(t, empty{d})
+	s := opened("A")
+	if err := nobody.Step(t.Context(), s); err != nil || len(s.Failed) != 1 || s.Failed[0].Op != strategies.OpStart {
+		t.Errorf("a factory that makes nothing: %v, failed %+v", err, s.Failed)
+	}
+}
+
+// empty makes no seat and says nothing.
+type empty struct{ strategies.Factory }
+
+func (empty) New(context.Context, strategies.Setup) (strategies.Strategy, error) { return nil, nil }

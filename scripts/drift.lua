@@ -7,13 +7,20 @@ local FADE = 0.6   -- what is left of the past after each meeting
 local CLEAR = 0.45 -- how far a lean must go to be believed
 
 local lean = {} -- opponent -> from -1, always odd, to 1, always even
-local mine = {} -- opponent -> our own last choice
 
 function choose(turn)
-  local l = lean[turn.opponent] or 0
-  if l > CLEAR then return "odd" end
-  if l < -CLEAR then return "even" end
-  return mine[turn.opponent] or 0.5
+  local last = turn.history[#turn.history]
+  if last == nil or last.choice == nil then
+    return 0.5
+  end
+  local l, answer = lean[turn.opponent] or 0, last.choice
+  if l > CLEAR then answer = "odd" end
+  if l < -CLEAR then answer = "even" end
+  if last.choice == last.opponent_choice and answer ~= last.choice then
+    -- Both of us may be about to change. Let a coin decide, or we go on alike.
+    return answer == "even" and 0.7 or 0.3
+  end
+  return answer
 end
 
 function observe(outcome)
@@ -23,5 +30,4 @@ function observe(outcome)
   end
   local seen = theirs == "even" and 1 or -1
   lean[who] = FADE * (lean[who] or 0) + (1 - FADE) * seen
-  mine[who] = outcome.choice
 end

@@ -23,9 +23,15 @@ function choose(turn)
   local own = turn.opponent and counts[turn.opponent .. ": " .. here] or 0
   local all = counts[here] or 0
   local sum = own + all / 30
-  if sum > 0 then return "odd" end
-  if sum < 0 then return "even" end
-  return last and last.choice or 0.5 -- steady players are easy to differ from
+  if sum == 0 then
+    return last and last.choice or 0.5 -- steady players are easy to differ from
+  end
+  local answer = sum > 0 and "odd" or "even"
+  if last and last.choice == last.opponent_choice and answer ~= last.choice then
+    -- Both of us may be about to change. Let a coin decide, or we go on alike.
+    return answer == "even" and 0.7 or 0.3
+  end
+  return answer
 end
 
 local previous = {} -- opponent -> the meeting before the one now reported

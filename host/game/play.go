@@ -177,3 +177,41 @@ func (b Backoff) Delay(n int) (time.Duration, bool) {
 	}
 	return min(d, b.Most), true
 }
+
+// Asked reports whether both sides came, so that choices were asked for.
+func (p *Play) Asked() bool { return p.joined[SideA] && p.joined[SideB] }
+
+// Resume returns a match as it was recorded: whether both sides came, what
+// they brought, and the number if one was drawn. What is missing can be gone
+// on with. The error says what cannot be.
+func Resume(asked bool, a, b Side, number *int) (Play, error) {
+	var p Play
+	for side, s := range [2]Side{a, b} {
+		if asked || s.Fault == NoFault {
+			if err := p.Join(side); err != nil {
+				return Play{}, err
+			}
+		} else if err := p.Fail(side, s.Fault); err != nil {
+			return Play{}, err
+		}
+	}
+	for side, s := range [2]Side{a, b} {
+		var err error
+		switch {
+		case !asked:
+		case s.Fault != NoFault:
+			err = p.Fail(side, s.Fault)
+		case s.Choice != NoParity:
+			err = p.Choose(side, s.Choice)
+		}
+		if err != nil {
+			return Play{}, err
+		}
+	}
+	if number != nil {
+		if err := p.Draw(*number); err != nil {
+			return Play{}, err
+		}
+	}
+	return p, nil
+}

@@ -156,7 +156,7 @@ func (e *Endpoint) address(in *Inbound, answer protocol.Message) {
 			*f.to = *f.from
 		}
 	}
-	if h.RoundID.IsZero() {
+	if h.RoundID.IsAbsent() {
 		h.RoundID = echo.RoundID
 	}
 }

@@ -1,0 +1,62 @@
+package player
+
+import (
+	"context"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// authenticate judges who speaks, before anything else about a message is
+// judged.
+func (p *Player) authenticate(_ context.Context, in *wire.Inbound) error {
+	switch in.Type {
+	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
+		return p.me.FromManager(in, p.cfg.Mode)
+	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver, protocol.TypeGameError:
+		return p.fromReferee(in)
+	}
+	return nil
+}
+
+// fromReferee checks the match key. Under a manager that knows none, the first
+// token seen for a match holds for it.
+func (p *Player) fromReferee(in *wire.Inbound) error {
+	role, referee, err := protocol.ParseSender(in.Header.Sender)
+	if in.Header.Sender != "" && (err != nil || role != protocol.RoleReferee) {
+		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
+	}
+	given := in.Header.AuthToken
+	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+		return nil
+	}
+	if p.cfg.Mode == protocol.Tolerant && !p.me.Proved() {
+		m := p.find(in.Header.MatchID)
+		if m == nil || m.signed == given {
+			return nil
+		}
+		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "match %s was opened with another auth_token", in.Header.MatchID)
+	}
+	if given == "" {
+		return wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the referee signs with the match key that the manager gave it", in.Type)
+	}
+	return wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the key of match %s", in.Type, in.Header.MatchID)
+}
+
+// signature returns what the agent signs its answers in a match with: the
+// match key where the referee has proved to have one, and otherwise, as by the
+// book, the agent's own token, but only to a referee that the manager has
+// named. The lock is held.
+func (p *Player) signature(in *wire.Inbound) string {
+	_, referee, err := protocol.ParseSender(in.Header.Sender)
+	if err != nil {
+		return ""
+	}
+	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(in.Header.AuthToken, keys.Send) {
+		return keys.Expect
+	}
+	if p.announced[referee] {
+		return p.me.Token()
+	}
+	return ""
+}

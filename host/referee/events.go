@@ -1,0 +1,45 @@
+package referee
+
+import "github.com/strategylab/strategylab/host/game"
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of event.
+const (
+	Registered EventKind = "registered"
+	Retried    EventKind = "retried"  // a player has to be asked again
+	Finished   EventKind = "finished" // a match is
+	Alarm      EventKind = "alarm"    // the manager holds another result
+	Completed  EventKind = "completed"
+)
+
+// Event is something that happened, for people who watch. Fields that an event
+// has nothing to say of are empty.
+type Event struct {
+	Kind    EventKind `json:"event"`
+	Referee string    `json:"referee"`
+	Match   string    `json:"match,omitempty"`
+	Round   int       `json:"round,omitempty"`
+	Player  string    `json:"player,omitempty"`
+	Retry   int       `json:"retry,omitempty"`
+	Error   string    `json:"error,omitempty"`
+
+	Players [2]string    `json:"players,omitzero"` // A, B
+	Sides   [2]game.Side `json:"-"`
+	Number  int          `json:"drawn_number,omitempty"`
+	Points  [2]int       `json:"points,omitzero"`
+}
+
+func (r *Referee) tell(e Event) {
+	e.Referee = r.me.ID()
+	r.cfg.Events(e)
+}
+
+func resultEvent(b *bout, p *game.Play) Event {
+	v := p.Verdict()
+	e := Event{Kind: Finished, Match: b.Match, Round: b.Round, Players: b.Players, Points: [2]int{v.PointsA, v.PointsB}}
+	e.Sides[0], e.Sides[1] = p.Sides()
+	e.Number, _ = p.Number()
+	return e
+}

@@ -1,0 +1,144 @@
+package referee
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// store keeps the referee's journal. A nil store keeps nothing.
+type store struct{ journal *journal.Journal }
+
+// The kinds of journal event.
+const (
+	eventRegistered = "registered"
+	eventAssigned   = "assigned"
+	eventChosen     = "chosen"
+	eventFinished   = "finished"
+	eventReported   = "reported"
+)
+
+// registration is what the manager gave. The journal is readable by its owner
+// only, since it holds the token.
+type registration struct {
+	ID     string `json:"referee_id"`
+	Token  string `json:"auth_token"`
+	League string `json:"league_id"`
+}
+
+// sides is a match whose sides have both chosen or failed.
+type sides struct {
+	Match  string       `json:"match_id"`
+	Sides  [2]game.Side `json:"sides"`
+	Joined bool         `json:"joined"` // both came, so that choices were asked for
+	Number *int         `json:"drawn_number"`
+}
+
+func chosenOf(b *bout, p *game.Play) sides {
+	s := sides{Match: b.Match, Joined: p.Asked()}
+	s.Sides[0], s.Sides[1] = p.Sides()
+	return s
+}
+
+func finishedOf(b *bout, p *game.Play) sides {
+	s := chosenOf(b, p)
+	if n, drew := p.Number(); drew {
+		s.Number = &n
+	}
+	return s
+}
+
+func (s *store) append(ctx context.Context, kind string, v any) error {
+	if s == nil {
+		return nil
+	}
+	return s.journal.Append(ctx, kind, v)
+}
+
+func (s *store) close() error {
+	if s == nil {
+		return nil
+	}
+	return s.journal.Close()
+}
+
+// recover opens the journal and takes up every match that has not been
+// reported: where it was assigned it is played, where both have chosen the
+// number is drawn, and where it is finished it is reported.
+func (r *Referee) recover() error {
+	name := r.cfg.Name
+	if protocol.ValidID(r.cfg.ID) {
+		name = r.cfg.ID
+	}
+	if !protocol.ValidID(name) {
+		name = "referee"
+	}
+	j, found, err := journal.Open(filepath.Join(r.cfg.Data, "data", "referees", name, "journal"), journal.Options{})
+	if err != nil {
+		return err
+	}
+	r.journal = &store{j}
+	if found.Repaired != "" {
+		r.cfg.Log.Warn("the journal was repaired", "what", found.Repaired)
+	}
+	for _, e := range found.Events {
+		if err := r.apply(e); err != nil {
+			_ = j.Close() // the first error is the one to tell
+			return fmt.Errorf("journal event %d: %w", e.Seq, err)
+		}
+	}
+	for _, b := range r.matches {
+		if !b.reported {
+			r.inbox = append(r.inbox, b)
+		}
+	}
+	return nil
+}
+
+func (r *Referee) apply(e journal.Event) error {
+	switch e.Type {
+	case eventRegistered:
+		var reg registration
+		if err := json.Unmarshal(e.Data, &reg); err != nil {
+			return err
+		}
+		r.me.Adopt(reg.ID, reg.Token, reg.League)
+		r.matches = make(map[string]*bout)
+	case eventAssigned:
+		b := new(bout)
+		if err := json.Unmarshal(e.Data, &b.assignment); err != nil {
+			return err
+		}
+		r.matches[b.Match] = b
+	case eventChosen, eventFinished:
+		var s sides
+		if err := json.Unmarshal(e.Data, &s); err != nil {
+			return err
+		}
+		b := r.matches[s.Match]
+		if b == nil {
+			return fmt.Errorf("match %q was never assigned", s.Match)
+		}
+		play, err := game.Resume(s.Joined, s.Sides[0], s.Sides[1], s.Number)
+		if err != nil {
+			return fmt.Errorf("match %s: %w", s.Match, err)
+		}
+		b.play = play
+	case eventReported:
+		var match string
+		if err := json.Unmarshal(e.Data, &match); err != nil {
+			return err
+		}
+		if b := r.matches[match]; b != nil {
+			b.reported = true
+		}
+	default:
+		return fmt.Errorf("unknown type %q: the journal is of a later version", e.Type)
+	}
+	return nil
+}

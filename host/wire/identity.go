@@ -1,0 +1,148 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Identity is who an agent is to its manager: the id and token it was given,
+// and whether the manager has proved that it is the one who gave them. It is
+// safe for concurrent use.
+type Identity struct {
+	role protocol.Role
+	name string // signs until there is an id
+
+	mu       sync.Mutex
+	id       string
+	token    string
+	league   string
+	verifier protocol.Verifier
+	proved   bool // the manager's token has been seen
+}
+
+// NewIdentity returns the identity of an agent that has not registered yet and
+// signs with a name.
+func NewIdentity(role protocol.Role, name string) *Identity {
+	return &Identity{role: role, name: name}
+}
+
+// Adopt takes on what a registration gave.
+func (i *Identity) Adopt(id, token, league string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.id, i.token, i.league, i.verifier, i.proved = id, token, league, protocol.NewVerifier(token), false
+}
+
+// ID returns the agent's id, empty before it has one.
+func (i *Identity) ID() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.id
+}
+
+// Token returns the agent's own token, empty before it has one.
+func (i *Identity) Token() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.token
+}
+
+// Sender returns what the agent signs as.
+func (i *Identity) Sender() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return protocol.Sender(i.role, cmp.Or(i.id, i.name))
+}
+
+// Header returns the header of a message to the manager.
+func (i *Identity) Header(t protocol.Type, timestamp string) protocol.Header {
+	h := protocol.NewHeader(t, i.Sender(), timestamp, jsonrpc.RandomID())
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	h.AuthToken, h.LeagueID = i.token, i.league
+	return h
+}
+
+// leagueOf is the league a message is about. The lock is held.
+func (i *Identity) leagueOf(in *Inbound) string { return cmp.Or(i.league, in.Header.LeagueID) }
+
+// Keys returns the keys of the match that a message is about, for this agent
+// and a referee; false before the agent has a token.
+func (i *Identity) Keys(in *Inbound, referee string) (protocol.KeyPair, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.token == "" {
+		return protocol.KeyPair{}, false
+	}
+	return i.verifier.MatchKeys(i.leagueOf(in), in.Header.MatchID, referee), true
+}
+
+// Proved reports whether the manager has shown the token that only who gave
+// the agent its own can make. Such a manager knows match keys, too.
+func (i *Identity) Proved() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.proved
+}
+
+// FromManager judges whether a message is the manager's. A manager that has
+// shown its token once is held to it; in strict mode every manager is.
+func (i *Identity) FromManager(in *Inbound, mode protocol.Mode) error {
+	if role, _, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RoleManager) {
+		return RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	given := in.Header.AuthToken
+	switch {
+	case i.token != "" && protocol.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
+		i.proved = true
+		return nil
+	case mode == protocol.Tolerant && !i.proved:
+		return nil
+	case given == "":
+		return RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)
+	}
+	return RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the manager's", in.Type)
+}
+
+// RefuseToken returns the refusal of a message whose sender is not who it
+// should be.
+func RefuseToken(in *Inbound, code protocol.Code, format string, args ...any) error {
+	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
+}
+
+// Persist calls do until it succeeds, fails for good, or ctx ends: for what an
+// agent must not give up, such as registering with a manager that is about to
+// start, or reporting a result. Policy.Before is told of each delay.
+func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
+	for retry := 1; ; retry++ {
+		got, err := attempt(ctx, p.Timeout, do)
+		if err == nil || ctx.Err() != nil || !Retryable(err) {
+			return got, err
+		}
+		delay := longest(p.Backoff, retry)
+		if p.Before != nil {
+			p.Before(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
+		}
+		if err := Wait(ctx, delay); err != nil {
+			return got, err
+		}
+	}
+}
+
+// longest is the back-off's delay, and its last one when retries are spent.
+func longest(b game.Backoff, retry int) time.Duration {
+	if b.Retries < 1 {
+		b = game.LeagueBackoff()
+	}
+	d, _ := b.Delay(min(retry, b.Retries))
+	return d
+}

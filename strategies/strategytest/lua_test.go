@@ -90,6 +90,7 @@ end`),
 		Unseeded:   luaUnseeded(),
 		Unloadable: luaUnloadable(),
 		Hostile:    luaHostile(),
+		Hungry:     luaHungry(),
 		ThrowStart: lua("function start(setup)\n  error('no start')\nend\nfunction choose(turn) return 'even' end"),
 		ThrowObserve: lua("function choose(turn) return 'even' end\n" +
 			"function observe(outcome)\n  local nothing = nil\n  return nothing.field\nend"),
@@ -196,32 +197,15 @@ func luaHostile() (hostile []strategytest.Named) {
 		"metatable recursion":  "local t = {} setmetatable(t, {__index = function(t, k) return t[k .. 'x'] end}) return t.x",
 		"catches everything":   "while true do pcall(function() while true do end end) end",
 		"catches by xpcall":    "xpcall(function() error('x') end, function() while true do end end)",
-		"string.rep":           "local s = ('x'):rep(1e12)",
-		"string.rep with more": "local s = ('x'):rep(1e9, ('y'):rep(1e6))",
-		"string doubling":      "local s = 'x' while true do s = s .. s end",
-		"string doubling kept": "local t, s = {}, 'x' while true do s = s .. s t[#t + 1] = s end",
-		"many strings":         "local t = {} for i = 1, 1e12 do t[i] = ('x'):rep(1000) .. i end",
-		"table filling":        "local t = {} for i = 1, 1e12 do t[i] = {} end",
-		"hash filling":         "local t = {} for i = 1, 1e12 do t['k' .. i] = {} end",
-		"table with a gap":     "local t = {} t[2^26] = 1 for i = 2^26, 1, -1 do t[i] = i end",
-		"table.concat":         "local t = {} for i = 1, 1e5 do t[i] = ('x'):rep(1e5) end local s = table.concat(t)",
 		"table.insert":         "local t = {} for i = 1, 1e12 do table.insert(t, 1, i) end",
-		"unpack":               "local u = unpack or table.unpack local n = select('#', u({}, 1, 1e8))",
-		"string.format":        "local s = string.format('%99999999d', 1) local t = string.format('%.99999999f', 1)",
 		"pattern":              "local s = ('a'):rep(30000) .. 'b' string.find(s, '.-.-.-.-.-.-c')",
-		"pattern of captures":  "string.find(('a'):rep(5000), ('(a*)'):rep(30) .. 'b')",
-		"gsub":                 "local s = ('a'):rep(1e5) for i = 1, 1e9 do s = s:gsub('a', 'aa') end",
 		"gmatch":               "for i = 1, 1e9 do for w in (('a '):rep(1e5)):gmatch('%a+') do end end",
 		"sort":                 "local t = {} for i = 1, 1e5 do t[i] = i end table.sort(t, function() return true end)",
-		"concat metamethod":    "local t = setmetatable({}, {}) getmetatable(t).__concat = function(a, b) return t .. t end return t .. t",
 		"tostring metamethod":  "return tostring(setmetatable({}, {__tostring = function() while true do end end}))",
 		"goto":                 "::again:: goto again",
 		"coroutine":            "local c = coroutine.wrap(function() while true do end end) c()",
-		"coroutines":           "local t = {} for i = 1, 1e9 do t[i] = coroutine.create(function() coroutine.yield() end) coroutine.resume(t[i]) end",
-		"print":                "while true do print(('x'):rep(1e6)) end",
 		"error of a long text": "error(('x'):rep(1e6))",
 		"error of a table":     "error(setmetatable({}, {__tostring = function() while true do end end}))",
-		"long history":         "for i = 1, 1e12 do turn.history[#turn.history + 1] = {} end",
 	} {
 		hostile = append(hostile, strategytest.Named{Name: name, Make: luaEven(body)})
 	}
@@ -236,7 +220,32 @@ function choose(turn)
 end`)})
 }
 
+func luaHungry() (hungry []strategytest.Named) {
+	for name, body := range map[string]string{
+		"string.rep":           "local s = ('x'):rep(1e12)",
+		"string.rep with more": "local s = ('x'):rep(1e9, ('y'):rep(1e6))",
+		"string doubling":      "local s = 'x' while true do s = s .. s end",
+		"string doubling kept": "local t, s = {}, 'x' while true do s = s .. s t[#t + 1] = s end",
+		"many strings":         "local t = {} for i = 1, 1e12 do t[i] = ('x'):rep(1000) .. i end",
+		"table filling":        "local t = {} for i = 1, 1e12 do t[i] = {} end",
+		"hash filling":         "local t = {} for i = 1, 1e12 do t['k' .. i] = {} end",
+		"table with a gap":     "local t = {} t[2^26] = 1 for i = 2^26, 1, -1 do t[i] = i end",
+		"table.concat":         "local t = {} for i = 1, 1e5 do t[i] = ('x'):rep(1e5) end local s = table.concat(t)",
+		"unpack":               "local u = unpack or table.unpack local n = select('#', u({}, 1, 1e8))",
+		"string.format":        "local s = string.format('%99999999d', 1) local t = string.format('%.99999999f', 1)",
+		"pattern of captures":  "string.find(('a'):rep(5000), ('(a*)'):rep(30) .. 'b')",
+		"gsub":                 "local s = ('a'):rep(1e5) for i = 1, 1e9 do s = s:gsub('a', 'aa') end",
+		"concat metamethod":    "local t = setmetatable({}, {}) getmetatable(t).__concat = function(a, b) return t .. t end return t .. t",
+		"coroutines":           "local t = {} for i = 1, 1e9 do t[i] = coroutine.create(function() coroutine.yield() end) coroutine.resume(t[i]) end",
+		"print":                "while true do print(('x'):rep(1e6)) end",
+		"long history":         "for i = 1, 1e12 do turn.history[#turn.history + 1] = {} end",
+	} {
+		hungry = append(hungry, strategytest.Named{Name: name, Make: luaEven(body)})
+	}
+	return hungry
+}
+
+// Not parallel: it looks at the heap of the process.
 func TestLuaRuntime(t *testing.T) {
-	t.Parallel()
 	strategytest.RunRuntime(t, luaSubject())
 }

@@ -176,18 +176,3 @@ func checkInstructionBudget(ctx context.Context, p *probe) {
 	limits := budget.Limits{Time: roomy.Time, Instructions: 10_000}
 	p.spin(ctx, ending{limits, context.WithCancel, []game.Fault{game.FaultBudget}})
 }
-
-// checkHostile allows each behaviour a deadline like one of live play.
-func checkHostile(ctx context.Context, p *probe) {
-	e := ending{enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
-		return context.WithTimeout(ctx, time.Second)
-	}}
-	for _, h := range p.subject.Hostile {
-		p.with(h.Name, h.Make, e.limits, func(f strategies.Factory) {
-			_, _ = p.bounded(ctx, e, h.Name, func(ctx context.Context) error {
-				_, err := moves(ctx, f, game.Key{1, 2}, 1)
-				return err
-			})
-		})
-	}
-}

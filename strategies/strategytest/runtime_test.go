@@ -95,6 +95,13 @@ func toySubject(rt *toy) strategytest.Subject {
 			}
 			return nil
 		}})}},
+		Hungry: []strategytest.Named{{Name: "eats everything", Make: m(hooks{choose: func(v *vm) any {
+			if rt.bug == "devours" {
+				v.memory["much"] = make([]byte, 600<<20)
+				time.Sleep(10 * time.Millisecond) // of the bubble: long enough to be seen
+			}
+			return nil
+		}})}},
 		ThrowStart:   m(hooks{start: func(*vm) { throw(2, "no start") }, choose: always("even").choose}),
 		ThrowObserve: m(hooks{observe: func(*vm) { throw(4, "no observe") }, choose: always("even").choose}),
 		ThrowChoose: m(hooks{choose: func(v *vm) any {
@@ -186,8 +193,8 @@ func TestSoundRuntimePasses(t *testing.T) {
 		}
 		passed++
 	}
-	if passed != 24 {
-		t.Errorf("%d checks passed, want all 24", passed)
+	if passed != 25 {
+		t.Errorf("%d checks passed, want all 25", passed)
 	}
 }
 
@@ -221,11 +228,12 @@ func TestBugsAreFound(t *testing.T) {
 		"live-outcome":          {"host-memory"},
 		"way-out":               {"sandbox"},
 		"no-legs":               {"told-setup"},
-		"lower-role":            {"told-turn"},
+		"lower-role":            {"told-turn", "told-nothing"},
 		"wire-result":           {"told-outcome", "told-history", "told-nothing"},
-		"whole-history":         {"told-history"},
+		"whole-history":         {"told-history", "told-nothing"},
 		"zero-absent":           {"told-nothing"},
 		"empty-choice":          {"told-nothing"},
+		"empty-opponent":        {"told-nothing"},
 		"silent":                {"log"},
 		"batch-mixes-seats":     {"batch"},
 		"batch-drops":           {"batch"},
@@ -329,8 +337,8 @@ func TestRunRuntime(t *testing.T) {
 	s.Escape, s.Patience = nil, 0
 	r := &recorder{T: t}
 	strategytest.RunRuntime(r, s)
-	if len(r.names) != 24 {
-		t.Errorf("%d subtests %q, want 24", len(r.names), r.names)
+	if len(r.names) != 25 {
+		t.Errorf("%d subtests %q, want 25", len(r.names), r.names)
 	}
 	if want := []string{"sandbox"}; !slices.Equal(r.skips, want) {
 		t.Errorf("skipped %q, want %q", r.skips, want)

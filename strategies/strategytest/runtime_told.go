@@ -171,7 +171,10 @@ func checkToldNothing(ctx context.Context, p *probe) {
 	p.listen(ctx, st, []told{{"outcome.drawn_number", "number 0"}})
 	foreign := story{
 		setup: strategies.Setup{ID: "P02", Name: "P02"},
-		turn:  strategies.Turn{Match: 1, MatchID: "M-17"},
+		outcomes: []strategies.Outcome{{
+			Match: 1, MatchID: "M-16", Choice: game.Even, Result: game.Drawn, Points: 1,
+		}},
+		turn: strategies.Turn{Match: 2, MatchID: "M-17", Opponent: "P01"},
 	}
 	p.listen(ctx, foreign, []told{ // a league that tells nothing of itself
 		{"setup.id", "string P02"},
@@ -179,7 +182,18 @@ func checkToldNothing(ctx context.Context, p *probe) {
 		{"setup.rounds", "number 0"},
 		{"setup.legs", "number 0"},
 		{"turn.match_id", "string M-17"},
-		{"turn.played", "number 0"},
+		{"turn.round", "number 0"},
+		{"turn.role", "none"},
+		{"turn.played", "number 1"},
 		{"history.length", "number 0"},
+		{"outcome.match_id", "string M-16"},
+		{"outcome.round", "number 0"},
+		{"outcome.opponent", "none"},
+		{"outcome.role", "none"},
+		{"outcome.opponent_choice", "none"},
+		{"outcome.drawn_number", "none"},
+		{"outcome.result", "string draw"},
 	})
+	foreign.turn.Opponent = ""
+	p.listen(ctx, foreign, []told{{"turn.opponent", "none"}})
 }

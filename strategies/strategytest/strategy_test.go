@@ -99,7 +99,7 @@ func beginners(rt *toy, clock *ticker) map[string]hooks {
 		}},
 		"never returns": {choose: func(v *vm) any { spin(v); return nil }},
 		"needs the field": {choose: func(v *vm) any {
-			if v.turn["opponent"] == "" {
+			if v.turn["opponent"] == nil {
 				throw(8, "who is it?")
 			}
 			return "even"

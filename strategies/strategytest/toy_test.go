@@ -299,6 +299,14 @@ func (v *vm) print(text string) {
 	}
 }
 
+// known is nil for a text that is empty because nobody told it.
+func known(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 func setupObject(s strategies.Setup, bug string) object {
 	players := slices.Clone(s.Field)
 	legs := s.Legs
@@ -313,12 +321,14 @@ func setupObject(s strategies.Setup, bug string) object {
 
 func turnObject(t *strategies.Turn, bug string) object {
 	o := object{
-		"match_id": t.MatchID, "round": t.Round, "opponent": t.Opponent, "role": t.Role.String(),
+		"match_id": t.MatchID, "round": t.Round, "opponent": known(t.Opponent), "role": known(t.Role.String()),
 		"played": t.Played, "wins": t.Wins, "draws": t.Draws, "losses": t.Losses, "points": t.Points,
 	}
 	switch bug {
 	case "live-turn":
 		o["host"] = t
+	case "empty-opponent":
+		o["opponent"] = t.Opponent
 	case "lower-role":
 		o["role"] = strings.ToLower(t.Role.String())
 	}
@@ -327,8 +337,8 @@ func turnObject(t *strategies.Turn, bug string) object {
 
 func outcomeObject(out *strategies.Outcome, bug string) object {
 	o := object{
-		"match_id": out.MatchID, "round": out.Round, "opponent": out.Opponent, "role": out.Role.String(),
-		"result": out.Result.String(), "points": out.Points,
+		"match_id": out.MatchID, "round": out.Round, "opponent": known(out.Opponent), "role": known(out.Role.String()),
+		"result": known(out.Result.String()), "points": out.Points,
 	}
 	if out.Choice != game.NoParity {
 		o["choice"] = out.Choice.String()

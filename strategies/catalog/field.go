@@ -128,7 +128,7 @@ func (c *Catalog) all() (Field, error) {
 		case errors.As(e.Err, &twice):
 			return Field{}, e.Err
 		default:
-			f.Warnings = append(f.Warnings, fmt.Sprintf("%s is left out: %v", e.Info.Name, e.Err))
+			f.Warnings = append(f.Warnings, fmt.Sprintf("%q is left out: %v", e.Info.Name, e.Err))
 		}
 	}
 	return f, nil

@@ -53,20 +53,58 @@ type Watch struct {
 // loaded. For a field of everything it watches the scripts folder: what is
 // broken may be mended, and new files may come.
 func (c *Catalog) Watch(f Field) *Watch {
-	w := &Watch{options: c.options, folder: f.everything, stamps: make(map[string]stamp)}
+	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	for _, p := range f.Players {
-		if p.Info.Source != "" {
-			w.stamps[p.Info.Source] = p.loaded
-		}
+		w.add(p.Info.Source, p.loaded)
 	}
 	if f.everything {
-		for _, e := range c.entries {
-			if e.Info.Source != "" {
-				w.stamps[e.Info.Source] = e.loaded
+		c.watchFolder(w)
+	}
+	return w
+}
+
+// WatchRefs watches what references name, even where Field refuses them: a
+// script that is broken, or not there, may be so only for the moment. Where a
+// name stands for nothing, and where there are no references, it watches the
+// scripts folder.
+func (c *Catalog) WatchRefs(refs []Ref) *Watch {
+	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
+	if len(refs) == 0 {
+		c.watchFolder(w)
+	}
+	for _, ref := range refs {
+		if ref.IsPath() {
+			if e, err := c.open(ref.Target); err == nil {
+				w.add(e.Info.Source, e.loaded)
 			}
+			continue
+		}
+		known := false
+		for _, e := range c.entries {
+			if e.Info.Name == ref.Target {
+				known = true
+				w.add(e.Info.Source, e.loaded)
+			}
+		}
+		if !known {
+			c.watchFolder(w)
 		}
 	}
 	return w
+}
+
+func (c *Catalog) watchFolder(w *Watch) {
+	w.folder = true
+	for _, e := range c.entries {
+		w.add(e.Info.Source, e.loaded)
+	}
+}
+
+// add watches one file; built-in strategies have none.
+func (w *Watch) add(source string, s stamp) {
+	if source != "" {
+		w.stamps[source] = s
+	}
 }
 
 // Changes returns what has changed since the last call, sorted by path. A file
@@ -80,7 +118,9 @@ func (w *Watch) Changes() ([]Change, error) {
 		}
 		for _, name := range names {
 			path := filepath.Join(w.options.Scripts, name)
-			w.stamps[path] = w.stamps[path] // one that is new is news below
+			if _, known := w.stamps[path]; !known {
+				w.stamps[path] = stamp{} // and is news below
+			}
 		}
 	}
 	var changes []Change

@@ -1,0 +1,326 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const builtinLines = "alternate builtin\nmarkov-2 builtin\nrandom builtin\n"
+
+func TestLoadFindsScripts(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{
+		"scripts/zeta.lua":         "last by name",
+		"scripts/Beta.js":          "",
+		"scripts/alpha_1.LUA":      "an extension in capitals",
+		"scripts/mine.lua":         "",
+		"scripts/oops.js":          "this is broken",
+		"scripts/README.md":        "",
+		"scripts/readme.lua":       "an example in a README's clothes",
+		"scripts/.hidden.lua":      "broken",
+		"scripts/mine.lua~":        "broken",
+		"scripts/notes.txt":        "broken",
+		"scripts/lua":              "broken",
+		"scripts/deeper/inner.lua": "broken",
+		"scripts/folder.lua/x":     "a folder",
+		"elsewhere.lua":            "broken",
+	}))
+	want := builtinLines + `Beta js scripts/Beta.js
+alpha_1 lua scripts/alpha_1.LUA
+mine lua scripts/mine.lua
+oops js scripts/oops.js: scripts/oops.js:1: load: syntax error near broken
+zeta lua scripts/zeta.lua
+`
+	if diff := cmp.Diff(want, lines(c.Entries())); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	for _, e := range c.Entries() {
+		if (e.Factory == nil) != (e.Err != nil) {
+			t.Errorf("%s: factory %v, error %v: want one of them", e.Info.Name, e.Factory, e.Err)
+		}
+	}
+}
+
+func TestLoadWithoutScripts(t *testing.T) {
+	t.Parallel()
+	empty := load(t, options(t, nil))
+	if got := lines(empty.Entries()); got != builtinLines {
+		t.Errorf("in an empty folder: %q, want the built-in strategies", got)
+	}
+	o := options(t, nil)
+	o.Scripts, o.RequireScripts = "mine", true
+	if _, err := catalog.Load(t.Context(), o); !errors.Is(err, fs.ErrNotExist) || err.Error() != "look for scripts: open mine: no such file or directory" {
+		t.Errorf("a folder that was asked for and is missing: %v, want ErrNotExist that names it", err)
+	}
+	o = options(t, map[string]string{"scripts": "a file"})
+	if _, err := catalog.Load(t.Context(), o); err == nil || !strings.Contains(err.Error(), "scripts") || strings.Contains(err.Error(), o.Dir) {
+		t.Errorf("scripts is a file: %v, want an error that names it as the user does", err)
+	}
+}
+
+func TestLoadFromAnotherFolder(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{"a/b/mine.lua": "", "scripts/other.lua": ""})
+	o.Scripts = "a/b"
+	if got, want := lines(load(t, o).Entries()), builtinLines+"mine lua a/b/mine.lua\n"; got != want {
+		t.Errorf("entries %q, want %q", got, want)
+	}
+	o.Scripts = filepath.Join(o.Dir, "a", "b") // absolute
+	o.Dir = t.TempDir()
+	o.Builtins = builtin("random")
+	e := load(t, o).Entries()
+	if want := filepath.Join(o.Scripts, "mine.lua"); len(e) != 2 || e[1].Info.Source != want {
+		t.Errorf("entries %v, want a script %s", e, want)
+	}
+}
+
+func TestScriptsThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{
+		"scripts/-dash.lua":                          "",
+		"scripts/my script.lua":                      "",
+		"scripts/two.dots.lua":                       "",
+		"scripts/naïve.lua":                          "",
+		"scripts/" + strings.Repeat("x", 41) + ".js": "",
+		"scripts/big.js":                             strings.Repeat("x", catalog.MaxSource+1),
+		"scripts/full.js":                            strings.Repeat("x", catalog.MaxSource),
+		"target.txt":                                 "reached by a link",
+		"scripts/secret.lua":                         "",
+	})
+	scripts := filepath.Join(o.Dir, "scripts")
+	for from, to := range map[string]string{
+		"linked.lua": "../target.txt", "dangling.lua": "nowhere", "loop.lua": "loop.lua", "dir.lua": "..",
+	} {
+		if err := os.Symlink(to, filepath.Join(scripts, from)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	want := map[string]string{
+		"-dash":                 `"-dash" cannot be the name of a strategy (call the file by at most 40 letters, digits, - and _`,
+		"my script":             `"my script" cannot be the name`,
+		"two.dots":              `"two.dots" cannot be the name`,
+		"naïve":                 `"naïve" cannot be the name`,
+		strings.Repeat("x", 41): "cannot be the name",
+		"big":                   "it has 1048577 bytes, more than 1048576",
+		"full":                  "",
+		"secret":                "",
+		"linked":                "",
+		"dangling":              "scripts/dangling.lua: load: stat: no such file",
+		"loop":                  "scripts/loop.lua: load: stat: too many",
+		"dir":                   "it is not a regular file",
+	}
+	c := load(t, o)
+	seen := 0
+	for _, e := range c.Entries()[3:] {
+		part, known := want[e.Info.Name]
+		seen++
+		switch {
+		case !known:
+			t.Errorf("unexpected entry %q", e.Info.Name)
+		case part == "" && e.Err != nil, part != "" && (e.Err == nil || !strings.Contains(e.Err.Error(), part)):
+			t.Errorf("%s: error %v, want %q", e.Info.Name, e.Err, part)
+		}
+		var se *strategies.Error
+		if e.Err != nil && (!errors.As(e.Err, &se) || se.Op != strategies.OpLoad || strings.Contains(e.Err.Error(), o.Dir)) {
+			t.Errorf("%s: error %v, want a *strategies.Error of load with the user's path", e.Info.Name, e.Err)
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d scripts, want %d", seen, len(want))
+	}
+}
+
+func TestUnreadableScript(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{"scripts/secret.lua": ""})
+	path := filepath.Join(o.Dir, "scripts", "secret.lua")
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(path); err == nil {
+		t.Skip("this user may read everything")
+	}
+	c := load(t, o)
+	if e := c.Entries()[3]; !errors.Is(e.Err, fs.ErrPermission) {
+		t.Errorf("error %v, want ErrPermission", e.Err)
+	}
+}
+
+func TestTwoOfOneName(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{
+		"scripts/random.lua": "", "scripts/mine.js": "", "scripts/mine.lua": "broken", "scripts/sound.lua": "",
+	}))
+	for target, want := range map[string]string{
+		"random": `2 strategies are called "random": built-in and scripts/random.lua; rename all but one of them, or leave them out`,
+		"mine":   `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one of them, or leave them out`,
+	} {
+		_, err := c.Resolve(target)
+		var twice *catalog.AmbiguousError
+		if !errors.As(err, &twice) || err.Error() != want {
+			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
+		}
+	}
+	// They do not stand in the way of others, and a path is not ambiguous.
+	for target, kind := range map[string]strategies.Kind{
+		"sound": "lua", "alternate": strategies.Builtin, "scripts/random.lua": "lua", "./scripts/mine.js": "js",
+	} {
+		if e, err := c.Resolve(target); err != nil || e.Info.Kind != kind || e.Factory == nil {
+			t.Errorf("Resolve(%q) = %+v, %v, want a strategy of kind %s", target, e, err, kind)
+		}
+	}
+	var se *strategies.Error
+	if _, err := c.Resolve("scripts/mine.lua"); !errors.As(err, &se) || se.Line != 1 {
+		t.Errorf("Resolve of the broken one by path: %v, want why it does not load", err)
+	}
+	// A field of everything would need both.
+	if _, err := c.Field(nil); err == nil || !strings.Contains(err.Error(), "strategies are called") {
+		t.Errorf("Field(nil): %v, want an error that names both", err)
+	}
+}
+
+func TestResolveUnknown(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/copycat.js": "", "notes.txt": ""}))
+	for target, want := range map[string]string{
+		"markv-2":           `no strategy "markv-2"; did you mean "markov-2"?`,
+		"mne":               `no strategy "mne"; did you mean "mine"?`,
+		"Random":            `no strategy "Random"; did you mean "random"?`,
+		"zzzzzz":            `no strategy "zzzzzz"`,
+		"scripts/mien.lua":  `no script "scripts/mien.lua"; did you mean "scripts/mine.lua"?`,
+		"copycat.js":        `no script "copycat.js"; did you mean "scripts/copycat.js"?`,
+		"./far/zzzzzzz.lua": `no script "./far/zzzzzzz.lua"`,
+		"notes.txt":         "notes.txt is no script: want a file that ends in .lua or .js",
+		"scripts/":          "scripts is no script: want a file that ends in .lua or .js",
+		".":                 ". is no script: want a file that ends in .lua or .js",
+	} {
+		if e, err := c.Resolve(target); err == nil || err.Error() != want {
+			t.Errorf("Resolve(%q) = %+v, %v, want %q", target, e, err, want)
+		}
+	}
+	var unknown *catalog.UnknownError
+	if _, err := c.Resolve("markv-2"); !errors.As(err, &unknown) || unknown.Nearest != "markov-2" {
+		t.Errorf("Resolve(markv-2): %#v, want an *UnknownError with the nearest", err)
+	}
+	var format *catalog.FormatError
+	if _, err := c.Resolve("notes.txt"); !errors.As(err, &format) {
+		t.Errorf("Resolve(notes.txt): %#v, want a *FormatError", err)
+	}
+}
+
+func TestResolvePath(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{
+		"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": "", "far/markov-2.lua": "", "far/bad.js": "broken",
+		"far/a.b.js": "",
+	})
+	o.Limits = budget.Limits{Time: time.Second, Instructions: 77}
+	c := load(t, o)
+	byName, err := c.Resolve("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, same := range []string{"scripts/mine.lua", "./scripts/mine.lua", "scripts/../scripts/mine.lua", filepath.Join(o.Dir, "scripts", "mine.lua")} {
+		if e, err := c.Resolve(same); err != nil || e.Factory != byName.Factory {
+			t.Errorf("Resolve(%q) = %v, %v, want the factory of mine", same, e.Factory, err)
+		}
+	}
+	away, err := c.Resolve("far/away.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := away.Factory.(*toy); f.limits != o.Limits || away.Info.Name != "away" || away.Info.Source != filepath.FromSlash("far/away.js") {
+		t.Errorf("far/away.js: limits %v, %+v, want the catalogue's limits and its own name and path", f.limits, away.Info)
+	}
+	if again, err := c.Resolve("far/../far/away.js"); err != nil || again.Factory != away.Factory {
+		t.Errorf("a second Resolve loaded it again: %v, %v", again.Factory, err)
+	}
+	if e, err := c.Resolve("far/markov-2.lua"); err != nil || e.Info.Kind != "lua" {
+		t.Errorf("a path whose name is taken: %+v, %v, want the script", e, err)
+	}
+	if e, err := c.Resolve("markov-2"); err != nil || e.Info.Kind != strategies.Builtin {
+		t.Errorf("the name after that: %+v, %v, want the built-in", e, err)
+	}
+	for target, want := range map[string]string{
+		"far/bad.js":       "far/bad.js:1: load: syntax error near broken",
+		"scripts/oops.lua": "scripts/oops.lua:1: load: syntax error near broken",
+		"oops":             "scripts/oops.lua:1: load: syntax error near broken",
+		"far/a.b.js":       `far/a.b.js: load: "a.b" cannot be the name`,
+	} {
+		var se *strategies.Error
+		if _, err := c.Resolve(target); !errors.As(err, &se) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
+		}
+	}
+	// What was named since stands in no list of what was found.
+	if got := len(c.Entries()); got != 5 {
+		t.Errorf("%d entries after resolving paths, want 5", got)
+	}
+}
+
+func TestCloseClosesEverythingOnce(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": ""})
+	c, err := catalog.Load(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("still at it")
+	var toys []*toy
+	for _, target := range []string{"alternate", "markov-2", "random", "mine", "far/away.js"} {
+		e, err := c.Resolve(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		toys = append(toys, e.Factory.(*toy))
+	}
+	toys[3].err = why
+	if err := c.Close(); !errors.Is(err, why) || err.Error() != "close strategy mine: still at it" {
+		t.Errorf("Close = %v, want what went wrong and where", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Errorf("second Close = %v, want nil", err)
+	}
+	for _, f := range toys {
+		if n := f.closed.Load(); n != 1 {
+			t.Errorf("%s was closed %d times, want once", f.info.Name, n)
+		}
+	}
+}
+
+// A load that is stopped closes what it had loaded.
+func TestLoadStops(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the user pressed Ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	o := options(t, map[string]string{"scripts/a.lua": "", "scripts/b.lua": "", "scripts/c.lua": ""})
+	var made []*toy
+	inner := o.Formats[0].Load
+	o.Formats[0].Load = func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		f, err := inner(name, path, source, l)
+		made = append(made, f.(*toy))
+		cancel(why)
+		return f, err
+	}
+	if _, err := catalog.Load(ctx, o); !errors.Is(err, why) {
+		t.Errorf("Load = %v, want the cause", err)
+	}
+	if len(made) != 1 || made[0].closed.Load() != 1 {
+		t.Errorf("%d scripts were loaded, want one, and closed", len(made))
+	}
+	if n := o.Builtins[0].(*toy).closed.Load(); n != 1 {
+		t.Errorf("a built-in was closed %d times, want once", n)
+	}
+}

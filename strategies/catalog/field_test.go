@@ -1,0 +1,120 @@
+package catalog_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+func TestFieldOfEverything(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{
+		"scripts/mine.lua": "", "scripts/apart.js": "", "scripts/oops.js": "broken", "scripts/no name.js": "",
+	}))
+	f, err := c.Field(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := players(f), "alternate markov-2 random apart mine"; got != want {
+		t.Errorf("players %q, want %q", got, want)
+	}
+	want := []string{
+		`"no name" is left out: scripts/no name.js: load: "no name" cannot be the name of a strategy ` +
+			`(call the file by at most 40 letters, digits, - and _, the first a letter or digit)`,
+		`"oops" is left out: scripts/oops.js:1: load: syntax error near broken`,
+	}
+	if diff := cmp.Diff(want, f.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestFieldOfReferences(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/oops.js": "broken", "far/away.js": ""}))
+	for in, want := range map[string]string{
+		"random":                         "random",
+		"random,alternate":               "random alternate",
+		"random*1,alternate":             "random alternate",
+		"mine*2, random , far/away.js*3": "mine#1 mine#2 random away#1 away#2 away#3",
+		"./scripts/mine.lua,markov-2":    "mine markov-2",
+		"random*8":                       "random#1 random#2 random#3 random#4 random#5 random#6 random#7 random#8",
+	} {
+		f, err := c.Field(refs(t, in))
+		if err != nil || players(f) != want || len(f.Warnings) > 0 {
+			t.Errorf("Field(%q) = %q, warnings %q, %v, want %q", in, players(f), f.Warnings, err, want)
+		}
+	}
+}
+
+func TestCopiesShareTheirFactory(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{"scripts/mine.lua": ""}))
+	f, err := c.Field(refs(t, "mine*3,scripts/../scripts/mine.lua*1"))
+	if err == nil {
+		t.Fatalf("Field = %q, want an error: it is one strategy", players(f))
+	}
+	if f, err = c.Field(refs(t, "scripts/mine.lua*3")); err != nil {
+		t.Fatal(err)
+	}
+	e, err := c.Resolve("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range f.Players {
+		if p.Factory != e.Factory || p.Info != e.Info || p.Target != "scripts/mine.lua" || p.Info.Fingerprint == "" && p.Info.Title != "" {
+			t.Errorf("player %+v, want the factory and the description of mine", p)
+		}
+	}
+}
+
+func TestFieldRefuses(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{
+		"scripts/mine.lua": "", "scripts/oops.js": "broken", "far/mine.js": "", "far/random.js": "",
+	}))
+	for in, want := range map[string]string{
+		"random,markv-2":        `no strategy "markv-2"; did you mean "markov-2"?`,
+		"random,oops":           "scripts/oops.js:1: load: syntax error near broken",
+		"random,./gone.lua":     `no script "./gone.lua"`,
+		"random,random":         `strategy random is named twice, as "random" and "random"; random*2 stands for several copies`,
+		"random*2,random":       `strategy random is named twice, as "random*2" and "random"; random*3 stands for several copies`,
+		"mine,scripts/mine.lua": `strategy mine is named twice, as "mine" and "scripts/mine.lua"; scripts/mine.lua*2 stands for several copies`,
+		"mine,far/mine.js": `2 strategies are called "mine": scripts/mine.lua and far/mine.js; ` +
+			`rename all but one of them, or leave them out`,
+		"random,far/random.js*4": `2 strategies are called "random": built-in and far/random.js; ` +
+			`rename all but one of them, or leave them out`,
+	} {
+		if f, err := c.Field(refs(t, in)); err == nil || err.Error() != want {
+			t.Errorf("Field(%q) = %q, %v, want %q", in, players(f), err, want)
+		}
+	}
+	// What is the script's fault can be told from what is the caller's.
+	var se *strategies.Error
+	if _, err := c.Field(refs(t, "oops")); !errors.As(err, &se) {
+		t.Errorf("Field(oops): %T, want a *strategies.Error", err)
+	}
+	if _, err := c.Field(refs(t, "random,random")); errors.As(err, &se) || err == nil {
+		t.Errorf("Field(random,random): %v, want no *strategies.Error", err)
+	}
+}
+
+func TestUnknownErrorText(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		`no strategy "x"`:                         &catalog.UnknownError{Target: "x"},
+		`no script "x.lua"; did you mean "y.js"?`: &catalog.UnknownError{Target: "x.lua", Nearest: "y.js"},
+		"x.py is no script: want a file that ends in .lua or .js or .so": &catalog.FormatError{
+			Path: "x.py", Known: strings.Fields(".lua .js .so")},
+		`3 strategies are called "x": built-in, a.lua and b.js; rename all but one of them, or leave them out`: &catalog.AmbiguousError{
+			Name: "x", Sources: []string{"built-in", "a.lua", "b.js"}},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("Error() = %q, want %q", got, want)
+		}
+	}
+}

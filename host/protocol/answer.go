@@ -2,7 +2,7 @@ package protocol
 
 import (
 	"fmt"
-	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,10 +89,10 @@ func (c *Codec) ReadAnswer(sent Type, a Answer) (Message, error) {
 
 // noAnswer is the error for a response in which no message can be found.
 func (c *Codec) noAnswer(sent Type, a Answer) error {
-	if a.Status >= http.StatusBadRequest {
+	if a.Status >= statusBadRequest {
 		return refusalByStatus(a.Status)
 	}
-	return Refuse(MissingField, answerTo(sent), "The response holds no message.")
+	return Refuse(CodeMissingField, answerTo(sent), "The response holds no message.")
 }
 
 // answerTo returns the type of the answer to a request.
@@ -109,9 +109,16 @@ func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message
 	expected := answerTo(sent)
 	said := Type(doc.text("message_type"))
 	if said != "" && said != expected && (c.mode == Strict || byType[said] != nil) {
-		return nil, Refuse(ContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
+		return nil, Refuse(CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
 	}
-	return Decode(expected, raw, c.mode, false)
+	if byType[expected] == nil {
+		return nil, unknownType(expected)
+	}
+	m, e := decodeDocument(expected, doc, raw, c.mode, false)
+	if e != nil {
+		return nil, e
+	}
+	return m, nil
 }
 
 // maxNesting bounds how many wrappings locate takes off an answer.
@@ -222,8 +229,8 @@ func readRefusal(doc document, status int) *Refusal {
 func (r *Refusal) judge(doc document, message string) {
 	r.Code = codeOf(Code(doc.text("error_code")), r.RPC,
 		doc.text("error_name"), doc.text("error_description"), doc.text("error_code"), message)
-	if r.Code == "" && r.Status == http.StatusUnauthorized {
-		r.Code = TokenInvalid
+	if r.Code == "" && r.Status == statusUnauthorized {
+		r.Code = CodeTokenInvalid
 	}
 	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
 		if text := doc.text(name); text != "" {
@@ -237,9 +244,9 @@ func (r *Refusal) judge(doc document, message string) {
 
 // refusalByStatus is the refusal that is nothing but an HTTP status.
 func refusalByStatus(status int) *Refusal {
-	r := &Refusal{Status: status, Message: http.StatusText(status), Retryable: retryableStatus(status)}
-	if status == http.StatusUnauthorized {
-		r.Code = TokenInvalid
+	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status), Retryable: retryableStatus(status)}
+	if status == statusUnauthorized {
+		r.Code = CodeTokenInvalid
 	}
 	return r
 }
@@ -248,7 +255,7 @@ func refusalByStatus(status int) *Refusal {
 // sent again.
 func retryableStatus(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case statusTooManyRequests, statusBadGateway, statusUnavailable, statusGatewayTimeout:
 		return true
 	}
 	return false

@@ -3,7 +3,6 @@ package protocol
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -27,10 +26,10 @@ type CanonicalError struct {
 }
 
 var canonicalTable = []CanonicalError{
-	{CanonicalInvalidEnvelope, http.StatusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
-	{CanonicalInvalidToolInput, http.StatusUnprocessableEntity, RPCInvalidParams, "Invalid tool input"},
-	{CanonicalToolNotFound, http.StatusNotFound, -32001, "Unknown tool"},
-	{CanonicalInternalError, http.StatusInternalServerError, RPCInternalError, "Internal error"},
+	{CanonicalInvalidEnvelope, statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
+	{CanonicalInvalidToolInput, statusUnprocessable, RPCInvalidParams, "Invalid tool input"},
+	{CanonicalToolNotFound, statusNotFound, -32001, "Unknown tool"},
+	{CanonicalInternalError, statusInternalError, RPCInternalError, "Internal error"},
 }
 
 // Canonical returns the row of the canonical table for a code. An unknown code

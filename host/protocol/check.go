@@ -39,10 +39,9 @@ type checker struct {
 	mode     Mode
 	request  bool // the message is a request, not an answer
 	findings []finding
-	odd      bool     // a known member is null or ""
-	respelt  bool     // an integer is spelt with a fraction or an exponent
-	path     []step   // to the value being checked
-	scratch  document // room for the members of nested objects
+	odd      bool   // a known member is null or ""
+	respelt  bool   // an integer is spelt with a fraction or an exponent
+	path     []step // to the value being checked
 }
 
 // step is one step of the way from the top of a message to a value.
@@ -81,41 +80,71 @@ func (c *checker) foundIn(name, rule string, code Code) {
 
 // object checks an object that has been taken apart.
 func (c *checker) object(doc document, s *shape) {
-	var seen, nulls uint64 // one bit a field
-	var on string
-	var part jsontext.Value
+	var seen sight
 	for i := range doc {
-		m := &doc[i]
-		n, known := s.index[m.name]
-		if !known {
-			continue
-		}
-		f := &s.fields[n]
-		switch {
-		case m.value.Kind() == 'n':
-			if !c.null(f) {
-				continue
-			}
-			nulls |= 1 << n
-		case c.passesForMissing(f, m.value):
-			c.odd = true
-			continue
-		case f.name == s.part && m.value.Kind() == '{':
-			part = m.value
-		default:
-			c.enter(step{name: f.name})
-			c.value(f, m.value)
-			c.leave()
-		}
-		seen |= 1 << n
-		if f.name == s.on && m.value.Kind() == '"' {
-			on = string(unquote(m.value))
+		if n, known := s.index[doc[i].name]; known {
+			c.member(s, n, doc[i].value, &seen)
 		}
 	}
-	c.missing(s, seen, nulls, on)
-	if sub := s.parts[on]; part != nil && sub != nil {
+	c.whole(s, &seen)
+}
+
+// nested checks an object inside the message. It has been read once as part
+// of the message, so reading it cannot fail.
+func (c *checker) nested(v jsontext.Value, s *shape) {
+	r := openReader(v)
+	defer r.close()
+	r.ReadToken()
+	var seen sight
+	for r.PeekKind() == '"' {
+		name, _ := r.ReadValue()
+		n, known := s.index[string(unquote(name))]
+		value, _ := r.ReadValue()
+		if known {
+			c.member(s, n, value, &seen)
+		}
+	}
+	c.whole(s, &seen)
+}
+
+// sight is what has been seen of an object.
+type sight struct {
+	here, null uint64         // one bit a field
+	on         string         // the value of the field that the shape switches on
+	part       jsontext.Value // the member whose shape depends on it
+}
+
+// member checks the member that field n of the shape rules.
+func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
+	f := &s.fields[n]
+	switch {
+	case v.Kind() == 'n':
+		if !c.null(f) {
+			return
+		}
+		seen.null |= 1 << n
+	case c.passesForMissing(f, v):
+		c.odd = true
+		return
+	case f.name == s.part && v.Kind() == '{':
+		seen.part = v
+	default:
+		c.enter(step{name: f.name})
+		c.value(f, v)
+		c.leave()
+	}
+	seen.here |= 1 << n
+	if f.name == s.on && v.Kind() == '"' {
+		seen.on = string(unquote(v))
+	}
+}
+
+// whole checks what can be said only when all members have been seen.
+func (c *checker) whole(s *shape, seen *sight) {
+	c.missing(s, seen)
+	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
 		c.enter(step{name: s.part})
-		c.nested(part, sub)
+		c.nested(seen.part, sub)
 		c.leave()
 	}
 }
@@ -126,7 +155,7 @@ func (c *checker) null(f *field) bool {
 		return true
 	}
 	if c.mode == Strict {
-		c.foundIn(f.name, "type", InvalidFieldType)
+		c.foundIn(f.name, "type", CodeInvalidFieldType)
 		return true
 	}
 	c.odd = true
@@ -140,19 +169,19 @@ func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
 }
 
 // missing finds the demanded fields that an object lacks.
-func (c *checker) missing(s *shape, seen, nulls uint64, on string) {
+func (c *checker) missing(s *shape, seen *sight) {
 	for i := range s.fields {
 		f := &s.fields[i]
-		here := seen&(1<<i) != 0
-		if here && nulls&(1<<i) == 0 {
+		here := seen.here&(1<<i) != 0
+		if here && seen.null&(1<<i) == 0 {
 			continue
 		}
-		conditional := c.mode == Strict && len(f.when) > 0 && slices.Contains(f.when, on)
+		conditional := c.mode == Strict && len(f.when) > 0 && slices.Contains(f.when, seen.on)
 		switch {
 		case here && conditional:
-			c.foundIn(f.name, "type", InvalidFieldType)
+			c.foundIn(f.name, "type", CodeInvalidFieldType)
 		case !here && (conditional || c.demands(f)) && !c.stoodIn(s, f, seen):
-			c.foundIn(f.name, "required", MissingField)
+			c.foundIn(f.name, "required", CodeMissingField)
 		}
 	}
 }
@@ -170,8 +199,8 @@ func (c *checker) demands(f *field) bool {
 }
 
 // stoodIn reports whether a member that makes up for f's absence is there.
-func (c *checker) stoodIn(s *shape, f *field, seen uint64) bool {
-	has := func(name string) bool { return seen&(1<<s.index[name]) != 0 }
+func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
+	has := func(name string) bool { return seen.here&(1<<s.index[name]) != 0 }
 	return slices.ContainsFunc(f.alt, has) || c.mode == Tolerant && slices.ContainsFunc(f.wildAlt, has)
 }
 
@@ -185,13 +214,13 @@ var jsonKinds = [...]jsontext.Kind{
 func (c *checker) value(f *field, v jsontext.Value) {
 	kind := v.Kind()
 	if want := jsonKinds[f.kind]; want != 0 && kind != want {
-		c.found("type", InvalidFieldType)
+		c.found("type", CodeInvalidFieldType)
 		return
 	}
 	switch f.kind {
 	case kindBool:
 		if kind != 't' && kind != 'f' {
-			c.found("type", InvalidFieldType)
+			c.found("type", CodeInvalidFieldType)
 		}
 	case kindInteger:
 		c.integer(f, v)
@@ -209,43 +238,40 @@ func (c *checker) value(f *field, v jsontext.Value) {
 	}
 }
 
-// nested checks an object inside the message. It has been read once as part
-// of the message, so taking it apart cannot fail.
-func (c *checker) nested(v jsontext.Value, s *shape) {
-	start := len(c.scratch)
-	c.scratch, _ = appendMembers(c.scratch, v)
-	// Deeper objects may move the scratch space; this part of it stays.
-	c.object(c.scratch[start:len(c.scratch):len(c.scratch)], s)
-	c.scratch = c.scratch[:start]
-}
-
 func (c *checker) list(f *field, v jsontext.Value) {
-	elements, _ := parseElements(v)
-	for i, e := range elements {
-		c.enter(step{index: i})
-		c.value(f.elem, e)
+	r := openReader(v)
+	defer r.close()
+	r.ReadToken()
+	n := 0
+	for ; r.PeekKind() != ']'; n++ {
+		element, _ := r.ReadValue()
+		c.enter(step{index: n})
+		c.value(f.elem, element)
 		c.leave()
 	}
-	if len(elements) == 0 && f.nonEmpty && c.mode == Strict {
-		c.found("length", InvalidFieldType)
+	if n == 0 && f.nonEmpty && c.mode == Strict {
+		c.found("length", CodeInvalidFieldType)
 	}
 }
 
 // dict checks an object from ids to elements.
 func (c *checker) dict(f *field, v jsontext.Value) {
-	start := len(c.scratch)
-	c.scratch, _ = appendMembers(c.scratch, v)
-	for _, m := range c.scratch[start:] {
-		c.enter(step{name: m.name})
-		if !ValidID(m.name) {
-			c.found("id", InvalidFieldType)
+	r := openReader(v)
+	defer r.close()
+	r.ReadToken()
+	for r.PeekKind() == '"' {
+		name, _ := r.ReadValue()
+		id := string(unquote(name))
+		element, _ := r.ReadValue()
+		c.enter(step{name: id})
+		if !ValidID(id) {
+			c.found("id", CodeInvalidFieldType)
 		}
-		if m.value.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.value(f.elem, m.value)
+		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
+			c.value(f.elem, element)
 		}
 		c.leave()
 	}
-	c.scratch = c.scratch[:start]
 }
 
 // text checks the text of a string.
@@ -256,19 +282,19 @@ func (c *checker) text(f *field, s []byte) {
 	switch f.kind {
 	case kindText:
 		if len(s) == 0 && f.oneOf == nil {
-			c.found("length", InvalidFieldType)
+			c.found("length", CodeInvalidFieldType)
 		}
 	case kindID:
 		if !ValidID(s) {
-			c.found("id", InvalidFieldType)
+			c.found("id", CodeInvalidFieldType)
 		}
 	case kindVersion:
 		if string(s) != Version {
-			c.found("version", VersionMismatch)
+			c.found("version", CodeVersionMismatch)
 		}
 	case kindTime:
 		if !validTimestamp(s) {
-			c.found("time", InvalidTimestamp)
+			c.found("time", CodeInvalidTimestamp)
 		}
 	case kindSender:
 		c.sender(f, string(s))
@@ -280,7 +306,7 @@ func (c *checker) text(f *field, s []byte) {
 	case f.closed:
 		c.found("enum", f.code)
 	case c.mode == Strict, len(s) == 0:
-		c.found("enum", InvalidFieldType)
+		c.found("enum", CodeInvalidFieldType)
 	}
 }
 
@@ -290,14 +316,14 @@ func (c *checker) sender(f *field, s string) {
 	role, id, err := ParseSender(s)
 	strict := c.mode == Strict
 	if err != nil || strict && (!slices.Contains(f.roles, role) || role == RoleManager && id != "") {
-		c.found("sender", InvalidFieldType)
+		c.found("sender", CodeInvalidFieldType)
 	}
 }
 
 func (c *checker) integer(f *field, v jsontext.Value) {
 	n, ok := integer(v)
 	if !ok || f.bounded && c.mode == Strict && (n < f.min || n > f.max) {
-		c.found("range", InvalidFieldType)
+		c.found("range", CodeInvalidFieldType)
 	}
 	if !plainInteger(v) {
 		c.respelt = true
@@ -311,19 +337,19 @@ func (c *checker) roundNumber(v jsontext.Value) {
 		return
 	}
 	if v.Kind() != '0' {
-		c.found("type", InvalidFieldType)
+		c.found("type", CodeInvalidFieldType)
 		return
 	}
 	if n, ok := integer(v); !ok || c.mode == Strict && n < 1 {
-		c.found("range", InvalidFieldType)
+		c.found("range", CodeInvalidFieldType)
 	}
 }
 
 // codeOrder ranks the codes of field rules: the first of them that a message
 // earns is the one it is refused with.
 var codeOrder = []Code{
-	MissingField, InvalidFieldType, VersionMismatch, InvalidTimestamp, ContextMismatch,
-	InvalidParityChoice, InvalidQueryType,
+	CodeMissingField, CodeInvalidFieldType, CodeVersionMismatch, CodeInvalidTimestamp, CodeContextMismatch,
+	CodeInvalidParityChoice, CodeInvalidQueryType,
 }
 
 // refusal makes one Error of the findings; nil without any.

@@ -149,7 +149,7 @@ func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
 			}
 		case found == nil:
 			found = d
-		case p.Name != "" && found.Request.Name != "":
+		case p.Name != "" && found.Request.Name != "" && p.Name != found.Request.Name:
 			return found, refuseTool(CanonicalInvalidToolInput, "A tool is called in one form at a time.",
 				Violation{"/params/" + found.Request.Name, "exclusive"}, Violation{"/params/" + p.Name, "exclusive"})
 		}
@@ -170,7 +170,7 @@ func (p Place) absent() *Error {
 		return refuseTool(CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
 			Violation{"/params/" + p.Name, "required"})
 	}
-	e := Refuse(MissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
+	e := Refuse(CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
 	e.Violations = []Violation{{"/" + p.Header, "required"}}
 	return e
 }
@@ -260,15 +260,15 @@ func (r *Request) dispatch(name string) *Error {
 	case entry == nil && r.Dialect.Request.Name != "":
 		return refuseTool(CanonicalToolNotFound, "There is no tool of that name.", Violation{"/params/" + r.Dialect.Request.Name, "known"})
 	case entry == nil && said == "" && name == "":
-		e := Refuse(MissingField, "", "The field /message_type is missing.")
+		e := Refuse(CodeMissingField, "", "The field /message_type is missing.")
 		e.Violations = []Violation{{"/message_type", "required"}}
 		return e
 	case entry == nil:
-		return Refuse(UnknownMessageType, said, "Neither the method nor the message type is one of "+Version+".")
+		return Refuse(CodeUnknownMessageType, said, "Neither the method nor the message type is one of "+Version+".")
 	}
 	r.Type = entry.typ
 	if entry.method == "" {
-		return Refuse(UnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
+		return Refuse(CodeUnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
 	}
 	return nil
 }

@@ -6,33 +6,33 @@ type Code string
 // The error codes. Where the sources give one number to two errors, the
 // comment says which error lost its number.
 const (
-	Timeout               Code = "E001"
-	InvalidMove           Code = "E002"
-	MissingField          Code = "E003" // also called E002
-	InvalidParityChoice   Code = "E004"
-	PlayerNotRegistered   Code = "E005"
-	InvalidFieldType      Code = "E006" // also called E003
-	InvalidState          Code = "E007" // also called E004
-	PlayerDisconnect      Code = "E008" // also called E003
-	ConnectionError       Code = "E009"
-	TokenMissing          Code = "E011" // also called E013
-	TokenInvalid          Code = "E012"
-	VersionMismatch       Code = "E018" // also called E001
-	LeagueFull            Code = "E020"
-	InvalidTimestamp      Code = "E021"
-	DuplicateName         Code = "E022" // also called E021
-	LeagueNotStarted      Code = "E030"
-	LeagueAlreadyComplete Code = "E031"
-	MatchNotFound         Code = "E040"
-	DuplicateReport       Code = "E041"
-	InvalidQueryType      Code = "E042"
-	LeagueNotFound        Code = "E043"
-	InvalidEndpoint       Code = "E044"
-	UnsupportedGameType   Code = "E045"
-	ContextMismatch       Code = "E046"
-	UnknownMessageType    Code = "E047"
-	RateLimited           Code = "E048"
-	InternalError         Code = "E049"
+	CodeTimeout               Code = "E001"
+	CodeInvalidMove           Code = "E002"
+	CodeMissingField          Code = "E003" // also called E002
+	CodeInvalidParityChoice   Code = "E004"
+	CodePlayerNotRegistered   Code = "E005"
+	CodeInvalidFieldType      Code = "E006" // also called E003
+	CodeInvalidState          Code = "E007" // also called E004
+	CodePlayerDisconnect      Code = "E008" // also called E003
+	CodeConnectionError       Code = "E009"
+	CodeTokenMissing          Code = "E011" // also called E013
+	CodeTokenInvalid          Code = "E012"
+	CodeVersionMismatch       Code = "E018" // also called E001
+	CodeLeagueFull            Code = "E020"
+	CodeInvalidTimestamp      Code = "E021"
+	CodeDuplicateName         Code = "E022" // also called E021
+	CodeLeagueNotStarted      Code = "E030"
+	CodeLeagueAlreadyComplete Code = "E031"
+	CodeMatchNotFound         Code = "E040"
+	CodeDuplicateReport       Code = "E041"
+	CodeInvalidQueryType      Code = "E042"
+	CodeLeagueNotFound        Code = "E043"
+	CodeInvalidEndpoint       Code = "E044"
+	CodeUnsupportedGameType   Code = "E045"
+	CodeContextMismatch       Code = "E046"
+	CodeUnknownMessageType    Code = "E047"
+	CodeRateLimited           Code = "E048"
+	CodeInternalError         Code = "E049"
 )
 
 // The JSON-RPC error codes that the protocol shares with JSON-RPC itself.
@@ -48,6 +48,21 @@ const (
 	RPCTimeout = -1
 )
 
+// The HTTP statuses that mean something to the protocol. It is no business of
+// this package how they travel, so it does without net/http.
+const (
+	statusOK              = 200
+	statusBadRequest      = 400
+	statusUnauthorized    = 401
+	statusNotFound        = 404
+	statusUnprocessable   = 422
+	statusTooManyRequests = 429
+	statusInternalError   = 500
+	statusBadGateway      = 502
+	statusUnavailable     = 503
+	statusGatewayTimeout  = 504
+)
+
 // codeInfo is a row of the error table.
 type codeInfo struct {
 	code      Code
@@ -57,33 +72,33 @@ type codeInfo struct {
 }
 
 var codeTable = []codeInfo{
-	{Timeout, "TIMEOUT_ERROR", true, 1},
-	{InvalidMove, "INVALID_MOVE", true, 2},
-	{MissingField, "MISSING_REQUIRED_FIELD", false, RPCInvalidParams},
-	{InvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004},
-	{PlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5},
-	{InvalidFieldType, "INVALID_FIELD_TYPE", false, RPCInvalidParams},
-	{InvalidState, "INVALID_STATE", false, 7},
-	{PlayerDisconnect, "PLAYER_DISCONNECT", true, 8},
-	{ConnectionError, "CONNECTION_ERROR", true, 9},
-	{TokenMissing, "AUTH_TOKEN_MISSING", false, 11},
-	{TokenInvalid, "AUTH_TOKEN_INVALID", false, 12},
-	{VersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, RPCInvalidParams},
-	{LeagueFull, "LEAGUE_FULL", false, 20},
-	{InvalidTimestamp, "INVALID_TIMESTAMP", false, RPCInvalidParams},
-	{DuplicateName, "DUPLICATE_NAME", false, 2002},
-	{LeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30},
-	{LeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31},
-	{MatchNotFound, "MATCH_NOT_FOUND", false, 40},
-	{DuplicateReport, "DUPLICATE_REPORT", false, 5003},
-	{InvalidQueryType, "INVALID_QUERY_TYPE", false, 6002},
-	{LeagueNotFound, "LEAGUE_NOT_FOUND", false, 43},
-	{InvalidEndpoint, "INVALID_ENDPOINT", false, 44},
-	{UnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45},
-	{ContextMismatch, "CONTEXT_MISMATCH", false, RPCInvalidParams},
-	{UnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound},
-	{RateLimited, "RATE_LIMITED", true, 48},
-	{InternalError, "INTERNAL_ERROR", false, RPCInternalError},
+	{CodeTimeout, "TIMEOUT_ERROR", true, 1},
+	{CodeInvalidMove, "INVALID_MOVE", true, 2},
+	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, RPCInvalidParams},
+	{CodeInvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004},
+	{CodePlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5},
+	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, RPCInvalidParams},
+	{CodeInvalidState, "INVALID_STATE", false, 7},
+	{CodePlayerDisconnect, "PLAYER_DISCONNECT", true, 8},
+	{CodeConnectionError, "CONNECTION_ERROR", true, 9},
+	{CodeTokenMissing, "AUTH_TOKEN_MISSING", false, 11},
+	{CodeTokenInvalid, "AUTH_TOKEN_INVALID", false, 12},
+	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, RPCInvalidParams},
+	{CodeLeagueFull, "LEAGUE_FULL", false, 20},
+	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, RPCInvalidParams},
+	{CodeDuplicateName, "DUPLICATE_NAME", false, 2002},
+	{CodeLeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30},
+	{CodeLeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31},
+	{CodeMatchNotFound, "MATCH_NOT_FOUND", false, 40},
+	{CodeDuplicateReport, "DUPLICATE_REPORT", false, 5003},
+	{CodeInvalidQueryType, "INVALID_QUERY_TYPE", false, 6002},
+	{CodeLeagueNotFound, "LEAGUE_NOT_FOUND", false, 43},
+	{CodeInvalidEndpoint, "INVALID_ENDPOINT", false, 44},
+	{CodeUnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45},
+	{CodeContextMismatch, "CONTEXT_MISMATCH", false, RPCInvalidParams},
+	{CodeUnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound},
+	{CodeRateLimited, "RATE_LIMITED", true, 48},
+	{CodeInternalError, "INTERNAL_ERROR", false, RPCInternalError},
 }
 
 // numbered is a refusal to which the protocol gives a number and a text of its
@@ -96,30 +111,30 @@ type numbered struct {
 }
 
 var numberedTable = []numbered{
-	{1001, "League full", areaRefereeSignup, LeagueFull},
-	{1002, "Invalid endpoint", areaRefereeSignup, InvalidEndpoint},
-	{1003, "Unsupported game type", areaRefereeSignup, UnsupportedGameType},
-	{2001, "League full", areaPlayerSignup, LeagueFull},
-	{2002, "Duplicate name", areaPlayerSignup, DuplicateName},
-	{2003, "Invalid endpoint", areaPlayerSignup, InvalidEndpoint},
-	{2004, "Unsupported game type", areaPlayerSignup, UnsupportedGameType},
-	{3001, "Invalid auth token", areaAnnouncement, TokenInvalid},
-	{3001, "Invalid auth token", areaAnnouncement, TokenMissing},
-	{3002, "Player not registered", areaAnnouncement, PlayerNotRegistered},
-	{4001, "Invalid auth token", areaMatch, TokenInvalid},
-	{4001, "Invalid auth token", areaMatch, TokenMissing},
-	{4002, "Player not found", areaMatch, PlayerNotRegistered},
-	{4003, "Match not found", areaMatch, MatchNotFound},
-	{4004, "Invalid choice", areaMatch, InvalidParityChoice},
-	{4005, "Match state error", areaMatch, InvalidState},
-	{5001, "Invalid auth token", areaReport, TokenInvalid},
-	{5001, "Invalid auth token", areaReport, TokenMissing},
-	{5002, "Match not found", areaReport, MatchNotFound},
-	{5003, "Duplicate report", areaReport, DuplicateReport},
-	{6001, "Invalid auth token", areaQuery, TokenInvalid},
-	{6001, "Invalid auth token", areaQuery, TokenMissing},
-	{6002, "Invalid query type", areaQuery, InvalidQueryType},
-	{6003, "League not found", areaQuery, LeagueNotFound},
+	{1001, "League full", areaRefereeSignup, CodeLeagueFull},
+	{1002, "Invalid endpoint", areaRefereeSignup, CodeInvalidEndpoint},
+	{1003, "Unsupported game type", areaRefereeSignup, CodeUnsupportedGameType},
+	{2001, "League full", areaPlayerSignup, CodeLeagueFull},
+	{2002, "Duplicate name", areaPlayerSignup, CodeDuplicateName},
+	{2003, "Invalid endpoint", areaPlayerSignup, CodeInvalidEndpoint},
+	{2004, "Unsupported game type", areaPlayerSignup, CodeUnsupportedGameType},
+	{3001, "Invalid auth token", areaAnnouncement, CodeTokenInvalid},
+	{3001, "Invalid auth token", areaAnnouncement, CodeTokenMissing},
+	{3002, "Player not registered", areaAnnouncement, CodePlayerNotRegistered},
+	{4001, "Invalid auth token", areaMatch, CodeTokenInvalid},
+	{4001, "Invalid auth token", areaMatch, CodeTokenMissing},
+	{4002, "Player not found", areaMatch, CodePlayerNotRegistered},
+	{4003, "Match not found", areaMatch, CodeMatchNotFound},
+	{4004, "Invalid choice", areaMatch, CodeInvalidParityChoice},
+	{4005, "Match state error", areaMatch, CodeInvalidState},
+	{5001, "Invalid auth token", areaReport, CodeTokenInvalid},
+	{5001, "Invalid auth token", areaReport, CodeTokenMissing},
+	{5002, "Match not found", areaReport, CodeMatchNotFound},
+	{5003, "Duplicate report", areaReport, CodeDuplicateReport},
+	{6001, "Invalid auth token", areaQuery, CodeTokenInvalid},
+	{6001, "Invalid auth token", areaQuery, CodeTokenMissing},
+	{6002, "Invalid query type", areaQuery, CodeInvalidQueryType},
+	{6003, "League not found", areaQuery, CodeLeagueNotFound},
 }
 
 // rpcTexts are the message texts of JSON-RPC's own codes.
@@ -189,10 +204,11 @@ func (c Code) rpcCode(t Type) (int, string) {
 	return row.rpc, row.name
 }
 
-// wildNames are names under which the sources list an error by a number that
-// means something else here.
+// wildNames are other names of errors: those that the sources list under a
+// number that means something else here, and one that programs use.
 var wildNames = map[string]Code{
-	"INVALID_PROTOCOL_VERSION": VersionMismatch,
+	"INVALID_PROTOCOL_VERSION": CodeVersionMismatch,
+	"AUTH_FAILED":              CodeTokenInvalid,
 }
 
 // codeOf finds out which error a peer means. The name decides where it is
@@ -210,13 +226,13 @@ func codeOf(code Code, rpc int, names ...string) Code {
 		}
 	}
 	if code == "E013" { // AUTH_TOKEN_MISSING in one of the sources
-		return TokenMissing
+		return CodeTokenMissing
 	}
 	if _, ok := code.info(); ok {
 		return code
 	}
 	if rpc == RPCTimeout {
-		return Timeout
+		return CodeTimeout
 	}
 	for _, n := range numberedTable {
 		if n.rpc == rpc {
@@ -230,9 +246,9 @@ func codeOf(code Code, rpc int, names ...string) Code {
 	}
 	switch rpc {
 	case RPCMethodNotFound:
-		return UnknownMessageType
+		return CodeUnknownMessageType
 	case RPCInternalError:
-		return InternalError
+		return CodeInternalError
 	}
 	return ""
 }

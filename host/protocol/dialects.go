@@ -1,6 +1,10 @@
 package protocol
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // The names of the dialects of the protocol itself.
 const (
@@ -57,6 +61,19 @@ var Bare = &Dialect{
 // Dialects returns the dialects of the protocol itself, [Contracts] first.
 func Dialects() []*Dialect {
 	return slices.Clone(builtin)
+}
+
+// DialectNamed returns the dialect of the protocol itself that has the name.
+// The error lists the names there are.
+func DialectNamed(name string) (*Dialect, error) {
+	names := make([]string, len(builtin))
+	for i, d := range builtin {
+		if d.Name == name {
+			return d, nil
+		}
+		names[i] = d.Name
+	}
+	return nil, fmt.Errorf("protocol: there is no dialect %q; there are %s", name, strings.Join(names, ", "))
 }
 
 var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}

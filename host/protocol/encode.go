@@ -98,8 +98,9 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (
 	e := byType[t]
 	c := checker{mode: mode, request: request}
 	c.object(doc, e.shape)
-	if said := Type(doc.text("message_type")); mode == Strict && said != "" && said != t {
-		c.foundIn("message_type", "enum", InvalidFieldType)
+	// A type that nobody knows may stand for the expected one in tolerant mode.
+	if said := Type(doc.text("message_type")); said != "" && said != t && (mode == Strict || byType[said] != nil) {
+		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {
 		return nil, refusal
@@ -110,7 +111,7 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (
 		options = generous
 	}
 	if err := json.Unmarshal(raw, m, options); err != nil {
-		return nil, Refuse(InvalidFieldType, t, "The message does not fit its type: "+err.Error())
+		return nil, Refuse(CodeInvalidFieldType, t, "The message does not fit its type: "+err.Error())
 	}
 	h := m.Head()
 	if h.MessageType == "" {
@@ -124,5 +125,5 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (
 
 // unknownType is the Error for a message type that the protocol lacks.
 func unknownType(t Type) *Error {
-	return Refuse(UnknownMessageType, t, "The message type is not one of "+Version+".")
+	return Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 }

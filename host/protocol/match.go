@@ -38,8 +38,9 @@ type GameJoinAck struct {
 }
 
 // Joins returns whether the player joins, and whether it said so at all:
-// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK,
-// RECEIVED or ACKNOWLEDGED (yes) or REJECTED or DECLINED (no).
+// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK or
+// RECEIVED (yes) or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED says
+// only that the invitation arrived; the answer is still to come.
 func (m *GameJoinAck) Joins() (joins, said bool) {
 	if v, ok := m.Accept.Get(); ok {
 		return v, true
@@ -48,7 +49,7 @@ func (m *GameJoinAck) Joins() (joins, said bool) {
 		return v, true
 	}
 	switch m.Status {
-	case StatusAccepted, "ACK", "RECEIVED", StatusAcknowledged:
+	case StatusAccepted, "ACK", "RECEIVED":
 		return true, true
 	case StatusRejected, "DECLINED":
 		return false, true
@@ -138,7 +139,7 @@ var chooseParityResponseShape = message([]Role{RolePlayer},
 	ident("match_id", "The match.").strict(),
 	ident("player_id", "The player who chose.").strict(),
 	text("parity_choice", "The choice.").always().
-		only(InvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
+		only(CodeInvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
 	text("choice", "Another name of parity_choice, read from players who use it.").
-		only(InvalidParityChoice, string(Even), string(Odd)),
+		only(CodeInvalidParityChoice, string(Even), string(Odd)),
 )

@@ -41,10 +41,9 @@ func openReader(text []byte) *reader {
 	return r
 }
 
-// close gives the reader back. The text it read stays valid.
+// close gives the reader back. What it read stays valid.
 func (r *reader) close() {
 	r.text, r.buffer = nil, bytes.Buffer{}
-	r.Reset(&r.buffer)
 	decoders.Put(r)
 }
 

@@ -18,7 +18,8 @@ const (
 	present
 )
 
-// Opt is a member that may be absent, null or a value. The zero Opt is absent.
+// Opt is a member that may be absent, null or a value. The zero Opt is absent,
+// and left out where the field's tag says omitzero.
 type Opt[T any] struct {
 	value T
 	is    presence
@@ -39,15 +40,26 @@ func (o Opt[T]) Value() T { return o.value }
 // IsNull reports whether the member is an explicit null.
 func (o Opt[T]) IsNull() bool { return o.is == null }
 
-// IsZero reports whether the member is absent; encoders leave it out then.
-func (o Opt[T]) IsZero() bool { return o.is == absent }
+// IsAbsent reports whether the member is not there. (The method is not called
+// IsZero because the encoder would then call it, at the cost of a copy on the
+// heap for each member, and learn what it sees from the zero value anyway.)
+func (o Opt[T]) IsAbsent() bool { return o.is == absent }
 
 // MarshalJSONTo writes the value or null.
 func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if o.is != present {
 		return enc.WriteToken(jsontext.Null)
 	}
-	return json.MarshalEncode(enc, &o.value)
+	// The types that messages hold are written without reflection.
+	switch v := any(o.value).(type) {
+	case int:
+		return enc.WriteToken(jsontext.Int(int64(v)))
+	case bool:
+		return enc.WriteToken(jsontext.Bool(v))
+	case string:
+		return enc.WriteToken(jsontext.String(v))
+	}
+	return json.MarshalEncode(enc, o.value)
 }
 
 // UnmarshalJSONFrom reads a value or null.
@@ -57,6 +69,9 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return dec.SkipValue()
 	}
 	o.is = present
+	if n, ok := any(&o.value).(*int); ok {
+		return readInteger(dec, n)
+	}
 	return json.UnmarshalDecode(dec, &o.value)
 }
 
@@ -84,8 +99,8 @@ func (r Round) Number() int { return r.number }
 // IsNull reports whether the member is an explicit null.
 func (r Round) IsNull() bool { return r.is == null }
 
-// IsZero reports whether the member is absent; encoders leave it out then.
-func (r Round) IsZero() bool { return r.is == absent }
+// IsAbsent reports whether the member is not there.
+func (r Round) IsAbsent() bool { return r.is == absent }
 
 // String returns the round as it stands on the wire, without quotes, and ""
 // where it is absent or null.

@@ -129,7 +129,7 @@ func (o Outcome) derived(a, b string) string {
 // against itself.
 func (o Outcome) settled(t Type, a, b string) (Outcome, error) {
 	wrong := func(what string) (Outcome, error) {
-		return o, Refuse(ContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
+		return o, Refuse(CodeContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
 	}
 	switch {
 	case o.Winner != "" && o.Winner != a && o.Winner != b:

@@ -88,7 +88,7 @@ func (p Place) join(params document) (document, *Error) {
 			}
 			var err error
 			if members, err = parseDocument(value); err != nil {
-				e := Refuse(InvalidFieldType, "", "params."+part+" is not an object.")
+				e := Refuse(CodeInvalidFieldType, "", "params."+part+" is not an object.")
 				e.Violations = []Violation{{"/" + part, "type"}}
 				return message, e
 			}
@@ -97,7 +97,7 @@ func (p Place) join(params document) (document, *Error) {
 			if other := message.get(m.name); other == nil {
 				message = append(message, m)
 			} else if !sameValue(other, m.value) {
-				e := Refuse(ContextMismatch, Type(message.text("message_type")),
+				e := Refuse(CodeContextMismatch, Type(message.text("message_type")),
 					"The field "+m.name+" stands in two places with different values; give it once.")
 				e.Violations = []Violation{{"/" + m.name, "consistent"}}
 				return message, e

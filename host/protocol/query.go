@@ -183,7 +183,7 @@ func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQ
 var leagueQueryShape = message([]Role{RolePlayer, RoleReferee, RoleLauncher},
 	ident("league_id", "The league.").strict(),
 	text("query_type", "What is asked.").always().
-		only(InvalidQueryType, QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch),
+		only(CodeInvalidQueryType, QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch),
 	object("query_params", "What narrows the question.", fields(
 		ident("player_id", "The player asked about; by default the sender."),
 		round("round_id", "The round asked about; by default every round."),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -53,8 +52,8 @@ func Refuse(code Code, original Type, detail string) *Error {
 // than POST (405). A status of 503 is the code RATE_LIMITED; the server adds a
 // Retry-After header.
 func RefuseHTTP(status int, detail string) *Error {
-	if status == http.StatusServiceUnavailable {
-		return &Error{Code: RateLimited, Detail: detail, HTTP: status}
+	if status == statusUnavailable {
+		return &Error{Code: CodeRateLimited, Detail: detail, HTTP: status}
 	}
 	return &Error{RPC: RPCInvalidRequest, Detail: detail, HTTP: status}
 }
@@ -139,9 +138,9 @@ func (e *Error) HTTPStatus() int {
 	}
 	switch e.RPCCode() {
 	case RPCParseError, RPCInvalidRequest:
-		return http.StatusBadRequest
+		return statusBadRequest
 	}
-	return http.StatusOK
+	return statusOK
 }
 
 // CodeOf returns the league error code that err carries, as a refusal by this

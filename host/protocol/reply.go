@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"net/http"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -51,7 +49,7 @@ func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) 
 	if raw, err = place.put(raw, r.tool, refused); err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Status: http.StatusOK}
+	reply := Reply{Status: statusOK}
 	switch {
 	case place.Bare:
 		reply.Body = raw

@@ -224,7 +224,7 @@ func matchSamples() []sample {
 		reply("game_over_ack", TypeGameOver, &Ack{Header: inMatch(TypeGameOverAck, player, "09:10:21"), Status: StatusAcknowledged, PlayerID: heron}),
 		request("game_error", &GameError{
 			Header: inMatch(TypeGameError, referee, "09:10:43"), PlayerID: heron, AffectedPlayer: heron,
-			ErrorCode: string(Timeout), ErrorName: Timeout.Name(), ErrorDescription: Timeout.Name(),
+			ErrorCode: string(CodeTimeout), ErrorName: CodeTimeout.Name(), ErrorDescription: CodeTimeout.Name(),
 			Detail:    "No choice from P01 arrived within 30 s; the call is repeated.",
 			GameState: "COLLECTING_CHOICES", ActionRequired: string(TypeChooseParityResponse),
 			Retryable: Some(true), RetryCount: Some(1), MaxRetries: Some(3),
@@ -317,7 +317,7 @@ func faultSamples(t testing.TB) []sample {
 
 // duplicateReport is the refusal that the LEAGUE_ERROR of the samples says.
 func duplicateReport() *Error {
-	return Refuse(DuplicateReport, TypeMatchResultReport, "The result of R1M1 was taken down at 09:10:23; this report says the same.").
+	return Refuse(CodeDuplicateReport, TypeMatchResultReport, "The result of R1M1 was taken down at 09:10:23; this report says the same.").
 		With("match_id", "R1M1").With("previous_report_time", clock("09:10:23")).With("same_result", true)
 }
 

@@ -51,15 +51,22 @@ func (w schemaWriter) message(e *entry) jsontext.Value {
 	if err != nil {
 		panic(err)
 	}
-	// The type itself is a constant of its own schema.
 	for i, m := range properties {
-		if m.name == "message_type" && w.mode == Strict {
-			properties[i].value = document{
-				{"description", value("The type of the message.")}, {"const", value(string(e.typ))},
-			}.encode()
+		if m.name == "message_type" {
+			properties[i].value = w.typeOf(e, m.value)
 		}
 	}
 	return append(doc, body.set("properties", properties.encode())...).encode()
+}
+
+// typeOf returns the schema of message_type: a constant, or in tolerant mode
+// anything but another type.
+func (w schemaWriter) typeOf(e *entry, general jsontext.Value) jsontext.Value {
+	if w.mode == Strict {
+		return document{{"description", value("The type of the message.")}, {"const", value(string(e.typ))}}.encode()
+	}
+	others := slices.DeleteFunc(Types(), func(t Type) bool { return t == e.typ })
+	return value(map[string]any{"allOf": []any{general, map[string]any{"not": map[string]any{"enum": others}}}})
 }
 
 func (w schemaWriter) object(s *shape) document {

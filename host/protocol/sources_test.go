@@ -38,8 +38,8 @@ func sourceExamples(t testing.TB) []sourceExample {
 
 // sourceRefusals are the errors among the examples, by JSON-RPC code.
 var sourceRefusals = map[int]Code{
-	-32600: "", 1001: LeagueFull, 2002: DuplicateName, 3001: TokenInvalid,
-	-1: Timeout, 5003: DuplicateReport, 12: TokenInvalid,
+	-32600: "", 1001: CodeLeagueFull, 2002: CodeDuplicateName, 3001: CodeTokenInvalid,
+	-1: CodeTimeout, 5003: CodeDuplicateReport, 12: CodeTokenInvalid,
 }
 
 // TestSourceExamples: a tolerant receiver takes every one of them, although

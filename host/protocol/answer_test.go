@@ -1,0 +1,285 @@
+package protocol
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TestAnswersWhereverTheySit: every place in which programs put an answer.
+func TestAnswersWhereverTheySit(t *testing.T) {
+	t.Parallel()
+	const choice = `{"protocol":"league.v2","message_type":"CHOOSE_PARITY_RESPONSE","timestamp":"2026-03-14T09:10:14Z","match_id":"R1M1","player_id":"P01","parity_choice":"odd"}`
+	const short = `{"parity_choice":"odd"}`
+	quote := func(s string) string { return string(quoted(s)) }
+	for what, body := range map[string]string{
+		"by the book":                      `{"jsonrpc":"2.0","result":` + choice + `,"id":1}`,
+		"a null error beside it":           `{"jsonrpc":"2.0","result":` + choice + `,"error":null,"id":1}`,
+		"a text of JSON":                   `{"jsonrpc":"2.0","result":` + quote(choice) + `,"id":1}`,
+		"envelope and payload":             `{"jsonrpc":"2.0","result":{"envelope":{"message_type":"CHOOSE_PARITY_RESPONSE"},"payload":` + short + `},"id":1}`,
+		"structured content":               `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"chosen"}],"structuredContent":` + choice + `},"id":1}`,
+		"text content":                     `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + quote(short) + `}]},"id":1}`,
+		"text content after an image":      `{"jsonrpc":"2.0","result":{"content":[{"type":"image"},{"type":"text","text":` + quote(short) + `}]},"id":1}`,
+		"content and the top level":        `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"chosen"}],"parity_choice":"odd"},"id":1}`,
+		"tool output":                      `{"jsonrpc":"2.0","result":{"tool":"parity_choose","output":` + short + `},"id":1}`,
+		"inside a message":                 `{"jsonrpc":"2.0","result":{"message":` + choice + `},"id":1}`,
+		"inside another result":            `{"jsonrpc":"2.0","result":{"result":` + short + `},"id":1}`,
+		"an answer that is a request":      `{"jsonrpc":"2.0","method":"choose_parity_response","params":` + choice + `,"id":"theirs"}`,
+		"a wrapped request":                `{"jsonrpc":"2.0","method":"handle_message","params":{"message":` + choice + `},"id":"theirs"}`,
+		"without JSON-RPC":                 choice,
+		"without JSON-RPC and header":      short,
+		"under the other name":             `{"jsonrpc":"2.0","result":{"choice":"odd"},"id":1}`,
+		"of a type nobody knows":           `{"jsonrpc":"2.0","result":{"message_type":"PARITY_CHOICE","choice":"odd"},"id":1}`,
+		"with a status that is no error":   `{"jsonrpc":"2.0","result":{"status":"ok","parity_choice":"odd"},"id":1}`,
+		"with null for what it leaves out": `{"jsonrpc":"2.0","result":{"parity_choice":"odd","error_code":null,"match_id":null},"id":1}`,
+	} {
+		a, err := ParseAnswer(200, []byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		m, err := NewCodec(Tolerant).ReadAnswer(TypeChooseParityCall, a)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if c := m.(*ChooseParityResponse).Chosen(); c != Odd {
+			t.Errorf("%s: chosen %q", what, c)
+		}
+	}
+}
+
+// TestAnswersThatAreNone: what cannot be read as the answer says so.
+func TestAnswersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		result string
+		mode   Mode
+		code   Code
+	}{
+		{`7`, Tolerant, CodeMissingField},
+		{`[]`, Tolerant, CodeMissingField},
+		{`"chosen"`, Tolerant, CodeMissingField},
+		{`{}`, Tolerant, CodeMissingField},
+		{`{"status":"ok"}`, Tolerant, CodeMissingField},
+		{`{"parity_choice":"EVEN"}`, Tolerant, CodeInvalidParityChoice},
+		{`{"message_type":"GAME_JOIN_ACK","parity_choice":"even"}`, Tolerant, CodeContextMismatch},
+		{`{"message_type":"PARITY_CHOICE","parity_choice":"even"}`, Strict, CodeContextMismatch},
+		{`{"parity_choice":"even"}`, Strict, CodeMissingField},
+		{`{"protocol":"league.v1","parity_choice":"even"}`, Tolerant, CodeVersionMismatch},
+		{`{"match_id":"../x","parity_choice":"even"}`, Tolerant, CodeInvalidFieldType},
+	} {
+		_, err := NewCodec(tt.mode).ReadAnswer(TypeChooseParityCall, Answer{Result: jsontext.Value(tt.result)})
+		if e := refusal(t, err); e.Code != tt.code {
+			t.Errorf("%v: %s: %v, want %s", tt.mode, tt.result, err, tt.code)
+		}
+	}
+	if _, err := NewCodec(Tolerant).ReadAnswer(TypeGameOver, Answer{}); CodeOf(err) != CodeMissingField {
+		t.Errorf("an empty answer: %v", err)
+	}
+}
+
+// TestAcknowledgements: an acknowledgement may be called after the message it
+// acknowledges, and need say nothing in tolerant mode.
+func TestAcknowledgements(t *testing.T) {
+	t.Parallel()
+	for sent, results := range map[Type][]string{
+		TypeMatchResultReport:     {`{"message_type":"MATCH_RESULT_REPORT_ACK","status":"ok"}`, `{"status":"recorded"}`, `{}`},
+		TypeLeagueStandingsUpdate: {`{"message_type":"LEAGUE_STANDINGS_UPDATE_ACK"}`, `{"status":"RECEIVED"}`, `{"ok":true}`},
+	} {
+		for _, result := range results {
+			m, err := NewCodec(Tolerant).ReadAnswer(sent, Answer{Result: jsontext.Value(result)})
+			if err != nil {
+				t.Errorf("%s answered with %s: %v", sent, result, err)
+				continue
+			}
+			if again, err := Encode(m); err != nil {
+				t.Errorf("%s: %v", again, err)
+			}
+		}
+	}
+}
+
+// TestRefusalsOfPeers: the ways in which programs say no.
+func TestRefusalsOfPeers(t *testing.T) {
+	t.Parallel()
+	ours := func(e *Error) string {
+		m, err := NewLeagueError(NewHeader("", manager, clock("09:00:00"), "c"), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	late := ours(Refuse(CodeDuplicateReport, TypeMatchResultReport, "Reported before."))
+	final := strings.Replace(ours(Refuse(CodeTimeout, TypeGameError, "Too late.")), `"retryable":true`, `"retryable":false`, 1)
+	for _, tt := range []struct {
+		what   string
+		status int
+		body   string
+		code   Code
+		again  bool
+	}{
+		{"ours", 200, `{"jsonrpc":"2.0","error":{"code":5003,"message":"Duplicate report","data":` + late + `},"id":1}`, CodeDuplicateReport, false},
+		{"ours in an envelope", 200, `{"jsonrpc":"2.0","error":{"code":12,"message":"x","data":{"envelope":{"message_type":"LEAGUE_ERROR"},"payload":{"error_code":"E012"}}},"id":1}`, CodeTokenInvalid, false},
+		{"a result", 200, `{"jsonrpc":"2.0","result":{"message_type":"LEAGUE_ERROR","error_code":"E012","error_description":"AUTH_TOKEN_INVALID"},"id":1}`, CodeTokenInvalid, false},
+		{"a tool result", 200, `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + string(quoted(late)) + `}],"isError":true},"id":1}`, CodeDuplicateReport, false},
+		{"bare", 200, late, CodeDuplicateReport, false},
+		{"a number alone", 200, `{"jsonrpc":"2.0","error":{"code":4001,"message":"Invalid auth token"},"id":1}`, CodeTokenInvalid, false},
+		{"a number as text", 200, `{"jsonrpc":"2.0","error":{"code":"E005","message":"?"},"id":1}`, "", false},
+		{"a timeout told by the side that answers", 200, `{"jsonrpc":"2.0","error":{"code":-1,"message":"Timeout","data":{"retry_count":1}},"id":1}`, CodeTimeout, true},
+		{"a busy manager", 503, `{"jsonrpc":"2.0","error":{"code":48,"message":"RATE_LIMITED"},"id":null}`, CodeRateLimited, true},
+		{"HTTP 401", 401, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"no"},"id":1}`, CodeTokenInvalid, false},
+		{"HTTP 500", 500, `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"},"id":1}`, CodeInternalError, false},
+		{"HTTP 502 and nonsense", 502, `[]`, "", true},
+		{"a type of its own", 200, `{"jsonrpc":"2.0","result":{"message_type":"ERROR","error_code":"AUTH_FAILED"},"id":1}`, CodeTokenInvalid, false},
+		{"a plain status", 200, `{"jsonrpc":"2.0","result":{"status":"error","message":"go away"},"id":1}`, "", false},
+		{"a plain status that may change", 200, `{"status":"error","retryable":true}`, "", true},
+		{"an error that is text", 200, `{"jsonrpc":"2.0","error":"go away","id":1}`, "", false},
+		{"an error by its name", 200, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"LEAGUE_FULL"},"id":1}`, CodeLeagueFull, false},
+		{"an older number", 200, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"x","data":{"error_code":"E001","error_description":"INVALID_PROTOCOL_VERSION"}},"id":1}`, CodeVersionMismatch, false},
+		{"the last of a series", 200, final, CodeTimeout, false},
+		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, "", false},
+	} {
+		a, err := ParseAnswer(tt.status, []byte(tt.body))
+		if err != nil {
+			a = Answer{Status: tt.status}
+		}
+		_, err = NewCodec(Strict).ReadAnswer(TypeMatchResultReport, a)
+		var r *Refusal
+		if !errors.As(err, &r) {
+			t.Errorf("%s: read as %v", tt.what, err)
+			continue
+		}
+		if r.Code != tt.code || r.Retryable != tt.again {
+			t.Errorf("%s: %q, again %v (%v), want %q, %v", tt.what, r.Code, r.Retryable, r, tt.code, tt.again)
+		}
+		if r.Message == "" && tt.what != "a plain status that may change" {
+			t.Errorf("%s: says nothing", tt.what)
+		}
+	}
+	for status, again := range map[int]bool{429: true, 502: true, 503: true, 504: true, 400: false, 404: false, 500: false} {
+		_, err := NewCodec(Strict).ReadAnswer(TypeGameOver, Answer{Status: status})
+		var r *Refusal
+		if !errors.As(err, &r) || r.Retryable != again || !strings.Contains(r.Error(), strconv.Itoa(status)) {
+			t.Errorf("HTTP %d alone: %v", status, err)
+		}
+	}
+}
+
+// TestRefuseInKind: a refusal is told as the dialect tells it, and its reader
+// finds the same code in it.
+func TestRefuseInKind(t *testing.T) {
+	t.Parallel()
+	all := samples(t)
+	e := Refuse(CodeTokenInvalid, "", "The token belongs to another agent.")
+	h := NewHeader("", manager, clock("09:00:00"), "c")
+	for _, d := range append(Dialects(), variants...) {
+		req := openSample(t, d, TypeMatchResultReport, all)
+		reply := req.Refuse(h, e)
+		_, err := NewCodec(Tolerant, d).ReadAnswer(TypeMatchResultReport, answerOf(reply))
+		var r *Refusal
+		if !errors.As(err, &r) || r.Code != CodeTokenInvalid || reply.Status != 200 {
+			t.Errorf("%s: HTTP %d, %v", d.Name, reply.Status, err)
+		}
+		if reply.Error != nil && (reply.Error.Code != 5001 || reply.Error.Message != "Invalid auth token") {
+			t.Errorf("%s: %+v", d.Name, reply.Error)
+		}
+		if (d.Refusal == RefuseByError) != (reply.Error != nil) {
+			t.Errorf("%s: refused in another style: %+v", d.Name, reply)
+		}
+		if e.Original != "" {
+			t.Fatal("Refuse changes the error it is given")
+		}
+	}
+}
+
+// TestRefuseByOthers: an agent that is not the manager refuses with a
+// GAME_ERROR.
+func TestRefuseByOthers(t *testing.T) {
+	t.Parallel()
+	req := openSample(t, Contracts, TypeGameInvitation, samples(t))
+	reply := req.Refuse(req.Header.Answer("", "player:"+heron, clock("09:10:11")), Refuse(CodeTokenInvalid, "", "Not the referee of R1M1."))
+	doc := parsed(t, reply.Error.Data)
+	for name, want := range map[string]string{
+		"message_type": "GAME_ERROR", "error_code": "E012", "original_message_type": "GAME_INVITATION",
+		"match_id": "R1M1", "conversation_id": "autumn_cup-R1M1", "sender": "player:P01",
+	} {
+		if got := doc.text(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if doc.get("auth_token") != nil {
+		t.Error("a refusal bears a token")
+	}
+	if reply.Error.Code != 4001 {
+		t.Errorf("code %d", reply.Error.Code)
+	}
+	if _, err := Decode(TypeGameError, reply.Error.Data, Strict, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefuseJSONRPC: an error of JSON-RPC itself is one in every dialect that
+// has JSON-RPC.
+func TestRefuseJSONRPC(t *testing.T) {
+	t.Parallel()
+	for _, d := range Dialects() {
+		req := openSample(t, d, TypeGameOver, samples(t))
+		reply := req.Refuse(NewHeader("", "player:P01", clock("09:00:00"), ""), refuseShape(TypeGameOver, "Contradicts itself."))
+		switch {
+		case d.Answer.Bare:
+			if string(reply.Body) != `{"detail":"Contradicts itself.","original_message_type":"GAME_OVER"}` {
+				t.Errorf("%s: %s", d.Name, reply.Body)
+			}
+		case reply.Error == nil || reply.Error.Code != RPCInvalidRequest || reply.Status != 400:
+			t.Errorf("%s: %+v", d.Name, reply)
+		}
+	}
+}
+
+// TestRefuseNeverFails: a context that cannot be written is left out.
+func TestRefuseNeverFails(t *testing.T) {
+	t.Parallel()
+	req := openSample(t, Contracts, TypeGameOver, samples(t))
+	reply := req.Refuse(NewHeader("", manager, "", ""), Refuse(CodeInternalError, "", "x").With("why", func() {}))
+	if reply.Error == nil || reply.Error.Code != RPCInternalError || reply.Error.Data != nil {
+		t.Errorf("%+v", reply)
+	}
+	doc, err := reply.Document(nil, nil)
+	if err != nil || string(doc) != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"},"id":null}` {
+		t.Errorf("%s, %v", doc, err)
+	}
+}
+
+// TestBareRejection: a registration without JSON-RPC is always turned away
+// with status REJECTED, and nothing else than a registration is.
+func TestBareRejection(t *testing.T) {
+	t.Parallel()
+	all := samples(t)
+	h := header("", manager, "09:00:00", "c")
+	h.AuthToken = "never sent"
+	for _, typ := range []Type{TypeLeagueRegisterRequest, TypeRefereeRegisterRequest} {
+		reply := openSample(t, Bare, typ, all).Refuse(h, Refuse(CodeLeagueFull, "", "No seat is left."))
+		m, err := NewCodec(Strict).ReadAnswer(typ, answerOf(reply))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := parsed(t, reply.Body)
+		if doc.text("status") != StatusRejected || doc.text("reason") != "No seat is left." || doc.get("league_id") != nil || doc.get("auth_token") != nil {
+			t.Errorf("%s is answered with %s", typ, reply.Body)
+		}
+		if r, ok := m.(*LeagueRegisterResponse); ok && Accepted(r.Status) {
+			t.Error("a rejection reads as an acceptance")
+		}
+	}
+	if m := Rejected(TypeGameOver, h, "no"); m != nil {
+		t.Errorf("a GAME_OVER is rejected with %v", m)
+	}
+}

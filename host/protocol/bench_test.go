@@ -1,0 +1,120 @@
+package protocol
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// hot are the messages that a league is made of, and what they answer.
+var hot = []string{
+	"game_invitation", "game_join_ack", "choose_parity_call", "choose_parity_response",
+	"game_over", "match_result_report", "league_standings_update",
+}
+
+// benchEach runs f on each hot message.
+func benchEach(b *testing.B, f func(b *testing.B, s sample, raw jsontext.Value)) {
+	all := samples(b)
+	for _, name := range hot {
+		for _, s := range all {
+			if s.name != name {
+				continue
+			}
+			raw, err := Encode(s.message)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(len(raw)))
+				f(b, s, raw)
+			})
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	benchEach(b, func(b *testing.B, s sample, _ jsontext.Value) {
+		for b.Loop() {
+			if _, err := Encode(s.message); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
+		typ := s.message.Head().MessageType
+		for b.Loop() {
+			if _, err := Decode(typ, raw, Strict, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkValidate is the part of decoding that applies the field rules.
+func BenchmarkValidate(b *testing.B) {
+	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
+		shape := byType[s.message.Head().MessageType].shape
+		doc := parsed(b, raw)
+		for b.Loop() {
+			var c checker
+			if c.object(doc, shape); c.findings != nil {
+				b.Fatal(c.findings)
+			}
+		}
+	})
+}
+
+// BenchmarkExchange is all that this package does for one request and its
+// answer on both sides: wrap, open, decode, reply, read.
+func BenchmarkExchange(b *testing.B) {
+	all := samples(b)
+	find := func(name string) Message {
+		for _, s := range all {
+			if s.name == name {
+				return s.message
+			}
+		}
+		b.Fatal(name)
+		return nil
+	}
+	question, answer := find("choose_parity_call"), find("choose_parity_response")
+	for _, d := range Dialects() {
+		b.Run(d.Name, func(b *testing.B) {
+			c := NewCodec(Tolerant)
+			b.ReportAllocs()
+			for b.Loop() {
+				call, err := d.Call(question)
+				if err != nil {
+					b.Fatal(err)
+				}
+				req, err := openCall(c, call)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := req.Decode(); err != nil {
+					b.Fatal(err)
+				}
+				reply, err := req.Reply(answer)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := c.ReadAnswer(TypeChooseParityCall, answerOf(reply)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMatchKeys is what the manager does for each player of a match.
+func BenchmarkMatchKeys(b *testing.B) {
+	v := NewVerifier(sampleToken(heron))
+	b.ReportAllocs()
+	for b.Loop() {
+		v.MatchKeys(cup, "R1M1", refOne)
+	}
+}

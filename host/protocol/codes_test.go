@@ -1,0 +1,233 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCodes holds the table to the protocol page: code, name, retryable.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	want := map[Code]string{
+		"E001": "TIMEOUT_ERROR yes", "E002": "INVALID_MOVE yes", "E003": "MISSING_REQUIRED_FIELD no",
+		"E004": "INVALID_PARITY_CHOICE no", "E005": "PLAYER_NOT_REGISTERED no", "E006": "INVALID_FIELD_TYPE no",
+		"E007": "INVALID_STATE no", "E008": "PLAYER_DISCONNECT yes", "E009": "CONNECTION_ERROR yes",
+		"E011": "AUTH_TOKEN_MISSING no", "E012": "AUTH_TOKEN_INVALID no", "E018": "PROTOCOL_VERSION_MISMATCH no",
+		"E020": "LEAGUE_FULL no", "E021": "INVALID_TIMESTAMP no", "E022": "DUPLICATE_NAME no",
+		"E030": "LEAGUE_NOT_STARTED no", "E031": "LEAGUE_ALREADY_COMPLETE no",
+		"E040": "MATCH_NOT_FOUND no", "E041": "DUPLICATE_REPORT no", "E042": "INVALID_QUERY_TYPE no",
+		"E043": "LEAGUE_NOT_FOUND no", "E044": "INVALID_ENDPOINT no", "E045": "UNSUPPORTED_GAME_TYPE no",
+		"E046": "CONTEXT_MISMATCH no", "E047": "UNKNOWN_MESSAGE_TYPE no", "E048": "RATE_LIMITED yes", "E049": "INTERNAL_ERROR no",
+	}
+	got := make(map[Code]string)
+	for _, c := range Codes() {
+		again := map[bool]string{true: "yes", false: "no"}[c.Retryable()]
+		got[c] = c.Name() + " " + again
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if c := Code("E999"); c.Name() != "" || c.Retryable() {
+		t.Error("a code that does not exist has a name")
+	}
+}
+
+// TestRefusalOnTheWire: JSON-RPC code, text and HTTP status of each refusal.
+func TestRefusalOnTheWire(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		code Code
+		of   Type
+		rpc  int
+		text string
+	}{
+		{CodeLeagueFull, TypeRefereeRegisterRequest, 1001, "League full"},
+		{CodeInvalidEndpoint, TypeRefereeRegisterRequest, 1002, "Invalid endpoint"},
+		{CodeUnsupportedGameType, TypeRefereeRegisterRequest, 1003, "Unsupported game type"},
+		{CodeLeagueFull, TypeLeagueRegisterRequest, 2001, "League full"},
+		{CodeDuplicateName, TypeLeagueRegisterRequest, 2002, "Duplicate name"},
+		{CodeInvalidEndpoint, TypeLeagueRegisterRequest, 2003, "Invalid endpoint"},
+		{CodeUnsupportedGameType, TypeLeagueRegisterRequest, 2004, "Unsupported game type"},
+		{CodeTokenInvalid, TypeRoundAnnouncement, 3001, "Invalid auth token"},
+		{CodeTokenMissing, TypeRoundCompleted, 3001, "Invalid auth token"},
+		{CodeTokenInvalid, TypeLeagueStandingsUpdate, 3001, "Invalid auth token"},
+		{CodeTokenInvalid, TypeLeagueCompleted, 3001, "Invalid auth token"},
+		{CodePlayerNotRegistered, TypeRoundAnnouncement, 3002, "Player not registered"},
+		{CodeTokenInvalid, TypeGameInvitation, 4001, "Invalid auth token"},
+		{CodeTokenMissing, TypeChooseParityCall, 4001, "Invalid auth token"},
+		{CodeTokenMissing, TypeGameOver, 4001, "Invalid auth token"},
+		{CodeTokenMissing, TypeGameError, 4001, "Invalid auth token"},
+		{CodePlayerNotRegistered, TypeGameInvitation, 4002, "Player not found"},
+		{CodeMatchNotFound, TypeChooseParityCall, 4003, "Match not found"},
+		{CodeInvalidParityChoice, TypeChooseParityResponse, 4004, "Invalid choice"},
+		{CodeInvalidState, TypeChooseParityCall, 4005, "Match state error"},
+		{CodeTokenInvalid, TypeMatchResultReport, 5001, "Invalid auth token"},
+		{CodeMatchNotFound, TypeMatchResultReport, 5002, "Match not found"},
+		{CodeDuplicateReport, TypeMatchResultReport, 5003, "Duplicate report"},
+		{CodeTokenMissing, TypeLeagueQuery, 6001, "Invalid auth token"},
+		{CodeInvalidQueryType, TypeLeagueQuery, 6002, "Invalid query type"},
+		{CodeLeagueNotFound, TypeLeagueQuery, 6003, "League not found"},
+		// Without a number of its own a code is sent as its own number.
+		{CodeTokenMissing, TypeStartLeague, 11, "AUTH_TOKEN_MISSING"},
+		{CodeTokenInvalid, TypeStartLeague, 12, "AUTH_TOKEN_INVALID"},
+		{CodeLeagueAlreadyComplete, TypeStartLeague, 31, "LEAGUE_ALREADY_COMPLETE"},
+		{CodeInvalidState, TypeStartLeague, 7, "INVALID_STATE"},
+		{CodeTimeout, TypeLeagueQuery, 1, "TIMEOUT_ERROR"},
+		// What is wrong with the fields is JSON-RPC's own code.
+		{CodeMissingField, TypeGameOver, -32602, "Invalid params"},
+		{CodeInvalidFieldType, TypeGameOver, -32602, "Invalid params"},
+		{CodeVersionMismatch, TypeGameOver, -32602, "Invalid params"},
+		{CodeInvalidTimestamp, TypeGameOver, -32602, "Invalid params"},
+		{CodeContextMismatch, TypeGameOver, -32602, "Invalid params"},
+		{CodeUnknownMessageType, "", -32601, "Method not found"},
+		{CodeInternalError, TypeGameOver, -32603, "Internal error"},
+	}
+	for _, tt := range tests {
+		e := Refuse(tt.code, tt.of, "")
+		if e.RPCCode() != tt.rpc || e.RPCMessage() != tt.text || e.HTTPStatus() != 200 {
+			t.Errorf("%s of %q: %d %q HTTP %d, want %d %q HTTP 200",
+				tt.code, tt.of, e.RPCCode(), e.RPCMessage(), e.HTTPStatus(), tt.rpc, tt.text)
+		}
+	}
+}
+
+// TestRefuseHTTP: what fails before the message is looked at has a status.
+func TestRefuseHTTP(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		413: "-32600 Invalid Request ", 415: "-32600 Invalid Request ", 405: "-32600 Invalid Request ",
+		503: "48 RATE_LIMITED E048",
+	} {
+		e := RefuseHTTP(status, "Too much.")
+		if got := fmt.Sprintf("%d %s %s", e.RPCCode(), e.RPCMessage(), e.Code); got != want || e.HTTPStatus() != status {
+			t.Errorf("HTTP %d: %q at HTTP %d, want %q", status, got, e.HTTPStatus(), want)
+		}
+	}
+	for _, e := range []*Error{refuseJSON(errors.New("x")), refuseShape("", "x")} {
+		if e.HTTPStatus() != 400 {
+			t.Errorf("%v: HTTP %d, want 400", e, e.HTTPStatus())
+		}
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"INVALID_ENVELOPE":   "400 -32600 Invalid MCP envelope",
+		"INVALID_TOOL_INPUT": "422 -32602 Invalid tool input",
+		"TOOL_NOT_FOUND":     "404 -32001 Unknown tool",
+		"INTERNAL_ERROR":     "500 -32603 Internal error",
+	} {
+		c, err := Canonical(code)
+		if got := fmt.Sprintf("%d %d %s", c.HTTP, c.RPC, c.Message); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", code, got, err, want)
+		}
+	}
+	for _, code := range []string{"", "invalid_envelope", "NO_SUCH_CODE"} {
+		if c, err := Canonical(code); err == nil {
+			t.Errorf("Canonical(%q) = %+v, want an error", code, c)
+		}
+	}
+	c, _ := Canonical(CanonicalInvalidToolInput)
+	got, err := c.Payload([]Violation{{"/params/tool", "type"}, {"/params/input", "required"}, {"/params/tool", "required"}})
+	want := `{"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[` +
+		`{"path":"/params/input","rule":"required"},{"path":"/params/tool","rule":"required"},{"path":"/params/tool","rule":"type"}]}}`
+	if err != nil || string(got) != want {
+		t.Errorf("payload %s, %v\n   want %s", got, err, want)
+	}
+	if got, err := c.Payload(nil); err != nil || !strings.HasSuffix(string(got), `"violations":[]}}`) {
+		t.Errorf("payload without violations: %s, %v", got, err)
+	}
+}
+
+// TestLeagueErrorData: the particulars stand in the context and, those that
+// readers look for, at the top level too; a token is never echoed whole.
+func TestLeagueErrorData(t *testing.T) {
+	t.Parallel()
+	token := sampleToken(heron)
+	h := NewHeader("", manager, clock("09:00:00"), "c")
+	m, err := NewLeagueError(h, Refuse(CodeDuplicateName, TypeLeagueRegisterRequest, "Heron is taken; choose another name.").
+		With("display_name", "Heron").With("suggestion", "Heron 2").With("provided_token", token).
+		With("player_id", heron).With("league_id", cup).With("round_id", 2).With("action", "register"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"protocol":"league.v2","message_type":"LEAGUE_ERROR","sender":"league_manager","timestamp":"2026-03-14T09:00:00Z","conversation_id":"c",` +
+		`"league_id":"autumn_cup","round_id":2,"error_code":"E022","error_name":"DUPLICATE_NAME","error_description":"DUPLICATE_NAME",` +
+		`"detail":"Heron is taken; choose another name.","retryable":false,"original_message_type":"LEAGUE_REGISTER_REQUEST","player_id":"P01",` +
+		`"context":{"action":"register","display_name":"Heron","league_id":"autumn_cup","player_id":"P01","provided_token":"tok-P01-***","round_id":2,"suggestion":"Heron 2"},` +
+		`"display_name":"Heron","suggestion":"Heron 2"}`
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+	if _, err := NewLeagueError(h, Refuse(CodeInternalError, "", "").With("previous_report_time", func() {})); err == nil {
+		t.Error("a context that JSON cannot hold is encoded")
+	}
+}
+
+// TestCodeOf: a peer's error is known by its name first, since two documents
+// give some numbers differently, then by its code, then by the JSON-RPC code.
+func TestCodeOf(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		code Code
+		rpc  int
+		name string
+		want Code
+	}{
+		{"E001", 0, "TIMEOUT_ERROR", CodeTimeout},
+		{"E001", 0, "INVALID_PROTOCOL_VERSION", CodeVersionMismatch},
+		{"E002", 0, "MISSING_REQUIRED_FIELD", CodeMissingField},
+		{"E003", 0, "INVALID_FIELD_TYPE", CodeInvalidFieldType},
+		{"E003", 0, "PLAYER_DISCONNECT", CodePlayerDisconnect},
+		{"E004", 0, "INVALID_STATE", CodeInvalidState},
+		{"E013", 0, "", CodeTokenMissing},
+		{"E021", 0, "DUPLICATE_NAME", CodeDuplicateName},
+		{"E005", 0, "Player ID not found", CodePlayerNotRegistered},
+		{"", 4003, "", CodeMatchNotFound},
+		{"", 6002, "", CodeInvalidQueryType},
+		{"", 12, "", CodeTokenInvalid},
+		{"", -1, "", CodeTimeout},
+		{"", -32601, "", CodeUnknownMessageType},
+		{"", -32603, "", CodeInternalError},
+		{"", -32602, "", ""},
+		{"", 0, "", ""},
+		{"E777", 777, "NO_SUCH_ERROR", ""},
+	}
+	for _, tt := range tests {
+		if got := codeOf(tt.code, tt.rpc, tt.name); got != tt.want {
+			t.Errorf("codeOf(%q, %d, %q) = %q, want %q", tt.code, tt.rpc, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"protocol: GAME_OVER: E003 MISSING_REQUIRED_FIELD: The field /match_id is missing.": Refuse(CodeMissingField, TypeGameOver, "The field /match_id is missing."),
+		"protocol: Invalid Request": refuseShape("", ""),
+		"protocol: the peer refuses: E005 PLAYER_NOT_REGISTERED (JSON-RPC 3002): Who are you?": &Refusal{Code: CodePlayerNotRegistered, RPC: 3002, Message: "Who are you?"},
+		"protocol: the peer refuses: HTTP status 502":                                          refusalByStatus(502),
+	} {
+		if err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
+	}
+	if c := CodeOf(fmt.Errorf("call: %w", &Refusal{Code: CodeTokenInvalid})); c != CodeTokenInvalid {
+		t.Errorf("CodeOf a refusal is %q", c)
+	}
+	if c := CodeOf(fmt.Errorf("read: %w", Refuse(CodeMissingField, "", ""))); c != CodeMissingField {
+		t.Errorf("CodeOf an error is %q", c)
+	}
+	if c := CodeOf(errors.New("x")); c != "" {
+		t.Errorf("CodeOf a stranger is %q", c)
+	}
+}

@@ -1,0 +1,248 @@
+package protocol
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSamplesRoundTrip: decode(encode(x)) = x for every sample.
+func TestSamplesRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		raw, err := Encode(s.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ := s.message.Head().MessageType
+		for _, mode := range []Mode{Strict, Tolerant} {
+			m, err := Decode(typ, raw, mode, byType[typ].method != "" && s.sent == "")
+			if err != nil {
+				t.Errorf("%s: %v", s.name, err)
+				continue
+			}
+			opts := cmp.Exporter(func(reflect.Type) bool { return true })
+			if diff := cmp.Diff(withoutOdd(s.message), withoutOdd(m), opts); diff != "" {
+				t.Errorf("%s, %v: %s", s.name, mode, diff)
+			}
+		}
+	}
+}
+
+// withoutOdd drops what a message remembers of its text.
+func withoutOdd(m Message) Message {
+	m.Head().odd = nil
+	return m
+}
+
+// TestNothingIsLost: unknown members, explicit nulls and empty strings survive
+// at every depth, an integer keeps its value however it is spelt.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct {
+		typ  Type
+		body string
+	}{
+		"unknown members": {TypeGameInvitation, `{"match_id":"R1M1","x":null,"y":{"a":[1,"",null,{}]},"Match_ID":"other","":0}`},
+		"nulls at the top": {TypeGameInvitation, `{"protocol":null,"sender":null,"conversation_id":null,"auth_token":null,"league_id":null,
+			"round_id":null,"match_id":"R1M1","game_type":null,"role_in_match":null,"opponent_id":null}`},
+		"empty strings":      {TypeGameInvitation, `{"match_id":"R1M1","sender":"","league_id":"","role_in_match":"","round_id":""}`},
+		"nulls inside":       {TypeChooseParityCall, `{"match_id":"R1M1","context":{"opponent_id":null,"round_id":null,"your_standings":null,"mood":null},"deadline":null}`},
+		"null objects":       {TypeGameOver, `{"match_id":"R1M1","game_result":null,"player_choices":null}`},
+		"nulls in lists":     {TypeLeagueCompleted, `{"champion":null,"final_standings":[{"rank":1,"player_id":"P01","points":3,"display_name":null,"wins":null},{"rank":2,"player_id":"P02","points":0,"display_name":""}]}`},
+		"no choice":          {TypeGameOver, `{"match_id":"R1M1","game_result":{"status":"","winner_player_id":null,"drawn_number":null,"number_parity":null,"choices":{"P01":"odd","P02":null},"reason":null}}`},
+		"empty collections":  {TypeRoundAnnouncement, `{"round_id":1,"byes":[],"matches":[]}`},
+		"spelt otherwise":    {TypeMatchResultReport, `{"round_id":1.0,"match_id":"R1M1","result":{"winner":"P01","score":{"P01":3.0,"P02":0e5},"details":{"drawn_number":80e-1}}}`},
+		"a null reason":      {TypeLeagueRegisterResponse, `{"status":"ACCEPTED","player_id":"P01","reason":null}`},
+		"a round by name":    {TypeRoundCompleted, `{"round_id":"ROUND_1","next_round_id":null,"matches_played":2.0}`},
+		"data of any kind":   {TypeLeagueQueryResponse, `{"query_type":"GET_ODDS","data":{"odds":[0.5,1e-7]},"success":false}`},
+		"null data":          {TypeLeagueQueryResponse, `{"query_type":"GET_STANDINGS","data":null,"standings":null}`},
+		"null context":       {TypeLeagueError, `{"error_code":"E005","context":null,"original_message_type":null,"retryable":null}`},
+		"strange characters": {TypeLeagueRegisterRequest, `{"player_meta":{"display_name":"\u00c4 \"\\\/\u2028 \ud83e\udd86","contact_endpoint":"http://h/mcp","tags":["<&>"]}}`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			roundTrip(t, tt.typ, []byte(withType(tt.typ, tt.body)), Tolerant, byType[tt.typ].method != "")
+		})
+	}
+}
+
+// withType adds the message type to a body.
+func withType(typ Type, body string) string {
+	return `{"message_type":"` + string(typ) + `",` + strings.TrimPrefix(body, "{")
+}
+
+// TestChangedAfterDecoding: what a field is given since wins over what the
+// message bore, in its place and beside other nulls.
+func TestChangedAfterDecoding(t *testing.T) {
+	t.Parallel()
+	body := withType(TypeGameInvitation, `{"match_id":"R1M1","league_id":null,"opponent_id":"","sender":null}`)
+	m, err := Decode(TypeGameInvitation, []byte(body), Tolerant, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Head().LeagueID = cup
+	m.(*GameInvitation).OpponentID = otter
+	raw, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := withType(TypeGameInvitation, `{"league_id":"autumn_cup","match_id":"R1M1","opponent_id":"P02","sender":null}`)
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}
+
+// TestLengthChangedAfterDecoding: a list that has another length since is
+// written as it is.
+func TestLengthChangedAfterDecoding(t *testing.T) {
+	t.Parallel()
+	body := withType(TypeLeagueCompleted, `{"final_standings":[{"rank":1,"player_id":"P01","points":3,"display_name":null}]}`)
+	m, err := Decode(TypeLeagueCompleted, []byte(body), Tolerant, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := m.(*LeagueCompleted)
+	c.FinalStandings = append(c.FinalStandings, Standing{Rank: 2, PlayerID: otter})
+	raw, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := withType(TypeLeagueCompleted, `{"final_standings":[{"rank":1,"player_id":"P01","points":3},{"rank":2,"player_id":"P02","points":0}]}`)
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}
+
+// TestDecodeDoesNotKeepTheText: a server may reuse its buffer.
+func TestDecodeDoesNotKeepTheText(t *testing.T) {
+	t.Parallel()
+	body := []byte(withType(TypeGameInvitation, `{"match_id":"R1M1","sender":null,"x":{"y":1},"opponent_id":"P02"}`))
+	want := canonical(t, body)
+	m, err := Decode(TypeGameInvitation, body, Tolerant, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range body {
+		body[i] = '!'
+	}
+	raw, err := Encode(m)
+	if err != nil || canonical(t, raw) != want {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	t.Parallel()
+	h := NewHeader(TypeGameOver, "referee:REF01", clock("09:00:00"), "c")
+	withExtra := func(extra string) Message {
+		m := &GameOver{Header: h}
+		m.Extra = jsontext.Value(extra)
+		return m
+	}
+	for what, m := range map[string]Message{
+		"another Go type":       &GameInvitation{Header: h},
+		"a text without UTF-8":  &GameOver{Header: h, Reason: "\xff"},
+		"an extra known member": withExtra(`{"sender":"x"}`),
+		"an extra that is none": withExtra(`[]`),
+	} {
+		if raw, err := Encode(m); err == nil {
+			t.Errorf("%s is encoded: %s", what, raw)
+		} else if !strings.Contains(err.Error(), "GAME_OVER") {
+			t.Errorf("%s: the error %v does not say where", what, err)
+		}
+	}
+	// A type of the sender's own is nobody's business here.
+	if _, err := Encode(&Ack{Header: NewHeader("GAME_INVITATION_ACK", "", "", ""), Status: StatusAcknowledged}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEncodeIsDeterministic(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		a, err := Encode(s.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			if b, err := Encode(s.message); err != nil || string(a) != string(b) {
+				t.Fatalf("%s: %s, then %s, %v", s.name, a, b, err)
+			}
+		}
+	}
+}
+
+// TestTablesAndTypesAgree: every field rule has a Go field of that JSON name
+// and every Go field a rule, at every depth.
+func TestTablesAndTypesAgree(t *testing.T) {
+	t.Parallel()
+	for _, e := range catalogue {
+		sameNames(t, string(e.typ), e.shape, reflect.TypeOf(e.blank()).Elem())
+	}
+	for name, typ := range map[string]reflect.Type{
+		QueryStandings: reflect.TypeFor[StandingsData](), QuerySchedule: reflect.TypeFor[ScheduleData](),
+		QueryPlayers: reflect.TypeFor[PlayersData](), QueryStatus: reflect.TypeFor[StatusData](), QueryNextMatch: reflect.TypeFor[NextMatchData](),
+	} {
+		sameNames(t, name, queryShapes[name], typ)
+	}
+	if len(queryShapes) != 5 {
+		t.Errorf("%d query types have a shape", len(queryShapes))
+	}
+}
+
+func sameNames(t *testing.T, where string, s *shape, typ reflect.Type) {
+	t.Helper()
+	goFields := make(map[string]reflect.StructField)
+	for _, f := range reflect.VisibleFields(typ) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && !f.Anonymous && name != "" {
+			goFields[name] = f
+		}
+	}
+	if len(s.fields) > 64 {
+		t.Errorf("%s has %d rules; the checker counts presence in 64 bits", where, len(s.fields))
+	}
+	if !restField(typ) {
+		t.Errorf("%s: unknown members have no place in %s", where, typ)
+	}
+	for _, f := range s.fields {
+		g, ok := goFields[f.name]
+		if !ok {
+			t.Errorf("%s: the rule for %s has no field in %s", where, f.name, typ)
+			continue
+		}
+		delete(goFields, f.name)
+		sub, inner := f.sub, g.Type
+		if f.elem != nil {
+			sub = f.elem.sub
+		}
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
+			if inner == reflect.TypeFor[jsontext.Value]() {
+				break
+			}
+			inner = inner.Elem()
+		}
+		if sub != nil {
+			sameNames(t, where+"."+f.name, sub, inner)
+		}
+	}
+	for name := range goFields {
+		if typ == reflect.TypeFor[Ack]() {
+			continue // it serves several message types
+		}
+		t.Errorf("%s: the field %s of %s has no rule", where, name, typ)
+	}
+}
+
+// restField reports whether unknown members of the struct have a place.
+func restField(typ reflect.Type) bool {
+	for _, f := range reflect.VisibleFields(typ) {
+		if f.Tag.Get("json") == ",embed" {
+			return true
+		}
+	}
+	return false
+}

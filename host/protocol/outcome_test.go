@@ -1,0 +1,173 @@
+package protocol
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outcomeText is an Outcome in one line, for tables.
+func outcomeText(o Outcome) string {
+	s := o.Status
+	if o.Winner != "" {
+		s += " of " + o.Winner
+	}
+	for _, id := range o.Offenders {
+		s += " fault " + id
+	}
+	return s
+}
+
+// TestReportedOutcome: results as referees report them, by the book and
+// otherwise, between P01 and P02.
+func TestReportedOutcome(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct{ result, want string }{
+		"a win":                              {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":7,"choices":{"P01":"odd","P02":"even"},"status":"WIN"}}`, "WIN of P01"},
+		"a draw":                             {`{"winner":null,"score":{"P01":1,"P02":1},"details":{"drawn_number":4,"choices":{"P01":"odd","P02":"odd"},"status":"DRAW"}}`, "DRAW"},
+		"a technical loss":                   {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":null,"choices":{"P01":"odd"},"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02"},
+		"both at fault":                      {`{"winner":null,"score":{"P01":0,"P02":0},"details":{"choices":{},"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P02","P01"]}}`, "TECHNICAL_LOSS fault P01 fault P02"},
+		"one at fault, nobody named":         {`{"winner":"P02","score":{"P01":0,"P02":3},"details":{"status":"TECHNICAL_LOSS"}}`, "TECHNICAL_LOSS of P02 fault P01"},
+		"both at fault, nobody named":        {`{"winner":null,"score":{"P01":0,"P02":0},"details":{"status":"TECHNICAL_LOSS"}}`, "TECHNICAL_LOSS fault P01 fault P02"},
+		"no status, a win":                   {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":8,"choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
+		"no status, a draw":                  {`{"winner":null,"score":{"P01":1,"P02":1},"details":{"drawn_number":8,"choices":{"P01":"odd","P02":"odd"}}}`, "DRAW"},
+		"no status, a choice missing":        {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"drawn_number":8,"choices":{"P01":"even"}}}`, "TECHNICAL_LOSS of P01 fault P02"},
+		"no status, no number":               {`{"winner":"P01","score":{"P01":3,"P02":0},"details":{"choices":{"P01":"even","P02":"odd"}}}`, "TECHNICAL_LOSS of P01 fault P02"},
+		"no status, no points":               {`{"winner":null,"score":{"P01":0,"P02":0},"details":{}}`, "TECHNICAL_LOSS fault P01 fault P02"},
+		"no details, a winner":               {`{"winner":"P02","score":{"P01":0,"P02":3}}`, "TECHNICAL_LOSS of P02 fault P01"},
+		"no details, no score":               {`{"winner":null}`, "DRAW"},
+		"no choices, a number":               {`{"winner":"P02","details":{"drawn_number":3}}`, "WIN of P02"},
+		"a draw as winner":                   {`{"winner":"DRAW","score":{"P01":1,"P02":1},"details":{"drawn_number":1,"status":"draw"}}`, "DRAW"},
+		"points of another league":           {`{"winner":"P01","score":{"P01":2,"P02":-1},"details":{"drawn_number":8,"choices":{"P01":"even","P02":"odd"}}}`, "WIN of P01"},
+		"a winner from elsewhere":            {`{"winner":"P07","details":{"status":"WIN"}}`, "E046"},
+		"a win of nobody":                    {`{"winner":null,"details":{"status":"WIN"}}`, "E046"},
+		"a draw that somebody wins":          {`{"winner":"P01","details":{"status":"DRAW"}}`, "E046"},
+		"a status that does not exist":       {`{"winner":"P01","details":{"status":"RAIN"}}`, "E046"},
+		"a fault of the winner":              {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P01"]}}`, "E046"},
+		"a fault of somebody from elsewhere": {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P07"]}}`, "E046"},
+	} {
+		m, err := Decode(TypeMatchResultReport, []byte(withType(TypeMatchResultReport, `{"match_id":"R1M1","result":`+tt.result+`}`)), Tolerant, true)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		o, err := m.(*MatchResultReport).Outcome(heron, otter)
+		got := outcomeText(o)
+		if err != nil {
+			got = string(CodeOf(err))
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", what, got, tt.want)
+		}
+	}
+}
+
+// TestToldOutcome: results as players are told them, by the book, once for
+// each player, and flat. P01 is told, P02 is the opponent.
+func TestToldOutcome(t *testing.T) {
+	t.Parallel()
+	both := map[string]Choice{heron: Odd, otter: Even}
+	for what, tt := range map[string]struct {
+		body, want string
+		choices    map[string]Choice
+		number     int
+	}{
+		"by the book":           {`{"game_result":{"status":"WIN","winner_player_id":"P02","drawn_number":8,"choices":{"P01":"odd","P02":"even"},"reason":"r"}}`, "WIN of P02", both, 8},
+		"a technical loss":      {`{"game_result":{"status":"TECHNICAL_LOSS","winner_player_id":"P01","drawn_number":null,"choices":{"P01":"odd"},"technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]Choice{heron: Odd}, 0},
+		"for each player, won":  {`{"game_result":{"status":"WIN","drawn_number":7,"player_choices":{"P01":"odd","P02":"even"}},"reason":"r"}`, "WIN of P01", both, 7},
+		"for each player, lost": {`{"game_result":{"status":"LOSS","drawn_number":8,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P02", both, 8},
+		"for each player, draw": {`{"game_result":{"status":"DRAW","winner_player_id":"DRAW","drawn_number":8}}`, "DRAW", nil, 8},
+		"flat, lost":            {`{"result":"loss","your_choice":"odd","opponent_choice":"even","drawn_number":8,"points_earned":0,"reason":"r"}`, "WIN of P02", both, 8},
+		"flat, won":             {`{"result":"WIN","your_choice":"odd","opponent_choice":"even","drawn_number":17,"points_earned":2}`, "WIN of P01", both, 17},
+		"flat, one choice":      {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]Choice{heron: Odd}, 8},
+		"flat, all choices":     {`{"result":"DRAW","player_choices":{"P01":"odd","P02":"even"}}`, "DRAW", both, 0},
+		"no status at all":      {`{"game_result":{"winner_player_id":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
+		"nothing at all":        {`{}`, "DRAW", nil, 0},
+		"a winner of elsewhere": {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
+	} {
+		m, err := Decode(TypeGameOver, []byte(withType(TypeGameOver, `{"match_id":"R1M1",`+tt.body[1:])), Tolerant, true)
+		if tt.body == "{}" {
+			m, err = Decode(TypeGameOver, []byte(withType(TypeGameOver, `{"match_id":"R1M1"}`)), Tolerant, true)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		o, err := m.(*GameOver).Outcome(heron, otter)
+		got := outcomeText(o)
+		if err != nil {
+			got = string(CodeOf(err))
+		}
+		if got != tt.want || o.Drawn.Value() != tt.number {
+			t.Errorf("%s: %s with %d, want %s with %d", what, got, o.Drawn.Value(), tt.want, tt.number)
+		}
+		if diff := cmp.Diff(tt.choices, o.Choices); diff != "" && err == nil {
+			t.Errorf("%s: choices %s", what, diff)
+		}
+	}
+}
+
+// TestOutcomesOfSamples: the samples say the same to player and manager.
+func TestOutcomesOfSamples(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"game_over": "WIN of P01", "game_over_draw": "DRAW", "game_over_technical_loss": "TECHNICAL_LOSS of P01 fault P02",
+		"match_result_report": "WIN of P01", "match_result_report_draw": "DRAW",
+		"match_result_report_technical_loss": "TECHNICAL_LOSS of P01 fault P02",
+		"match_result_report_both_at_fault":  "TECHNICAL_LOSS fault P01 fault P02",
+	}
+	for _, s := range samples(t) {
+		var o Outcome
+		var err error
+		switch m := s.message.(type) {
+		case *GameOver:
+			o, err = m.Outcome(heron, otter)
+		case *MatchResultReport:
+			o, err = m.Outcome(heron, otter)
+		default:
+			continue
+		}
+		if err != nil || outcomeText(o) != want[s.name] {
+			t.Errorf("%s: %s, %v, want %s", s.name, outcomeText(o), err, want[s.name])
+		}
+		delete(want, s.name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no samples for %v", want)
+	}
+}
+
+func TestJoins(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct {
+		m           GameJoinAck
+		joins, said bool
+	}{
+		"by the book":            {GameJoinAck{Accept: Some(true)}, true, true},
+		"declined":               {GameJoinAck{Accept: Some(false), Accepted: Some(true), Status: "ACK"}, false, true},
+		"the other name":         {GameJoinAck{Accepted: Some(true)}, true, true},
+		"accept is null":         {GameJoinAck{Accept: Null[bool](), Accepted: Some(false)}, false, true},
+		"ACCEPTED":               {GameJoinAck{Status: "ACCEPTED"}, true, true},
+		"ACK":                    {GameJoinAck{Status: "ACK"}, true, true},
+		"RECEIVED":               {GameJoinAck{Status: "RECEIVED"}, true, true},
+		"REJECTED":               {GameJoinAck{Status: "REJECTED"}, false, true},
+		"a mere acknowledgement": {GameJoinAck{Status: StatusAcknowledged}, false, false},
+		"nothing":                {GameJoinAck{}, false, false},
+	} {
+		if joins, said := tt.m.Joins(); joins != tt.joins || said != tt.said {
+			t.Errorf("%s: %v, %v", what, joins, said)
+		}
+	}
+}
+
+func TestMatchesOfARound(t *testing.T) {
+	t.Parallel()
+	for _, m := range []RoundCompleted{{MatchesPlayed: Some(2)}, {MatchesCompleted: Some(2)}, {MatchesPlayed: Null[int](), MatchesCompleted: Some(2)}} {
+		if n, ok := m.Matches(); n != 2 || !ok {
+			t.Errorf("%+v has %d matches, %v", m, n, ok)
+		}
+	}
+	if _, ok := new(RoundCompleted).Matches(); ok {
+		t.Error("matches out of nothing")
+	}
+}

@@ -1,0 +1,87 @@
+package protocol
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestQueryData(t *testing.T) {
+	t.Parallel()
+	h := header(TypeLeagueQueryResponse, manager, "09:20:01", "ask")
+	want := StandingsData{CurrentRound: Some(1), Standings: table()}
+	m, err := NewQueryResponse(h, QueryStandings, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Standings) != 4 || m.CurrentRound.Value() != 1 || !m.Success.Value() {
+		t.Errorf("the standings are not repeated at the top level: %+v", m)
+	}
+	got, err := ReadData[StandingsData](m)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Opt[int]{})); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	m.Data = nil // as one of the sources has it
+	if got, err = ReadData[StandingsData](m); err != nil || len(got.Standings) != 4 || got.CurrentRound.Value() != 1 {
+		t.Errorf("standings at the top level only: %+v, %v", got, err)
+	}
+	if _, err := ReadData[ScheduleData](m); !errors.Is(err, ErrNoData) {
+		t.Errorf("no data: %v", err)
+	}
+	m.Data = jsontext.Value(`null`)
+	if _, err := ReadData[NextMatchData](m); !errors.Is(err, ErrNoData) {
+		t.Errorf("null data: %v", err)
+	}
+	m.Data = jsontext.Value(`{"next_match":null}`)
+	if d, err := ReadData[NextMatchData](m); err != nil || d.NextMatch != nil {
+		t.Errorf("no next match: %+v, %v", d, err)
+	}
+	m.QueryType, m.Data = QueryStatus, jsontext.Value(`{"total_matches":"six"}`)
+	if _, err := ReadData[StatusData](m); err == nil || !strings.Contains(err.Error(), "total_matches") {
+		t.Errorf("data that do not fit: %v", err)
+	}
+	m.Data = jsontext.Value(`{"total_matches":6.0}`)
+	if d, err := ReadData[StatusData](m); err != nil || d.TotalMatches.Value() != 6 {
+		t.Errorf("6.0 matches: %+v, %v", d, err)
+	}
+	if _, err := NewQueryResponse(h, QueryPlayers, PlayersData{Players: []PlayerInfo{{DisplayName: "\xff"}}}); err == nil {
+		t.Error("a name that is no UTF-8 is written")
+	}
+}
+
+// TestQueryDataRules: data are held to the table of their query type, and the
+// path of what is wrong leads into them, wherever query_type stands.
+func TestQueryDataRules(t *testing.T) {
+	t.Parallel()
+	const head = `"message_type":"LEAGUE_QUERY_RESPONSE","protocol":"league.v2","timestamp":"2026-03-14T09:20:01Z"`
+	for _, body := range []string{
+		`{` + head + `,"query_type":"GET_NEXT_MATCH","data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}}}`,
+		`{"data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}},"query_type":"GET_NEXT_MATCH",` + head + `}`,
+	} {
+		_, err := Decode(TypeLeagueQueryResponse, []byte(body), Strict, false)
+		e := refusal(t, err)
+		if diff := cmp.Diff([]Violation{{"/data/next_match/opponent_id", "id"}}, e.Violations); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, bad := range []string{`[]`, `"x"`, `7`} {
+		body := `{` + head + `,"query_type":"GET_STATUS","data":` + bad + `}`
+		if _, err := Decode(TypeLeagueQueryResponse, []byte(body), Strict, false); CodeOf(err) != CodeInvalidFieldType {
+			t.Errorf("data %s: %v", bad, err)
+		}
+	}
+}
+
+func TestUnknownQueryType(t *testing.T) {
+	t.Parallel()
+	body := sampleBody(t, "league_query").set("query_type", quoted("GET_ODDS")).encode()
+	for _, mode := range []Mode{Strict, Tolerant} {
+		_, err := Decode(TypeLeagueQuery, body, mode, true)
+		if e := refusal(t, err); e.Code != CodeInvalidQueryType || e.RPCCode() != 6002 || e.RPCMessage() != "Invalid query type" {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+)
+
+func TestTimestamp(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", 2*60*60)
+	at := time.Date(2026, time.March, 14, 11, 0, 0, 1, zone)
+	if got := Timestamp(at); got != "2026-03-14T09:00:00Z" {
+		t.Errorf("Timestamp rounds to %s", got)
+	}
+	if got := Deadline(at); got != "2026-03-14T09:00:01Z" {
+		t.Errorf("Deadline rounds to %s", got)
+	}
+	if got := Deadline(at.Truncate(time.Second)); got != "2026-03-14T09:00:00Z" {
+		t.Errorf("Deadline moves a whole second to %s", got)
+	}
+	for text, want := range map[string]time.Time{
+		"2026-03-14T09:00:00Z":            sampleTime,
+		"2026-03-14T09:00:00+00:00":       sampleTime,
+		"2026-03-14T09:00:00.000001Z":     sampleTime.Add(time.Microsecond),
+		"2026-03-14T09:00:00.5+00:00":     sampleTime.Add(time.Second / 2),
+		"2026-03-14T09:00:00.1234567891Z": sampleTime.Add(123456789),
+	} {
+		if got, err := ParseTimestamp(text); err != nil || !got.Equal(want) {
+			t.Errorf("%s is read as %v, %v", text, got, err)
+		}
+	}
+}
+
+// TestTimestampsAgree: what validTimestamp admits is what Go's own parser
+// reads and what is in UTC; a written time is always read.
+func TestTimestampsAgree(t *testing.T) {
+	t.Parallel()
+	form := rapid.StringMatching(`[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{0,10})?(Z|\+00:00|-00:00|\+0[0-2]:00|)`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := form.Draw(t, "text")
+		parsed, err := time.Parse(time.RFC3339, text)
+		utc := strings.HasSuffix(text, "Z") || strings.HasSuffix(text, "+00:00")
+		if want := err == nil && utc; validTimestamp(text) != want {
+			t.Fatalf("%s: valid %v, but Go reads %v, %v", text, !want, parsed, err)
+		}
+		if written := Timestamp(time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "unix"), 0)); !validTimestamp(written) {
+			t.Fatalf("%s is written and not read", written)
+		}
+	})
+}
+
+func TestValidID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{
+		"P01": true, "REF01": true, "R1M1": true, "player_3fa9c2d1": true, "league_2025_even_odd": true, "a": true, "0.x-y_z": true,
+		strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false,
+		".": false, "..": false, ".hidden": false, "-x": false, "_x": false, "a/b": false, `a\b`: false, "a b": false, "a\x00": false, "é": false, "P01\n": false,
+	} {
+		if ValidID(id) != want || ValidID([]byte(id)) != want {
+			t.Errorf("ValidID(%q) is %v", id, !want)
+		}
+	}
+}
+
+func TestSender(t *testing.T) {
+	t.Parallel()
+	for sender, want := range map[string]string{
+		"league_manager": "league_manager ", "league_manager:LM01": "league_manager LM01", "launcher": "launcher ",
+		"referee:REF01": "referee REF01", "player:P01": "player P01", "player:Agent: Alpha": "player Agent: Alpha",
+		"league_manager:": "", "launcher:x": "", "referee": "", "player:": "", "Player:P01": "", "P01": "", "": "",
+		"player:a\tb": "", "player:" + strings.Repeat("x", 129): "", "league_manager:../x": "",
+	} {
+		role, id, err := ParseSender(sender)
+		if got := string(role) + " " + id; (err == nil) != (want != "") || err == nil && got != want {
+			t.Errorf("%q is read as %q, %v", sender, got, err)
+		}
+		if err == nil && Sender(role, id) != sender {
+			t.Errorf("%q is written as %q", sender, Sender(role, id))
+		}
+	}
+}
+
+func TestInteger(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"0": 0, "-0": 0, "1": 1, "-17": -17, "1.0": 1, "1.50e1": 15, "100e-2": 1, "0e999999999999999999999": 0, "0.000": 0, "-2.0": -2, "1E+2": 100,
+		"9007199254740991": 9007199254740991, "-9007199254740991": -9007199254740991, "9007199254740991.000": 9007199254740991, "0.0000000000000000000001e22": 1,
+	} {
+		if got, ok := integer(jsontext.Value(text)); !ok || got != want {
+			t.Errorf("%s is read as %d, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{
+		"0.5", "1.5", "1e-1", "9007199254740992", "-9007199254740992", "9007199254740991.2", "99999999999999999999", "1e16", "1e300", "1e99999999999999999999",
+		"-1e-99999999999999999999", "1e1048577", `"1"`, "true", "null", "[]",
+	} {
+		if got, ok := integer(jsontext.Value(text)); ok {
+			t.Errorf("%s is read as the integer %d", text, got)
+		}
+	}
+}
+
+func TestOptional(t *testing.T) {
+	t.Parallel()
+	type holder struct {
+		N Opt[int]    `json:"n,omitzero"`
+		S Opt[string] `json:"s,omitzero"`
+		R Round       `json:"r,omitzero"`
+		C Choice      `json:"c,omitzero"`
+	}
+	for _, text := range []string{
+		`{}`, `{"n":null,"s":null,"r":null}`, `{"n":0,"s":"","r":0}`, `{"n":5,"s":"x","r":3,"c":"even"}`, `{"r":"ROUND_3"}`, `{"r":""}`, `{"c":"anything"}`,
+	} {
+		var h holder
+		if err := json.Unmarshal([]byte(text), &h); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if again, err := json.Marshal(&h); err != nil || string(again) != text {
+			t.Errorf("%s is written as %s, %v", text, again, err)
+		}
+	}
+	var h holder
+	if h.N = Null[int](); !h.N.IsNull() || h.N.IsAbsent() || h.N.Value() != 0 {
+		t.Error("a null is not told from a missing member")
+	}
+	if _, ok := h.N.Get(); ok {
+		t.Error("a null has a value")
+	}
+	if err := json.Unmarshal([]byte(`{"r":1.5}`), &h); err == nil {
+		t.Error("round 1.5")
+	}
+}
+
+func TestRound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`1`: 1, `2.0`: 2, `"ROUND_12"`: 12, `"3"`: 3, `"final"`: 0, `"R99999999999999999999"`: 0, `null`: 0,
+	} {
+		var r Round
+		if err := json.Unmarshal([]byte(text), &r); err != nil || r.Number() != want {
+			t.Errorf("%s is round %d, %v; want %d", text, r.Number(), err, want)
+		}
+		if r.IsAbsent() || r.IsNull() != (text == "null") {
+			t.Errorf("%s: absent %v, null %v", text, r.IsAbsent(), r.IsNull())
+		}
+	}
+	if RoundNumber(4).String() != "4" || NoRound().String() != "" || (Round{}).String() != "" {
+		t.Error("a round is not printed as it stands on the wire")
+	}
+}

@@ -223,7 +223,6 @@ var hookFailures = []struct {
 	{"loop", "while true do end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
 	{"swallowed loop", "while true do pcall(function() while true do end end) end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
 	{"recursion", "local function f() return f() + 1 end f()", "ran out of its budget: calls nested too deeply (at most 200 calls may be under way at once; is there a recursion that never ends?)", game.FaultBudget},
-	{"pattern", "('a'):rep(3000):find('.-.-.-.-.-b')", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
 }
 
 // TestFailures has every hook fail in every way, on its third line.
@@ -298,7 +297,7 @@ func TestAfterwards(t *testing.T) {
 // TestClock stops a script that is within its instructions.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	limits := budget.Limits{Time: 20 * time.Millisecond, Instructions: 1 << 40}
+	limits := budget.Limits{Time: 100 * time.Millisecond, Instructions: 1 << 40}
 	for _, body := range []string{
 		"while true do end",
 		"while true do pcall(function() while true do end end) end",
@@ -312,7 +311,7 @@ func TestClock(t *testing.T) {
 		}
 		s := mustSit(t, f)
 		_, err = s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:2: choose: ran out of time: more than 20ms in one call"
+		want := "scripts/mine.lua:2: choose: ran out of time: more than 100ms in one call"
 		if !errors.Is(err, strategies.ErrTimeout) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}

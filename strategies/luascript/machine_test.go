@@ -180,7 +180,7 @@ func TestUnitsBoundMemory(t *testing.T) { // not parallel: it reads the allocato
 		b := newBench(t, roomy)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := b.run(strings.ReplaceAll(code, "N", "20000"))
+		_, err := b.run(strings.ReplaceAll(code, "N", "10000"))
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Errorf("%s: %v", code, err)

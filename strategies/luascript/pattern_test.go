@@ -177,7 +177,7 @@ func TestPatternsMeetTheBudget(t *testing.T) {
 		`("a"):rep(2^20):find(("a?"):rep(190) .. "b")`,
 		`while true do ("a"):rep(100):find("b", 1, true) end`,
 	} {
-		b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 2_000_000})
+		b := newBench(t, budget.Limits{Time: roomy.Time, Instructions: 500_000})
 		_, err := b.run(code)
 		if err == nil || b.machine.over != overInstructions {
 			t.Errorf("%s: error %v, overrun %d, want one of the instruction budget", code, err, b.machine.over)

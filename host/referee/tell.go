@@ -59,7 +59,11 @@ func (r *Referee) announceResult(ctx context.Context, b *bout, conversation stri
 		}
 		first, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
-		if _, err := send(first); err == nil || !wire.Retryable(err) || ctx.Err() != nil {
+		_, err := send(first)
+		if err != nil && ctx.Err() == nil {
+			r.cfg.Log.Warn("a player has not taken its result", "match", b.Match, "player", b.Players[side], "error", err)
+		}
+		if err == nil || !wire.Retryable(err) || ctx.Err() != nil {
 			return
 		}
 		r.background.Go(func() {
@@ -153,9 +157,9 @@ func detailsOf(b *bout, p *game.Play) *protocol.ResultDetails {
 	case v.Technical():
 		d.Status, d.Reason = protocol.StatusTechnicalLoss, reasonOf(b, sideA, sideB)
 	case v.ResultA == game.Drawn:
-		d.Status = protocol.StatusDraw
+		d.Status, d.Reason = protocol.StatusDraw, "both chose "+sideA.Choice.String()
 	default:
-		d.Status = protocol.StatusWin
+		d.Status, d.Reason = protocol.StatusWin, winnerOf(b, p).Value()+" chose the parity of the drawn number"
 	}
 	return d
 }

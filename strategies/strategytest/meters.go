@@ -78,7 +78,7 @@ func (c *examination) costs(league, long *meters) {
 	limits := c.options.Limits.OrDefaults()
 	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
 		if spent := slices.Concat(league.spent[op], long.spent[op]); len(spent) > 0 {
-			c.time(op, median(spent), slices.Max(spent), limits.Time)
+			c.time(op, spent, limits.Time)
 		}
 		if used := max(league.used[op], long.used[op]); used > 0 {
 			c.instructions(op, used, limits.Instructions)
@@ -87,9 +87,10 @@ func (c *examination) costs(league, long *meters) {
 	c.growth(long.spent[strategies.OpChoose])
 }
 
-func (c *examination) time(op strategies.Op, typical, longest, limit time.Duration) {
+func (c *examination) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
+	typical, longest := median(spent), slices.Max(spent)
 	f := Finding{ID: "time-" + string(op), Level: OK, What: fmt.Sprintf(
-		"%s takes %v, %v at most, of the %v allowed", op, brief(typical), brief(longest), limit)}
+		"%s mostly takes %v, at most %v of the %v allowed", op, brief(typical), brief(longest), limit)}
 	switch {
 	case longest > limit/2:
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
@@ -131,15 +132,11 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// brief rounds a time to three figures or so.
+// brief rounds a time to three figures.
 func brief(d time.Duration) time.Duration {
-	switch {
-	case d > time.Second:
-		return d.Round(10 * time.Millisecond)
-	case d > time.Millisecond:
-		return d.Round(10 * time.Microsecond)
-	case d > time.Microsecond:
-		return d.Round(100 * time.Nanosecond)
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
 	}
-	return d
+	return d.Round(unit)
 }

@@ -38,6 +38,9 @@ type decision struct {
 	choice strategies.Choice // -1 if choose failed
 }
 
+// mixed reports whether it is a probability that leaves both moves open.
+func (d decision) mixed() bool { return d.choice > strategies.Odd && d.choice < strategies.Even }
+
 // failure is one call that went wrong.
 type failure struct {
 	op    strategies.Op

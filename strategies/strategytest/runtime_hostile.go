@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// hostileTime is the time budget of a hostile behaviour: far below the
-	// default, because there are many and most of them use it up.
+	// hostileTime and hungryTime are time budgets far below the default,
+	// because there are many such behaviours and most of them use it up.
 	hostileTime = 60 * time.Millisecond
+	hungryTime  = 250 * time.Millisecond
 	// mostHeap is how much the heap of the process may grow in one match.
 	mostHeap = 512 << 20
 	// heapEvery is the time between two looks at the heap.
@@ -29,13 +30,13 @@ func checkHostile(ctx context.Context, p *probe) {
 	}
 }
 
-// checkHungry does the same, with the default limits, for those who are after
-// the memory of the host. It has to live, too.
+// checkHungry does the same for those who are after the memory of the host. It
+// has to live, too.
 func checkHungry(ctx context.Context, p *probe) {
 	for _, h := range p.subject.Hungry {
 		runtime.GC() // what others left behind is not counted against it
 		grown := watchHeap(ctx)
-		p.unleash(ctx, h, budget.Limits{})
+		p.unleash(ctx, h, budget.Limits{Time: hungryTime})
 		if most := grown(); most > mostHeap {
 			p.fail(h.Name, "the heap grew by %d MiB, want at most %d", most>>20, mostHeap>>20)
 		}

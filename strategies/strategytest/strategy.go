@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -26,10 +27,10 @@ type Options struct {
 
 // Check takes a strategy through small leagues against assorted opponents and
 // tells what its author should know. A failure that is met in several leagues
-// is an error or a warning in the first of them, and Info in the others. When
-// ctx is done, the findings end with an Error that says so.
+// is an error or a warning of the first of them; the others are told under the
+// id "again". When ctx is done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
-	c := &examination{factory: f, options: o, seen: make(map[string]string)}
+	c := &examination{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
 	if ctx.Err() != nil {
 		c.add(Finding{ID: "stopped", Level: Error,
@@ -49,7 +50,15 @@ type examination struct {
 	factory  strategies.Factory
 	options  Options
 	findings []Finding
-	seen     map[string]string // failure: the scenario that met it first
+	seen     map[string]*repeated // by kind of failure
+	order    []string             // of the kinds
+}
+
+// repeated is a failure that has been told, and where it was met again.
+type repeated struct {
+	op    strategies.Op
+	where string
+	again []string // ids of scenarios
 }
 
 func (c *examination) add(f Finding) { c.findings = append(c.findings, f) }
@@ -86,6 +95,7 @@ func (c *examination) run(ctx context.Context) {
 		}
 		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), m).finish(ctx))
 	}
+	c.repeats()
 	c.costs(short, long)
 }
 
@@ -114,12 +124,29 @@ func (c *examination) judge(ctx context.Context, r *rehearsal) {
 	}
 	for _, f := range r.failures {
 		kind := r.kind(f)
-		if n := counted[kind]; n > 0 {
-			c.add(c.describe(r, f, n))
-			delete(counted, kind)
-			if c.seen[kind] == "" {
-				c.seen[kind] = r.sc.id
-			}
+		n := counted[kind]
+		if n == 0 {
+			continue // told with the first of its kind
+		}
+		delete(counted, kind)
+		if known := c.seen[kind]; known != nil {
+			known.again = append(known.again, r.sc.id)
+			continue
+		}
+		out := c.describe(r, f, n)
+		c.add(out)
+		c.seen[kind] = &repeated{op: f.op, where: out.Where}
+		c.order = append(c.order, kind)
+	}
+}
+
+// repeats tells where failures were met again: that is not another flaw to
+// mend, but it shows how far one reaches.
+func (c *examination) repeats() {
+	for _, kind := range c.order {
+		if k := c.seen[kind]; len(k.again) > 0 {
+			c.add(Finding{ID: "again", Level: Info, Where: k.where,
+				What: fmt.Sprintf("%s fails in the same way in other leagues: %s", k.op, strings.Join(k.again, ", "))})
 		}
 	}
 }
@@ -144,11 +171,6 @@ func (c *examination) describe(r *rehearsal, f failure, n int) Finding {
 	out := Finding{ID: r.sc.id, Level: Error, Where: where, Hint: hint}
 	if r.sc.live {
 		out.Level = Warning
-	}
-	if first := c.seen[r.kind(f)]; first != "" {
-		// The same flaw met again is not another one to mend.
-		out.Level, out.What, out.Hint = Info, fmt.Sprintf("%s fails as under %q", f.op, first), ""
-		return out
 	}
 	fault := strategies.FaultOf(f.err)
 	switch {

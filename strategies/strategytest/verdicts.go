@@ -3,6 +3,7 @@ package strategytest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -16,7 +17,7 @@ func (c *examination) answers(r *rehearsal) {
 			even++
 		case d.choice == strategies.Odd:
 			odd++
-		case d.choice.Valid():
+		case d.mixed():
 			mixed++
 		}
 	}
@@ -87,8 +88,11 @@ func (c *examination) seeded(ctx context.Context, sc scenario, first *rehearsal)
 		return
 	}
 	what := "it uses no randomness: the same opponents meet the same moves in every league"
-	if differ(first.decisions, other.decisions) >= 0 {
+	switch {
+	case differ(first.decisions, other.decisions) >= 0:
 		what = "it uses randomness: another seed gives other moves"
+	case slices.ContainsFunc(first.decisions, decision.mixed):
+		what = "it uses no randomness but the coin that the host throws where it answers with a probability"
 	}
 	c.add(Finding{ID: "seeded", Level: Info, What: what})
 }

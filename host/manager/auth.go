@@ -1,0 +1,137 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// caller is who sent a request, beyond doubt.
+type caller struct {
+	role  protocol.Role
+	agent *agent // nil for the launcher
+}
+
+// served is a handler that knows who asks.
+type served func(ctx context.Context, in *wire.Inbound, from caller) (protocol.Message, error)
+
+// handlers are what the manager answers. Only registrations come without proof
+// of who sends them.
+func (m *Manager) handlers() map[protocol.Type]wire.Handler {
+	return map[protocol.Type]wire.Handler{
+		protocol.TypeRefereeRegisterRequest: m.registerReferee,
+		protocol.TypeLeagueRegisterRequest:  m.registerPlayer,
+		protocol.TypeStartLeague:            m.authenticated(m.startLeague),
+		protocol.TypeMatchResultReport:      m.authenticated(m.report),
+		protocol.TypeLeagueQuery:            m.authenticated(m.query),
+	}
+}
+
+// unwanted answers messages that are not for a manager.
+func (m *Manager) unwanted(_ context.Context, in *wire.Inbound, _ caller) (protocol.Message, error) {
+	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
+}
+
+// authenticated lets nobody through to h who does not show the token that
+// belongs to the sender, before anything else about the message is judged.
+func (m *Manager) authenticated(h served) wire.Handler {
+	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+		from, err := m.identify(in)
+		if err != nil {
+			return nil, err
+		}
+		return h(ctx, in, from)
+	}
+}
+
+func (m *Manager) identify(in *wire.Inbound) (caller, error) {
+	token := in.Header.AuthToken
+	role, id, err := protocol.ParseSender(in.Header.Sender)
+	if in.Header.Sender == "" { // the field rules say whether that may be
+		role, id, err = m.ownerOf(token)
+	}
+	if err == nil && role == protocol.RoleLauncher {
+		return caller{role: role}, m.identifyAdmin(in)
+	}
+	if token == "" {
+		return caller{}, protocol.Refuse(protocol.CodeTokenMissing, in.Type,
+			"The message bears no auth_token; send the one from the answer to the registration.")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.state.agents[id]
+	if err != nil || a == nil || a.role != role || !a.verifier.Verify(token) {
+		return caller{}, badToken(in, "The auth_token is not the one of this sender; register again if it was lost.")
+	}
+	m.alive(m.contacts[a.id])
+	return caller{role: role, agent: a}, nil
+}
+
+func badToken(in *wire.Inbound, detail string) error {
+	return protocol.Refuse(protocol.CodeTokenInvalid, in.Type, detail).
+		With("provided_token", in.Header.AuthToken).With("expected_format", "tok-<agent id>-<random>")
+}
+
+// ownerOf returns who a token says it belongs to.
+func (m *Manager) ownerOf(token string) (protocol.Role, string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.state.agents[tokenOwner(token)]
+	if a == nil {
+		return "", "", fmt.Errorf("nobody has the id in the token")
+	}
+	return a.role, a.id, nil
+}
+
+// identifyAdmin lets through who shows the admin token or, where there is none,
+// who speaks from this machine and is not a web page or a proxy on it.
+func (m *Manager) identifyAdmin(in *wire.Inbound) error {
+	token := in.Header.AuthToken
+	if bearer, ok := strings.CutPrefix(in.RPC.Header.Get("Authorization"), "Bearer "); ok && token == "" {
+		token = strings.TrimSpace(bearer)
+	}
+	switch {
+	case m.cfg.AdminToken != "" && protocol.SameToken(token, m.cfg.AdminToken),
+		m.cfg.AdminToken == "" && local(in.RPC):
+		return nil
+	case token == "":
+		return protocol.Refuse(protocol.CodeTokenMissing, in.Type, "The message bears no admin token; send it as auth_token or as Authorization: Bearer.")
+	default:
+		return badToken(in, "The token is not the admin token of this league.")
+	}
+}
+
+// forwarding are the headers by which a proxy betrays itself.
+var forwarding = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
+
+// local reports whether a request comes from this machine: not by way of a
+// proxy, which makes every request look local, and not from a web page, which
+// can post to local addresses but not with this content type unless it is
+// asked (https://fetch.spec.whatwg.org/#cors-safelisted-request-header), nor
+// without an Origin, nor, where its own name was rebound to a local address,
+// with a local Host.
+func local(req *jsonrpc.Request) bool {
+	if req.Transport != jsonrpc.TransportHTTP {
+		return true // within the process, or its own standard input
+	}
+	media, _, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" || len(req.Header.Values("Origin")) > 0 {
+		return false
+	}
+	for _, name := range forwarding {
+		if len(req.Header.Values(name)) > 0 {
+			return false
+		}
+	}
+	host := req.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return isLoopback(strings.Trim(host, "[]")) && isLoopback(sourceOf(req))
+}

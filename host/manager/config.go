@@ -1,0 +1,199 @@
+package manager
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Probe says what is done to find out whether the endpoint that an agent
+// registers with can be reached.
+type Probe uint8
+
+const (
+	ProbeWarn    Probe = iota // try it in the background, and log a warning
+	ProbeOff                  // nothing
+	ProbeRequire              // try it first, and refuse the agent with 1002 or 2003
+)
+
+// String returns "warn", "off" or "require".
+func (p Probe) String() string {
+	switch p {
+	case ProbeWarn:
+		return "warn"
+	case ProbeOff:
+		return "off"
+	case ProbeRequire:
+		return "require"
+	}
+	return fmt.Sprintf("Probe(%d)", uint8(p))
+}
+
+// ParseProbe is the inverse of Probe.String.
+func ParseProbe(s string) (Probe, error) {
+	for _, p := range []Probe{ProbeWarn, ProbeOff, ProbeRequire} {
+		if p.String() == s {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("there is no probe %q; there are off, warn and require", s)
+}
+
+// Config configures a Manager. The zero value of a field means the default
+// named with it; only Caller must be given.
+type Config struct {
+	// LeagueID names the league, by default "league". It is part of file names
+	// and of every agent's keys, so it cannot change while a league lasts.
+	LeagueID string
+	// DataDir is where the journal and the JSON views are kept. Without it the
+	// league lives in memory only, and no file is written.
+	DataDir string
+	// NoSync leaves it to the operating system when the journal reaches the
+	// disk: a crash of the machine may then lose the last events.
+	NoSync bool
+
+	// Players is the number of players at which the league starts by itself, as
+	// soon as there is a referee too; 0 leaves that to START_LEAGUE or Start.
+	Players int
+	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
+	// where that is 0, game.MaxPlayers; and 64.
+	MaxPlayers, MaxReferees int
+	// Legs is how often each pair meets: 1. A league that has started goes on
+	// with as many as it started with.
+	Legs int
+	// Draw is what a referee may draw: game.FairDraw. A report of a number that
+	// cannot be drawn is refused. Strict mode takes no number outside 1..10.
+	Draw game.Draw
+
+	// AdminToken is what START_LEAGUE and the queries of the launcher must
+	// show. Without one they must come from this machine (see the package
+	// documentation).
+	AdminToken string
+	// AllowHosts are patterns for hosts outside loopback that agents may have
+	// their endpoints on: an exact name or address, a glob as of path.Match
+	// ("*.example.org", "10.0.7.*", "*"), or a prefix ("10.0.0.0/8").
+	AllowHosts []string
+	// Probe is what is done to find out whether an endpoint can be reached.
+	Probe Probe
+
+	// Mode says how much is asked of requests.
+	Mode protocol.Mode
+	// Dialects are the wrappings that are recognised: protocol.Dialects.
+	Dialects []*protocol.Dialect
+	// Caller sends the notifications.
+	Caller *wire.Caller
+
+	// Timeout is the time for one attempt to notify an agent: 10 s.
+	Timeout time.Duration
+	// JoinTimeout and ChoiceTimeout are those of the referees, 5 s and 30 s;
+	// they only enter the default of MatchDeadline.
+	JoinTimeout, ChoiceTimeout time.Duration
+	// Backoff is how a notification is tried again: game.LeagueBackoff.
+	Backoff game.Backoff
+	// MatchDeadline is the time without a report after which a referee that
+	// still owes one is taken for dead: by default what a match takes at most
+	// when every message of it is tried to the end.
+	MatchDeadline time.Duration
+
+	// Random is what tokens are made of: crypto/rand.
+	Random io.Reader
+	// Now tells the time for timestamps: time.Now. Deadlines do not use it.
+	Now func() time.Time
+	// Log gets what a person should know; by default nothing is logged.
+	Log *slog.Logger
+	// Events, if set, is told what happens, one event at a time and in order.
+	// It must be quick, since whoever caused an event may wait for it, and it
+	// must not call the Manager's methods, except from another goroutine.
+	Events func(Event)
+}
+
+func (c Config) withDefaults() (Config, error) {
+	fallback(&c.LeagueID, "league")
+	fallback(&c.MaxPlayers, c.Players)
+	fallback(&c.MaxPlayers, game.MaxPlayers)
+	fallback(&c.MaxReferees, 64)
+	fallback(&c.Legs, 1)
+	fallback(&c.Timeout, 10*time.Second)
+	fallback(&c.JoinTimeout, 5*time.Second)
+	fallback(&c.ChoiceTimeout, 30*time.Second)
+	fallback(&c.Backoff, game.LeagueBackoff())
+	fallback(&c.MatchDeadline, c.longestMatch())
+	if c.Draw.Size() == 0 {
+		c.Draw = game.FairDraw()
+	}
+	if c.Dialects == nil {
+		c.Dialects = protocol.Dialects()
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, c.check()
+}
+
+func fallback[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// longestMatch is the time of a match whose players answer each message only
+// when it is tried for the last time, and a spare attempt for either side of
+// it.
+func (c Config) longestMatch() time.Duration {
+	var delays time.Duration
+	for n := 1; ; n++ {
+		d, again := c.Backoff.Delay(n)
+		if !again {
+			break
+		}
+		delays += d
+	}
+	tries := time.Duration(1 + max(c.Backoff.Retries, 0))
+	return tries*(c.JoinTimeout+c.ChoiceTimeout) + 2*delays + 2*c.Timeout
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Caller == nil || c.Caller.Client == nil || c.Caller.Codec == nil:
+		return errors.New("manager: Config.Caller is missing")
+	case !protocol.ValidID(c.LeagueID):
+		return fmt.Errorf("manager: %q cannot name a league; use up to 64 letters, digits, dots, dashes and underscores", c.LeagueID)
+	case c.MaxPlayers < game.MinPlayers || c.MaxPlayers > game.MaxPlayers:
+		return fmt.Errorf("manager: a league has %d to %d players, not %d", game.MinPlayers, game.MaxPlayers, c.MaxPlayers)
+	case c.Players < 0 || c.Players == 1 || c.Players > c.MaxPlayers:
+		return fmt.Errorf("manager: a league with room for %d players cannot start with %d", c.MaxPlayers, c.Players)
+	case c.MaxReferees < 1:
+		return fmt.Errorf("manager: a league has at least 1 referee, not %d", c.MaxReferees)
+	}
+	if _, err := game.NewSchedule(max(c.Players, game.MinPlayers), c.Legs); err != nil {
+		return fmt.Errorf("manager: %w", err)
+	}
+	for _, pattern := range c.AllowHosts {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("manager: allowed host %q: %w", pattern, err)
+		}
+		if strings.Contains(pattern, "/") {
+			if _, err := netip.ParsePrefix(pattern); err != nil {
+				return fmt.Errorf("manager: allowed host %q is no prefix: %w", pattern, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// AgentLife is how far an agent's life has come, as the manager sees it.
+type AgentLife string
+
+// The states of league.v2. An agent is taken on (from Init to Registered), is
+// Active once it has answered or asked anything, is Suspended while it cannot
+// be reached (it is scheduled and tried all the same, but no longer waited
+// for), and is told to shut down when the league is over. After a restart of
+// the manager it is Registered until it is heard of.
+const (
+	LifeInit       AgentLife = "INIT"
+	LifeRegistered AgentLife = "REGISTERED"
+	LifeActive     AgentLife = "ACTIVE"
+	LifeSuspended  AgentLife = "SUSPENDED"
+	LifeShutdown   AgentLife = "SHUTDOWN"
+)
+
+// contact is what the manager knows of an agent beyond its registration: how to
+// reach it, whether it answers, what is on its way to it. Nothing of it
+// outlives the process. It is guarded by Manager.mu.
+type contact struct {
+	agent *agent
+	peer  *wire.Peer
+	token string // by which the manager makes itself known to it
+	life  AgentLife
+
+	queue   []*letter
+	current *letter // under way or waiting for its next attempt
+	running bool    // somebody delivers the queue
+
+	// The rest is for referees only, but for stale.
+	stale    bool          // what it knows of the round under way is outdated
+	dead     bool          // it cannot be reached or does not report: its matches go to others
+	late     bool          // its deadline has passed and the driver has not looked yet
+	deadline *time.Timer   // for its next report
+	armed    time.Time     // when the deadline was set
+	patience time.Duration // and to how long
+}
+
+// meet makes or renews the contact of an agent that has registered. It is
+// called with m.mu held.
+func (m *Manager) meet(a *agent) *contact {
+	c := m.contacts[a.id]
+	if c == nil {
+		c = &contact{life: LifeInit}
+		m.contacts[a.id] = c
+	}
+	dialect := m.dialect(a.reg.Dialect)
+	if c.peer == nil || c.peer.URL != a.reg.Endpoint || c.peer.Dialect != dialect {
+		c.peer = wire.NewPeer(a.reg.Endpoint, dialect)
+	}
+	c.agent, c.token = a, a.verifier.ManagerToken(m.cfg.LeagueID)
+	return c
+}
+
+// dialect returns the dialect of a name.
+func (m *Manager) dialect(name string) *protocol.Dialect {
+	for _, d := range m.cfg.Dialects {
+		if d.Name == name {
+			return d
+		}
+	}
+	return m.cfg.Dialects[0]
+}
+
+// setLife changes an agent's state. It is called with m.mu held.
+func (m *Manager) setLife(c *contact, life AgentLife) {
+	if c.life == life || c.life == LifeShutdown {
+		return
+	}
+	c.life = life
+	m.changes++
+	m.emit(Event{Kind: AgentState, Agent: c.agent.id, Role: c.agent.role, Name: c.agent.reg.Name, State: life})
+}
+
+// alive takes note that an agent was heard of. It is called with m.mu held.
+func (m *Manager) alive(c *contact) {
+	m.setLife(c, LifeActive)
+	if c.dead {
+		c.dead = false
+		m.changes++
+		c.stale = c.stale || c.agent.load > 0
+		m.poke()
+	}
+}
+
+// suspend takes note that an agent could not be reached. Nobody waits for what
+// it still has in its queue. It is called with m.mu held.
+func (m *Manager) suspend(c *contact, err error) {
+	if c.life != LifeSuspended {
+		m.cfg.Log.Warn("an agent cannot be reached", "agent", c.agent.id, "name", c.agent.reg.Name, "url", c.peer.URL, "error", err)
+	}
+	m.setLife(c, LifeSuspended)
+	for _, l := range c.queue {
+		l.settle(c.agent.id, false)
+	}
+}
+
+// bury gives a referee up until it is heard of, so that its matches go to
+// another. Where there is no other, it is tried again after a while. It is
+// called with m.mu held.
+func (m *Manager) bury(c *contact) {
+	c.dead = true
+	m.changes++
+	m.arm(c, m.cfg.Timeout+m.cfg.Backoff.Most)
+	m.poke()
+}
+
+// arm sets the time until a referee that owes reports is looked at. It is
+// called with m.mu held.
+func (m *Manager) arm(c *contact, d time.Duration) {
+	if m.stopped {
+		return
+	}
+	c.armed, c.patience = time.Now(), d
+	if c.deadline == nil {
+		c.deadline = time.AfterFunc(d, func() { m.overdue(c) })
+		return
+	}
+	c.deadline.Reset(d)
+}
+
+// overdue is called when a referee's deadline has passed.
+func (m *Manager) overdue(c *contact) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped || c.agent.load == 0 || time.Since(c.armed) < c.patience {
+		return
+	}
+	c.late = true
+	m.poke()
+}
+
+// reached reports whether an agent was there, whatever it answered.
+func reached(err error) bool {
+	var refusal *protocol.Refusal
+	var bad *protocol.Error
+	return err == nil || errors.As(err, &refusal) || errors.As(err, &bad)
+}
+
+// harmless reports whether an error answers a notification as well as an
+// acknowledgement does: the agent has no use for messages of the kind.
+func harmless(err error) bool {
+	var refusal *protocol.Refusal
+	return errors.As(err, &refusal) && refusal.RPC == protocol.RPCMethodNotFound
+}
+
+// early reports whether an agent refuses a message as one does that has not
+// read the answer to its registration yet.
+func early(err error) bool {
+	switch wire.CodeOf(err) {
+	case protocol.CodeTokenMissing, protocol.CodeTokenInvalid, protocol.CodePlayerNotRegistered:
+		return true
+	}
+	return false
+}
+
+// pause waits before the next attempt at a letter. It returns false if there
+// is to be none.
+func pause(ctx context.Context, l *letter, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.outdated:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,106 @@
+package manager
+
+import (
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// EventKind says what has happened.
+type EventKind string
+
+// The kinds of event, and what is set in each besides Kind and Time.
+const (
+	// AgentRegistered: Agent, Role, Name, State. Again says that the agent was
+	// known already.
+	AgentRegistered EventKind = "agent_registered"
+	// AgentState: Agent, Role, Name, State: the agent's state has changed.
+	AgentState EventKind = "agent_state"
+	// LeagueStarted: Total rounds.
+	LeagueStarted EventKind = "league_started"
+	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
+	// at the message, or was not waited for.
+	Notified EventKind = "notified"
+	// MatchesReassigned: Round, Matches: the ids of matches that have gone to
+	// another referee.
+	MatchesReassigned EventKind = "matches_reassigned"
+	// MatchReported: Round, Match.
+	MatchReported EventKind = "match_reported"
+	// RoundCompleted: Round, Total, Summary, Standings.
+	RoundCompleted EventKind = "round_completed"
+	// LeagueCompleted: Total, Standings.
+	LeagueCompleted EventKind = "league_completed"
+)
+
+// Event is something that has happened in the league. Its slices must not be
+// changed.
+type Event struct {
+	Kind EventKind `json:"event"`
+	Time time.Time `json:"time"`
+
+	Agent string        `json:"agent,omitempty"`
+	Role  protocol.Role `json:"role,omitempty"`
+	Name  string        `json:"display_name,omitempty"`
+	State AgentLife     `json:"state,omitempty"`
+	Again bool          `json:"again,omitempty"`
+
+	Round     int           `json:"round,omitempty"`
+	Total     int           `json:"total_rounds,omitempty"`
+	Message   protocol.Type `json:"message_type,omitempty"`
+	Acked     int           `json:"acknowledged,omitempty"`
+	Missing   []string      `json:"missing,omitempty"`
+	Matches   []string      `json:"matches,omitempty"`
+	Match     *Match        `json:"match,omitempty"`
+	Summary   *Summary      `json:"summary,omitempty"`
+	Standings []Standing    `json:"standings,omitempty"`
+}
+
+// emit puts an event in line. It is called with m.mu held, so that events
+// stand in the order of what they tell.
+func (m *Manager) emit(e Event) {
+	if m.cfg.Events == nil {
+		return
+	}
+	e.Time = m.cfg.Now()
+	m.events = append(m.events, e)
+}
+
+// tell hands out the events in line. It is called without m.mu. If somebody
+// else is at it, that goroutine hands out what has come in the meantime.
+func (m *Manager) tell() {
+	for m.cfg.Events != nil && m.telling.TryLock() {
+		m.drainEvents()
+		m.telling.Unlock()
+		m.mu.Lock()
+		empty := len(m.events) == 0
+		m.mu.Unlock()
+		if empty {
+			return
+		}
+	}
+}
+
+// tellAll returns when every event that was in line has been handed out.
+func (m *Manager) tellAll() {
+	if m.cfg.Events == nil {
+		return
+	}
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	m.drainEvents()
+}
+
+func (m *Manager) drainEvents() {
+	for {
+		m.mu.Lock()
+		line := m.events
+		m.events = nil
+		m.mu.Unlock()
+		if len(line) == 0 {
+			return
+		}
+		for _, e := range line {
+			m.cfg.Events(e)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// kinds returns the types of messages, in order.
+func kinds(messages []protocol.Message) []protocol.Type {
+	var types []protocol.Type
+	for _, m := range messages {
+		types = append(types, m.Head().MessageType)
+	}
+	return types
+}
+
+// field registers n players, who get the ids P01, P02 and so on.
+func (r *rig) field(n int) []*scripted {
+	r.t.Helper()
+	players := make([]*scripted, n)
+	for i := range players {
+		players[i] = r.player(fmt.Sprintf("player-%d", i+1))
+	}
+	return players
+}
+
+// table is what the rules make of fair matches in a league of n players.
+func table(t testing.TB, n, legs int) []game.Row {
+	t.Helper()
+	schedule, err := game.NewSchedule(n, legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := game.NewTable(n)
+	for _, p := range schedule.Matches() {
+		d := fair(protocol.AnnouncedMatch{MatchID: p.ID, PlayerAID: "A", PlayerBID: "B"}).Details
+		side := func(id string) game.Side {
+			c, err := game.ParseParity(string(d.Choices[id]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return game.Side{Choice: c}
+		}
+		want.Add(p.A, p.B, game.Judge(side("A"), side("B"), d.DrawnNumber.Value()))
+	}
+	return want.Ranking()
+}
+
+// rows brings a table of the manager's into the form of table.
+func rows(standings []manager.Standing) []game.Row {
+	var got []game.Row
+	for _, s := range standings {
+		var number int
+		fmt.Sscanf(s.PlayerID, "P%d", &number)
+		got = append(got, game.Row{
+			Seat: number - 1, Played: s.Played, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses,
+			TechnicalLosses: s.TechnicalLosses, Points: s.Points,
+		})
+	}
+	return got
+}
+
+func TestEverybodyIsToldEverythingInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
+	r.run()
+	referee := r.referee("north").conducts(fair)
+	players := r.field(4)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	var want []protocol.Type
+	for range 3 {
+		want = append(want, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted)
+	}
+	want = append(want, protocol.TypeLeagueCompleted)
+	for _, s := range append(players, referee) {
+		if diff := cmp.Diff(want, kinds(s.inbox.all())); diff != "" {
+			t.Errorf("%s was sent (-want +got):\n%s", s.id, diff)
+		}
+	}
+	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
+		t.Errorf("the table (-want +got):\n%s", diff)
+	}
+	select {
+	case <-r.m.Done():
+	default:
+		t.Error("the league is over, but Done is not closed")
+	}
+}
+
+func TestWhatTheMessagesOfARoundSay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 5 })
+	r.run()
+	referee := r.referee("north").conducts(fair)
+	players := r.field(5)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := game.NewSchedule(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := players[2].inbox.all()
+	announced := got[*protocol.RoundAnnouncement](all)
+	tables := got[*protocol.LeagueStandingsUpdate](all)
+	ends := got[*protocol.RoundCompleted](all)
+	if len(announced) != 5 || len(tables) != 5 || len(ends) != 5 {
+		t.Fatalf("%d announcements, %d tables and %d ends of 5 rounds", len(announced), len(tables), len(ends))
+	}
+	for i := range 5 {
+		round := i + 1
+		bye, _ := schedule.Bye(round)
+		if a := announced[i]; a.RoundID.Number() != round || len(a.Matches) != 2 || !slices.Equal(a.Byes, []string{game.PlayerID(bye)}) {
+			t.Errorf("announcement %d is of round %s with %d matches and byes %v", round, a.RoundID, len(a.Matches), a.Byes)
+		}
+		for k, p := range schedule.Round(round) {
+			m := announced[i].Matches[k]
+			if m.MatchID != p.ID || m.PlayerAID != game.PlayerID(p.A) || m.PlayerBID != game.PlayerID(p.B) ||
+				m.GameType != "even_odd" || m.RefereeID != referee.id || m.RefereeEndpoint != referee.url {
+				t.Errorf("round %d announces %+v, want %s of %s and %s by %s", round, m, p.ID, game.PlayerID(p.A), game.PlayerID(p.B), referee.id)
+			}
+		}
+		if len(tables[i].Standings) != 5 || tables[i].RoundID.Number() != round {
+			t.Errorf("the table of round %d has %d lines and is of round %s", round, len(tables[i].Standings), tables[i].RoundID)
+		}
+		e := ends[i]
+		s := e.Summary
+		if e.MatchesCompleted.Value() != 2 || e.MatchesPlayed.Value() != 2 || s.TotalMatches.Value() != 2 ||
+			s.Wins.Value()+s.Draws.Value()+s.TechnicalLosses.Value() != 2 {
+			t.Errorf("the end of round %d says %+v %+v", round, e, s)
+		}
+		if next := e.NextRoundID; round < 5 && next.Number() != round+1 || round == 5 && !next.IsNull() {
+			t.Errorf("after round %d comes %q", round, next)
+		}
+	}
+	last := got[*protocol.LeagueCompleted](all)[0]
+	first := r.m.Standings()[0]
+	if last.TotalRounds.Value() != 5 || last.TotalMatches.Value() != 10 || last.Champion.PlayerID != first.PlayerID ||
+		last.Champion.DisplayName != first.DisplayName || last.Champion.Points.Value() != first.Points || len(last.FinalStandings) != 5 {
+		t.Errorf("the league's end says %+v with champion %+v", last, last.Champion)
+	}
+	for _, s := range last.FinalStandings {
+		if s.Rank < 1 || s.PlayerID == "" || s.DisplayName == "" || s.Wins.Value()+s.Draws.Value()+s.Losses.Value() != 4 {
+			t.Errorf("a line of the final table is %+v", s)
+		}
+	}
+}
+
+// The header of everything the manager sends fits the strict rules, which the
+// agents of these tests hold it to; what they cannot check is here.
+func TestTheManagerSignsWhatItSends(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
+	r.run()
+	referee := r.referee("north").conducts(fair)
+	players := r.field(2)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(players, referee) {
+		key := protocol.NewVerifier(s.token).ManagerToken("cup")
+		for _, m := range s.inbox.all() {
+			h := m.Head()
+			if h.AuthToken != key || h.LeagueID != "cup" || h.Sender != "league_manager" || !strings.HasPrefix(h.ConversationID, "cup-") {
+				t.Errorf("%s was sent a %s with header %+v", s.id, h.MessageType, h)
+			}
+		}
+	}
+}
+
+func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	north, south := r.referee("north"), r.referee("south")
+	players := r.field(4)
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	keys := make(map[string]bool)
+	for _, referee := range []*scripted{north, south} {
+		told := referee.announcements(1)
+		if len(told.Matches) != 2 || len(referee.own(told)) != 1 {
+			t.Fatalf("%s is told of %d matches, %d of them its own", referee.id, len(told.Matches), len(referee.own(told)))
+		}
+		for _, m := range told.Matches {
+			if m.RefereeID != referee.id {
+				if m.PlayerAKeys != nil || m.PlayerBKeys != nil || m.PlayerAEndpoint != "" || m.PlayerBEndpoint != "" {
+					t.Errorf("%s is told the keys or endpoints of %s, which is not its own", referee.id, m.MatchID)
+				}
+				continue
+			}
+			for _, p := range []struct {
+				id, endpoint string
+				keys         *protocol.KeyPair
+			}{{m.PlayerAID, m.PlayerAEndpoint, m.PlayerAKeys}, {m.PlayerBID, m.PlayerBEndpoint, m.PlayerBKeys}} {
+				player := players[slices.IndexFunc(players, func(s *scripted) bool { return s.id == p.id })]
+				want := protocol.NewVerifier(player.token).MatchKeys("cup", m.MatchID, referee.id)
+				if p.keys == nil || p.keys.Send != want.Send || p.keys.Expect != want.Expect || p.endpoint != player.url {
+					t.Errorf("%s is told %+v at %s of %s", referee.id, p.keys, p.endpoint, p.id)
+				}
+				keys[want.Send], keys[want.Expect] = true, true
+			}
+		}
+	}
+	for _, p := range players {
+		for _, m := range p.announcements(1).Matches {
+			if m.PlayerAKeys != nil || m.PlayerBKeys != nil || m.PlayerAEndpoint != "" || m.PlayerBEndpoint != "" {
+				t.Errorf("%s is told keys or endpoints: %+v", p.id, m)
+			}
+		}
+	}
+	if len(keys) != 8 {
+		t.Errorf("%d different keys for 4 players, want 8", len(keys))
+	}
+}
+
+func TestRefereesAreToldWhenThePlayersKnow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	referee := r.referee("north")
+	players := r.field(3)
+	gate := make(chan struct{})
+	players[1].on(protocol.TypeRoundAnnouncement, func(context.Context, *wire.Inbound) (protocol.Message, error) {
+		<-gate
+		return nil, nil
+	})
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	players[0].announcements(1)
+	players[2].announcements(1)
+	if n := len(referee.inbox.all()); n != 0 {
+		t.Errorf("the referee was sent %d messages before all players had acknowledged", n)
+	}
+	close(gate)
+	referee.announcements(1)
+	told := r.events.until(t, "the announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
+	if told.Acked != 3 || len(told.Missing) != 0 || told.Round != 1 || told.Message != protocol.TypeRoundAnnouncement {
+		t.Errorf("the announcement was acknowledged by %d and not by %v", told.Acked, told.Missing)
+	}
+}
+
+func TestLegsAndByes(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct{ players, legs, referees int }{{2, 3, 1}, {3, 2, 2}, {7, 1, 3}, {6, 2, 2}} {
+		t.Run(fmt.Sprintf("%d players, %d legs", size.players, size.legs), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *manager.Config) { c.Players, c.Legs = size.players, size.legs })
+			r.run()
+			for i := range size.referees {
+				r.referee(fmt.Sprintf("referee-%d", i)).conducts(fair)
+			}
+			r.field(size.players)
+			if err := r.finished(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(table(t, size.players, size.legs), rows(r.m.Standings())); diff != "" {
+				t.Errorf("the table (-want +got):\n%s", diff)
+			}
+			results := r.m.Results()
+			if want := size.players * (size.players - 1) / 2 * size.legs; len(results) != want {
+				t.Errorf("%d results, want %d", len(results), want)
+			}
+			for i, m := range results {
+				if m.Index != i {
+					t.Fatalf("result %d is of match %d", i, m.Index)
+				}
+			}
+		})
+	}
+}
+
+func TestEventsTellTheLeague(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
+	r.run()
+	r.referee("north").conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult {
+		return result(m, game.Even, game.Odd, 7)
+	})
+	r.field(2)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	var told []manager.EventKind
+	for _, e := range r.events.all() {
+		if e.Kind != manager.AgentState {
+			told = append(told, e.Kind)
+		}
+		if e.Kind == manager.MatchReported {
+			m := *e.Match
+			want := manager.Match{
+				Round: 1, ID: "R1M1", Seats: [2]int{0, 1}, Players: [2]string{"P01", "P02"}, RefereeID: "REF01",
+				Results: [2]game.Result{game.Loss, game.Win}, Points: [2]int{0, 3}, Choices: [2]game.Parity{game.Even, game.Odd},
+				Number: 7, Drawn: true,
+			}
+			if diff := cmp.Diff(want, m); diff != "" || m.Winner() != "P02" || m.Status() != "WIN" {
+				t.Errorf("the match (-want +got):\n%s", diff)
+			}
+		}
+	}
+	want := []manager.EventKind{
+		manager.AgentRegistered, manager.AgentRegistered, manager.AgentRegistered, manager.LeagueStarted,
+		manager.Notified, manager.MatchReported, manager.Notified, manager.Notified, manager.RoundCompleted,
+		manager.LeagueCompleted, manager.Notified,
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

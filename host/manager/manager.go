@@ -1,0 +1,236 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Manager manages one league. Its methods are safe for concurrent use; Run may
+// be called once.
+type Manager struct {
+	cfg      Config
+	endpoint *wire.Endpoint
+	journal  *journal.Journal // nil without a data directory
+	views    *views           // likewise
+
+	ctx    context.Context // of everything in the background; ends with Run
+	cancel context.CancelCauseFunc
+
+	// signup is held while an agent is taken on or the league starts, so that
+	// names, ids and the number of players are judged by what is in the journal.
+	signup sync.Mutex
+
+	mu         sync.Mutex // guards what follows
+	state      *state
+	contacts   map[string]*contact // by agent
+	reporting  map[string]*pending // results that are on their way into the journal, by match
+	scheduling bool                // the schedule is being made
+	announced  int                 // the round that the referees have been told of
+	programme  []protocol.AnnouncedMatch
+	changes    uint64 // counts whatever an answer to GET_SCHEDULE could show
+	schedule   cachedSchedule
+	events     []Event
+	busy       int // contacts whose queue is being delivered
+	stopped    bool
+
+	telling    sync.Mutex // held by whoever calls Config.Events
+	background sync.WaitGroup
+	wake       chan struct{} // tells the driver to look again
+	done       chan struct{} // closed when the league is over and everybody had a chance to know
+	doneOnce   sync.Once
+}
+
+// sender signs everything that the manager sends.
+const sender = string(protocol.RoleManager)
+
+// New returns the manager of a league. With a data directory it opens the
+// league's journal, which only one process can have open, and goes on where
+// that ends: the error wraps disk.ErrLocked or journal.ErrDamaged where those
+// are the cause. Whoever calls New must call Run or Close.
+func New(cfg Config) (*Manager, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{
+		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reporting: make(map[string]*pending),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	m.ctx, m.cancel = context.WithCancelCause(context.Background())
+	m.endpoint = &wire.Endpoint{
+		Codec:    protocol.NewCodec(cfg.Mode, cfg.Dialects...),
+		Sender:   func() string { return sender },
+		Now:      cfg.Now,
+		Handlers: m.handlers(),
+		Default:  m.authenticated(m.unwanted),
+		Log:      cfg.Log,
+	}
+	if cfg.DataDir != "" {
+		if err := m.open(); err != nil {
+			return nil, fmt.Errorf("manager: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// JournalName returns the name of the file in which the manager of a league
+// keeps its journal.
+func JournalName(dataDir, league string) string {
+	return filepath.Join(dataDir, "data", "leagues", league, "manager.journal")
+}
+
+// open opens the journal and takes over what it holds.
+func (m *Manager) open() error {
+	name := JournalName(m.cfg.DataDir, m.cfg.LeagueID)
+	j, found, err := journal.Open(name, journal.Options{NoSync: m.cfg.NoSync})
+	if err != nil {
+		return err
+	}
+	s, err := replay(m.cfg.LeagueID, found.Events)
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w: %w; restore the file from a copy, or move it away to begin anew", name, journal.ErrDamaged, err), j.Close())
+	}
+	if found.Repaired != "" {
+		m.cfg.Log.Warn("the journal was repaired", "file", name, "repair", found.Repaired)
+	}
+	if s.schedule != nil && s.schedule.Legs() != m.cfg.Legs {
+		m.cfg.Log.Warn("the league goes on with the legs it started with", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
+	}
+	m.journal, m.state, m.views = j, s, newViews(m)
+	m.views.catchUp()
+	for _, a := range s.agents {
+		m.meet(a).life = LifeRegistered
+	}
+	if s.told {
+		m.finish()
+	}
+	return nil
+}
+
+// Handler returns what serves the manager's endpoint. A server in tolerant mode
+// should also accept objects without JSON-RPC (jsonrpc.Config.AcceptObjects).
+func (m *Manager) Handler() jsonrpc.Handler {
+	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+		answer := m.endpoint.Handle(ctx, req)
+		m.tell()
+		// A league that starts by itself does so after the answer to the last
+		// registration, since its player cannot know the manager's token before.
+		m.mu.Lock()
+		if m.due() {
+			m.poke()
+		}
+		m.mu.Unlock()
+		return answer
+	})
+}
+
+// Refuse gives what a server refuses by itself the shape of the league's
+// errors: it is a jsonrpc.RefuseFunc.
+func (m *Manager) Refuse(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	return m.endpoint.Refuse(ctx, req, r)
+}
+
+// Done is closed when the league is over and everybody who can be reached has
+// been told. Run may go on for a while to tell the others.
+func (m *Manager) Done() <-chan struct{} { return m.done }
+
+func (m *Manager) finish() { m.doneOnce.Do(func() { close(m.done) }) }
+
+// Standings returns the table as it is.
+func (m *Manager) Standings() []Standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]Standing(nil), m.state.standings()...)
+}
+
+// Results returns the matches that are over, in the order of the schedule.
+func (m *Manager) Results() []Match {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state.schedule == nil {
+		return nil
+	}
+	var all []Match
+	for _, p := range m.state.schedule.Matches() {
+		if m.state.matches[p.Index].outcome.over() {
+			all = append(all, m.state.finished(p))
+		}
+	}
+	return all
+}
+
+// record puts an event into the journal and then into effect. When it returns
+// nil, what the event says may be told to anybody.
+func (m *Manager) record(ctx context.Context, e event) error {
+	if m.journal != nil {
+		// Who asked for it may be gone; the event stands all the same.
+		err := m.journal.Append(context.WithoutCancel(ctx), e.kind(), e)
+		if errors.Is(err, journal.ErrClosed) {
+			return stopping()
+		}
+		if err != nil {
+			m.cancel(fmt.Errorf("manager: %w; what is on disk is unknown now, start again to read it", err))
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := e.apply(m.state); err != nil {
+		err = fmt.Errorf("manager: %s event: %w", e.kind(), err)
+		m.cancel(err)
+		return err
+	}
+	m.follow(e)
+	return nil
+}
+
+// stopping refuses what comes while the manager ends: a later attempt may meet
+// the next one.
+func stopping() error {
+	return protocol.RefuseHTTP(503, "The manager is shutting down; try again when it is back.")
+}
+
+// poke tells the driver to look again.
+func (m *Manager) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close gives up the journal of a manager that is never run.
+func (m *Manager) Close() error {
+	m.cancel(errors.New("the manager was closed"))
+	return m.shut()
+}
+
+// shut ends everything in the background and closes the journal.
+func (m *Manager) shut() error {
+	m.mu.Lock()
+	again := m.stopped
+	m.stopped = true
+	for _, c := range m.contacts {
+		if c.deadline != nil {
+			c.deadline.Stop()
+		}
+	}
+	m.mu.Unlock()
+	if again {
+		return nil
+	}
+	m.background.Wait()
+	m.tellAll()
+	if m.journal == nil {
+		return nil
+	}
+	m.views.flush()
+	return m.journal.Close()
+}

@@ -1,0 +1,139 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+func (m *Manager) query(_ context.Context, in *wire.Inbound, from caller) (protocol.Message, error) {
+	msg, err := wire.Decode[*protocol.LeagueQuery](in)
+	if err != nil {
+		return nil, err
+	}
+	if msg.LeagueID != "" && msg.LeagueID != m.cfg.LeagueID {
+		return nil, protocol.Refuse(protocol.CodeLeagueNotFound, in.Type, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).
+			With("league_id", m.cfg.LeagueID)
+	}
+	params := msg.QueryParams
+	if params == nil {
+		params = new(protocol.QueryParams)
+	}
+	h := protocol.Header{MessageType: protocol.TypeLeagueQueryResponse, LeagueID: m.cfg.LeagueID}
+	switch msg.QueryType {
+	case protocol.QueryStandings:
+		return answerQuery(h, msg.QueryType, m.standingsData())
+	case protocol.QuerySchedule:
+		return m.scheduleAnswer(h, params.RoundID)
+	case protocol.QueryPlayers:
+		return answerQuery(h, msg.QueryType, m.playersData(from))
+	case protocol.QueryStatus:
+		return answerQuery(h, msg.QueryType, m.status())
+	case protocol.QueryNextMatch:
+		data, err := m.nextMatch(params.PlayerID, from)
+		if err != nil {
+			return nil, err
+		}
+		return answerQuery(h, msg.QueryType, data)
+	}
+	return nil, protocol.Refuse(protocol.CodeInvalidQueryType, in.Type, fmt.Sprintf("There is no query %s.", msg.QueryType))
+}
+
+// answerQuery is protocol.NewQueryResponse with the result that handlers have.
+func answerQuery[T protocol.QueryData](h protocol.Header, queryType string, data T) (protocol.Message, error) {
+	answer, err := protocol.NewQueryResponse(h, queryType, data)
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+func (m *Manager) standingsData() protocol.StandingsData {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return protocol.StandingsData{CurrentRound: protocol.Some(m.state.round()), Standings: onWire(m.state.standings())}
+}
+
+func (m *Manager) playersData(from caller) protocol.PlayersData {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	players := make([]protocol.PlayerInfo, 0, len(m.state.players))
+	for _, a := range m.state.seating() {
+		info := protocol.PlayerInfo{
+			PlayerID: a.id, DisplayName: a.reg.Name, Version: a.reg.Version, GameTypes: a.reg.Games,
+			State: string(m.contacts[a.id].life),
+		}
+		if from.role != protocol.RolePlayer {
+			info.ContactEndpoint = a.reg.Endpoint
+		}
+		players = append(players, info)
+	}
+	return protocol.PlayersData{Players: players}
+}
+
+// status returns how far the league is.
+func (m *Manager) status() protocol.StatusData {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.state
+	d := protocol.StatusData{
+		LeagueID: m.cfg.LeagueID, CurrentRound: protocol.Some(s.round()), TotalRounds: protocol.Some(s.rounds()),
+		MatchesCompleted: protocol.Some(s.reports), TotalMatches: protocol.Some(len(s.matches)),
+	}
+	switch {
+	case s.over():
+		d.Status, d.State = protocol.LeagueFinished, "LEAGUE_COMPLETED"
+	case s.running():
+		d.Status, d.State = protocol.LeagueRunning, "RUNNING_LEAGUE"
+	case m.scheduling:
+		d.Status, d.State = protocol.LeagueScheduling, "CREATING_SCHEDULE"
+	default:
+		d.Status, d.State = protocol.LeagueWaiting, "WAITING_FOR_REGISTRATIONS"
+	}
+	return d
+}
+
+// nextMatch returns the first match of a player that is not over.
+func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if id == "" && from.role == protocol.RolePlayer {
+		id = from.agent.id
+	}
+	if id == "" {
+		e := protocol.Refuse(protocol.CodeMissingField, protocol.TypeLeagueQuery, "Say whose next match is meant in query_params.player_id.")
+		e.Violations = []protocol.Violation{{Path: "/query_params/player_id", Rule: "required"}}
+		return protocol.NextMatchData{}, e
+	}
+	if a := m.state.agents[id]; a == nil || a.role != protocol.RolePlayer {
+		return protocol.NextMatchData{}, protocol.Refuse(protocol.CodePlayerNotRegistered, protocol.TypeLeagueQuery,
+			"There is no such player; GET_PLAYERS lists the players.").With("player_id", id)
+	}
+	seat, playing := m.state.seatOf[id]
+	for round := m.state.round(); playing && round <= m.state.rounds(); round++ {
+		for _, p := range m.state.schedule.Round(round) {
+			if (p.A == seat || p.B == seat) && !m.state.matches[p.Index].outcome.over() {
+				return protocol.NextMatchData{NextMatch: m.describe(p, seat)}, nil
+			}
+		}
+	}
+	return protocol.NextMatchData{}, nil
+}
+
+// describe tells the player on a seat of a match to come.
+func (m *Manager) describe(p game.Pairing, seat int) *protocol.NextMatch {
+	next := &protocol.NextMatch{
+		MatchID: p.ID, RoundID: protocol.RoundNumber(p.Round), GameType: protocol.GameEvenOdd,
+		RoleInMatch: protocol.PlayerA, OpponentID: m.state.seats[p.B].id,
+	}
+	if seat == p.B {
+		next.RoleInMatch, next.OpponentID = protocol.PlayerB, m.state.seats[p.A].id
+	}
+	if referee := m.refereeOf(p); referee != nil {
+		next.RefereeID, next.RefereeEndpoint = referee.id, referee.reg.Endpoint
+	}
+	return next
+}

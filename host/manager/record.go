@@ -1,0 +1,152 @@
+package manager
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// An event is one entry of the journal: the only way in which a league's state
+// changes.
+type event interface {
+	kind() string
+	apply(s *state) error
+}
+
+// registered says that an agent was taken on, or, for an id that is known,
+// what has become of it: a new token, a new endpoint.
+type registered struct {
+	Role     protocol.Role `json:"role"`
+	ID       string        `json:"id"`
+	Replaces string        `json:"replaces,omitempty"` // an id that is given up for it
+	// Verifier is key-equivalent; the journal is readable to its owner only.
+	Verifier string    `json:"verifier"`
+	Dialect  string    `json:"dialect"`
+	Name     string    `json:"display_name"`
+	Version  string    `json:"version,omitempty"`
+	Games    []string  `json:"game_types,omitempty"`
+	Endpoint string    `json:"contact_endpoint"`
+	Capacity int       `json:"max_concurrent_matches,omitempty"`
+	Mark     string    `json:"mark,omitempty"` // of the request, to know it again
+	At       time.Time `json:"at"`
+}
+
+// started fixes who plays and on which seat, and with that the schedule.
+type started struct {
+	Legs  int       `json:"legs"`
+	Seats []string  `json:"seats"`
+	At    time.Time `json:"at"`
+}
+
+// assigned says which referees conduct which matches of a round.
+type assigned struct {
+	Round    int      `json:"round"`
+	Referees []string `json:"referees"` // by match of the round; "" leaves it as it is
+}
+
+// reported is a result that was accepted.
+type reported struct {
+	Match   string    `json:"match"`
+	Referee string    `json:"referee"`
+	A       side      `json:"a"`
+	B       side      `json:"b"`
+	Number  *int      `json:"number,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// side is one player's part of a result.
+type side struct {
+	Result string `json:"result"` // game.Result
+	Choice string `json:"choice,omitempty"`
+}
+
+// roundCompleted says that a round was played and everybody was told.
+type roundCompleted struct {
+	Round int       `json:"round"`
+	At    time.Time `json:"at"`
+}
+
+// completed says that everybody was told of the league's end, or given up on.
+type completed struct {
+	Champion string    `json:"champion"`
+	At       time.Time `json:"at"`
+}
+
+func (*registered) kind() string     { return "registered" }
+func (*started) kind() string        { return "started" }
+func (*assigned) kind() string       { return "assigned" }
+func (*reported) kind() string       { return "reported" }
+func (*roundCompleted) kind() string { return "round_completed" }
+func (*completed) kind() string      { return "completed" }
+
+// readEvent is the inverse of what the journal keeps of an event.
+func readEvent(j journal.Event) (event, error) {
+	var e event
+	switch j.Type {
+	case "registered":
+		e = new(registered)
+	case "started":
+		e = new(started)
+	case "assigned":
+		e = new(assigned)
+	case "reported":
+		e = new(reported)
+	case "round_completed":
+		e = new(roundCompleted)
+	case "completed":
+		e = new(completed)
+	default:
+		return nil, fmt.Errorf("there is no event %q; a newer version may have written it", j.Type)
+	}
+	if err := json.Unmarshal(j.Data, e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// replay makes a state of the events of a journal.
+func replay(league string, events []journal.Event) (*state, error) {
+	s := newState(league)
+	for _, j := range events {
+		e, err := readEvent(j)
+		if err == nil {
+			err = e.apply(s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("event %d (%s): %w", j.Seq, j.Type, err)
+		}
+	}
+	return s, nil
+}
+
+// Replay recomputes a league's table from the events of its manager's journal,
+// by nothing but the rules: for audits, and for a second look at a table.
+func Replay(league string, events []journal.Event) ([]Standing, error) {
+	s, err := replay(league, events)
+	if err != nil {
+		return nil, fmt.Errorf("replay league %s: %w", league, err)
+	}
+	return s.standings(), nil
+}
+
+// numbered returns the drawn number as the journal keeps it.
+func numbered(n int32) *int {
+	if n == noNumber {
+		return nil
+	}
+	number := int(n)
+	return &number
+}
+
+func parseResult(s string) (game.Result, error) {
+	for _, r := range []game.Result{game.Win, game.Drawn, game.Loss, game.TechnicalLoss} {
+		if r.String() == s {
+			return r, nil
+		}
+	}
+	return game.NoResult, fmt.Errorf("there is no result %q", s)
+}

@@ -1,0 +1,256 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// rejection turns a registration away for a reason that has no number of its
+// own: the answer is one of status REJECTED.
+type rejection struct{ reason string }
+
+func (r *rejection) Error() string { return r.reason }
+
+func (m *Manager) registerReferee(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+	a, err := refereeApplication(in)
+	if err != nil {
+		return nil, err
+	}
+	return m.register(ctx, in, a)
+}
+
+func (m *Manager) registerPlayer(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+	a, err := playerApplication(in)
+	if err != nil {
+		return nil, err
+	}
+	return m.register(ctx, in, a)
+}
+
+func (m *Manager) register(ctx context.Context, in *wire.Inbound, a application) (protocol.Message, error) {
+	e, token, err := m.signUp(ctx, a)
+	var turnedAway *rejection
+	if errors.As(err, &turnedAway) {
+		m.cfg.Log.Info("a registration was rejected", "name", a.name, "url", a.endpoint, "reason", turnedAway.reason)
+		in.Header.LeagueID = "" // the answer names no league
+		return protocol.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.cfg.Log.Info("an agent registered", "agent", e.ID, "name", e.Name, "url", e.Endpoint, "dialect", e.Dialect, "token", protocol.Mask(token))
+	if m.cfg.Probe == ProbeWarn {
+		m.probeLater(e.ID, e.Endpoint)
+	}
+	h := protocol.Header{AuthToken: token, LeagueID: m.cfg.LeagueID}
+	if a.role == protocol.RoleReferee {
+		h.MessageType = protocol.TypeRefereeRegisterResponse
+		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: e.ID, Reason: protocol.Null[string]()}, nil
+	}
+	h.MessageType = protocol.TypeLeagueRegisterResponse
+	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: e.ID, Reason: protocol.Null[string]()}, nil
+}
+
+// signUp takes an agent on and returns its registration and its token.
+func (m *Manager) signUp(ctx context.Context, a application) (*registered, string, error) {
+	if !m.allowed(a.endpoint) {
+		return nil, "", &rejection{"Host not allowed: the contact endpoint is neither on this machine nor on an allowed host"}
+	}
+	if m.cfg.Probe == ProbeRequire {
+		if _, err := m.decide(a); err != nil { // spares the probe
+			return nil, "", err
+		}
+		if err := m.probe(ctx, a.endpoint); err != nil {
+			return nil, "", protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind,
+				"The contact endpoint cannot be reached; listen on it before you register.").With("contact_endpoint", a.endpoint)
+		}
+	}
+	m.signup.Lock()
+	defer m.signup.Unlock()
+	e, err := m.decide(a)
+	if err != nil {
+		return nil, "", err
+	}
+	token := a.token
+	if e.Verifier == "" {
+		if token, err = protocol.NewToken(m.cfg.Random, e.ID); err != nil {
+			return nil, "", err
+		}
+		e.Verifier = protocol.NewVerifier(token).String()
+	}
+	return e, token, m.record(ctx, e)
+}
+
+// decide returns what an application leads to: a registration of a new agent,
+// or of one that is known. Without a verifier it is to have a new token.
+func (m *Manager) decide(a application) (*registered, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.state
+	if s.over() {
+		return nil, &rejection{"League already completed"}
+	}
+	e := &registered{
+		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
+		Endpoint: a.endpoint, Capacity: a.capacity, Mark: a.mark, At: m.cfg.Now(),
+	}
+	old := m.returning(a, e.At)
+	switch {
+	case old != nil:
+	case a.role == protocol.RolePlayer && s.schedule != nil:
+		return nil, &rejection{"League already started"}
+	case len(*s.list(a.role)) >= m.limit(a.role):
+		return nil, m.full(a)
+	}
+	if err := m.unique(a, old); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		e.ID = m.idFor(a)
+		return e, nil
+	}
+	e.ID = old.id
+	if m.holds(a, old) {
+		e.Verifier, e.Mark, e.At = old.reg.Verifier, old.reg.Mark, old.reg.At
+		return e, nil
+	}
+	if a.mark != "" && a.mark == old.reg.Mark {
+		e.At = old.reg.At // the window is not prolonged
+		return e, nil
+	}
+	if n, ok := idNumber(a.role, a.asked); ok && s.schedule == nil && a.asked != old.id && s.free(a.role, n) {
+		e.ID, e.Replaces = a.asked, old.id
+	}
+	return e, nil
+}
+
+// holds reports whether an application shows the current token of an agent.
+func (m *Manager) holds(a application, old *agent) bool {
+	return a.token != "" && old.verifier.Verify(a.token)
+}
+
+// returning finds the agent that registers again: it holds its token, or it
+// repeats a request whose answer was lost, or it may replace itself because
+// nothing is at stake yet.
+func (m *Manager) returning(a application, now time.Time) *agent {
+	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.holds(a, old) {
+		return old
+	}
+	for _, old := range *m.state.list(a.role) {
+		age := now.Sub(old.reg.At)
+		switch {
+		case a.mark != "" && a.mark == old.reg.Mark && age.Abs() <= repeatWindow:
+			return old
+		case m.cfg.Mode == protocol.Tolerant && m.state.schedule == nil && a.endpoint == old.reg.Endpoint:
+			return old
+		}
+	}
+	return nil
+}
+
+// tokenOwner returns the id that a token claims to belong to.
+func tokenOwner(token string) string {
+	rest, _ := strings.CutPrefix(token, "tok-")
+	if i := strings.LastIndexByte(rest, '-'); i >= 0 {
+		return rest[:i]
+	}
+	return ""
+}
+
+func (m *Manager) limit(role protocol.Role) int {
+	if role == protocol.RoleReferee {
+		return m.cfg.MaxReferees
+	}
+	return m.cfg.MaxPlayers
+}
+
+func (m *Manager) full(a application) error {
+	most, now := m.limit(a.role), len(*m.state.list(a.role))
+	e := protocol.Refuse(protocol.CodeLeagueFull, a.kind, fmt.Sprintf("The league has all the %ss it takes (%d).", a.role, most))
+	if a.role == protocol.RoleReferee {
+		return e.With("max_referees", most).With("current_referees", now)
+	}
+	return e.With("max_players", most).With("current_players", now)
+}
+
+// unique refuses a name or an endpoint that another agent of the role has. Two
+// referees may have one name, as nobody mistakes them in a table.
+func (m *Manager) unique(a application, self *agent) error {
+	var endpoint *protocol.Error
+	names := make(map[string]bool)
+	for _, other := range *m.state.list(a.role) {
+		if other == self {
+			continue
+		}
+		names[other.reg.Name] = true
+		if other.reg.Endpoint == a.endpoint {
+			endpoint = protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind,
+				"Another agent has registered with this contact endpoint; register again with the token you were given, or from another endpoint.")
+		}
+	}
+	if a.role == protocol.RolePlayer && names[a.name] {
+		suggestion := a.name
+		for n := 2; names[suggestion]; n++ {
+			suggestion = fmt.Sprintf("%s %d", a.name, n)
+		}
+		return protocol.Refuse(protocol.CodeDuplicateName, a.kind,
+			fmt.Sprintf("There is a player %q already; choose another display_name, or register again with the token you were given.", a.name)).
+			With("display_name", a.name).With("suggestion", suggestion)
+	}
+	if endpoint != nil {
+		return endpoint.With("contact_endpoint", a.endpoint)
+	}
+	return nil
+}
+
+// idFor returns the id that was asked for, if it has the form and is free, and
+// else the next.
+func (m *Manager) idFor(a application) string {
+	if n, ok := idNumber(a.role, a.asked); ok && m.state.free(a.role, n) {
+		return a.asked
+	}
+	return m.state.nextID(a.role)
+}
+
+// probe finds out whether an endpoint can be reached. Any answer will do.
+func (m *Manager) probe(ctx context.Context, endpoint string) error {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+	defer cancel()
+	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping"})
+	for _, kind := range []error{jsonrpc.ErrConnect, jsonrpc.ErrClosed, jsonrpc.ErrTimeout, context.Canceled} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	return nil
+}
+
+// probeLater probes without keeping anybody waiting: some agents register
+// before they listen, or cannot answer while they wait for our answer.
+func (m *Manager) probeLater(id, endpoint string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	m.background.Go(func() {
+		if err := m.probe(m.ctx, endpoint); err != nil && m.ctx.Err() == nil {
+			m.cfg.Log.Warn("an agent registered with an endpoint that cannot be reached", "agent", id, "url", endpoint, "error", err)
+		}
+	})
+}
+
+// due reports whether the league is to start by itself. It is called with m.mu
+// held.
+func (m *Manager) due() bool {
+	s := m.state
+	return m.cfg.Players >= game.MinPlayers && s.schedule == nil && len(s.players) >= m.cfg.Players && len(s.referees) > 0
+}

@@ -1,0 +1,258 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Run drives the league to its end: it starts the league when it is due, plays
+// round after round, and tells everybody. It returns nil when the league is
+// over and everybody has been told or given up on, and an error when ctx ends
+// before that or the journal cannot be written. Then nothing of the manager
+// runs any more; the handler goes on answering questions about the league.
+func (m *Manager) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
+	defer stop()
+	err := m.drive()
+	if err == nil {
+		m.cancel(errors.New("the league is over"))
+	} else {
+		m.cancel(err)
+		err = fmt.Errorf("manager of %s: %w", m.cfg.LeagueID, err)
+	}
+	return errors.Join(err, m.shut())
+}
+
+func (m *Manager) drive() error {
+	if err := m.begin(); err != nil {
+		return err
+	}
+	for {
+		m.mu.Lock()
+		round, over := m.state.round(), m.state.over()
+		m.mu.Unlock()
+		if over {
+			return m.conclude()
+		}
+		if err := m.playRound(round); err != nil {
+			return err
+		}
+		if err := m.completeRound(round); err != nil {
+			return err
+		}
+	}
+}
+
+// until returns when the condition, which is asked with m.mu held, is true.
+func (m *Manager) until(condition func() bool) error {
+	for {
+		m.mu.Lock()
+		ok := condition()
+		m.mu.Unlock()
+		m.tell()
+		if m.ctx.Err() != nil {
+			return context.Cause(m.ctx)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-m.wake:
+		case <-m.ctx.Done():
+		}
+	}
+}
+
+// begin waits for the start of the league, and starts it when it is due.
+func (m *Manager) begin() error {
+	var due bool
+	err := m.until(func() bool {
+		due = m.due()
+		return due || m.state.schedule != nil
+	})
+	if err != nil || !due {
+		return err
+	}
+	return m.Start(m.ctx)
+}
+
+// playRound plays a round, or what is left of it, until every match has a
+// result. Whatever happens in the meantime (a referee dies, another one comes, a
+// player returns at another address) leaves marks, and the loop does what the
+// marks say.
+func (m *Manager) playRound(round int) error {
+	m.mu.Lock()
+	m.programme, m.announced = nil, 0
+	for _, c := range m.contacts {
+		c.stale = true
+	}
+	m.mu.Unlock()
+	for {
+		if err := m.assign(round); err != nil {
+			return err
+		}
+		m.announce(round)
+		var again bool
+		err := m.until(func() bool {
+			m.sweep()
+			again = m.assignment(round) != nil || m.anyStale()
+			return again || m.state.left[round-1] == 0
+		})
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// assign gives matches without a referee to one.
+func (m *Manager) assign(round int) error {
+	m.mu.Lock()
+	e := m.assignment(round)
+	m.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return m.record(m.ctx, e)
+}
+
+// announce tells everybody who does not know it what the round is now: the
+// players first, and the referees when all players have acknowledged or had
+// their time, since a referee begins at once.
+func (m *Manager) announce(round int) {
+	m.mu.Lock()
+	players := m.takeStale(protocol.RolePlayer)
+	m.mu.Unlock()
+	if len(players) > 0 {
+		m.broadcast(round, players, notice{protocol.TypeRoundAnnouncement, func(c *contact) protocol.Message { return m.announcement(round, c) }})
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	referees := m.takeStale(protocol.RoleReferee)
+	m.announced = round
+	m.changes++
+	if len(referees) > 0 {
+		m.send(protocol.TypeRoundAnnouncement, referees, func(c *contact) protocol.Message { return m.announcement(round, c) })
+	}
+}
+
+// takeStale returns the agents of a role that are to be told of the round, in
+// the order of their registration. It is called with m.mu held.
+func (m *Manager) takeStale(role protocol.Role) []*contact {
+	var stale []*contact
+	for _, a := range *m.state.list(role) {
+		if c := m.contacts[a.id]; c.stale {
+			c.stale = false
+			stale = append(stale, c)
+		}
+	}
+	return stale
+}
+
+func (m *Manager) anyStale() bool {
+	for _, c := range m.contacts {
+		if c.stale {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep looks after the referees whose deadline has passed: where others are
+// alive they are given up, and else told again. It is called with m.mu held.
+func (m *Manager) sweep() {
+	for _, a := range m.state.referees {
+		c := m.contacts[a.id]
+		if !c.late {
+			continue
+		}
+		c.late = false
+		if a.load == 0 {
+			continue
+		}
+		m.cfg.Log.Warn("a referee owes reports and is silent", "referee", a.id, "matches", a.load, "for", c.patience)
+		m.setLife(c, LifeSuspended)
+		m.changes++
+		if m.othersAlive(c) {
+			c.dead = true
+		} else {
+			c.stale = true
+		}
+	}
+}
+
+func (m *Manager) othersAlive(not *contact) bool {
+	for _, a := range m.state.referees {
+		if c := m.contacts[a.id]; c != not && !c.dead {
+			return true
+		}
+	}
+	return false
+}
+
+// completeRound tells everybody of the table and of the round's end, and
+// records that. After a crash in between they are told again.
+func (m *Manager) completeRound(round int) error {
+	m.mu.Lock()
+	table, over := m.standingsUpdate(round), m.roundOver(round)
+	m.mu.Unlock()
+	m.broadcast(round, nil, notice{protocol.TypeLeagueStandingsUpdate, table}, notice{protocol.TypeRoundCompleted, over})
+	if m.ctx.Err() != nil {
+		return context.Cause(m.ctx)
+	}
+	return m.record(m.ctx, &roundCompleted{Round: round, At: m.cfg.Now()})
+}
+
+// conclude tells everybody that the league is over. It waits for those who are
+// tried again, since nobody will try them later.
+func (m *Manager) conclude() error {
+	m.mu.Lock()
+	if m.state.told {
+		m.mu.Unlock()
+		return nil
+	}
+	table, write := m.state.standings(), m.leagueOver()
+	m.emit(Event{Kind: LeagueCompleted, Total: m.state.rounds(), Standings: table})
+	m.mu.Unlock()
+	m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write})
+	m.tellAll()
+	m.finish()
+	if err := m.until(func() bool { return m.busy == 0 }); err != nil {
+		return err
+	}
+	return m.record(m.ctx, &completed{Champion: table[0].PlayerID, At: m.cfg.Now()})
+}
+
+// notice is a message to many.
+type notice struct {
+	kind  protocol.Type
+	build func(c *contact) protocol.Message
+}
+
+// broadcast sends messages, one after the other to each, to the given agents or
+// to everybody, and returns when all have had an attempt at each or are not
+// waited for.
+func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
+	m.mu.Lock()
+	if to == nil {
+		for _, role := range []protocol.Role{protocol.RolePlayer, protocol.RoleReferee} {
+			for _, a := range *m.state.list(role) {
+				to = append(to, m.contacts[a.id])
+			}
+		}
+	}
+	tallies := make([]*tally, len(notices))
+	for i, n := range notices {
+		tallies[i] = m.send(n.kind, to, n.build)
+	}
+	m.mu.Unlock()
+	for i, t := range tallies {
+		m.wait(m.ctx, t)
+		m.mu.Lock()
+		m.close(notices[i].kind, round, t)
+		m.mu.Unlock()
+	}
+	m.tell()
+}

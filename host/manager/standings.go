@@ -1,0 +1,138 @@
+package manager
+
+import (
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Standing is a player's line of the table. The first has rank 1, and no rank
+// is shared.
+type Standing struct {
+	Rank            int    `json:"rank"`
+	PlayerID        string `json:"player_id"`
+	DisplayName     string `json:"display_name"`
+	Played          int    `json:"played"`
+	Wins            int    `json:"wins"`
+	Draws           int    `json:"draws"`
+	Losses          int    `json:"losses"` // technical losses among them
+	TechnicalLosses int    `json:"technical_losses"`
+	Points          int    `json:"points"`
+}
+
+// standings returns the table, first rank first. Before the start it has the
+// players in the order of their numbers, with nothing played. The caller must
+// not change it.
+func (s *state) standings() []Standing {
+	if s.ranked != nil {
+		return s.ranked
+	}
+	seats, rows := s.seats, []game.Row(nil)
+	if s.schedule == nil {
+		seats = s.seating()
+		rows = make([]game.Row, len(seats))
+		for i := range rows {
+			rows[i].Seat = i
+		}
+	} else {
+		rows = s.table.Ranking()
+	}
+	s.ranked = make([]Standing, len(rows))
+	for i, r := range rows {
+		a := seats[r.Seat]
+		s.ranked[i] = Standing{
+			Rank: i + 1, PlayerID: a.id, DisplayName: a.reg.Name, Played: r.Played, Wins: r.Wins, Draws: r.Draws,
+			Losses: r.Losses, TechnicalLosses: r.TechnicalLosses, Points: r.Points,
+		}
+	}
+	return s.ranked
+}
+
+// onWire returns a table as messages bear it.
+func onWire(table []Standing) []protocol.Standing {
+	rows := make([]protocol.Standing, len(table))
+	for i, s := range table {
+		rows[i] = protocol.Standing{
+			Rank: s.Rank, PlayerID: s.PlayerID, DisplayName: s.DisplayName, Played: protocol.Some(s.Played),
+			Wins: protocol.Some(s.Wins), Draws: protocol.Some(s.Draws), Losses: protocol.Some(s.Losses), Points: s.Points,
+		}
+	}
+	return rows
+}
+
+// Summary counts the matches of a round by how they ended. Wins, Draws and
+// TechnicalLosses add up to Matches.
+type Summary struct {
+	Matches         int `json:"matches"`
+	Wins            int `json:"wins"`
+	Draws           int `json:"draws"`
+	TechnicalLosses int `json:"technical_losses"`
+}
+
+func (s *state) summary(round int) Summary {
+	pairings := s.schedule.Round(round)
+	sum := Summary{Matches: len(pairings)}
+	for _, p := range pairings {
+		switch v := s.matches[p.Index].outcome.verdict(); {
+		case v.Technical():
+			sum.TechnicalLosses++
+		case v.ResultA == game.Drawn:
+			sum.Draws++
+		default:
+			sum.Wins++
+		}
+	}
+	return sum
+}
+
+// Match is a match whose result was accepted.
+type Match struct {
+	Index     int       `json:"index"` // in the schedule, from 0
+	Round     int       `json:"round_id"`
+	ID        string    `json:"match_id"`
+	Seats     [2]int    `json:"seats"` // of A and B, from 0
+	Players   [2]string `json:"players"`
+	RefereeID string    `json:"referee_id"`
+
+	Results [2]game.Result `json:"-"` // of A and B
+	Points  [2]int         `json:"points"`
+	Choices [2]game.Parity `json:"-"` // NoParity where none was made or told
+	// Number is the number drawn; Drawn is false where none was drawn or told.
+	Number int  `json:"number"`
+	Drawn  bool `json:"drawn"`
+}
+
+// Winner returns the winner's id, or "".
+func (m Match) Winner() string {
+	for i, r := range m.Results {
+		if r == game.Win {
+			return m.Players[i]
+		}
+	}
+	return ""
+}
+
+// Status returns "WIN", "DRAW" or "TECHNICAL_LOSS".
+func (m Match) Status() string {
+	switch {
+	case m.Results[0] == game.TechnicalLoss || m.Results[1] == game.TechnicalLoss:
+		return protocol.StatusTechnicalLoss
+	case m.Results[0] == game.Drawn:
+		return protocol.StatusDraw
+	}
+	return protocol.StatusWin
+}
+
+// finished describes a match that is over.
+func (s *state) finished(p game.Pairing) Match {
+	m := &s.matches[p.Index]
+	v := m.outcome.verdict()
+	told := Match{
+		Index: p.Index, Round: p.Round, ID: p.ID, Seats: [2]int{p.A, p.B},
+		Players: [2]string{s.seats[p.A].id, s.seats[p.B].id}, RefereeID: m.referee.id,
+		Results: m.outcome.results, Points: [2]int{v.PointsA, v.PointsB}, Choices: m.outcome.choices,
+	}
+	if m.outcome.number != noNumber {
+		told.Number, told.Drawn = int(m.outcome.number), true
+	}
+	return told
+}

@@ -1,0 +1,298 @@
+package manager
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// state is a league as its events have made it. It is pure: it holds nothing
+// that a replay of the events would not bring back, reads no clock and does no
+// I/O. Whatever was not an event (who answers, what is on its way) is kept by
+// the Manager. It is not safe for concurrent use.
+type state struct {
+	league   string
+	agents   map[string]*agent
+	players  []*agent // in the order of registration
+	referees []*agent
+
+	// Since the start:
+	schedule *game.Schedule
+	seats    []*agent
+	seatOf   map[string]int
+	matches  []match // by index in the schedule
+	left     []int   // by round, from 0: how many matches are not over
+	table    *game.Table
+	reports  int
+	closed   int // rounds that are completed
+	told     bool
+
+	ranked []Standing // what standings returned last; nil if that is outdated
+}
+
+// agent is a referee or a player as it registered.
+type agent struct {
+	role     protocol.Role
+	id       string
+	number   int // the one in its id, by which players are seated
+	verifier protocol.Verifier
+	reg      registered
+	load     int // matches that it is to conduct and that are not over
+}
+
+// match is what is known of a scheduled match. There may be millions.
+type match struct {
+	referee *agent // nil until its round comes
+	at      int64  // of its report, in nanoseconds since 1970
+	outcome outcome
+}
+
+func newState(league string) *state {
+	return &state{league: league, agents: make(map[string]*agent)}
+}
+
+// running reports whether matches are being played.
+func (s *state) running() bool { return s.schedule != nil && s.closed < s.schedule.Rounds() }
+
+// over reports whether all rounds are completed.
+func (s *state) over() bool { return s.schedule != nil && s.closed == s.schedule.Rounds() }
+
+// round is the one under way: 0 before the first, the last one at the end.
+func (s *state) round() int {
+	if s.schedule == nil {
+		return 0
+	}
+	return min(s.closed+1, s.schedule.Rounds())
+}
+
+func (s *state) rounds() int {
+	if s.schedule == nil {
+		return 0
+	}
+	return s.schedule.Rounds()
+}
+
+// list returns where agents of a role are listed.
+func (s *state) list(role protocol.Role) *[]*agent {
+	if role == protocol.RoleReferee {
+		return &s.referees
+	}
+	return &s.players
+}
+
+// prefix is how the ids of a role begin.
+func prefix(role protocol.Role) string {
+	if role == protocol.RoleReferee {
+		return "REF"
+	}
+	return "P"
+}
+
+// idNumber returns the number in an id of the form P07 or REF07, or false if
+// it has another form.
+func idNumber(role protocol.Role, id string) (int, bool) {
+	digits, ok := strings.CutPrefix(id, prefix(role))
+	if !ok || len(digits) < 2 || len(digits) > 9 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int(n), err == nil
+}
+
+// free reports whether no agent of the role has the number.
+func (s *state) free(role protocol.Role, number int) bool {
+	return !slices.ContainsFunc(*s.list(role), func(a *agent) bool { return a.number == number })
+}
+
+// nextID returns the lowest id that no agent of the role has.
+func (s *state) nextID(role protocol.Role) string {
+	taken := make(map[int]bool)
+	for _, a := range *s.list(role) {
+		taken[a.number] = true
+	}
+	n := 1
+	for taken[n] {
+		n++
+	}
+	return fmt.Sprintf("%s%02d", prefix(role), n)
+}
+
+func (e *registered) apply(s *state) error {
+	verifier, err := protocol.ParseVerifier(e.Verifier)
+	if err != nil {
+		return err
+	}
+	number, ok := idNumber(e.Role, e.ID)
+	if !ok {
+		return fmt.Errorf("%q is no id of a %s", e.ID, e.Role)
+	}
+	a := s.agents[e.ID]
+	switch {
+	case a != nil && a.role != e.Role:
+		return fmt.Errorf("%s is a %s", e.ID, a.role)
+	case a == nil && e.Role == protocol.RolePlayer && s.schedule != nil:
+		return fmt.Errorf("%s comes after the start", e.ID)
+	case a == nil && e.Replaces == "" && !s.free(e.Role, number):
+		return fmt.Errorf("the number of %s is taken", e.ID)
+	case a == nil:
+		list := s.list(e.Role)
+		if e.Replaces != "" {
+			delete(s.agents, e.Replaces)
+			*list = slices.DeleteFunc(*list, func(old *agent) bool { return old.id == e.Replaces })
+		}
+		a = &agent{role: e.Role, id: e.ID, number: number}
+		s.agents[e.ID] = a
+		*list = append(*list, a)
+	}
+	a.verifier, a.reg = verifier, *e
+	s.ranked = nil
+	return nil
+}
+
+// seating returns the players in the order of their numbers, which is the
+// order of the seats.
+func (s *state) seating() []*agent {
+	return slices.SortedFunc(slices.Values(s.players), func(a, b *agent) int { return cmp.Compare(a.number, b.number) })
+}
+
+func (e *started) apply(s *state) error {
+	if s.schedule != nil {
+		return errors.New("the league has started already")
+	}
+	if len(e.Seats) != len(s.players) {
+		return fmt.Errorf("%d seats for %d players", len(e.Seats), len(s.players))
+	}
+	seats, seatOf := make([]*agent, len(e.Seats)), make(map[string]int, len(e.Seats))
+	for i, id := range e.Seats {
+		seats[i] = s.agents[id]
+		seatOf[id] = i
+		if seats[i] == nil || seats[i].role != protocol.RolePlayer {
+			return fmt.Errorf("seat %d is for %s, who is no player", i, id)
+		}
+	}
+	if len(seatOf) != len(seats) {
+		return errors.New("a player has two seats")
+	}
+	schedule, err := game.NewSchedule(len(seats), e.Legs)
+	if err != nil {
+		return err
+	}
+	s.schedule, s.seats, s.seatOf = schedule, seats, seatOf
+	s.matches = make([]match, len(schedule.Matches()))
+	s.table = game.NewTable(len(seats))
+	s.left = make([]int, schedule.Rounds())
+	for i := range s.left {
+		s.left[i] = len(schedule.Round(i + 1))
+	}
+	s.ranked = nil
+	return nil
+}
+
+func (e *assigned) apply(s *state) error {
+	if s.schedule == nil || e.Round < 1 || e.Round > s.rounds() {
+		return fmt.Errorf("there is no round %d", e.Round)
+	}
+	round := s.schedule.Round(e.Round)
+	if len(e.Referees) != len(round) {
+		return fmt.Errorf("round %d has %d matches, not %d", e.Round, len(round), len(e.Referees))
+	}
+	for i, id := range e.Referees {
+		if id == "" {
+			continue
+		}
+		referee, m := s.agents[id], &s.matches[round[i].Index]
+		switch {
+		case referee == nil || referee.role != protocol.RoleReferee:
+			return fmt.Errorf("%s is no referee", id)
+		case m.outcome.over():
+			return fmt.Errorf("%s is over", round[i].ID)
+		}
+		if m.referee != nil {
+			m.referee.load--
+		}
+		m.referee = referee
+		referee.load++
+	}
+	return nil
+}
+
+func (e *reported) apply(s *state) error {
+	if s.schedule == nil {
+		return errors.New("a result before the start")
+	}
+	p, ok := s.schedule.Find(e.Match)
+	if !ok {
+		return fmt.Errorf("there is no match %s", e.Match)
+	}
+	m := &s.matches[p.Index]
+	switch {
+	case m.outcome.over():
+		return fmt.Errorf("%s has a result already", e.Match)
+	case m.referee == nil || m.referee.id != e.Referee:
+		return fmt.Errorf("%s is not for %s to report", e.Match, e.Referee)
+	}
+	o, err := e.outcome()
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.Match, err)
+	}
+	m.outcome, m.at = o, e.At.UnixNano()
+	m.referee.load--
+	s.left[p.Round-1]--
+	s.table.Add(p.A, p.B, o.verdict())
+	s.reports++
+	s.ranked = nil
+	return nil
+}
+
+// outcome reads the outcome back from the event and holds it to the rules.
+func (e *reported) outcome() (outcome, error) {
+	o := outcome{number: noNumber}
+	for i, told := range []side{e.A, e.B} {
+		var err error
+		if o.results[i], err = parseResult(told.Result); err != nil {
+			return outcome{}, err
+		}
+		if told.Choice == "" {
+			continue
+		}
+		if o.choices[i], err = game.ParseParity(told.Choice); err != nil {
+			return outcome{}, err
+		}
+	}
+	if e.Number != nil {
+		o.number = int32(*e.Number)
+	}
+	return o, o.check()
+}
+
+// newReported is the event of an outcome.
+func newReported(id, referee string, o outcome, at time.Time) *reported {
+	return &reported{
+		Match: id, Referee: referee, Number: numbered(o.number), At: at,
+		A: side{o.results[0].String(), o.choices[0].String()},
+		B: side{o.results[1].String(), o.choices[1].String()},
+	}
+}
+
+func (e *roundCompleted) apply(s *state) error {
+	if !s.running() || e.Round != s.closed+1 || s.left[e.Round-1] != 0 {
+		return fmt.Errorf("round %d is not played, or not the one under way", e.Round)
+	}
+	s.closed++
+	return nil
+}
+
+func (e *completed) apply(s *state) error {
+	if !s.over() {
+		return errors.New("the league is not over")
+	}
+	s.told = true
+	return nil
+}

@@ -1,15 +1,12 @@
 package results_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -138,149 +135,6 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestTornEnd cuts a file at every byte of its last record, and spoils every
-// byte of it: all that was whole is kept, and the rest can be written again.
-func TestTornEnd(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(4, 1, 6, "")
-	leagues := randomLeagues(t, plan, 6)
-	whole := encode(t, plan, leagues)
-	sound := encode(t, plan, leagues[:5])
-	path := create(t, plan, nil)
-	check := func(what string, torn []byte) {
-		t.Helper()
-		writeFile(t, leaguesBin(path), torn)
-		r, err := results.OpenReader(path)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		wantLeagues(t, collect(t, r.Leagues()), leagues[:5])
-		if r.Torn() == nil || r.Torn().Leagues != 5 {
-			t.Fatalf("%s: reader reports %v", what, r.Torn())
-		}
-		_ = r.Close()
-		if !bytes.Equal(readFile(t, leaguesBin(path)), torn) {
-			t.Fatalf("%s: reading changed the file", what)
-		}
-
-		d, err := results.Open(path)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		want := results.Tear{Offset: int64(len(sound)), Dropped: int64(len(torn) - len(sound)), Leagues: 5}
-		if got := d.Repaired(); got == nil || got.Offset != want.Offset || got.Dropped != want.Dropped || got.Leagues != 5 {
-			t.Fatalf("%s: repaired %v, want %v", what, got, want)
-		}
-		appendAll(t, d, leagues[5:])
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(readFile(t, leaguesBin(path)), whole) {
-			t.Fatalf("%s: the repaired file differs from a whole one", what)
-		}
-	}
-	for at := len(sound) + 1; at < len(whole); at++ {
-		check(fmt.Sprintf("cut at %d", at), whole[:at])
-	}
-	for at := len(sound); at < len(whole); at++ {
-		b := bytes.Clone(whole)
-		b[at] ^= 0x40
-		check(fmt.Sprintf("byte %d spoilt", at), b)
-	}
-	check("zeros after a power failure", append(bytes.Clone(sound), make([]byte, 1000)...))
-}
-
-func TestDamageInTheMiddleIsAnError(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(4, 1, 6, "")
-	leagues := randomLeagues(t, plan, 6)
-	whole := encode(t, plan, leagues)
-	start, end := len(encode(t, plan, leagues[:2])), len(encode(t, plan, leagues[:3]))
-	path := create(t, plan, nil)
-	for at := start; at < end; at++ { // lengths included
-		b := bytes.Clone(whole)
-		b[at] ^= 0x08
-		writeFile(t, leaguesBin(path), b)
-		_, err := results.Open(path)
-		if err == nil {
-			t.Fatalf("byte %d spoilt: opened", at)
-		}
-		for _, want := range []string{
-			path, "league 2", fmt.Sprintf("at byte %d", start), fmt.Sprintf("cut it to %d bytes", start),
-		} {
-			if !strings.Contains(err.Error(), want) {
-				t.Fatalf("byte %d spoilt: error %q does not say %q", at, err, want)
-			}
-		}
-		if !bytes.Equal(readFile(t, leaguesBin(path)), b) {
-			t.Fatalf("byte %d spoilt: the file was changed", at)
-		}
-	}
-	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	n, last := 0, error(nil)
-	for _, err := range r.Leagues() {
-		last = err
-		n++
-	}
-	var damage *results.DamageError
-	if n != 3 || !errors.As(last, &damage) {
-		t.Errorf("reading gave %d items and ended with %v, want two leagues and a DamageError", n, last)
-	}
-}
-
-// TestOpenAfterEarlyKill covers a process killed before it wrote any league.
-func TestOpenAfterEarlyKill(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(3, 1, 5, "")
-	leagues := randomLeagues(t, plan, 2)
-	header := encode(t, plan, nil)
-	for at := -1; at <= len(header); at++ {
-		path := create(t, plan, nil)
-		if at < 0 {
-			if err := os.Remove(leaguesBin(path)); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			writeFile(t, leaguesBin(path), header[:at])
-		}
-		d := open(t, path)
-		appendAll(t, d, leagues)
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(readFile(t, leaguesBin(path)), encode(t, plan, leagues)) {
-			t.Errorf("header cut at %d: the file differs from one written in one go", at)
-		}
-	}
-}
-
-func TestFilesThatDoNotBelongTogether(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(3, 1, 5, "")
-	path := create(t, plan, nil)
-	other := plan
-	other.Seed++
-	writeFile(t, leaguesBin(path), encode(t, other, randomLeagues(t, other, 1)))
-	if _, err := results.Open(path); !errors.Is(err, results.ErrPlanDiffers) {
-		t.Errorf("open: %v, want ErrPlanDiffers", err)
-	}
-	writeFile(t, leaguesBin(path), encode(t, plan, randomLeagues(t, plan, 2)[1:]))
-	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "league 1 stands where league 0 should") {
-		t.Errorf("first league missing: %v", err)
-	}
-	writeFile(t, leaguesBin(path), []byte("something else entirely, and longer than a header"))
-	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "no file of leagues") {
-		t.Errorf("foreign file: %v", err)
-	}
-	if _, err := results.Open(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("empty directory: %v, want ErrNotExist", err)
-	}
-}
-
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
@@ -373,66 +227,8 @@ func TestPlanIsReadStrictly(t *testing.T) {
 	}
 }
 
-func TestOneWriterAtATime(t *testing.T) {
-	t.Parallel()
-	plan := testPlan(3, 1, 3, "")
-	path := create(t, plan, nil)
-	d := open(t, path)
-	_, err := results.Open(path)
-	var locked *results.LockedError
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), "by this process") {
-		t.Errorf("error %v, want that this process holds %s", err, path)
-	}
-	r, err := results.OpenReader(path)
-	if err != nil {
-		t.Errorf("reading beside a writer: %v", err)
-	} else {
-		_ = r.Close()
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_ = open(t, path).Close() // free again
-}
-
-// TestLockDiesWithItsHolder has another process hold a directory and kills it.
-func TestLockDiesWithItsHolder(t *testing.T) {
-	const env = "STRATEGYLAB_TEST_HOLD"
-	if path := os.Getenv(env); path != "" {
-		if _, err := results.Open(path); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println("holding")
-		select {}
-	}
-	t.Parallel()
-	path := create(t, testPlan(3, 1, 3, ""), nil)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLockDiesWithItsHolder$")
-	cmd.Env = append(os.Environ(), env+"="+path)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "holding\n" {
-		t.Fatalf("holder said %q, %v", line, err)
-	}
-	_, err = results.Open(path)
-	want := fmt.Sprintf("by process %d;", cmd.Process.Pid)
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want one that says %q", err, want)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	open(t, path)
-}
-
-// TestAppendAfterFailure closes the file under a Dir: it must not go on as if
-// the record had been written.
+// TestAppendAfterFailure appends what is no league: the directory must not go
+// on as if it had been written.
 func TestAppendAfterFailure(t *testing.T) {
 	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
@@ -449,46 +245,5 @@ func TestAppendAfterFailure(t *testing.T) {
 	}
 	if err := d.Flush(); err != first {
 		t.Errorf("flush: %v, want the first failure again", err)
-	}
-}
-
-func TestWriteJSON(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "summary.json")
-	for _, v := range []map[string]int{{"runs": 1}, {"runs": 2}} {
-		if err := results.WriteJSON(path, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := string(readFile(t, path)); got != "{\n  \"runs\": 2\n}\n" {
-		t.Errorf("file holds %q", got)
-	}
-	if err := results.WriteJSON(path, func() {}); err == nil {
-		t.Error("a function was written")
-	}
-	if err := results.WriteJSON(filepath.Join(dir, "no", "such", "dir"), 1); err == nil {
-		t.Error("written to a directory that is not there")
-	}
-	occupied := filepath.Join(dir, "occupied")
-	if err := os.MkdirAll(filepath.Join(occupied, "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := results.WriteJSON(occupied, 1); err == nil || !strings.Contains(err.Error(), occupied) {
-		t.Errorf("over a directory: %v", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != 2 {
-		t.Errorf("%v left in the directory, want summary.json and occupied", entries)
-	}
-	d := open(t, create(t, testPlan(2, 1, 1, ""), nil))
-	if err := d.Summary(map[string]int{"leagues": 0}); err != nil {
-		t.Fatal(err)
-	}
-	if got := string(readFile(t, filepath.Join(d.Path(), results.SummaryFile))); !strings.Contains(got, "leagues") {
-		t.Errorf("summary holds %q", got)
 	}
 }

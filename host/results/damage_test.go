@@ -1,0 +1,196 @@
+package results_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// TestTornEnd cuts a file at every byte of its last record, and spoils every
+// byte of it: all that was whole is kept, and the rest can be written again.
+func TestTornEnd(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(4, 1, 6, "")
+	leagues := randomLeagues(t, plan, 6)
+	whole := encode(t, plan, leagues)
+	sound := encode(t, plan, leagues[:5])
+	path := create(t, plan, nil)
+	check := func(what string, torn []byte) {
+		t.Helper()
+		writeFile(t, leaguesBin(path), torn)
+		r, err := results.OpenReader(path)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		wantLeagues(t, collect(t, r.Leagues()), leagues[:5])
+		if r.Torn() == nil || r.Torn().Leagues != 5 {
+			t.Fatalf("%s: reader reports %v", what, r.Torn())
+		}
+		_ = r.Close()
+		if !bytes.Equal(readFile(t, leaguesBin(path)), torn) {
+			t.Fatalf("%s: reading changed the file", what)
+		}
+
+		d, err := results.Open(path)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		want := results.Tear{Offset: int64(len(sound)), Dropped: int64(len(torn) - len(sound)), Leagues: 5}
+		if got := d.Repaired().String(); !strings.Contains(got, fmt.Sprintf("last %d bytes, after league 4", want.Dropped)) {
+			t.Fatalf("%s: repair is told as %q", what, got)
+		}
+		if got := d.Repaired(); got == nil || got.Offset != want.Offset || got.Dropped != want.Dropped || got.Leagues != 5 {
+			t.Fatalf("%s: repaired %v, want %v", what, got, want)
+		}
+		appendAll(t, d, leagues[5:])
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(readFile(t, leaguesBin(path)), whole) {
+			t.Fatalf("%s: the repaired file differs from a whole one", what)
+		}
+	}
+	for at := len(sound) + 1; at < len(whole); at++ {
+		check(fmt.Sprintf("cut at %d", at), whole[:at])
+	}
+	for at := len(sound); at < len(whole); at++ {
+		b := bytes.Clone(whole)
+		b[at] ^= 0x40
+		check(fmt.Sprintf("byte %d spoilt", at), b)
+	}
+	check("zeros after a power failure", append(bytes.Clone(sound), make([]byte, 1000)...))
+}
+
+func TestDamageInTheMiddleIsAnError(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(4, 1, 6, "")
+	leagues := randomLeagues(t, plan, 6)
+	whole := encode(t, plan, leagues)
+	start, end := len(encode(t, plan, leagues[:2])), len(encode(t, plan, leagues[:3]))
+	path := create(t, plan, nil)
+	for at := start; at < end; at++ { // lengths included
+		b := bytes.Clone(whole)
+		b[at] ^= 0x08
+		writeFile(t, leaguesBin(path), b)
+		_, err := results.Open(path)
+		if err == nil {
+			t.Fatalf("byte %d spoilt: opened", at)
+		}
+		for _, want := range []string{
+			path, "league 2", fmt.Sprintf("at byte %d", start), fmt.Sprintf("cut it to %d bytes", start),
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Fatalf("byte %d spoilt: error %q does not say %q", at, err, want)
+			}
+		}
+		if !bytes.Equal(readFile(t, leaguesBin(path)), b) {
+			t.Fatalf("byte %d spoilt: the file was changed", at)
+		}
+	}
+	r, err := results.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n, last := 0, error(nil)
+	for _, err := range r.Leagues() {
+		last = err
+		n++
+	}
+	var damage *results.DamageError
+	if n != 3 || !errors.As(last, &damage) {
+		t.Errorf("reading gave %d items and ended with %v, want two leagues and a DamageError", n, last)
+	}
+}
+
+// TestOpenAfterEarlyKill covers a process killed before it wrote any league.
+func TestOpenAfterEarlyKill(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 1, 5, "")
+	leagues := randomLeagues(t, plan, 2)
+	header := encode(t, plan, nil)
+	for at := -1; at <= len(header); at++ {
+		path := create(t, plan, nil)
+		if at < 0 {
+			if err := os.Remove(leaguesBin(path)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			writeFile(t, leaguesBin(path), header[:at])
+		}
+		d := open(t, path)
+		appendAll(t, d, leagues)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(readFile(t, leaguesBin(path)), encode(t, plan, leagues)) {
+			t.Errorf("header cut at %d: the file differs from one written in one go", at)
+		}
+	}
+}
+
+func TestFilesThatDoNotBelongTogether(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 1, 5, "")
+	path := create(t, plan, nil)
+	other := plan
+	other.Seed++
+	writeFile(t, leaguesBin(path), encode(t, other, randomLeagues(t, other, 1)))
+	if _, err := results.Open(path); !errors.Is(err, results.ErrPlanDiffers) {
+		t.Errorf("open: %v, want ErrPlanDiffers", err)
+	}
+	writeFile(t, leaguesBin(path), encode(t, plan, randomLeagues(t, plan, 2)[1:]))
+	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "league 1 stands where league 0 should") {
+		t.Errorf("first league missing: %v", err)
+	}
+	writeFile(t, leaguesBin(path), []byte("something else entirely, and longer than a header"))
+	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "no file of leagues") {
+		t.Errorf("foreign file: %v", err)
+	}
+	if _, err := results.Open(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("empty directory: %v, want ErrNotExist", err)
+	}
+}
+
+// TestBadPayloads are records whose checksum is good.
+func TestBadPayloads(t *testing.T) {
+	t.Parallel()
+	three := func(tail string) string { return "\x00" + "\x00\x01\x02" + tail } // league 0, seats, three matches, notes
+	for name, tc := range map[string]struct{ draw, payload, want string }{
+		"good":                     {"", three("\x00\x05\x27\x00"), ""},
+		"good, wide":               {"uniform:0-99", three("\x00\x00\x01\x63\x03\x05\x00"), ""},
+		"index not minimal":        {"", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00\x01\x02\x00\x05\x27\x00", "ends too soon"},
+		"index too large":          {"", "\x80\x94\xeb\xdc\x03\x00\x01\x02\x00\x05\x27\x00", "at most 999999999"},
+		"seats no permutation":     {"", "\x00\x00\x01\x01\x00\x05\x27\x00", "player 1 has two seats"},
+		"seat of nobody":           {"", "\x00\x00\x01\x03\x00\x05\x27\x00", "seat 2 holds player 3"},
+		"unknown code":             {"", three("\x00\x05\x28\x00"), "match 2: unknown code 40"},
+		"unknown code, wide":       {"uniform:0-99", three("\x00\x00\x04\x63\x03\x05\x00"), "match 1: unknown code 4"},
+		"number beyond the draw":   {"uniform:0-99", three("\x00\x00\x00\x64\x03\x05\x00"), "match 1: number 100 of 100"},
+		"escape without fault":     {"", three("\x00\x05\xff\x01\x01\x00"), "match 2: no number drawn though both chose"},
+		"escape without choice":    {"", three("\x00\x05\xff\x00\x04\x00"), "match 2: neither a choice nor a fault"},
+		"escape with third choice": {"", three("\x00\x05\xff\x07\x04\x00"), "match 2: a choice that is none"},
+		"escape cut short":         {"", three("\x00\x05\xff\x05"), "match 2: the record ends too soon"},
+		"no notes":                 {"", three("\xff\x04\x04\xff\x04\x04\xff\x04\x04"), "ends too soon"},
+		"more notes than said":     {"", three("\x00\x05\x27\x00\x00"), "1 bytes too many"},
+		"fewer notes than said":    {"", three("\x00\x05\x27\x01"), "ends too soon"},
+		"too many notes":           {"", three("\x00\x05\x27\xff\x7f"), "at most 192"},
+		"note on nobody":           {"", three("\x00\x05\x27\x01\x03\x01\x00"), "at most 2"},
+		"note on no fault":         {"", three("\x00\x05\x27\x01\x02\x40\x00"), "a note on fault 64"},
+		"note too long":            {"", three("\x00\x05\x27\x01\x02\x01\x81\x08"), "at most 1024"},
+		"note cut short":           {"", three("\x00\x05\x27\x01\x02\x01\x05abcd"), "ends too soon"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := encode(t, testPlan(3, 1, 1, tc.draw), nil)
+			_, err := decodeAll(bytes.NewReader(results.Frame(file, []byte(tc.payload))))
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -92,7 +92,7 @@ func printVerdict(w io.Writer, format string, v verdict) error {
 	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
 	for _, f := range v.Findings {
 		fmt.Fprintf(w, "  %-7s  %s\n", f.Level, f.What)
-		if f.Where != "" {
+		if f.Where != "" && f.Level > strategytest.Info {
 			fmt.Fprintf(w, "           at %s\n", f.Where)
 		}
 		if f.Hint != "" {

@@ -18,6 +18,8 @@ const (
 	flagOut    = "out"
 	flagResume = "resume"
 	flagWatch  = "watch"
+
+	flagTransport = "transport"
 )
 
 func experimentCommand(p *process) *cli.Command {
@@ -34,6 +36,7 @@ func experimentCommand(p *process) *cli.Command {
 			&cli.StringFlag{Name: flagField, Usage: "names, paths and copies such as markov-2,scripts/mine.lua,random*3 (default: everything found)"},
 			&cli.IntFlag{Name: flagWorkers, Usage: "leagues under way at once (default: one a processor)"},
 			&cli.StringFlag{Name: flagDraw, Value: game.FairDraw().String(), Usage: "the referee's draw: uniform:1-10 or weights:1=3,2=1"},
+			&cli.StringFlag{Name: flagTransport, Value: "direct", Usage: "direct calls strategies; loopback and http play through the agents' messages, with the same result"},
 			&cli.StringFlag{Name: flagOut, Usage: "folder for the results (default: runs/<time>-<seed>)"},
 			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to go on with, or to extend with a larger --runs"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "run again whenever a script of the field changes"},
@@ -91,6 +94,9 @@ func newExperiment(p *process, c *cli.Context) (*experimentRun, error) {
 	if _, err = atLeast(c, flagLegs, 1); err != nil {
 		return nil, err
 	}
+	if _, err = oneOf(c, flagTransport, "direct", "loopback", "http"); err != nil {
+		return nil, err
+	}
 	if e.draw, err = game.ParseDraw(c.String(flagDraw)); err != nil {
 		return nil, usagef("--%s: %w", flagDraw, err)
 	}
@@ -106,7 +112,7 @@ func newExperiment(p *process, c *cli.Context) (*experimentRun, error) {
 
 // onlyWithResume refuses flags that a resumed run has from its plan.
 func (e *experimentRun) onlyWithResume() error {
-	for _, flag := range []string{flagLegs, flagSeed, flagField, flagDraw, flagOut, flagWatch} {
+	for _, flag := range []string{flagLegs, flagSeed, flagField, flagDraw, flagTransport, flagOut, flagWatch} {
 		if e.c.IsSet(flag) {
 			return usagef("--%s cannot be changed with --%s: it belongs to the run in %s", flag, flagResume, e.c.String(flagResume))
 		}
@@ -133,7 +139,7 @@ func (e *experimentRun) out() string {
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: e.c.Int(flagRuns), Legs: e.c.Int(flagLegs),
-		Seed: e.seed, Draw: e.draw.String(), Transport: "direct",
+		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport),
 	}
 	for _, f := range field.Players {
 		plan.Field = append(plan.Field, results.Entrant{

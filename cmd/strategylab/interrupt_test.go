@@ -172,7 +172,9 @@ func TestWatch(t *testing.T) {
 	save(`return == "odd"`)
 	stderr.until("scripts/mine.lua:1: load:")
 	save(`return "odd"`)
-	text := stdout.until("unchanged")
+	stderr.until("results in out-2") // and the third round of waiting follows what is printed
+	until(t, "the changes", func() bool { return strings.Count(stderr.until("waiting"), "waiting for a script") == 3 })
+	text := stdout.until("what changed")
 	if !strings.Contains(text, "what changed in adjusted points") || !strings.Contains(text, "mine ") {
 		t.Errorf("stdout: %s", text)
 	}

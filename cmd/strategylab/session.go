@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -163,7 +164,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	if err != nil {
 		return nil, err
 	}
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, messages, err := driverOf(plan, factories)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +179,26 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	progress.stop()
 	seconds := e.p.now().Sub(began).Seconds()
 	run := &report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
-		Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
+		Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
 	}}
 	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
 		run.Facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
 	return run, err
+}
+
+// driverOf returns what plays the leagues of a plan, and how many messages it
+// has sent.
+func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
+	if plan.Transport == "direct" {
+		d, err := arena.New(plan, factories, arena.Options{})
+		return d, func() int64 { return 0 }, err
+	}
+	d, err := host.NewDriver(plan, factories)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, d.Messages, nil
 }
 
 // print writes the report in the format that was asked for.

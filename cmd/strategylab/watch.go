@@ -21,7 +21,7 @@ func (e *experimentRun) watch(ctx context.Context) error {
 	out := e.out()
 	var last *report.Run
 	var watch *catalog.Watch
-	for n := 1; ; n++ {
+	for n := 1; ; {
 		dir := out
 		if n > 1 {
 			dir = fmt.Sprintf("%s-%d", out, n)
@@ -40,6 +40,7 @@ func (e *experimentRun) watch(ctx context.Context) error {
 		}
 		if err == nil {
 			last = run
+			n++
 		}
 		if err := e.await(ctx, watch); err != nil || ctx.Err() != nil {
 			return err

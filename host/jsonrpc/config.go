@@ -17,7 +17,7 @@ type Config struct {
 	// paths, and requests on Path that are no POST or that Divert picks. Without
 	// it they are answered 404 and 405. The contexts of its requests end as
 	// soon as the server begins to drain, so that streams do not hold it up;
-	// neither the timeouts for body and answer nor the request limits apply.
+	// neither WriteTimeout nor the request limits apply.
 	Other http.Handler
 	// Divert reports whether a POST on Path goes to Other. It sees the header
 	// and must not read the body. It is not asked where Other is nil.
@@ -50,8 +50,7 @@ type Config struct {
 	// MaxPerPeer is the same for one remote address (without port): 256.
 	MaxPerPeer int
 
-	// ReadTimeout is the time for reading the header of a request, and again for
-	// its body: 10 s.
+	// ReadTimeout is the time for reading a request, header and body: 10 s.
 	ReadTimeout time.Duration
 	// WriteTimeout is the time from the end of the header until the answer is
 	// written, the handler's time included: 60 s.

@@ -73,9 +73,6 @@ func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, erro
 		return nil, &CallError{Kind: httpErrorKind(err), Err: err}
 	}
 	defer res.Body.Close()
-	if res.ContentLength > out.MaxAnswer {
-		return nil, errAnswerTooLarge(out.MaxAnswer, res.StatusCode)
-	}
 	body, err := readAll(res.Body, res.ContentLength, out.MaxAnswer)
 	switch {
 	case errors.Is(err, errTooLong):

@@ -54,11 +54,9 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer e.gate.leave(peer)
 
-	raw, refused := e.read(w, r)
+	raw, refused := readBody(w, r, e.cfg.MaxBody)
 	req.Raw = raw
 	if refused != nil {
-		// The rest of the body is not worth reading.
-		w.Header().Set("Connection", "close")
 		write(w, e.refuse(r.Context(), req, refused))
 		return
 	}
@@ -124,37 +122,37 @@ func isJSON(contentType string) bool {
 	return err == nil && media == jsonMedia && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// read reads the body, in the time for it.
-func (e *httpEndpoint) read(w http.ResponseWriter, r *http.Request) (jsontext.Value, *Refusal) {
-	if e.cfg.ReadTimeout > 0 {
-		// A connection that takes no deadline has failed, which reading shows.
-		rc := http.NewResponseController(w)
-		_ = rc.SetReadDeadline(time.Now().Add(e.cfg.ReadTimeout))
-		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-	}
-	return readBody(w, r, e.cfg.MaxBody)
-}
-
 // readBody reads at most max bytes. On failure it returns what there was.
 func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value, *Refusal) {
-	allowed := max
-	if r.ContentLength > max {
-		allowed = 0
-	}
-	// A MaxBytesReader that was overrun has net/http linger before it closes
-	// the connection; else the peer, still writing, might meet a reset in place
-	// of its answer.
-	body, err := readAll(http.MaxBytesReader(w, r.Body, allowed), r.ContentLength, max)
-	if err == nil {
+	body, err := readAll(r.Body, r.ContentLength, max)
+	switch {
+	case err == nil:
 		return body, nil
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	case errors.Is(err, errTooLong):
+		discard(w, r, max)
 		return nil, bodyTooLarge(max)
 	}
+	w.Header().Set("Connection", "close") // the rest, if it comes, is no request
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return body, refusal(ReasonTimeout, "the body did not arrive in time")
 	}
 	return body, refusal(ReasonBadJSON, "the body ended before its announced length")
+}
+
+// discard reads past a body that is too long, within reason: a simple peer
+// looks for its answer only when it has sent everything, and would meet a reset
+// instead if the connection were closed before. One that asks first (Expect)
+// is spared the sending.
+func discard(w http.ResponseWriter, r *http.Request, max int64) {
+	if r.Header.Get("Expect") != "" {
+		return
+	}
+	const reason = 16
+	if _, err := io.CopyN(io.Discard, r.Body, reason*max); err == nil {
+		// There is more. A MaxBytesReader that is overrun has net/http close the
+		// connection, but linger before.
+		_, _ = http.MaxBytesReader(w, r.Body, 0).Read(make([]byte, 1))
+	}
 }
 
 var errTooLong = errors.New("too long")
@@ -162,7 +160,10 @@ var errTooLong = errors.New("too long")
 // readAll reads r to its end, which is at size if that is not negative. It
 // fails with errTooLong where there is more than max.
 func readAll(r io.Reader, size, max int64) ([]byte, error) {
-	if size >= 0 && size <= min(allocateAtOnce, max) {
+	if size > max {
+		return nil, errTooLong
+	}
+	if size >= 0 && size <= allocateAtOnce {
 		buf := make([]byte, size)
 		n, err := io.ReadFull(r, buf)
 		return buf[:n], err

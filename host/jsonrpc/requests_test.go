@@ -179,7 +179,7 @@ func TestAcceptedRequests(t *testing.T) {
 		{"escaped names and values", `{"json\u0072pc":"2\u002e0","id":1,"method":"\u006d\n"}`, answer(`1`, `m\n`, `"absent"`)},
 		{"white space", " \t" + req(`1`, ` , "params" : [ 1 ]`) + " \r", answer(`1`, "m", `[ 1 ]`)},
 		{"as deep as allowed", nested(8), answer(`1`, "m", strings.Repeat("[", 7)+strings.Repeat("]", 7))},
-		{"wide but not deep", req(`1`, `,"params":[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{"]`), answer(`1`, "m", `[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{"]`)},
+		{"wide but not deep", req(`1`, `,"params":[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{{{{{{{"]`), answer(`1`, "m", `[{},{},{},{},{},{},{},{},"[[[[[[[[\"{{{{{{{{{{"]`)},
 		{"astral plane", `{"jsonrpc":"2.0","id":"\ud83c\udfb2","method":"🎲"}`, answer(`"\ud83c\udfb2"`, "🎲", `"absent"`)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -75,15 +75,13 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 			gate:     s.gate,
 			draining: ctx,
 		},
-		BaseContext: func(net.Listener) context.Context { return base },
-		ConnState:   s.conns.track,
-		// Not ReadTimeout: its deadline stays in force while the handler works,
-		// and then cancels the handler's context. See httpEndpoint.read.
-		ReadHeaderTimeout: s.cfg.ReadTimeout,
-		WriteTimeout:      s.cfg.WriteTimeout,
-		IdleTimeout:       s.cfg.IdleTimeout,
-		MaxHeaderBytes:    s.cfg.MaxHeader,
-		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
+		BaseContext:    func(net.Listener) context.Context { return base },
+		ConnState:      s.conns.track,
+		ReadTimeout:    s.cfg.ReadTimeout,
+		WriteTimeout:   s.cfg.WriteTimeout,
+		IdleTimeout:    s.cfg.IdleTimeout,
+		MaxHeaderBytes: s.cfg.MaxHeader,
+		ErrorLog:       slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
 	}
 	var ln net.Listener = s.conns
 	if s.tls != nil {
@@ -100,9 +98,10 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	case err = <-failed:
 		err = fmt.Errorf("jsonrpc: serving %s: %w", s.URL(), err)
 	}
-	cut()
-	// What fails in closing is a connection that is gone already.
+	// Connections first: a handler that is cancelled answers, and nobody should
+	// take that for an answer. What fails in closing is gone already.
 	_ = hs.Close()
+	cut()
 	<-s.gate.close()
 	return err
 }

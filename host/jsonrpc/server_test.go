@@ -109,7 +109,7 @@ func TestAnswerHeader(t *testing.T) {
 func TestBodyTooLarge(t *testing.T) {
 	t.Parallel()
 	srv := startHTTP(t, jsonrpc.Config{}, echo)
-	for _, size := range []int{1<<20 + 1, 3 << 20} {
+	for _, size := range []int{1<<20 + 1, 3 << 20, 40 << 20} {
 		for name, body := range map[string]io.Reader{
 			"announced": bytes.NewReader(make([]byte, size)),
 			"chunked":   io.LimitReader(zeros{}, int64(size)),
@@ -129,6 +129,34 @@ func TestBodyTooLarge(t *testing.T) {
 		if res, answer := request(t, "POST", srv.URL(), "application/json", body); res.StatusCode != 200 {
 			t.Errorf("%s body of 1 MiB: status %d: %.200s", name, res.StatusCode, answer)
 		}
+	}
+}
+
+// TestBodyTooLargeForSimplePeers: a peer that looks for the answer only after
+// it has sent everything gets one, and may go on.
+func TestBodyTooLargeForSimplePeers(t *testing.T) {
+	t.Parallel()
+	srv := startHTTP(t, jsonrpc.Config{MaxBody: 1 << 20}, echo)
+	conn := dial(t, srv)
+	answers := bufio.NewReader(conn)
+	const size = 16 << 20
+	for range 2 {
+		if _, err := io.Copy(conn, io.MultiReader(strings.NewReader(fmt.Sprint(head, size, "\r\n\r\n")), io.LimitReader(zeros{}, size))); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 413 {
+			t.Errorf("status %d, %s, %v, want 413", res.StatusCode, body, err)
+		}
+	}
+	// One that asks before it sends is answered without sending.
+	res, body := rawHTTP(t, srv, head+"2000000\r\nExpect: 100-continue\r\n\r\n")
+	if got := readRefusal(t, res.StatusCode, body); got.Status != 413 {
+		t.Errorf("with Expect: %+v, want 413", got)
 	}
 }
 

@@ -181,7 +181,7 @@ func TestStdioEnds(t *testing.T) {
 		{"input fails", 0, "reading requests: broken", func(s *session) { _ = s.in.CloseWithError(broken) }},
 		{"output fails", 0, "writing an answer: broken", func(s *session) {
 			_ = s.out.CloseWithError(broken)
-			close(s.h.release)
+			_, _ = io.WriteString(s.in, stdioCall(2, "m")+"\n")
 		}},
 		{"context ends, request finishes", time.Second, "", func(s *session) {
 			s.stop()

@@ -9,7 +9,10 @@ import (
 
 // authenticate judges who speaks, before anything else about a message is
 // judged.
-func (p *Player) authenticate(_ context.Context, in *wire.Inbound) error {
+func (p *Player) authenticate(ctx context.Context, in *wire.Inbound) error {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
+	defer cancel()
+	p.me.Settled(ctx)
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return p.me.FromManager(in, p.cfg.Mode)

@@ -22,6 +22,7 @@ func (e *RejectedError) Error() string {
 // busy, is tried until ctx ends: it may be about to start. One that says no is
 // believed.
 func (p *Player) register(ctx context.Context) error {
+	defer p.me.Registering()()
 	conversation := jsonrpc.RandomID() // one for all attempts, so that repeats are known as such
 	policy := wire.Policy{Timeout: p.cfg.Timeout, Backoff: p.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
 		p.cfg.Log.Info("the manager cannot be reached yet", "manager", p.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)

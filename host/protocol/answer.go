@@ -229,8 +229,11 @@ func readRefusal(doc document, status int) *Refusal {
 func (r *Refusal) judge(doc document, message string) {
 	r.Code = codeOf(Code(doc.text("error_code")), r.RPC,
 		doc.text("error_name"), doc.text("error_description"), doc.text("error_code"), message)
-	if r.Code == "" && r.Status == statusUnauthorized {
+	switch {
+	case r.Code == "" && r.Status == statusUnauthorized:
 		r.Code = CodeTokenInvalid
+	case doc.text("canonical") == CanonicalToolNotFound:
+		r.Code = CodeUnknownMessageType // another name may be known
 	}
 	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
 		if text := doc.text(name); text != "" {

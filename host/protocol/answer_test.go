@@ -145,7 +145,7 @@ func TestRefusalsOfPeers(t *testing.T) {
 		{"an error by its name", 200, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"LEAGUE_FULL"},"id":1}`, CodeLeagueFull, false},
 		{"an older number", 200, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"x","data":{"error_code":"E001","error_description":"INVALID_PROTOCOL_VERSION"}},"id":1}`, CodeVersionMismatch, false},
 		{"the last of a series", 200, final, CodeTimeout, false},
-		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, "", false},
+		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, CodeUnknownMessageType, false},
 	} {
 		a, err := ParseAnswer(tt.status, []byte(tt.body))
 		if err != nil {

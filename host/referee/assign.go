@@ -21,7 +21,10 @@ func (r *Referee) handlers() map[protocol.Type]wire.Handler {
 }
 
 // authenticate judges who speaks. Posted answers are judged by their match.
-func (r *Referee) authenticate(_ context.Context, in *wire.Inbound) error {
+func (r *Referee) authenticate(ctx context.Context, in *wire.Inbound) error {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+	defer cancel()
+	r.me.Settled(ctx)
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return r.me.FromManager(in, r.cfg.Mode)

@@ -213,6 +213,7 @@ func ended(ctx context.Context, err error) error {
 }
 
 func (r *Referee) register(ctx context.Context) error {
+	defer r.me.Registering()()
 	conversation := jsonrpc.RandomID()
 	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
 		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)

@@ -25,6 +25,8 @@ type Identity struct {
 	league   string
 	verifier protocol.Verifier
 	proved   bool // the manager's token has been seen
+
+	settling chan struct{} // closed when the registration under way is over; nil if none is
 }
 
 // NewIdentity returns the identity of an agent that has not registered yet and
@@ -38,6 +40,37 @@ func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.id, i.token, i.league, i.verifier, i.proved = id, token, league, protocol.NewVerifier(token), false
+}
+
+// Registering says that a registration is under way, until the function that
+// it returns is called. A manager may speak to an agent as soon as it has
+// answered, and so before the agent has read the answer.
+func (i *Identity) Registering() (over func()) {
+	settled := make(chan struct{})
+	i.mu.Lock()
+	i.settling = settled
+	i.mu.Unlock()
+	return func() {
+		i.mu.Lock()
+		i.settling = nil
+		i.mu.Unlock()
+		close(settled)
+	}
+}
+
+// Settled waits for the registration that is under way, if there is one, but
+// not beyond the end of ctx.
+func (i *Identity) Settled(ctx context.Context) {
+	i.mu.Lock()
+	settling := i.settling
+	i.mu.Unlock()
+	if settling == nil {
+		return
+	}
+	select {
+	case <-settling:
+	case <-ctx.Done():
+	}
 }
 
 // ID returns the agent's id, empty before it has one.

@@ -15,8 +15,9 @@ import (
 
 // Limits bound one call of a script's hook. The zero value means the defaults.
 type Limits struct {
-	// Time is the wall-clock budget; default DefaultTime. An overrun depends
-	// on the machine, so it is set far above what an honest call takes.
+	// Time is the time budget; default DefaultTime. An overrun depends on the
+	// machine, so it is set far above what an honest call takes, and time in
+	// which the whole process stood still does not count.
 	Time time.Duration
 	// Instructions is the number of VM instructions, where the runtime can
 	// count them; default DefaultInstructions. An overrun does not depend on
@@ -27,7 +28,7 @@ type Limits struct {
 // Default limits. An honest script takes microseconds and hundreds of
 // instructions.
 const (
-	DefaultTime         = 250 * time.Millisecond
+	DefaultTime         = time.Second
 	DefaultInstructions = 5_000_000
 )
 
@@ -45,7 +46,8 @@ func (l Limits) OrDefaults() Limits {
 // Watchdog interrupts calls that overrun. It is safe for concurrent use. Its
 // goroutine runs from the first Guard to Close.
 type Watchdog struct {
-	limit time.Duration
+	tick  time.Duration
+	ticks int // that a call may take
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -55,8 +57,13 @@ type Watchdog struct {
 
 // NewWatchdog returns a watchdog that allows each call the given time. An
 // overrun is noticed at most a quarter of the limit late, or 5 ms.
+//
+// Time is counted in ticks that the watchdog really got. A process that the
+// machine leaves without a processor gets none, so that a stall is not taken
+// for an endless loop.
 func NewWatchdog(limit time.Duration) *Watchdog {
-	return &Watchdog{limit: limit, guards: make(map[*Guard]struct{})}
+	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
+	return &Watchdog{tick: tick, ticks: int((limit + tick - 1) / tick), guards: make(map[*Guard]struct{})}
 }
 
 // Guard registers one seat. interrupt makes the call under way return soon;
@@ -89,7 +96,7 @@ func (w *Watchdog) Close() {
 
 func (w *Watchdog) watch(stop, done chan struct{}) {
 	defer close(done)
-	tick := time.NewTicker(min(max(w.limit/8, time.Millisecond), 5*time.Millisecond))
+	tick := time.NewTicker(w.tick)
 	defer tick.Stop()
 	var guards []*Guard
 	for {
@@ -104,9 +111,8 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			guards = append(guards, g)
 		}
 		w.mu.Unlock()
-		now := time.Now()
 		for _, g := range guards {
-			g.check(now, w.limit)
+			g.check(w.ticks)
 		}
 	}
 }
@@ -119,16 +125,15 @@ type Guard struct {
 	mu      sync.Mutex
 	ctx     context.Context
 	running bool
-	seen    bool      // by the watchdog, during this call
-	since   time.Time // when it was first seen
-	cause   error     // why it was interrupted
+	ticks   int   // at which the watchdog has found this call running
+	cause   error // why it was interrupted
 }
 
 // Enter begins a call. The call is interrupted when its time is up or when ctx
 // is done, whichever comes first.
 func (g *Guard) Enter(ctx context.Context) {
 	g.mu.Lock()
-	g.ctx, g.running, g.seen, g.cause = ctx, true, false, nil
+	g.ctx, g.running, g.ticks, g.cause = ctx, true, 0, nil
 	g.mu.Unlock()
 }
 
@@ -149,7 +154,7 @@ func (g *Guard) Release() {
 	delete(g.dog.guards, g)
 }
 
-func (g *Guard) check(now time.Time, limit time.Duration) {
+func (g *Guard) check(allowed int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -157,12 +162,10 @@ func (g *Guard) check(now time.Time, limit time.Duration) {
 		return
 	case g.ctx.Err() != nil:
 		g.cause = context.Cause(g.ctx)
-	case !g.seen:
-		g.seen, g.since = true, now
-		return
-	case now.Sub(g.since) >= limit:
+	case g.ticks > allowed: // the first tick may have come at once
 		g.cause = context.DeadlineExceeded
 	default:
+		g.ticks++
 		return
 	}
 	g.interrupt()

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// falseAlarm is the chance that a check of the theory fails though all is
+// well. It is divided among all comparisons of the check (Bonferroni), and the
+// seed is fixed, so the tests either always pass or have found something.
+const falseAlarm = 1e-4
+
+// played plays every built-in, two of some, and the example scripts.
+func played(t *testing.T, draw string) *analysis.Accumulator {
+	t.Helper()
+	cat, err := catalog.Load(t.Context(), catalog.Options{Scripts: "../../scripts", RequireScripts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cat.Close() })
+	field, err := cat.Field(nil)
+	if err != nil || len(field.Warnings) > 0 {
+		t.Fatalf("%v, warnings %q", err, field.Warnings)
+	}
+	twice, err := cat.Field([]catalog.Ref{{Target: "always-even", Copies: 2}, {Target: "role", Copies: 2}, {Target: "random", Copies: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := results.Plan{Schema: results.PlanSchema, Runs: 300, Legs: 4, Seed: 20, Draw: draw, Transport: "direct"}
+	var factories []strategies.Factory
+	for _, p := range append(field.Players, twice.Players...) {
+		plan.Field = append(plan.Field, results.Entrant{Name: p.Name, Kind: string(p.Info.Kind)})
+		factories = append(factories, p.Factory)
+	}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, err := arena.New(plan, factories, arena.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := experiments.Run(t.Context(), plan, driver, accumulate{acc}, experiments.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return acc
+}
+
+// The theory of the game, met in leagues that were really played.
+func TestTheory(t *testing.T) {
+	t.Parallel()
+	acc := played(t, game.FairDraw().String())
+	est := acc.Estimates(analysis.DefaultLevel)
+	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
+	bound := distuv.UnitNormal.Quantile(1 - falseAlarm/2/float64(len(est.Pairs)))
+	name := func(field int) string { return est.Players[field].Name }
+	for _, p := range est.Players {
+		if p.TechnicalLosses > 0 {
+			t.Errorf("%s has %d technical losses: %+v", p.Name, p.TechnicalLosses, p.Faults)
+		}
+	}
+	for i, pair := range est.Pairs {
+		a, b := name(pair.A), name(pair.B)
+		// Nobody knows the draw, so nobody gains by it: the negative controls,
+		// who bet on it, as little as anybody.
+		if z := pair.Luck.Mean / pair.Luck.StandardError; math.Abs(z) > bound {
+			t.Errorf("%s against %s: raw minus adjusted points are %.2f standard errors from zero, want at most %.2f", a, b, z, bound)
+		}
+		// With a fair draw each expects 1 + p/2.
+		if want := 1 + pair.Differ.Estimate/2; math.Abs(pair.AdjustedA-want) > 1e-12 || math.Abs(pair.AdjustedB-want) > 1e-12 {
+			t.Errorf("%s against %s: adjusted %v and %v, want 1 + p/2 = %v", a, b, pair.AdjustedA, pair.AdjustedB, want)
+		}
+		if slices.Contains([]string{a, b}, "random") || slices.Contains([]string{a, b}, "random#1") {
+			if d := wide.Pairs[i].Differ; d.Low > 0.5 || d.High < 0.5 {
+				t.Errorf("%s against %s: P(differ) in [%.3f, %.3f], want 0.5 within", a, b, d.Low, d.High)
+			}
+		}
+		exact := map[[2]string]float64{
+			{"always-even", "always-odd"}: 1.5, {"always-even", "always-even#1"}: 1,
+			{"always-even#1", "always-even#2"}: 1, {"role#1", "role#2"}: 1.5, {"role", "role#1"}: 1.5,
+		}
+		if want, ok := exact[[2]string{a, b}]; ok && (pair.AdjustedA != want || pair.AdjustedB != want) {
+			t.Errorf("%s against %s: adjusted %v and %v, want exactly %v", a, b, pair.AdjustedA, pair.AdjustedB, want)
+		}
+	}
+}
+
+// Under a biased draw adjusting must still take out luck and nothing else.
+func TestTheoryUnderABiasedDraw(t *testing.T) {
+	t.Parallel()
+	est := played(t, "weights:1=1,2=3").Estimates(analysis.DefaultLevel)
+	bound := distuv.UnitNormal.Quantile(1 - falseAlarm/2/float64(len(est.Pairs)))
+	for _, pair := range est.Pairs {
+		a, b := est.Players[pair.A], est.Players[pair.B]
+		if pair.Luck.StandardError == 0 {
+			continue // they never differ
+		}
+		if z := pair.Luck.Mean / pair.Luck.StandardError; math.Abs(z) > bound {
+			t.Errorf("%s against %s: raw minus adjusted points are %.2f standard errors from zero, want at most %.2f", a.Name, b.Name, z, bound)
+		}
+		if a.Name == "always-even" && b.Name == "always-odd" && (pair.AdjustedA != 2.25 || pair.AdjustedB != 0.75) {
+			t.Errorf("always-even against always-odd with P(even) = 3/4: adjusted %v and %v, want exactly 2.25 and 0.75", pair.AdjustedA, pair.AdjustedB)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Driver plays the leagues of an experiment through the agents and their
+// messages. It implements experiments.Driver and is safe for concurrent use.
+type Driver struct {
+	plan      results.Plan
+	factories []strategies.Factory
+	network   func() Network
+	schedule  *game.Schedule
+	draw      game.Draw
+	mode      protocol.Mode
+	requests  atomic.Int64
+}
+
+// NewDriver returns the driver of a plan; factories[f] plays for the player
+// with field index f. The plan's transport says which network there is.
+func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
+	d := &Driver{plan: plan, factories: factories}
+	switch plan.Transport {
+	case "loopback":
+		d.network = func() Network { return new(Memory) }
+	case "http":
+		d.network = func() Network { return NewSockets() }
+	default:
+		return nil, fmt.Errorf("host: no messages travel by the transport %q", plan.Transport)
+	}
+	if len(factories) != len(plan.Field) {
+		return nil, fmt.Errorf("host: %d factories for %d players", len(factories), len(plan.Field))
+	}
+	var err error
+	if d.schedule, err = game.NewSchedule(len(plan.Field), plan.Legs); err != nil {
+		return nil, err
+	}
+	if d.draw, err = game.ParseDraw(plan.Draw); err != nil {
+		return nil, err
+	}
+	// By the book a number lies in 1..10; only tolerant agents take others.
+	if d.draw.Number(0) < 1 || d.draw.Number(d.draw.Size()-1) > 10 {
+		d.mode = protocol.Tolerant
+	}
+	return d, nil
+}
+
+// Messages returns how many requests have been sent so far.
+func (d *Driver) Messages() int64 { return d.requests.Load() }
+
+// Block implements experiments.Driver.
+func (d *Driver) Block() int { return 1 }
+
+// NewWorker implements experiments.Driver.
+func (d *Driver) NewWorker(context.Context) (experiments.Worker, error) {
+	return &worker{driver: d, network: d.network()}, nil
+}
+
+type worker struct {
+	driver  *Driver
+	network Network
+}
+
+// Close implements experiments.Worker.
+func (w *worker) Close() error { return w.network.Close() }
+
+// Play implements experiments.Worker.
+func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
+	for i := range out {
+		if err := w.league(ctx, first+i, &out[i], barred); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) league(ctx context.Context, index int, rec *results.League, barred []bool) error {
+	d := w.driver
+	seats := game.Seats(d.plan.Seed, index, len(d.factories))
+	l := &League{
+		Network: counted{w.network, &d.requests},
+		Manager: manager.Config{
+			LeagueID: fmt.Sprintf("league-%d", index), Players: len(seats), Legs: d.plan.Legs, Draw: d.draw, Mode: d.mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"},
+		},
+		Referees: []referee.Config{{Mode: d.mode, Concurrent: max(1, len(seats)/2), Draw: d.draws(index)}},
+		Server:   jsonrpc.Config{MaxPerPeer: -1},
+	}
+	for seat, field := range seats {
+		factory := d.factories[field]
+		if barred[field] {
+			factory = aside{factory}
+		}
+		l.Seats = append(l.Seats, Seat{player.Config{
+			Factory: factory, Name: game.PlayerID(seat), Mode: d.mode,
+			Key: game.StrategyKey(d.plan.Seed, index, field), Coin: game.CoinKey(d.plan.Seed, index, field),
+		}})
+	}
+	played, err := l.Play(ctx)
+	if err != nil {
+		return err
+	}
+	return d.record(rec, index, seats, played)
+}
+
+// draws returns the draws of a league, those of the direct arena.
+func (d *Driver) draws(league int) func(referee.Match) (int, error) {
+	stream := game.NewDrawStream(d.plan.Seed, league)
+	words := make([]uint64, len(d.schedule.Matches()))
+	for i := range words {
+		words[i] = stream.Next()
+	}
+	return func(m referee.Match) (int, error) {
+		p, ok := d.schedule.Find(m.ID)
+		if !ok {
+			return 0, fmt.Errorf("draw: no match %q in the schedule", m.ID)
+		}
+		return d.draw.Pick(words[p.Index]), nil
+	}
+}
+
+// record puts a played league into the form that all transports share.
+func (d *Driver) record(rec *results.League, index int, seats []int, played *Played) error {
+	schedule := d.schedule.Matches()
+	if len(played.Matches) != len(schedule) {
+		return fmt.Errorf("host: league %d has %d results, want %d", index, len(played.Matches), len(schedule))
+	}
+	rec.Index, rec.Seats, rec.Notes = index, append(rec.Seats[:0], seats...), rec.Notes[:0]
+	rec.Matches = rec.Matches[:0]
+	faults := make([]map[string]player.Answer, len(played.Players))
+	for i, p := range played.Players {
+		faults[i] = p.Faults()
+	}
+	noted := make(map[results.Note]bool)
+	for i, p := range schedule {
+		m := played.Matches[i]
+		if m.ID != p.ID || m.Seats != [2]int{p.A, p.B} {
+			return fmt.Errorf("host: league %d: match %d is %s between seats %v, want %s", index, i, m.ID, m.Seats, p.ID)
+		}
+		out := results.Match{Number: results.NoNumber}
+		if m.Drawn {
+			out.Number = int32(m.Number)
+		}
+		for k, side := range []*game.Side{&out.A, &out.B} {
+			seat := m.Seats[k]
+			side.Choice = m.Choices[k]
+			if m.Results[k] != game.TechnicalLoss {
+				continue
+			}
+			answer, known := faults[seat][m.ID]
+			if side.Fault = answer.Fault; !known {
+				side.Fault = game.FaultNoAnswer // the strategy was not asked, or its answer was lost
+			}
+			if key := (results.Note{Field: seats[seat], Fault: side.Fault}); answer.Err != nil && !noted[key] {
+				noted[key] = true
+				rec.Notes = append(rec.Notes, results.Note{Field: key.Field, Fault: key.Fault, Text: answer.Err.Error()})
+			}
+		}
+		rec.Matches = append(rec.Matches, out)
+	}
+	return nil
+}
+
+// aside is a strategy that has been put aside for the rest of a run: its seats
+// are never made, and its player refuses every choice.
+type aside struct{ strategies.Factory }
+
+var errAside = errors.New("put aside")
+
+func (aside) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
+	return nil, errAside
+}

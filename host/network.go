@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// Server is one endpoint of a network.
+type Server interface {
+	URL() string
+	// Serve answers requests until ctx ends, and then drains.
+	Serve(ctx context.Context, h jsonrpc.Handler) error
+	// Close gives up an endpoint that is never served.
+	Close() error
+}
+
+// Network is what agents reach each other by.
+type Network interface {
+	// Listen opens an endpoint. The name is what a network without addresses
+	// knows it by.
+	Listen(ctx context.Context, name string, cfg jsonrpc.Config) (Server, error)
+	// From returns a way to call from the endpoint with that name.
+	From(name string) jsonrpc.RoundTripper
+	// Close gives up what calls have left open. No call may be under way.
+	Close() error
+}
+
+// Sockets is the network of HTTP over TCP. The zero value listens on loopback
+// at a free port for every agent.
+type Sockets struct {
+	// Addr returns the address that an agent is to listen on; default is
+	// "127.0.0.1:0".
+	Addr func(name string) string
+
+	client jsonrpc.RoundTripper
+}
+
+// NewSockets returns a network on free ports of 127.0.0.1.
+func NewSockets() *Sockets {
+	return &Sockets{client: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})}
+}
+
+// Listen implements Network.
+func (s *Sockets) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (Server, error) {
+	addr := "127.0.0.1:0"
+	if s.Addr != nil {
+		addr = s.Addr(name)
+	}
+	return jsonrpc.Listen(ctx, addr, cfg)
+}
+
+// From implements Network. All agents of a process share connections.
+func (s *Sockets) From(string) jsonrpc.RoundTripper { return s.client }
+
+// Close implements Network.
+func (s *Sockets) Close() error { return s.client.Close() }
+
+// Memory is a network inside the process: the same bytes, and no sockets.
+type Memory struct{ loop jsonrpc.Loopback }
+
+// Listen implements Network.
+func (m *Memory) Listen(_ context.Context, name string, cfg jsonrpc.Config) (Server, error) {
+	return m.loop.Listen(name, cfg)
+}
+
+// From implements Network.
+func (m *Memory) From(name string) jsonrpc.RoundTripper { return m.loop.From(name) }
+
+// Close implements Network.
+func (m *Memory) Close() error { return nil }
+
+// counted counts the messages that a network carries. The networks that it
+// wraps outlive it.
+type counted struct {
+	Network
+	requests *atomic.Int64
+}
+
+func (c counted) From(name string) jsonrpc.RoundTripper {
+	return countedTripper{c.Network.From(name), c.requests}
+}
+
+type countedTripper struct {
+	jsonrpc.RoundTripper
+	requests *atomic.Int64
+}
+
+func (c countedTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	c.requests.Add(1)
+	return c.RoundTripper.RoundTrip(ctx, out)
+}
+
+// Close leaves the round tripper open: it is the network's.
+func (c countedTripper) Close() error { return nil }

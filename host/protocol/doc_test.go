@@ -1,0 +1,149 @@
+package protocol
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const referencePage = "../../docs/protocol/README.md"
+
+// rows returns the cells of the table on the page whose first header cell is
+// given, without the mark-up of code.
+func rows(t *testing.T, page, first string) [][]string {
+	t.Helper()
+	_, table, found := strings.Cut(page, "\n| "+first+" |")
+	if !found {
+		t.Fatalf("no table of %s on the page", first)
+	}
+	var cells [][]string
+	for i, line := range strings.Split(table, "\n") {
+		if !strings.HasPrefix(line, "|") && i > 0 {
+			break
+		}
+		if i < 2 {
+			continue // the rest of the header, and the rule below it
+		}
+		var row []string
+		for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+			row = append(row, strings.ReplaceAll(strings.TrimSpace(cell), "`", ""))
+		}
+		cells = append(cells, row)
+	}
+	return cells
+}
+
+// TestReferencePage holds the tables of the reference page to the code.
+func TestReferencePage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	t.Run("messages", func(t *testing.T) {
+		var want []string
+		for _, e := range catalogue {
+			if e.method == "" {
+				continue
+			}
+			names := strings.Join(append([]string{e.method}, e.aliases...), ", ")
+			var from []string
+			for _, role := range e.signers() {
+				from = append(from, string(role))
+			}
+			want = append(want, fmt.Sprintf("%s | %s | %s | %s", e.typ, names, e.answer, strings.Join(from, ", ")))
+		}
+		same(t, rows(t, page, "message"), want)
+	})
+	t.Run("codes", func(t *testing.T) {
+		var want []string
+		for _, row := range codeTable {
+			again := "no"
+			if row.retryable {
+				again = "yes"
+			}
+			want = append(want, fmt.Sprintf("%s | %s | %s | %s", row.code, row.name, again, rpcCodes(row)))
+		}
+		same(t, rows(t, page, "code"), want)
+	})
+	t.Run("canonical", func(t *testing.T) {
+		var want []string
+		for _, c := range canonicalTable {
+			want = append(want, fmt.Sprintf("%s | %d | %d | %s", c.Code, c.HTTP, c.RPC, c.Message))
+		}
+		same(t, rows(t, page, "canonical code"), want)
+	})
+	t.Run("dialects", func(t *testing.T) {
+		var want, got []string
+		for _, d := range Dialects() {
+			want = append(want, d.Name)
+		}
+		for _, row := range rows(t, page, "dialect") {
+			got = append(got, row[0])
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("dialects %v, want %v", got, want)
+		}
+	})
+	t.Run("queries", func(t *testing.T) {
+		for _, row := range rows(t, page, "query") {
+			if queryShapes[row[0]] == nil {
+				t.Errorf("there is no query %s", row[0])
+			}
+		}
+	})
+	t.Run("links", func(t *testing.T) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(page, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(referencePage), link[1])); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("keys", func(t *testing.T) {
+		v := NewVerifier("tok-P01-0123456789abcdef0123456789abcdef01234567")
+		keys := v.MatchKeys(cup, "R1M1", refOne)
+		if !strings.Contains(page, "... "+keys.Send+"\n") || !strings.Contains(page, "... "+keys.Expect+"\n") {
+			t.Error("the keys on the page are not those of its token")
+		}
+	})
+}
+
+// areaNames are the words of the page for what is refused.
+var areaNames = map[area]string{
+	areaRefereeSignup: "referee", areaPlayerSignup: "player", areaAnnouncement: "announcement",
+	areaMatch: "match", areaReport: "report", areaQuery: "query",
+}
+
+// rpcCodes writes down a code's JSON-RPC codes as the page does.
+func rpcCodes(row codeInfo) string {
+	var parts []string
+	for _, n := range numberedTable {
+		if n.code == row.code && n.rpc != row.rpc {
+			parts = append(parts, fmt.Sprintf("%d %s", n.rpc, areaNames[n.area]))
+		}
+	}
+	if parts == nil {
+		return fmt.Sprint(row.rpc)
+	}
+	return strings.Join(parts, ", ") + fmt.Sprintf(", otherwise %d", row.rpc)
+}
+
+func same(t *testing.T, got [][]string, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		var g, w string
+		if i < len(got) {
+			g = strings.Join(got[i], " | ")
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g != w {
+			t.Errorf("the page says\n  %s\nand the code\n  %s", g, w)
+		}
+	}
+}

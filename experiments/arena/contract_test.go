@@ -1,11 +1,10 @@
 package arena_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,13 +89,11 @@ func checkSetups(t *testing.T, plan results.Plan, l results.League, got []strate
 			ID: id, Name: id, Field: field, Rounds: 15, Legs: 3, Key: game.StrategyKey(plan.Seed, 0, l.Seats[seat]),
 		})
 	}
-	slices.SortFunc(got, func(a, b strategies.Setup) int { return cmpString(a.ID, b.ID) })
+	slices.SortFunc(got, func(a, b strategies.Setup) int { return strings.Compare(a.ID, b.ID) })
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(strategies.Setup{}, "Rand")); diff != "" {
 		t.Errorf("setups (-want +got):\n%s", diff)
 	}
 }
-
-func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
 
 func checkCalls(t *testing.T, plan results.Plan, l results.League, w *witness) {
 	t.Helper()
@@ -203,128 +200,4 @@ func lastIndex(in []string, s string) int {
 		}
 	}
 	return -1
-}
-
-func TestProbabilitiesAreTossedByTheHost(t *testing.T) {
-	t.Parallel()
-	for _, batched := range []bool{false, true} {
-		plan := planOf(3, 20, 4)
-		maybe := &script{choose: func(context.Context, strategies.Setup, *strategies.Turn) (strategies.Choice, error) {
-			return 0.3, nil
-		}}
-		f := strategies.Factory(maybe)
-		if batched {
-			f = batch.Of(maybe)
-		}
-		sched, err := game.NewSchedule(3, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for index, l := range play(t, newArena(t, plan, arena.Options{}, f, f, f), 3, 4) {
-			for _, p := range sched.Matches() {
-				for seat, side := range map[int]game.Side{p.A: l.Matches[p.Index].A, p.B: l.Matches[p.Index].B} {
-					coin := game.NewRand(game.CoinKey(plan.Seed, index, l.Seats[seat]))
-					coin.Rekey(uint64(p.Index))
-					want := game.Odd
-					if coin.Bernoulli(0.3) {
-						want = game.Even
-					}
-					if side != (game.Side{Choice: want}) {
-						t.Fatalf("league %d, %s, seat %d: %v, want %v", index, p.ID, seat, side, want)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestDrawsDoNotShift plays one plan with and without technical losses.
-func TestDrawsDoNotShift(t *testing.T) {
-	t.Parallel()
-	plan := planOf(4, 3, 3)
-	plan.Draw = "weights:1=3,2=1,9=2"
-	fails := &script{choose: func(_ context.Context, _ strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
-		if t.Match%2 == 0 {
-			return 0, errBoom
-		}
-		return strategies.Odd, nil
-	}}
-	fine := &script{}
-	with := play(t, newArena(t, plan, arena.Options{}, fails, fine, fine, fine), 4, 3)
-	without := play(t, newArena(t, plan, arena.Options{}, fine, fine, fine, fine), 4, 3)
-	draw, err := game.ParseDraw(plan.Draw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	missing := 0
-	for i := range with {
-		draws := game.NewDrawStream(plan.Seed, i)
-		for m, got := range without[i].Matches {
-			if want := int32(draw.Pick(draws.Next())); got.Number != want {
-				t.Fatalf("league %d, match %d: drew %d, want %d", i, m, got.Number, want)
-			}
-			switch with[i].Matches[m].Number {
-			case results.NoNumber:
-				missing++
-			case got.Number:
-			default:
-				t.Errorf("league %d, match %d: drew %d, and %d without the faults", i, m, with[i].Matches[m].Number, got.Number)
-			}
-		}
-	}
-	if missing == 0 {
-		t.Error("nothing failed")
-	}
-}
-
-func TestBarredPlayersAreNotCalled(t *testing.T) {
-	t.Parallel()
-	for _, batched := range []bool{false, true} {
-		plan := planOf(3, 2, 1)
-		out := &script{}
-		f := strategies.Factory(out)
-		if batched {
-			f = batch.Of(out)
-		}
-		w, err := newArena(t, plan, arena.Options{}, &script{}, f, &script{}).NewWorker(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		leagues := make([]results.League, 2)
-		if err := w.Play(t.Context(), 0, leagues, []bool{false, true, false}); err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range leagues {
-			for i, side := range sidesOf(plan, l, 1) {
-				if side != (game.Side{Fault: game.FaultQuarantined}) {
-					t.Errorf("batched %v: match %d: %v, want quarantined", batched, i, side)
-				}
-			}
-		}
-		if len(out.calls) != 0 {
-			t.Errorf("batched %v: called: %q", batched, out.calls)
-		}
-	}
-}
-
-func TestLog(t *testing.T) {
-	t.Parallel()
-	var buf bytes.Buffer
-	handler := slog.NewTextHandler(&buf, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}})
-	opts := arena.Options{Log: func(league, field int) *slog.Logger {
-		return slog.New(handler).With("league", league, "field", field)
-	}}
-	chatty := &script{start: func(s strategies.Setup) error {
-		s.Log.Info("hello")
-		return nil
-	}}
-	play(t, newArena(t, planOf(2, 1, 1), opts, chatty, chatty), 2, 1)
-	if !bytes.Contains(buf.Bytes(), []byte("msg=hello league=0 field=1")) {
-		t.Errorf("logged:\n%s", buf.String())
-	}
 }

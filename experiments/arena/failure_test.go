@@ -47,33 +47,37 @@ func after(match uint64, err error) func(context.Context, strategies.Setup, *str
 // errPanic stands for a panic in the tables below.
 var errPanic = errors.New("panic")
 
-// TestFailures holds every way to fail, in every hook, to the records and the
-// calls that follow from package strategies. The player meets one opponent four
-// times, directly and in batches.
-func TestFailures(t *testing.T) {
-	t.Parallel()
-	ok := game.Side{Choice: game.Even}
-	lost := func(f game.Fault) game.Side { return game.Side{Fault: f} }
-	forfeit := lost(game.FaultForfeit)
+// failure is one way to fail in a match of four meetings with one opponent.
+type failure struct {
+	script *script
+	sides  []game.Side // what the player brought to each
+	calls  []string    // that it got
+	fault  game.Fault  // of the note
+	note   string
+}
+
+// What a seat is called when nothing goes wrong, and when something does in the
+// second match.
+var (
+	begin       = []string{"start", "open", "choose 0", "observe 0", "choose 1"}
+	whole       = append(slices.Clone(begin), "observe 1", "choose 2", "observe 2", "choose 3", "observe 3", "close")
+	stays       = append(slices.Clone(begin), "observe 1 technical_loss", "choose 2", "observe 2", "choose 3", "observe 3", "close")
+	leaves      = append(slices.Clone(begin), "close")
+	leavesLater = append(slices.Clone(begin), "observe 1", "close")
+
+	ok      = game.Side{Choice: game.Even}
+	forfeit = game.Side{Fault: game.FaultForfeit}
+)
+
+func allForfeit(f game.Fault) []game.Side { return []game.Side{{Fault: f}, forfeit, forfeit, forfeit} }
+func chooseOnce(f game.Fault) []game.Side { return []game.Side{ok, {Fault: f}, ok, ok} }
+func chooseOut(f game.Fault) []game.Side  { return []game.Side{ok, {Fault: f}, forfeit, forfeit} }
+func observeOut(f game.Fault) []game.Side { return []game.Side{ok, ok, {Fault: f}, forfeit} }
+
+// failures are all ways to fail, in every hook.
+func failures() map[string]failure {
 	typed := &strategies.Error{Source: "mine.lua", Line: 3, Op: strategies.OpChoose, Err: strategies.ErrBudget, Hint: "do less"}
-	allForfeit := func(f game.Fault) []game.Side { return []game.Side{lost(f), forfeit, forfeit, forfeit} }
-	chooseOnce := func(f game.Fault) []game.Side { return []game.Side{ok, lost(f), ok, ok} }
-	chooseOut := func(f game.Fault) []game.Side { return []game.Side{ok, lost(f), forfeit, forfeit} }
-	observeOut := func(f game.Fault) []game.Side { return []game.Side{ok, ok, lost(f), forfeit} }
-
-	begin := []string{"start", "open", "choose 0", "observe 0", "choose 1"}
-	stays := append(slices.Clone(begin), "observe 1 technical_loss", "choose 2", "observe 2", "choose 3", "observe 3", "close")
-	leaves := append(slices.Clone(begin), "close")
-	leavesLater := append(slices.Clone(begin), "observe 1", "close")
-	whole := append(slices.Clone(begin), "observe 1", "choose 2", "observe 2", "choose 3", "observe 3", "close")
-
-	for name, tc := range map[string]struct {
-		script *script
-		sides  []game.Side
-		calls  []string
-		fault  game.Fault
-		note   string
-	}{
+	return map[string]failure{
 		"start fails": {&script{start: func(strategies.Setup) error { return errBoom }},
 			allForfeit(game.FaultError), []string{"start"}, game.FaultError, "bad: start: boom"},
 		"start overruns": {&script{start: func(strategies.Setup) error { return fmt.Errorf("x: %w", context.DeadlineExceeded) }},
@@ -114,49 +118,62 @@ func TestFailures(t *testing.T) {
 			[]game.Side{ok, ok, ok, ok}, whole, game.NoFault, ""},
 		"close panics": {&script{end: func() error { panic("ouch") }},
 			[]game.Side{ok, ok, ok, ok}, whole, game.NoFault, ""},
-	} {
+	}
+}
+
+// TestFailures holds every way to fail to the records and the calls that follow
+// from package strategies, directly and in batches.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for name, tc := range failures() {
 		for _, batched := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, batched %v", name, batched), func(t *testing.T) {
-				bad := &script{
-					start: tc.script.start, choose: tc.script.choose, observe: tc.script.observe, end: tc.script.end,
-					source: "bad",
-				}
-				var factory strategies.Factory = bad
-				if batched {
-					factory = batch.Of(bad)
-				}
-				plan := planOf(2, 4, 1)
-				good := &script{}
-				l := play(t, newArena(t, plan, arena.Options{}, factory, good), 2, 1)[0]
-
-				if diff := cmp.Diff(tc.sides, sidesOf(plan, l, 0)); diff != "" {
-					t.Errorf("sides (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff([]game.Side{ok, ok, ok, ok}, sidesOf(plan, l, 1)); diff != "" {
-					t.Errorf("the opponent's sides (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(tc.calls, bad.calls); diff != "" {
-					t.Errorf("calls (-want +got):\n%s", diff)
-				}
-				if want := append(slices.Clone(begin), whole[len(begin):]...); !slices.Equal(good.calls, want) {
-					t.Errorf("the opponent's calls: %q, want %q", good.calls, want)
-				}
-				if bad.open != 0 || good.open != 0 {
-					t.Errorf("%d and %d seats were not closed once", bad.open, good.open)
-				}
-				var want []results.Note
-				if tc.note != "" {
-					want = append(want, results.Note{Field: 0, Fault: tc.fault, Text: tc.note})
-				}
-				if diff := cmp.Diff(want, slices.Clone(l.Notes)); diff != "" && len(want)+len(l.Notes) > 0 {
-					t.Errorf("notes (-want +got):\n%s", diff)
-				}
-				for i, m := range l.Matches {
-					if (m.Number == results.NoNumber) != (m.A.Fault|m.B.Fault != game.NoFault) {
-						t.Errorf("match %d: %+v: a number is drawn exactly without a fault", i, m)
-					}
-				}
+				t.Parallel()
+				tc.check(t, batched)
 			})
+		}
+	}
+}
+
+// check plays a league between the failing player and one that does not.
+func (tc failure) check(t *testing.T, batched bool) {
+	bad := &script{
+		start: tc.script.start, choose: tc.script.choose, observe: tc.script.observe, end: tc.script.end,
+		source: "bad",
+	}
+	var factory strategies.Factory = bad
+	if batched {
+		factory = batch.Of(bad)
+	}
+	plan := planOf(2, 4, 1)
+	good := &script{}
+	l := play(t, newArena(t, plan, arena.Options{}, factory, good), 2, 1)[0]
+
+	if diff := cmp.Diff(tc.sides, sidesOf(plan, l, 0)); diff != "" {
+		t.Errorf("sides (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]game.Side{ok, ok, ok, ok}, sidesOf(plan, l, 1)); diff != "" {
+		t.Errorf("the opponent's sides (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(tc.calls, bad.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if !slices.Equal(good.calls, whole) {
+		t.Errorf("the opponent's calls: %q, want %q", good.calls, whole)
+	}
+	if bad.open != 0 || good.open != 0 {
+		t.Errorf("%d and %d seats were not closed once", bad.open, good.open)
+	}
+	var want []results.Note
+	if tc.note != "" {
+		want = append(want, results.Note{Field: 0, Fault: tc.fault, Text: tc.note})
+	}
+	if diff := cmp.Diff(want, slices.Clone(l.Notes)); diff != "" && len(want)+len(l.Notes) > 0 {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	for i, m := range l.Matches {
+		if (m.Number == results.NoNumber) != (m.A.Fault|m.B.Fault != game.NoFault) {
+			t.Errorf("match %d: %+v: a number is drawn exactly without a fault", i, m)
 		}
 	}
 }

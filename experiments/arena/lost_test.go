@@ -129,43 +129,49 @@ func TestLostBatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const strike = 2 // the third step asks for the third round
-			inner, calm := &script{}, &script{}
-			b := &tapped{Batcher: batch.Of(inner), spoil: func(step int, s *strategies.Step) error {
-				if step == strike {
-					return tc.spoil(s)
-				}
-				return nil
-			}}
-			plan := planOf(4, 2, 8)
-			w, err := newArena(t, plan, arena.Options{}, b, b, calm, calm).NewWorker(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			first := make([]results.League, 1)
-			if err := w.Play(t.Context(), 0, first, make([]bool, 4)); err != nil {
-				t.Fatal(err)
-			}
-			wantLost(t, plan, first[0], strike, tc.fault, tc.note)
-			rest := make([]results.League, 7)
-			if err := w.Play(t.Context(), 1, rest, make([]bool, 4)); err != nil {
-				t.Fatal(err)
-			}
-			for _, l := range rest {
-				for field := range 4 {
-					if sides := sidesOf(plan, l, field); !slices.Equal(sides, slices.Repeat([]game.Side{{Choice: game.Even}}, 6)) {
-						t.Errorf("league %d: player %d: %v, but the batch is a fresh one", l.Index, field, sides)
-					}
-				}
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if b.batches != 3 || b.closed != 3 || calm.open != 0 || inner.open != 0 {
-				t.Errorf("%d batches made, %d closed, %d and %d seats open; want 3, 3, 0, 0",
-					b.batches, b.closed, calm.open, inner.open)
-			}
+			checkLost(t, tc.spoil, tc.fault, tc.note)
 		})
+	}
+}
+
+// checkLost spoils the step that asks for the third round of league 0.
+func checkLost(t *testing.T, spoil func(*strategies.Step) error, f game.Fault, note string) {
+	t.Helper()
+	const strike = 2
+	inner, calm := &script{}, &script{}
+	b := &tapped{Batcher: batch.Of(inner), spoil: func(step int, s *strategies.Step) error {
+		if step == strike {
+			return spoil(s)
+		}
+		return nil
+	}}
+	plan := planOf(4, 2, 8)
+	w, err := newArena(t, plan, arena.Options{}, b, b, calm, calm).NewWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make([]results.League, 1)
+	if err := w.Play(t.Context(), 0, first, make([]bool, 4)); err != nil {
+		t.Fatal(err)
+	}
+	wantLost(t, plan, first[0], strike, f, note)
+	rest := make([]results.League, 7)
+	if err := w.Play(t.Context(), 1, rest, make([]bool, 4)); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rest {
+		for field := range 4 {
+			if sides := sidesOf(plan, l, field); !slices.Equal(sides, slices.Repeat([]game.Side{{Choice: game.Even}}, 6)) {
+				t.Errorf("league %d: player %d: %v, but the batch is a fresh one", l.Index, field, sides)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b.batches != 3 || b.closed != 3 || calm.open != 0 || inner.open != 0 {
+		t.Errorf("%d batches made, %d closed, %d and %d seats open; want 3, 3, 0, 0",
+			b.batches, b.closed, calm.open, inner.open)
 	}
 }
 

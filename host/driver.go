@@ -26,6 +26,7 @@ type Driver struct {
 	schedule  *game.Schedule
 	draw      game.Draw
 	mode      protocol.Mode
+	known     *player.League
 	requests  atomic.Int64
 }
 
@@ -50,6 +51,13 @@ func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, erro
 	}
 	if d.draw, err = game.ParseDraw(plan.Draw); err != nil {
 		return nil, err
+	}
+	d.known = &player.League{Rounds: d.schedule.Rounds(), Legs: plan.Legs, Index: make(map[string]int)}
+	for seat := range factories {
+		d.known.Field = append(d.known.Field, game.PlayerID(seat))
+	}
+	for _, p := range d.schedule.Matches() {
+		d.known.Index[p.ID] = p.Index
 	}
 	// By the book a number lies in 1..10; only tolerant agents take others.
 	if d.draw.Number(0) < 1 || d.draw.Number(d.draw.Size()-1) > 10 {
@@ -104,7 +112,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 			factory = aside{factory}
 		}
 		l.Seats = append(l.Seats, Seat{player.Config{
-			Factory: factory, Name: game.PlayerID(seat), Mode: d.mode,
+			Factory: factory, Name: game.PlayerID(seat), Mode: d.mode, League: d.known,
 			Key: game.StrategyKey(d.plan.Seed, index, field), Coin: game.CoinKey(d.plan.Seed, index, field),
 		}})
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
@@ -175,7 +176,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	before, began := prefix.Leagues(), e.p.now()
 	progress := startProgress(bar, e.p.columns, e.p.now, before, plan.Runs)
 	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, accumulate{acc}, progress),
-		experiments.Options{Workers: e.workers, After: prefix})
+		experiments.Options{Workers: e.workersFor(plan), After: prefix})
 	progress.stop()
 	seconds := e.p.now().Sub(began).Seconds()
 	run := &report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
@@ -185,6 +186,17 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 		run.Facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
 	return run, err
+}
+
+// workersFor returns how many leagues are to be under way at once; 0 leaves it
+// to the run. Agents wait for each other's messages most of the time, so more
+// of their leagues than processors keep the processors busy.
+func (e *experimentRun) workersFor(plan results.Plan) int {
+	const waiting = 4
+	if e.workers == 0 && plan.Transport != "direct" {
+		return waiting * runtime.GOMAXPROCS(0)
+	}
+	return e.workers
 }
 
 // driverOf returns what plays the leagues of a plan, and how many messages it

@@ -30,6 +30,9 @@ func (p *Player) fromReferee(in *wire.Inbound) error {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
+	if m := p.find(in.Header.MatchID); m != nil && m.keyed && m.referee == referee && protocol.SameToken(given, m.signed) {
+		return nil // as in the invitation, where the key was checked
+	}
 	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
 		return nil
 	}
@@ -46,20 +49,19 @@ func (p *Player) fromReferee(in *wire.Inbound) error {
 	return wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the key of match %s", in.Type, in.Header.MatchID)
 }
 
-// signature returns what the agent signs its answers in a match with: the
+// sign settles what the agent signs its answers in a match with: the
 // match key where the referee has proved to have one, and otherwise, as by the
 // book, the agent's own token, but only to a referee that the manager has
 // named. The lock is held.
-func (p *Player) signature(in *wire.Inbound) string {
+func (p *Player) sign(m *match, in *wire.Inbound) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
 	if err != nil {
-		return ""
+		return
 	}
-	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(in.Header.AuthToken, keys.Send) {
-		return keys.Expect
+	m.referee, m.signed = referee, in.Header.AuthToken
+	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(m.signed, keys.Send) {
+		m.keyed, m.reply = true, keys.Expect
+	} else if p.announced[referee] {
+		m.reply = p.me.Token()
 	}
-	if p.announced[referee] {
-		return p.me.Token()
-	}
-	return ""
 }

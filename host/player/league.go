@@ -100,7 +100,11 @@ func (p *Player) sit(ctx context.Context) *seat {
 		return s
 	}
 	setup := strategies.Setup{ID: p.me.ID(), Name: p.cfg.Name, Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print}
-	index := p.survey(ctx, &setup)
+	league := p.cfg.League
+	if league == nil {
+		league = p.survey(ctx)
+	}
+	setup.Field, setup.Rounds, setup.Legs = league.Field, league.Rounds, league.Legs
 	s = new(seat)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.ChoiceTimeout)
 	defer cancel()
@@ -113,32 +117,33 @@ func (p *Player) sit(ctx context.Context) *seat {
 		p.tell(Event{Kind: Failed, Fault: s.out.String(), Error: s.why.Error()})
 	}
 	p.mu.Lock()
-	p.seat, p.index = s, index
+	p.seat, p.index = s, league.Index
 	p.mu.Unlock()
 	return s
 }
 
-// survey asks the manager who plays and when.
-func (p *Player) survey(ctx context.Context, setup *strategies.Setup) map[string]int {
+// survey asks the manager who plays and when. What it does not tell is left
+// open.
+func (p *Player) survey(ctx context.Context) *League {
+	var l League
 	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
 	if err != nil {
 		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
 	}
 	for _, pl := range players.Players {
-		setup.Field = append(setup.Field, pl.PlayerID)
+		l.Field = append(l.Field, pl.PlayerID)
 	}
 	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
 	if err != nil {
 		p.cfg.Log.Info("the manager does not tell the schedule", "error", err)
-		return nil
+		return &l
 	}
-	setup.Rounds = len(schedule.Rounds)
-	index := make(map[string]int)
+	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
 	meetings := make(map[string]int)
 	for _, r := range schedule.Rounds {
 		for _, m := range r.Matches {
-			index[m.MatchID] = len(index)
-			switch setup.ID {
+			l.Index[m.MatchID] = len(l.Index)
+			switch p.me.ID() {
 			case m.PlayerAID:
 				meetings[m.PlayerBID]++
 			case m.PlayerBID:
@@ -147,7 +152,7 @@ func (p *Player) survey(ctx context.Context, setup *strategies.Setup) map[string
 		}
 	}
 	for _, n := range meetings {
-		setup.Legs = max(setup.Legs, n)
+		l.Legs = max(l.Legs, n)
 	}
-	return index
+	return &l
 }

@@ -22,7 +22,9 @@ type match struct {
 	opponent string
 	role     game.Role
 	position uint64
+	referee  string
 	signed   string // what the referee signs with
+	keyed    bool   // that is the key of the match
 	reply    string // what the agent signs with
 
 	mu     sync.Mutex
@@ -74,11 +76,11 @@ func (p *Player) enter(in *wire.Inbound, opponent, role string) (*match, error) 
 	defer p.mu.Unlock()
 	m := p.matches[id]
 	if m == nil {
-		m = &match{id: id, round: in.Header.RoundID.Number(), position: position(id), signed: in.Header.AuthToken}
+		m = &match{id: id, round: in.Header.RoundID.Number(), position: position(id)}
 		if at, known := p.index[id]; known {
 			m.position = uint64(at)
 		}
-		m.reply = p.signature(in)
+		p.sign(m, in)
 		p.matches[id] = m
 	}
 	if m.opponent == "" {

@@ -43,6 +43,9 @@ type Config struct {
 	// for answers that are probabilities.
 	Key, Coin game.Key
 
+	// League is what is known of the league beforehand; nil asks the manager.
+	League *League
+
 	// Timeout is for one attempt to call the manager; default DefaultTimeout.
 	Timeout time.Duration
 	// ChoiceTimeout bounds the strategy's calls; default DefaultChoiceTimeout.
@@ -59,6 +62,14 @@ type Config struct {
 	Log    *slog.Logger     // default discards
 	Events func(Event)      // told of what happens; must not block
 	Print  *slog.Logger     // takes what a script prints
+}
+
+// League is who plays and when.
+type League struct {
+	Field  []string       // ids of all players
+	Rounds int            // of the whole league
+	Legs   int            // how often each pair meets
+	Index  map[string]int // of matches in the schedule, by id; not changed
 }
 
 // Player is one agent. Its handler is safe for concurrent use.

@@ -37,7 +37,9 @@ type chosen struct {
 	Opponent string      `json:"opponent_id"`
 	Role     game.Role   `json:"role"`
 	Position uint64      `json:"position"`
+	Referee  string      `json:"referee_id"`
 	Signed   string      `json:"signed"`
+	Keyed    bool        `json:"keyed"`
 	Reply    string      `json:"reply"`
 	Choice   game.Parity `json:"choice"`
 	Fault    game.Fault  `json:"fault"`
@@ -63,7 +65,7 @@ func (r *record) registered(ctx context.Context, reg registration) error {
 func (r *record) chose(ctx context.Context, m *match, a Answer) error {
 	return r.append(ctx, eventChose, chosen{
 		Match: m.id, Round: m.round, Opponent: m.opponent, Role: m.role, Position: m.position,
-		Signed: m.signed, Reply: m.reply, Choice: a.Choice, Fault: a.Fault,
+		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply, Choice: a.Choice, Fault: a.Fault,
 	})
 }
 
@@ -135,7 +137,7 @@ func (p *Player) replay(events []journal.Event) error {
 			}
 			m := &match{
 				id: c.Match, round: c.Round, opponent: c.Opponent, role: c.Role, position: c.Position,
-				signed: c.Signed, reply: c.Reply, asked: true, answer: Answer{Choice: c.Choice, Fault: c.Fault},
+				referee: c.Referee, signed: c.Signed, keyed: c.Keyed, reply: c.Reply, asked: true, answer: Answer{Choice: c.Choice, Fault: c.Fault},
 			}
 			p.matches[m.id] = m
 			steps = append(steps, func(ctx context.Context, s *seat) {

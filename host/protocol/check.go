@@ -37,12 +37,18 @@ type finding struct {
 // checker walks a message along its shape.
 type checker struct {
 	mode     Mode
-	request  bool // the message is a request, not an answer
-	findings []finding
-	odd      bool   // a known member is null or ""
-	respelt  bool   // an integer is spelt with a fraction or an exponent
-	path     []step // to the value being checked
+	request  bool      // the message is a request, not an answer
+	findings []finding // the first maxFindings of them
+	more     int       // how many there are beyond
+	first    finding   // the one whose code comes first in codeOrder
+	odd      bool      // a known member is null or ""
+	respelt  bool      // an integer is spelt with a fraction or an exponent
+	path     []step    // to the value being checked
 }
+
+// maxFindings bounds how many violations are told: a message of a megabyte can
+// hold a hundred thousand.
+const maxFindings = 32
 
 // step is one step of the way from the top of a message to a value.
 type step struct {
@@ -58,17 +64,35 @@ func (c *checker) pointer() string {
 		if s.name == "" {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(s.name))
+			b.WriteString(escapePointer(s.name))
 		}
 	}
 	return b.String()
+}
+
+// escapePointer writes a member name as a step of a JSON Pointer (RFC 6901).
+func escapePointer(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 func (c *checker) enter(s step) { c.path = append(c.path, s) }
 func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
 
 func (c *checker) found(rule string, code Code) {
-	c.findings = append(c.findings, finding{Violation{c.pointer(), rule}, code})
+	sooner := c.findings == nil || slices.Index(codeOrder, code) < slices.Index(codeOrder, c.first.code)
+	if !sooner && len(c.findings) == maxFindings {
+		c.more++
+		return
+	}
+	f := finding{Violation{c.pointer(), rule}, code}
+	if sooner {
+		c.first = f
+	}
+	if len(c.findings) == maxFindings {
+		c.more++
+		return
+	}
+	c.findings = append(c.findings, f)
 }
 
 // foundIn notes a finding about a member of the object being checked.
@@ -357,10 +381,7 @@ func (c *checker) refusal(t Type) *Error {
 	if len(c.findings) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(c.findings, func(a, b finding) int {
-		return slices.Index(codeOrder, a.code) - slices.Index(codeOrder, b.code)
-	})
-	e := Refuse(first.code, t, sentence(first, len(c.findings)-1))
+	e := Refuse(c.first.code, t, sentence(c.first, len(c.findings)+c.more))
 	for _, f := range c.findings {
 		e.Violations = append(e.Violations, f.Violation)
 	}
@@ -381,10 +402,11 @@ var advice = map[string]string{
 	"range":    "is no whole number in the range that is allowed here",
 }
 
-func sentence(f finding, more int) string {
+// sentence says what the first of all the things that are wrong is.
+func sentence(f finding, all int) string {
 	s := "The field " + f.Path + " " + advice[f.Rule] + "."
-	if more > 0 {
-		s += " " + strconv.Itoa(more) + " more stand in violations."
+	if all > 1 {
+		s += " It is one of " + strconv.Itoa(all) + " things that are wrong; see violations."
 	}
 	return s
 }

@@ -238,8 +238,20 @@ func TestHeaderBeforeFields(t *testing.T) {
 	if e.Code != CodeMissingField || !slices.Equal(e.Violations, want) {
 		t.Errorf("%s %v", e.Code, e.Violations)
 	}
-	if !strings.Contains(e.Detail, "is missing") || !strings.Contains(e.Detail, "6 more") {
+	if !strings.Contains(e.Detail, "is missing") || !strings.Contains(e.Detail, "one of 7 things") {
 		t.Errorf("the detail %q does not say what to do", e.Detail)
+	}
+}
+
+// TestManyViolations: a hostile message does not make for a larger answer, and
+// the code is still that of the first row.
+func TestManyViolations(t *testing.T) {
+	t.Parallel()
+	body := withType(TypeLeagueStandingsUpdate, `{"timestamp":"x","standings":[`+strings.Repeat(`{"rank":"x","player_id":"P01","points":0},`, 5000)+`{"rank":1,"player_id":"P01"}]}`)
+	_, err := Decode(TypeLeagueStandingsUpdate, []byte(body), Tolerant, true)
+	e := refusal(t, err)
+	if e.Code != CodeMissingField || len(e.Violations) != maxFindings || !strings.Contains(e.Detail, "/standings/5000/points is missing") || !strings.Contains(e.Detail, "one of 5002 things") {
+		t.Errorf("%s with %d violations: %s", e.Code, len(e.Violations), e.Detail)
 	}
 }
 

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -392,5 +393,29 @@ func TestBareIsTolerated(t *testing.T) {
 	}
 	if _, err := c.OpenBare(body.without("message_type").encode()); CodeOf(err) != CodeMissingField {
 		t.Errorf("without a type: %v", err)
+	}
+}
+
+// TestManyMembers: reading is linear in the number of members, so a hostile
+// message of a megabyte takes no longer than an honest one.
+func TestManyMembers(t *testing.T) {
+	t.Parallel()
+	var header, rest document
+	for i := range 40000 {
+		header = append(header, member{"a" + strconv.Itoa(i), jsontext.Value("1")})
+		rest = append(rest, member{"b" + strconv.Itoa(i), jsontext.Value("null")})
+	}
+	header = append(header, member{"message_type", quoted("GAME_OVER")}, member{"match_id", quoted("R1M1")}, member{"sender", jsontext.Value("null")})
+	req, err := NewCodec(Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := req.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := Encode(m)
+	if err != nil || comparable(raw) != comparable(req.Raw) {
+		t.Errorf("80,000 members do not survive: %v", err)
 	}
 }

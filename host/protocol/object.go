@@ -235,14 +235,17 @@ func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	place := make(map[string]int, len(now))
+	for i, m := range now {
+		place[m.name] = i
+	}
 	for _, m := range before {
-		value := now.get(m.name)
+		i, here := place[m.name]
 		switch {
-		case value != nil:
-			if value, err = restore(value, m.value); err != nil {
+		case here:
+			if now[i].value, err = restore(now[i].value, m.value); err != nil {
 				return nil, err
 			}
-			now = now.set(m.name, value)
 		case m.value.Kind() == 'n' || string(m.value) == `""`:
 			now = append(now, m)
 		}

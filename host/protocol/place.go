@@ -79,32 +79,46 @@ func (p Place) inner(value jsontext.Value) (document, error) {
 // places must have the same value in both.
 func (p Place) join(params document) (document, *Error) {
 	var message document
-	for _, part := range []string{p.Header, p.Message, ""} {
-		members := params.without(p.Header, p.Message)
-		if part != "" {
-			value := params.get(part)
-			if value == nil {
-				continue
-			}
-			var err error
-			if members, err = parseDocument(value); err != nil {
-				e := Refuse(CodeInvalidFieldType, "", "params."+part+" is not an object.")
-				e.Violations = []Violation{{"/" + part, "type"}}
-				return message, e
-			}
+	known := make(map[string]jsontext.Value, 16)
+	for _, name := range []string{p.Header, p.Message, ""} {
+		part, refusal := p.part(params, name)
+		if refusal != nil {
+			return message, refusal
 		}
-		for _, m := range members {
-			if other := message.get(m.name); other == nil {
+		for _, m := range part {
+			other, twice := known[m.name]
+			switch {
+			case !twice:
+				known[m.name] = m.value
 				message = append(message, m)
-			} else if !sameValue(other, m.value) {
+			case !sameValue(other, m.value):
 				e := Refuse(CodeContextMismatch, Type(message.text("message_type")),
-					"The field "+m.name+" stands in two places with different values; give it once.")
-				e.Violations = []Violation{{"/" + m.name, "consistent"}}
+					"A field stands in two places with different values; give it once.")
+				e.Violations = []Violation{{"/" + escapePointer(m.name), "consistent"}}
 				return message, e
 			}
 		}
 	}
 	return message, nil
+}
+
+// part returns the members of one part of params: those of the object of that
+// name, or with no name those that stand beside both.
+func (p Place) part(params document, name string) (document, *Error) {
+	if name == "" {
+		return params.without(p.Header, p.Message), nil
+	}
+	value := params.get(name)
+	if value == nil {
+		return nil, nil
+	}
+	members, err := parseDocument(value)
+	if err != nil {
+		e := Refuse(CodeInvalidFieldType, "", "params."+name+" is not an object.")
+		e.Violations = []Violation{{"/" + name, "type"}}
+		return nil, e
+	}
+	return members, nil
 }
 
 // sameValue reports whether two JSON values are equal whatever their spelling.

@@ -24,7 +24,8 @@ type Identity struct {
 	token    string
 	league   string
 	verifier protocol.Verifier
-	proved   bool // the manager's token has been seen
+	manager  string // the manager's token, once it has been seen
+	proved   bool   // the manager's token has been seen
 
 	settling chan struct{} // closed when the registration under way is over; nil if none is
 }
@@ -39,7 +40,7 @@ func NewIdentity(role protocol.Role, name string) *Identity {
 func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.id, i.token, i.league, i.verifier, i.proved = id, token, league, protocol.NewVerifier(token), false
+	i.id, i.token, i.league, i.verifier, i.proved, i.manager = id, token, league, protocol.NewVerifier(token), false, ""
 }
 
 // Registering says that a registration is under way, until the function that
@@ -135,8 +136,10 @@ func (i *Identity) FromManager(in *Inbound, mode protocol.Mode) error {
 	defer i.mu.Unlock()
 	given := in.Header.AuthToken
 	switch {
+	case i.proved && protocol.SameToken(given, i.manager):
+		return nil
 	case i.token != "" && protocol.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
-		i.proved = true
+		i.proved, i.manager = true, given
 		return nil
 	case mode == protocol.Tolerant && !i.proved:
 		return nil

@@ -8,32 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Mode says how much a receiver asks of a message.
-type Mode uint8
-
-const (
-	// Strict asks for everything that the protocol calls required.
-	Strict Mode = iota
-	// Tolerant asks only for what a message cannot do without, reads the names
-	// that some programs give to fields, takes null and "" for a missing
-	// optional field, and finds the message type by the method.
-	Tolerant
-)
-
-// String returns "strict" or "tolerant".
-func (m Mode) String() string {
-	if m == Tolerant {
-		return "tolerant"
-	}
-	return "strict"
-}
-
-// finding is a violation and the code it is refused with.
-type finding struct {
-	Violation
-	code Code
-}
-
 // checker walks a message along its shape.
 type checker struct {
 	mode     Mode
@@ -45,10 +19,6 @@ type checker struct {
 	respelt  bool      // an integer is spelt with a fraction or an exponent
 	path     []step    // to the value being checked
 }
-
-// maxFindings bounds how many violations are told: a message of a megabyte can
-// hold a hundred thousand.
-const maxFindings = 32
 
 // step is one step of the way from the top of a message to a value.
 type step struct {
@@ -64,43 +34,14 @@ func (c *checker) pointer() string {
 		if s.name == "" {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			b.WriteString(escapePointer(s.name))
+			b.WriteString(s.name) // a rule's name or an id: nothing to escape
 		}
 	}
 	return b.String()
 }
 
-// escapePointer writes a member name as a step of a JSON Pointer (RFC 6901).
-func escapePointer(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-}
-
 func (c *checker) enter(s step) { c.path = append(c.path, s) }
 func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
-
-func (c *checker) found(rule string, code Code) {
-	sooner := c.findings == nil || slices.Index(codeOrder, code) < slices.Index(codeOrder, c.first.code)
-	if !sooner && len(c.findings) == maxFindings {
-		c.more++
-		return
-	}
-	f := finding{Violation{c.pointer(), rule}, code}
-	if sooner {
-		c.first = f
-	}
-	if len(c.findings) == maxFindings {
-		c.more++
-		return
-	}
-	c.findings = append(c.findings, f)
-}
-
-// foundIn notes a finding about a member of the object being checked.
-func (c *checker) foundIn(name, rule string, code Code) {
-	c.enter(step{name: name})
-	c.found(rule, code)
-	c.leave()
-}
 
 // object checks an object that has been taken apart.
 func (c *checker) object(doc document, s *shape) {
@@ -285,12 +226,12 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 	r.ReadToken()
 	for r.PeekKind() == '"' {
 		name, _ := r.ReadValue()
-		id := string(unquote(name))
 		element, _ := r.ReadValue()
-		c.enter(step{name: id})
-		if !ValidID(id) {
-			c.found("id", CodeInvalidFieldType)
+		if !ValidID(unquote(name)) {
+			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
+			continue
 		}
+		c.enter(step{name: string(unquote(name))})
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
 			c.value(f.elem, element)
 		}
@@ -367,46 +308,4 @@ func (c *checker) roundNumber(v jsontext.Value) {
 	if n, ok := integer(v); !ok || c.mode == Strict && n < 1 {
 		c.found("range", CodeInvalidFieldType)
 	}
-}
-
-// codeOrder ranks the codes of field rules: the first of them that a message
-// earns is the one it is refused with.
-var codeOrder = []Code{
-	CodeMissingField, CodeInvalidFieldType, CodeVersionMismatch, CodeInvalidTimestamp, CodeContextMismatch,
-	CodeInvalidParityChoice, CodeInvalidQueryType,
-}
-
-// refusal makes one Error of the findings; nil without any.
-func (c *checker) refusal(t Type) *Error {
-	if len(c.findings) == 0 {
-		return nil
-	}
-	e := Refuse(c.first.code, t, sentence(c.first, len(c.findings)+c.more))
-	for _, f := range c.findings {
-		e.Violations = append(e.Violations, f.Violation)
-	}
-	SortViolations(e.Violations)
-	return e
-}
-
-// advice says what each rule wants, for the detail of a refusal.
-var advice = map[string]string{
-	"required": "is missing",
-	"type":     "has the wrong JSON type",
-	"length":   "may not be empty",
-	"id":       "is no identifier: 1 to 64 letters, digits, '_', '.' or '-', the first a letter or digit",
-	"time":     "is no ISO 8601 time in UTC ending in Z or +00:00",
-	"sender":   "is no sender that may sign this message",
-	"version":  "is not " + Version,
-	"enum":     "is none of the values that are allowed here",
-	"range":    "is no whole number in the range that is allowed here",
-}
-
-// sentence says what the first of all the things that are wrong is.
-func sentence(f finding, all int) string {
-	s := "The field " + f.Path + " " + advice[f.Rule] + "."
-	if all > 1 {
-		s += " It is one of " + strconv.Itoa(all) + " things that are wrong; see violations."
-	}
-	return s
 }

@@ -1,11 +1,8 @@
 package protocol
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"slices"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,64 +18,11 @@ type member struct {
 // wrap, and to edit for a dialect. Values alias the text they were read from.
 type document []member
 
-// decoders lends out decoders, whose buffers are worth keeping: a message is
-// read in little more than half the time.
-var decoders = sync.Pool{New: func() any { return new(reader) }}
-
-// reader is a decoder over one JSON text at a time. Duplicate keys, invalid
-// UTF-8 and nesting beyond 10,000 levels are errors by jsontext's defaults;
-// the transport bounds size and depth more closely.
-type reader struct {
-	jsontext.Decoder
-	buffer bytes.Buffer
-	text   []byte
-}
-
-func openReader(text []byte) *reader {
-	r := decoders.Get().(*reader)
-	r.text, r.buffer = text, *bytes.NewBuffer(text)
-	r.Reset(&r.buffer)
-	return r
-}
-
-// close gives the reader back. What it read stays valid.
-func (r *reader) close() {
-	r.text, r.buffer = nil, bytes.Buffer{}
-	decoders.Put(r)
-}
-
-// value reads the next value, as a part of the text, so that it outlives the
-// reader.
-func (r *reader) value() (jsontext.Value, error) {
-	v, err := r.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	end := int(r.InputOffset())
-	return r.text[end-len(v) : end : end], nil
-}
-
-// end returns an error unless nothing but white space is left.
-func (r *reader) end() error {
-	switch _, err := r.ReadToken(); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return errors.New("data after the end of the message")
-	default:
-		return err
-	}
-}
-
 // parseDocument takes a JSON object apart, one level deep. The error is that
 // of reading it: malformed at any depth, a duplicate key, trailing data, or no
 // object at all.
 func parseDocument(raw []byte) (document, error) {
-	return appendMembers(make(document, 0, 16), raw)
-}
-
-// appendMembers is parseDocument onto an existing document.
-func appendMembers(doc document, raw []byte) (document, error) {
+	doc := make(document, 0, 16)
 	r := openReader(raw)
 	defer r.close()
 	if kind := r.PeekKind(); kind != '{' && kind != 0 {
@@ -211,67 +155,4 @@ func (d document) encode() jsontext.Value {
 		out = append(out, m.value...)
 	}
 	return append(out, '}')
-}
-
-// restore adds to an encoded message the nulls and empty strings that the
-// message bore when it was decoded and that its Go fields cannot express. What
-// has been given a value since stays as it is.
-func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
-	switch {
-	case encoded.Kind() == '{' && received.Kind() == '{':
-		return restoreMembers(encoded, received)
-	case encoded.Kind() == '[' && received.Kind() == '[':
-		return restoreElements(encoded, received)
-	}
-	return encoded, nil
-}
-
-func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := parseDocument(encoded)
-	if err != nil {
-		return nil, err
-	}
-	before, err := parseDocument(received)
-	if err != nil {
-		return nil, err
-	}
-	place := make(map[string]int, len(now))
-	for i, m := range now {
-		place[m.name] = i
-	}
-	for _, m := range before {
-		i, here := place[m.name]
-		switch {
-		case here:
-			if now[i].value, err = restore(now[i].value, m.value); err != nil {
-				return nil, err
-			}
-		case m.value.Kind() == 'n' || string(m.value) == `""`:
-			now = append(now, m)
-		}
-	}
-	return now.encode(), nil
-}
-
-func restoreElements(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := parseElements(encoded)
-	if err != nil {
-		return nil, err
-	}
-	before, err := parseElements(received)
-	if err != nil || len(now) != len(before) {
-		return encoded, err
-	}
-	out := jsontext.Value{'['}
-	for i := range now {
-		element, err := restore(now[i], before[i])
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, element...)
-	}
-	return append(out, ']'), nil
 }

@@ -92,14 +92,22 @@ func (p Place) join(params document) (document, *Error) {
 				known[m.name] = m.value
 				message = append(message, m)
 			case !sameValue(other, m.value):
-				e := Refuse(CodeContextMismatch, Type(message.text("message_type")),
-					"A field stands in two places with different values; give it once.")
-				e.Violations = []Violation{{"/" + escapePointer(m.name), "consistent"}}
-				return message, e
+				return message, p.twice(m.name)
 			}
 		}
 	}
 	return message, nil
+}
+
+// twice is the Error for a field with two values. An unknown field is not
+// named: its name is anybody's text.
+func (p Place) twice(name string) *Error {
+	e := Refuse(CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
+	if known := commonNames[name]; known != "" {
+		e.Detail = "The field " + known + " stands in two places with different values; give it once."
+		e.Violations = []Violation{{"/" + known, "consistent"}}
+	}
+	return e
 }
 
 // part returns the members of one part of params: those of the object of that

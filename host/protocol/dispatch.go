@@ -1,0 +1,118 @@
+package protocol
+
+// recognise finds the dialect of a request by the wrapping it is in, and among
+// those that wrap alike by the way it is named.
+func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
+	var found, owner *Dialect
+	for _, d := range c.dialects {
+		p := d.Request
+		if !p.structured() {
+			continue
+		}
+		if p.Method == method {
+			owner = d
+		}
+		switch {
+		case !p.fits(method, params):
+			if p.Header != "" && p.Method != method && params.get(p.Header).Kind() == '{' {
+				return d, refuseShape("", "params."+p.Header+" goes with the method "+p.Method+".")
+			}
+		case found == nil:
+			found = d
+		case p.Name != "" && found.Request.Name != "" && p.Name != found.Request.Name:
+			return found, refuseTool(CanonicalInvalidToolInput, "A tool is called in one form at a time.",
+				Violation{"/params/" + found.Request.Name, "exclusive"}, Violation{"/params/" + p.Name, "exclusive"})
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case owner != nil && (c.mode == Strict || params.get("message_type") == nil):
+		return owner, owner.Request.absent()
+	}
+	return c.flat(method, Type(params.text("message_type"))), nil
+}
+
+// absent is the Error for a request under the place's method without the
+// members that the place puts the message in.
+func (p Place) absent() *Error {
+	if p.Name != "" {
+		return refuseTool(CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
+			Violation{"/params/" + p.Name, "required"})
+	}
+	e := Refuse(CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
+	e.Violations = []Violation{{"/" + p.Header, "required"}}
+	return e
+}
+
+// flat returns the dialect of an unwrapped message: the first that names its
+// request so, or else the first.
+func (c *Codec) flat(method string, t Type) *Dialect {
+	for _, d := range c.dialects {
+		if !d.Request.structured() && !d.Request.Bare && d.nameOf(t) == method {
+			return d
+		}
+	}
+	return c.fallback
+}
+
+// witness returns what the message was called by: the name in the place for
+// it, or the method where each request has its own.
+func (r *Request) witness() string {
+	switch p := r.Dialect.Request; {
+	case p.Name != "":
+		return r.tool
+	case p.Method != "":
+		return ""
+	default:
+		return r.Method
+	}
+}
+
+// dispatch finds out the message type: by message_type, with the name that
+// the message was called by as a second witness. The field rules say later
+// that a missing message_type is missing, so it is inferred here in any mode.
+func (r *Request) dispatch(name string) *Error {
+	said := r.Header.MessageType
+	entry, byName := byType[said], byMethod[name]
+	if entry == nil || r.Dialect.nameOf(said) != name {
+		if own := r.Dialect.ownMethod(name); own != nil {
+			byName = own
+		}
+		if said != "" && byName != nil && byName != entry {
+			return refuseShape(said, "The message is called by "+name+", which is for "+string(byName.typ)+".")
+		}
+	}
+	switch {
+	case entry == nil && byName != nil:
+		entry = byName
+	case entry == nil && r.Dialect.Request.Name != "":
+		return refuseTool(CanonicalToolNotFound, "There is no tool of that name.", Violation{"/params/" + r.Dialect.Request.Name, "known"})
+	case entry == nil && said == "" && name == "":
+		e := Refuse(CodeMissingField, "", "The field /message_type is missing.")
+		e.Violations = []Violation{{"/message_type", "required"}}
+		return e
+	case entry == nil:
+		return Refuse(CodeUnknownMessageType, said, "Neither the method nor the message type is one of "+Version+".")
+	}
+	r.Type = entry.typ
+	if entry.method == "" {
+		return Refuse(CodeUnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
+	}
+	return nil
+}
+
+// ownMethod returns the type for which alone the dialect uses a name of its
+// own.
+func (d *Dialect) ownMethod(name string) *entry {
+	var found *entry
+	for t, own := range d.Methods {
+		if own == name && name != "" {
+			if found != nil {
+				return nil
+			}
+			found = byType[t]
+		}
+	}
+	return found
+}

@@ -1,0 +1,59 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// decoders lends out decoders, whose buffers are worth keeping: a message is
+// read in little more than half the time.
+var decoders = sync.Pool{New: func() any { return new(reader) }}
+
+// reader is a decoder over one JSON text at a time. Duplicate keys, invalid
+// UTF-8 and nesting beyond 10,000 levels are errors by jsontext's defaults;
+// the transport bounds size and depth more closely.
+type reader struct {
+	jsontext.Decoder
+	buffer bytes.Buffer
+	text   []byte
+}
+
+func openReader(text []byte) *reader {
+	r := decoders.Get().(*reader)
+	r.text, r.buffer = text, *bytes.NewBuffer(text)
+	r.Reset(&r.buffer)
+	return r
+}
+
+// close gives the reader back. What it read stays valid.
+func (r *reader) close() {
+	r.text, r.buffer = nil, bytes.Buffer{}
+	decoders.Put(r)
+}
+
+// value reads the next value, as a part of the text, so that it outlives the
+// reader.
+func (r *reader) value() (jsontext.Value, error) {
+	v, err := r.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := int(r.InputOffset())
+	return r.text[end-len(v) : end : end], nil
+}
+
+// end returns an error unless nothing but white space is left.
+func (r *reader) end() error {
+	switch _, err := r.ReadToken(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errors.New("data after the end of the message")
+	default:
+		return err
+	}
+}

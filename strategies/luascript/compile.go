@@ -53,6 +53,7 @@ func Compile(name, path string, source []byte, opts Options) (strategies.Factory
 			Source: path, Fingerprint: hex.EncodeToString(digest[:]),
 		},
 		limits:  opts.Limits.OrDefaults(),
+		source:  bytes.Clone(source),
 		sandbox: newSandbox(),
 	}
 	var err error
@@ -72,6 +73,7 @@ func Compile(name, path string, source []byte, opts Options) (strategies.Factory
 type factory struct {
 	info    strategies.Info
 	limits  budget.Limits
+	source  []byte // for NewBare
 	main    *lua.FunctionProto
 	sandbox sandbox
 	dog     *budget.Watchdog

@@ -125,14 +125,14 @@ func (l *league) next(ctx context.Context) {
 // play plays match after match to the end. After a panic the match it happened
 // in goes on with ask and settle.
 func (l *league) play(ctx context.Context) {
-	const often = 64 // matches; strategies look at ctx themselves
-	visits, matches := l.arena.visits, l.rec.Matches
+	const often = 64 // visits; strategies look at ctx themselves
+	visits, matches, draw := l.arena.visits, l.rec.Matches, l.arena.draw
 	for at := l.end; at < len(visits) && l.err == nil; at += 2 {
 		m, a, b := &matches[at>>1], &visits[at], &visits[at+1]
 		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
 		m.A = l.choose(ctx, sa, a, at)
 		m.B = l.choose(ctx, sb, b, at+1)
-		l.decide(m, a, at)
+		l.decide(m, a, at, draw.Pick(l.draws.Next()))
 		l.tell(ctx, sa, a, m, at)
 		l.tell(ctx, sb, b, m, at+1)
 		if at%often == 0 && ctx.Err() != nil {
@@ -159,7 +159,7 @@ func (l *league) settle(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
 		v, m := &l.arena.visits[l.at], &l.rec.Matches[l.at>>1]
 		if l.at&1 == 0 {
-			l.decide(m, v, l.at)
+			l.decide(m, v, l.at, l.arena.draw.Pick(l.draws.Next()))
 		}
 		l.tell(ctx, &l.seats[v.seat], v, m, l.at)
 	}
@@ -254,16 +254,14 @@ func (l *league) tell(ctx context.Context, s *seat, v *visit, m *results.Match, 
 	}
 }
 
-// decide draws the number of a match and scores it. Every match takes its word
-// from the stream of draws, so that a technical loss shifts no other match.
-func (l *league) decide(m *results.Match, v *visit, at int) {
-	word := l.draws.Next()
+// decide scores a match. Every match takes its number from the stream of draws,
+// so that a technical loss, for which it is not drawn, shifts no other match.
+func (l *league) decide(m *results.Match, v *visit, at, number int) {
 	o := &l.outcome
 	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
 	o.Number, o.Drew, m.Number = 0, false, results.NoNumber
 	if m.A.Fault|m.B.Fault == game.NoFault {
-		o.Number, o.Drew = l.arena.draw.Pick(word), true
-		m.Number = int32(o.Number)
+		o.Number, o.Drew, m.Number = number, true, int32(number)
 	}
-	l.verdict = m.Verdict()
+	l.verdict = game.Judge(m.A, m.B, number)
 }

@@ -76,7 +76,7 @@ func benchStrategy(p *process, c *cli.Context) error {
 	fmt.Fprintf(p.stdout, "%s (%s): %.0f ns a decision (choose and observe), median of %d leagues of %d\n",
 		t.Strategy, t.Kind, t.Nanoseconds, t.Decisions/benchMatches, benchMatches)
 	if t.Ratio != nil {
-		fmt.Fprintf(p.stdout, "the bare VM: %.0f ns; the sandbox and its budgets cost %.2f times that\n", *t.Bare, *t.Ratio)
+		fmt.Fprintf(p.stdout, "the bare VM: %.0f ns; with sandbox and budgets it takes %.2f times as long\n", *t.Bare, *t.Ratio)
 	}
 	return nil
 }

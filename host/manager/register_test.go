@@ -1,11 +1,11 @@
 package manager_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -119,7 +119,9 @@ func must2(t testing.TB) func(*protocol.LeagueRegisterResponse, error) *protocol
 
 func TestTokensComeFromTheGivenSource(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Random = strings.NewReader(strings.Repeat("\xab", 20) + strings.Repeat("\xcd", 20)) })
+	r := newRig(t, func(c *manager.Config) {
+		c.Random = strings.NewReader(strings.Repeat("\xab", 20) + strings.Repeat("\xcd", 20))
+	})
 	want := "tok-P01-" + strings.Repeat("ab", 20)
 	if answer := must2(t)(r.signup("ada", nil)); answer.AuthToken != want {
 		t.Errorf("the token is %s, want %s", answer.AuthToken, want)
@@ -464,57 +466,65 @@ func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
 	wantRejected(t, must2(t)(again("ada", "player:P05")))
 }
 
+// book is a log whose lines tests wait for.
+type book struct{ watched[string] }
+
+func (b *book) Write(line []byte) (int, error) {
+	b.add(string(line))
+	return len(line), nil
+}
+
+func (b *book) logger() *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
+
+func (b *book) lines(with string) []string {
+	return slices.DeleteFunc(b.all(), func(line string) bool { return !strings.Contains(line, with) })
+}
+
 func TestProbes(t *testing.T) {
 	t.Parallel()
-	var logged lockedBuffer
-	quick := func(p manager.Probe) func(*manager.Config) {
-		return func(c *manager.Config) { c.Probe, c.Log = p, slog.New(slog.NewTextHandler(&logged, nil)) }
-	}
-	require := newRig(t, quick(manager.ProbeRequire))
-	answer, err := require.signup("nobody", nil)
-	wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
-	referee, err := require.signupReferee("nobody", nil)
-	wantRefusal(t, 1002, protocol.CodeInvalidEndpoint, referee, err)
-	require.player("ada") // listens; that it knows no ping does not matter
-
-	off := newRig(t, quick(manager.ProbeOff))
-	must2(t)(off.signup("silent", nil))
-
-	warn := newRig(t, quick(manager.ProbeWarn))
-	must2(t)(warn.signup("absent", nil))
-	warn.player("present")
-	warn.m.Close() // waits for what is in the background
-	if text := logged.String(); !strings.Contains(text, "http://absent/mcp") || strings.Contains(text, "cannot be reached\" agent=P02") ||
-		strings.Count(text, "silent") > 1 {
-		t.Errorf("the log is:\n%s", text)
-	}
-}
-
-// lockedBuffer is a buffer for logs.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+	t.Run("require", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeRequire })
+		answer, err := r.signup("nobody", nil)
+		wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
+		referee, err := r.signupReferee("nobody", nil)
+		wantRefusal(t, 1002, protocol.CodeInvalidEndpoint, referee, err)
+		r.player("ada") // listens; that it knows no ping does not matter
+	})
+	t.Run("warn", func(t *testing.T) {
+		t.Parallel()
+		var log book
+		r := newRig(t, func(c *manager.Config) { c.Probe, c.Log = manager.ProbeWarn, log.logger() })
+		r.player("present")
+		must2(t)(r.signup("absent", nil))
+		line := log.until(t, "a warning", func(line string) bool { return strings.Contains(line, "level=WARN") })
+		if !strings.Contains(line, "http://absent/mcp") || !strings.Contains(line, "agent=P02") {
+			t.Errorf("the warning is: %s", line)
+		}
+	})
+	t.Run("off", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeOff })
+		probed := make(chan string, 1)
+		r.serve(t.Context(), "silent", jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			probed <- req.Method
+			return jsonrpc.Response{Result: jsontext.Value("{}")}
+		}))
+		must2(t)(r.signup("silent", nil))
+		r.m.Close() // waits for what is in the background
+		if len(probed) > 0 {
+			t.Errorf("the endpoint was called with %s", <-probed)
+		}
+	})
 }
 
 func TestTokensAreNotLogged(t *testing.T) {
 	t.Parallel()
-	var logged lockedBuffer
-	r := newRig(t, func(c *manager.Config) { c.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
+	var log book
+	r := newRig(t, func(c *manager.Config) { c.Log = log.logger() })
 	ada := r.player("ada")
-	if text := logged.String(); !strings.Contains(text, "tok-P01-***") || strings.Contains(text, ada.token) {
-		t.Errorf("the log is:\n%s", text)
+	if len(log.lines("tok-P01-***")) == 0 || len(log.lines(ada.token)) > 0 {
+		t.Errorf("the log is:\n%s", log.all())
 	}
 }
 

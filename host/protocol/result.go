@@ -72,12 +72,14 @@ const StatusRecorded = "recorded"
 // number between 1 and 10; one that was decided by a fault has none.
 func drawn(number field, more ...field) *shape {
 	return fields(append([]field{
-		text("status", "How the match ended.").strict().values(StatusWin, StatusDraw, StatusTechnicalLoss),
+		text("status", "How the match ended.").strict().values(statuses...),
 		number.strict().nullable().within(1, 10).whenIs(StatusWin, StatusDraw),
 		list("technical_loss_player_ids", "The players at fault.", ident("", "")),
 		prose("reason", "How it came about, for people."),
 	}, more...)...).switching("status")
 }
+
+var statuses = []string{StatusWin, StatusDraw, StatusTechnicalLoss}
 
 var (
 	drawnNumber = number("drawn_number", "The number drawn, 1 to 10; null after a technical loss.")
@@ -116,6 +118,8 @@ var matchResultReportShape = message([]Role{RoleReferee},
 		ident("winner", "The winner; null without one.").always().nullable(),
 		dict("score", "The points of each player.", number("", "")).strict(),
 		object("details", "How it came about.", drawn(drawnNumber,
+			// Two of the sources leave it out; Outcome derives it then.
+			text("status", "How the match ended.").values(statuses...),
 			parity("number_parity", "The parity of the number; null after a technical loss.").nullable(),
 			choices.strict(),
 		)).strict(),

@@ -2,13 +2,11 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
+	"strconv"
 	"sync"
-	"time"
+	"sync/atomic"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -28,14 +26,12 @@ func NewPeer(url string, d *protocol.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: d}
 }
 
-// methods returns the names to try for a type, what worked before first.
-func (p *Peer) methods(t protocol.Type) []string {
+// method returns the name to try first for a type: what worked before where
+// the dialect's own did not.
+func (p *Peer) method(t protocol.Type) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if name, known := p.names[t]; known {
-		return []string{name}
-	}
-	return p.Dialect.MethodsOf(t)
+	return p.names[t]
 }
 
 func (p *Peer) worked(t protocol.Type, name string) {
@@ -52,31 +48,41 @@ type Caller struct {
 	Client *jsonrpc.Client
 	// Codec reads the answers; Tolerant toward agents that are not ours.
 	Codec *protocol.Codec
+
+	numbered atomic.Int64 // the last id given to a peer that takes only numbers
 }
 
 // Call sends a message and returns the answer. It is one attempt, within the
 // deadline of ctx. Where the peer does not know the method, its other names
 // are tried in turn, and what worked is remembered.
 //
-// The error is a *protocol.Refusal if the peer refuses, a *protocol.Error if
-// its answer does not keep the rules, and otherwise wraps a
+// An empty answer acknowledges a message that wants nothing but an
+// acknowledgement. The error is a *protocol.Refusal if the peer refuses, a
+// *protocol.Error if its answer does not keep the rules, wraps ErrReceived if it
+// says no more than that the message has arrived, and otherwise wraps a
 // *jsonrpc.CallError.
 func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protocol.Message, error) {
 	t := m.Head().MessageType
-	var err error
-	for i, name := range p.methods(t) {
-		var answer protocol.Message
-		answer, err = c.callAs(ctx, p, name, m)
-		var refusal *protocol.Refusal
-		if errors.As(err, &refusal) && refusal.RPC == protocol.RPCMethodNotFound {
-			continue
-		}
-		if i > 0 {
-			p.worked(t, name)
-		}
+	learnt := p.method(t)
+	first := learnt
+	if first == "" {
+		first = p.Dialect.MethodsOf(t)[0]
+	}
+	answer, err := c.callAs(ctx, p, first, m)
+	if !unknownMethod(err) {
 		return answer, err
 	}
-	return nil, err
+	for _, name := range p.Dialect.MethodsOf(t) {
+		if name == first {
+			continue
+		}
+		answer, err = c.callAs(ctx, p, name, m)
+		if !unknownMethod(err) {
+			p.worked(t, name)
+			return answer, err
+		}
+	}
+	return answer, err
 }
 
 func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message) (protocol.Message, error) {
@@ -85,118 +91,34 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	got, err := c.Client.Call(ctx, p.URL, jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body})
+	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
+	if p.Dialect.NumericIDs {
+		out.ID = strconv.AppendInt(nil, c.numbered.Add(1), 10)
+	}
+	got, err := c.Client.Call(ctx, p.URL, out)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	answer, err := protocol.ParseAnswer(got.Status, got.Raw)
+	if got.Kind == jsonrpc.AnswerNone {
+		return received(t)
+	}
+	parts, err := protocol.ParseAnswer(got.Status, got.Raw)
 	if err != nil {
 		return nil, fmt.Errorf("answer to %s: %w", t, err)
 	}
-	return c.Codec.ReadAnswer(t, answer)
-}
-
-// CodeOf returns the league error code of a call that failed: what the peer
-// said, or what became of the connection. It is empty for nil and for errors
-// that have none.
-func CodeOf(err error) protocol.Code {
-	var refusal *protocol.Refusal
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &refusal) && refusal.RPC == protocol.RPCTimeout:
-		return protocol.CodeTimeout
-	case errors.Is(err, jsonrpc.ErrConnect):
-		return protocol.CodeConnectionError
-	case errors.Is(err, jsonrpc.ErrClosed):
-		return protocol.CodePlayerDisconnect
-	case errors.Is(err, jsonrpc.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return protocol.CodeTimeout
-	case errors.Is(err, jsonrpc.ErrMalformed), errors.Is(err, jsonrpc.ErrTooLarge):
-		return protocol.CodeInvalidMove
+	answer, err := c.Codec.ReadAnswer(t, parts)
+	if err != nil && acknowledges(parts) {
+		return received(t)
 	}
-	return protocol.CodeOf(err)
+	return answer, err
 }
 
-// Retryable reports whether a call that failed may succeed when it is made
-// again: by league.v2 after E001, E002, E008 and E009 and after the statuses
-// 429, 502, 503 and 504.
-func Retryable(err error) bool {
-	var call *jsonrpc.CallError
-	if errors.As(err, &call) && errors.Is(err, jsonrpc.ErrStatus) {
-		switch call.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-		return false
+// received is the answer of a peer that took a message and said no more: all
+// that is wanted where an acknowledgement is.
+func received(sent protocol.Type) (protocol.Message, error) {
+	about, _ := protocol.Describe(sent)
+	if ack, ok := protocol.New(about.Answer).(*protocol.Ack); ok {
+		return ack, nil
 	}
-	switch CodeOf(err) {
-	case protocol.CodeTimeout, protocol.CodeInvalidMove, protocol.CodePlayerDisconnect, protocol.CodeConnectionError, protocol.CodeRateLimited:
-		return true
-	}
-	return false
-}
-
-// Policy says how a message is tried.
-type Policy struct {
-	Timeout time.Duration // of one attempt
-	Backoff game.Backoff
-	// Before, if set, is called before the wait for each retry, and once more
-	// with last set when no retry follows. It must not block for long.
-	Before func(ctx context.Context, a Attempt)
-}
-
-// Attempt is a try that failed.
-type Attempt struct {
-	Retry int // the retry about to be made, from 1; after the last, how many were made
-	Delay time.Duration
-	Last  bool
-	Err   error
-}
-
-// Try calls do until it succeeds, fails for good, or the policy's retries are
-// spent, and returns its last error. Each attempt has a deadline of its own.
-// It returns early when ctx ends.
-func Try[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
-	for retry := 1; ; retry++ {
-		got, err := attempt(ctx, p.Timeout, do)
-		if err == nil || ctx.Err() != nil || !Retryable(err) {
-			return got, err
-		}
-		delay, again := p.Backoff.Delay(retry)
-		if p.Before != nil {
-			a := Attempt{Retry: retry, Delay: delay, Err: err}
-			if !again {
-				a.Retry, a.Last = retry-1, true
-			}
-			p.Before(ctx, a)
-		}
-		if !again {
-			return got, err
-		}
-		if err := Wait(ctx, delay); err != nil {
-			return got, err
-		}
-	}
-}
-
-func attempt[T any](ctx context.Context, timeout time.Duration, do func(ctx context.Context) (T, error)) (T, error) {
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	return do(ctx)
-}
-
-// Wait returns after d, or the context's cause when ctx ends first.
-func Wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return nil, fmt.Errorf("%s: %w", sent, ErrReceived)
 }

@@ -40,7 +40,8 @@ func Decode[T protocol.Message](in *Inbound) (T, error) {
 
 // Handler answers one type of message. The header of the answer needs only
 // what the handler wants to add to the echo of the request's; a nil message
-// without an error acknowledges by the type's own acknowledgement. An error
+// without an error acknowledges by the type's own acknowledgement, and refuses
+// a type that wants more of an answer. An error
 // that is a *protocol.Error goes to the peer as it is; any other is logged and
 // told as INTERNAL_ERROR.
 type Handler func(ctx context.Context, in *Inbound) (protocol.Message, error)
@@ -79,6 +80,11 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 	if done, ok := e.withoutID(in); ok {
 		return done
 	}
+	if in.Type == protocol.TypeLeagueError && err == nil {
+		// Nothing answers an error report. One that wants an answer is given an
+		// empty one, lest two agents refuse each other's refusals for ever.
+		return taken(in)
+	}
 	var answer protocol.Message
 	if err == nil {
 		answer, err = e.serve(ctx, in)
@@ -111,6 +117,13 @@ func (e *Endpoint) withoutID(in *Inbound) (jsonrpc.Response, bool) {
 	return response(in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), refusal), jsontext.Value("null")), true
 }
 
+func taken(in *Inbound) jsonrpc.Response {
+	if in.RPC.Kind == jsonrpc.KindObject {
+		return jsonrpc.Response{}
+	}
+	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
+}
+
 func (e *Endpoint) serve(ctx context.Context, in *Inbound) (protocol.Message, error) {
 	if e.Authenticate != nil {
 		if err := e.Authenticate(ctx, in); err != nil {
@@ -122,23 +135,27 @@ func (e *Endpoint) serve(ctx context.Context, in *Inbound) (protocol.Message, er
 		h = e.Default
 	}
 	if h == nil {
-		return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("this agent does not take %s", in.Type))
+		return nil, untaken(in)
 	}
 	answer, err := h(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	about, _ := protocol.Describe(in.Type)
 	if answer == nil {
-		if answer = protocol.New(about.Answer); answer == nil {
-			return nil, fmt.Errorf("wire: no answer to a %s", in.Type)
+		about, _ := protocol.Describe(in.Type)
+		ack, ok := protocol.New(about.Answer).(*protocol.Ack)
+		if !ok { // nothing stands for an answer that has something to say
+			return nil, untaken(in)
 		}
-		if ack, ok := answer.(*protocol.Ack); ok {
-			ack.Status = protocol.StatusAcknowledged
-		}
+		ack.Status = protocol.StatusAcknowledged
+		answer = ack
 	}
 	e.address(in, answer)
 	return answer, nil
+}
+
+func untaken(in *Inbound) error {
+	return protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("this agent does not take %s", in.Type))
 }
 
 // address fills in what every answer echoes, where the handler left it out.

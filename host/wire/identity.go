@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -88,6 +86,13 @@ func (i *Identity) Token() string {
 	return i.token
 }
 
+// League returns the league that the agent is in, empty before it has one.
+func (i *Identity) League() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.league
+}
+
 // Sender returns what the agent signs as.
 func (i *Identity) Sender() string {
 	i.mu.Lock()
@@ -153,32 +158,4 @@ func (i *Identity) FromManager(in *Inbound, mode protocol.Mode) error {
 // should be.
 func RefuseToken(in *Inbound, code protocol.Code, format string, args ...any) error {
 	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
-}
-
-// Persist calls do until it succeeds, fails for good, or ctx ends: for what an
-// agent must not give up, such as registering with a manager that is about to
-// start, or reporting a result. Policy.Before is told of each delay.
-func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
-	for retry := 1; ; retry++ {
-		got, err := attempt(ctx, p.Timeout, do)
-		if err == nil || ctx.Err() != nil || !Retryable(err) {
-			return got, err
-		}
-		delay := longest(p.Backoff, retry)
-		if p.Before != nil {
-			p.Before(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
-		}
-		if err := Wait(ctx, delay); err != nil {
-			return got, err
-		}
-	}
-}
-
-// longest is the back-off's delay, and its last one when retries are spent.
-func longest(b game.Backoff, retry int) time.Duration {
-	if b.Retries < 1 {
-		b = game.LeagueBackoff()
-	}
-	d, _ := b.Delay(min(retry, b.Retries))
-	return d
 }

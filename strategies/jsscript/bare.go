@@ -23,7 +23,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	}
 	_ = vm.Set("console", console)
 	_ = vm.Set("print", nothing)
-	if _, err := vm.RunProgram(f.main); err != nil {
+	if _, err := vm.RunScript(f.info.Source, f.source); err != nil {
 		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
 	}
 	b := &bare{factory: f, diary: newDiary(vm), observe: goja.Undefined()}

@@ -38,6 +38,7 @@ func Compile(name, path string, source []byte, opts Options) (strategies.Factory
 			Name: name, Kind: strategies.JavaScript, Title: title, Description: description,
 			Source: path, Fingerprint: hex.EncodeToString(digest[:]),
 		},
+		source: string(source),
 		limits: opts.Limits.OrDefaults(),
 	}
 	var failed *failure
@@ -56,6 +57,7 @@ func Compile(name, path string, source []byte, opts Options) (strategies.Factory
 // factory makes the seats of one script. All its fields are constant.
 type factory struct {
 	info   strategies.Info
+	source string // for NewBare
 	limits budget.Limits
 	main   *goja.Program
 	usage  *usage

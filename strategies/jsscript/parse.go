@@ -122,7 +122,7 @@ func header(source []byte) (title, description string) {
 	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))
 	var lines []string
 	keep := func(line string) {
-		if line = strings.Trim(line, " \t\r*/"); line != "" && line != `"use strict";` {
+		if line = strings.Trim(line, " \t\r*/"); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -1,0 +1,191 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the message contracts mark REQUIRED, for the messages that they have;
+// for START_LEAGUE, LEAGUE_STATUS and GET_NEXT_MATCH the contracts by sender.
+// A name in parentheses is demanded in strict mode only, one without in
+// tolerant mode too. The header stands below.
+var requiredFields = map[string]string{
+	"referee_register_request": "referee_meta referee_meta/display_name (referee_meta/version) (referee_meta/game_types) " +
+		"referee_meta/contact_endpoint (referee_meta/max_concurrent_matches)",
+	"referee_register_response": "(status) (referee_id) (auth_token) (league_id)",
+	"league_register_request": "player_meta player_meta/display_name (player_meta/version) (player_meta/game_types) " +
+		"player_meta/contact_endpoint",
+	"league_register_response":          "(status) (player_id) (auth_token) (league_id)",
+	"league_register_response_rejected": "(status)",
+	"start_league":                      "(league_id)",
+	"league_status":                     "(league_id) (status) (current_round) (total_rounds) (matches_completed)",
+	"round_announcement": "(league_id) round_id matches matches/0/match_id (matches/0/game_type) matches/0/player_A_id " +
+		"matches/0/player_B_id (matches/0/referee_endpoint)",
+	"round_announcement_ack": "(status) (player_id) (round_id)",
+	"league_standings_update": "(league_id) (round_id) standings standings/0/rank standings/0/player_id (standings/0/display_name) " +
+		"(standings/0/played) (standings/0/wins) (standings/0/draws) (standings/0/losses) standings/0/points",
+	"standings_update_ack": "(status) (player_id) (round_id)",
+	"round_completed": "(league_id) round_id (matches_played) (next_round_id) " +
+		"(summary/total_matches) (summary/wins) (summary/draws) (summary/technical_losses)",
+	"round_completed_ack": "(status) (player_id) (round_id)",
+	"league_completed": "(league_id) (total_rounds) (total_matches) (champion) champion/player_id (champion/display_name) (champion/points) " +
+		"final_standings final_standings/0/rank final_standings/0/player_id (final_standings/0/display_name) final_standings/0/points " +
+		"(final_standings/0/wins) (final_standings/0/draws) (final_standings/0/losses)",
+	"league_completed_ack": "(status) (player_id)",
+	"game_invitation":      "(league_id) (round_id) match_id (game_type) (role_in_match) (opponent_id)",
+	"game_join_ack":        "(match_id) (player_id) (arrival_timestamp) (accept)",
+	"game_join_ack_ack":    "(status) (match_id) (player_id)",
+	"choose_parity_call": "match_id (player_id) (game_type) (context) (deadline) (context/opponent_id) (context/round_id) (context/your_standings) " +
+		"(context/your_standings/wins) (context/your_standings/losses) (context/your_standings/draws) (context/your_standings/points)",
+	"choose_parity_response":     "(match_id) (player_id) parity_choice",
+	"choose_parity_response_ack": "(status) (match_id) (player_id)",
+	"game_over": "match_id (game_type) (game_result) (game_result/status) (game_result/winner_player_id) (game_result/drawn_number) " +
+		"(game_result/number_parity) (game_result/choices) (game_result/reason)",
+	"game_over_ack":  "(status) (player_id) (match_id)",
+	"game_error":     "(match_id) error_code (error_description) (affected_player) (action_required) (retry_count) (max_retries) (consequence)",
+	"game_error_ack": "(status) (player_id) (match_id)",
+	"match_result_report": "(league_id) (round_id) match_id (game_type) result result/winner (result/score) (result/details) " +
+		"(result/details/drawn_number) (result/details/choices)", // its status is derived where it is missing
+	"match_result_ack": "(status) (match_id) (round_id)",
+	"league_query":     "(league_id) query_type",
+	"league_query_response": "(query_type) (standings) (current_round) data/standings (data/current_round) " +
+		"data/standings/0/rank data/standings/0/player_id (data/standings/0/display_name) (data/standings/0/played) " +
+		"(data/standings/0/wins) (data/standings/0/draws) (data/standings/0/losses) data/standings/0/points " +
+		"standings/0/rank standings/0/player_id (standings/0/display_name) (standings/0/played) " +
+		"(standings/0/wins) (standings/0/draws) (standings/0/losses) standings/0/points",
+	"league_query_response_next_match": "(query_type) data/next_match data/next_match/match_id (data/next_match/round_id) " +
+		"(data/next_match/opponent_id) (data/next_match/referee_endpoint)",
+	"league_error": "error_code (error_description) (context)",
+}
+
+const (
+	requestHeader = " (protocol) (message_type) (sender) (timestamp) (conversation_id)"
+	answerHeader  = " (protocol) (message_type) (timestamp)"
+)
+
+// TestRequiredFields removes every member of the samples in turn: those whose
+// absence is refused are exactly those that the documents call required.
+func TestRequiredFields(t *testing.T) {
+	t.Parallel()
+	left := len(requiredFields)
+	for _, s := range samples(t) {
+		want, pinned := requiredFields[s.name]
+		if !pinned {
+			if !s.isVariant() {
+				t.Errorf("nothing says what %s requires", s.name)
+			}
+			continue
+		}
+		left--
+		raw, err := Encode(s.message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ := s.message.Head().MessageType
+		asRequest := !byType[typ].answers()
+		if asRequest {
+			want += requestHeader
+		} else {
+			want += answerHeader
+		}
+		var got []string
+		withoutEach(t, raw, func(path string, cut jsontext.Value) {
+			_, strict := Decode(typ, cut, Strict, asRequest)
+			_, tolerant := Decode(typ, cut, Tolerant, asRequest)
+			switch {
+			case tolerant != nil:
+				got = append(got, path)
+			case strict != nil:
+				got = append(got, "("+path+")")
+			}
+			for _, err := range []error{strict, tolerant} {
+				if err != nil && CodeOf(err) != CodeMissingField {
+					t.Errorf("%s without %s: %v", s.name, path, err)
+				}
+			}
+		})
+		if diff := cmp.Diff(sortedFields(want), sortedFields(strings.Join(got, " "))); diff != "" {
+			t.Errorf("%s: %s", s.name, diff)
+		}
+	}
+	if left != 0 {
+		t.Errorf("%d names in the list belong to no sample", left)
+	}
+}
+
+func sortedFields(s string) []string {
+	f := strings.Fields(s)
+	slices.Sort(f)
+	return slices.Compact(f)
+}
+
+// withoutEach calls f with every message that lacks one member of raw. Of a
+// list the first element stands for all.
+func withoutEach(t *testing.T, raw jsontext.Value, f func(path string, cut jsontext.Value)) {
+	t.Helper()
+	switch raw.Kind() {
+	case '{':
+		doc := parsed(t, raw)
+		for _, m := range doc {
+			f(m.name, doc.without(m.name).encode())
+			withoutEach(t, m.value, func(path string, cut jsontext.Value) {
+				f(m.name+"/"+path, doc.without().set(m.name, cut).encode())
+			})
+		}
+	case '[':
+		elements, err := parseElements(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(elements) > 0 {
+			withoutEach(t, elements[0], func(path string, cut jsontext.Value) {
+				f("0/"+path, jsontext.Value("["+string(cut)+"]"))
+			})
+		}
+	}
+}
+
+// TestConditionalFields: what is demanded depends on how the match ended, and
+// on whether a registration was accepted.
+func TestConditionalFields(t *testing.T) {
+	t.Parallel()
+	head := `"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","sender":"referee:REF01","conversation_id":"c",`
+	over := func(result string) string {
+		return `{` + head + `"match_id":"R1M1","game_type":"even_odd","game_result":` + result + `}`
+	}
+	for _, tt := range []struct {
+		what string
+		typ  Type
+		body string
+		want Code
+	}{
+		{"a technical loss draws no number", TypeGameOver,
+			over(`{"status":"TECHNICAL_LOSS","winner_player_id":null,"drawn_number":null,"number_parity":null,"choices":{},"reason":"r"}`), ""},
+		{"a draw draws one", TypeGameOver,
+			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":null,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
+		{"and it has a parity", TypeGameOver,
+			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":3,"number_parity":null,"choices":{},"reason":"r"}`), CodeInvalidFieldType},
+		{"a draw has no winner", TypeGameOver,
+			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":3,"number_parity":"odd","choices":{},"reason":"r"}`), ""},
+		{"a win has one", TypeGameOver,
+			over(`{"status":"WIN","winner_player_id":null,"drawn_number":3,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
+		{"numbers go to 10", TypeGameOver,
+			over(`{"status":"DRAW","winner_player_id":null,"drawn_number":11,"number_parity":"odd","choices":{},"reason":"r"}`), CodeInvalidFieldType},
+		{"a referee acknowledges with its own id", TypeRoundAnnouncementAck,
+			`{` + head + `"status":"ACKNOWLEDGED","referee_id":"REF01","round_id":1}`, ""},
+		{"somebody must acknowledge", TypeRoundAnnouncementAck,
+			`{` + head + `"status":"ACKNOWLEDGED","round_id":1}`, CodeMissingField},
+		{"the other word for accepted", TypeMatchResultAck,
+			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"recorded","match_id":"R1M1","round_id":1}`, ""},
+		{"a word of its own", TypeMatchResultAck,
+			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"OK","match_id":"R1M1","round_id":1}`, CodeInvalidFieldType},
+	} {
+		if _, err := Decode(tt.typ, []byte(withType(tt.typ, tt.body)), Strict, false); CodeOf(err) != tt.want {
+			t.Errorf("%s: %v", tt.what, err)
+		}
+	}
+}

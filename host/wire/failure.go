@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// ErrReceived says that a peer has taken a message and not answered it: it
+// said nothing, or only that the message has arrived. Some players post their
+// answer later, as a request of their own.
+var ErrReceived = errors.New("the peer has received the message and not answered it")
+
+// CodeOf returns the league error code of a call that failed: what the peer
+// said, or what became of the connection. An answer that cannot be used, for
+// whatever reason, is E002, and is asked for again; only a choice that is none
+// remains E004. The code is empty for nil and for errors that have none.
+func CodeOf(err error) protocol.Code {
+	var refusal *protocol.Refusal
+	var unusable *protocol.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refusal):
+		return codeOfRefusal(refusal)
+	case errors.As(err, &unusable):
+		if unusable.Code == protocol.CodeInvalidParityChoice {
+			return unusable.Code
+		}
+		return protocol.CodeInvalidMove
+	case errors.Is(err, jsonrpc.ErrConnect):
+		return protocol.CodeConnectionError
+	case errors.Is(err, jsonrpc.ErrClosed):
+		return protocol.CodePlayerDisconnect
+	case errors.Is(err, jsonrpc.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return protocol.CodeTimeout
+	case errors.Is(err, jsonrpc.ErrMalformed), errors.Is(err, jsonrpc.ErrTooLarge), errors.Is(err, ErrReceived):
+		return protocol.CodeInvalidMove
+	}
+	return codeOfStatus(err)
+}
+
+// codeOfRefusal reads -1 as the peer's own timeout, whatever else it says.
+func codeOfRefusal(r *protocol.Refusal) protocol.Code {
+	if r.RPC == protocol.RPCTimeout {
+		return protocol.CodeTimeout
+	}
+	return r.Code
+}
+
+// codeOfStatus returns what an HTTP status without an answer means.
+func codeOfStatus(err error) protocol.Code {
+	var call *jsonrpc.CallError
+	if !errors.As(err, &call) || !errors.Is(err, jsonrpc.ErrStatus) {
+		return ""
+	}
+	switch call.Status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return protocol.CodeRateLimited
+	case http.StatusBadGateway:
+		return protocol.CodeConnectionError
+	case http.StatusGatewayTimeout:
+		return protocol.CodeTimeout
+	}
+	return ""
+}
+
+// Retryable reports whether a call that failed may succeed when it is made
+// again: by league.v2 after E001, E002, E008 and E009 and after the statuses
+// 429, 502, 503 and 504. A peer that says of its own refusal that it is not
+// retryable is believed.
+func Retryable(err error) bool {
+	var refusal *protocol.Refusal
+	if errors.As(err, &refusal) && refusal.RPC != protocol.RPCTimeout {
+		return refusal.Retryable
+	}
+	return CodeOf(err).Retryable()
+}
+
+// Refused reports whether a peer has read a message and definitely refuses it:
+// neither its transport nor its internals are at fault, and trying again is of
+// no use.
+func Refused(err error) bool {
+	var refusal *protocol.Refusal
+	if !errors.As(err, &refusal) || Retryable(err) || refusal.Code == protocol.CodeInternalError {
+		return false
+	}
+	return refusal.Code != "" || refusal.RPC != 0
+}
+
+// unknownMethod reports whether a peer does not know the name by which it was
+// called: -32601, or no such tool.
+func unknownMethod(err error) bool {
+	var refusal *protocol.Refusal
+	if err == nil || !errors.As(err, &refusal) {
+		return false
+	}
+	if refusal.RPC == protocol.RPCMethodNotFound {
+		return true
+	}
+	var data struct{ Canonical string }
+	return json.Unmarshal(refusal.Data, &data) == nil && data.Canonical == protocol.CanonicalToolNotFound
+}
+
+// acknowledges reports whether what came in place of an answer says only that
+// the message has arrived. It is asked about answers that cannot be read.
+func acknowledges(a protocol.Answer) bool {
+	var said struct {
+		Type   string `json:"message_type"`
+		Status string `json:"status"`
+	}
+	raw := a.Result
+	if raw == nil {
+		raw = a.Body
+	}
+	if raw == nil || a.Error != nil && a.Error.Kind() != 'n' {
+		return false
+	}
+	if kind := raw.Kind(); kind == 'n' || kind == 't' || kind == '"' && len(raw) == len(`""`) {
+		return true
+	}
+	if json.Unmarshal(raw, &said) != nil || said.Type != "" && !strings.HasSuffix(said.Type, "_ACK") {
+		return false
+	}
+	switch strings.ToUpper(said.Status) {
+	case protocol.StatusAcknowledged, "ACK", "OK", "RECEIVED", "SUCCESS", "ACCEPTED", "PENDING", "QUEUED", "PROCESSING":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// Policy says how a message is tried.
+type Policy struct {
+	Timeout time.Duration // of one attempt
+	Backoff game.Backoff
+	// Again, if set, decides which failures are tried again; default Retryable.
+	Again func(err error) bool
+	// Before, if set, is called before the wait for each retry, and once more
+	// with last set when no retry follows. It must not block for long.
+	Before func(ctx context.Context, a Attempt)
+}
+
+func (p *Policy) again(err error) bool {
+	if p.Again != nil {
+		return p.Again(err)
+	}
+	return Retryable(err)
+}
+
+// Attempt is a try that failed.
+type Attempt struct {
+	Retry int // the retry about to be made, from 1; after the last, how many were made
+	Delay time.Duration
+	Last  bool
+	Err   error
+}
+
+// Try calls do until it succeeds, fails for good, or the policy's retries are
+// spent, and returns its last error. Each attempt has a deadline of its own.
+// It returns early when ctx ends.
+func Try[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
+	for retry := 1; ; retry++ {
+		got, err := attempt(ctx, p.Timeout, do)
+		if err == nil || ctx.Err() != nil || !p.again(err) {
+			return got, err
+		}
+		delay, again := p.Backoff.Delay(retry)
+		if p.Before != nil {
+			a := Attempt{Retry: retry, Delay: delay, Err: err}
+			if !again {
+				a.Retry, a.Last = retry-1, true
+			}
+			p.Before(ctx, a)
+		}
+		if !again {
+			return got, err
+		}
+		if err := Wait(ctx, delay); err != nil {
+			return got, err
+		}
+	}
+}
+
+func attempt[T any](ctx context.Context, timeout time.Duration, do func(ctx context.Context) (T, error)) (T, error) {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	return do(ctx)
+}
+
+// Wait returns after d, or the context's cause when ctx ends first.
+func Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Persist calls do until it succeeds, fails for good, or ctx ends: for what an
+// agent must not give up, such as registering with a manager that is about to
+// start, or reporting a result. Policy.Before is told of each delay.
+func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
+	for retry := 1; ; retry++ {
+		got, err := attempt(ctx, p.Timeout, do)
+		if err == nil || ctx.Err() != nil || !p.again(err) {
+			return got, err
+		}
+		delay := longest(p.Backoff, retry)
+		if p.Before != nil {
+			p.Before(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
+		}
+		if err := Wait(ctx, delay); err != nil {
+			return got, err
+		}
+	}
+}
+
+// longest is the back-off's delay, and its last one when retries are spent.
+func longest(b game.Backoff, retry int) time.Duration {
+	if b.Retries < 1 {
+		b = game.LeagueBackoff()
+	}
+	d, _ := b.Delay(min(retry, b.Retries))
+	return d
+}

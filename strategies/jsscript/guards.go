@@ -1,0 +1,176 @@
+package jsscript
+
+import (
+	"strconv"
+
+	"github.com/dop251/goja"
+)
+
+// goja does not look for an interrupt while a built-in function works, and
+// some of them work for hours, or take all memory, on a few bytes of input. A
+// guard stands before such a function: it looks at how large the arguments are
+// and then calls the function, or ends the call. It is itself a method call of
+// some nanoseconds, but putting it in place costs about a microsecond, most of
+// which goja spends on making the function that is replaced; so this is done
+// for those only that the script can reach.
+
+// Limits on what one built-in function works on or makes.
+const (
+	maxElements = 1 << 18 // of an array
+	maxText     = 1 << 20 // UTF-16 units of a string that is made
+	maxAppended = 1 << 16 // of a string that is appended to another
+	maxSpread   = 1 << 16 // of a list of arguments
+	maxJoining  = 200     // arrays within arrays, when they are made a string
+)
+
+// guarded are the names that have guards, or are ways around them.
+var guarded = guardedNames()
+
+const longestGuarded = 24 // characters
+
+func guardedNames() map[string]bool {
+	names := map[string]bool{"constructor": true, "__proto__": true, "construct": true}
+	for _, list := range [][]guard{
+		arrayGuards, fromGuards, setGuards, objectDrainGuards, stringGuards, rawGuards, functionGuards,
+		objectGuards, shapeGuards, jsonGuards,
+	} {
+		for _, g := range list {
+			names[g.name] = true
+		}
+	}
+	for _, name := range bulkNames {
+		names[name] = true
+	}
+	return names
+}
+
+// native is a built-in function.
+type native = func(goja.FunctionCall) goja.Value
+
+// guard says how a method is guarded.
+type guard struct {
+	name string
+	wrap func(b *sandbox, name string, old native) native
+}
+
+// install puts guards before those methods of an object that the script can
+// reach.
+func (b *sandbox) install(owner *goja.Object, guards []guard) {
+	for _, g := range guards {
+		if b.wants(g.name) {
+			b.replace(owner, g)
+		}
+	}
+}
+
+// replace puts a guard before a method.
+func (b *sandbox) replace(owner *goja.Object, g guard) {
+	value := owner.Get(g.name)
+	if value == nil {
+		return // this goja does not have it, or the script has deleted it
+	}
+	old, ok := value.Export().(native)
+	if !ok {
+		return // the script has put something else there
+	}
+	if err := owner.Set(g.name, b.function(g.name, g.wrap(b, g.name, old))); err != nil {
+		b.exceed("do not freeze what is built in", "%s cannot be guarded", g.name)
+	}
+}
+
+// function makes a function object of the host, with a name that a script may
+// see.
+func (b *sandbox) function(name string, f native) *goja.Object {
+	o := b.vm.ToValue(f).(*goja.Object)
+	define(o, "name", b.vm.ToValue(name))
+	return o
+}
+
+// constructor puts a guard before a global constructor. The old one can no
+// longer be got at.
+func (b *sandbox) constructor(name string, admit func(args []goja.Value) []goja.Value) {
+	old := b.vm.GlobalObject().Get(name).(*goja.Object)
+	construct, _ := goja.AssertConstructor(old)
+	guarded := b.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
+		b.check()
+		o, err := construct(c.NewTarget, admit(c.Arguments)...)
+		if err != nil {
+			panic(err) // an exception goes on its way
+		}
+		return o
+	}).(*goja.Object)
+	define(guarded, "name", b.vm.ToValue(name))
+	_ = guarded.SetPrototype(old.Prototype())
+	if proto, ok := old.Get("prototype").(*goja.Object); ok {
+		define(guarded, "prototype", proto)
+		_ = proto.Set("constructor", guarded)
+	}
+	_ = b.vm.GlobalObject().Set(name, guarded)
+}
+
+// global returns a global that is an object.
+func (b *sandbox) global(name string) *goja.Object {
+	return b.vm.GlobalObject().Get(name).(*goja.Object)
+}
+
+// argument returns a copy of the arguments in which one is replaced.
+func argument(args []goja.Value, i int, v goja.Value) []goja.Value {
+	out := make([]goja.Value, max(len(args), i+1))
+	copy(out, args)
+	for j := len(args); j < i; j++ {
+		out[j] = goja.Undefined()
+	}
+	out[i] = v
+	return out
+}
+
+// lengthOf returns the length of something like an array.
+func lengthOf(o *goja.Object) int {
+	v := o.Get("length")
+	if v == nil {
+		return 0
+	}
+	return int(min(max(v.ToInteger(), 0), 1<<53))
+}
+
+// within ends the call if n elements are too many.
+func (b *sandbox) within(n, limit int) {
+	if n > limit {
+		b.exceed("", "a list of %d elements is over the limit of %d for built-in functions", n, limit)
+	}
+}
+
+// list makes sure that v, if it is an object, is an array of no more than
+// limit elements. It makes an array of what is only like one.
+func (b *sandbox) list(v goja.Value, limit int) goja.Value {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v
+	}
+	n := lengthOf(o)
+	b.within(n, limit)
+	if isArray(o) {
+		return v
+	}
+	elements := make([]any, n)
+	for i := range elements {
+		if elements[i] = any(o.Get(strconv.Itoa(i))); elements[i] == goja.Value(nil) {
+			elements[i] = goja.Undefined()
+		}
+	}
+	return b.vm.NewArray(elements...)
+}
+
+// text returns what a string method works on, converted once.
+func (b *sandbox) text(v goja.Value) goja.String {
+	if s, ok := v.(goja.String); ok {
+		return s
+	}
+	return v.ToString().(goja.String)
+}
+
+// nothing reports whether v is undefined or null, of which the built-in
+// functions themselves complain.
+func nothing(v goja.Value) bool {
+	return v == nil || goja.IsUndefined(v) || goja.IsNull(v)
+}

@@ -1,0 +1,403 @@
+package jsscript_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/jsscript"
+)
+
+const source = "scripts/test.js"
+
+// load compiles a script that has to compile, under limits.
+func load(tb testing.TB, script string, limits budget.Limits) strategies.Factory {
+	tb.Helper()
+	f, err := jsscript.Compile("test", source, []byte(script), jsscript.Options{Limits: limits})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			tb.Errorf("Factory.Close: %v", err)
+		}
+	})
+	return f
+}
+
+// compile is load under the default limits.
+func compile(tb testing.TB, script string) strategies.Factory {
+	tb.Helper()
+	return load(tb, script, budget.Limits{})
+}
+
+// setup is a league of three.
+func setup(key game.Key) strategies.Setup {
+	return strategies.Setup{
+		ID: "P01", Name: "Ada", Field: []string{"P01", "P02", "P03"}, Rounds: 30, Legs: 10,
+		Key: key, Rand: game.NewRand(key),
+	}
+}
+
+// sit makes a seat, which is closed at the end.
+func sit(tb testing.TB, f strategies.Factory, key game.Key) strategies.Strategy {
+	tb.Helper()
+	s, err := f.New(tb.Context(), setup(key))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// seated is the seat of a script.
+func seated(tb testing.TB, script string) strategies.Strategy {
+	tb.Helper()
+	return sit(tb, compile(tb, script), game.Key{1, 2})
+}
+
+// turn is the n-th match of a seat, counted from 0.
+func turn(n int) *strategies.Turn {
+	return &strategies.Turn{
+		Match: uint64(n), MatchID: fmt.Sprintf("R%dM1", n+1), Round: n + 1,
+		Opponent: game.PlayerID(n%2 + 1), Role: []game.Role{game.RoleA, game.RoleB}[n%2],
+	}
+}
+
+// outcome is how the n-th match ended: an even against an odd, and a 4 drawn.
+func outcome(n int) *strategies.Outcome {
+	t := turn(n)
+	return &strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: game.Even, OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Win, Points: 3,
+	}
+}
+
+// body is a script whose choose has the given body, from line 2.
+func body(statements string) string {
+	return "function choose(turn) {\n" + statements + "\n}"
+}
+
+// ask returns what choose does in the first match of a seat.
+func ask(tb testing.TB, script string) (strategies.Choice, error) {
+	tb.Helper()
+	return seated(tb, script).Choose(tb.Context(), turn(0))
+}
+
+// holds checks that an expression is true in a script's choose. The script may
+// have something before it.
+func holds(tb testing.TB, before, expression string) {
+	tb.Helper()
+	c, err := ask(tb, body(before+"\nif (!("+expression+")) throw new Error('it is not so'); return 'even'"))
+	if err != nil || c != strategies.Even {
+		tb.Errorf("%s: %v, %v", expression, c, err)
+	}
+}
+
+// want checks what an error says, and how it is classed.
+func want(tb testing.TB, err error, op strategies.Op, fault game.Fault, where, text string) {
+	tb.Helper()
+	var se *strategies.Error
+	switch {
+	case err == nil:
+		tb.Errorf("no error, want %v with %q", fault, text)
+	case !errors.As(err, &se):
+		tb.Errorf("error %q is a %T, want a *strategies.Error", err, err)
+	case se.Op != op || strategies.FaultOf(err) != fault:
+		tb.Errorf("error %q is %s of %s, want %s of %s", err, strategies.FaultOf(err), se.Op, fault, op)
+	case where != "" && se.Where() != where:
+		tb.Errorf("error %q is at %s, want %s", err, se.Where(), where)
+	case !strings.Contains(err.Error(), text):
+		tb.Errorf("error %q, want one with %q", err, text)
+	case strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 1000:
+		tb.Errorf("error %q is not one readable line", err)
+	}
+}
+
+// scripts are the strategies that come with the lab, by file name.
+func scripts(tb testing.TB) map[string]string {
+	tb.Helper()
+	paths, err := filepath.Glob("../../scripts/*.js")
+	if err != nil || len(paths) < 4 {
+		tb.Fatalf("%d scripts, %v; want at least four", len(paths), err)
+	}
+	out := make(map[string]string)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out[filepath.Base(path)] = string(text)
+	}
+	return out
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, head, title, description string }{
+		{"none", "", "", ""},
+		{"one line", "// Title\n", "Title", ""},
+		{"lines", "// Title\n//\n// It does this,\n// and that.\n\n// not this\n", "Title", "It does this, and that."},
+		{"block", "/* Title\n   more of it */\n", "Title", "more of it"},
+		{"doc block", "/**\n * Title\n *\n * Some more\n * of it.\n */\n", "Title", "Some more of it."},
+		{"byte order mark", "\ufeff// Title\n", "Title", ""},
+		{"blank lines first", "\n\n  // Title\r\n  // more\r\n", "Title", "more"},
+		{"strict", "// Title\n\"use strict\";\n", "Title", ""},
+		{"code first", "'use strict'; // Title\n", "", ""},
+		{"control characters", "// Ti\x1btle\tof it\n", "Ti\ufffdtle of it", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			info := compile(t, tt.head+"function choose() { return 'even' }").Info()
+			if info.Title != tt.title || info.Description != tt.description {
+				t.Errorf("title %q, description %q, want %q, %q", info.Title, info.Description, tt.title, tt.description)
+			}
+			if info.Name != "test" || info.Kind != strategies.JavaScript || info.Source != source || len(info.Fingerprint) != 64 {
+				t.Errorf("Info() = %+v", info)
+			}
+		})
+	}
+}
+
+// The reference is from sha256sum.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	const of = "const choose = () => 1"
+	if got, want := compile(t, of).Info().Fingerprint, "6b1d0a1b"; !strings.HasPrefix(got, want) {
+		t.Errorf("fingerprint of %q is %s, want %s...", of, got, want)
+	}
+}
+
+func TestChooseInEveryForm(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{
+		"function choose() { return 'odd' }",
+		"const choose = () => 'odd'",
+		"let choose = function () { return 'odd' }",
+		"var choose = () => 'odd';",
+		"globalThis.choose = () => 'odd'",
+		"let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
+		"const answers = { choose() { return 'odd' } }; const { choose } = answers;",
+		"const choose = (() => 'odd').bind(null)",
+		"function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
+		"class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
+	} {
+		if c, err := ask(t, script); c != strategies.Odd || err != nil {
+			t.Errorf("%s: %v, %v, want odd", script, c, err)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	const even = "function choose() { return 'even' }\n"
+	for _, tt := range []struct {
+		name, script, where, text string
+		fault                     game.Fault
+	}{
+		{"empty", "", source, "there is no function choose", game.FaultError},
+		{"no function", "const choose = 'even'", source, "there is no function choose", game.FaultError},
+		{"never initialised", "if (false) var choose; let x", source, "there is no function choose", game.FaultError},
+		{"a getter that throws", "Object.defineProperty(globalThis, 'choose', { get() { throw 1 } })", source, "there is no function choose", game.FaultError},
+		{"syntax", even + "let = ;", source + ":2", "Unexpected", game.FaultError},
+		{"unclosed", "function choose() {\n", "", "is a closing bracket missing?", game.FaultError},
+		{"strict", even + "with ({}) {}", source + ":2", "with", game.FaultError},
+		{"export", "\nexport function choose() {}", source + ":2", "ES modules are not supported", game.FaultError},
+		{"import", "import fs from 'fs'\n" + even, source + ":1", "ES modules are not supported", game.FaultError},
+		{"throws", even + "\nnull.x", source + ":3", "TypeError", game.FaultError},
+		{"duplicate", "let a; let a;", source + ":1", "already been declared", game.FaultError},
+		{"undeclared", even + "oops = 1", source + ":2", "oops is not defined", game.FaultError},
+		{"node", even + "module.exports = { choose }", source + ":2", "functions at the top level are found by their names", game.FaultError},
+		{"clock", even + "const began = Date.now()", source + ":2", "scripts see no clock", game.FaultError},
+		{"async", even + "\nasync function f() {}", source + ":3", "async functions are not available", game.FaultError},
+		{"async arrow", even + "const f = async () => 1", source + ":2", "async functions are not available", game.FaultError},
+		{"async method", even + "const f = { async m() {} }", source + ":2", "async functions are not available", game.FaultError},
+		{"bigint", even + "const n = 1n << 10n", source + ":2", "BigInt is not available", game.FaultError},
+		{"pattern", even + "const r = /(.{500}){500}(a{1000}b{1000}c{1000}d{1000}e{1000}f{1000})/", source + ":2", "repeats too much", game.FaultError},
+		{"bad pattern", even + "const r = /(/", "", "nvalid", game.FaultError},
+		{"loops", even + "while (true) {}", "", "ran out of time", game.FaultTimeout},
+		{"recurses", "function choose() { choose() }\nchoose()", source + ":1", "nested too deeply", game.FaultBudget},
+		{"too long", even + strings.Repeat("// more\n", 40_000), source, "bytes, more than", game.FaultError},
+		{"too many brackets", even + strings.Repeat("[]\n", 31_000), source, "opening brackets", game.FaultError},
+		{"too deep", even + strings.Repeat("[", 3000) + strings.Repeat("]", 3000), source, "nested too deeply", game.FaultError},
+		{"labels", strings.Repeat("a:", 20_000), "", "", game.FaultError},
+		{"no text", even + "// \xff", source, "UTF-8", game.FaultError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := jsscript.Compile("test", source, []byte(tt.script), jsscript.Options{Limits: budget.Limits{Time: limit}})
+			if err == nil {
+				_ = f.Close()
+			}
+			want(t, err, strategies.OpLoad, tt.fault, tt.where, tt.text)
+		})
+	}
+}
+
+// A source map may name any file, and the parser would read it.
+func TestSourceMapsAreNotRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "not-there.map")
+	compile(t, body("return 'even'")+"\n//# sourceMappingURL=file://"+path+"\n")
+	compile(t, body("return 'even'")+"\n//# sourceMappingURL=/dev/zero\n")
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]strategies.Choice{
+		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"od" + "d"`: strategies.Odd, "`${'ev'}en`": strategies.Even,
+		`["e", "ven"].join("")`: strategies.Even, `"xoddx".slice(1, 4)`: strategies.Odd, `JSON.parse('"odd"')`: strategies.Odd,
+		"0": 0, "1": 1, "0.25": 0.25, "-0": 0, "1e-300": 1e-300, "Math.max(0.5)": 0.5,
+	} {
+		if got, err := ask(t, body("return "+answer)); got != want || err != nil {
+			t.Errorf("answer %s: %v, %v, want %v", answer, got, err, want)
+		}
+	}
+}
+
+// None of these may run code of the script: it would throw.
+func TestInvalidAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, shown := range map[string]string{
+		`"Even"`: `answered "Even"`, `" odd"`: "in lower case, and nothing around it", `""`: `answered ""`,
+		"true": "answered true", "null": "answered null", "undefined": "does choose return on every path?",
+		"2": "answered 2", "-0.1": "answered -0.1", "NaN": "answered NaN, which is not a number", "Infinity": "answered Infinity",
+		"() => 'even'": "answered a function (is it to be called?)", "({})": "answered an object", "['even']": "answered an array",
+		"Symbol('even')": "answered a symbol", "Object('even')": "answered an object of class String",
+		"Object(1)": "answered an object of class Number", "new Map()": "answered an object", "/even/": "answered an object",
+		"({ toString: boom, valueOf: boom, [Symbol.toPrimitive]: boom })":               "answered an object",
+		"({ get [Symbol.toPrimitive]() { boom() } })":                                  "answered an object",
+		"new Proxy({}, { get: boom, getPrototypeOf: boom, has: boom, ownKeys: boom })": "answered a proxy",
+		"new Proxy(() => 'even', { apply: boom, get: boom })":                          "answered a proxy",
+		"Object.assign(() => 0.5, { valueOf: boom })":                                  "answered a function",
+		"'x'.repeat(100000)": `answered "xxxx`,
+	} {
+		_, err := ask(t, "const boom = () => { throw new Error('boom') };\n"+body("return "+answer))
+		want(t, err, strategies.OpChoose, game.FaultInvalid, source+":2", shown)
+	}
+	_, err := ask(t, "let choose = (turn) =>\n  'maybe'")
+	want(t, err, strategies.OpChoose, game.FaultInvalid, source+":1", `answered "maybe"`)
+}
+
+func TestThrowingHooks(t *testing.T) {
+	t.Parallel()
+	for statement, text := range map[string]string{
+		`throw new Error("boom")`:                       "Error: boom",
+		`throw new TypeError("bo" + "om")`:              "TypeError: boom",
+		`throw "just words"`:                            "just words",
+		`throw null`:                                    "null",
+		`throw undefined`:                               "undefined",
+		`throw 7`:                                       "7",
+		`throw Symbol("s")`:                             "Symbol(s)",
+		`throw { message: "not an error" }`:             "threw an object (throw new Error",
+		`throw new Proxy({}, {})`:                       "threw a proxy",
+		`throw class X extends Error {}`:                "threw a function",
+		`class Mine extends Error { name = "Mine" } throw new Mine("boom")`: "Mine: boom",
+		`turn.no.such`:                                  "TypeError: Cannot read property 'such' of undefined",
+		`nothing()`:                                     "ReferenceError: nothing is not defined",
+		`throw new Error("a\nb\u0007c")`:                "Error: a b\ufffdc",
+		`throw new Error("x".repeat(1e6))`:              "Error: xxxx",
+		`const e = new Error("x"); e.message = { toString() { for (;;); } }; throw e`: "Error",
+		`const e = new Error("x"); Object.defineProperty(e, "message", { get() { throw 1 } }); throw e`: "what was thrown cannot be shown",
+		`throw Object.assign(new Error("x"), { name: 5, message: null })`: "",
+		`JSON.parse("{")`:  "SyntaxError",
+		`[].reduce(x => x)`: "TypeError",
+	} {
+		t.Run(statement[:min(len(statement), 40)], func(t *testing.T) {
+			t.Parallel()
+			s := seated(t, "let n = 0;\n"+"function choose(turn) { if (n++) return 'even';\n"+statement+" }")
+			_, err := s.Choose(t.Context(), turn(0))
+			want(t, err, strategies.OpChoose, game.FaultError, source+":3", text)
+			// A failed choice costs that match only.
+			if c, err := s.Choose(t.Context(), turn(1)); c != strategies.Even || err != nil {
+				t.Errorf("the next match: %v, %v, want even", c, err)
+			}
+		})
+	}
+}
+
+func TestStartAndObserveFail(t *testing.T) {
+	t.Parallel()
+	f := compile(t, body("return 'even'")+"\nfunction start(setup) {\nthrow new Error('no ' + setup.name) }")
+	for range 2 {
+		_, err := f.New(t.Context(), setup(game.Key{}))
+		want(t, err, strategies.OpStart, game.FaultError, source+":5", "no Ada")
+	}
+	s := seated(t, body("return 'even'")+"\nfunction observe(o) {\nthrow new Error(o.result) }")
+	want(t, s.Observe(t.Context(), outcome(0)), strategies.OpObserve, game.FaultError, source+":5", "Error: win")
+	_, err := compile(t, "let choose = () => 1; function start() { choose = null }").New(t.Context(), setup(game.Key{}))
+	want(t, err, strategies.OpStart, game.FaultError, source, "no function choose any more")
+	// A hook that is no function is none.
+	s = seated(t, body("return 'even'")+"\nconst start = 1, observe = {};")
+	if err := s.Observe(t.Context(), outcome(0)); err != nil {
+		t.Errorf("observe: %v", err)
+	}
+}
+
+// What names the line is the innermost frame of the script.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	const script = `// line 1
+function pick(list) {
+  return list.map((x) => {
+    if (x > 1) throw new Error("too much");
+    return x;
+  });
+}
+const choose = (turn) => {
+  switch (turn.round) {
+    case 1: return pick([1, 2]);
+    case 2: return [3, 1, 2].sort((a, b) => a.x.y);
+    case 3: return Reflect.apply(pick, null, [[5]]);
+    case 4: return new (class { constructor() { this.missing.x } })();
+    case 5: return turn.history.at(-1).choice;
+    case 6:
+      return "x".repeat(1e9);
+  }
+};`
+	s := seated(t, script)
+	for n, line := range []int{4, 11, 4, 13, 14} {
+		_, err := s.Choose(t.Context(), turn(n))
+		want(t, err, strategies.OpChoose, game.FaultError, fmt.Sprintf("%s:%d", source, line), "Error: ")
+	}
+	_, err := s.Choose(t.Context(), turn(5))
+	want(t, err, strategies.OpChoose, game.FaultBudget, source+":16", "over the limit")
+}
+
+func TestClosedSeat(t *testing.T) {
+	t.Parallel()
+	s := seated(t, body("return 'even'"))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	if _, err := s.Choose(t.Context(), turn(0)); err == nil {
+		t.Error("a closed seat chooses")
+	}
+	if err := s.Observe(t.Context(), outcome(0)); err == nil {
+		t.Error("a closed seat observes")
+	}
+}
+
+func TestContextThatIsDone(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the user pressed Ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f := compile(t, body("return 'even'"))
+	s := sit(t, f, game.Key{})
+	cancel(why)
+	if _, err := f.New(ctx, setup(game.Key{})); !errors.Is(err, why) || !errors.Is(err, strategies.ErrTimeout) {
+		t.Errorf("New = %v, want the context's cause", err)
+	}
+	if _, err := s.Choose(ctx, turn(0)); !errors.Is(err, why) || !errors.Is(err, strategies.ErrTimeout) {
+		t.Errorf("Choose = %v, want the context's cause", err)
+	}
+}

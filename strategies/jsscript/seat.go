@@ -1,0 +1,156 @@
+package jsscript
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dop251/goja"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// seat is one script in one league, with a runtime of its own.
+type seat struct {
+	factory *factory
+	sandbox *sandbox
+	guard   *budget.Guard
+	ended   error // why no call is possible any more
+
+	choose  goja.Callable
+	observe goja.Value // undefined if the script has none
+	diary
+}
+
+// open makes a runtime and runs the top level in it.
+func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
+	st := &seat{factory: f, sandbox: newSandbox(f.usage, f.info.Name, s.Rand.Float64, s.Log)}
+	st.guard = f.dog.Guard(st.sandbox.interrupt)
+	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
+	if _, err := st.call(ctx, strategies.OpLoad, top, nil); err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	if _, ok := st.hook("choose"); !ok {
+		_ = st.Close()
+		return nil, f.fail(strategies.OpLoad, failAt(0,
+			"every strategy has function choose(turn) { ... }", "there is no function choose"))
+	}
+	return st, nil
+}
+
+// begin runs start and gets ready for the first match. The hooks are looked up
+// once, after start.
+func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
+	s.diary = newDiary(s.sandbox.vm)
+	if start, ok := s.hook("start"); ok {
+		f, _ := goja.AssertFunction(start)
+		if _, err := s.call(ctx, strategies.OpStart, f, []goja.Value{setupObject(s.sandbox.vm, setup)}); err != nil {
+			return err
+		}
+	}
+	choose, ok := s.hook("choose")
+	if !ok {
+		return s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
+	}
+	s.choose, _ = goja.AssertFunction(choose)
+	s.observe = goja.Undefined()
+	if observe, ok := s.hook("observe"); ok {
+		s.observe = observe
+	}
+	return nil
+}
+
+// hook returns a function of the script's, declared in whatever way.
+func (s *seat) hook(name string) (v goja.Value, ok bool) {
+	// A variable that is never initialised throws; so may a getter.
+	if ex := s.sandbox.vm.Try(func() { v = s.sandbox.vm.Get(name) }); ex != nil {
+		return nil, false
+	}
+	_, ok = goja.AssertFunction(v)
+	return v, ok
+}
+
+// Choose asks the script.
+func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	if s.ended != nil {
+		return 0, s.ended
+	}
+	if err := s.write(t); err != nil {
+		return 0, s.factory.fail(strategies.OpChoose, failAt(s.factory.usage.chooseLine,
+			"what is handed to choose must not be frozen", "turn cannot be written: %s", clean(err.Error(), maxMessage)))
+	}
+	answer, err := s.call(ctx, strategies.OpChoose, s.choose, s.asked)
+	if err != nil {
+		return 0, err
+	}
+	c, failed := choice(answer)
+	if failed != nil {
+		failed.line = s.factory.usage.chooseLine
+		return 0, s.factory.fail(strategies.OpChoose, failed)
+	}
+	return c, nil
+}
+
+// Observe enters the outcome in the history, and tells the script.
+func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
+	if s.ended != nil {
+		return s.ended
+	}
+	_, err := s.call(ctx, strategies.OpObserve, s.tell, s.told(o, s.observe))
+	return err
+}
+
+// Close gives up the runtime. No goroutine of the factory refers to it any
+// more.
+func (s *seat) Close() error {
+	if s.guard != nil {
+		s.guard.Release()
+		s.guard = nil
+		s.retire(errClosed)
+	}
+	return nil
+}
+
+var errClosed = errors.New("the seat is closed")
+
+// retire drops the runtime, so that what the script kept in it is garbage.
+func (s *seat) retire(why error) {
+	if s.ended == nil {
+		s.ended = why
+	}
+	s.sandbox, s.choose, s.observe, s.diary = nil, nil, nil, diary{}
+}
+
+// call runs a function within the budget. After an overrun the seat has ended.
+func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
+	if ctx.Err() != nil {
+		return nil, s.settle(op, s.factory.overtime(ctx, 0))
+	}
+	b := s.sandbox
+	b.begin()
+	s.guard.Enter(ctx)
+	v, failed := b.run(f, args)
+	if cause := s.guard.Leave(); cause != nil {
+		line := 0
+		if failed != nil {
+			line = failed.line
+		}
+		failed = s.factory.overtime(ctx, line)
+	}
+	b.end()
+	if failed != nil {
+		return nil, s.settle(op, failed)
+	}
+	return v, nil
+}
+
+// settle makes an error of what went wrong in a call, and ends the seat if it
+// was an overrun.
+func (s *seat) settle(op strategies.Op, failed *failure) error {
+	err := s.factory.fail(op, failed)
+	if failed.over {
+		s.retire(err)
+	}
+	return err
+}

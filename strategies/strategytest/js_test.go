@@ -1,0 +1,309 @@
+package strategytest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/jsscript"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+func js(source string) strategytest.Maker {
+	return func(l budget.Limits) (strategies.Factory, error) {
+		return jsscript.Compile("subject", "scripts/subject.js", []byte(source), jsscript.Options{Limits: l})
+	}
+}
+
+// jsFirst answers with an expression in round 1, and even afterwards.
+func jsFirst(expression string) strategytest.Maker {
+	return js("function choose(turn) {\n  if (turn.round === 1) {\n    return " + expression + ";\n  }\n  return 'even';\n}")
+}
+
+// jsEven runs a body in choose and then answers even.
+func jsEven(body string) strategytest.Maker {
+	return js("function choose(turn) {\n" + body + "\nreturn 'even';\n}")
+}
+
+// jsBytes answers by the characters of a text that an expression yields.
+func jsBytes(expression string) strategytest.Maker {
+	return js(`
+function choose(turn) {
+  let text;
+  try { text = String(` + expression + `); } catch (e) { text = String(e) + (e && e.stack); }
+  let sum = turn.round;
+  for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) % 65521;
+  return sum % 2 === 0 ? "even" : "odd";
+}`)
+}
+
+func jsSubject() strategytest.Subject {
+	return strategytest.Subject{
+		Kind: strategies.JavaScript, Lines: true,
+		Random: js(`function choose(turn) { return Math.random() < 0.5 ? "even" : "odd"; }`),
+		Memory: js(`
+let mine = false;
+var asked;
+function choose(turn) {
+  const places = [Object.prototype, Array.prototype, String.prototype, Function.prototype, Math, JSON, Object, globalThis];
+  const before = mine || asked === true || places.some((p) => p.remembered);
+  for (const p of places) {
+    try { Object.defineProperty(p, "remembered", {value: true, enumerable: false, configurable: true}); } catch (e) {}
+    try { p.remembered = true; } catch (e) {}
+  }
+  mine = true; asked = true;
+  return before ? "odd" : "even";
+}`),
+		Vandal: js(`
+function wreck(o) {
+  for (const k of Object.keys(o)) {
+    if (o[k] !== null && typeof o[k] === "object") wreck(o[k]);
+    try { o[k] = "hacked"; } catch (e) {}
+  }
+  try { o[0] = "hacked"; } catch (e) {}
+  try { Object.setPrototypeOf(o, null); } catch (e) {}
+}
+let kept;
+function start(setup) { kept = setup; wreck(setup); }
+function choose(turn) { wreck(kept); wreck(turn); return "even"; }
+function observe(outcome) { wreck(outcome); }`),
+		Escape: js(`
+const ways = [
+  "require", "process", "module", "exports", "Buffer", "setTimeout", "setInterval", "setImmediate", "fetch",
+  "XMLHttpRequest", "WebAssembly", "Deno", "Bun", "load", "loadFile", "importScripts", "window", "self", "performance",
+];
+function choose(turn) {
+  for (const name of ways) {
+    if (typeof globalThis[name] !== "undefined") throw new Error(name + " can be reached");
+  }
+  for (const name of ["Math", "JSON", "Array", "Object", "String", "Number", "Map", "Set"]) {
+    if (typeof globalThis[name] === "undefined") throw new Error(name + " is missing");
+  }
+  return "even";
+}`),
+		Print:      jsEven(fmt.Sprintf("console.log(%q);", strategytest.Printed)),
+		Valid:      jsValid(),
+		Invalid:    jsInvalid(),
+		Unseeded:   jsUnseeded(),
+		Unloadable: jsUnloadable(),
+		Hostile:    jsHostile(),
+		Hungry:     jsHungry(),
+		ThrowStart: js("function start(setup) {\n  throw new Error('no start');\n}\nfunction choose(turn) { return 'even'; }"),
+		ThrowObserve: js("function choose(turn) { return 'even'; }\n" +
+			"function observe(outcome) {\n  return undefined.field;\n}"),
+		ThrowChoose: js("function choose(turn) {\n  if (turn.round === 1) throw {code: 7};\n  return 'even';\n}"),
+		SpinStart:   js("function start(setup) { for (;;) {} }\nfunction choose(turn) { return 'even'; }"),
+		SpinObserve: js("function choose(turn) { return 'even'; }\nfunction observe(outcome) { for (;;) {} }"),
+		SpinChoose:  jsEven("while (turn.round === 1) { try { for (;;) {} } catch (e) {} finally { continue; } }"),
+		Echo:        jsEcho,
+	}
+}
+
+func jsEcho(path string) strategytest.Maker {
+	path = strings.NewReplacer("history.length", "turn.history.length", "history.first", "turn.history[0]",
+		"history.last", "turn.history[turn.history.length - 1]").Replace(path)
+	return js(`
+let setup, outcome;
+function start(s) { setup = s; }
+function observe(o) { outcome = o; }
+function choose(turn) {
+  let v = ` + path + `;
+  if (v === null) throw new Error("saw <none>");
+  if (Array.isArray(v)) v = v.join(",");
+  throw new Error("saw <" + typeof v + " " + v + ">");
+}`)
+}
+
+func jsValid() (answers []strategytest.Answer) {
+	for expression, want := range map[string]strategies.Choice{
+		`"even"`: strategies.Even, `"odd"`: strategies.Odd, `"ev" + "en"`: strategies.Even, "`odd`": strategies.Odd,
+		"1": strategies.Even, "0": strategies.Odd, "-0": strategies.Odd, "0.25": 0.25, "1/4 + 1/2": 0.75,
+		"['even', 'odd'][1]": strategies.Odd,
+	} {
+		answers = append(answers, strategytest.Answer{
+			Name: "return " + expression, Make: js("function choose(turn) { return " + expression + "; }"), Want: want,
+		})
+	}
+	for name, source := range map[string]string{
+		"const choose":       "const choose = (turn) => 'odd';",
+		"let choose":         "let choose = function (turn) { return 'odd'; };",
+		"choose set later":   "function mine() { return 'odd'; }\nvar choose = mine;",
+		"strict mode":        "'use strict';\nfunction choose(turn) { return 'odd'; }",
+		"choose of a class":  "class S { pick() { return 'odd'; } }\nconst s = new S();\nfunction choose(turn) { return s.pick(); }",
+		"choose by closures": "const choose = (() => { let n = 1; return () => n > 0 ? 'odd' : 'even'; })();",
+	} {
+		answers = append(answers, strategytest.Answer{Name: name, Make: js(source), Want: strategies.Odd})
+	}
+	return answers
+}
+
+func jsInvalid() (invalid []strategytest.Named) {
+	for _, expression := range []string{
+		`"Even"`, `"EVEN"`, `" even"`, `""`, `"0.5"`, `"1"`, "null", "undefined", "2", "-0.5", "NaN", "Infinity", "-Infinity",
+		"true", "false", "{}.x", "({})", `["even"]`, "function () { return 'even'; }", `new String("even")`, "new Number(0.5)",
+		"Symbol('even')", "({then(f) { f('even'); }})", "({toString() { return 'even'; }})", "({valueOf() { return 0.5; }})",
+		`"x".repeat(100000)`, "/even/", "new Map()",
+	} {
+		invalid = append(invalid, strategytest.Named{Name: "return " + expression, Make: jsFirst(expression)})
+	}
+	return append(invalid,
+		strategytest.Named{Name: "return nothing", Make: js("function choose(turn) {\n  if (turn.round > 1) return 'even';\n}")})
+}
+
+func jsUnseeded() (unseeded []strategytest.Named) {
+	for _, expression := range []string{
+		"Date.now()", "new Date()", "new Date().getTime()", "Date()", "new Date().getTimezoneOffset()",
+		"new Date(0).toString()", "new Date(0).toLocaleString()", "new Date(2026, 0, 1).getTime()", "Date.parse('2026-01-01T00:00:00')",
+		"{}", "function f() {}", "Symbol('x').toString()", "new Error('x').stack", "null.x", "Object.keys(globalThis)",
+		"[3, 1, 2].toLocaleString()", "(1234.5).toLocaleString()", "'b'.localeCompare('a')", "typeof Intl",
+	} {
+		unseeded = append(unseeded, strategytest.Named{Name: "the text of " + expression, Make: jsBytes(expression)})
+	}
+	return append(unseeded,
+		strategytest.Named{Name: "randomness of the top level", Make: js(
+			"const first = Math.random();\nfunction choose(turn) { return first < 0.5 ? 'even' : 'odd'; }")},
+		strategytest.Named{Name: "order of keys", Make: js(`
+function choose(turn) {
+  const o = {}, m = new Map(), s = new Set();
+  let sum = 0;
+  for (let i = 1; i <= 40; i++) { o["k" + i * 7 % 41] = i; m.set({}, i); s.add(() => i); }
+  for (const k in o) sum = (sum * 31 + o[k]) % 65521;
+  for (const v of m.values()) sum = (sum * 31 + v) % 65521;
+  for (const f of s) sum = (sum * 31 + f()) % 65521;
+  return sum % 2 === 0 ? "even" : "odd";
+}`)})
+}
+
+func jsUnloadable() []strategytest.Named {
+	return []strategytest.Named{
+		{Name: "empty", Make: js("")},
+		{Name: "syntax", Make: js("function choose(turn) {\n  return 'even;\n}")},
+		{Name: "not text", Make: js("\x00\x01\x02\xff\xfe")},
+		{Name: "no brace", Make: js("function choose(turn) {\n  return 'even';\n")},
+		{Name: "no choose", Make: js("function chose(turn) { return 'even'; }")},
+		{Name: "choose out of reach", Make: js("{ let choose = () => 'even'; }")},
+		{Name: "choose is no function", Make: js("var choose = 'even';")},
+		{Name: "throws", Make: js("function choose(turn) { return 'even'; }\nthrow new Error('top level');")},
+		{Name: "throws null", Make: js("function choose(turn) { return 'even'; }\nthrow null;")},
+		{Name: "loops", Make: js("function choose(turn) { return 'even'; }\nfor (;;) {}")},
+		{Name: "recurses", Make: js("function choose(turn) { return 'even'; }\nfunction f() { return 1 + f(); }\nf();")},
+		// Nothing is there to wait for, and whole numbers without bounds are
+		// memory without bounds.
+		{Name: "async", Make: js("async function choose(turn) { return 'even'; }")},
+		{Name: "big integer", Make: js("function choose(turn) { return 2n ** 10000000000n; }")},
+		{Name: "module", Make: js("import fs from 'fs';\nexport function choose(turn) { return 'even'; }")},
+	}
+}
+
+func jsHostile() (hostile []strategytest.Named) {
+	for name, body := range map[string]string{
+		"recursion":             "function f() { return 1 + f(); } f();",
+		"recursion caught":      "function f() { try { f(); } catch (e) { f(); } } f();",
+		"recursion in finally":  "function f() { try { f(); } finally { f(); } } f();",
+		"catches everything":    "for (;;) { try { for (;;) {} } catch (e) {} finally { continue; } }",
+		"array like":            "Array.prototype.fill.call({length: 2 ** 53 - 1}, 0);",
+		"array iterate":         "Array.prototype.forEach.call({length: 2 ** 53 - 1}, () => {});",
+		"apply":                 "Math.max.apply(null, {length: 1e9});",
+		"regexp":                "/^(a+)+$/.test('a'.repeat(40) + 'b');",
+		"regexp look-ahead":     "/^(?=(a+)+$)a/.test('a'.repeat(40) + 'b');",
+		"regexp look-behind":    "/(?<=(a+)+b)c/.test('a'.repeat(40) + 'c');",
+		"regexp back reference": "/^(a*)*\\1b$/.test('a'.repeat(40));",
+		"regexp replace":        "for (;;) 'a'.repeat(1e5).replace(/a*?a*?a*?c/g, 'x');",
+		"sort":                  "const a = Array.from({length: 1e6}, (_, i) => i); a.sort(() => { for (;;) {} });",
+		"sort that grows":       "const a = [2, 1, 3]; a.sort((x, y) => { a.push(x); return 1; });",
+		"getter":                "const o = { get x() { return this.x; } }; o.x;",
+		"proxy":                 "const p = new Proxy({}, { get(t, k, r) { return r[k]; } }); p.x;",
+		"proxy keys":            "const p = new Proxy({}, { ownKeys() { for (;;) {} } }); Object.keys(p);",
+		"proxy length":          "Array.prototype.includes.call(new Proxy({}, { get: (t, k) => k === 'length' ? 2 ** 53 - 1 : 0 }), 7);",
+		"generator":             "function* g() { for (;;) yield 1; } for (const x of g()) {}",
+		"promise jobs":          "const again = () => Promise.resolve().then(again); again();",
+		"promise of a loop":     "Promise.resolve().then(() => { for (;;) {} });",
+		"JSON toJSON":           "JSON.stringify({toJSON() { for (;;) {} }});",
+		"function constructor":  "new Function('for (;;) {}')();",
+		"eval":                  "eval('for (;;) {}');",
+		"indirect eval":         "(0, eval)('for (;;) {}');",
+		"eval of deep code":     "eval('('.repeat(1e6));",
+		"toString of a result":  "return { toString() { for (;;) {} }, valueOf() { for (;;) {} } };",
+		"thenable":              "return { then() { for (;;) {} } };",
+		"error of a long text":  "throw new Error('x'.repeat(1e7));",
+		"error with a getter":   "throw { get message() { for (;;) {} }, toString() { for (;;) {} } };",
+		"error that loops":      "class E extends Error { get name() { for (;;) {} } get stack() { for (;;) {} } } throw new E();",
+		"console of a deep one": "let o = {}; for (let i = 0; i < 1e6; i++) o = {o}; console.log(o);",
+		"console of a loop":     "console.log({ toString() { for (;;) {} }, toJSON() { for (;;) {} } });",
+		"label":                 "a: for (;;) { for (;;) { continue a; } }",
+		"map filling":           "const m = new Map(); for (let i = 0; ; i++) m.set(i, {});",
+		"property filling":      "const o = {}; for (let i = 0; ; i++) o['k' + i] = {};",
+		"iterator of a Set":     "function* g() { for (let i = 0; ; i++) yield i; } new Set(g());",
+		"generator spread":      "function* g() { for (;;) yield 1; } [...g()];",
+		"console":               "for (;;) console.log('x'.repeat(1e6));",
+		"number text":           "(1.5).toFixed(100); for (;;) (1e300).toString(2);",
+		"encodeURIComponent":    "let s = '\\uFFFF'.repeat(1e6); for (;;) s = encodeURIComponent(s);",
+		"toUpperCase":           "let s = '\\u0390'; for (;;) s = (s + s).toUpperCase();",
+		"template doubling":     "let s = 'x'; for (;;) s = `${s}${s}`;",
+		"array spread":          "let a = [1]; for (;;) a = [...a, ...a];",
+		"eval of long code":     "eval('1' + '+1'.repeat(1e7));",
+	} {
+		hostile = append(hostile, strategytest.Named{Name: name, Make: jsEven(body)})
+	}
+	return append(hostile,
+		strategytest.Named{Name: "poisoned prototypes", Make: js(`
+Object.defineProperty(Object.prototype, "history", { set() { for (;;) {} }, get() { for (;;) {} }, configurable: true });
+Object.defineProperty(Array.prototype, "0", { set() { for (;;) {} }, get() { for (;;) {} }, configurable: true });
+Array.prototype.push = function () { for (;;) {} };
+Array.prototype[Symbol.iterator] = function () { for (;;) {} };
+Object.prototype.toString = function () { for (;;) {} };
+String.prototype.valueOf = function () { for (;;) {} };
+function choose(turn) { return "even"; }`)},
+		strategytest.Named{Name: "hook that is a getter", Make: func(l budget.Limits) (strategies.Factory, error) {
+			f, err := js(`
+let reads = 0;
+Object.defineProperty(globalThis, "choose", { get() { if (reads++ > 0) for (;;) {} return () => "even"; } });`)(l)
+			if err != nil { // it may as well be refused
+				return js("function choose(turn) { return 'even'; }")(l)
+			}
+			return f, nil
+		}})
+}
+
+func jsHungry() (hungry []strategytest.Named) {
+	for name, body := range map[string]string{
+		"string repeat":        "'x'.repeat(2 ** 40);",
+		"string repeat, large": "'x'.repeat(2 ** 29);",
+		"string padding":       "'x'.padEnd(2 ** 40); 'x'.padStart(2 ** 30);",
+		"string doubling":      "let s = 'x'; for (;;) s += s;",
+		"string doubling kept": "const t = []; let s = 'x'; for (;;) { s += s; t.push(s); }",
+		"string concat":        "let s = 'x'.repeat(1e6); for (;;) s = s.concat(s, s, s, s);",
+		"replaceAll":           "let s = 'xx'; for (;;) s = s.replaceAll('x', 'xxxx');",
+		"split and join":       "let s = 'ab'; for (;;) s = s.split('').join(s);",
+		"array fill":           "new Array(5e7).fill(0);",
+		"array fill, larger":   "new Array(4e9).fill('x'.repeat(1000));",
+		"array join":           "new Array(2 ** 32 - 1).join('xxxxxxxx');",
+		"array push":           "const a = []; for (;;) a.push({});",
+		"array doubling":       "let a = [1]; for (;;) a = a.concat(a);",
+		"array sparse":         "const a = []; a[2 ** 32 - 2] = 1; a.sort(); a.reverse(); a.indexOf(7); a.map(x => x);",
+		"array from length":    "Array.from({length: 2 ** 32 - 1}, (_, i) => i);",
+		"array flat":           "let a = []; for (let i = 0; i < 1e6; i++) a = [a]; a.flat(Infinity);",
+		"apply of many":        "Math.max(...new Array(1e8));",
+		"array buffer":         "new ArrayBuffer(2 ** 40);",
+		"array buffers":        "const a = []; for (;;) a.push(new ArrayBuffer(1 << 24));",
+		"typed array":          "new Float64Array(2 ** 33); new Uint8Array(2 ** 31);",
+		"regexp compile":       "new RegExp('(a{1000}){1000}'); new RegExp('((((a*)*)*)*)*'.repeat(1000));",
+		"JSON of a deep value": "let o = {}; for (let i = 0; i < 1e6; i++) o = {o}; JSON.stringify(o);",
+		"JSON of deep text":    "JSON.parse('['.repeat(1e6));",
+		"JSON indent":          "let o = {}; for (let i = 0; i < 1000; i++) o = {o}; JSON.stringify(o, null, 10);",
+		"long history":         "for (;;) turn.history.push({});",
+		"normalize":            "let s = '\\uFDFA'; for (;;) s = (s + s).normalize('NFKD');",
+		"Object.assign":        "const o = 'x'.repeat(1e7); for (;;) Object.assign({}, o);",
+		"Array of a string":    "for (;;) Array.from('x'.repeat(1e7));",
+	} {
+		hungry = append(hungry, strategytest.Named{Name: name, Make: jsEven(body)})
+	}
+	return hungry
+}
+
+// Not parallel: it looks at the heap of the process.
+func TestJavaScriptRuntime(t *testing.T) {
+	strategytest.RunRuntime(t, jsSubject())
+}

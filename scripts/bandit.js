@@ -18,32 +18,43 @@ const tactics = [
 
 const FADE = 0.8; // what a score is worth one match later
 const EXPLORE = { worked: 0.05, clashed: 0.25 }; // how often an arm is pulled at random
-const files = new Map(); // opponent -> { scores, last }
+const files = new Map(); // opponent -> { scores, mine, theirs }
 
 function choose(turn) {
-  const { scores, last } = fileOf(turn.opponent);
-  if (last === null) return turn.role === "PLAYER_A" ? "even" : "odd";
+  const file = fileOf(turn.opponent);
+  if (file.mine === null) return turn.role === "PLAYER_A" ? "even" : "odd";
 
-  let arm = scores.indexOf(Math.max(...scores));
-  const explore = last.choice === last.opponent_choice ? EXPLORE.clashed : EXPLORE.worked;
+  let arm = best(file.scores);
+  const explore = file.mine === file.theirs ? EXPLORE.clashed : EXPLORE.worked;
   if (Math.random() < explore) arm = Math.floor(Math.random() * tactics.length);
-  return tactics[arm](last.choice, last.opponent_choice);
+  return tactics[arm](file.mine, file.theirs);
 }
 
 function observe(outcome) {
-  if (outcome.choice === null || outcome.opponent_choice === null) return; // a technical loss
+  const { choice: mine, opponent_choice: theirs } = outcome;
+  if (mine === null || theirs === null) return; // a technical loss
   const file = fileOf(outcome.opponent);
-  if (file.last !== null) {
-    const { choice: mine, opponent_choice: theirs } = file.last;
-    file.scores = file.scores.map((score, arm) => {
-      const differs = tactics[arm](mine, theirs) !== outcome.opponent_choice;
-      return FADE * score + (differs ? 1 : 0);
-    });
+  if (file.mine !== null) {
+    for (let arm = 0; arm < tactics.length; arm++) {
+      const differs = tactics[arm](file.mine, file.theirs) !== theirs;
+      file.scores[arm] = FADE * file.scores[arm] + (differs ? 1 : 0);
+    }
   }
-  file.last = outcome; // an outcome may be kept; a turn may not
+  file.mine = mine;
+  file.theirs = theirs;
+}
+
+// best returns the arm with the highest score, the first of those level.
+function best(scores) {
+  let arm = 0;
+  for (let i = 1; i < scores.length; i++) {
+    if (scores[i] > scores[arm]) arm = i;
+  }
+  return arm;
 }
 
 function fileOf(opponent) {
-  if (!files.has(opponent)) files.set(opponent, { scores: tactics.map(() => 0), last: null });
-  return files.get(opponent);
+  let file = files.get(opponent);
+  if (file === undefined) files.set(opponent, (file = { scores: tactics.map(() => 0), mine: null, theirs: null }));
+  return file;
 }

@@ -6,12 +6,11 @@
 // the opposite of their habit; where it is empty it stays with what worked; in
 // between it answers with a probability.
 
-const accounts = new Map(); // "P02 even odd" -> { even, odd }
-const latest = new Map();   // opponent -> the last match that both played
+const books = new Map(); // opponent -> { first, even: { even, odd }, odd: { even, odd }, last }
 
 function choose(turn) {
-  const last = latest.get(turn.opponent);
-  const { even, odd } = accountFor(turn.opponent, last);
+  const book = bookOf(turn.opponent);
+  const { even, odd } = accountIn(book);
 
   // Where they play odd, even differs. One imagined match of each kind keeps a
   // single observation from being taken for a law.
@@ -19,20 +18,31 @@ function choose(turn) {
   if (evenDiffers >= 0.65) return "even";
   if (evenDiffers <= 0.35) return "odd";
 
-  const worked = last !== undefined && last.choice !== last.opponent_choice;
+  const last = book.last;
+  const worked = last !== null && last.choice !== last.opponent_choice;
   return worked ? last.choice : evenDiffers;
 }
 
 function observe(outcome) {
-  if (outcome.choice === null || outcome.opponent_choice === null) return; // a technical loss
-  const { opponent, opponent_choice: theirs } = outcome;
-  accountFor(opponent, latest.get(opponent))[theirs]++;
-  latest.set(opponent, outcome); // an outcome may be kept; a turn may not
+  const theirs = outcome.opponent_choice;
+  if (outcome.choice === null || theirs === null) return; // a technical loss
+  const book = bookOf(outcome.opponent);
+  accountIn(book)[theirs]++;
+  book.last = outcome; // an outcome may be kept; a turn may not
 }
 
-function accountFor(opponent, last) {
-  const key = last === undefined ? opponent : `${opponent} ${last.choice} ${last.opponent_choice}`;
-  let account = accounts.get(key);
-  if (account === undefined) accounts.set(key, (account = { even: 0, odd: 0 }));
-  return account;
+// accountIn returns the account for the situation an opponent is in now.
+function accountIn(book) {
+  const last = book.last;
+  return last === null ? book.first : book[last.choice][last.opponent_choice];
+}
+
+function bookOf(opponent) {
+  let book = books.get(opponent);
+  if (book === undefined) {
+    const blank = () => ({ even: 0, odd: 0 });
+    book = { first: blank(), even: { even: blank(), odd: blank() }, odd: { even: blank(), odd: blank() }, last: null };
+    books.set(opponent, book);
+  }
+  return book;
 }

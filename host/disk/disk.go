@@ -35,6 +35,7 @@ func WriteFile(name string, content []byte, perm fs.FileMode) (err error) {
 	if _, err := tmp.Write(content); err != nil {
 		return errors.Join(err, tmp.Close())
 	}
+	// Unless synced, the rename may reach the disk before the bytes do.
 	if err := errors.Join(tmp.Chmod(perm), tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}

@@ -140,3 +140,11 @@ func mix(z uint64) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
+
+// LiveWord returns the word for the draw of one live match when a league is
+// given a seed, to be given to Draw.Pick. A referee that runs alone knows its
+// match by its id and not by its place in the schedule.
+func LiveWord(seed uint64, league, match string) uint64 {
+	key := streamKey("live/"+league+"/"+match, seed)
+	return binary.BigEndian.Uint64(key[:8])
+}

@@ -70,7 +70,7 @@ func TestNobodySpeaksWithoutTheRightToken(t *testing.T) {
 					{"no token", own, "", true},
 					{"a wrong token", own, ada.token[:len(ada.token)-1] + "!", false},
 					{"another agent's token", own, ben.token, false},
-					{"a token that is a prefix", own, strings.TrimSuffix(ada.token, "0"), false},
+					{"a token that is a prefix", own, ada.token[:len(ada.token)-1], false},
 					{"another agent's sender", "player:P02", ada.token, false},
 					{"a sender nobody has", "player:P77", ada.token, false},
 					{"a sender of another role", "referee:P01", ada.token, false},
@@ -80,9 +80,6 @@ func TestNobodySpeaksWithoutTheRightToken(t *testing.T) {
 					{"no sender at all", "", "", true},
 					{"a sender that is none", "ada", ada.token, false},
 				} {
-					if c.token == ada.token && c.sender == "" {
-						continue
-					}
 					h := report.Header
 					h.MessageType, h.Sender, h.AuthToken = kind, c.sender, c.token
 					m := protocol.New(kind)
@@ -96,7 +93,7 @@ func TestNobodySpeaksWithoutTheRightToken(t *testing.T) {
 					if c.missing {
 						want, code = rpc[0], protocol.CodeTokenMissing
 					}
-					if refusal := refused(t, answer, err); refusal.RPC != want && refusal.RPC-1 != want-1 || refusal.Code != code {
+					if refusal := refused(t, answer, err); refusal.RPC != want || refusal.Code != code {
 						t.Errorf("%s with %s is refused with %d %s, want %d %s", kind, c.what, refusal.RPC, refusal.Code, want, code)
 					} else if c.token != "" && strings.Contains(string(refusal.Data), c.token) {
 						t.Errorf("%s with %s is told its token: %s", kind, c.what, refusal.Data)
@@ -284,7 +281,7 @@ func TestStartLeague(t *testing.T) {
 	answer, err = send[*protocol.LeagueStatus](r, wrong)
 	wantRefusal(t, 43, protocol.CodeLeagueNotFound, answer, err)
 
-	for what := range map[string]bool{"first": true, "again": true} {
+	for _, what := range []string{"at first", "and again"} {
 		answer, err := start()
 		if err != nil {
 			t.Fatal(err)
@@ -312,19 +309,14 @@ func TestTheLeagueWaitsForARefereeToStartByItself(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
 	r.run()
 	players := r.field(2)
-	if answer := must(t, first(players[0].call(players[0].query(protocol.QueryStatus))), nil).(*protocol.LeagueQueryResponse); answer != nil {
-		data, err := protocol.ReadData[protocol.StatusData](answer)
-		if err != nil || data.Status != "waiting" || data.State != "WAITING_FOR_REGISTRATIONS" {
-			t.Errorf("without a referee the league is %+v, %v", data, err)
-		}
+	if status := ask[protocol.StatusData](players[0], players[0].query(protocol.QueryStatus)); status.Status != "waiting" {
+		t.Errorf("without a referee the league is %+v", status)
 	}
 	r.referee("north").conducts(fair)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
 }
-
-func first[A any](a A, _ error) A { return a }
 
 // A player cannot know the manager's token before it has read the answer to its
 // registration; if an announcement overtakes that, it comes again.

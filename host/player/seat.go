@@ -2,6 +2,7 @@ package player
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"strconv"
 	"sync"
@@ -10,74 +11,118 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Answer is what the strategy brought to one match.
-type Answer struct {
-	Choice game.Parity // NoParity if it failed
-	Fault  game.Fault
-	Err    error // why it failed; nil if it chose
-}
-
 // seat drives a strategy through one league by the rules of package
 // strategies, the very ones that the batch arena keeps: streams are rekeyed
 // before every call, probabilities meet the host's coin, and an overrun costs
 // the rest of the league. It is safe for concurrent use; calls of the strategy
 // follow one another.
 type seat struct {
+	factory strategies.Factory
+	setup   strategies.Setup
+	coin    game.Key
+
 	mu       sync.Mutex
 	strategy strategies.Strategy // nil while there is none
-	rand     *game.Rand
-	coin     *game.Rand
-	out      game.Fault // what the next match is lost with
+	coins    *game.Rand          // made when first thrown
+	out      game.Fault          // what the next match is lost with
 	why      error
+	closed   bool
 	standing strategies.Standing
 	turn     strategies.Turn
+	failures []Failure
+}
+
+// Failure is something that a strategy did wrong.
+type Failure struct {
+	Fault game.Fault
+	Err   *strategies.Error
+}
+
+// errLeft is the answer of a seat that has been closed.
+var errLeft = errors.New("player: the agent has left the league")
+
+func (p *Player) newSeat(league *League) *seat {
+	return &seat{
+		factory: p.cfg.Factory, coin: p.cfg.Coin,
+		setup: strategies.Setup{
+			ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
+			Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,
+		},
+	}
 }
 
 // start makes the strategy's seat. A failure puts it out.
-func (s *seat) start(ctx context.Context, f strategies.Factory, setup strategies.Setup, coin game.Key) {
+func (s *seat) start(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rand, s.coin = setup.Rand, game.NewRand(coin)
-	s.rand.Rekey(game.StartPosition)
+	s.setup.Rand.Rekey(game.StartPosition)
 	err := guard(func() (err error) {
-		s.strategy, err = f.New(ctx, setup)
+		s.strategy, err = s.factory.New(ctx, s.setup)
 		return err
 	})
+	if err == nil && s.strategy == nil {
+		err = errors.New("made neither a seat nor an error")
+	}
 	if err != nil {
 		s.strategy = nil
 		s.fail(strategies.OpStart, err)
 	}
 }
 
-// choose asks for one choice. The turn's standing is filled in here.
-func (s *seat) choose(ctx context.Context, t strategies.Turn) Answer {
+// bar puts the seat out before it is made, for what it did in earlier leagues.
+func (s *seat) bar() { s.out = game.FaultQuarantined }
+
+// choose asks for one choice. The turn's standing is filled in here. The error
+// says that the seat has been closed, or that ctx ended, of which the strategy
+// is innocent; then there is no answer.
+func (s *seat) choose(ctx context.Context, t strategies.Turn) (Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return Answer{}, errLeft
+	}
 	if s.out != game.NoFault {
-		a := Answer{Fault: s.out, Err: s.why}
-		s.out = game.FaultForfeit
-		return a
+		return s.forfeit(), nil
 	}
 	s.turn = t
 	s.turn.Standing = s.standing
-	s.rand.Rekey(game.ChoosePosition(t.Match))
+	s.setup.Rand.Rekey(game.ChoosePosition(t.Match))
 	var choice strategies.Choice
 	err := guard(func() (err error) {
 		choice, err = s.strategy.Choose(ctx, &s.turn)
 		return err
 	})
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return Answer{}, errLeft
+	}
 	if err == nil && !choice.Valid() {
 		err = strategies.InvalidChoice(strconv.FormatFloat(float64(choice), 'g', -1, 64))
 	}
 	if err != nil {
-		f := s.fail(strategies.OpChoose, err)
+		a := Answer{Fault: s.fail(strategies.OpChoose, err), Err: err}
 		if s.out != game.NoFault {
-			s.out = game.FaultForfeit
+			s.forfeit() // this match bears the reason
 		}
-		return Answer{Fault: f, Err: err}
+		return a, nil
 	}
-	s.coin.Rekey(t.Match)
-	return Answer{Choice: choice.Resolve(s.coin)}
+	if choice == strategies.Even || choice == strategies.Odd {
+		return Answer{Choice: choice.Resolve(nil)}, nil
+	}
+	if s.coins == nil {
+		s.coins = game.NewRand(s.coin)
+	}
+	s.coins.Rekey(t.Match)
+	return Answer{Choice: choice.Resolve(s.coins)}, nil
+}
+
+// forfeit is what a seat that is out brings to its next match: first what put
+// it out, then that it is.
+func (s *seat) forfeit() Answer {
+	a := Answer{Fault: s.out, Err: s.why}
+	if s.out != game.FaultQuarantined {
+		s.out, s.why = game.FaultForfeit, nil
+	}
+	return a
 }
 
 // observe tells how a match ended.
@@ -85,29 +130,49 @@ func (s *seat) observe(ctx context.Context, o *strategies.Outcome) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.Add(o.Result, o.Points)
-	if s.out != game.NoFault || s.strategy == nil {
+	if s.out != game.NoFault || s.closed {
 		return nil
 	}
-	s.rand.Rekey(game.ObservePosition(o.Match))
+	s.setup.Rand.Rekey(game.ObservePosition(o.Match))
 	err := guard(func() error { return s.strategy.Observe(ctx, o) })
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil // the agent is leaving
+	}
 	if err != nil {
 		s.fail(strategies.OpObserve, err)
 	}
 	return err
 }
 
-// fail judges a failure. It is called with the lock held.
+// fail judges a failure and keeps it. It is called with the lock held.
 func (s *seat) fail(op strategies.Op, err error) game.Fault {
 	f := strategies.FaultOf(err)
 	if strategies.EndsSeat(op, f) {
 		s.out, s.why = f, err
 	}
+	var typed *strategies.Error
+	if !errors.As(err, &typed) {
+		info := s.factory.Info()
+		source := info.Source
+		if source == "" {
+			source = info.Name
+		}
+		typed = &strategies.Error{Source: source, Op: op, Err: err}
+	}
+	s.failures = append(s.failures, Failure{Fault: f, Err: typed})
 	return f
+}
+
+func (s *seat) failed() []Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Failure(nil), s.failures...)
 }
 
 func (s *seat) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	if s.strategy == nil {
 		return nil
 	}

@@ -77,6 +77,13 @@ var replacements = []string{
 // one for each kind of sender and direction.
 var fullHeaders = []Type{TypeLeagueRegisterResponse, TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
 
+// alike are samples that differ from others only in values that are replaced
+// anyway.
+var alike = []string{
+	"round_completed_last", "game_over_draw", "game_join_ack_posted", "match_result_report_draw",
+	"match_result_report_both_at_fault", "league_query_schedule", "league_query_response_no_next_match",
+}
+
 // fewReplacements stand in for the values of header fields in most messages:
 // the rules of these are common to all.
 var fewReplacements = []string{`null`, `""`, `1`, `"x"`, `"../x"`, `"league_manager"`, `"GAME_OVER"`}
@@ -130,6 +137,9 @@ func TestSchemasAndRulesAgree(t *testing.T) {
 				e := byType[s.message.Head().MessageType]
 				if asRequest && e.method == "" || !asRequest && !e.answers() {
 					continue // it never travels that way
+				}
+				if slices.Contains(alike, s.name) {
+					continue
 				}
 				t.Run(fmt.Sprintf("%v/request=%v/%s", mode, asRequest, s.name), func(t *testing.T) {
 					t.Parallel()

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -20,14 +22,34 @@ func (r *Referee) handlers() map[protocol.Type]wire.Handler {
 	}
 }
 
-// authenticate judges who speaks. Posted answers are judged by their match.
+// authenticate judges who speaks, before anything else about a message is
+// judged.
 func (r *Referee) authenticate(ctx context.Context, in *wire.Inbound) error {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
-	defer cancel()
-	r.me.Settled(ctx)
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
-		return r.me.FromManager(in, r.cfg.Mode)
+		return r.fromManager(ctx, in)
+	case protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
+		_, _, err := r.fromPlayer(in)
+		return err
+	}
+	return nil
+}
+
+// fromManager judges a message of the manager, which may come before the
+// referee has read the answer to its registration.
+func (r *Referee) fromManager(ctx context.Context, in *wire.Inbound) error {
+	err := r.me.FromManager(in, r.cfg.Mode)
+	if err != nil {
+		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+		defer cancel()
+		r.me.Settled(ctx)
+		err = r.me.FromManager(in, r.cfg.Mode)
+	}
+	if err != nil {
+		return err
+	}
+	if own := r.me.League(); own != "" && in.Header.LeagueID != "" && in.Header.LeagueID != own {
+		return protocol.Refuse(protocol.CodeContextMismatch, in.Type, fmt.Sprintf("this referee is in league %q, not %q", own, in.Header.LeagueID))
 	}
 	return nil
 }
@@ -47,77 +69,124 @@ func (r *Referee) acknowledged(_ context.Context, in *wire.Inbound) (protocol.Me
 	return r.ack(in), err
 }
 
-// announced takes on the matches of a round that are this referee's.
+// announced takes on the matches of a round that are this referee's: all of
+// them, or none if there is something wrong with one.
 func (r *Referee) announced(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range m.Matches {
+	var mine []*assignment
+	for i := range m.Matches {
+		a := &m.Matches[i]
 		if a.RefereeID != r.me.ID() && (a.RefereeID != "" || a.RefereeEndpoint != r.cfg.Endpoint) {
 			continue
 		}
-		b, err := r.boutOf(in, a)
+		one, err := r.assignmentOf(in, a)
 		if err != nil {
 			return nil, err
 		}
-		if err := r.assign(ctx, b); err != nil {
-			return nil, err
+		if slices.ContainsFunc(mine, func(other *assignment) bool { return other.Match == one.Match }) {
+			return nil, protocol.Refuse(protocol.CodeContextMismatch, in.Type, fmt.Sprintf("match %s is announced twice", one.Match))
 		}
+		mine = append(mine, one)
+	}
+	if err := r.assign(ctx, in.Type, mine); err != nil {
+		return nil, err
 	}
 	return r.ack(in), nil
 }
 
-// boutOf reads an assignment.
-func (r *Referee) boutOf(in *wire.Inbound, a protocol.AnnouncedMatch) (*bout, error) {
-	for _, id := range []string{a.MatchID, a.PlayerAID, a.PlayerBID} {
+// assignmentOf reads an assignment. Where the manager gives no keys, the
+// referee signs with a word of its own for the match: never with its token,
+// since whoever has that can report in its name.
+func (r *Referee) assignmentOf(in *wire.Inbound, m *protocol.AnnouncedMatch) (*assignment, error) {
+	for _, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
 		if !protocol.ValidID(id) {
 			return nil, protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("%q is no id of a match or a player", id))
 		}
 	}
-	b := &bout{assignment: assignment{
-		League: in.Header.LeagueID, Match: a.MatchID, Round: in.Header.RoundID.Number(),
-		Players:   [2]string{a.PlayerAID, a.PlayerBID},
-		Endpoints: [2]string{a.PlayerAEndpoint, a.PlayerBEndpoint},
-	}}
-	for i, keys := range []*protocol.KeyPair{a.PlayerAKeys, a.PlayerBKeys} {
+	if m.PlayerAID == m.PlayerBID {
+		return nil, protocol.Refuse(protocol.CodeContextMismatch, in.Type, fmt.Sprintf("%s cannot play match %s against itself", m.PlayerAID, m.MatchID))
+	}
+	if m.GameType != "" && m.GameType != protocol.GameEvenOdd {
+		return nil, protocol.Refuse(protocol.CodeUnsupportedGameType, in.Type, fmt.Sprintf("this referee conducts %s, not %s", protocol.GameEvenOdd, m.GameType))
+	}
+	random := jsonrpc.RandomID()
+	a := &assignment{
+		League: cmp.Or(in.Header.LeagueID, r.me.League()), Match: m.MatchID, Round: in.Header.RoundID.Number(),
+		Conversation: "conv-" + m.MatchID + "-" + random[:8],
+		Players:      [2]string{m.PlayerAID, m.PlayerBID},
+		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
+	}
+	for i, keys := range []*protocol.KeyPair{m.PlayerAKeys, m.PlayerBKeys} {
 		if keys != nil {
-			b.Keys[i] = *keys
+			a.Keys[i] = *keys
+		}
+		if a.Keys[i].Send == "" {
+			a.Keys[i].Send = "match-" + random
 		}
 	}
-	return b, nil
+	return a, nil
 }
 
-// assign takes a match on, once. One that is finished is reported again: the
-// manager would not announce it if it had the report.
-func (r *Referee) assign(ctx context.Context, b *bout) error {
-	r.mu.Lock()
-	known := r.matches[b.Match]
-	if known == nil {
-		r.matches[b.Match] = b
-	}
-	r.mu.Unlock()
-	if known != nil {
-		if known.reportAgain() {
-			r.launch(known)
+// assign takes matches on, each once. What is announced again is gone on with,
+// if need be with the players' new endpoints; a match that is finished is
+// reported again, since the manager would not announce it if it had the report.
+func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignment) error {
+	r.assigning.Lock()
+	defer r.assigning.Unlock()
+	bouts := make([]*bout, len(list))
+	var news []*assignment
+	for i, a := range list {
+		r.mu.Lock()
+		b := r.matches[a.Match]
+		r.mu.Unlock()
+		switch {
+		case b == nil:
+			news = append(news, a)
+		case b.Players != a.Players || b.Round != a.Round:
+			return protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("match %s was announced for round %d between %s and %s before", a.Match, b.Round, b.Players[0], b.Players[1]))
+		default:
+			bouts[i] = b
+			if a.Conversation = b.Conversation; b.outdated(a) {
+				news = append(news, a)
+			}
 		}
-		return nil
 	}
-	if err := r.journal.append(ctx, eventAssigned, b.assignment); err != nil {
-		return err
+	if len(news) > 0 {
+		if err := r.journal.append(ctx, eventAssigned, news); err != nil {
+			return err
+		}
 	}
-	r.launch(b)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return protocol.Refuse(protocol.CodeInvalidState, t, "this referee takes no more matches")
+	}
+	for i, a := range list {
+		b := bouts[i]
+		if b == nil {
+			b = newBout(a)
+			r.matches[a.Match] = b
+		} else {
+			b.reach(a)
+			b.reportAgain()
+		}
+		r.launch(b)
+	}
 	return nil
 }
 
+// launch begins to play a match as soon as Run can. The lock is held.
 func (r *Referee) launch(b *bout) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.begin == nil {
+	switch {
+	case r.over:
+	case r.begin == nil:
 		r.inbox = append(r.inbox, b)
-		return
+	default:
+		r.begin(b)
 	}
-	r.begin(b)
 }
 
 func (r *Referee) standingsUpdated(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
@@ -147,64 +216,92 @@ func (r *Referee) standingOf(player string) *protocol.OwnStandings {
 	return &protocol.OwnStandings{Wins: zero, Losses: zero, Draws: zero, Points: zero}
 }
 
-func (r *Referee) leagueCompleted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
 	if _, err := in.Decode(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
-	first := !r.completed
+	again := r.completed
 	r.completed = true
 	r.mu.Unlock()
-	if first {
-		r.tell(Event{Kind: Completed})
-		close(r.done)
+	if again {
+		return r.ack(in), nil
 	}
+	if err := r.journal.append(ctx, eventCompleted, r.me.League()); err != nil {
+		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
+	}
+	r.tell(Event{Kind: Completed})
+	r.complete()
 	return r.ack(in), nil
 }
 
-// joinPosted and choicePosted take answers that players post as requests of
-// their own. They count only with a verified token, in every mode.
+// fromPlayer judges an answer that a player posts as a request of its own. It
+// counts only with a verified token, in every mode.
+func (r *Referee) fromPlayer(in *wire.Inbound) (*bout, int, error) {
+	r.mu.Lock()
+	b := r.matches[in.Header.MatchID]
+	r.mu.Unlock()
+	if in.Header.AuthToken == "" {
+		return nil, 0, wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token", in.Type)
+	}
+	if b == nil {
+		return nil, 0, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
+	}
+	for side, id := range b.Players {
+		if _, keys := b.contact(side); r.signed(in.Header.AuthToken, b, keys) {
+			if role, name, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RolePlayer || name != id) {
+				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
+			}
+			return b, side, nil
+		}
+	}
+	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, b.Match)
+}
+
+// signed reports whether a token is that of the player with whom a match has
+// these keys.
+func (r *Referee) signed(token string, b *bout, keys protocol.KeyPair) bool {
+	return protocol.SameToken(token, keys.Expect) ||
+		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.me.ID())
+}
+
 func (r *Referee) joinPosted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.GameJoinAck](in)
 	if err != nil {
 		return nil, err
 	}
-	return r.posted(in, m, m.PlayerID)
+	return r.posted(in, m.PlayerID, posted{message: m})
 }
 
+// choicePosted takes a choice. One that is none is refused, and loses the match
+// as it would in an answer.
 func (r *Referee) choicePosted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.ChooseParityResponse](in)
+	if protocol.CodeOf(err) == protocol.CodeInvalidParityChoice {
+		if _, late := r.posted(in, "", posted{err: err}); late != nil {
+			return nil, late
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.posted(in, m, m.PlayerID)
+	return r.posted(in, m.PlayerID, posted{message: m})
 }
 
-func (r *Referee) posted(in *wire.Inbound, m protocol.Message, player string) (protocol.Message, error) {
-	r.mu.Lock()
-	b := r.matches[in.Header.MatchID]
-	r.mu.Unlock()
-	if b == nil {
-		return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
+func (r *Referee) posted(in *wire.Inbound, player string, p posted) (protocol.Message, error) {
+	b, side, err := r.fromPlayer(in)
+	if err != nil {
+		return nil, err
 	}
-	_, id, err := protocol.ParseSender(in.Header.Sender)
-	side := b.side(cmp.Or(player, id))
-	switch {
-	case side < 0:
-		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("%s does not play in match %s", cmp.Or(player, id), b.Match))
-	case err == nil && id != b.Players[side]:
-		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", in.Header.Sender, b.Players[side])
-	case in.Header.AuthToken == "":
-		return nil, wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token", in.Type)
-	case !b.Keys[side].AcceptsPlayer(in.Header.AuthToken, b.League, b.Match, r.me.ID()):
-		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %s", in.Type, b.Players[side])
+	if player != "" && player != b.Players[side] {
+		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", b.Players[side], player)
 	}
-	if !b.deliver(side, m) {
+	if !b.deliver(side, in.Type, p) {
 		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", b.Match))
 	}
 	ack, ok := protocol.New(in.Type + "_ACK").(*protocol.Ack)
 	if !ok {
-		return nil, nil
+		return nil, fmt.Errorf("referee: no receipt for a %s", in.Type)
 	}
 	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, b.Players[side]
 	return ack, nil

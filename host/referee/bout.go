@@ -10,31 +10,85 @@ import (
 
 // assignment is a match as the manager hands it out.
 type assignment struct {
-	League    string              `json:"league_id"`
-	Match     string              `json:"match_id"`
-	Round     int                 `json:"round_id"`
-	Players   [2]string           `json:"players"` // A, B
-	Endpoints [2]string           `json:"endpoints"`
-	Keys      [2]protocol.KeyPair `json:"keys"`
+	League       string              `json:"league_id"`
+	Match        string              `json:"match_id"`
+	Round        int                 `json:"round_id"`
+	Conversation string              `json:"conversation_id"` // of all messages to its players
+	Players      [2]string           `json:"players"`         // A, B
+	Endpoints    [2]string           `json:"endpoints"`
+	Keys         [2]protocol.KeyPair `json:"keys"`
 }
 
-// bout is one match under way.
+// bout is one match. What it is about never changes; how its players are
+// reached, and the rest, is guarded by its lock.
 type bout struct {
-	assignment
+	League       string
+	Match        string
+	Round        int
+	Conversation string
+	Players      [2]string
 
-	mu       sync.Mutex
-	play     game.Play
-	waiting  [2]*expected // what each side is expected to answer
-	running  bool
-	reported bool
+	mu        sync.Mutex
+	endpoints [2]string
+	keys      [2]protocol.KeyPair
+	play      game.Play
+	waiting   [2]*expected // what each side is expected to answer
+	running   bool
+	recorded  bool // its result is journaled
+	told      bool // GAME_OVER has been sent
+	reported  bool
+}
+
+func newBout(a *assignment) *bout {
+	return &bout{
+		League: a.League, Match: a.Match, Round: a.Round, Conversation: a.Conversation, Players: a.Players,
+		endpoints: a.Endpoints, keys: a.Keys,
+	}
+}
+
+// outdated reports whether an assignment says something new of a match that is
+// not finished: the players' endpoints or the keys have changed.
+func (b *bout) outdated(a *assignment) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.play.Phase() == game.Finished {
+		return false
+	}
+	for side, k := range b.keys {
+		if b.endpoints[side] != a.Endpoints[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
+			return true
+		}
+	}
+	return false
+}
+
+// contact returns where a side is reached and the keys spoken with.
+func (b *bout) contact(side int) (endpoint string, keys protocol.KeyPair) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.endpoints[side], b.keys[side]
+}
+
+// reach takes on how the players are reached by a repeated assignment.
+func (b *bout) reach(a *assignment) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endpoints, b.keys = a.Endpoints, a.Keys
 }
 
 // expected is an answer that may come in two ways: as the answer to a request,
 // or posted by the player.
 type expected struct {
 	kind protocol.Type
-	got  chan protocol.Message
+	got  chan posted
 	stop context.CancelFunc // ends the request, which is no longer needed
+}
+
+// posted is an answer that a player has posted: a message, or a choice that is
+// none.
+type posted struct {
+	message protocol.Message
+	err     error
 }
 
 // side returns the index of a player, or -1.
@@ -47,9 +101,10 @@ func (b *bout) side(player string) int {
 	return -1
 }
 
-// expect says that a side is about to be asked for something.
+// expect says that a side is about to be asked for something, until the
+// answer has been had or given up.
 func (b *bout) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {
-	e := &expected{kind: kind, got: make(chan protocol.Message, 1), stop: stop}
+	e := &expected{kind: kind, got: make(chan posted, 1), stop: stop}
 	b.mu.Lock()
 	b.waiting[side] = e
 	b.mu.Unlock()
@@ -64,27 +119,25 @@ func (b *bout) expectNothing(side int) {
 
 // deliver hands over an answer that was posted. It reports whether the answer
 // was waited for; a late one, or a second one, is not.
-func (b *bout) deliver(side int, m protocol.Message) bool {
+func (b *bout) deliver(side int, kind protocol.Type, p posted) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.waiting[side]
-	if e == nil || e.kind != m.Head().MessageType {
+	if e == nil || e.kind != kind {
 		return false
 	}
-	select {
-	case e.got <- m:
-		e.stop()
-		return true
-	default:
-		return false
-	}
+	b.waiting[side] = nil
+	e.got <- p
+	e.stop()
+	return true
 }
 
-// enter begins to play, unless somebody does already.
+// enter begins to play, unless somebody does already or there is nothing left
+// to do.
 func (b *bout) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.running {
+	if b.running || b.reported {
 		return false
 	}
 	b.running = true
@@ -98,15 +151,22 @@ func (b *bout) leave(reported bool) {
 }
 
 // reportAgain makes a match whose report the manager has lost ready to be
-// reported again; false if it is still under way.
-func (b *bout) reportAgain() bool {
+// reported again.
+func (b *bout) reportAgain() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.running {
-		return false
+	if !b.running {
+		b.reported = false
 	}
-	b.reported = false
-	return true
+}
+
+// once sets a flag of the match, and reports whether it was not set yet.
+func (b *bout) once(flag *bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := *flag
+	*flag = true
+	return !was
 }
 
 // change applies a step to the match's state.

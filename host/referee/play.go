@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -21,22 +20,16 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 	}
 	reported := false
 	defer func() { b.leave(reported) }()
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return
-	}
-	conversation := "conv-" + b.Match + "-" + jsonrpc.RandomID()[:8]
-	if err := r.decide(ctx, b, conversation); err != nil {
+	if err := r.conduct(ctx, b); err != nil {
 		if ctx.Err() == nil {
+			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
 			r.cfg.Log.Error("a match cannot be played", "match", b.Match, "error", err)
 		}
 		return
 	}
-	r.announceResult(ctx, b, conversation)
 	if err := r.report(ctx, b); err != nil {
 		if ctx.Err() == nil {
+			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
 			r.cfg.Log.Error("a result cannot be reported", "match", b.Match, "error", err)
 		}
 		return
@@ -44,20 +37,37 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 	reported = true
 }
 
+// conduct plays a match as one of those under way, until its players have been
+// sent the result. A report that has to wait for the manager is not under way.
+func (r *Referee) conduct(ctx context.Context, b *bout) error {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := r.decide(ctx, b); err != nil {
+		return err
+	}
+	if b.once(&b.told) {
+		r.announceResult(ctx, b)
+	}
+	return nil
+}
+
 // decide plays a match until it is finished.
-func (r *Referee) decide(ctx context.Context, b *bout, conversation string) error {
+func (r *Referee) decide(ctx context.Context, b *bout) error {
 	p := b.state()
 	if p.Phase() == game.WaitingForPlayers {
-		r.both(func(side int) { r.invite(ctx, b, side, conversation) })
+		r.both(func(side int) { r.invite(ctx, b, side) })
 	}
 	if p = b.state(); p.Phase() == game.CollectingChoices {
-		r.both(func(side int) { r.ask(ctx, b, side, conversation) })
+		r.both(func(side int) { r.ask(ctx, b, side) })
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	p = b.state()
-	if p.Phase() == game.DrawingNumber {
+	if p = b.state(); p.Phase() == game.DrawingNumber {
 		if err := r.draw(ctx, b); err != nil {
 			return err
 		}
@@ -66,7 +76,14 @@ func (r *Referee) decide(ctx context.Context, b *bout, conversation string) erro
 	if p.Phase() != game.Finished {
 		return fmt.Errorf("stopped in %s", p.Phase())
 	}
-	return r.journal.append(ctx, eventFinished, finishedOf(b, &p))
+	if b.recorded {
+		return nil
+	}
+	if err := r.journal.append(ctx, eventFinished, finishedOf(b, &p)); err != nil {
+		return err
+	}
+	b.recorded = true
+	return nil
 }
 
 // draw draws the number, once: the choices are on disk before, and the number
@@ -92,15 +109,16 @@ func (r *Referee) both(do func(side int)) {
 }
 
 // header returns the header of a message to a player of a match.
-func (r *Referee) header(t protocol.Type, b *bout, side int, conversation string) protocol.Header {
-	h := protocol.NewHeader(t, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation)
-	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = b.Keys[side].Send, b.League, b.Match, protocol.GameEvenOdd
+func (r *Referee) header(t protocol.Type, b *bout, side int) protocol.Header {
+	_, keys := b.contact(side)
+	h := protocol.NewHeader(t, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), b.Conversation)
+	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = keys.Send, b.League, b.Match, protocol.GameEvenOdd
 	h.RoundID = protocol.RoundNumber(b.Round)
 	return h
 }
 
 // invite asks one side to join.
-func (r *Referee) invite(ctx context.Context, b *bout, side int, conversation string) {
+func (r *Referee) invite(ctx context.Context, b *bout, side int) {
 	if p := b.state(); !p.Waiting(side) {
 		return
 	}
@@ -110,15 +128,17 @@ func (r *Referee) invite(ctx context.Context, b *bout, side int, conversation st
 	}
 	request := func() protocol.Message {
 		return &protocol.GameInvitation{
-			Header: r.header(protocol.TypeGameInvitation, b, side, conversation), RoleInMatch: role, OpponentID: b.Players[1-side],
+			Header: r.header(protocol.TypeGameInvitation, b, side), RoleInMatch: role, OpponentID: b.Players[1-side],
 		}
 	}
-	answer, err := r.obtain(ctx, b, side, conversation, r.cfg.JoinTimeout, protocol.TypeGameJoinAck, request)
+	answer, err := r.obtain(ctx, b, side, r.cfg.JoinTimeout, protocol.TypeGameJoinAck, request)
 	if ctx.Err() != nil {
 		return
 	}
 	fault := game.NoFault
-	if err != nil {
+	if wire.Refused(err) {
+		fault = game.FaultDeclined
+	} else if err != nil {
 		fault = faultOf(err, game.FaultNoJoin)
 	} else if joins, said := answer.(*protocol.GameJoinAck).Joins(); said && !joins {
 		fault = game.FaultDeclined
@@ -127,20 +147,20 @@ func (r *Referee) invite(ctx context.Context, b *bout, side int, conversation st
 }
 
 // ask asks one side for its choice.
-func (r *Referee) ask(ctx context.Context, b *bout, side int, conversation string) {
+func (r *Referee) ask(ctx context.Context, b *bout, side int) {
 	if p := b.state(); !p.Waiting(side) {
 		return
 	}
 	request := func() protocol.Message {
 		return &protocol.ChooseParityCall{
-			Header: r.header(protocol.TypeChooseParityCall, b, side, conversation), PlayerID: b.Players[side],
+			Header: r.header(protocol.TypeChooseParityCall, b, side), PlayerID: b.Players[side],
 			Context: &protocol.ChoiceContext{
 				OpponentID: b.Players[1-side], RoundID: protocol.RoundNumber(b.Round), YourStandings: r.standingOf(b.Players[side]),
 			},
 			Deadline: protocol.Deadline(r.cfg.Now().Add(r.cfg.ChoiceTimeout)),
 		}
 	}
-	answer, err := r.obtain(ctx, b, side, conversation, r.cfg.ChoiceTimeout, protocol.TypeChooseParityResponse, request)
+	answer, err := r.obtain(ctx, b, side, r.cfg.ChoiceTimeout, protocol.TypeChooseParityResponse, request)
 	if ctx.Err() != nil {
 		return
 	}
@@ -169,7 +189,6 @@ func (r *Referee) settle(b *bout, side int, fault game.Fault, good func(*game.Pl
 // faultOf says what a player lost a match by. An answer that is no choice and a
 // definite refusal are the player's own doing; the rest is silence.
 func faultOf(err error, silent game.Fault) game.Fault {
-	var refusal *protocol.Refusal
 	switch code := wire.CodeOf(err); {
 	case code == protocol.CodeInvalidParityChoice:
 		return game.FaultInvalid
@@ -177,39 +196,55 @@ func faultOf(err error, silent game.Fault) game.Fault {
 		return game.FaultConnect
 	case code == protocol.CodePlayerDisconnect:
 		return game.FaultDisconnect
-	case errors.As(err, &refusal) && !wire.Retryable(err):
+	case wire.Refused(err):
 		return game.FaultError
 	}
 	return silent
 }
 
 // obtain asks a side and tries again as the back-off says. Before each retry,
-// and after the last, the player is told what went wrong.
-func (r *Referee) obtain(ctx context.Context, b *bout, side int, conversation string, timeout time.Duration, want protocol.Type, request func() protocol.Message) (protocol.Message, error) {
-	peer := r.cfg.Player(b.Players[side], b.Endpoints[side])
-	policy := wire.Policy{Timeout: timeout, Backoff: r.cfg.Backoff, Before: func(ctx context.Context, a wire.Attempt) {
-		r.tellFault(ctx, b, side, conversation, want, a)
+// and after the last, the player is told what went wrong. The answer may be
+// that to a request, or one that the player posts, as long as it is tried.
+func (r *Referee) obtain(ctx context.Context, b *bout, side int, timeout time.Duration, want protocol.Type, request func() protocol.Message) (protocol.Message, error) {
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	e := b.expect(side, want, stop)
+	policy := wire.Policy{Timeout: timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
+		r.tellFault(ctx, b, side, want, a)
 	}}
-	defer b.expectNothing(side)
-	return wire.Try(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
-		asking, stop := context.WithCancel(ctx)
-		defer stop()
-		e := b.expect(side, want, stop)
-		answer, err := r.cfg.Caller.Call(asking, peer, request())
-		if err == nil && answer.Head().MessageType == want {
+	answer, err := wire.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
+		answer, err := r.cfg.Caller.Call(ctx, r.peer(b, side), request())
+		if err == nil && !pending(answer) {
 			return answer, r.fits(b, side, answer)
 		}
-		if err != nil && asking.Err() == nil {
+		if err != nil && !errors.Is(err, wire.ErrReceived) {
 			return nil, err
 		}
-		// Acknowledged only: the player posts its answer, or has done so.
-		select {
-		case m := <-e.got:
-			return m, nil
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		<-ctx.Done() // the player posts its answer, or has done so
+		return nil, context.Cause(ctx)
 	})
+	b.expectNothing(side)
+	select {
+	case p := <-e.got:
+		answer, err = p.message, p.err
+	default:
+	}
+	var unusable *protocol.Error
+	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
+		r.tellFault(ctx, b, side, want, wire.Attempt{Last: true, Err: err})
+	}
+	return answer, err
+}
+
+// pending reports whether an answer says only that an invitation has arrived,
+// so that the player's own word is still to come.
+func pending(answer protocol.Message) bool {
+	join, ok := answer.(*protocol.GameJoinAck)
+	if !ok {
+		return false
+	}
+	_, said := join.Joins()
+	return !said
 }
 
 // fits judges an answer that came where it was asked for. One that is about
@@ -217,16 +252,22 @@ func (r *Referee) obtain(ctx context.Context, b *bout, side int, conversation st
 // again.
 func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
 	h := m.Head()
+	strict := r.cfg.Mode == protocol.Strict
+	_, keys := b.contact(side)
 	unusable := func(format string, args ...any) error {
 		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case h.MatchID != "" && h.MatchID != b.Match:
 		return unusable("the answer is about match %s, not %s", h.MatchID, b.Match)
-	case h.AuthToken == "" && r.cfg.Mode == protocol.Strict && b.Keys[side].Expect != "":
+	case h.AuthToken == "" && strict && keys.Expect != "":
 		return unusable("the answer bears no auth_token")
-	case h.AuthToken != "" && b.Keys[side].Expect != "" && !b.Keys[side].AcceptsPlayer(h.AuthToken, b.League, b.Match, r.me.ID()):
+	case h.AuthToken != "" && keys.Expect != "" && !r.signed(h.AuthToken, b, keys):
 		return unusable("the auth_token of the answer is not that of %s", b.Players[side])
+	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, b.Players[side]):
+		return unusable("the answer is signed by %s, not by %s", h.Sender, b.Players[side])
+	case strict && h.ConversationID != "" && h.ConversationID != b.Conversation:
+		return unusable("the answer belongs to another conversation")
 	}
 	var player string
 	switch m := m.(type) {
@@ -242,4 +283,19 @@ func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
 		return unusable("the answer is %s's, not %s's", player, b.Players[side])
 	}
 	return nil
+}
+
+// peer returns how a player is addressed. What has been learned of it is kept
+// from one match to the next.
+func (r *Referee) peer(b *bout, side int) *wire.Peer {
+	endpoint, _ := b.contact(side)
+	who := [2]string{b.Players[side], endpoint}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.peers[who]
+	if p == nil {
+		p = r.cfg.Player(b.Players[side], endpoint)
+		r.peers[who] = p
+	}
+	return p
 }

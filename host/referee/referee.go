@@ -75,16 +75,26 @@ type Referee struct {
 	journal  *store
 	slots    chan struct{} // one for each match that may be under way
 
-	mu         sync.Mutex
-	matches    map[string]*bout
-	standings  map[string]protocol.OwnStandings
-	inbox      []*bout // assigned before Run could begin them
-	begin      func(*bout)
-	completed  bool
-	background sync.WaitGroup
+	assigning sync.Mutex // held while an announcement is taken on
 
-	done  chan struct{} // closed when the league is complete
-	again chan struct{} // asks for another registration
+	mu        sync.Mutex
+	matches   map[string]*bout
+	peers     map[[2]string]*wire.Peer // by id and endpoint
+	standings map[string]protocol.OwnStandings
+	inbox     []*bout // assigned before Run could begin them
+	begin     func(*bout)
+	over      bool          // nothing is begun any more
+	completed bool          // the league is
+	adopted   chan struct{} // closed with the next registration
+
+	plays      sync.WaitGroup // matches under way
+	background sync.WaitGroup // what nobody waits for; begun by plays only
+
+	league   context.Context // ends when the league is complete
+	complete context.CancelFunc
+	idle     context.Context // ends when all plays have ended
+	rest     context.CancelFunc
+	again    chan struct{} // asks for another registration
 }
 
 // New returns an agent that has not registered yet. With a data directory it
@@ -95,9 +105,16 @@ func New(cfg Config) (*Referee, error) {
 	}
 	defaults(&cfg)
 	r := &Referee{
-		cfg: cfg, me: wire.NewIdentity(protocol.RoleReferee, cmp.Or(cfg.ID, cfg.Name)),
-		slots: make(chan struct{}, cfg.Concurrent), matches: make(map[string]*bout),
-		done: make(chan struct{}), again: make(chan struct{}, 1),
+		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[2]string]*wire.Peer),
+		adopted: make(chan struct{}), again: make(chan struct{}, 1),
+	}
+	r.league, r.complete = context.WithCancel(context.Background())
+	r.idle, r.rest = context.WithCancel(context.Background())
+	r.unregistered()
+	if cfg.Data != "" {
+		if err := r.recover(); err != nil {
+			return nil, fmt.Errorf("referee: %w", err)
+		}
 	}
 	r.endpoint = &wire.Endpoint{
 		Codec: protocol.NewCodec(cfg.Mode), Sender: r.me.Sender, Now: cfg.Now, Log: cfg.Log,
@@ -106,12 +123,13 @@ func New(cfg Config) (*Referee, error) {
 	if cfg.Mode == protocol.Tolerant {
 		r.endpoint.Default = func(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil }
 	}
-	if cfg.Data != "" {
-		if err := r.recover(); err != nil {
-			return nil, fmt.Errorf("referee: %w", err)
-		}
-	}
 	return r, nil
+}
+
+// unregistered is the state of an agent that is in no league.
+func (r *Referee) unregistered() {
+	r.me = wire.NewIdentity(protocol.RoleReferee, cmp.Or(r.cfg.ID, r.cfg.Name))
+	r.matches = make(map[string]*bout)
 }
 
 func defaults(cfg *Config) {
@@ -160,90 +178,3 @@ func (r *Referee) Refuse() jsonrpc.RefuseFunc { return r.endpoint.Refuse }
 
 // ID returns the referee's id, empty before registration.
 func (r *Referee) ID() string { return r.me.ID() }
-
-// Run registers and plays what is assigned until ctx ends or the league is
-// complete and everything reported. It is called once, and waits for all it
-// has begun. The error says why the agent could not take part; the end of ctx
-// is none.
-func (r *Referee) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, r.journal.close()) }()
-	if r.me.ID() == "" {
-		if err := r.register(ctx); err != nil {
-			return ended(ctx, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r.start(ctx)
-	defer r.background.Wait()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-r.again:
-			if err := r.register(ctx); err != nil {
-				cancel()
-				return ended(ctx, err)
-			}
-		case <-r.done:
-			r.background.Wait() // what is under way is still to be reported
-			return nil
-		}
-	}
-}
-
-// start begins what was assigned already, and from now on what is assigned.
-func (r *Referee) start(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.begin = func(b *bout) {
-		r.background.Go(func() { r.play(ctx, b) })
-	}
-	for _, b := range r.inbox {
-		r.begin(b)
-	}
-	r.inbox = nil
-}
-
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-func (r *Referee) register(ctx context.Context) error {
-	defer r.me.Registering()()
-	conversation := jsonrpc.RandomID()
-	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
-		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
-	}}
-	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
-		return r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.RefereeRegisterRequest{
-			Header: protocol.NewHeader(protocol.TypeRefereeRegisterRequest, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation),
-			Meta: protocol.RefereeMeta{
-				DisplayName: r.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd},
-				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent),
-			},
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("register with %s: %w", r.cfg.Manager.URL, err)
-	}
-	a, ok := answer.(*protocol.RefereeRegisterResponse)
-	switch {
-	case !ok:
-		return fmt.Errorf("register with %s: answered by a %s", r.cfg.Manager.URL, answer.Head().MessageType)
-	case !protocol.Accepted(a.Status):
-		return fmt.Errorf("register with %s: the manager turned the registration away: %s", r.cfg.Manager.URL, a.Reason.Value())
-	case !protocol.ValidID(a.RefereeID):
-		return fmt.Errorf("register with %s: the manager gave the referee id %q, which is none", r.cfg.Manager.URL, a.RefereeID)
-	}
-	reg := registration{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}
-	if err := r.journal.append(ctx, eventRegistered, reg); err != nil {
-		return err
-	}
-	r.me.Adopt(reg.ID, reg.Token, reg.League)
-	r.tell(Event{Kind: Registered})
-	return nil
-}

@@ -21,6 +21,7 @@ const (
 	eventChosen     = "chosen"
 	eventFinished   = "finished"
 	eventReported   = "reported"
+	eventCompleted  = "completed"
 )
 
 // registration is what the manager gave. The journal is readable by its owner
@@ -87,7 +88,7 @@ func (r *Referee) recover() error {
 		r.cfg.Log.Warn("the journal was repaired", "what", found.Repaired)
 	}
 	for _, e := range found.Events {
-		if err := r.apply(e); err != nil {
+		if err := r.replay(e); err != nil {
 			_ = j.Close() // the first error is the one to tell
 			return fmt.Errorf("journal event %d: %w", e.Seq, err)
 		}
@@ -100,21 +101,29 @@ func (r *Referee) recover() error {
 	return nil
 }
 
-func (r *Referee) apply(e journal.Event) error {
+// replay takes up one event of the journal.
+func (r *Referee) replay(e journal.Event) error {
 	switch e.Type {
 	case eventRegistered:
 		var reg registration
 		if err := json.Unmarshal(e.Data, &reg); err != nil {
 			return err
 		}
-		r.me.Adopt(reg.ID, reg.Token, reg.League)
-		r.matches = make(map[string]*bout)
+		r.apply(reg)
+	case eventCompleted:
+		r.unregistered()
 	case eventAssigned:
-		b := new(bout)
-		if err := json.Unmarshal(e.Data, &b.assignment); err != nil {
+		var list []*assignment
+		if err := json.Unmarshal(e.Data, &list); err != nil {
 			return err
 		}
-		r.matches[b.Match] = b
+		for _, a := range list {
+			if b := r.matches[a.Match]; b != nil {
+				b.reach(a)
+			} else {
+				r.matches[a.Match] = newBout(a)
+			}
+		}
 	case eventChosen, eventFinished:
 		var s sides
 		if err := json.Unmarshal(e.Data, &s); err != nil {
@@ -122,20 +131,20 @@ func (r *Referee) apply(e journal.Event) error {
 		}
 		b := r.matches[s.Match]
 		if b == nil {
-			return fmt.Errorf("match %q was never assigned", s.Match)
+			return nil // of a league that is over
 		}
 		play, err := game.Resume(s.Joined, s.Sides[0], s.Sides[1], s.Number)
 		if err != nil {
 			return fmt.Errorf("match %s: %w", s.Match, err)
 		}
-		b.play = play
+		b.play, b.recorded = play, e.Type == eventFinished
 	case eventReported:
 		var match string
 		if err := json.Unmarshal(e.Data, &match); err != nil {
 			return err
 		}
 		if b := r.matches[match]; b != nil {
-			b.reported = true
+			b.told, b.reported = true, true
 		}
 	default:
 		return fmt.Errorf("unknown type %q: the journal is of a later version", e.Type)

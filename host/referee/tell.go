@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -12,14 +13,14 @@ import (
 )
 
 // tellFault sends GAME_ERROR, and does not wait for its acknowledgement.
-func (r *Referee) tellFault(ctx context.Context, b *bout, side int, conversation string, want protocol.Type, a wire.Attempt) {
+func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protocol.Type, a wire.Attempt) {
 	code := wire.CodeOf(a.Err)
 	if code == "" {
 		code = protocol.CodeTimeout
 	}
 	p := b.state()
-	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %v", want, a.Err))
-	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, b, side, conversation), about)
+	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, brief(a.Err)))
+	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, b, side), about)
 	if err != nil {
 		r.cfg.Log.Error("an error cannot be told", "match", b.Match, "error", err)
 		return
@@ -34,78 +35,156 @@ func (r *Referee) tellFault(ctx context.Context, b *bout, side int, conversation
 	} else {
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
 	}
-	r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: a.Err.Error()})
-	peer := r.cfg.Player(b.Players[side], b.Endpoints[side])
-	r.background.Go(func() {
+	if !a.Last {
+		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: brief(a.Err)})
+	}
+	peer := r.peer(b, side)
+	r.courtesy(ctx, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
 		_, _ = r.cfg.Caller.Call(ctx, peer, msg) // a player that does not answer is not to be waited for
 	})
 }
 
+// brief cuts the text of an error that may quote a peer at length.
+func brief(err error) string {
+	const most = 300
+	text := strings.ToValidUTF8(err.Error(), "?")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+// courtesy does in the background what nobody waits for, until everything is
+// reported.
+func (r *Referee) courtesy(ctx context.Context, do func(ctx context.Context)) {
+	r.background.Go(func() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(r.idle, cancel)()
+		do(ctx)
+	})
+}
+
 // announceResult sends GAME_OVER to both: one attempt that is awaited, so that
 // a player hears of its match before the next round, and more in the
-// background, so that a dead one stalls nobody.
-func (r *Referee) announceResult(ctx context.Context, b *bout, conversation string) {
+// background. A player whom the match was lost by for being silent is not
+// awaited at all, so that a dead one stalls nobody.
+func (r *Referee) announceResult(ctx context.Context, b *bout) {
 	p := b.state()
 	result := gameResult(b, &p)
 	r.tell(resultEvent(b, &p))
+	var sides [2]game.Side
+	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
-		peer := r.cfg.Player(b.Players[side], b.Endpoints[side])
 		send := func(ctx context.Context) (protocol.Message, error) {
-			return r.cfg.Caller.Call(ctx, peer, &protocol.GameOver{
-				Header: r.header(protocol.TypeGameOver, b, side, conversation), GameResult: result,
+			return r.cfg.Caller.Call(ctx, r.peer(b, side), &protocol.GameOver{
+				Header: r.header(protocol.TypeGameOver, b, side), GameResult: result,
 			})
+		}
+		if silent(sides[side].Fault) {
+			r.courtesy(ctx, func(ctx context.Context) {
+				_, _ = wire.Try(ctx, wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
+			})
+			return
 		}
 		first, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
 		_, err := send(first)
-		if err != nil && ctx.Err() == nil {
-			r.cfg.Log.Warn("a player has not taken its result", "match", b.Match, "player", b.Players[side], "error", err)
-		}
-		if err == nil || !wire.Retryable(err) || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.background.Go(func() {
+		r.cfg.Log.Warn("a player has not taken its result", "match", b.Match, "player", b.Players[side], "error", err)
+		if !wire.Retryable(err) {
+			return
+		}
+		r.courtesy(ctx, func(ctx context.Context) {
 			delay, again := r.cfg.Backoff.Delay(1)
 			if !again || wire.Wait(ctx, delay) != nil {
 				return
 			}
 			rest := r.cfg.Backoff
-			rest.Retries--
+			rest.Retries, rest.First = rest.Retries-1, 2*rest.First
 			_, _ = wire.Try(ctx, wire.Policy{Timeout: r.cfg.Timeout, Backoff: rest}, send)
 		})
 	})
 }
 
-// report tells the manager, until it has acknowledged.
+// silent reports whether a fault leaves it open whether the player is there.
+func silent(f game.Fault) bool {
+	switch f {
+	case game.FaultNoJoin, game.FaultNoAnswer, game.FaultDisconnect, game.FaultConnect:
+		return true
+	}
+	return false
+}
+
+// report tells the manager, until it has acknowledged or definitely refused.
+// A manager that does not know the token any more is registered with anew, and
+// told then.
 func (r *Referee) report(ctx context.Context, b *bout) error {
 	p := b.state()
-	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
-		r.cfg.Log.Warn("the manager has not taken a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
-	}}
-	_, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
-		h := r.me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
-		h.LeagueID, h.MatchID, h.GameType, h.RoundID = b.League, b.Match, protocol.GameEvenOdd, protocol.RoundNumber(b.Round)
-		return r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.MatchResultReport{Header: h, Result: matchResult(b, &p)})
-	})
-	var refusal *protocol.Refusal
-	switch {
-	case err == nil:
-	case errors.As(err, &refusal) && refusal.Code == protocol.CodeDuplicateReport:
-		// A lost acknowledgement, if the manager has the same result.
-		if !sameResult(refusal) {
+	result := matchResult(b, &p)
+	policy := wire.Policy{
+		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
+		Again: func(err error) bool { return !wire.Refused(err) },
+		Before: func(_ context.Context, a wire.Attempt) {
+			r.cfg.Log.Warn("the manager has not taken a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
+		},
+	}
+	for renewed := false; ; renewed = true {
+		known := r.registered()
+		_, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
+			return r.sendReport(ctx, b, result)
+		})
+		if code := wire.CodeOf(err); ctx.Err() != nil || renewed || code != protocol.CodeTokenInvalid && code != protocol.CodeTokenMissing {
+			return r.settleReport(ctx, b, err)
+		}
+		if err := r.renew(ctx, known); err != nil {
+			return err
+		}
+		if own := r.me.League(); own != b.League {
+			return fmt.Errorf("the manager has begun league %s and forgotten %s", own, b.League)
+		}
+	}
+}
+
+func (r *Referee) sendReport(ctx context.Context, b *bout, result protocol.MatchResult) (protocol.Message, error) {
+	h := r.me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
+	h.LeagueID, h.MatchID, h.GameType, h.RoundID = b.League, b.Match, protocol.GameEvenOdd, protocol.RoundNumber(b.Round)
+	h.ConversationID = b.Conversation
+	answer, err := r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.MatchResultReport{Header: h, Result: result})
+	if err != nil {
+		return nil, err
+	}
+	if ack, ok := answer.(*protocol.MatchResultAck); ok {
+		if recorded, said := ack.Recorded.Get(); said && !recorded || ack.Status == protocol.StatusRejected {
+			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager has not recorded the report")
+		}
+		if ack.MatchID != "" && ack.MatchID != b.Match {
+			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager acknowledges another match")
+		}
+	}
+	return answer, nil
+}
+
+// settleReport judges what became of a report, and journals that nothing is
+// left to report.
+func (r *Referee) settleReport(ctx context.Context, b *bout, err error) error {
+	switch wire.CodeOf(err) {
+	case "":
+		if err != nil {
+			return err
+		}
+	case protocol.CodeDuplicateReport:
+		// A lost acknowledgement, unless the manager says that it has another result.
+		if same, said := sameResult(err); said && !same {
 			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: "the manager holds another result"})
 			r.cfg.Log.Error("the manager holds another result of a match", "match", b.Match)
 		}
-	case errors.As(err, &refusal) && refusal.Code == protocol.CodeMatchNotFound:
+	case protocol.CodeMatchNotFound:
 		r.cfg.Log.Warn("the manager has given a match to another referee", "match", b.Match)
-	case errors.As(err, &refusal) && refusal.Code == protocol.CodeTokenInvalid:
-		select {
-		case r.again <- struct{}{}:
-		default:
-		}
-		return err
 	default:
 		return err
 	}
@@ -177,9 +256,28 @@ func reasonOf(b *bout, sides ...game.Side) string {
 	return reason
 }
 
-func sameResult(refusal *protocol.Refusal) bool {
-	var data struct {
-		Same bool `json:"same_result"`
+// sameResult reads what a refusal of a duplicate says of the earlier report,
+// and whether it says it at all.
+func sameResult(err error) (same, said bool) {
+	var refusal *protocol.Refusal
+	if !errors.As(err, &refusal) {
+		return false, false
 	}
-	return json.Unmarshal(refusal.Data, &data) == nil && data.Same
+	type result struct {
+		Same *bool `json:"same_result"`
+	}
+	var data struct {
+		result
+		Context result `json:"context"`
+	}
+	if json.Unmarshal(refusal.Data, &data) != nil {
+		return false, false
+	}
+	if data.Same == nil {
+		data.Same = data.Context.Same
+	}
+	if data.Same == nil {
+		return false, false
+	}
+	return *data.Same, true
 }

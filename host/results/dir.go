@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 // Files of a run directory.
@@ -16,19 +18,20 @@ const (
 	PlanFile    = "plan.json"
 	LeaguesFile = "leagues.bin"
 	SummaryFile = "summary.json"
+	lockFile    = ".lock"
 )
 
 // ErrExists reports a directory that already holds a run.
 var ErrExists = errors.New("already holds a run; resume it, or write to another directory")
 
 // Dir is a run directory opened for writing, which one process at a time can
-// do. It is for one goroutine at a time. What Append was given is in the hands
+// do: Create and Open fail with disk.ErrLocked while another has it. It is for one goroutine at a time. What Append was given is in the hands
 // of the operating system after Flush, and on the disk after Close; a process
 // killed in between loses only leagues that a resumed run plays again.
 type Dir struct {
 	path    string
 	plan    Plan
-	lock    *os.File
+	lock    *disk.Lock
 	file    *os.File
 	buf     *bufio.Writer
 	enc     *Encoder
@@ -51,7 +54,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 }
 
 func (d *Dir) create() (err error) {
-	if d.lock, err = lockDir(d.path); err != nil {
+	if err := d.acquire(); err != nil {
 		return err
 	}
 	for _, name := range []string{PlanFile, LeaguesFile} {
@@ -62,7 +65,7 @@ func (d *Dir) create() (err error) {
 			return fmt.Errorf("create run: %s: %w", d.path, err)
 		}
 	}
-	if err := WriteJSON(filepath.Join(d.path, PlanFile), d.plan); err != nil {
+	if err := d.writeJSON(PlanFile, d.plan); err != nil {
 		return err
 	}
 	return d.begin()
@@ -79,7 +82,7 @@ func (d *Dir) open() (err error) {
 	if d.plan, err = readPlan(filepath.Join(d.path, PlanFile)); err != nil {
 		return err
 	}
-	if d.lock, err = lockDir(d.path); err != nil {
+	if err := d.acquire(); err != nil {
 		return err
 	}
 	// Once more: until the lock was ours the plan could change.
@@ -96,15 +99,28 @@ func (d *Dir) open() (err error) {
 	return d.resume()
 }
 
+// acquire takes the exclusive right to write in the directory.
+func (d *Dir) acquire() (err error) {
+	d.lock, err = disk.Acquire(filepath.Join(d.path, lockFile))
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("write run: %w; wait until it ends or stop it, or write to another directory", err)
+	}
+	if err != nil {
+		return fmt.Errorf("write run: %w", err)
+	}
+	return nil
+}
+
 // opened returns d, or closes what an unsuccessful err left open.
 func (d *Dir) opened(err error) (*Dir, error) {
 	if err == nil {
 		return d, nil
 	}
-	for _, f := range []*os.File{d.file, d.lock} {
-		if f != nil {
-			err = errors.Join(err, f.Close())
-		}
+	if d.file != nil {
+		err = errors.Join(err, d.file.Close())
+	}
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Release())
 	}
 	return nil, err
 }
@@ -193,7 +209,7 @@ func (d *Dir) Extend(plan Plan) error {
 	if plan.Runs == d.plan.Runs {
 		return nil
 	}
-	if err := WriteJSON(filepath.Join(d.path, PlanFile), plan); err != nil {
+	if err := d.writeJSON(PlanFile, plan); err != nil {
 		return err
 	}
 	d.plan = plan
@@ -249,7 +265,12 @@ func (d *Dir) Leagues() iter.Seq2[*League, error] {
 }
 
 // Summary replaces summary.json by v.
-func (d *Dir) Summary(v any) error { return WriteJSON(filepath.Join(d.path, SummaryFile), v) }
+func (d *Dir) Summary(v any) error { return d.writeJSON(SummaryFile, v) }
+
+// writeJSON replaces a file of the directory by v.
+func (d *Dir) writeJSON(name string, v any) error {
+	return disk.WriteJSON(filepath.Join(d.path, name), v, 0o644)
+}
 
 // Close writes everything to the disk and lets others open the directory.
 func (d *Dir) Close() error {
@@ -257,5 +278,5 @@ func (d *Dir) Close() error {
 	if err == nil {
 		err = d.file.Sync()
 	}
-	return errors.Join(err, d.file.Close(), d.lock.Close())
+	return errors.Join(err, d.file.Close(), d.lock.Release())
 }

@@ -62,6 +62,12 @@ type Caller struct {
 // says no more than that the message has arrived, and otherwise wraps a
 // *jsonrpc.CallError.
 func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protocol.Message, error) {
+	return c.CallWithID(ctx, p, m, "")
+}
+
+// CallWithID is Call under a JSON-RPC id of the caller's choice, by which a
+// peer may know that a request is sent again because its answer was lost.
+func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	learnt := p.method(t)
 	first := learnt
@@ -76,7 +82,7 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 		if name == first {
 			continue
 		}
-		answer, err = c.callAs(ctx, p, name, m)
+		answer, err = c.callAs(ctx, p, name, m, id)
 		if !unknownMethod(err) {
 			p.worked(t, name)
 			return answer, err
@@ -85,7 +91,7 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 	return answer, err
 }
 
-func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message) (protocol.Message, error) {
+func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	call, err := p.Dialect.CallAs(name, m)
 	if err != nil {

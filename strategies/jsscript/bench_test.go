@@ -8,7 +8,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/jsscript"
 )
 
 // learner is a script of the usual size: it looks at what it is handed, and

@@ -1,0 +1,83 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Agent is a single agent that takes part in a league somewhere else.
+type Agent struct {
+	Network Network
+	Name    string // what the network knows its endpoint by
+	Server  jsonrpc.Config
+	Manager string // URL
+	// Public is the URL under which others reach the agent, where that is not
+	// the one it listens on.
+	Public string
+	// Listening, if set, is called with the URL once the agent listens.
+	Listening func(url string)
+}
+
+// agent is what Player and Referee have in common.
+type agent interface {
+	Handler() jsonrpc.Handler
+	Run(ctx context.Context) error
+}
+
+// Player runs a player until it is done; of cfg, endpoint, manager and caller
+// are filled in. It listens before it registers.
+func (a Agent) Player(ctx context.Context, cfg player.Config) error {
+	return a.run(ctx, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
+		return player.New(cfg)
+	})
+}
+
+// Referee runs a referee until it is done; of cfg, endpoint, manager and caller
+// are filled in.
+func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
+	return a.run(ctx, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
+		return referee.New(cfg)
+	})
+}
+
+func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
+	srv, err := a.Network.Listen(ctx, a.Name, a.Server)
+	if err != nil {
+		return err
+	}
+	client := jsonrpc.NewClient(a.Network.From(a.Name), jsonrpc.ClientConfig{})
+	defer func() { err = errors.Join(err, client.Close()) }()
+	url := cmp.Or(a.Public, srv.URL())
+	caller := &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
+	ag, err := make(url, caller, wire.NewPeer(a.Manager, protocol.Contracts))
+	if err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	if a.Listening != nil {
+		a.Listening(url)
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var server sync.WaitGroup
+	var served error
+	running, fail := context.WithCancelCause(ctx)
+	server.Go(func() {
+		if served = srv.Serve(serving, ag.Handler()); served != nil {
+			fail(served)
+		}
+	})
+	err = ag.Run(running)
+	fail(nil)
+	stop() // the last acknowledgements have been given while Run waited
+	server.Wait()
+	return errors.Join(err, served)
+}

@@ -1,0 +1,111 @@
+package manager_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// speaks makes an agent that speaks a dialect and understands no other.
+func (r *rig) speaks(role protocol.Role, name string, d *protocol.Dialect) *scripted {
+	r.t.Helper()
+	s := &scripted{
+		r: r, role: role, name: name, dialct: d, inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+	}
+	s.listen(name)
+	return s.register()
+}
+
+func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Mode, c.Players = protocol.Tolerant, len(protocol.Dialects()) })
+	heard := make(map[string]*watched[string])
+	r.run()
+	referee := r.speaks(protocol.RoleReferee, "north", protocol.Envelope).conducts(fair)
+	var players []*scripted
+	for _, d := range protocol.Dialects() {
+		calls := new(watched[string])
+		heard[d.Name] = calls
+		p := r.speaks(protocol.RolePlayer, "speaks-"+d.Name, d)
+		for _, kind := range []protocol.Type{protocol.TypeRoundAnnouncement, protocol.TypeLeagueCompleted} {
+			p.on(kind, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+				calls.add(in.Dialect.Name)
+				return nil, nil
+			})
+		}
+		players = append(players, p)
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range protocol.Dialects() {
+		for _, name := range heard[d.Name].all() {
+			if name != d.Name {
+				t.Errorf("an agent that speaks %s was addressed in %s", d.Name, name)
+			}
+		}
+		if n := len(heard[d.Name].all()); n != 6 {
+			t.Errorf("an agent that speaks %s was sent %d of 6 messages", d.Name, n)
+		}
+	}
+	if n := len(r.m.Results()); n != 10 {
+		t.Errorf("%d results of 10 matches", n)
+	}
+	for _, p := range append(players, referee) {
+		for _, e := range r.events.all() {
+			if e.Kind == manager.AgentState && e.Agent == p.id && e.State == manager.LifeSuspended {
+				t.Errorf("%s was suspended", p.name)
+			}
+		}
+	}
+}
+
+// In tolerant mode a dialect without JSON-RPC errors is turned away in words.
+func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
+	r.player("ada")
+	s := &scripted{
+		r: r, role: protocol.RolePlayer, name: "ada", dialct: protocol.Bare, url: "http://elsewhere/mcp",
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From("x"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+	}
+	answer, err := s.call(s.application())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRejected(t, answer.(*protocol.LeagueRegisterResponse))
+}
+
+// An agent that knows a message by another name is found out about once.
+func TestOtherNamesOfAMethodAreTried(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
+	r.run()
+	r.referee("north").conducts(fair)
+	r.player("ada")
+	var methods watched[string]
+	odd := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+		methods.add(req.Method)
+		kind, ok := protocol.TypeOfMethod(req.Method)
+		if !ok || req.Method != string(kind) {
+			return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}}
+		}
+		return jsonrpc.Response{Result: []byte(`{"protocol":"league.v2","message_type":"` + string(kind) + `_ACK","status":"ACKNOWLEDGED","player_id":"P02","round_id":1,"timestamp":"2026-03-14T09:00:00Z"}`)}
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	r.serve(ctx, "odd", odd)
+	must2(t)(r.signup("odd", nil))
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	told := r.events.until(t, "an announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
+	if told.Acked != 2 {
+		t.Errorf("the announcement was acknowledged by %d, want 2; it was sent as %v", told.Acked, methods.all())
+	}
+}

@@ -1,0 +1,220 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// lives are the states that an agent went through.
+func (r *rig) lives(id string) []manager.AgentLife {
+	var lives []manager.AgentLife
+	for _, e := range r.events.all() {
+		if e.Agent == id {
+			lives = append(lives, e.State)
+		}
+	}
+	return lives
+}
+
+func TestTheLifeOfAnAgent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
+	r.run()
+	// In the second round, when all have played one, ben goes away and comes back.
+	referee := r.referee("north")
+	gate := make(chan struct{})
+	referee.conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult {
+		if m.MatchID == "R2M1" {
+			<-gate
+		}
+		return fair(m)
+	})
+	players := r.field(3)
+	players[1].announcements(1)
+	referee.announcements(2)
+	players[1].stop()
+	close(gate)
+	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == "P02" && e.State == manager.LifeSuspended })
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	want := []manager.AgentLife{manager.LifeRegistered, manager.LifeRegistered, manager.LifeActive, manager.LifeShutdown}
+	if diff := cmp.Diff(want, r.lives("P01")); diff != "" {
+		t.Errorf("the life of P01 (-want +got):\n%s", diff)
+	}
+	want = []manager.AgentLife{manager.LifeRegistered, manager.LifeRegistered, manager.LifeActive, manager.LifeSuspended, manager.LifeShutdown}
+	if diff := cmp.Diff(want, r.lives("P02")); diff != "" {
+		t.Errorf("the life of P02 (-want +got):\n%s", diff)
+	}
+}
+
+func TestADeadPlayerStallsNobody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
+	r.run()
+	r.referee("north").conducts(fair)
+	for i := range 3 {
+		r.player(fmt.Sprintf("player-%d", i))
+	}
+	must2(t)(r.signup("absent", nil)) // registers and never listens
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
+		t.Errorf("the table (-want +got):\n%s", diff)
+	}
+	for _, e := range r.events.all() {
+		if e.Kind == manager.Notified && (e.Missing == nil || e.Missing[0] != "P04" || len(e.Missing) != 1) {
+			t.Errorf("%s was not acknowledged by %v", e.Message, e.Missing)
+		}
+	}
+}
+
+// The times of the protocol, on a clock that a test can afford.
+func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *manager.Config) { c.Players, c.Timeout, c.Backoff = 4, 0, game.Backoff{} })
+		r.run()
+		begin := time.Now()
+		r.referee("north").conducts(fair)
+		r.field(3)
+		hang := r.agent(protocol.RolePlayer, "hangs")
+		var attempts watched[time.Duration]
+		for _, kind := range []protocol.Type{
+			protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted,
+		} {
+			hang.on(kind, func(ctx context.Context, _ *wire.Inbound) (protocol.Message, error) {
+				attempts.add(time.Since(begin))
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
+		}
+		hang.register()
+		<-r.m.Done()
+		if took := time.Since(begin); took != 10*time.Second {
+			t.Errorf("three rounds with a player that hangs took %v, want the 10 s of one attempt", took)
+		}
+		if err := r.finishedIn(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		// One announcement is tried at 0, 11, 23 and ... but newer messages of
+		// its type take its place, so that what is left at the end is the last
+		// one of each: all of them by the back-off.
+		last := attempts.all()[len(attempts.all())-4:]
+		want := []time.Duration{last[0], last[0] + 11*time.Second, last[0] + 23*time.Second, last[0] + 37*time.Second}
+		if diff := cmp.Diff(want, last); diff != "" {
+			t.Errorf("the attempts at LEAGUE_COMPLETED (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// finishedIn is finished with another patience, for tests with a clock of their
+// own.
+func (r *rig) finishedIn(d time.Duration) error {
+	r.t.Helper()
+	select {
+	case err := <-r.result:
+		r.result <- err
+		return err
+	case <-time.After(d):
+		r.t.Fatalf("the manager has not come to an end after %v", d)
+		return nil
+	}
+}
+
+func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		referee := r.referee("north")
+		r.field(1)
+		away := must2(t)(r.signup("away", nil))
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		m := referee.announcements(1).Matches[0]
+		// It begins to listen while the announcement is being tried again.
+		back := &scripted{
+			r: r, role: protocol.RolePlayer, id: away.PlayerID, name: "away", token: away.AuthToken, dialct: protocol.Contracts,
+			inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
+		}
+		back.listen("away")
+		back.announcements(1)
+		synctest.Wait()
+		want := []manager.AgentLife{manager.LifeRegistered, manager.LifeRegistered, manager.LifeSuspended, manager.LifeActive}
+		if diff := cmp.Diff(want, r.lives(back.id)); diff != "" {
+			t.Errorf("its life (-want +got):\n%s", diff)
+		}
+		referee.report(m, 1, fair(m))
+		if err := r.finished(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.referee("north")
+	r.field(1)
+	away := must2(t)(r.signup("away", nil))
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == manager.LifeSuspended })
+	s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: protocol.Contracts, calls: r.caller("away")}
+	for _, p := range ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players {
+		if p.State != "ACTIVE" {
+			t.Errorf("%s is %s", p.PlayerID, p.State)
+		}
+	}
+}
+
+// What comes back from a player's endpoint is anything but an acknowledgement.
+func TestPlayersThatAnswerNonsense(t *testing.T) {
+	t.Parallel()
+	answers := map[string]jsonrpc.Response{
+		"garbage":           {Body: []byte("<html>"), Status: 200},
+		"an empty result":   {Result: []byte("{}")},
+		"another type":      {Result: []byte(`{"protocol":"league.v2","message_type":"GAME_JOIN_ACK","timestamp":"2026-03-14T09:00:00Z","match_id":"R1M1","player_id":"P01","accept":true,"arrival_timestamp":"2026-03-14T09:00:00Z"}`)},
+		"an internal error": {Error: &jsonrpc.Error{Code: -32603, Message: "oops"}, Status: 500},
+		"unknown method":    {Error: &jsonrpc.Error{Code: -32601, Message: "Method not found"}},
+		"another's name":    {Result: []byte(`{"protocol":"league.v2","message_type":"ROUND_ANNOUNCEMENT_ACK","timestamp":"2026-03-14T09:00:00Z","status":"ACKNOWLEDGED","player_id":"P77","round_id":1}`)},
+		"busy":              {Error: &jsonrpc.Error{Code: 48, Message: "busy"}, Status: 503},
+		"a redirect":        {Body: []byte("{}"), Status: 307},
+	}
+	r := newRig(t, func(c *manager.Config) { c.Players = len(answers) })
+	r.run()
+	r.referee("north").conducts(fair)
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	n := 0
+	for _, answer := range answers {
+		name := fmt.Sprintf("odd-%d", n)
+		n++
+		r.serve(ctx, name, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response { return answer }))
+		must2(t)(r.signup(name, nil))
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(table(t, len(answers), 1), rows(r.m.Standings())); diff != "" {
+		t.Errorf("the table (-want +got):\n%s", diff)
+	}
+	told := r.events.until(t, "an announcement", func(e manager.Event) bool { return e.Kind == manager.Notified })
+	if told.Acked != 0 || len(told.Missing) != len(answers) {
+		t.Errorf("the announcement was acknowledged by %d", told.Acked)
+	}
+}

@@ -1,0 +1,144 @@
+package player
+
+import (
+	"context"
+	"sync"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// season is what the agent knows of one league. An agent that stays for the
+// next league begins a new one. All but the seat and what belongs to it is
+// guarded by Player.mu.
+type season struct {
+	announced map[string]announcement // by match id
+	referees  map[string]bool         // that the manager has named
+	matches   map[string]*match
+	ended     []strategies.Outcome // for the history; only with a data directory
+	stand     strategies.Standing
+	completed bool
+
+	// The seat is made once, when it is first needed; whoever needs it waits.
+	open    sync.Once
+	rebuild []func(context.Context, *seat) // what a recovered seat is taken through
+	seat    *seat
+	index   map[string]int // of matches in the schedule
+}
+
+// announcement is what the manager has said of a match.
+type announcement struct {
+	players [2]string
+	referee string // may be empty, where a manager gives only its endpoint
+}
+
+func newSeason() *season {
+	return &season{
+		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),
+	}
+}
+
+// current returns the league that is under way.
+func (p *Player) current() *season {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.season
+}
+
+// begin puts a new league in the place of the one that is over.
+func (p *Player) begin() {
+	p.mu.Lock()
+	old := p.season
+	p.season = newSeason()
+	p.mu.Unlock()
+	p.leave(old)
+}
+
+// leave ends the seat of a league. What the strategy says to it comes too late
+// to matter to the league.
+func (p *Player) leave(s *season) {
+	s.open.Do(func() {}) // no seat is made any more
+	if s.seat == nil {
+		return
+	}
+	if err := s.seat.close(); err != nil {
+		p.cfg.Log.Warn("the strategy did not end well", "error", err)
+	}
+}
+
+// announce keeps what the manager says of the matches of a round.
+func (s *season) announce(m *protocol.RoundAnnouncement) {
+	for _, a := range m.Matches {
+		if a.RefereeID != "" {
+			s.referees[a.RefereeID] = true
+		}
+		s.announced[a.MatchID] = announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID}
+	}
+}
+
+// sit returns the strategy's seat in a league, and makes it at the first call;
+// nil if the agent has left. What the manager tells of the league is handed
+// on; what it does not tell is left open.
+func (p *Player) sit(s *season) *seat {
+	s.open.Do(func() {
+		league := p.cfg.League
+		if league == nil {
+			league = p.survey()
+		}
+		s.index = league.Index
+		s.seat = p.newSeat(league)
+		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+		defer cancel()
+		if p.cfg.Barred {
+			s.seat.bar()
+		} else {
+			s.seat.start(ctx)
+		}
+		for _, step := range s.rebuild {
+			step(ctx, s.seat)
+		}
+		s.rebuild = nil
+		if s.seat.why != nil && p.life.Err() == nil {
+			p.tell(Event{Kind: Failed, Fault: s.seat.out.String(), Error: s.seat.why.Error()})
+		}
+	})
+	return s.seat
+}
+
+// survey asks the manager who plays and when. What it does not tell is left
+// open.
+func (p *Player) survey() *League {
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
+	defer cancel()
+	var l League
+	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
+	if err != nil {
+		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
+	}
+	for _, pl := range players.Players {
+		l.Field = append(l.Field, pl.PlayerID)
+	}
+	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
+	if err != nil {
+		p.cfg.Log.Info("the manager does not tell the schedule", "error", err)
+		return &l
+	}
+	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
+	meetings := make(map[string]int)
+	own := p.ID()
+	for _, r := range schedule.Rounds {
+		for _, m := range r.Matches {
+			l.Index[m.MatchID] = len(l.Index)
+			switch own {
+			case m.PlayerAID:
+				meetings[m.PlayerBID]++
+			case m.PlayerBID:
+				meetings[m.PlayerAID]++
+			}
+		}
+	}
+	for _, n := range meetings {
+		l.Legs = max(l.Legs, n)
+	}
+	return &l
+}

@@ -1,0 +1,235 @@
+package jsscript_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// limit is the time budget where something is expected to overrun it.
+const limit = 60 * time.Millisecond
+
+// bombs are bodies of choose that would work for hours, or take all memory, in
+// one call of something built in. Each has to end as the kind of fault says:
+// by a budget that does not depend on the machine wherever that is possible.
+var bombs = []struct {
+	fault game.Fault
+	body  string
+}{
+	{game.FaultBudget, "new Array(5e7).fill(0)"},
+	{game.FaultBudget, "[].concat(new Array(4e9 - 1))"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; a.indexOf(1)"},
+	{game.FaultBudget, "const a = []; a[4e9] = 1; a.forEach(() => 1)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; a.toSorted()"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; a.sort()"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; a.reverse()"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; '' + a"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; ({})[a]"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; [...a]"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; const [...b] = a"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; new Set(a)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; Math.max(...a)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; Math.max.apply(null, a)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; Reflect.construct(Array, a)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; JSON.stringify(a)"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; JSON.stringify({ toJSON: () => a })"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; JSON.stringify({}, a)"},
+	{game.FaultError, "[].indexOf.call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "let n = 0; [].indexOf.call({ get length() { return n++ ? 2 ** 53 : 0 } }, 1)"},
+	{game.FaultError, "[]['in' + 'dexOf'].call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "const k = turn.match_id.replace('R1M1', 'indexOf'); [][k].call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "const { ['fi' + 'll']: f } = []; f.call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "Reflect.get([], 'fi' + 'll').call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "Object.getOwnPropertyDescriptors(Array.prototype).fill.value.call({ length: 2 ** 53 }, 1)"},
+	{game.FaultError, "[].map.call(new Proxy([], { get: () => 2 ** 53 }), (x) => x)"},
+	{game.FaultError, "+{ valueOf: [].indexOf, length: 2 ** 53 }"},
+	{game.FaultBudget, "Array.from({ length: 1e9 })"},
+	{game.FaultBudget, "Array.from({ length: 1e9 }, (_, i) => i)"},
+	{game.FaultBudget, "Function.prototype.apply.call(Math.max, null, { length: 1e9 })"},
+	{game.FaultTimeout, "[...{ [Symbol.iterator]: () => ({ next: Object }) }]"},
+	{game.FaultTimeout, "const [...a] = { [Symbol.iterator]: () => ({ next: Object }) }"},
+	{game.FaultTimeout, "Array.from({ [Symbol.iterator]: () => ({ next: Object }) })"},
+	{game.FaultTimeout, "new Set({ [Symbol.iterator]: () => ({ next: Object }) })"},
+	{game.FaultTimeout, "[].values().__proto__.next = Object; [...[1]]"},
+	{game.FaultTimeout, "const a = []; a[Symbol.iterator] = () => ({ next: Object }); Math.max(...a)"},
+	{game.FaultTimeout, "function* g() { for (;;) yield 1 }\n[...g()]"},
+	{game.FaultError, "new Set([1]).union({ size: 1, has() {}, keys: () => ({ next: Object }) })"},
+	{game.FaultBudget, "'x'.repeat(2 ** 40)"},
+	{game.FaultBudget, "'x'.padStart(2 ** 30)"},
+	{game.FaultBudget, "'x'.padEnd(2 ** 30, 'yz')"},
+	{game.FaultBudget, "'x'['rep' + 'eat'](2 ** 40)"},
+	{game.FaultBudget, "'x'.repeat(1e6).replaceAll('x', 'y'.repeat(1e6))"},
+	{game.FaultBudget, "'x'.repeat(8000).replace(/x/g, \"$'$`\".repeat(100))"},
+	{game.FaultBudget, "const s = 'y'.repeat(1e6); 'x'.repeat(8000).replace(/x/g, () => s)"},
+	{game.FaultBudget, "/x/g[Symbol.replace]('x'.repeat(8000), 'y'.repeat(1e6))"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); s.concat(s, s, s)"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); s.split('')"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); new Array(100).fill(s).join()"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); String.raw({ raw: [s, s, s] })"},
+	{game.FaultBudget, "String.raw({ raw: { length: 1e9 } })"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); Object.keys(s)"},
+	{game.FaultBudget, "const s = 'x'.repeat(1e6); ({ ...s })"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s += s"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s = s + s"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s = `${s}${s}`"},
+	{game.FaultBudget, "const o = { s: 'x' }; for (;;) o.s += o.s"},
+	{game.FaultBudget, "let s = 'x', t = 'y'; for (;;) { s = s + t; t = t + s }"},
+	{game.FaultBudget, "let s = 'x'; const twice = (a) => a + a; for (;;) s = twice(s)"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s = [s, s].join('')"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s = s.concat(s)"},
+	{game.FaultBudget, "let s = 'x'; for (;;) s = s.replace('x', '$&$&$`$\\'')"},
+	{game.FaultBudget, "new ArrayBuffer(2 ** 40)"},
+	{game.FaultBudget, "new Float64Array(1e9)"},
+	{game.FaultBudget, "new Uint8Array({ length: 2 ** 40 })"},
+	{game.FaultBudget, "const a = []; a.length = 4e9; new Uint8Array(a)"},
+	{game.FaultBudget, "Uint8Array.from({ length: 1e9 })"},
+	{game.FaultBudget, "new Float64Array(2).constructor(1e9)"},
+	{game.FaultBudget, "const a = []; for (;;) a.push(new Float64Array(1e5))"},
+	{game.FaultBudget, "const a = []; for (;;) a.push(new Array(1e5).fill(0))"},
+	{game.FaultBudget, "const a = []; for (;;) a.push('x'.repeat(1e6))"},
+	{game.FaultBudget, "let a = []; for (let i = 0; i < 5000; i++) a = [a]; String(a)"},
+	{game.FaultBudget, "let a = []; for (let i = 0; i < 5000; i++) a = [a]; JSON.stringify(a)"},
+	{game.FaultBudget, "JSON.parse('['.repeat(1e5))"},
+	{game.FaultBudget, "JSON.parse('{\"a\":'.repeat(1e5))"},
+	{game.FaultBudget, "JSON.stringify({ toJSON() { return { toJSON: this.toJSON, x: { toJSON: this.toJSON } } } })"},
+	{game.FaultBudget, "let f = () => 1; for (;;) f = f.bind(null)"},
+	{game.FaultBudget, "let f = () => 1; for (;;) { f = f.bind(null); delete f.name }"},
+	{game.FaultBudget, "let p = {}; for (;;) p = new Proxy(p, {})"},
+	{game.FaultBudget, "Object.keys(new Proxy({}, { ownKeys: () => ({ length: 4e9 }) }))"},
+	{game.FaultBudget, "return choose(turn)"},
+	{game.FaultBudget, "const o = { toString: () => String(o) }; String(o)"},
+	{game.FaultBudget, "const o = { get x() { return this.x } }; o.x"},
+	{game.FaultBudget, "'a'.match('('.repeat(1e4))"},
+	{game.FaultBudget, "new RegExp('a{1000}'.repeat(30))"},
+	{game.FaultBudget, "/a*b|c/.test('a'.repeat(1e5))"},
+	{game.FaultTimeout, "/(?=a)^(a+)+$/.test('a'.repeat(40) + 'b')"},
+	{game.FaultTimeout, "/^(a|a)*\\1$/.exec('a'.repeat(40) + 'b')"},
+	{game.FaultTimeout, "const r = /(a+)+$/g; r.lastIndex = 1; r.test('a'.repeat(40) + 'b')"},
+	{game.FaultTimeout, "'é' + 'a'.repeat(40).replace(/(?!x)(a+)+b/g, '')"},
+	{game.FaultTimeout, "for (;;) [1, 2, 3].sort(() => Math.random() - 0.5)"},
+	{game.FaultTimeout, "[3, 1, 2].sort(() => { for (;;); })"},
+	{game.FaultTimeout, "const m = new Map(); for (let i = 0; ; i++) m.set(i, [i])"},
+	{game.FaultTimeout, "const a = []; for (;;) a.push({})"},
+	{game.FaultTimeout, "try { for (;;); } catch { return 'even' } finally { for (;;); }"},
+	{game.FaultTimeout, "for (;;) try { throw 1 } catch {}"},
+	{game.FaultTimeout, "for (const x of { [Symbol.iterator]() { return this }, next: () => ({}), return() { for (;;); } }) for (;;);"},
+	{game.FaultTimeout, "const o = { toString() { for (;;); } }; throw `${o}`"},
+	{game.FaultTimeout, "console.log({ get x() { for (;;); } })"},
+	{game.FaultTimeout, "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { for (;;); } }); throw e"},
+	{game.FaultTimeout, "throw Object.defineProperty(new Error(), 'name', { get() { for (;;); } })"},
+	{game.FaultTimeout, "[1].map(() => { for (;;); })"},
+	// Whoever computes the name of a function that is under way while it is
+	// interrupted would lock the interpreter up.
+	{game.FaultError, "Object.defineProperty([].map, 'name', { get: () => 'x' }); [1].map(() => { for (;;); })"},
+	{game.FaultError, "Object.defineProperties([].map, { name: { get: () => 'x' } }); [1].map(() => { for (;;); })"},
+	{game.FaultError, "Reflect.defineProperty([].map, 'name', { get: () => 'x' }); [1].map(() => { for (;;); })"},
+	{game.FaultError, "Object['define' + 'Property']([].map, 'na' + 'me', { get: () => 'x' }); [1].map(() => { for (;;); })"},
+	{game.FaultError, "delete [].map.name; [].map.__proto__ = { get name() { return 'x' } }; [1].map(() => { for (;;); })"},
+	{game.FaultError, "delete [].map.name; Object.setPrototypeOf([].map, { get name() { return 'x' } }); [1].map(() => { for (;;); })"},
+	{game.FaultError, "delete [].map.name; [].map['__pro' + 'to__'] = { get name() { return 'x' } }; [1].map(() => { for (;;); })"},
+	{game.FaultError, "delete [].map.name; delete Function.prototype.name; Object.defineProperty(Object.prototype, 'name', { get: () => 'x' }); [1].map(() => { for (;;); })"},
+}
+
+// TestBombs sees that each ends, and as what. None may take the process with
+// it; a bound on what they allocate is below.
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	for _, bomb := range bombs {
+		t.Run(bomb.body[:min(len(bomb.body), 60)], func(t *testing.T) {
+			t.Parallel()
+			s := sit(t, load(t, body(bomb.body), budget.Limits{Time: limit}), game.Key{1, 2})
+			done := make(chan error, 1)
+			go func() {
+				_, err := s.Choose(t.Context(), turn(0))
+				done <- err
+			}()
+			patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			select {
+			case err := <-done:
+				want(t, err, strategies.OpChoose, bomb.fault, "", "")
+			case <-patience.Done():
+				t.Fatal("it does not end")
+			}
+		})
+	}
+}
+
+// What a budget ends has not allocated much before. This runs alone, because
+// it measures the whole process.
+func TestBombsAllocateLittle(t *testing.T) {
+	const allowed = 128 << 20 // bytes: twice what built-in functions may make
+	for _, bomb := range bombs {
+		if bomb.fault != game.FaultBudget {
+			continue
+		}
+		s := sit(t, load(t, body(bomb.body), budget.Limits{Time: 10 * time.Second}), game.Key{1, 2})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := s.Choose(t.Context(), turn(0))
+		runtime.ReadMemStats(&after)
+		if strategies.FaultOf(err) != game.FaultBudget {
+			t.Errorf("%s: %v, want an overrun of the budget", bomb.body, err)
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > allowed {
+			t.Errorf("%s allocated %d MiB, want at most %d", bomb.body, made>>20, allowed>>20)
+		}
+	}
+}
+
+// An overrun ends the seat: the script is not called again.
+func TestOverrunEndsTheSeat(t *testing.T) {
+	t.Parallel()
+	for _, overrun := range []string{"for (;;);", "new Array(1e9).fill(0)", "return choose(turn)"} {
+		s := sit(t, load(t, "let n = 0;\n"+body("if (n++ === 1) { "+overrun+" }\nreturn 'even'"), budget.Limits{Time: limit}), game.Key{})
+		if _, err := s.Choose(t.Context(), turn(0)); err != nil {
+			t.Fatal(err)
+		}
+		_, first := s.Choose(t.Context(), turn(1))
+		_, second := s.Choose(t.Context(), turn(2))
+		if first == nil || second != first || s.Observe(t.Context(), outcome(2)) != first {
+			t.Errorf("%s: %v, and then %v", overrun, first, second)
+		}
+	}
+}
+
+// An interrupt must not strike anybody else, nor the next call of the seat that
+// it missed: here a call ends about when its context does.
+func TestInnocentCallsAfterOverruns(t *testing.T) {
+	t.Parallel()
+	const script = `let n = 0;
+function choose(turn) { n = 0; while (turn.round === 1 && n >= 0) n++; return "even" }
+function observe(outcome) { for (let i = 0; i < 50; i++) n += i }`
+	f := load(t, script, budget.Limits{Time: 2 * time.Millisecond})
+	beside := sit(t, f, game.Key{3, 4})
+	for range 20 {
+		s, err := f.New(t.Context(), setup(game.Key{1, 2}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Choose(t.Context(), turn(0))
+		want(t, err, strategies.OpChoose, game.FaultTimeout, source+":2", "more than 2ms in one call")
+		_ = s.Close()
+		for n := 1; n < 1000; n++ {
+			if c, err := beside.Choose(t.Context(), turn(n)); err != nil || c != strategies.Even {
+				t.Fatalf("an innocent call: %v, %v", c, err)
+			}
+		}
+	}
+	for range 200 { // the interrupt comes at any moment of a call, or after it
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		s := sit(t, f, game.Key{})
+		for err := error(nil); err == nil; {
+			err = s.Observe(ctx, outcome(1))
+		}
+		cancel()
+		if _, err := beside.Choose(t.Context(), turn(1)); err != nil {
+			t.Fatalf("an innocent call: %v", err)
+		}
+	}
+}

@@ -94,20 +94,20 @@ func (r *Referee) register(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.league, cancel)()
-	conversation := jsonrpc.RandomID() // one for all attempts, so that repeats are known as such
+	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID() // for all attempts, so that repeats are known as such
 	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
 		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
 	}}
 	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
 		h := protocol.NewHeader(protocol.TypeRefereeRegisterRequest, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation)
 		h.AuthToken = r.me.Token()
-		return r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.RefereeRegisterRequest{
+		return r.cfg.Caller.CallWithID(ctx, r.cfg.Manager, &protocol.RefereeRegisterRequest{
 			Header: h,
 			Meta: protocol.RefereeMeta{
 				DisplayName: r.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd},
 				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent),
 			},
-		})
+		}, id)
 	})
 	if err != nil {
 		return fmt.Errorf("register with %s: %w", r.cfg.Manager.URL, err)

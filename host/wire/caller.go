@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -74,7 +76,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	if first == "" {
 		first = p.Dialect.MethodsOf(t)[0]
 	}
-	answer, err := c.callAs(ctx, p, first, m)
+	answer, err := c.callAs(ctx, p, first, m, id)
 	if !unknownMethod(err) {
 		return answer, err
 	}
@@ -98,7 +100,13 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
-	if p.Dialect.NumericIDs {
+	switch {
+	case id != "":
+		out.ID, err = jsontext.AppendQuote(nil, id)
+		if err != nil {
+			return nil, fmt.Errorf("send %s: its id: %w", t, err)
+		}
+	case p.Dialect.NumericIDs:
 		out.ID = strconv.AppendInt(nil, c.numbered.Add(1), 10)
 	}
 	got, err := c.Client.Call(ctx, p.URL, out)

@@ -3,6 +3,7 @@ package disk_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -88,6 +89,30 @@ func TestWriteFileSaysWhere(t *testing.T) {
 	}
 }
 
+func TestWriteJSON(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "summary.json")
+	for _, v := range []map[string]int{{"runs": 1, "legs": 3}, {"runs": 2}} {
+		if err := disk.WriteJSON(name, v, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != "{\n  \"runs\": 2\n}\n" {
+		t.Errorf("file holds %q, %v", got, err)
+	}
+}
+
+// wantLocked wants the named lock to be held by a process; 0 is unknown.
+func wantLocked(t *testing.T, name string, pid int) error {
+	t.Helper()
+	_, err := disk.Acquire(name)
+	var locked *disk.LockedError
+	if !errors.Is(err, disk.ErrLocked) || !errors.As(err, &locked) || *locked != (disk.LockedError{Name: name, PID: pid}) {
+		t.Fatalf("Acquire = %v, want that process %d holds %s", err, pid, name)
+	}
+	return err
+}
+
 func TestLock(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
@@ -95,8 +120,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := disk.Acquire(name); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), "process") {
-		t.Errorf("second Acquire = %v, want ErrLocked with the holder's process", err)
+	if err := wantLocked(t, name, os.Getpid()); !strings.HasSuffix(err.Error(), "in use by this process") {
+		t.Errorf("error %q does not say that this process has the lock", err)
 	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
@@ -105,7 +130,15 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatalf("after Release: %v", err)
 	}
-	_ = again.Release()
+	defer again.Release()
+	for _, text := range []string{"", "no number\n"} { // what stands there while a holder has yet to sign
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := wantLocked(t, name, 0); !strings.HasSuffix(err.Error(), "in use by another process") {
+			t.Errorf("error %q does not say that another process has the lock", err)
+		}
+	}
 	if _, err := disk.Acquire(filepath.Join(name, "below a file")); err == nil || errors.Is(err, disk.ErrLocked) {
 		t.Errorf("impossible name: %v, want an error other than ErrLocked", err)
 	}
@@ -130,8 +163,8 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("child said %q, %v", line, err)
 	}
-	if _, err := disk.Acquire(name); !errors.Is(err, disk.ErrLocked) {
-		t.Errorf("while the child lives: %v, want ErrLocked", err)
+	if err, want := wantLocked(t, name, cmd.Process.Pid), fmt.Sprintf("by process %d", cmd.Process.Pid); !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %q does not say %q", err, want)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

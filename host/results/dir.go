@@ -25,7 +25,7 @@ const (
 var ErrExists = errors.New("already holds a run; resume it, or write to another directory")
 
 // Dir is a run directory opened for writing, which one process at a time can
-// do: Create and Open fail with disk.ErrLocked while another has it. It is for one goroutine at a time. What Append was given is in the hands
+// do. It is for one goroutine at a time. What Append was given is in the hands
 // of the operating system after Flush, and on the disk after Close; a process
 // killed in between loses only leagues that a resumed run plays again.
 type Dir struct {
@@ -41,7 +41,8 @@ type Dir struct {
 }
 
 // Create makes a run directory for a plan, with the directories above it. It
-// fails with ErrExists if there is a run in it already.
+// fails with ErrExists if there is a run in it already, and with
+// disk.ErrLocked while somebody writes there.
 func Create(path string, plan Plan) (*Dir, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -245,5 +246,44 @@ func TestAppendAfterFailure(t *testing.T) {
 	}
 	if err := d.Flush(); err != first {
 		t.Errorf("flush: %v, want the first failure again", err)
+	}
+}
+
+func TestOneWriterAtATime(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 1, 3, "")
+	path := create(t, plan, nil)
+	d := open(t, path)
+	for name, second := range map[string]func() (*results.Dir, error){
+		"Open":   func() (*results.Dir, error) { return results.Open(path) },
+		"Create": func() (*results.Dir, error) { return results.Create(path, plan) },
+	} {
+		_, err := second()
+		if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "by this process;") {
+			t.Errorf("%s: error %v, want that this process holds %s", name, err, path)
+		}
+	}
+	r, err := results.OpenReader(path)
+	if err != nil {
+		t.Errorf("reading beside a writer: %v", err)
+	} else {
+		_ = r.Close()
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = open(t, path).Close() // free again
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	d := open(t, create(t, testPlan(2, 1, 1, ""), nil))
+	for leagues := range 2 {
+		if err := d.Summary(map[string]int{"leagues": leagues}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := string(readFile(t, filepath.Join(d.Path(), results.SummaryFile))); got != "{\n  \"leagues\": 1\n}\n" {
+		t.Errorf("summary holds %q", got)
 	}
 }

@@ -255,16 +255,7 @@ Array.prototype.push = function () { for (;;) {} };
 Array.prototype[Symbol.iterator] = function () { for (;;) {} };
 Object.prototype.toString = function () { for (;;) {} };
 String.prototype.valueOf = function () { for (;;) {} };
-function choose(turn) { return "even"; }`)},
-		strategytest.Named{Name: "hook that is a getter", Make: func(l budget.Limits) (strategies.Factory, error) {
-			f, err := js(`
-let reads = 0;
-Object.defineProperty(globalThis, "choose", { get() { if (reads++ > 0) for (;;) {} return () => "even"; } });`)(l)
-			if err != nil { // it may as well be refused
-				return js("function choose(turn) { return 'even'; }")(l)
-			}
-			return f, nil
-		}})
+function choose(turn) { return "even"; }`)})
 }
 
 func jsHungry() (hungry []strategytest.Named) {

@@ -41,7 +41,10 @@ func (p *probe) with(name string, m Maker, l budget.Limits, f func(strategies.Fa
 		return
 	}
 	p.tried++
-	fac, err := m(l)
+	fac, returned, err := p.compile(name, m, l)
+	if !returned {
+		return
+	}
 	if err != nil {
 		p.fail(name, "does not load: %v", err)
 		return
@@ -50,6 +53,20 @@ func (p *probe) with(name string, m Maker, l budget.Limits, f func(strategies.Fa
 	if err := fac.Close(); err != nil {
 		p.fail(name, "Factory.Close = %v, want nil", err)
 	}
+}
+
+// compile calls a Maker, which has to return: the top level of a script runs
+// under a budget, too.
+func (p *probe) compile(name string, m Maker, l budget.Limits) (f strategies.Factory, returned bool, err error) {
+	var made strategies.Factory // the goroutine's alone until it has returned
+	returned, err = p.await(name+", to load", func() (err error) {
+		made, err = m(l)
+		return err
+	})
+	if !returned {
+		return nil, false, nil
+	}
+	return made, true, err
 }
 
 // seated is with, for one seat of the setup that all checks of runtimes use.
@@ -71,23 +88,28 @@ func (p *probe) leave(name string, s *seat) {
 	}
 }
 
-// bounded runs a call that something has to stop, and waits for it to return.
-// It returns false if the call does not: then its goroutine is lost, and the
-// caller must leave the seat alone.
-func (p *probe) bounded(ctx context.Context, e ending, name string, call func(context.Context) error) (error, bool) {
-	ctx, cancel := e.enter(ctx)
-	defer cancel()
-	returned := make(chan error, 1)
-	go func() { returned <- call(ctx) }()
-	patience, stop := context.WithTimeout(context.WithoutCancel(ctx), p.subject.patience())
+// await runs a call that has to return by itself. It reports one that does not
+// and returns false: then the call's goroutine is lost, and with it everything
+// that it uses.
+func (p *probe) await(name string, call func() error) (returned bool, err error) {
+	result := make(chan error, 1)
+	go func() { result <- call() }()
+	patience, stop := context.WithTimeout(context.Background(), p.subject.patience())
 	defer stop()
 	select {
-	case err := <-returned:
-		return err, true
+	case err := <-result:
+		return true, err
 	case <-patience.Done():
 		p.fail(name, "it did not return within %v", p.subject.patience())
-		return nil, false
+		return false, nil
 	}
+}
+
+// bounded is await for a call that e has to stop.
+func (p *probe) bounded(ctx context.Context, e ending, name string, call func(context.Context) error) (returned bool, err error) {
+	ctx, cancel := e.enter(ctx)
+	defer cancel()
+	return p.await(name, func() error { return call(ctx) })
 }
 
 // wantError holds an error to what a strategy's author has to be told.

@@ -15,7 +15,10 @@ const soon = 30 * time.Millisecond
 func checkLoadErrors(_ context.Context, p *probe) {
 	for _, u := range p.subject.Unloadable {
 		p.tried++
-		f, err := u.Make(budget.Limits{Time: soon, Instructions: 1_000_000})
+		f, returned, err := p.compile(u.Name, u.Make, budget.Limits{Time: soon, Instructions: 1_000_000})
+		if !returned {
+			continue
+		}
 		if err == nil {
 			p.fail(u.Name, "it loads, want an error")
 			if err := f.Close(); err != nil {
@@ -99,14 +102,14 @@ type ending struct {
 // spin has each hook that never returns stopped.
 func (p *probe) spin(ctx context.Context, e ending) {
 	p.with("SpinStart", p.subject.SpinStart, e.limits, func(f strategies.Factory) {
-		err, ok := p.bounded(ctx, e, "SpinStart", func(ctx context.Context) error {
+		returned, err := p.bounded(ctx, e, "SpinStart", func(ctx context.Context) error {
 			s, err := sit(ctx, f, setup(), game.Key{1, 2})
 			if err == nil {
 				err = s.close()
 			}
 			return err
 		})
-		if ok {
+		if returned {
 			p.wantError("SpinStart", err, sourceOf(f.Info()), strategies.OpStart, false, e.faults...)
 		}
 	})
@@ -123,11 +126,11 @@ func (p *probe) spinSeat(ctx context.Context, e ending, name string, m Maker, op
 			p.fail(name, "New = %v, want a seat", err)
 			return
 		}
-		err, ok := p.bounded(ctx, e, name, func(ctx context.Context) error {
+		returned, err := p.bounded(ctx, e, name, func(ctx context.Context) error {
 			_, err := play(ctx, s, 0, 1)
 			return err
 		})
-		if !ok {
+		if !returned {
 			return
 		}
 		p.wantError(name, err, s.source, op, false, e.faults...)

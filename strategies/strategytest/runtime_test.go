@@ -82,6 +82,8 @@ func toySubject(rt *toy) strategytest.Subject {
 		},
 		Unloadable: []strategytest.Named{{Name: "syntax", Make: func(l budget.Limits) (strategies.Factory, error) {
 			switch rt.bug {
+			case "loads-for-ever":
+				<-rt.released
 			case "loads-anything":
 				return rt.make(always("even"))(l)
 			case "plain-load-error":
@@ -207,6 +209,7 @@ func TestBugsAreFound(t *testing.T) {
 		"changing-info":         {"info"},
 		"loads-anything":        {"load-errors"},
 		"plain-load-error":      {"load-errors"},
+		"loads-for-ever":        {"load-errors"},
 		"ignores-key":           {"same-seed", "own-match"},
 		"unseeded":              {"same-seed", "own-match", "concurrent", "batch"},
 		"running-stream":        {"own-match"},

@@ -167,10 +167,11 @@ func (a *assembly) referee(i int, managerURL string) error {
 	cfg.Endpoint, cfg.Caller, cfg.Manager = srv.URL(), caller, wire.NewPeer(managerURL, protocol.Contracts)
 	cfg.Name, cfg.ID = cmp.Or(cfg.Name, name), cmp.Or(cfg.ID, name)
 	registered := make(chan struct{})
+	first := sync.OnceFunc(func() { close(registered) }) // some register again
 	tell := cfg.Events
 	cfg.Events = func(e referee.Event) {
 		if e.Kind == referee.Registered {
-			close(registered)
+			first()
 		}
 		if tell != nil {
 			tell(e)
@@ -181,7 +182,11 @@ func (a *assembly) referee(i int, managerURL string) error {
 		return errors.Join(err, srv.Close())
 	}
 	a.serve(name, srv, r.Handler())
+	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
+	if known {
+		return nil
+	}
 	return a.await(registered)
 }
 
@@ -195,10 +200,11 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	cfg.Endpoint, cfg.Caller, cfg.Manager = srv.URL(), caller, wire.NewPeer(managerURL, protocol.Contracts)
 	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
 	registered := make(chan struct{})
+	first := sync.OnceFunc(func() { close(registered) }) // some register again
 	tell := cfg.Events
 	cfg.Events = func(e player.Event) {
 		if e.Kind == player.Registered {
-			close(registered)
+			first()
 		}
 		if tell != nil {
 			tell(e)
@@ -209,7 +215,11 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 		return nil, errors.Join(err, srv.Close())
 	}
 	a.serve(id, srv, p.Handler())
+	known := p.ID() != ""
 	a.run(id, p.Run)
+	if known {
+		return p, nil
+	}
 	return p, a.await(registered)
 }
 

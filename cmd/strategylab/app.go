@@ -24,6 +24,13 @@ func newApp(p *process) *cli.App {
 			strategiesCommand(p),
 			matchCommand(p),
 			replayCommand(p),
+			leagueCommand(p),
+			hostCommand(p),
+			managerCommand(p),
+			refereeCommand(p),
+			playerCommand(p),
+			startCommand(p),
+			queryCommand(p),
 		},
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+const (
+	flagStrategy   = "strategy"
+	flagOnce       = "once"
+	flagConcurrent = "concurrent"
+	flagID         = "id"
+)
+
+func agentFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
+		&cli.StringFlag{Name: flagName, Usage: "display name"},
+		&cli.StringFlag{Name: flagID, Usage: "id to ask the manager for (default: whatever it gives)"},
+		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent (default: where it listens)"},
+	}
+}
+
+func playerCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name: "player", Usage: "play in a league with a strategy",
+		Flags: join(agentFlags(), []cli.Flag{
+			&cli.StringFlag{Name: flagStrategy, Usage: "name or path of the strategy", Required: true},
+			&cli.BoolFlag{Name: flagOnce, Usage: "leave when the league is complete (default: stay)"},
+			seedFlag(),
+		}, liveFlags("127.0.0.1:0"), catalogFlags()),
+		Action: func(c *cli.Context) error { return playLive(p, c) },
+	}
+}
+
+func refereeCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name: "referee", Usage: "serve a league as a referee",
+		Flags: join(agentFlags(), []cli.Flag{
+			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "matches under way at once, at most"},
+			&cli.StringFlag{Name: flagDraw, Value: game.FairDraw().String(), Usage: "the draw: uniform:1-10 or weights:1=3,2=1"},
+			seedFlag(),
+		}, liveFlags("127.0.0.1:0")),
+		Action: func(c *cli.Context) error { return refereeLive(p, c) },
+	}
+}
+
+// agentOf reads what a single agent needs to know of where it is.
+func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
+	if _, err := arguments(c); err != nil {
+		return host.Agent{}, err
+	}
+	for _, flag := range []string{flagManager, flagPublicURL} {
+		text := c.String(flag)
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
+			return host.Agent{}, usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp", flag, text)
+		}
+	}
+	return host.Agent{
+		Network: l.network(name), Name: name, Server: l.server, Manager: c.String(flagManager), Public: c.String(flagPublicURL),
+		Listening: func(url string) {
+			l.out.write(map[string]any{"event": "listening", "url": url}, "listening at "+url)
+		},
+	}, nil
+}
+
+func playLive(p *process, c *cli.Context) error {
+	l, err := newLive(p, c, protocol.Tolerant) // toward a manager it does not control
+	if err != nil {
+		return err
+	}
+	a, err := l.agentOf(c, "player")
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	e, err := cat.Resolve(c.String(flagStrategy))
+	if err != nil {
+		return named(err)
+	}
+	s, err := seed(p, c)
+	if err != nil {
+		return err
+	}
+	cfg := l.playerConfig()
+	cfg.Factory, cfg.Name, cfg.ID, cfg.Once = e.Factory, c.String(flagName), c.String(flagID), c.Bool(flagOnce)
+	cfg.Key, cfg.Coin = game.StrategyKey(s, 0, 0), game.CoinKey(s, 0, 0)
+	cfg.Print, cfg.Events = p.logger(0), l.played
+	return l.agentError(c, a.Player(c.Context, cfg))
+}
+
+// agentError tells a manager that said no from one that was never there.
+func (l *live) agentError(c *cli.Context, err error) error {
+	var rejected *player.RejectedError
+	switch {
+	case c.Context.Err() != nil:
+		return nil // it is how an agent ends
+	case errors.As(err, &rejected):
+		return withHint(err, "strategylab query status --manager %s says how far the league is", c.String(flagManager))
+	}
+	return err
+}
+
+// played prints what a player tells.
+func (l *live) played(e player.Event) {
+	text := ""
+	switch e.Kind {
+	case player.Registered:
+		text = "registered as " + e.Player
+	case player.Chose:
+		text = fmt.Sprintf("%-7s against %s: %s", e.Match, e.Opponent, e.Choice)
+	case player.Failed:
+		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, e.Error)
+	case player.Ended:
+		text = fmt.Sprintf("%-7s against %s: %s, %d points", e.Match, e.Opponent, e.Result, e.Points)
+	case player.Completed:
+		s := e.Standing
+		text = fmt.Sprintf("the league is complete: %d played, %d won, %d drawn, %d lost, %d points", s.Played, s.Wins, s.Draws, s.Losses, s.Points)
+		if e.Place > 0 {
+			text += fmt.Sprintf(", place %d", e.Place)
+		}
+	}
+	l.out.write(e, text)
+}
+
+func refereeLive(p *process, c *cli.Context) error {
+	l, err := newLive(p, c, protocol.Strict)
+	if err != nil {
+		return err
+	}
+	a, err := l.agentOf(c, "referee")
+	if err != nil {
+		return err
+	}
+	draw, err := game.ParseDraw(c.String(flagDraw))
+	if err != nil {
+		return usagef("--%s: %w", flagDraw, err)
+	}
+	key, err := l.seedLeague(c)
+	if err != nil {
+		return err
+	}
+	cfg := l.refereeConfig(l.drawer(c, draw, key))
+	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed
+	return l.agentError(c, a.Referee(c.Context, cfg))
+}
+
+// refereed prints what a referee tells.
+func (l *live) refereed(e referee.Event) {
+	text := ""
+	switch e.Kind {
+	case referee.Registered:
+		text = "registered as " + e.Referee
+	case referee.Retried:
+		text = fmt.Sprintf("%-7s %s has to be asked again: %s", e.Match, e.Player, e.Error)
+	case referee.Finished:
+		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
+	case referee.Alarm:
+		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
+	case referee.Completed:
+		text = "the league is complete"
+	}
+	l.out.write(e, text)
+}

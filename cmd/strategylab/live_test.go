@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// running is a live command whose events are read as they come.
+type running struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr *os.File
+	events chan map[string]any
+	seen   []map[string]any
+}
+
+// start runs a live command with events as JSON lines.
+func start(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, cmd: command(t.Context(), dir, append(args, "--format", "json")...), events: make(chan map[string]any, 10_000)}
+	var err error
+	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
+		t.Fatal(err)
+	}
+	r.cmd.Stderr = r.stderr
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go r.read(out)
+	return r
+}
+
+func (r *running) read(out io.Reader) {
+	defer close(r.events)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var e map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			e = map[string]any{"event": "not JSON: " + lines.Text()}
+		}
+		r.events <- e
+	}
+}
+
+// until returns the first event of a kind.
+func (r *running) until(kind string) map[string]any {
+	r.t.Helper()
+	for e := range r.events {
+		r.seen = append(r.seen, e)
+		if e["event"] == kind {
+			return e
+		}
+	}
+	stderr, _ := os.ReadFile(r.stderr.Name())
+	r.t.Fatalf("%q ended before the event %q; stderr: %s; events: %v", r.cmd.Args, kind, stderr, r.seen)
+	return nil
+}
+
+// ended waits for the end and returns the exit code.
+func (r *running) ended() int {
+	for range r.events {
+	}
+	_ = r.cmd.Wait() // the exit code says it
+	r.stderr.Close()
+	return r.cmd.ProcessState.ExitCode()
+}
+
+func (r *running) signal(s syscall.Signal) {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func run1(t *testing.T, dir string, want int, args ...string) string {
+	t.Helper()
+	cmd := command(t.Context(), dir, args...)
+	out, _ := cmd.CombinedOutput() // the exit code says it
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Fatalf("%q: exit code %d, want %d: %s", args, got, want, out)
+	}
+	return string(out)
+}
+
+// A class runs its league: one process hosts, others play, somebody starts it,
+// and everybody hears how it ended.
+func TestHostPlayersAndStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--field", "role", "--legs", "2", "--admin-token", "secret", "--referees", "2")
+	url := host.until("listening")["manager"].(string)
+
+	one := start(t, dir, "player", "--strategy", "markov-1", "--name", "Ada", "--manager", url, "--once")
+	two := start(t, dir, "player", "--strategy", "random", "--name", "Bob", "--manager", url, "--once")
+	one.until("registered")
+	two.until("registered")
+
+	if out := run1(t, dir, exitFailure, "start", "--manager", url, "--admin-token", "guess"); !strings.Contains(out, "E012") {
+		t.Errorf("a wrong admin token got %s", out)
+	}
+	run1(t, dir, exitFailure, "query", "standings", "--manager", url)
+	if out := run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token", "secret"); !strings.Contains(out, `"Ada"`) {
+		t.Errorf("the players are %s", out)
+	}
+	run1(t, dir, exitOK, "start", "--manager", url, "--admin-token", "secret")
+
+	for _, p := range []*running{one, two} {
+		if e := p.until("completed"); e["place"] == nil {
+			t.Errorf("a player heard no place: %v", e)
+		}
+		if code := p.ended(); code != exitOK {
+			t.Errorf("a player ended with %d", code)
+		}
+	}
+	standings := host.until("league_completed")["standings"].([]any)
+	if len(standings) != 3 {
+		t.Errorf("the table is %v", standings)
+	}
+	if code := host.ended(); code != exitOK {
+		t.Errorf("the host ended with %d", code)
+	}
+}
+
+// Manager, referee and player each run alone, and leave on Ctrl-C.
+func TestAgentsAloneAndInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--players", "3", "--data-dir", "data")
+	url := manager.until("listening")["manager"].(string)
+	referee := start(t, dir, "referee", "--manager", url)
+	referee.until("registered")
+	player := start(t, dir, "player", "--strategy", "random", "--manager", url)
+	player.until("registered")
+	for _, r := range []struct {
+		*running
+		want int
+	}{{player, exitOK}, {referee, exitOK}, {manager, exitStopped}} {
+		r.signal(syscall.SIGINT)
+		if code := r.ended(); code != r.want {
+			t.Errorf("%q ended with %d, want %d", r.cmd.Args, code, r.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "data", "config", "agents", "agents_config.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+// league plays by itself, and a seed makes it play the same again.
+func TestLeagueCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"league", "--field", "random,role,markov-1", "--legs", "3", "--seed", "5"}
+	first, second := run1(t, dir, exitOK, args...), run1(t, dir, exitOK, args...)
+	table := func(out string) string { return out[strings.Index(out, "place"):] }
+	if table(first) != table(second) {
+		t.Errorf("the same seed gave\n%s\nand\n%s", table(first), table(second))
+	}
+	for _, want := range []string{"can foresee the draws", "R9M1", "round 9 of 9 is over", "points"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in\n%s", want, first)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package jsonrpc_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -92,6 +93,65 @@ func TestDrainCutsOff(t *testing.T) {
 		if err := <-answered; kindOf(err) != jsonrpc.ErrClosed {
 			t.Errorf("the call that was cut off: %v, want ErrClosed", err)
 		}
+	}
+}
+
+// TestDrainWaitsForHandlers: Serve outlives every handler, also one that is
+// deaf to its context.
+func TestDrainWaitsForHandlers(t *testing.T) {
+	t.Parallel()
+	for srv, c := range listeners(t, jsonrpc.Config{Drain: time.Millisecond}) {
+		entered, release := make(chan struct{}), make(chan struct{})
+		stop := serve(t, srv, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			close(entered)
+			<-release
+			return jsonrpc.Response{}
+		}))
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
+			answered <- err
+		}()
+		<-entered
+		stopped := make(chan error, 1)
+		go func() { stopped <- stop() }()
+		if err := <-answered; kindOf(err) != jsonrpc.ErrClosed {
+			t.Errorf("the call: %v, want ErrClosed", err)
+		}
+		select {
+		case <-stopped:
+			t.Error("Serve returned before the handler")
+		case <-time.After(20 * time.Millisecond):
+		}
+		close(release)
+		if err := <-stopped; err == nil {
+			t.Error("Serve = nil, want an error")
+		}
+	}
+}
+
+// TestDrainCutsOffPipelined: net/http does not notice the end of a connection
+// while a further request waits on it, so the context must be ended besides.
+func TestDrainCutsOffPipelined(t *testing.T) {
+	t.Parallel()
+	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Drain: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHolder()
+	stop := serve(t, srv, h)
+	text := stdioCall(1, "hold")
+	text = fmt.Sprint(head, len(text), "\r\n\r\n", text)
+	conn := dial(t, srv)
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	<-h.entered
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err == nil {
+		t.Error("Serve = nil, want an error")
 	}
 }
 

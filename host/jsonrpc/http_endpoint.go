@@ -132,7 +132,6 @@ func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value
 		discard(w, r, max)
 		return nil, bodyTooLarge(max)
 	}
-	w.Header().Set("Connection", "close") // the rest, if it comes, is no request
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return body, refusal(ReasonTimeout, "the body did not arrive in time")
 	}

@@ -3,6 +3,7 @@ package jsonrpc_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"testing"
@@ -50,21 +51,34 @@ func TestLoopbackNobodyListens(t *testing.T) {
 			t.Errorf("calling %q: %v, want ErrConnect", url, err)
 		}
 	}
-	// Who waits for a server that never serves is turned away by Close.
-	waiting := make(chan error, 1)
-	go func() {
-		_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
-		waiting <- err
-	}()
-	if err := srv.Close(); err != nil {
-		t.Error(err)
+	if err := errors.Join(srv.Close(), srv.Close()); err != nil {
+		t.Errorf("closing twice: %v", err)
 	}
-	if err := <-waiting; kindOf(err) != jsonrpc.ErrConnect {
-		t.Errorf("a caller that waited: %v, want ErrConnect", err)
-	}
-	if err := srv.Close(); err != nil {
-		t.Errorf("a second Close: %v", err)
-	}
+}
+
+// TestLoopbackClose: who waits for a server that never serves is turned away.
+func TestLoopbackClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := new(jsonrpc.Loopback)
+		srv, err := network.Listen("P01", jsonrpc.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := make(chan error, 1)
+		go func() {
+			c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+			_, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Method: "m"})
+			waiting <- err
+		}()
+		synctest.Wait()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-waiting; kindOf(err) != jsonrpc.ErrConnect {
+			t.Errorf("%v, want ErrConnect", err)
+		}
+	})
 }
 
 // TestLoopbackTimeout: the caller leaves at its deadline to the second, though

@@ -153,6 +153,17 @@ func TestBodyTooLargeForSimplePeers(t *testing.T) {
 			t.Errorf("status %d, %s, %v, want 413", res.StatusCode, body, err)
 		}
 	}
+	// Past all reason, the answer still comes first, then an orderly end. (For
+	// this kind of request net/http by itself would break off.)
+	if _, err := io.Copy(conn, io.MultiReader(strings.NewReader(fmt.Sprint(head, 64<<20, "\r\nConnection: close\r\n\r\n")), io.LimitReader(zeros{}, size+64<<10))); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 413 || !res.Close {
+		t.Errorf("status %+v, %v, want 413 and the end of the connection", res, err)
+	}
+	if _, err := io.ReadAll(answers); err != nil {
+		t.Errorf("the connection ended with %v", err)
+	}
 	// One that asks before it sends is answered without sending.
 	res, body := rawHTTP(t, srv, head+"2000000\r\nExpect: 100-continue\r\n\r\n")
 	if got := readRefusal(t, res.StatusCode, body); got.Status != 413 {

@@ -1,0 +1,125 @@
+package catalog_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+func TestTwoOfOneName(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{
+		"scripts/random.lua": "", "scripts/mine.js": "", "scripts/mine.lua": "broken", "scripts/sound.lua": "",
+	}))
+	for target, want := range map[string]string{
+		"random": `2 strategies are called "random": built-in and scripts/random.lua; rename all but one of them, or leave them out`,
+		"mine":   `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one of them, or leave them out`,
+	} {
+		_, err := c.Resolve(target)
+		var twice *catalog.AmbiguousError
+		if !errors.As(err, &twice) || err.Error() != want {
+			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
+		}
+	}
+	// They do not stand in the way of others, and a path is not ambiguous.
+	for target, kind := range map[string]strategies.Kind{
+		"sound": "lua", "alternate": strategies.Builtin, "scripts/random.lua": "lua", "./scripts/mine.js": "js",
+	} {
+		if e, err := c.Resolve(target); err != nil || e.Info.Kind != kind || e.Factory == nil {
+			t.Errorf("Resolve(%q) = %+v, %v, want a strategy of kind %s", target, e, err, kind)
+		}
+	}
+	var se *strategies.Error
+	if _, err := c.Resolve("scripts/mine.lua"); !errors.As(err, &se) || se.Line != 1 {
+		t.Errorf("Resolve of the broken one by path: %v, want why it does not load", err)
+	}
+	// A field of everything would need both.
+	if _, err := c.Field(nil); err == nil || !strings.Contains(err.Error(), "strategies are called") {
+		t.Errorf("Field(nil): %v, want an error that names both", err)
+	}
+}
+
+func TestResolveUnknown(t *testing.T) {
+	t.Parallel()
+	c := load(t, options(t, map[string]string{"scripts/mine.lua": "", "scripts/copycat.js": "", "notes.txt": ""}))
+	for target, want := range map[string]string{
+		"markv-2":           `no strategy "markv-2"; did you mean "markov-2"?`,
+		"mne":               `no strategy "mne"; did you mean "mine"?`,
+		"Random":            `no strategy "Random"; did you mean "random"?`,
+		"zzzzzz":            `no strategy "zzzzzz"`,
+		"scripts/mien.lua":  `no script "scripts/mien.lua"; did you mean "scripts/mine.lua"?`,
+		"copycat.js":        `no script "copycat.js"; did you mean "scripts/copycat.js"?`,
+		"./far/zzzzzzz.lua": `no script "./far/zzzzzzz.lua"`,
+		"notes.txt":         "notes.txt is no script: want a file that ends in .lua or .js",
+		"scripts/":          "scripts is no script: want a file that ends in .lua or .js",
+		".":                 ". is no script: want a file that ends in .lua or .js",
+	} {
+		if e, err := c.Resolve(target); err == nil || err.Error() != want {
+			t.Errorf("Resolve(%q) = %+v, %v, want %q", target, e, err, want)
+		}
+	}
+	var unknown *catalog.UnknownError
+	if _, err := c.Resolve("markv-2"); !errors.As(err, &unknown) || unknown.Nearest != "markov-2" {
+		t.Errorf("Resolve(markv-2): %#v, want an *UnknownError with the nearest", err)
+	}
+	var format *catalog.FormatError
+	if _, err := c.Resolve("notes.txt"); !errors.As(err, &format) {
+		t.Errorf("Resolve(notes.txt): %#v, want a *FormatError", err)
+	}
+}
+
+func TestResolvePath(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{
+		"scripts/mine.lua": "", "scripts/oops.lua": "broken", "far/away.js": "", "far/markov-2.lua": "", "far/bad.js": "broken",
+		"far/a.b.js": "",
+	})
+	o.Limits = budget.Limits{Time: time.Second, Instructions: 77}
+	c := load(t, o)
+	byName, err := c.Resolve("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, same := range []string{"scripts/mine.lua", "./scripts/mine.lua", "scripts/../scripts/mine.lua", filepath.Join(o.Dir, "scripts", "mine.lua")} {
+		if e, err := c.Resolve(same); err != nil || e.Factory != byName.Factory {
+			t.Errorf("Resolve(%q) = %v, %v, want the factory of mine", same, e.Factory, err)
+		}
+	}
+	away, err := c.Resolve("far/away.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := away.Factory.(*toy); f.limits != o.Limits || away.Info.Name != "away" || away.Info.Source != filepath.FromSlash("far/away.js") {
+		t.Errorf("far/away.js: limits %v, %+v, want the catalogue's limits and its own name and path", f.limits, away.Info)
+	}
+	if again, err := c.Resolve("far/../far/away.js"); err != nil || again.Factory != away.Factory {
+		t.Errorf("a second Resolve loaded it again: %v, %v", again.Factory, err)
+	}
+	if e, err := c.Resolve("far/markov-2.lua"); err != nil || e.Info.Kind != "lua" {
+		t.Errorf("a path whose name is taken: %+v, %v, want the script", e, err)
+	}
+	if e, err := c.Resolve("markov-2"); err != nil || e.Info.Kind != strategies.Builtin {
+		t.Errorf("the name after that: %+v, %v, want the built-in", e, err)
+	}
+	for target, want := range map[string]string{
+		"far/bad.js":       "far/bad.js:1: load: syntax error near broken",
+		"scripts/oops.lua": "scripts/oops.lua:1: load: syntax error near broken",
+		"oops":             "scripts/oops.lua:1: load: syntax error near broken",
+		"far/a.b.js":       `far/a.b.js: load: "a.b" cannot be the name`,
+	} {
+		var se *strategies.Error
+		if _, err := c.Resolve(target); !errors.As(err, &se) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Resolve(%q): %v, want %q", target, err, want)
+		}
+	}
+	// What was named since stands in no list of what was found.
+	if got := len(c.Entries()); got != 5 {
+		t.Errorf("%d entries after resolving paths, want 5", got)
+	}
+}

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/strategylab/strategylab/experiments"
@@ -33,14 +35,22 @@ type Driver struct {
 // NewDriver returns the driver of a plan; factories[f] plays for the player
 // with field index f. The plan's transport says which network there is.
 func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
-	d := &Driver{plan: plan, factories: factories}
 	switch plan.Transport {
 	case "loopback":
-		d.network = func() Network { return new(Memory) }
+		return NewDriverOver(plan, factories, func() Network { return new(Memory) })
 	case "http":
-		d.network = func() Network { return NewSockets() }
+		return NewDriverOver(plan, factories, func() Network { return NewSockets() })
 	default:
 		return nil, fmt.Errorf("host: no messages travel by the transport %q", plan.Transport)
+	}
+}
+
+// NewDriverOver is NewDriver over networks of the caller's; each worker has one
+// of its own.
+func NewDriverOver(plan results.Plan, factories []strategies.Factory, network func() Network) (*Driver, error) {
+	d := &Driver{plan: plan, factories: factories, network: network}
+	if err := plan.Validate(); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
 	}
 	if len(factories) != len(plan.Field) {
 		return nil, fmt.Errorf("host: %d factories for %d players", len(factories), len(plan.Field))
@@ -107,12 +117,9 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 		Server:   jsonrpc.Config{MaxPerPeer: -1},
 	}
 	for seat, field := range seats {
-		factory := d.factories[field]
-		if barred[field] {
-			factory = aside{factory}
-		}
 		l.Seats = append(l.Seats, Seat{player.Config{
-			Factory: factory, Name: game.PlayerID(seat), Mode: d.mode, League: d.known,
+			Factory: d.factories[field], Barred: barred[field], Watch: -1,
+			Name: game.PlayerID(seat), Mode: d.mode, League: d.known,
 			Key: game.StrategyKey(d.plan.Seed, index, field), Coin: game.CoinKey(d.plan.Seed, index, field),
 		}})
 	}
@@ -151,7 +158,6 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 	for i, p := range played.Players {
 		faults[i] = p.Faults()
 	}
-	noted := make(map[results.Note]bool)
 	for i, p := range schedule {
 		m := played.Matches[i]
 		if m.ID != p.ID || m.Seats != [2]int{p.A, p.B} {
@@ -162,31 +168,39 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 			out.Number = int32(m.Number)
 		}
 		for k, side := range []*game.Side{&out.A, &out.B} {
-			seat := m.Seats[k]
 			side.Choice = m.Choices[k]
 			if m.Results[k] != game.TechnicalLoss {
 				continue
 			}
-			answer, known := faults[seat][m.ID]
-			if side.Fault = answer.Fault; !known {
+			if answer, known := faults[m.Seats[k]][m.ID]; known {
+				side.Fault = answer.Fault
+			} else {
 				side.Fault = game.FaultNoAnswer // the strategy was not asked, or its answer was lost
-			}
-			if key := (results.Note{Field: seats[seat], Fault: side.Fault}); answer.Err != nil && !noted[key] {
-				noted[key] = true
-				rec.Notes = append(rec.Notes, results.Note{Field: key.Field, Fault: key.Fault, Text: answer.Err.Error()})
 			}
 		}
 		rec.Matches = append(rec.Matches, out)
 	}
+	for seat, p := range played.Players {
+		rec.Notes = d.notes(rec.Notes, seats[seat], p.Failures())
+	}
 	return nil
 }
 
-// aside is a strategy that has been put aside for the rest of a run: its seats
-// are never made, and its player refuses every choice.
-type aside struct{ strategies.Factory }
-
-var errAside = errors.New("put aside")
-
-func (aside) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
-	return nil, errAside
+// notes adds what a player did wrong, once for each kind of fault.
+func (d *Driver) notes(notes []results.Note, field int, failures []player.Failure) []results.Note {
+	own := len(notes)
+	for _, f := range failures {
+		known := slices.ContainsFunc(notes[own:], func(n results.Note) bool { return n.Fault == f.Fault })
+		if known {
+			continue
+		}
+		err := f.Err
+		var typed *strategies.Error
+		if !errors.As(err, &typed) {
+			source := cmp.Or(d.factories[field].Info().Source, d.plan.Field[field].Name)
+			err = &strategies.Error{Source: source, Op: f.Op, Err: err}
+		}
+		notes = append(notes, results.Note{Field: field, Fault: f.Fault, Text: err.Error()})
+	}
+	return notes
 }

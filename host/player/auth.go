@@ -10,9 +10,7 @@ import (
 // authenticate judges who speaks, before anything else about a message is
 // judged.
 func (p *Player) authenticate(ctx context.Context, in *wire.Inbound) error {
-	ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
-	defer cancel()
-	p.me.Settled(ctx)
+	p.me.Settled(ctx) // an attempt to register has a deadline of its own
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return p.me.FromManager(in, p.cfg.Mode)
@@ -30,15 +28,15 @@ func (p *Player) fromReferee(in *wire.Inbound) error {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
-	if m := p.find(in.Header.MatchID); m != nil && m.keyed && m.referee == referee && protocol.SameToken(given, m.signed) {
+	known, keyed, by, signed := p.signature(in.Header.MatchID)
+	if keyed && by == referee && protocol.SameToken(given, signed) {
 		return nil // as in the invitation, where the key was checked
 	}
 	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
 		return nil
 	}
 	if p.cfg.Mode == protocol.Tolerant && !p.me.Proved() {
-		m := p.find(in.Header.MatchID)
-		if m == nil || m.signed == given {
+		if !known || given == signed && !keyed {
 			return nil
 		}
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "match %s was opened with another auth_token", in.Header.MatchID)
@@ -49,19 +47,33 @@ func (p *Player) fromReferee(in *wire.Inbound) error {
 	return wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the key of match %s", in.Type, in.Header.MatchID)
 }
 
-// sign settles what the agent signs its answers in a match with: the
-// match key where the referee has proved to have one, and otherwise, as by the
-// book, the agent's own token, but only to a referee that the manager has
-// named. The lock is held.
-func (p *Player) sign(m *match, in *wire.Inbound) {
+// signature returns what the referee of a match signs with, and who that is.
+func (p *Player) signature(matchID string) (known, keyed bool, referee, signed string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.season.matches[matchID]
+	if m == nil {
+		return false, false, "", ""
+	}
+	return true, m.keyed, m.referee, m.signed
+}
+
+// sign settles what the agent signs its answers in a match with: the match key
+// where the referee has proved to have one, and otherwise, as by the book, the
+// agent's own token, but only to a referee that the manager has named for the
+// match. A referee without the key never takes the place of one with it. The
+// player's lock is held.
+func (p *Player) sign(s *season, m *match, in *wire.Inbound) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
 	if err != nil {
 		return
 	}
-	m.referee, m.signed = referee, in.Header.AuthToken
+	m.referee, m.signed, m.reply = referee, in.Header.AuthToken, ""
 	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(m.signed, keys.Send) {
 		m.keyed, m.reply = true, keys.Expect
-	} else if p.announced[referee] {
+		return
+	}
+	if a, known := s.announced[m.id]; known && (a.referee == "" || a.referee == referee) || !known && s.referees[referee] {
 		m.reply = p.me.Token()
 	}
 }

@@ -40,16 +40,35 @@ func (p *Player) tell(e Event) {
 	p.cfg.Events(e)
 }
 
-// Faults returns the matches in which the strategy failed, by match id, with
-// what it brought to each. An assembler of experiments records them.
+// Answer is what the strategy brought to one match.
+type Answer struct {
+	Choice game.Parity // NoParity if it failed
+	Fault  game.Fault
+	Err    error // why it failed, if it did so in this match or before it
+}
+
+// Faults returns the matches of the league under way in which the strategy made
+// no choice, by match id, with what it brought to each.
 func (p *Player) Faults() map[string]Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	faults := make(map[string]Answer)
-	for id, m := range p.matches {
+	for id, m := range p.season.matches {
 		if m.answer.Fault != game.NoFault {
 			faults[id] = m.answer
 		}
 	}
 	return faults
+}
+
+// Failures returns what the strategy did wrong in the league under way, in
+// order. It is for when the league is over: a seat that does not exist yet is
+// made no more.
+func (p *Player) Failures() []Failure {
+	s := p.current()
+	s.open.Do(func() {})
+	if s.seat == nil {
+		return nil
+	}
+	return s.seat.failed()
 }

@@ -2,30 +2,49 @@ package player
 
 import (
 	"context"
+	"errors"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
-	"github.com/strategylab/strategylab/strategies"
 )
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     p.roundAnnounced,
-		protocol.TypeLeagueStandingsUpdate: p.byManager,
-		protocol.TypeRoundCompleted:        p.roundCompleted,
-		protocol.TypeLeagueCompleted:       p.leagueCompleted,
-		protocol.TypeGameInvitation:        p.invited,
-		protocol.TypeChooseParityCall:      p.called,
-		protocol.TypeGameOver:              p.over,
-		protocol.TypeGameError:             p.gameError,
+		protocol.TypeRoundAnnouncement:     p.alive(p.roundAnnounced),
+		protocol.TypeLeagueStandingsUpdate: p.alive(p.byManager),
+		protocol.TypeRoundCompleted:        p.alive(p.roundCompleted),
+		protocol.TypeLeagueCompleted:       p.alive(p.leagueCompleted),
+		protocol.TypeGameInvitation:        p.alive(p.invited),
+		protocol.TypeChooseParityCall:      p.alive(p.called),
+		protocol.TypeGameOver:              p.alive(p.over),
+		protocol.TypeGameError:             p.alive(p.gameError),
+	}
+}
+
+// alive turns what fails because the agent is ending into a refusal that says
+// so: the same agent may be back in a moment, so the message is worth
+// repeating.
+func (p *Player) alive(h wire.Handler) wire.Handler {
+	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+		answer, err := h(ctx, in)
+		var refusal *protocol.Error
+		if err == nil || errors.As(err, &refusal) {
+			return answer, err
+		}
+		if p.life.Err() != nil || errors.Is(err, errLeft) {
+			return nil, protocol.Refuse(protocol.CodePlayerDisconnect, in.Type, "the agent is leaving; if it comes back, ask again")
+		}
+		return nil, err
 	}
 }
 
 // byManager checks a message whose content the agent has no use for.
 func (p *Player) byManager(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
-	_, err := in.Decode()
-	return p.ack(in), err
+	if _, err := in.Decode(); err != nil {
+		return nil, err
+	}
+	p.heard.Store(true)
+	return p.ack(in), nil
 }
 
 // ack acknowledges with the agent's id.
@@ -39,120 +58,73 @@ func (p *Player) ack(in *wire.Inbound) protocol.Message {
 	return ack
 }
 
-func (p *Player) roundAnnounced(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) roundAnnounced(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 	if err != nil {
 		return nil, err
 	}
+	p.heard.Store(true)
 	p.mu.Lock()
-	for _, a := range m.Matches {
-		if a.RefereeID != "" {
-			p.announced[a.RefereeID] = true
-		}
+	s, over := p.season, p.season.completed
+	if !over {
+		s.announce(m)
 	}
 	p.mu.Unlock()
-	p.sit(ctx)
+	switch {
+	case over: // of the next league, perhaps
+		p.registerAgain()
+	case p.cfg.League != nil:
+		p.sit(s)
+	default:
+		// A manager may be unable to answer questions before it has this
+		// acknowledgement.
+		p.inBackground(func() { p.sit(s) })
+	}
 	return p.ack(in), nil
 }
 
-func (p *Player) roundCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) roundCompleted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	if _, err := wire.Decode[*protocol.RoundCompleted](in); err != nil {
 		return nil, err
 	}
-	if err := p.record.view(p.history()); err != nil {
-		p.cfg.Log.Warn("the history could not be written", "error", err)
-	}
+	p.heard.Store(true)
+	p.writeHistory(p.current())
 	return p.ack(in), nil
 }
 
-func (p *Player) leagueCompleted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) leagueCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueCompleted](in)
 	if err != nil {
 		return nil, err
 	}
-	e := Event{Kind: Completed}
-	p.mu.Lock()
-	e.Standing = p.stand
+	place := 0
 	for _, s := range m.FinalStandings {
-		if s.PlayerID == p.me.ID() {
-			e.Place = s.Rank
+		if s.PlayerID == p.ID() {
+			place = s.Rank
 		}
 	}
-	first := !p.completed
-	p.completed = true
-	p.mu.Unlock()
-	if first {
-		p.tell(e)
-		close(p.done)
-	}
+	p.complete(ctx, place)
 	return p.ack(in), nil
 }
 
-// sit makes the strategy's seat, once. What the manager tells of the league is
-// handed on; what it does not tell is left open.
-func (p *Player) sit(ctx context.Context) *seat {
-	p.seatOnce.Lock()
-	defer p.seatOnce.Unlock()
+// complete ends the league, once. The place is 0 where it is not known.
+func (p *Player) complete(ctx context.Context, place int) {
 	p.mu.Lock()
-	s := p.seat
+	s := p.season
+	e := Event{Kind: Completed, Place: place, Standing: s.stand}
+	first := !s.completed
+	s.completed = true
 	p.mu.Unlock()
-	if s != nil {
-		return s
+	if !first {
+		return
 	}
-	setup := strategies.Setup{ID: p.me.ID(), Name: p.cfg.Name, Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print}
-	league := p.cfg.League
-	if league == nil {
-		league = p.survey(ctx)
+	if err := p.record.append(ctx, eventCompleted, nil); err != nil {
+		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
 	}
-	setup.Field, setup.Rounds, setup.Legs = league.Field, league.Rounds, league.Legs
-	s = new(seat)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.ChoiceTimeout)
-	defer cancel()
-	s.start(ctx, p.cfg.Factory, setup, p.cfg.Coin)
-	for _, step := range p.rebuild {
-		step(ctx, s)
+	p.writeHistory(s)
+	p.tell(e)
+	select {
+	case p.done <- struct{}{}:
+	default: // Run has ended
 	}
-	p.rebuild = nil
-	if s.why != nil {
-		p.tell(Event{Kind: Failed, Fault: s.out.String(), Error: s.why.Error()})
-	}
-	p.mu.Lock()
-	p.seat, p.index = s, league.Index
-	p.mu.Unlock()
-	return s
-}
-
-// survey asks the manager who plays and when. What it does not tell is left
-// open.
-func (p *Player) survey(ctx context.Context) *League {
-	var l League
-	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
-	if err != nil {
-		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
-	}
-	for _, pl := range players.Players {
-		l.Field = append(l.Field, pl.PlayerID)
-	}
-	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
-	if err != nil {
-		p.cfg.Log.Info("the manager does not tell the schedule", "error", err)
-		return &l
-	}
-	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
-	meetings := make(map[string]int)
-	for _, r := range schedule.Rounds {
-		for _, m := range r.Matches {
-			l.Index[m.MatchID] = len(l.Index)
-			switch p.me.ID() {
-			case m.PlayerAID:
-				meetings[m.PlayerBID]++
-			case m.PlayerBID:
-				meetings[m.PlayerAID]++
-			}
-		}
-	}
-	for _, n := range meetings {
-		l.Legs = max(l.Legs, n)
-	}
-	return &l
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,36 +14,40 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// match is what the agent knows of one match. Its identity never changes; the
-// rest is guarded by its lock, which is held while the strategy is called, so
-// that a repeated call waits for the answer to the first.
+// match is what the agent knows of one match. What identifies it and who
+// conducts it is guarded by Player.mu; the rest by its own lock, which is held
+// while the strategy is called, so that a repeated call waits for the answer to
+// the first.
 type match struct {
 	id       string
 	round    int
 	opponent string
 	role     game.Role
-	position uint64
 	referee  string
 	signed   string // what the referee signs with
 	keyed    bool   // that is the key of the match
 	reply    string // what the agent signs with
 
-	mu     sync.Mutex
-	asked  bool
-	answer Answer // guarded by Player.mu besides, for Faults
-	told   bool
+	mu       sync.Mutex
+	placed   bool
+	position uint64 // that randomness is keyed with, once placed
+	asked    bool
+	kept     bool   // the answer is in the journal
+	answer   Answer // guarded by Player.mu besides, for Faults
+	told     bool
 }
 
-// outcome is one line of the history.
-type outcome struct {
-	MatchID        string `json:"match_id"`
-	Round          int    `json:"round_id,omitempty"`
-	OpponentID     string `json:"opponent_id"`
-	Choice         string `json:"my_choice,omitempty"`
-	OpponentChoice string `json:"opponent_choice,omitempty"`
-	Number         *int   `json:"drawn_number"`
-	Result         string `json:"result"`
-	Points         int    `json:"points"`
+// place settles the position of a match: its index in the schedule where that
+// is known. The match's lock is held, and the seat is made.
+func (m *match) place(s *season) uint64 {
+	if m.placed {
+		return m.position
+	}
+	m.placed, m.position = true, position(m.id)
+	if at, known := s.index[m.id]; known {
+		m.position = uint64(at)
+	}
+	return m.position
 }
 
 func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
@@ -53,35 +58,39 @@ func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message,
 	if msg.GameType != "" && msg.GameType != protocol.GameEvenOdd {
 		return nil, protocol.Refuse(protocol.CodeUnsupportedGameType, in.Type, fmt.Sprintf("this agent plays %s, not %s", protocol.GameEvenOdd, msg.GameType))
 	}
-	m, err := p.enter(in, msg.OpponentID, msg.RoleInMatch)
+	m, reply, err := p.enter(p.current(), in, msg.OpponentID, msg.RoleInMatch)
 	if err != nil {
 		return nil, err
 	}
-	p.tell(Event{Kind: Invited, Match: m.id, Round: m.round, Opponent: m.opponent})
 	join := &protocol.GameJoinAck{
 		PlayerID: p.ID(), ArrivalTimestamp: protocol.Timestamp(p.cfg.Now()),
 		Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
 	}
-	join.MessageType, join.AuthToken = protocol.TypeGameJoinAck, m.reply
+	join.MessageType, join.AuthToken = protocol.TypeGameJoinAck, reply
+	p.tell(Event{Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID})
 	return join, nil
 }
 
-// enter finds a match or enters it. The message has been authenticated.
-func (p *Player) enter(in *wire.Inbound, opponent, role string) (*match, error) {
-	id := in.Header.MatchID
+// enter finds a match or enters it, and returns what the agent signs with in
+// it. The message has been authenticated.
+func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*match, string, error) {
+	id, own := in.Header.MatchID, p.ID()
 	if !protocol.ValidID(id) {
-		return nil, protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is no id", id))
+		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is no id", id))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.matches[id]
+	if a, known := s.announced[id]; known && a.players[0] != own && a.players[1] != own {
+		return nil, "", protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type,
+			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
+	}
+	m := s.matches[id]
 	if m == nil {
-		m = &match{id: id, round: in.Header.RoundID.Number(), position: position(id)}
-		if at, known := p.index[id]; known {
-			m.position = uint64(at)
-		}
-		p.sign(m, in)
-		p.matches[id] = m
+		m = &match{id: id, round: in.Header.RoundID.Number()}
+		s.matches[id] = m
+	}
+	if !m.keyed {
+		p.sign(s, m, in)
 	}
 	if m.opponent == "" {
 		m.opponent = opponent
@@ -92,19 +101,20 @@ func (p *Player) enter(in *wire.Inbound, opponent, role string) (*match, error) 
 	case protocol.PlayerB:
 		m.role = game.RoleB
 	}
-	return m, nil
+	return m, m.reply, nil
 }
 
 // called answers the call for a choice.
-func (p *Player) called(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) called(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.ChooseParityCall](in)
 	if err != nil {
 		return nil, err
 	}
-	if own := p.ID(); msg.PlayerID != "" && msg.PlayerID != own {
+	own, s := p.ID(), p.current()
+	if msg.PlayerID != "" && msg.PlayerID != own {
 		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("this agent is %s, not %s", own, msg.PlayerID))
 	}
-	m := p.find(in.Header.MatchID)
+	m, reply := p.find(s, in.Header.MatchID)
 	if m == nil {
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("no invitation to match %q has come", in.Header.MatchID))
@@ -113,11 +123,11 @@ func (p *Player) called(ctx context.Context, in *wire.Inbound) (protocol.Message
 		if msg.Context != nil {
 			opponent = msg.Context.OpponentID
 		}
-		if m, err = p.enter(in, opponent, ""); err != nil {
+		if m, reply, err = p.enter(s, in, opponent, ""); err != nil {
 			return nil, err
 		}
 	}
-	answer, err := p.choose(ctx, m)
+	answer, err := p.choose(s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +135,8 @@ func (p *Player) called(ctx context.Context, in *wire.Inbound) (protocol.Message
 		return nil, refusal(in.Type, answer)
 	}
 	choice := protocol.Choice(answer.Choice.String())
-	r := &protocol.ChooseParityResponse{PlayerID: p.ID(), ParityChoice: choice, Choice: choice}
-	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, m.reply
+	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
+	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
 	return r, nil
 }
 
@@ -136,51 +146,76 @@ func refusal(t protocol.Type, a Answer) error {
 	return protocol.Refuse(protocol.CodeInvalidState, t, "the player's strategy makes no choice in this match").With("fault", a.Fault.String())
 }
 
-func (p *Player) find(id string) *match {
+// find returns a match, or nil, and what the agent signs with in it.
+func (p *Player) find(s *season, id string) (*match, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.matches[id]
+	m := s.matches[id]
+	if m == nil {
+		return nil, ""
+	}
+	return m, m.reply
+}
+
+// turn is what the strategy is asked. The match's lock is held.
+func (p *Player) turn(s *season, m *match) strategies.Turn {
+	t := strategies.Turn{Match: m.place(s), MatchID: m.id}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.Round, t.Opponent, t.Role = m.round, m.opponent, m.role
+	return t
 }
 
 // choose asks the strategy, once for each match. The answer is on disk before
-// anybody hears of it, so that a restart cannot change it.
-func (p *Player) choose(ctx context.Context, m *match) (Answer, error) {
+// anybody hears of it, so that a restart cannot change it. The referee may hang
+// up meanwhile and ask again; the strategy's call goes on.
+func (p *Player) choose(s *season, m *match) (Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.asked {
+	if m.asked && m.kept {
 		return m.answer, nil
 	}
-	// The peer may hang up and ask again; the strategy's call goes on.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.ChoiceTimeout)
-	defer cancel()
-	s := p.sit(ctx)
-	answer := s.choose(ctx, strategies.Turn{Match: m.position, MatchID: m.id, Round: m.round, Opponent: m.opponent, Role: m.role})
-	if err := p.record.chose(ctx, m, answer); err != nil {
-		return Answer{}, err
+	seat := p.sit(s)
+	if seat == nil {
+		return Answer{}, errLeft
 	}
-	p.mu.Lock()
-	m.answer = answer
-	p.mu.Unlock()
-	m.asked = true
-	e := Event{Kind: Chose, Match: m.id, Round: m.round, Opponent: m.opponent, Choice: answer.Choice.String()}
-	if answer.Fault != game.NoFault {
-		e.Kind, e.Fault = Failed, answer.Fault.String()
-		if answer.Err != nil {
-			e.Error = answer.Err.Error()
+	t := p.turn(s, m)
+	if !m.asked {
+		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+		defer cancel()
+		answer, err := seat.choose(ctx, t)
+		if err != nil {
+			return Answer{}, err
+		}
+		m.asked = true
+		p.mu.Lock()
+		m.answer = answer
+		p.mu.Unlock()
+	}
+	if err := p.record.chose(p.life, p.seen(m, t)); err != nil {
+		return Answer{}, err // and the answer is kept for the next call
+	}
+	m.kept = true
+	e := Event{Kind: Chose, Match: m.id, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}
+	if m.answer.Fault != game.NoFault {
+		e.Kind, e.Choice, e.Fault = Failed, "", m.answer.Fault.String()
+		if m.answer.Err != nil {
+			e.Error = m.answer.Err.Error()
 		}
 	}
 	p.tell(e)
-	return answer, nil
+	return m.answer, nil
 }
 
 // over takes the result of a match and tells the strategy, before it is
 // acknowledged: so the next round's choice comes after it.
-func (p *Player) over(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.GameOver](in)
 	if err != nil {
 		return nil, err
 	}
-	m := p.find(in.Header.MatchID)
+	s := p.current()
+	m, _ := p.find(s, in.Header.MatchID)
 	if m == nil {
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this agent is in no match %q", in.Header.MatchID))
@@ -192,7 +227,12 @@ func (p *Player) over(ctx context.Context, in *wire.Inbound) (protocol.Message, 
 	if m.told {
 		return p.ack(in), nil
 	}
-	result, err := msg.Outcome(p.ID(), m.opponent)
+	seat := p.sit(s)
+	if seat == nil {
+		return p.ack(in), nil // it comes too late to matter to anybody
+	}
+	t := p.turn(s, m)
+	result, err := msg.Outcome(p.ID(), t.Opponent)
 	if err != nil {
 		var broken *protocol.Error
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
@@ -201,24 +241,60 @@ func (p *Player) over(ctx context.Context, in *wire.Inbound) (protocol.Message, 
 		p.cfg.Log.Warn("a result cannot be read", "match", m.id, "error", err)
 		return p.ack(in), nil
 	}
-	o := p.outcome(m, result)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.ChoiceTimeout)
-	defer cancel()
-	if err := p.record.ended(ctx, &o); err != nil {
+	o := p.outcome(t, m.answer.Choice, result)
+	if err := p.record.ended(p.life, &o); err != nil {
 		return nil, err
 	}
 	m.told = true
-	if err := p.sit(ctx).observe(ctx, &o); err != nil {
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+	defer cancel()
+	if err := seat.observe(ctx, &o); err != nil {
 		p.tell(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
 	}
 	p.mu.Lock()
-	p.stand.Add(o.Result, o.Points)
+	s.stand.Add(o.Result, o.Points)
 	if p.record != nil {
-		p.ended = append(p.ended, o)
+		s.ended = append(s.ended, o)
 	}
 	p.mu.Unlock()
-	p.tell(Event{Kind: Ended, Match: m.id, Round: m.round, Opponent: m.opponent, Result: o.Result.String(), Points: o.Points})
+	p.tell(Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points})
 	return p.ack(in), nil
+}
+
+// outcome turns a result into what the strategy is told. chosen is what the
+// agent answered, for a referee that does not repeat it.
+func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r protocol.Outcome) strategies.Outcome {
+	own := p.ID()
+	o := strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),
+	}
+	if r.Choices == nil {
+		o.Choice = chosen
+	}
+	o.Number, o.Drew = r.Drawn.Get()
+	switch {
+	case r.Status == protocol.StatusDraw:
+		o.Result, o.Points = game.Drawn, game.DrawPoints
+	case slices.Contains(r.Offenders, own):
+		o.Result = game.TechnicalLoss
+	case r.Winner == own:
+		o.Result, o.Points = game.Win, game.WinPoints
+	default:
+		o.Result = game.Loss
+	}
+	if points, told := r.Score[own]; told {
+		o.Points = points
+	}
+	return o
+}
+
+func parity(c protocol.Choice) game.Parity {
+	p, err := game.ParseParity(string(c))
+	if err != nil {
+		return game.NoParity // not told, or made in error
+	}
+	return p
 }
 
 func (p *Player) gameError(_ context.Context, in *wire.Inbound) (protocol.Message, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -21,6 +22,10 @@ const (
 	DefaultTimeout       = 10 * time.Second
 	DefaultChoiceTimeout = 30 * time.Second
 )
+
+// DefaultWatch is how long an agent goes without a word from its manager
+// before it asks.
+const DefaultWatch = 30 * time.Second
 
 // Config says who plays, and where. Factory, Endpoint, Manager and Caller are
 // required; the zero value of everything else has the meaning named with it.
@@ -53,8 +58,16 @@ type Config struct {
 	// Backoff is how calls to the manager are tried again; the zero value is
 	// game.LeagueBackoff. Registration goes on at its longest delay.
 	Backoff game.Backoff
-	// Once makes Run return when the league is complete.
+	// Once makes Run return when the league is complete. Otherwise the agent
+	// stays, and registers for the next one.
 	Once bool
+	// Watch is how often an agent that hears nothing asks the manager how the
+	// league stands, and how often it tries to register for the next league;
+	// default DefaultWatch, negative for never.
+	Watch time.Duration
+	// Barred keeps the strategy from being called at all: every match is lost
+	// as quarantined.
+	Barred bool
 	// Data is a directory for the journal and the history; empty keeps none.
 	Data string
 
@@ -78,21 +91,19 @@ type Player struct {
 	endpoint *wire.Endpoint
 	record   *record // nil without a data directory
 
-	me *wire.Identity
+	me   *wire.Identity
+	told string // the endpoint that the manager was told; Run's
 
-	mu        sync.Mutex
-	announced map[string]bool // referees that the manager has named
-	matches   map[string]*match
-	seat      *seat
-	index     map[string]int // of matches in the schedule
-	stand     strategies.Standing
-	ended     []strategies.Outcome           // for the history; only with a data directory
-	rebuild   []func(context.Context, *seat) // what a recovered seat is taken through
-	completed bool
+	life  context.Context // ends with Run; strategies are called in it
+	end   context.CancelFunc
+	heard atomic.Bool   // of the manager, since it was last looked after
+	done  chan struct{} // gets one for each league that is complete
+	again chan struct{} // asks for another registration
 
-	seatOnce sync.Mutex    // held while the seat is being made
-	done     chan struct{} // closed when the league is complete
-	again    chan struct{} // asks for another registration
+	mu         sync.Mutex
+	season     *season
+	ended      bool // Run has returned, or is about to
+	background sync.WaitGroup
 }
 
 // New returns an agent that has not registered yet. With a data directory it
@@ -107,8 +118,13 @@ func New(cfg Config) (*Player, error) {
 	defaults(&cfg)
 	p := &Player{
 		cfg: cfg, me: wire.NewIdentity(protocol.RolePlayer, cmp.Or(cfg.ID, cfg.Name)),
-		announced: make(map[string]bool), matches: make(map[string]*match),
-		done: make(chan struct{}), again: make(chan struct{}, 1),
+		season: newSeason(), done: make(chan struct{}, 1), again: make(chan struct{}, 1),
+	}
+	p.life, p.end = context.WithCancel(context.Background())
+	if cfg.Data != "" {
+		if err := p.recover(); err != nil {
+			return nil, fmt.Errorf("player: %w", err)
+		}
 	}
 	p.endpoint = &wire.Endpoint{
 		Codec: protocol.NewCodec(cfg.Mode), Sender: p.me.Sender, Now: cfg.Now, Log: cfg.Log,
@@ -116,11 +132,6 @@ func New(cfg Config) (*Player, error) {
 	}
 	if cfg.Mode == protocol.Tolerant {
 		p.endpoint.Default = acknowledge
-	}
-	if cfg.Data != "" {
-		if err := p.recover(); err != nil {
-			return nil, fmt.Errorf("player: %w", err)
-		}
 	}
 	return p, nil
 }
@@ -137,6 +148,9 @@ func defaults(cfg *Config) {
 	}
 	if cfg.Backoff == (game.Backoff{}) {
 		cfg.Backoff = game.LeagueBackoff()
+	}
+	if cfg.Watch == 0 {
+		cfg.Watch = DefaultWatch
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -159,31 +173,29 @@ func (p *Player) Refuse() jsonrpc.RefuseFunc { return p.endpoint.Refuse }
 func (p *Player) ID() string { return p.me.ID() }
 
 // Run registers and then plays until ctx ends or, with Once, until the league
-// is complete. When it returns, the strategy's seat is closed and everything
-// is on disk. It is called once. The error says why the agent could not take
-// part; the end of ctx is none.
+// is complete. When it returns, the strategy's seat is closed, everything is on
+// disk and nothing of the agent runs any more; the handler goes on to
+// acknowledge what still comes. It is called once. The error says why the agent
+// could not take part; the end of ctx is none.
 func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.finish()) }()
-	if p.ID() == "" {
-		if err := p.register(ctx); err != nil {
-			return ended(ctx, err)
-		}
+	defer context.AfterFunc(ctx, p.end)()
+	if err := p.join(ctx); err != nil {
+		return ended(ctx, err)
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-p.again:
-			if err := p.register(ctx); err != nil {
-				return ended(ctx, err)
-			}
-		case <-p.done:
-			if p.cfg.Once {
-				return nil
-			}
-			<-ctx.Done()
-			return nil
-		}
+	p.stay(ctx)
+	return nil
+}
+
+// Close gives up what an agent holds that is never run.
+func (p *Player) Close() error { return p.finish() }
+
+// inBackground runs something that Run waits for, unless it is too late.
+func (p *Player) inBackground(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		p.background.Go(do)
 	}
 }
 
@@ -195,16 +207,17 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// finish closes what the agent holds.
+// finish ends what is under way and closes what the agent holds.
 func (p *Player) finish() error {
 	p.mu.Lock()
-	seat := p.seat
+	p.ended = true
+	s := p.season
 	p.mu.Unlock()
-	var err error
-	if seat != nil {
-		err = seat.close()
-	}
-	return errors.Join(err, p.record.close(p.history()))
+	p.end()
+	p.background.Wait()
+	p.leave(s)
+	p.writeHistory(s)
+	return p.record.close()
 }
 
 func acknowledge(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil }

@@ -34,8 +34,9 @@ type seat struct {
 
 // Failure is something that a strategy did wrong.
 type Failure struct {
+	Op    strategies.Op
 	Fault game.Fault
-	Err   *strategies.Error
+	Err   error
 }
 
 // errLeft is the answer of a seat that has been closed.
@@ -150,16 +151,7 @@ func (s *seat) fail(op strategies.Op, err error) game.Fault {
 	if strategies.EndsSeat(op, f) {
 		s.out, s.why = f, err
 	}
-	var typed *strategies.Error
-	if !errors.As(err, &typed) {
-		info := s.factory.Info()
-		source := info.Source
-		if source == "" {
-			source = info.Name
-		}
-		typed = &strategies.Error{Source: source, Op: op, Err: err}
-	}
-	s.failures = append(s.failures, Failure{Fault: f, Err: typed})
+	s.failures = append(s.failures, Failure{Op: op, Fault: f, Err: err})
 	return f
 }
 

@@ -1,0 +1,271 @@
+package referee_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+// reporting plays a match under a manager that answers the first reports as
+// given, and then takes them.
+func reporting(t *testing.T, first []script, check func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		n := 0
+		r.agent("manager", except(keeps, protocol.TypeMatchResultReport, func(ctx context.Context, h *heard) jsonrpc.Response {
+			if n++; n <= len(first) {
+				return first[n-1](ctx, h)
+			}
+			return keeps(ctx, h)
+		}))
+		r.agent("P01", plays("even"))
+		r.agent("P02", plays("odd"))
+		r.run()
+		r.must(round(match("R1M1", "P01", "P02")))
+		r.reports(1)
+		time.Sleep(10 * time.Minute) // of the bubble: for whatever may still come
+		check(t, r)
+		r.end()
+	})
+}
+
+func (r *rig) alarms() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, e := range r.events {
+		if e.Kind == referee.Alarm {
+			n++
+		}
+	}
+	return n
+}
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	wrong := answering(refuse(5001, obj{"error_code": "E012"}))
+	notYet := func(context.Context, *heard) jsonrpc.Response {
+		return say(obj{"message_type": "MATCH_RESULT_ACK", "recorded": false})
+	}
+	duplicate := func(data obj) []script {
+		return []script{answering(refuse(5003, with(data, "error_code", "E041", "message_type", "LEAGUE_ERROR")))}
+	}
+	var long []script
+	for _, s := range []script{hangs, answering(jsonrpc.Response{Status: 503, Body: []byte("busy")}), answering(jsonrpc.Response{Status: 500, Body: []byte("x")}),
+		answering(refuse(-32603, obj{"error_code": "E049"})), answering(jsonrpc.Response{Body: []byte("garbage")}), notYet} {
+		long = append(long, s, s)
+	}
+	for _, tt := range []struct {
+		name             string
+		first            []script
+		reports, signups int
+		alarms           int
+	}{
+		{"taken", nil, 1, 1, 0},
+		{"taken in the end", long, 13, 1, 0},
+		{"the same result already", duplicate(obj{"same_result": true}), 1, 1, 0},
+		{"the same result already, in the context", duplicate(obj{"context": obj{"same_result": true}}), 1, 1, 0},
+		{"another result", duplicate(obj{"same_result": false}), 1, 1, 1},
+		{"a duplicate, of what is not said", duplicate(obj{}), 1, 1, 0},
+		{"given to another referee", []script{answering(refuse(5002, obj{"error_code": "E040"}))}, 1, 1, 0},
+		{"refused", []script{answering(refuse(-32602, obj{"error_code": "E046"}))}, 1, 1, 1},
+		{"token forgotten", []script{wrong}, 2, 2, 0},
+		{"token never right", []script{wrong, wrong, wrong}, 2, 2, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			reporting(t, tt.first, func(t *testing.T, r *rig) {
+				reports := r.all("manager", protocol.TypeMatchResultReport)
+				if len(reports) != tt.reports || len(r.all("manager", protocol.TypeRefereeRegisterRequest)) != tt.signups || r.alarms() != tt.alarms {
+					t.Errorf("%d reports, %d registrations, %d alarms", len(reports), len(r.all("manager", protocol.TypeRefereeRegisterRequest)), r.alarms())
+				}
+				for i, h := range reports[1:] {
+					if h.id == reports[0].id || h.ConversationID != reports[0].ConversationID {
+						t.Errorf("report %d has id %s and conversation %s", i+1, h.id, h.ConversationID)
+					}
+				}
+				if n := len(r.all("P01", protocol.TypeGameOver)); n != 1 {
+					t.Errorf("GAME_OVER goes out %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// The manager does not announce again what it has, so it has lost the report.
+func TestAMatchAnnouncedAgainIsNotPlayedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		draws := 0
+		r := newRig(t, func(c *referee.Config) { c.Draw = func(referee.Match) (int, error) { draws++; return draws, nil } })
+		r.agent("manager", keeps)
+		release := make(chan struct{})
+		r.agent("P01", except(plays("even"), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+			<-release
+			return chooses(h, "even")
+		}))
+		r.agent("P02", plays("odd"))
+		r.run()
+		again := func() { r.must(round(match("R1M1", "P01", "P02"))) }
+		again()
+		again()
+		synctest.Wait()
+		again() // while it is under way
+		close(release)
+		r.reports(1)
+		synctest.Wait()
+		again()
+		reports := r.reports(2)
+		synctest.Wait()
+		if first, second := reports[0].body["result"], reports[1].body["result"]; len(r.all("manager", protocol.TypeMatchResultReport)) != 2 ||
+			first.(obj)["details"].(obj)["drawn_number"] != 1.0 || second.(obj)["details"].(obj)["drawn_number"] != 1.0 {
+			t.Errorf("reported %v and %v", first, second)
+		}
+		if log := strings.Join(r.log(), "\n"); draws != 1 || strings.Count(log, "GAME_INVITATION") != 2 || strings.Count(log, "GAME_OVER") != 2 {
+			t.Errorf("%d draws; heard\n%s", draws, log)
+		}
+		r.end()
+	})
+}
+
+func TestTheEndOfTheLeagueEndsRun(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		s     script
+		lasts time.Duration
+	}{
+		{"all reported", keeps, 0},
+		{"a report that is never taken", except(keeps, protocol.TypeMatchResultReport, hangs), 10 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				r.agent("manager", tt.s)
+				r.agent("P01", plays("even"))
+				r.agent("P02", plays("odd"))
+				r.run()
+				r.must(round(match("R1M1", "P01", "P02")))
+				r.reports(1)
+				synctest.Wait()
+				ack := r.must(completed())
+				if ack["message_type"] != "LEAGUE_COMPLETED_ACK" || ack["referee_id"] != "REF01" {
+					t.Errorf("the acknowledgement is %v", ack)
+				}
+				said := time.Now()
+				if err := <-r.result; err != nil || time.Since(said) != tt.lasts {
+					t.Errorf("Run ended after %v with %v", time.Since(said), err)
+				}
+				r.must(completed()) // a repeat is acknowledged
+				if _, refused := r.send(round(match("R2M1", "P01", "P02"))); refused == nil {
+					t.Error("a match is taken on after the end of the league")
+				}
+				r.result <- nil
+				r.end()
+			})
+		})
+	}
+}
+
+// A referee that is told to stop leaves nothing behind, wherever it is: the
+// bubble fails if a goroutine is left.
+func TestStoppingEndsEverything(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		manager script
+		player  script
+	}{
+		{"registering", hangs, plays("odd")},
+		{"inviting", keeps, hangs},
+		{"between retries", keeps, answering(jsonrpc.Response{Status: 503, Body: []byte("busy")})},
+		{"asking", keeps, except(plays("odd"), protocol.TypeChooseParityCall, hangs)},
+		{"awaiting a post", keeps, except(plays("odd"), protocol.TypeGameInvitation, answering(say(obj{"status": "ACKNOWLEDGED"})))},
+		{"telling", keeps, except(plays("odd"), protocol.TypeGameOver, hangs)},
+		{"reporting", except(keeps, protocol.TypeMatchResultReport, hangs), plays("odd")},
+		{"registering again", func() script {
+			signups := 0
+			return func(ctx context.Context, h *heard) jsonrpc.Response {
+				if h.MessageType == protocol.TypeMatchResultReport {
+					return refuse(5001, obj{"error_code": "E012"})
+				}
+				if signups++; signups > 1 {
+					return hangs(ctx, h)
+				}
+				return keeps(ctx, h)
+			}
+		}(), plays("odd")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				r.agent("manager", tt.manager)
+				r.agent("P01", plays("even"))
+				r.agent("P02", tt.player)
+				r.launch()
+				synctest.Wait()
+				if slices.ContainsFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Registered }) {
+					r.must(round(match("R1M1", "P01", "P02")))
+				}
+				synctest.Wait()
+				begun := time.Now()
+				r.end()
+				if took := time.Since(begun); took != 0 {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+func TestRegistration(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		answer jsonrpc.Response
+		want   string
+	}{
+		{"rejected", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "REJECTED", "reason": "League already started"}), "League already started"},
+		{"full", refuse(1001, obj{"error_code": "E020"}), "E020"},
+		{"a bad id", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "ACCEPTED", "referee_id": "../x", "auth_token": "t", "league_id": "cup"}), "which is none"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil)
+				tries := 0
+				r.agent("manager", func(context.Context, *heard) jsonrpc.Response {
+					if tries++; tries < 6 { // the manager is about to start
+						return jsonrpc.Response{Status: 503, Body: []byte("busy")}
+					}
+					return tt.answer
+				})
+				r.cfg.Backoff.Retries, r.cfg.Backoff.First, r.cfg.Backoff.Most = 1, time.Second, time.Second
+				r.launch()
+				err := <-r.result
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("Run returns %v", err)
+				}
+				ids := make(map[string]bool)
+				for _, h := range r.all("manager", protocol.TypeRefereeRegisterRequest) {
+					ids[h.id+h.ConversationID] = true
+				}
+				if len(ids) != 1 || tries != 6 {
+					t.Errorf("%d tries under %d ids", tries, len(ids))
+				}
+				r.result <- nil
+				r.end()
+			})
+		})
+	}
+}

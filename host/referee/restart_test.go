@@ -1,0 +1,195 @@
+package referee_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+const journalFile = "data/referees/REF01/journal"
+
+// season plays a match that is drawn, one that is lost and one that both lose,
+// on a data directory, and returns the draws that were made.
+func season(t *testing.T, dir string, draw func(referee.Match) (int, error), announce bool) (log []string, results map[string]string) {
+	t.Helper()
+	r := newRig(t, func(c *referee.Config) { c.Data, c.Draw = dir, draw })
+	r.agent("manager", keeps)
+	no := answering(refuse(7, obj{"error_code": "E007"}))
+	for i, s := range []script{plays("even"), plays("odd"), plays("even"), except(plays("odd"), protocol.TypeChooseParityCall, no), no, no} {
+		r.agent(fmt.Sprintf("P%02d", i+1), s)
+	}
+	r.run()
+	if announce {
+		r.must(round(match("R1M1", "P01", "P02"), match("R1M2", "P03", "P04"), match("R1M3", "P05", "P06")))
+		r.reports(3)
+	}
+	synctest.Wait()
+	results = make(map[string]string)
+	for _, h := range r.all("manager", protocol.TypeMatchResultReport) {
+		result := fmt.Sprint(h.body["result"])
+		if before, twice := results[h.MatchID]; twice && before != result {
+			t.Errorf("%s is reported as %s and as %s", h.MatchID, before, result)
+		}
+		results[h.MatchID] = result
+	}
+	log = r.log()
+	r.end()
+	return log, results
+}
+
+// The process may die after any event of the journal. Whatever was journaled
+// holds, and every match is finished with one result.
+func TestACutAfterEveryEventOfTheJournal(t *testing.T) {
+	t.Parallel()
+	whole := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		_, results := season(t, whole, func(referee.Match) (int, error) { return 4, nil }, true)
+		if len(results) != 3 {
+			t.Fatalf("reported %v", results)
+		}
+	})
+	journal, err := os.ReadFile(filepath.Join(whole, journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(journal, []byte("\n"))
+	lines = lines[:len(lines)-1] // nothing follows the last newline
+	if want := 1 + 1 + 1 + 3 + 3; len(lines) != want { // registered, assigned, chosen once, finished, reported
+		t.Fatalf("the journal has %d events, want %d:\n%s", len(lines), want, journal)
+	}
+	for cut := range len(lines) + 1 {
+		for _, torn := range []bool{false, true} {
+			if torn && cut == len(lines) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%d of %d, torn %v", cut, len(lines), torn), func(t *testing.T) {
+				t.Parallel()
+				left := bytes.Join(lines[:cut], nil)
+				if torn {
+					left = append(left, lines[cut][:len(lines[cut])/2]...)
+				}
+				resume(t, left, bytes.Join(lines[:cut], nil))
+			})
+		}
+	}
+}
+
+// resume goes on with what is left of a journal.
+func resume(t *testing.T, left, held []byte) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, journalFile)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, journalFile), left, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	has := func(event, match string) bool {
+		for _, line := range strings.Split(string(held), "\n") {
+			if strings.Contains(line, " "+event+" ") && strings.Contains(line, match) {
+				return true
+			}
+		}
+		return false
+	}
+	synctest.Test(t, func(t *testing.T) {
+		draws := 0
+		log, results := season(t, dir, func(referee.Match) (int, error) { draws++; return 7, nil }, !has("assigned", "R1M1"))
+		number, once := "drawn_number:7", 1
+		if has("finished", "R1M1") {
+			number, once = "drawn_number:4", 0
+		}
+		if draws != once {
+			t.Errorf("%d draws, want %d", draws, once)
+		}
+		if result, reported := results["R1M1"]; reported == has("reported", "R1M1") || reported && !strings.Contains(result, number) {
+			t.Errorf("R1M1 is reported as %q, want %s", result, number)
+		}
+		for _, id := range []string{"R1M2", "R1M3"} {
+			if _, reported := results[id]; reported == has("reported", id) {
+				t.Errorf("%s: reported %v", id, reported)
+			}
+		}
+		asked := 0
+		for _, line := range log {
+			if line == "P01 CHOOSE_PARITY_CALL" {
+				asked++
+			}
+		}
+		if want := has("chosen", "R1M1") || has("finished", "R1M1"); (asked == 0) != want {
+			t.Errorf("P01 is asked %d times", asked)
+		}
+	})
+	journal, err := os.ReadFile(filepath.Join(dir, journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"R1M1", "R1M2", "R1M3"} {
+		finished, reported := 0, 0
+		for _, line := range strings.Split(string(journal), "\n") {
+			if strings.Contains(line, " finished ") && strings.Contains(line, id) {
+				finished++
+			}
+			if strings.Contains(line, " reported ") && strings.Contains(line, id) {
+				reported++
+			}
+		}
+		if finished != 1 || reported != 1 {
+			t.Errorf("%s is finished %d times and reported %d times:\n%s", id, finished, reported, journal)
+		}
+	}
+}
+
+// A referee that starts again shows the token it has, keeps the conversations
+// of its matches, and gives up a league that the manager has forgotten.
+func TestARestartRenewsTheRegistration(t *testing.T) {
+	t.Parallel()
+	for _, other := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another league %v", other), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, func(c *referee.Config) { c.Data = dir })
+				r.agent("manager", keeps)
+				r.agent("P01", hangs)
+				r.agent("P02", hangs)
+				r.run()
+				r.must(round(match("R1M1", "P01", "P02")))
+				synctest.Wait()
+				conversation := r.all("P01", protocol.TypeGameInvitation)[0].ConversationID
+				r.end()
+
+				r = newRig(t, func(c *referee.Config) { c.Data = dir })
+				r.agent("manager", func(ctx context.Context, h *heard) jsonrpc.Response {
+					if h.MessageType == protocol.TypeRefereeRegisterRequest && other {
+						return say(obj{"status": "ACCEPTED", "referee_id": "REF02", "auth_token": "tok-REF02-x", "league_id": "cup2"})
+					}
+					return keeps(ctx, h)
+				})
+				r.agent("P01", plays("even"))
+				r.agent("P02", plays("odd"))
+				r.run()
+				signup := r.all("manager", protocol.TypeRefereeRegisterRequest)[0]
+				if signup.AuthToken != refereeToken || signup.Sender != "referee:REF01" {
+					t.Errorf("registers again as %s with %q", signup.Sender, signup.AuthToken)
+				}
+				r.reports(1)
+				if got := r.all("P01", protocol.TypeGameOver)[0].ConversationID; got != conversation {
+					t.Errorf("the match goes on in conversation %s, not %s", got, conversation)
+				}
+				if other && r.ref.ID() != "REF02" {
+					t.Errorf("the referee is still %s", r.ref.ID())
+				}
+				r.end()
+			})
+		})
+	}
+}

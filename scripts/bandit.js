@@ -1,6 +1,6 @@
 // Bandit: tries simple tactics on every opponent and sticks to what pays
 //
-// A bandit with several arms, each a tactic of one line. After a match it is
+// A bandit with four arms, each a tactic of one line. After a match it is
 // known what the opponent chose, so every tactic can be scored, not only the one
 // that was played: it scores if its choice would have differed. Old scores fade,
 // because opponents learn too. Now and then an arm is pulled at random, and more
@@ -8,13 +8,11 @@
 
 const opposite = (choice) => (choice === "even" ? "odd" : "even");
 
-// Each tactic is given my last choice and theirs.
-const tactics = [
-  (mine, theirs) => mine,             // stay, and let them step around me
-  (mine, theirs) => opposite(theirs), // they stay
-  (mine, theirs) => theirs,           // they switch
-  (mine, theirs) => opposite(mine),   // they copy me
-];
+// The arms, given my last choice and theirs.
+const STAY = 0;      // play mine, and let them step around me
+const THEY_STAY = 1; // play the opposite of theirs
+const THEY_TURN = 2; // play theirs
+const THEY_COPY = 3; // play the opposite of mine
 
 const FADE = 0.8; // what a score is worth one match later
 const EXPLORE = { worked: 0.05, clashed: 0.25 }; // how often an arm is pulled at random
@@ -26,8 +24,8 @@ function choose(turn) {
 
   let arm = best(file.scores);
   const explore = file.mine === file.theirs ? EXPLORE.clashed : EXPLORE.worked;
-  if (Math.random() < explore) arm = Math.floor(Math.random() * tactics.length);
-  return tactics[arm](file.mine, file.theirs);
+  if (Math.random() < explore) arm = Math.floor(Math.random() * file.scores.length);
+  return pull(arm, file.mine, file.theirs);
 }
 
 function observe(outcome) {
@@ -35,13 +33,25 @@ function observe(outcome) {
   if (mine === null || theirs === null) return; // a technical loss
   const file = fileOf(outcome.opponent);
   if (file.mine !== null) {
-    for (let arm = 0; arm < tactics.length; arm++) {
-      const differs = tactics[arm](file.mine, file.theirs) !== theirs;
-      file.scores[arm] = FADE * file.scores[arm] + (differs ? 1 : 0);
-    }
+    const { scores } = file;
+    const mineDiffers = file.mine !== theirs ? 1 : 0;
+    const theirsDiffers = file.theirs !== theirs ? 1 : 0;
+    scores[STAY] = FADE * scores[STAY] + mineDiffers;
+    scores[THEY_STAY] = FADE * scores[THEY_STAY] + 1 - theirsDiffers;
+    scores[THEY_TURN] = FADE * scores[THEY_TURN] + theirsDiffers;
+    scores[THEY_COPY] = FADE * scores[THEY_COPY] + 1 - mineDiffers;
   }
   file.mine = mine;
   file.theirs = theirs;
+}
+
+function pull(arm, mine, theirs) {
+  switch (arm) {
+    case STAY: return mine;
+    case THEY_STAY: return opposite(theirs);
+    case THEY_TURN: return theirs;
+    case THEY_COPY: return opposite(mine);
+  }
 }
 
 // best returns the arm with the highest score, the first of those level.
@@ -55,6 +65,6 @@ function best(scores) {
 
 function fileOf(opponent) {
   let file = files.get(opponent);
-  if (file === undefined) files.set(opponent, (file = { scores: tactics.map(() => 0), mine: null, theirs: null }));
+  if (file === undefined) files.set(opponent, (file = { scores: [0, 0, 0, 0], mine: null, theirs: null }));
   return file;
 }

@@ -37,15 +37,16 @@ function choose(turn)
   if k == nil or k.last == nil then
     return 0.5
   end
-  local best
-  for i, adviser in ipairs(advisers) do
-    k.expected[i] = adviser(k.last, k.in_role[turn.role])
-    if k.expected[i] and (best == nil or k.trust[i] > k.trust[best]) then
+  local last, same, trust, expected, best = k.last, k.in_role[turn.role], k.trust, k.expected, nil
+  for i = 1, #advisers do
+    local said = advisers[i](last, same)
+    expected[i] = said
+    if said and (best == nil or trust[i] > trust[best]) then
       best = i
     end
   end
-  local answer = opposite(k.expected[best])
-  if k.last.choice == k.last.opponent_choice and answer ~= k.last.choice then
+  local answer = opposite(expected[best])
+  if last.choice == last.opponent_choice and answer ~= last.choice then
     -- Both of us may be about to change. Let a coin decide, or we go on alike.
     return answer == "even" and 0.7 or 0.3
   end
@@ -58,8 +59,11 @@ function observe(outcome)
     return -- nothing to learn from: a technical loss, or we were not told
   end
   local k = about(outcome.opponent)
-  for i, said in pairs(k.expected) do
-    k.trust[i] = FADE * k.trust[i] + (said == theirs and 1 or -1)
+  local trust, expected = k.trust, k.expected
+  for i = 1, #advisers do
+    if expected[i] then
+      trust[i] = FADE * trust[i] + (expected[i] == theirs and 1 or -1)
+    end
   end
   k.last = outcome -- an outcome may be kept: it is ours
   k.in_role[outcome.role] = outcome

@@ -83,15 +83,11 @@ func playLive(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(c.Context, p, c)
+	cat, e, err := loadStrategy(p, c, c.String(flagStrategy))
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	e, err := cat.Resolve(c.String(flagStrategy))
-	if err != nil {
-		return named(err)
-	}
 	s, err := seed(p, c)
 	if err != nil {
 		return err

@@ -57,15 +57,11 @@ func benchStrategy(p *process, c *cli.Context) error {
 	if d := c.Duration(flagFor); d <= 0 || d > time.Hour {
 		return usagef("--%s is %v, want more than nothing and at most 1h", flagFor, d)
 	}
-	cat, err := loadCatalog(c.Context, p, c)
+	cat, e, err := loadStrategy(p, c, args[0])
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	e, err := cat.Resolve(args[0])
-	if err != nil {
-		return named(err)
-	}
 	t, err := timeDecisions(c.Context, p, e.Factory, c.Duration(flagFor))
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -45,15 +44,11 @@ func checkStrategy(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(c.Context, p, c)
+	cat, e, err := loadStrategy(p, c, args[0])
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	e, err := cat.Resolve(args[0])
-	if err != nil {
-		return named(err)
-	}
 	l, err := limits(c)
 	if err != nil {
 		return err
@@ -85,9 +80,7 @@ func checkStrategy(p *process, c *cli.Context) error {
 
 func printVerdict(w io.Writer, format string, v verdict) error {
 	if format == "json" {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
+		return printJSON(w, v)
 	}
 	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
 	for _, f := range v.Findings {

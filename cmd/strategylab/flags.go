@@ -70,6 +70,21 @@ func loadCatalog(ctx context.Context, p *process, c *cli.Context) (*catalog.Cata
 	return cat, nil
 }
 
+// loadStrategy loads the catalogue, which the caller closes, and finds in it
+// the strategy that the command line names.
+func loadStrategy(p *process, c *cli.Context, target string) (*catalog.Catalog, catalog.Entry, error) {
+	cat, err := loadCatalog(c.Context, p, c)
+	if err != nil {
+		return nil, catalog.Entry{}, err
+	}
+	e, err := cat.Resolve(target)
+	if err != nil {
+		_ = cat.Close() // the name is the error to tell
+		return nil, catalog.Entry{}, named(err)
+	}
+	return cat, e, nil
+}
+
 // named turns a catalogue's error about a name on the command line into a
 // mistake of the command line, unless the strategy itself is at fault.
 func named(err error) error {

@@ -172,3 +172,37 @@ func TestLeagueCommand(t *testing.T) {
 		}
 	}
 }
+
+// The curl lines of docs/league.md work as printed, but for the port.
+func TestCurlExamples(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	page, err := os.ReadFile("../../docs/league.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--probe", "off")
+	url := manager.until("listening")["manager"].(string)
+	wants := []string{`"player_id":"P01"`, "AUTH_TOKEN_MISSING"}
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "curl ") {
+			continue
+		}
+		if len(wants) == 0 {
+			t.Fatalf("an example without an expectation: %s", line)
+		}
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(line, "http://127.0.0.1:8000/mcp", url, 1)).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), wants[0]) {
+			t.Errorf("%s gave %s, %v; want %s", line, out, err, wants[0])
+		}
+		wants = wants[1:]
+	}
+	if len(wants) > 0 {
+		t.Errorf("no example gives %q", wants)
+	}
+	manager.signal(syscall.SIGINT)
+	manager.ended()
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -61,9 +60,7 @@ func match(p *process, c *cli.Context) error {
 		return err
 	}
 	if format == "json" {
-		enc := json.NewEncoder(p.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(report.Run{Plan: plan, Estimates: est}.Document().Pairs[0])
+		return printJSON(p.stdout, report.Run{Plan: plan, Estimates: est}.Document().Pairs[0])
 	}
 	return writeMatch(p.stdout, plan, est)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,6 +39,13 @@ func (p *process) logger(level slog.Level) *slog.Logger {
 // warn tells the user something that does not stop the command.
 func (p *process) warn(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "strategylab: warning: "+format+"\n", args...)
+}
+
+// printJSON writes a value as indented JSON.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // run carries out one command line and returns the exit code.

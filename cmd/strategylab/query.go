@@ -114,7 +114,5 @@ func queryLeague(p *process, c *cli.Context) error {
 	if !ok || r.Data == nil {
 		return fmt.Errorf("query %s: the answer holds no data", args[0])
 	}
-	enc := json.NewEncoder(p.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(json.RawMessage(r.Data))
+	return printJSON(p.stdout, json.RawMessage(r.Data))
 }

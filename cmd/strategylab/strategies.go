@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -67,9 +66,7 @@ func listStrategies(p *process, c *cli.Context) error {
 			}
 			list = append(list, l)
 		}
-		enc := json.NewEncoder(p.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return printJSON(p.stdout, list)
 	}
 	return writeList(p.stdout, cat.Entries())
 }
@@ -91,15 +88,11 @@ func showStrategy(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalog(c.Context, p, c)
+	cat, e, err := loadStrategy(p, c, args[0])
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	e, err := cat.Resolve(args[0])
-	if err != nil {
-		return named(err)
-	}
 	fmt.Fprintf(p.stdout, "%s (%s)\n", e.Info.Name, e.Info.Kind)
 	for _, text := range []string{e.Info.Title, e.Info.Description} {
 		if text != "" {

@@ -9,6 +9,8 @@ package budget
 
 import (
 	"context"
+	"errors"
+	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -25,12 +27,27 @@ type Limits struct {
 	Instructions int64
 }
 
+// ErrMemory is why a call was interrupted during which the heap has grown by
+// more than MaxGrowth.
+var ErrMemory = errors.New("filled too much memory")
+
 // Default limits. An honest script takes microseconds and hundreds of
 // instructions.
 const (
 	DefaultTime         = time.Second
 	DefaultInstructions = 5_000_000
 )
+
+// MaxGrowth is by how many bytes the heap of the process may grow during one
+// call that lasts suspiciously long. Such a call is interrupted before it can
+// starve the host: this is what bounds a script that fills memory with
+// something no other guard counts. Which call of several is to blame cannot be
+// told, so only those are looked at that have run for far longer than an
+// honest one.
+const MaxGrowth = 256 << 20
+
+// suspicious is after how many ticks a call is looked at for that.
+const suspicious = 4
 
 // OrDefaults replaces limits that are not positive by the defaults.
 func (l Limits) OrDefaults() Limits {
@@ -48,6 +65,7 @@ func (l Limits) OrDefaults() Limits {
 type Watchdog struct {
 	tick  time.Duration
 	ticks int // that a call may take
+	heap  func() uint64
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -63,7 +81,7 @@ type Watchdog struct {
 // for an endless loop.
 func NewWatchdog(limit time.Duration) *Watchdog {
 	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
-	return &Watchdog{tick: tick, ticks: int((limit + tick - 1) / tick), guards: make(map[*Guard]struct{})}
+	return &Watchdog{tick: tick, ticks: int((limit + tick - 1) / tick), heap: heapSize, guards: make(map[*Guard]struct{})}
 }
 
 // Guard registers one seat. interrupt makes the call under way return soon;
@@ -112,7 +130,7 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 		}
 		w.mu.Unlock()
 		for _, g := range guards {
-			g.check(w.ticks)
+			g.check(w.ticks, w.heap)
 		}
 	}
 }
@@ -125,8 +143,9 @@ type Guard struct {
 	mu      sync.Mutex
 	ctx     context.Context
 	running bool
-	ticks   int   // at which the watchdog has found this call running
-	cause   error // why it was interrupted
+	ticks   int    // at which the watchdog has found this call running
+	heap    uint64 // size of the heap when it was first found
+	cause   error  // why it was interrupted
 }
 
 // Enter begins a call. The call is interrupted when its time is up or when ctx
@@ -138,7 +157,7 @@ func (g *Guard) Enter(ctx context.Context) {
 }
 
 // Leave ends a call. If the call was interrupted it returns why:
-// context.DeadlineExceeded for the budget, or the context's cause. The
+// context.DeadlineExceeded for the time budget, ErrMemory, or the context's cause. The
 // interrupt has landed by then, and the caller may clear it.
 func (g *Guard) Leave() error {
 	g.mu.Lock()
@@ -154,7 +173,7 @@ func (g *Guard) Release() {
 	delete(g.dog.guards, g)
 }
 
-func (g *Guard) check(allowed int) {
+func (g *Guard) check(allowed int, heap func() uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -164,9 +183,22 @@ func (g *Guard) check(allowed int) {
 		g.cause = context.Cause(g.ctx)
 	case g.ticks > allowed: // the first tick may have come at once
 		g.cause = context.DeadlineExceeded
+	case g.ticks >= suspicious && heap() > g.heap+MaxGrowth:
+		g.cause = ErrMemory
 	default:
+		if g.ticks == 0 {
+			g.heap = heap()
+		}
 		g.ticks++
 		return
 	}
 	g.interrupt()
+}
+
+// heapSize returns how much memory objects take up, the dead ones that have
+// not been swept yet included.
+func heapSize() uint64 {
+	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
 }

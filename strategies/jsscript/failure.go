@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // maxMessage bounds an error's text, in bytes.
@@ -100,8 +101,11 @@ func textOf(v goja.Value) string {
 	if s, ok := v.(goja.String); ok && s.Length() > 2*maxMessage {
 		v = s.Substring(0, 2*maxMessage)
 	}
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return "undefined"
+	case *goja.Symbol:
+		return "Symbol(" + v.String() + ")"
 	}
 	return v.String()
 }
@@ -125,9 +129,12 @@ func missingHint(name, message string) string {
 }
 
 // overtime says that a call was stopped by the watchdog, and why.
-func (f *factory) overtime(ctx context.Context, line int) *failure {
+func (f *factory) overtime(ctx context.Context, cause error, line int) *failure {
 	if ctx.Err() != nil {
 		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))}
+	}
+	if errors.Is(cause, budget.ErrMemory) {
+		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrBudget, cause)}
 	}
 	return &failure{
 		line: line, over: true, hint: "is there a loop that never ends?",

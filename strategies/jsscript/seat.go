@@ -31,7 +31,12 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 		_ = st.Close()
 		return nil, err
 	}
-	if _, ok := st.hook("choose"); !ok {
+	_, ok, err := st.hook(ctx, strategies.OpLoad, "choose")
+	if err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	if !ok {
 		_ = st.Close()
 		return nil, f.fail(strategies.OpLoad, failAt(0,
 			"every strategy has function choose(turn) { ... }", "there is no function choose"))
@@ -43,32 +48,52 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 // once, after start.
 func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	s.diary = newDiary(s.sandbox.vm)
-	if start, ok := s.hook("start"); ok {
+	start, ok, err := s.hook(ctx, strategies.OpStart, "start")
+	if err != nil {
+		return err
+	}
+	if ok {
 		f, _ := goja.AssertFunction(start)
 		if _, err := s.call(ctx, strategies.OpStart, f, []goja.Value{setupObject(s.sandbox.vm, setup)}); err != nil {
 			return err
 		}
 	}
-	choose, ok := s.hook("choose")
+	choose, ok, err := s.hook(ctx, strategies.OpStart, "choose")
+	if err != nil {
+		return err
+	}
 	if !ok {
 		return s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
 	}
 	s.choose, _ = goja.AssertFunction(choose)
 	s.observe = goja.Undefined()
-	if observe, ok := s.hook("observe"); ok {
+	observe, ok, err := s.hook(ctx, strategies.OpStart, "observe")
+	if err != nil {
+		return err
+	}
+	if ok {
 		s.observe = observe
 	}
 	return nil
 }
 
-// hook returns a function of the script's, declared in whatever way.
-func (s *seat) hook(name string) (v goja.Value, ok bool) {
-	// A variable that is never initialised throws; so may a getter.
-	if ex := s.sandbox.vm.Try(func() { v = s.sandbox.vm.Get(name) }); ex != nil {
-		return nil, false
+// hook returns a function of the script's, declared in whatever way. It is
+// looked up within the budget: what looks like a variable may be a getter,
+// which is code of the script's.
+func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Value, bool, error) {
+	vm := s.sandbox.vm
+	v, err := s.call(ctx, op, func(goja.Value, ...goja.Value) (v goja.Value, err error) {
+		// A variable that is never initialised throws; it is no function.
+		if ex := vm.Try(func() { v = vm.Get(name) }); ex != nil {
+			return nil, nil
+		}
+		return v, nil
+	}, nil)
+	if err != nil {
+		return nil, false, err
 	}
-	_, ok = goja.AssertFunction(v)
-	return v, ok
+	_, ok := goja.AssertFunction(v)
+	return v, ok, nil
 }
 
 // Choose asks the script.
@@ -125,7 +150,7 @@ func (s *seat) retire(why error) {
 // call runs a function within the budget. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
 	if ctx.Err() != nil {
-		return nil, s.settle(op, s.factory.overtime(ctx, 0))
+		return nil, s.settle(op, s.factory.overtime(ctx, nil, 0))
 	}
 	b := s.sandbox
 	b.begin()
@@ -136,7 +161,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args
 		if failed != nil {
 			line = failed.line
 		}
-		failed = s.factory.overtime(ctx, line)
+		failed = s.factory.overtime(ctx, cause, line)
 	}
 	b.end()
 	if failed != nil {

@@ -19,13 +19,17 @@ func newOpponents[S any](field []string) opponents[S] {
 // not known, is an id like any other. The pointer stays good for the seat's
 // life.
 func (o *opponents[S]) at(id string) *S {
-	if n := playerNumber(id); uint(n) < uint(len(o.numbered)) {
+	if n := twoDigits(id); uint(n) < uint(len(o.numbered)) {
 		return &o.numbered[n]
 	}
-	return o.atName(id)
+	return o.atOther(id)
 }
 
-func (o *opponents[S]) atName(id string) *S {
+// atOther is at for the ids that are not two digits.
+func (o *opponents[S]) atOther(id string) *S {
+	if n := threeDigits(id); uint(n) < uint(len(o.numbered)) {
+		return &o.numbered[n]
+	}
 	if s, ok := o.named[id]; ok {
 		return s
 	}
@@ -37,16 +41,29 @@ func (o *opponents[S]) atName(id string) *S {
 	return s
 }
 
-// playerNumber returns the n of which id is the game.PlayerID, "P00" and up to
-// three digits, or -1. No two ids have the same number: "P7", "P007" and
-// "P07x" have none.
-func playerNumber(id string) int {
-	if len(id) != 3 && (len(id) != 4 || id[1] == '0') || id[0] != 'P' {
+// twoDigits returns the n of which id is the game.PlayerID, "P00" to "P99", or
+// -1. It is apart from threeDigits, and has no loop, so that the compiler makes
+// it part of the lookup.
+func twoDigits(id string) int {
+	if len(id) != 3 || id[0] != 'P' {
+		return -1
+	}
+	tens, ones := id[1]-'0', id[2]-'0'
+	if tens > 9 || ones > 9 {
+		return -1
+	}
+	return int(tens)*10 + int(ones)
+}
+
+// threeDigits returns the n of which id is the game.PlayerID, "P100" to "P999",
+// or -1.
+func threeDigits(id string) int {
+	if len(id) != 4 || id[0] != 'P' || id[1] == '0' {
 		return -1
 	}
 	n := 0
-	for i := 1; i < len(id); i++ {
-		digit := id[i] - '0'
+	for _, c := range []byte(id[1:]) {
+		digit := c - '0'
 		if digit > 9 {
 			return -1
 		}

@@ -8,18 +8,24 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-func TestPlayerNumber(t *testing.T) {
+// No two ids may be read as the same number.
+func TestIDsAsNumbers(t *testing.T) {
 	t.Parallel()
 	for seat := range 999 {
-		if got := playerNumber(game.PlayerID(seat)); got != seat+1 {
-			t.Fatalf("playerNumber(%q) = %d, want %d", game.PlayerID(seat), got, seat+1)
+		id, two, three := game.PlayerID(seat), seat+1, -1
+		if seat+1 > 99 {
+			two, three = three, two
+		}
+		if gotTwo, gotThree := twoDigits(id), threeDigits(id); gotTwo != two || gotThree != three {
+			t.Fatalf("%q is number %d by two digits and %d by three, want %d and %d", id, gotTwo, gotThree, two, three)
 		}
 	}
 	for _, id := range []string{
 		"", "P", "P7", "P007", "P07x", "p07", "Q07", "P 7", "P-7", "P+7", "P1000", "07", "P0x", "P/0", "P:0", "Pé", "PLAYER",
+		"Q123", "P12x", "P1/0", "P:00",
 	} {
-		if got := playerNumber(id); got != -1 {
-			t.Errorf("playerNumber(%q) = %d, want none", id, got)
+		if two, three := twoDigits(id), threeDigits(id); two != -1 || three != -1 {
+			t.Errorf("%q is number %d by two digits and %d by three, want none", id, two, three)
 		}
 	}
 }

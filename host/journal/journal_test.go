@@ -38,6 +38,18 @@ func fill(t testing.TB, name string, n int) {
 	}
 }
 
+// threeEvents returns the file of a journal of three events.
+func threeEvents(t *testing.T) []byte {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "journal")
+	fill(t, name, 3)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
 func TestEventsComeBackInOrder(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "leagues", "journal")
@@ -97,12 +109,7 @@ func TestConcurrentAppendsAreAllKept(t *testing.T) {
 func TestTornTailIsRepaired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	name := filepath.Join(dir, "journal")
-	fill(t, name, 3)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := threeEvents(t)
 	for cut := range len(whole) {
 		torn := filepath.Join(dir, fmt.Sprint("cut", cut))
 		if err := os.WriteFile(torn, whole[:cut], 0o600); err != nil {
@@ -130,12 +137,7 @@ func TestTornTailIsRepaired(t *testing.T) {
 func TestDamageIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	name := filepath.Join(dir, "journal")
-	fill(t, name, 3)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := threeEvents(t)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	for what, content := range map[string][]byte{
 		"a changed byte":       bytes.Replace(whole, []byte(`"i":1`), []byte(`"i":7`), 1),

@@ -51,16 +51,21 @@ func changes(t *testing.T, w *catalog.Watch) string {
 	return strings.Join(all, ", ")
 }
 
-func TestWatchField(t *testing.T) {
-	t.Parallel()
-	o := options(t, map[string]string{"far/away.js": "1", "scripts/mine.lua": "1", "scripts/other.lua": "1"})
-	w := watch(t, o, "random, mine*2, far/away.js")
-	step := func(want, what string) {
+// stepper returns a check of what has changed since its last call.
+func stepper(t *testing.T, w *catalog.Watch) func(want, what string) {
+	return func(want, what string) {
 		t.Helper()
 		if got := changes(t, w); got != want {
 			t.Errorf("%s: changes %q, want %q", what, got, want)
 		}
 	}
+}
+
+func TestWatchField(t *testing.T) {
+	t.Parallel()
+	o := options(t, map[string]string{"far/away.js": "1", "scripts/mine.lua": "1", "scripts/other.lua": "1"})
+	w := watch(t, o, "random, mine*2, far/away.js")
+	step := stepper(t, w)
 	step("", "nothing happened")
 	edit(t, o.Dir, "scripts/mine.lua", "2", 1)
 	step("edited scripts/mine.lua", "one edit, of the same size")
@@ -84,12 +89,7 @@ func TestWatchEverything(t *testing.T) {
 	t.Parallel()
 	o := options(t, map[string]string{"scripts/mine.lua": "1", "scripts/oops.lua": "broken", "scripts/no name.lua": "1"})
 	w := watch(t, o, "")
-	step := func(want, what string) {
-		t.Helper()
-		if got := changes(t, w); got != want {
-			t.Errorf("%s: changes %q, want %q", what, got, want)
-		}
-	}
+	step := stepper(t, w)
 	step("", "nothing happened, to broken scripts either")
 	edit(t, o.Dir, "scripts/oops.lua", "mended", 1)
 	step("edited scripts/oops.lua", "a broken one was mended")

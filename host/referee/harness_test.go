@@ -3,7 +3,6 @@ package referee_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -316,7 +315,7 @@ func fromManager(t protocol.Type, pairs ...any) obj {
 }
 
 func round(matches ...obj) obj {
-	return fromManager(protocol.TypeRoundAnnouncement, "byes", []string{}, "matches", matches)
+	return fromManager(protocol.TypeRoundAnnouncement, "byes", []string{}, "matches", append([]obj{}, matches...))
 }
 
 func completed() obj {
@@ -361,5 +360,3 @@ func (r *rig) must(m obj) obj {
 	}
 	return result
 }
-
-var errTest = errors.New("for the test")

@@ -62,7 +62,7 @@ func TestACutAfterEveryEventOfTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(journal, []byte("\n"))
-	lines = lines[:len(lines)-1] // nothing follows the last newline
+	lines = lines[:len(lines)-1]                       // nothing follows the last newline
 	if want := 1 + 1 + 1 + 3 + 3; len(lines) != want { // registered, assigned, chosen once, finished, reported
 		t.Fatalf("the journal has %d events, want %d:\n%s", len(lines), want, journal)
 	}

@@ -95,7 +95,9 @@ func (r *Referee) register(ctx context.Context) error {
 	defer cancel()
 	defer context.AfterFunc(r.league, cancel)()
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID() // for all attempts, so that repeats are known as such
-	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
+	// What answers, but not as a manager does, will not become one.
+	again := func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove }
+	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Again: again, Before: func(_ context.Context, a wire.Attempt) {
 		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
 	}}
 	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {

@@ -1,0 +1,237 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// caller returns a caller to a handler on loopback, and the peer to call.
+func caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
+	t.Helper()
+	var net jsonrpc.Loopback
+	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(ctx, jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response { return f(req) }))
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return &wire.Caller{Client: jsonrpc.NewClient(net.From("y"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		wire.NewPeer(srv.URL(), d)
+}
+
+func call() *protocol.ChooseParityCall {
+	m := &protocol.ChooseParityCall{Header: protocol.NewHeader(protocol.TypeChooseParityCall, "referee:REF01", "2026-01-01T00:00:00Z", "c")}
+	m.MatchID = "R1M1"
+	return m
+}
+
+const chosen = `{"message_type":"CHOOSE_PARITY_RESPONSE","match_id":"R1M1","player_id":"P01","parity_choice":"odd"}`
+
+func unknown() jsonrpc.Response {
+	return jsonrpc.Response{Error: &jsonrpc.Error{Code: -32601, Message: "Method not found"}}
+}
+
+// The names of a method are tried within one call, and what works is kept
+// until it does not work any more.
+func TestOtherNamesOfAMethod(t *testing.T) {
+	t.Parallel()
+	known := "choose_parity"
+	var heard []string
+	c, p := caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+		heard = append(heard, req.Method)
+		if req.Method != known {
+			return unknown()
+		}
+		return jsonrpc.Response{Result: []byte(chosen)}
+	})
+	for _, tt := range []struct {
+		known string
+		want  []string
+		fails bool
+	}{
+		{"choose_parity", []string{"parity_choose", "choose_parity"}, false},
+		{"choose_parity", []string{"choose_parity"}, false},
+		{"CHOOSE_PARITY_CALL", []string{"choose_parity", "parity_choose", "CHOOSE_PARITY_CALL"}, false},
+		{"none", []string{"CHOOSE_PARITY_CALL", "parity_choose", "choose_parity", "choose_parity_call"}, true},
+	} {
+		known, heard = tt.known, nil
+		tries := 0
+		_, err := wire.Try(t.Context(), wire.Policy{Backoff: game.LeagueBackoff()}, func(ctx context.Context) (protocol.Message, error) {
+			tries++
+			return c.Call(ctx, p, call())
+		})
+		if (err != nil) != tt.fails || tries != 1 || !slices.Equal(heard, tt.want) {
+			t.Errorf("%s: heard %q in %d tries: %v", tt.known, heard, tries, err)
+		}
+	}
+}
+
+func TestIDsAreWhatThePeerTakes(t *testing.T) {
+	t.Parallel()
+	var ids []string
+	numeric := &protocol.Dialect{Name: "numeric", NumericIDs: true}
+	for _, d := range []*protocol.Dialect{numeric, protocol.Contracts} {
+		c, p := caller(t, d, func(req *jsonrpc.Request) jsonrpc.Response {
+			ids = append(ids, string(req.ID))
+			return jsonrpc.Response{Result: []byte(chosen)}
+		})
+		for range 2 {
+			if _, err := c.Call(t.Context(), p, call()); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := c.CallWithID(t.Context(), p, call(), `mine"`); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(ids) != 6 || ids[0] != "1" || ids[1] != "2" || ids[2] != `"mine\""` || len(ids[3]) != 38 || ids[3] == ids[4] {
+		t.Errorf("ids %v", ids)
+	}
+}
+
+func TestWhatBecomesOfACall(t *testing.T) {
+	t.Parallel()
+	result := func(s string) jsonrpc.Response { return jsonrpc.Response{Result: []byte(s)} }
+	refused := func(code int, data string) jsonrpc.Response {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: code, Message: "m", Data: []byte(data)}}
+	}
+	status := func(s int) jsonrpc.Response { return jsonrpc.Response{Status: s, Body: []byte("x")} }
+	for _, tt := range []struct {
+		name   string
+		answer jsonrpc.Response
+		code   protocol.Code
+		again  bool
+		no     bool // definitely refused
+	}{
+		{"a choice", result(chosen), "", false, false},
+		{"-1", refused(-1, `{"error_code":"E007","retryable":false}`), "E001", true, false},
+		{"E002", refused(2, `{"error_code":"E002"}`), "E002", true, false},
+		{"E002, for good", refused(2, `{"error_code":"E002","retryable":false}`), "E002", false, true},
+		{"E007", refused(7, `{"error_code":"E007"}`), "E007", false, true},
+		{"E048", refused(48, `{"error_code":"E048"}`), "E048", true, false},
+		{"E049", refused(-32603, `{"error_code":"E049"}`), "E049", false, false},
+		{"E012 as a result", result(`{"message_type":"LEAGUE_ERROR","error_code":"E012"}`), "E012", false, true},
+		{"-32601", unknown(), "E047", false, true},
+		{"429", status(429), "E048", true, false},
+		{"502", status(502), "E009", true, false},
+		{"503", status(503), "E048", true, false},
+		{"504", status(504), "E001", true, false},
+		{"500", status(500), "", false, false},
+		{"404", status(404), "", false, false},
+		{"a redirect", status(307), "", false, false},
+		{"garbage", jsonrpc.Response{Body: []byte("x")}, "E002", true, false},
+		{"EVEN", result(strings.Replace(chosen, "odd", "EVEN", 1)), "E004", false, false},
+		{"a choice left out", result(`{"message_type":"CHOOSE_PARITY_RESPONSE","match_id":"R1M1"}`), "E002", true, false},
+		{"a receipt", result(`{"status":"ACKNOWLEDGED"}`), "E002", true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
+			_, err := c.Call(t.Context(), p, call())
+			if wire.CodeOf(err) != tt.code || wire.Retryable(err) != tt.again || wire.Refused(err) != tt.no {
+				t.Errorf("%v: code %q, retryable %v, refused %v", err, wire.CodeOf(err), wire.Retryable(err), wire.Refused(err))
+			}
+			if errors.Is(err, wire.ErrReceived) != (tt.name == "a receipt") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	c, _ := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return jsonrpc.Response{Status: 202, Body: []byte{}} })
+	nowhere := wire.NewPeer("http://nowhere/mcp", protocol.Contracts)
+	if _, err := c.Call(t.Context(), nowhere, call()); wire.CodeOf(err) != "E009" || !wire.Retryable(err) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+func TestTheBackOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var at []time.Duration
+		var told []wire.Attempt
+		policy := wire.Policy{
+			Timeout: 10 * time.Second, Backoff: game.LeagueBackoff(),
+			Before: func(_ context.Context, a wire.Attempt) { told = append(told, a) },
+		}
+		hang := func(ctx context.Context) (int, error) {
+			at = append(at, time.Since(begun))
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		if _, err := wire.Try(t.Context(), policy, hang); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("ends with %v", err)
+		}
+		if want := []time.Duration{0, 11 * time.Second, 23 * time.Second, 37 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("tried at %v, want %v", at, want)
+		}
+		if len(told) != 4 || told[0].Retry != 1 || told[0].Last || told[3].Retry != 3 || !told[3].Last {
+			t.Errorf("told of %+v", told)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		at, begun = nil, time.Now()
+		if _, err := wire.Persist(ctx, policy, hang); err == nil || len(at) != 5 || at[4]-at[3] != 14*time.Second {
+			t.Errorf("persists at %v, ends with %v", at, err)
+		}
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("goes on for %v", took)
+		}
+	})
+}
+
+func TestWhoseTheManagersMessagesAre(t *testing.T) {
+	t.Parallel()
+	const token = "tok-P01-0123456789abcdef0123456789abcdef01234567"
+	right := protocol.NewVerifier(token).ManagerToken("cup")
+	for _, tt := range []struct {
+		name, sender, token string
+		mode                protocol.Mode
+		proved              bool
+		want                protocol.Code
+	}{
+		{"right", "league_manager", right, protocol.Strict, false, ""},
+		{"wrong", "league_manager", "x", protocol.Strict, false, "E012"},
+		{"missing", "league_manager", "", protocol.Strict, false, "E011"},
+		{"the agent's own", "league_manager", token, protocol.Strict, false, "E012"},
+		{"missing, tolerated", "league_manager", "", protocol.Tolerant, false, ""},
+		{"missing after it was shown", "league_manager", "", protocol.Tolerant, true, "E011"},
+		{"wrong after it was shown", "league_manager", "x", protocol.Tolerant, true, "E012"},
+		{"another role", "referee:REF01", right, protocol.Tolerant, false, "E012"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			me := wire.NewIdentity(protocol.RolePlayer, "me")
+			if me.Sender() != "player:me" {
+				t.Errorf("signs as %s", me.Sender())
+			}
+			me.Adopt("P01", token, "cup")
+			in := func(sender, token string) *wire.Inbound {
+				return &wire.Inbound{Request: &protocol.Request{Type: protocol.TypeRoundAnnouncement,
+					Header: protocol.Header{Sender: sender, AuthToken: token, LeagueID: "cup"}}}
+			}
+			if tt.proved {
+				if err := me.FromManager(in("league_manager", right), tt.mode); err != nil || !me.Proved() {
+					t.Fatal(err)
+				}
+			}
+			if err := me.FromManager(in(tt.sender, tt.token), tt.mode); protocol.CodeOf(err) != tt.want {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}

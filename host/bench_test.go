@@ -1,6 +1,12 @@
 package host_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/strategylab/strategylab/host"
@@ -9,12 +15,17 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// BenchmarkLeague plays one league of four players and one leg, from
-// registration to completion, on one goroutine's worth of work.
+// BenchmarkLeague plays one league of four players, from registration to
+// completion, and beside it as many bare round trips as it has messages. With
+// one leg much of the time goes into opening endpoints and connections.
 func BenchmarkLeague(b *testing.B) {
-	for _, transport := range []string{"loopback", "http"} {
-		b.Run(transport, func(b *testing.B) {
-			plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: 1, Seed: 1, Draw: "uniform:1-10", Transport: transport}
+	for _, bb := range []struct {
+		transport string
+		legs      int
+	}{{"loopback", 1}, {"loopback", 10}, {"http", 1}, {"http", 10}} {
+		transport := bb.transport
+		b.Run(fmt.Sprintf("%s/legs=%d", transport, bb.legs), func(b *testing.B) {
+			plan := results.Plan{Schema: results.PlanSchema, Runs: 1, Legs: bb.legs, Seed: 1, Draw: "uniform:1-10", Transport: transport}
 			var factories []strategies.Factory
 			for _, name := range []string{"random", "markov-1", "role", "frequency"} {
 				f, _ := builtin.Find(name)
@@ -37,6 +48,42 @@ func BenchmarkLeague(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(d.Messages())/float64(b.N), "messages/op")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(d.Messages()), "ns/message")
 		})
 	}
+	b.Run("bare-echo", benchEcho)
+}
+
+// benchEcho makes as many round trips as the league has messages, to a server
+// that reads a JSON object of the usual size with encoding/json and writes it
+// back: the least that any agents over HTTP could do.
+func benchEcho(b *testing.B) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var v map[string]any
+		if json.NewDecoder(r.Body).Decode(&v) == nil {
+			_ = json.NewEncoder(w).Encode(v)
+		}
+	}))
+	defer srv.Close()
+	const messages = 97
+	body := []byte(`{"jsonrpc":"2.0","id":"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1","method":"parity_choose","params":{"protocol":"league.v2",` +
+		`"message_type":"CHOOSE_PARITY_CALL","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z","conversation_id":"conv-R1M1-1",` +
+		`"auth_token":"0123456789abcdef0123456789abcdef","league_id":"league","round_id":1,"match_id":"R1M1","game_type":"even_odd",` +
+		`"player_id":"P01","context":{"opponent_id":"P02","round_id":1,"your_standings":{"wins":0,"losses":0,"draws":0,"points":0}},` +
+		`"deadline":"2026-01-01T12:00:30Z"}}`)
+	for b.Loop() {
+		for range messages {
+			resp, err := http.Post(srv.URL, "application/json", bytes.NewReader(body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			var v map[string]any
+			if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+				b.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/messages, "ns/message")
 }

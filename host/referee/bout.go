@@ -91,16 +91,6 @@ type posted struct {
 	err     error
 }
 
-// side returns the index of a player, or -1.
-func (b *bout) side(player string) int {
-	for i, id := range b.Players {
-		if id == player {
-			return i
-		}
-	}
-	return -1
-}
-
 // expect says that a side is about to be asked for something, until the
 // answer has been had or given up.
 func (b *bout) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {

@@ -12,7 +12,8 @@
 // With a data directory, a match is journaled when it is assigned, when both
 // sides have chosen or failed (before the draw), when it is finished (before
 // anybody hears of the number), and when the manager has acknowledged the
-// report. So no crash lets it draw twice, and no result is lost: a referee that
+// report. That the league is complete is journaled, too: who starts again after
+// that registers for the next. So no crash lets it draw twice, and no result is lost: a referee that
 // starts again on the same directory finishes what it had begun and reports
 // what it had not. Without one it keeps nothing, and a crash costs its matches,
 // which the manager assigns anew.

@@ -10,7 +10,7 @@ const (
 	Registered EventKind = "registered"
 	Retried    EventKind = "retried"  // a player has to be asked again
 	Finished   EventKind = "finished" // a match is
-	Alarm      EventKind = "alarm"    // the manager holds another result
+	Alarm      EventKind = "alarm"    // a match cannot be played or reported, or the manager holds another result of it
 	Completed  EventKind = "completed"
 )
 

@@ -88,6 +88,10 @@ var bombs = []struct {
 	{game.FaultBudget, "new Uint8Array({ length: 2 ** 40 })"},
 	{game.FaultBudget, "const a = []; a.length = 4e9; new Uint8Array(a)"},
 	{game.FaultBudget, "Uint8Array.from({ length: 1e9 })"},
+	{game.FaultTimeout, "Float64Array.from({ [Symbol.iterator]: () => ({ next: Object }) })"},
+	{game.FaultTimeout, "new Float64Array({ [Symbol.iterator]: () => ({ next: Object }) })"},
+	{game.FaultBudget, "new Uint8Array(1e5).join('x'.repeat(1e5))"},
+	{game.FaultBudget, "new Float64Array(2e5)"},
 	{game.FaultBudget, "new Float64Array(2).constructor(1e9)"},
 	{game.FaultBudget, "const a = []; for (;;) a.push(new Float64Array(1e5))"},
 	{game.FaultBudget, "const a = []; for (;;) a.push(new Array(1e5).fill(0))"},
@@ -108,7 +112,7 @@ var bombs = []struct {
 	{game.FaultBudget, "new RegExp('a{1000}'.repeat(30))"},
 	{game.FaultBudget, "/a*b|c/.test('a'.repeat(1e5))"},
 	{game.FaultTimeout, "/(?=a)^(a+)+$/.test('a'.repeat(40) + 'b')"},
-	{game.FaultTimeout, "/^(a|a)*\\1$/.exec('a'.repeat(40) + 'b')"},
+	{game.FaultTimeout, "/^(a+)+\\1$/.exec('a'.repeat(40) + 'b')"},
 	{game.FaultTimeout, "const r = /(a+)+$/g; r.lastIndex = 1; r.test('a'.repeat(40) + 'b')"},
 	{game.FaultTimeout, "'é' + 'a'.repeat(40).replace(/(?!x)(a+)+b/g, '')"},
 	{game.FaultTimeout, "for (;;) [1, 2, 3].sort(() => Math.random() - 0.5)"},
@@ -142,7 +146,11 @@ func TestBombs(t *testing.T) {
 	for _, bomb := range bombs {
 		t.Run(bomb.body[:min(len(bomb.body), 60)], func(t *testing.T) {
 			t.Parallel()
-			s := sit(t, load(t, body(bomb.body), budget.Limits{Time: limit}), game.Key{1, 2})
+			limits := budget.Limits{Time: time.Minute}
+			if bomb.fault == game.FaultTimeout {
+				limits.Time = limit
+			}
+			s := sit(t, load(t, body(bomb.body), limits), game.Key{1, 2})
 			done := make(chan error, 1)
 			go func() {
 				_, err := s.Choose(t.Context(), turn(0))
@@ -163,12 +171,12 @@ func TestBombs(t *testing.T) {
 // What a budget ends has not allocated much before. This runs alone, because
 // it measures the whole process.
 func TestBombsAllocateLittle(t *testing.T) {
-	const allowed = 128 << 20 // bytes: twice what built-in functions may make
+	const allowed = 256 << 20 // bytes, garbage included; built-in functions may make a quarter of it
 	for _, bomb := range bombs {
 		if bomb.fault != game.FaultBudget {
 			continue
 		}
-		s := sit(t, load(t, body(bomb.body), budget.Limits{Time: 10 * time.Second}), game.Key{1, 2})
+		s := sit(t, load(t, body(bomb.body), budget.Limits{Time: time.Minute}), game.Key{1, 2})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := s.Choose(t.Context(), turn(0))
@@ -185,8 +193,8 @@ func TestBombsAllocateLittle(t *testing.T) {
 // An overrun ends the seat: the script is not called again.
 func TestOverrunEndsTheSeat(t *testing.T) {
 	t.Parallel()
-	for _, overrun := range []string{"for (;;);", "new Array(1e9).fill(0)", "return choose(turn)"} {
-		s := sit(t, load(t, "let n = 0;\n"+body("if (n++ === 1) { "+overrun+" }\nreturn 'even'"), budget.Limits{Time: limit}), game.Key{})
+	for _, overrun := range []string{"for (;;);", "new Array(1e9).fill(0)", "again()"} {
+		s := sit(t, load(t, "let n = 0; const again = () => again();\n"+body("if (n++ === 1) { "+overrun+" }\nreturn 'even'"), budget.Limits{Time: limit}), game.Key{})
 		if _, err := s.Choose(t.Context(), turn(0)); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +213,7 @@ func TestInnocentCallsAfterOverruns(t *testing.T) {
 	const script = `let n = 0;
 function choose(turn) { n = 0; while (turn.round === 1 && n >= 0) n++; return "even" }
 function observe(outcome) { for (let i = 0; i < 50; i++) n += i }`
-	f := load(t, script, budget.Limits{Time: 2 * time.Millisecond})
+	f := load(t, script, budget.Limits{Time: 30 * time.Millisecond})
 	beside := sit(t, f, game.Key{3, 4})
 	for range 20 {
 		s, err := f.New(t.Context(), setup(game.Key{1, 2}))
@@ -213,7 +221,7 @@ function observe(outcome) { for (let i = 0; i < 50; i++) n += i }`
 			t.Fatal(err)
 		}
 		_, err = s.Choose(t.Context(), turn(0))
-		want(t, err, strategies.OpChoose, game.FaultTimeout, source+":2", "more than 2ms in one call")
+		want(t, err, strategies.OpChoose, game.FaultTimeout, source+":2", "more than 30ms in one call")
 		_ = s.Close()
 		for n := 1; n < 1000; n++ {
 			if c, err := beside.Choose(t.Context(), turn(n)); err != nil || c != strategies.Even {

@@ -37,8 +37,8 @@ type diary struct {
 	rivals map[string]*rival
 }
 
-// newDiary makes the turn. Its properties cannot be made accessors, so writing
-// them runs no code of the script.
+// newDiary makes the turn. Scripts cannot write to it: what they wrote would
+// stand there in the next match, if the host has nothing new to write.
 func newDiary(vm *goja.Runtime) diary {
 	d := diary{vm: vm, turn: vm.NewObject(), rivals: make(map[string]*rival), id: goja.Null()}
 	d.asked = []goja.Value{d.turn}
@@ -50,7 +50,7 @@ func newDiary(vm *goja.Runtime) diary {
 		{"match_id", goja.Null()}, {"round", zero}, {"opponent", goja.Null()}, {"role", goja.Null()},
 		{"played", zero}, {"wins", zero}, {"draws", zero}, {"losses", zero}, {"points", zero}, {"history", goja.Null()},
 	} {
-		_ = d.turn.DefineDataProperty(field.name, field.value, goja.FLAG_TRUE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+		_ = tellTurn(d.turn, field.name, field.value)
 	}
 	tell, err := vm.RunProgram(prelude)
 	if err != nil {
@@ -98,6 +98,12 @@ func (d *diary) write(t *strategies.Turn) error {
 	return w.err
 }
 
+// tellTurn defines a property of the turn. That runs no code of the script,
+// whatever it has made of the property.
+func tellTurn(turn *goja.Object, field string, v goja.Value) error {
+	return turn.DefineDataProperty(field, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
 // turnWriter writes to a turn until it fails.
 type turnWriter struct {
 	turn *goja.Object
@@ -106,7 +112,7 @@ type turnWriter struct {
 
 func (w *turnWriter) set(field string, v goja.Value) {
 	if w.err == nil {
-		w.err = w.turn.Set(field, v)
+		w.err = tellTurn(w.turn, field, v)
 	}
 }
 

@@ -12,8 +12,8 @@
 // A turn has match_id, round, opponent, role ("PLAYER_A" or "PLAYER_B"), the
 // standing so far (played, wins, draws, losses, points), and history, the
 // outcomes against this opponent from the oldest to the latest. It is one
-// object that is written over for every call: whoever wants to keep something
-// of it has to copy it. An outcome has match_id, round, opponent, role,
+// object that is written over for every call, by the host alone: whoever wants
+// to keep something of it has to copy it. An outcome has match_id, round, opponent, role,
 // choice, opponent_choice, drawn_number, result ("win", "draw", "loss" or
 // "technical_loss") and points. It is made anew for every match, may be kept,
 // and is itself the entry of the history. What is not known is null; a round

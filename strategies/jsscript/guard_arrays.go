@@ -60,7 +60,9 @@ func guardFill(b *sandbox, name string, old native) native {
 	}
 }
 
-const elementBytes = 16
+// elementBytes is what an element of an array takes, with what is left behind
+// while the array grows.
+const elementBytes = 64
 
 func guardConcat(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {

@@ -8,7 +8,7 @@ import (
 )
 
 // maxBytes is how large one typed array may be.
-const maxBytes = 4 << 20
+const maxBytes = 1 << 20
 
 // typedArrays are the constructors of typed arrays, with the bytes that an
 // element takes.
@@ -23,14 +23,52 @@ var typedArrays = []struct {
 var bufferType = reflect.TypeFor[goja.ArrayBuffer]()
 
 func (b *sandbox) guardMemory() {
+	if b.usage.reaches("DataView") { // from which BigInts could be read
+		view := b.global("DataView").Get("prototype").(*goja.Object)
+		_ = view.Delete("getBigInt64")
+		_ = view.Delete("getBigUint64")
+	}
 	for _, t := range typedArrays {
 		if !b.usage.reaches(t.name) {
 			continue
 		}
 		b.constructor(t.name, func(args []goja.Value) []goja.Value { return b.admitElements(args, t.size) })
 		if t.name != "ArrayBuffer" {
+			b.guardTypedArrays(b.global(t.name))
 			define(b.global(t.name), "BYTES_PER_ELEMENT", b.vm.ToValue(t.size))
 		}
+	}
+}
+
+// guardTypedArrays guards what all typed arrays inherit, given one of their
+// constructors.
+func (b *sandbox) guardTypedArrays(constructor *goja.Object) {
+	if b.typed {
+		return
+	}
+	b.typed = true
+	parent := constructor.Prototype()
+	b.replace(parent, fromGuards[0])
+	proto := parent.Get("prototype").(*goja.Object)
+	b.replace(proto, guard{"join", guardTypedJoin})
+	b.replace(proto, guard{"toLocaleString", guardTypedJoin})
+}
+
+// guardTypedJoin bounds the string that is made, by the longest that a number
+// may be.
+func guardTypedJoin(b *sandbox, _ string, old native) native {
+	const longest = 25
+	return func(c goja.FunctionCall) goja.Value {
+		b.check()
+		if o, ok := c.This.(*goja.Object); ok && !isProxy(o) {
+			separator := 1
+			if s := c.Argument(0); !goja.IsUndefined(s) {
+				text := b.text(s)
+				separator, c.Arguments = text.Length(), []goja.Value{text}
+			}
+			b.made(times(longest+separator, int64(lengthOf(o))))
+		}
+		return old(c)
 	}
 }
 

@@ -163,10 +163,16 @@ func (b *sandbox) list(v goja.Value, limit int) goja.Value {
 
 // text returns what a string method works on, converted once.
 func (b *sandbox) text(v goja.Value) goja.String {
-	if s, ok := v.(goja.String); ok {
-		return s
+	if o, ok := v.(*goja.Object); ok {
+		v = o.ToString()
 	}
-	return v.ToString().(goja.String)
+	switch v := v.(type) {
+	case goja.String:
+		return v
+	case *goja.Symbol:
+		panic(b.vm.NewTypeError("Cannot convert a Symbol value to a string"))
+	}
+	return plain.ToValue(v.String()).(goja.String)
 }
 
 // nothing reports whether v is undefined or null, of which the built-in

@@ -23,6 +23,7 @@ const (
 	maxSource  = 256 << 10 // bytes
 	maxOpeners = 30_000    // brackets that open, wherever they stand
 	maxNesting = 500       // of the syntax tree, which the compiler walks
+	maxLabels  = 1000      // of the same name: the parser compares each with all around it
 )
 
 // compile turns a source into a program that any runtime can run, and says
@@ -70,8 +71,22 @@ func acceptable(source []byte) *failure {
 	if openers > maxOpeners {
 		return failAt(0, "", "the script has %d opening brackets, more than %d", openers, maxOpeners)
 	}
+	labels := make(map[string]int)
+	for _, at := range labelled.FindAllSubmatchIndex(source, -1) {
+		name := string(source[at[2]:at[3]])
+		if strings.Contains(name, "\\") {
+			name = "" // an escape can be written in many ways
+		}
+		if labels[name]++; labels[name] > maxLabels {
+			return failAt(0, "", "the script has more than %d times \"%s:\"", maxLabels, clip(name, 40))
+		}
+	}
 	return nil
 }
+
+// labelled is what may be a label: a name and a colon, with comments between.
+var labelled = regexp.MustCompile(
+	`([\pL_$\\][\pL\pN_$\\{}]*)(?:\s|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|//[^\n]*\n)*:`)
 
 // moduleLine is a line that only a module can have.
 var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)

@@ -13,7 +13,7 @@ import (
 
 // Limits of one seat that do not depend on the machine.
 const (
-	callDepth = 5000 // calls that may be under way at once
+	callDepth = 2000 // calls that may be under way at once
 	// largeRoom is how many bytes a seat may have made by the built-in
 	// functions that make much of little; smallRoom is what comes back to it
 	// with every call.
@@ -36,6 +36,7 @@ type sandbox struct {
 	bound   int         // functions made by bind
 	proxies int
 	regexps bool // their guards are in place
+	typed   bool // so are those of typed arrays
 	console console
 	iteration
 }
@@ -172,7 +173,7 @@ func (b *sandbox) key(c goja.FunctionCall) goja.Value {
 	switch v := k.(type) {
 	case *goja.Object:
 		if isProxy(v) || v.ClassName() != "Symbol" {
-			k = v.ToString() // once and for all
+			k = b.text(v) // once and for all
 		}
 	}
 	if s, ok := k.(goja.String); ok && !b.secured && s.Length() <= longestGuarded && guarded[s.String()] {

@@ -35,7 +35,7 @@ var attempts = []string{
 	"(() => { class A extends Array { at(k) { return super[k] } } return new A().at('const' + 'ructor').constructor('return 1')() })()",
 	"GeneratorFunction", "AsyncFunction", "RegExp.prototype.exec.constructor('return 1')()",
 	// What is not there
-	"Promise.resolve(1)", "BigInt(1)", "new BigInt64Array(1)", "GoError", "AggregateError", "globalThis.Promise", "Proxy.revocable({}, {})",
+	"Promise.resolve(1)", "BigInt(1)", "new DataView(new ArrayBuffer(8)).getBigInt64(0)", "new DataView(new ArrayBuffer(8))['getBig' + 'Uint64'](0)", "new BigInt64Array(1)", "GoError", "AggregateError", "globalThis.Promise", "Proxy.revocable({}, {})",
 	"(() => { try { null.x } catch (e) { return e.constructor.constructor('return 1')() } })()",
 	// The host
 	"globalThis['%ke' + 'y'].constructor('return 1')()", "arguments.callee", "choose.caller", "Error.prepareStackTrace", "Error.captureStackTrace.x",
@@ -66,7 +66,7 @@ func TestHostDoesNotShow(t *testing.T) {
 	holds(t, "", "!Object.keys(globalThis).some((k) => k.startsWith('%'))")
 	// The hooks cannot be replaced by something else.
 	for _, hook := range []string{"%key", "%spread", "%text", "%copy"} {
-		holds(t, "let s = 'a', k = turn.round; s = s + turn.match_id + [...turn.history, k][k] + {...turn}.round; const h = '"+hook+"';",
+		holds(t, "let s = turn.role; s = s + turn.match_id + [...turn.history].length + {...turn}.round; const nothing = turn[turn.match_id], h = '"+hook+"';",
 			"(() => { try { globalThis[h] = () => 1 } catch { return true } })() && (() => { try { return !delete globalThis[h] } catch { return true } })()")
 	}
 }
@@ -85,7 +85,7 @@ func TestGuardedFunctionsWork(t *testing.T) {
 			"[...a, ...new Set([7]), ...'xy'].join() === '3,1,2,7,x,y'", "Math.max(...a) === 3", "a.some((x) => x > 2) && !a.every((x) => x > 2)", "a.find((x) => x < 3) === 1 && a.findLastIndex((x) => x < 3) === 2",
 			"[[1, 2], [3]].toString() === '1,2,3'", "`${[1, [2]]}` === '1,2'", "String([null, undefined, 1]) === ',,1'", "[1.5, 2].toLocaleString().includes('2')", "a.entries().next().value.join() === '0,3'",
 			"Object.getPrototypeOf(a).constructor === Array && a.constructor === Array", "[3, 20, 100].sort().join() === '100,20,3'", "a.unshift(0) === 4 && a.shift() === 0 && a.splice(0, 1)[0] === 3",
-			"a.copyWithin(0, 1).length === 2", "[1, 2].flatMap((x) => [x, x]).join('') === '1122'", "(() => { const [h, ...rest] = [1, 2, 3]; return rest.join() })() === '2,3'",
+			"a.copyWithin(0, 1).join() === '1,2,2'", "[1, 2].flatMap((x) => [x, x]).join('') === '1122'", "(() => { const [h, ...rest] = [1, 2, 3]; return rest.join() })() === '2,3'",
 		},
 		"class A extends Array { sum() { return this.reduce((s, x) => s + x, 0) } }; const a = A.from([1, 2])": {"a instanceof A && a.sum() === 3 && a.map((x) => x) instanceof A"},
 		"const s = 'banana'": {
@@ -109,7 +109,7 @@ func TestGuardedFunctionsWork(t *testing.T) {
 		},
 		"const f = new Float64Array([1, 2, 3])": {
 			"f.length === 3 && f.BYTES_PER_ELEMENT === undefined || Float64Array.BYTES_PER_ELEMENT === 8", "f.map((x) => x * 2)[2] === 6 && f.subarray(1).length === 2", "new Uint8Array(4).fill(7).join('') === '7777' && Uint8Array.from([1, 2]).length === 2 && Int8Array.of(1).length === 1",
-			"new Float32Array(new ArrayBuffer(8), 4).length === 1", "new Int16Array(f).length === 3 && new Int32Array(new Set([1, 2])).length === 2 && new Uint16Array({ length: 2 }).length === 2", "f instanceof Float64Array && f.constructor === Float64Array && f.slice() instanceof Float64Array", "Array.from(f).length === 3 && [...f].length === 3 && f.at(-1) === 3",
+			"new Float32Array(new ArrayBuffer(8), 4).length === 1", "new Int16Array(f).length === 3 && new Int32Array(new Set([1, 2])).length === 2 && new Uint16Array({ length: 2 }).length === 2", "new DataView(f.buffer).getFloat64(8, true) === 2 && f.join('-') === '1-2-3' && String(f) === '1,2,3'", "f instanceof Float64Array && f.constructor === Float64Array && f.slice() instanceof Float64Array", "Array.from(f).length === 3 && [...f].length === 3 && f.at(-1) === 3",
 		},
 		"function sum(...xs) { return this.k + xs.reduce((a, b) => a + b, 0) }": {"sum.apply({ k: 1 }, [1, 2]) === 4 && sum.call({ k: 1 }) === 1 && sum.bind({ k: 2 }, 1)(1) === 4 && sum.apply({ k: 0 }, { length: 1, 0: 5 }) === 5", "Reflect.apply(sum, { k: 1 }, [1]) === 2 && Reflect.construct(Array, [3]).length === 3 && sum instanceof Function"},
 		"const o = {}": {
@@ -118,7 +118,7 @@ func TestGuardedFunctionsWork(t *testing.T) {
 			"(() => { class P { static #n = 0; static get n() { return ++P.#n } get name() { return 'n' } } return P.n === 1 && new P().name === 'n' })()",
 		},
 		"const table = { even: { odd: 3 } }, k = turn.round > 0 ? 'even' : 'odd', dynamic = turn.match_id": {"table[k].odd === 3 && table[k]['odd'] === 3 && table[dynamic] === undefined", "(() => { table[dynamic] = (table[dynamic] || 0) + 1; table[dynamic] += 1; table[dynamic]++; return table[dynamic] })() === 3", "table[{ toString: () => 'even' }].odd === 3 && ((s) => ({ [s]: 1 })[s])(Symbol('s')) === 1", "[1, 2, 3][turn.round] === 2 && 'abc'[turn.round] === 'b' && (([a]) => a)(['x']) === 'x'", "delete table[dynamic] && !(dynamic in table) && typeof table[dynamic] === 'undefined'"},
-		"let s = ''": {"(() => { for (let i = 0; i < 5000; i++) s += turn.match_id + i; return s.length > 20000 })()", "turn.match_id + turn.opponent === 'R1M1P01' && `${turn.match_id}${turn.opponent}` === 'R1M1P01'", "1 + turn.round === 2 && turn.round + turn.round === 2 && turn.round + turn.match_id === '1R1M1'", "({ valueOf: () => 4 }) + turn.round === 5 && [1] + [2] === '12'"},
+		"let s = ''": {"(() => { for (let i = 0; i < 5000; i++) s += turn.match_id + i; return s.length > 20000 })()", "turn.match_id + turn.opponent === 'R1M1P02' && `${turn.match_id}${turn.opponent}` === 'R1M1P02'", "1 + turn.round === 2 && turn.round + turn.round === 2 && turn.round + turn.match_id === '1R1M1'", "({ valueOf: () => 4 }) + turn.round === 5 && [1] + [2] === '12'"},
 		"function* g() { yield 1; yield* [2, 3]; return 4 }": {"[...g()].join() === '1,2,3' && Math.min(...g()) === 1", "(() => { const [a, ...b] = g(); return b.join() })() === '2,3'", "(() => { let t = 0; for (const x of g()) t += x; return t })() === 6"},
 	} {
 		for _, e := range expressions {

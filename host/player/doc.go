@@ -18,6 +18,8 @@
 //   - A match message that does not bear the match key is refused (4001). Under
 //     a manager that knows no match keys, the first token seen for a match
 //     holds for that match.
+//   - Without Once the agent stays when a league is over, and registers for the
+//     next; one whose manager has lost its memory registers again.
 //   - What a manager sends is believed only with the manager's token, once one
 //     has been seen, and always in strict mode (3001).
 package player

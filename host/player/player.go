@@ -1,6 +1,7 @@
 package player
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -164,7 +167,27 @@ func defaults(cfg *Config) {
 }
 
 // Handler answers what comes to the agent's endpoint.
-func (p *Player) Handler() jsonrpc.Handler { return p.endpoint }
+func (p *Player) Handler() jsonrpc.Handler {
+	if p.cfg.Mode == protocol.Tolerant {
+		return jsonrpc.HandlerFunc(p.handleTolerantly)
+	}
+	return p.endpoint
+}
+
+// handleTolerantly acknowledges messages of types that league.v2 does not have:
+// foreign leagues send some, and take a refusal for a failure. It changes
+// nothing that nobody reads them. A call without a message type is refused all
+// the same, so that a caller tries the method's other names.
+func (p *Player) handleTolerantly(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+	answer := p.endpoint.Handle(ctx, req)
+	if answer.Error == nil || answer.Error.Code != jsonrpc.CodeMethodNotFound || !bytes.Contains(req.Raw, []byte(`"message_type"`)) {
+		return answer
+	}
+	if in, err := p.endpoint.Codec.Open(req.Method, req.Params); err == nil || known(in.Type) {
+		return answer // it is known, and not for players
+	}
+	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
+}
 
 // Refuse gives what the server refuses by itself the league's error shape.
 func (p *Player) Refuse() jsonrpc.RefuseFunc { return p.endpoint.Refuse }
@@ -221,3 +244,8 @@ func (p *Player) finish() error {
 }
 
 func acknowledge(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil }
+
+func known(t protocol.Type) bool {
+	_, known := protocol.Describe(t)
+	return known
+}

@@ -69,6 +69,9 @@ func (p *Player) registerOnce(ctx context.Context, token, conversation, id strin
 	}
 	request.AuthToken = token
 	answer, err := p.cfg.Caller.CallWithID(ctx, p.cfg.Manager, request, id)
+	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
+		return fmt.Errorf("the answer cannot be used: %v", err) // and will not be another one next time
+	}
 	if err != nil {
 		return err
 	}
@@ -117,8 +120,9 @@ func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) b
 // ask sends a query and reads its data into T. A manager that does not know
 // the agent's token any more is registered with again.
 func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, error) {
-	data, err := query[T](ctx, p, p.me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(p.cfg.Now())), what)
-	if protocol.CodeOf(err) == protocol.CodeTokenInvalid {
+	h := p.me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(p.cfg.Now()))
+	data, err := query[T](ctx, p, h, what)
+	if protocol.CodeOf(err) == protocol.CodeTokenInvalid && h.AuthToken == p.me.Token() {
 		p.registerAgain()
 	}
 	return data, err

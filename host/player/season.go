@@ -114,6 +114,9 @@ func (p *Player) survey() *League {
 	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
 	if err != nil {
 		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
+		if protocol.CodeOf(err) == protocol.CodeTokenInvalid {
+			return &l
+		}
 	}
 	for _, pl := range players.Players {
 		l.Field = append(l.Field, pl.PlayerID)

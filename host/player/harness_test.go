@@ -1,0 +1,486 @@
+package player_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/go-json-experiment/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// patience is how long a test waits for what must happen before it fails.
+const patience = 20 * time.Second
+
+// quick is a back-off for tests.
+var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
+
+// strategy is a strategy made of functions, which writes down its calls.
+type strategy struct {
+	start   func(ctx context.Context, s strategies.Setup) error
+	choose  func(ctx context.Context, t *strategies.Turn) (strategies.Choice, error)
+	observe func(ctx context.Context, o *strategies.Outcome) error
+	end     func() error
+
+	mu       sync.Mutex
+	calls    []string
+	setups   []strategies.Setup
+	turns    []strategies.Turn
+	outcomes []strategies.Outcome
+}
+
+func (f *strategy) Info() strategies.Info { return strategies.Info{Name: "scripted"} }
+func (f *strategy) Close() error          { return nil }
+
+func (f *strategy) note(call string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, call)
+}
+
+func (f *strategy) log() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+func (f *strategy) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	f.mu.Lock()
+	f.setups = append(f.setups, s)
+	f.mu.Unlock()
+	f.note("start")
+	if f.start != nil {
+		if err := f.start(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return (*strategySeat)(f), nil
+}
+
+type strategySeat strategy
+
+func (s *strategySeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	f := (*strategy)(s)
+	f.note("choose " + t.MatchID)
+	f.mu.Lock()
+	f.turns = append(f.turns, *t)
+	f.mu.Unlock()
+	if f.choose != nil {
+		return f.choose(ctx, t)
+	}
+	return strategies.Even, nil
+}
+
+func (s *strategySeat) Observe(ctx context.Context, o *strategies.Outcome) error {
+	f := (*strategy)(s)
+	f.note("observe " + o.MatchID)
+	f.mu.Lock()
+	f.outcomes = append(f.outcomes, *o)
+	f.mu.Unlock()
+	if f.observe != nil {
+		return f.observe(ctx, o)
+	}
+	return nil
+}
+
+func (s *strategySeat) Close() error {
+	f := (*strategy)(s)
+	f.note("close")
+	if f.end != nil {
+		return f.end()
+	}
+	return nil
+}
+
+// fakeManager answers registrations and queries as a test says. By default it
+// takes everybody on as P01 of the league "cup" and does not answer queries.
+type fakeManager struct {
+	mu        sync.Mutex
+	token     string
+	league    string
+	id        string
+	answer    func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error)
+	queries   map[string]func(m *protocol.LeagueQuery) (any, error)
+	requests  []*protocol.LeagueRegisterRequest
+	rpcIDs    []string
+	asked     []string
+	announced chan struct{}
+}
+
+func (f *fakeManager) endpoint() *wire.Endpoint {
+	return &wire.Endpoint{
+		Codec: protocol.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
+		Handlers: map[protocol.Type]wire.Handler{
+			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+				m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)
+				if err != nil {
+					return nil, err
+				}
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.requests, f.rpcIDs = append(f.requests, m), append(f.rpcIDs, string(in.RPC.ID))
+				if f.answer != nil {
+					return f.answer(len(f.requests), m)
+				}
+				return f.accept(), nil
+			},
+			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+				m, err := wire.Decode[*protocol.LeagueQuery](in)
+				if err != nil {
+					return nil, err
+				}
+				f.mu.Lock()
+				f.asked = append(f.asked, m.QueryType)
+				answer := f.queries[m.QueryType]
+				f.mu.Unlock()
+				if answer == nil {
+					return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "not yet")
+				}
+				data, err := answer(m)
+				if err != nil {
+					return nil, err
+				}
+				raw, err := json.Marshal(data)
+				r := &protocol.LeagueQueryResponse{QueryType: m.QueryType, Success: protocol.Some(true), Data: raw}
+				r.MessageType = protocol.TypeLeagueQueryResponse
+				return r, err
+			},
+		},
+	}
+}
+
+// accept is a yes. The lock is held.
+func (f *fakeManager) accept() *protocol.LeagueRegisterResponse {
+	r := &protocol.LeagueRegisterResponse{Status: protocol.StatusAccepted, PlayerID: f.id, Reason: protocol.Null[string]()}
+	r.MessageType, r.AuthToken, r.LeagueID = protocol.TypeLeagueRegisterResponse, f.token, f.league
+	return r
+}
+
+func (f *fakeManager) registrations() []*protocol.LeagueRegisterRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.requests)
+}
+
+// keys are those of a match under the manager's present token.
+func (f *fakeManager) keys(match, referee string) protocol.KeyPair {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return protocol.NewVerifier(f.token).MatchKeys(f.league, match, referee)
+}
+
+// sign is what the manager signs with.
+func (f *fakeManager) sign() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return protocol.NewVerifier(f.token).ManagerToken(f.league)
+}
+
+// rig is a player with a scripted manager and scripted referees.
+type rig struct {
+	t       testing.TB
+	net     *jsonrpc.Loopback
+	sockets bool
+	manager *fakeManager
+	s       *strategy
+	cfg     player.Config
+	p       *player.Player
+	calls   *wire.Caller
+	url     string
+
+	events  chan player.Event
+	serving sync.WaitGroup
+	stop    context.CancelFunc
+	quit    context.CancelFunc // ends the player's server
+	result  chan error
+}
+
+// newRig makes a player that has not been run.
+func newRig(t testing.TB, change func(*rig)) *rig {
+	t.Helper()
+	r := &rig{
+		t: t, net: new(jsonrpc.Loopback), s: new(strategy),
+		manager: &fakeManager{id: "P01", token: "tok-P01-0123456789abcdef", league: "cup", queries: make(map[string]func(*protocol.LeagueQuery) (any, error))},
+		cfg:     player.Config{Name: "Ada", Timeout: 5 * time.Second, Backoff: quick, Watch: -1, League: &player.League{}},
+	}
+	if change != nil {
+		change(r)
+	}
+	r.cfg.Factory = r.s
+	r.calls = r.caller("world")
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		cancel()
+		r.serving.Wait()
+	})
+	managerURL := r.serve(ctx, "manager", r.manager.endpoint())
+	r.cfg.Manager = wire.NewPeer(managerURL, protocol.Contracts)
+	r.open()
+	return r
+}
+
+func (r *rig) caller(name string) *wire.Caller {
+	var trip jsonrpc.RoundTripper = r.net.From(name)
+	if r.sockets {
+		trip = jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+	}
+	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
+	r.t.Cleanup(func() { client.Close() })
+	return &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
+}
+
+func (r *rig) serve(ctx context.Context, name string, h jsonrpc.Handler) string {
+	r.t.Helper()
+	cfg := jsonrpc.Config{AcceptObjects: true}
+	var srv interface {
+		URL() string
+		Serve(context.Context, jsonrpc.Handler) error
+	}
+	var err error
+	if r.sockets {
+		srv, err = jsonrpc.Listen(ctx, "127.0.0.1:0", cfg)
+	} else {
+		srv, err = r.net.Listen(name, cfg)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.serving.Go(func() { srv.Serve(ctx, h) })
+	return srv.URL()
+}
+
+// open makes the player and serves it.
+func (r *rig) open() {
+	r.t.Helper()
+	r.events = make(chan player.Event, 1000)
+	r.result = make(chan error, 1)
+	ctx, quit := context.WithCancel(context.Background())
+	var h lazy
+	r.url = r.serve(ctx, "", &h)
+	r.cfg.Endpoint, r.cfg.Caller = r.url, r.caller("player")
+	events := r.events
+	r.cfg.Events = func(e player.Event) { events <- e }
+	p, err := player.New(r.cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	h.Handler, r.p, r.quit = p.Handler(), p, quit
+	r.t.Cleanup(quit)
+}
+
+// lazy is a handler that is set before the first request.
+type lazy struct{ jsonrpc.Handler }
+
+// run runs the player and waits until it is registered.
+func (r *rig) run() {
+	r.t.Helper()
+	r.start()
+	r.until(player.Registered)
+}
+
+func (r *rig) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	p, result := r.p, r.result
+	r.serving.Go(func() { result <- p.Run(ctx) })
+	r.t.Cleanup(stop)
+}
+
+// finished waits for the end of Run.
+func (r *rig) finished() error {
+	r.t.Helper()
+	select {
+	case err := <-r.result:
+		return err
+	case <-time.After(patience):
+		r.t.Fatal("the player does not end")
+		return nil
+	}
+}
+
+// kill ends the player's process, as far as that can be done within one, and
+// starts another on the same data.
+func (r *rig) restart() {
+	r.t.Helper()
+	r.stop()
+	if err := r.finished(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.quit()
+	r.open()
+}
+
+// until waits for an event of a kind.
+func (r *rig) until(kind player.EventKind) player.Event {
+	r.t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case e := <-r.events:
+			if e.Kind == kind {
+				return e
+			}
+		case err := <-r.result:
+			r.result <- err
+			if len(r.events) == 0 {
+				r.t.Fatalf("the player ended before it was %s: %v", kind, err)
+			}
+		case <-deadline:
+			r.t.Fatalf("waited %v for %s", patience, kind)
+		}
+	}
+}
+
+// send sends a message to the player.
+func (r *rig) send(m protocol.Message) (protocol.Message, error) {
+	r.t.Helper()
+	return r.sendIn(protocol.Contracts, m)
+}
+
+func (r *rig) sendIn(d *protocol.Dialect, m protocol.Message) (protocol.Message, error) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return r.calls.Call(ctx, wire.NewPeer(r.url, d), m)
+}
+
+// must is send for what is to be accepted.
+func must[T protocol.Message](r *rig, m protocol.Message) T {
+	r.t.Helper()
+	answer, err := r.send(m)
+	if err != nil {
+		r.t.Fatalf("%s: %v", m.Head().MessageType, err)
+	}
+	t, ok := answer.(T)
+	if !ok {
+		r.t.Fatalf("%s was answered by %T", m.Head().MessageType, answer)
+	}
+	return t
+}
+
+// refused checks that a message is refused, and how.
+func (r *rig) refused(m protocol.Message, rpc int, code protocol.Code) *protocol.Refusal {
+	r.t.Helper()
+	answer, err := r.send(m)
+	var refusal *protocol.Refusal
+	if !errors.As(err, &refusal) {
+		r.t.Errorf("%s: %+v, %v, want a refusal", m.Head().MessageType, answer, err)
+		return &protocol.Refusal{}
+	}
+	if refusal.RPC != rpc || refusal.Code != code {
+		r.t.Errorf("%s: refused with %d %s (%s), want %d %s", m.Head().MessageType, refusal.RPC, refusal.Code, refusal.Data, rpc, code)
+	}
+	return refusal
+}
+
+// The messages that a player is sent, signed as they should be.
+
+func (r *rig) fromManager(t protocol.Type) protocol.Header {
+	h := protocol.NewHeader(t, "league_manager", protocol.Timestamp(time.Now()), "conv-"+string(t))
+	h.LeagueID, h.AuthToken, h.RoundID = r.manager.league, r.manager.sign(), protocol.RoundNumber(1)
+	return h
+}
+
+func (r *rig) announcement(matches ...protocol.AnnouncedMatch) *protocol.RoundAnnouncement {
+	return &protocol.RoundAnnouncement{Header: r.fromManager(protocol.TypeRoundAnnouncement), Matches: matches}
+}
+
+func announced(match, a, b, referee string) protocol.AnnouncedMatch {
+	return protocol.AnnouncedMatch{
+		MatchID: match, GameType: protocol.GameEvenOdd, PlayerAID: a, PlayerBID: b, RefereeID: referee, RefereeEndpoint: "http://127.0.0.1:8001/mcp",
+	}
+}
+
+func (r *rig) standings() *protocol.LeagueStandingsUpdate {
+	return &protocol.LeagueStandingsUpdate{Header: r.fromManager(protocol.TypeLeagueStandingsUpdate), Standings: []protocol.Standing{standing(1, "P01")}}
+}
+
+func standing(rank int, id string) protocol.Standing {
+	return protocol.Standing{
+		Rank: rank, PlayerID: id, DisplayName: id, Played: protocol.Some(1), Wins: protocol.Some(0), Draws: protocol.Some(1), Losses: protocol.Some(0), Points: 1,
+	}
+}
+
+func (r *rig) roundCompleted() *protocol.RoundCompleted {
+	return &protocol.RoundCompleted{
+		Header: r.fromManager(protocol.TypeRoundCompleted), MatchesCompleted: protocol.Some(1), MatchesPlayed: protocol.Some(1),
+		NextRoundID: protocol.RoundNumber(2), Summary: &protocol.RoundSummary{TotalMatches: protocol.Some(1), Wins: protocol.Some(0), Draws: protocol.Some(1), TechnicalLosses: protocol.Some(0)},
+	}
+}
+
+func (r *rig) leagueCompleted() *protocol.LeagueCompleted {
+	return &protocol.LeagueCompleted{
+		Header: r.fromManager(protocol.TypeLeagueCompleted), TotalRounds: protocol.Some(1), TotalMatches: protocol.Some(1),
+		Champion: &protocol.Champion{PlayerID: "P02", DisplayName: "P02", Points: protocol.Some(3)}, FinalStandings: []protocol.Standing{standing(1, "P02"), standing(2, "P01")},
+	}
+}
+
+func (r *rig) fromReferee(t protocol.Type, match string) protocol.Header {
+	h := protocol.NewHeader(t, "referee:REF01", protocol.Timestamp(time.Now()), "conv-"+match)
+	h.LeagueID, h.MatchID, h.GameType, h.RoundID = r.manager.league, match, protocol.GameEvenOdd, protocol.RoundNumber(1)
+	h.AuthToken = r.manager.keys(match, "REF01").Send
+	return h
+}
+
+func (r *rig) invitation(match string) *protocol.GameInvitation {
+	return &protocol.GameInvitation{Header: r.fromReferee(protocol.TypeGameInvitation, match), RoleInMatch: protocol.PlayerA, OpponentID: "P02"}
+}
+
+func (r *rig) call(match string) *protocol.ChooseParityCall {
+	return &protocol.ChooseParityCall{
+		Header: r.fromReferee(protocol.TypeChooseParityCall, match), PlayerID: "P01",
+		Context:  &protocol.ChoiceContext{OpponentID: "P02", RoundID: protocol.RoundNumber(1), YourStandings: ownStandings()},
+		Deadline: protocol.Deadline(time.Now().Add(30 * time.Second)),
+	}
+}
+
+func (r *rig) over(match string) *protocol.GameOver {
+	return &protocol.GameOver{
+		Header: r.fromReferee(protocol.TypeGameOver, match),
+		GameResult: &protocol.GameResult{
+			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(8), NumberParity: protocol.Some("even"),
+			Choices: map[string]protocol.Choice{"P01": "even", "P02": "odd"}, Reason: "P01 chose the parity of the drawn number",
+		},
+	}
+}
+
+func (r *rig) gameError(match string) *protocol.GameError {
+	m, err := protocol.NewGameError(r.fromReferee(protocol.TypeGameError, match), protocol.Refuse(protocol.CodeTimeout, "", "too late"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m.PlayerID, m.AffectedPlayer, m.GameState, m.ActionRequired = "P01", "P01", "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
+	m.Retryable, m.RetryCount, m.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
+	m.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}
+	m.Consequence = "none"
+	return m
+}
+
+func (r *rig) choice(match string) protocol.Choice {
+	r.t.Helper()
+	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
+}
+
+// wants compares the calls of the strategy.
+func (r *rig) wants(calls ...string) {
+	r.t.Helper()
+	if got := r.s.log(); !slices.Equal(got, calls) {
+		r.t.Errorf("the strategy's calls are %q, want %q", got, calls)
+	}
+}
+
+var errBoom = fmt.Errorf("boom")
+
+func ownStandings() *protocol.OwnStandings {
+	none := protocol.Some(0)
+	return &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none}
+}

@@ -1,0 +1,245 @@
+package player_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// learner chooses by all that it has been told, so that one that was rebuilt
+// wrongly shows.
+func learner(r *rig) {
+	told := 0
+	r.s.start = func(context.Context, strategies.Setup) error { told = 0; return nil }
+	r.s.choose = func(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+		told = told*3 + t.Played + 1
+		return strategies.Choice(told % 2), nil
+	}
+	r.s.observe = func(_ context.Context, o *strategies.Outcome) error {
+		told = told*5 + int(o.OpponentChoice) + o.Points
+		return nil
+	}
+}
+
+// season plays matches from the i-th to the n-th and returns the choices.
+func season(r *rig, from, to int) []protocol.Choice {
+	var out []protocol.Choice
+	for i := from; i <= to; i++ {
+		id := "R" + string(rune('0'+i)) + "M1"
+		must[*protocol.GameJoinAck](r, r.invitation(id))
+		out = append(out, r.choice(id))
+		over := r.over(id)
+		if i%2 == 0 {
+			over.GameResult.WinnerPlayerID = protocol.Some("P02")
+		}
+		must[*protocol.Ack](r, over)
+		must[*protocol.Ack](r, r.roundCompleted())
+	}
+	return out
+}
+
+// TestRestart cuts the journal after each of its events, as a crash would, and
+// goes on: what was answered stays, and the strategy is where it was.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	whole := newRig(t, learner)
+	whole.run()
+	want := season(whole, 1, 5)
+
+	first := newRig(t, func(r *rig) { learner(r); r.cfg.Data = t.TempDir() })
+	first.run()
+	season(first, 1, 3)
+	first.stop()
+	if err := first.finished(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(first.cfg.Data, "data", "players", "Ada", "journal")
+	full, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the journal holds the token and has the mode %v (%v)", info.Mode(), err)
+	}
+	lines := bytes.SplitAfter(full, []byte("\n"))
+	lines = slices.DeleteFunc(lines, func(l []byte) bool { return len(l) == 0 })
+	if len(lines) != 1+3*2 {
+		t.Fatalf("%d events in the journal:\n%s", len(lines), full)
+	}
+	for cut := range len(lines) + 1 {
+		for _, torn := range []bool{false, true} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "data", "players", "Ada", "journal")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			text := bytes.Join(lines[:cut], nil)
+			if torn && cut < len(lines) {
+				text = append(text, lines[cut][:len(lines[cut])/2]...)
+			}
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, func(r *rig) { learner(r); r.cfg.Data = dir })
+			r.start()
+			if cut == 0 || r.cfg.Endpoint != first.cfg.Endpoint {
+				r.until(player.Registered)
+			}
+			got := season(r, 1, 5)
+			if !slices.Equal(got, want) {
+				t.Errorf("after %d events, torn %v: chose %v, want %v", cut, torn, got, want)
+			}
+			// The strategy of a player that was restarted lives through each
+			// match once.
+			if n := len(r.s.log()); n != 1+5*2 {
+				t.Errorf("after %d events: calls %q", cut, r.s.log())
+			}
+		}
+	}
+}
+
+// TestRestartTellsTheEndpoint: a player that is back where others would not
+// look for it says so, under its token.
+func TestRestartTellsTheEndpoint(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
+	r.run()
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+	r.choice("R1M1")
+	r.restart()
+	r.run()
+	got := r.manager.registrations()
+	if len(got) != 2 || got[1].AuthToken != r.manager.token || got[1].Sender != "player:P01" || got[1].Meta.ContactEndpoint != r.url {
+		t.Fatalf("registrations %+v", got)
+	}
+	r.choice("R1M1")
+	r.wants("start", "choose R1M1", "close")
+}
+
+// TestRestartAfterAFault keeps a failure as it keeps a choice.
+func TestRestartAfterAFault(t *testing.T) {
+	t.Parallel()
+	fail := true
+	r := newRig(t, func(r *rig) {
+		r.cfg.Data = t.TempDir()
+		r.s.choose = func(context.Context, *strategies.Turn) (strategies.Choice, error) {
+			if fail {
+				return 0, errBoom
+			}
+			return strategies.Odd, nil
+		}
+	})
+	r.run()
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+	r.refused(r.call("R1M1"), 4005, protocol.CodeInvalidState)
+	fail = false
+	r.restart()
+	r.run()
+	r.refused(r.call("R1M1"), 4005, protocol.CodeInvalidState)
+	if got := r.p.Faults()["R1M1"].Fault; got != game.FaultError {
+		t.Errorf("fault %v", got)
+	}
+}
+
+// TestRestartAfterTheEnd begins anew where the league of the journal is over.
+func TestRestartAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
+	r.run()
+	season(r, 1, 1)
+	must[*protocol.Ack](r, r.leagueCompleted())
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	r.quit()
+	r.open()
+	if r.p.ID() != "" {
+		t.Errorf("still %s of a league that is over", r.p.ID())
+	}
+	r.run()
+	season(r, 1, 1)
+	r.wants("start", "choose R1M1", "observe R1M1", "close", "start", "choose R1M1", "observe R1M1")
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Name = t.TempDir(), "Ada Lovelace" })
+	r.run()
+	file := filepath.Join(r.cfg.Data, "data", "players", "P01", "history.json")
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+	r.choice("R1M1")
+	must[*protocol.Ack](r, r.over("R1M1"))
+	if _, err := os.Stat(file); err == nil {
+		t.Error("written for a single match")
+	}
+	must[*protocol.Ack](r, r.roundCompleted())
+	read := func() string {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := json.Compact(&out, text); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	one := `{"match_id":"R1M1","round_id":1,"opponent_id":"P02","my_choice":"even","opponent_choice":"odd","drawn_number":8,"result":"win","points":3}`
+	if got := read(); got != `{"matches":[`+one+`],"player_id":"P01"}` {
+		t.Errorf("history: %s", got)
+	}
+	must[*protocol.GameJoinAck](r, r.invitation("R1M2"))
+	over := r.over("R1M2")
+	technical(over, "", map[string]protocol.Choice{}, "P01", "P02")
+	must[*protocol.Ack](r, over)
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); !strings.Contains(got, one) || !strings.Contains(got, `{"match_id":"R1M2","round_id":1,"opponent_id":"P02","drawn_number":null,"result":"technical_loss","points":0}`) {
+		t.Errorf("history at the end: %s", got)
+	}
+	var bad bool
+	filepath.WalkDir(r.cfg.Data, func(path string, _ os.DirEntry, _ error) error {
+		bad = bad || strings.Contains(path, " ")
+		return nil
+	})
+	if bad {
+		t.Error("a display name became a file name")
+	}
+}
+
+// TestDamagedJournal refuses to start and says where.
+func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
+	r.run()
+	season(r, 1, 2)
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := player.New(r.cfg); err == nil || !strings.Contains(err.Error(), "journal") {
+		t.Errorf("started with %v", err)
+	}
+}

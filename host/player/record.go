@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
@@ -127,14 +128,21 @@ func (p *Player) recover() error {
 }
 
 // folder is where an agent keeps its journal: by the id it asks for or, since
-// the manager's answer comes later, by its name.
+// the manager's answer comes later, by its name as far as that can be a file's.
 func folder(cfg Config) string {
-	for _, name := range []string{cfg.ID, cfg.Name} {
-		if protocol.ValidID(name) {
-			return name
-		}
+	if cfg.ID != "" {
+		return cfg.ID
 	}
-	return "player"
+	name := strings.Map(func(r rune) rune {
+		if r < 128 && protocol.ValidID("x"+string(r)) {
+			return r
+		}
+		return '-'
+	}, cfg.Name)
+	if name = strings.TrimLeft(name[:min(len(name), 64)], "-_."); !protocol.ValidID(name) {
+		return "player"
+	}
+	return name
 }
 
 // replay takes the agent to where the journal ends.

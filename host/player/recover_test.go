@@ -216,7 +216,10 @@ func TestHistory(t *testing.T) {
 		return nil
 	})
 	if bad {
-		t.Error("a display name became a file name")
+		t.Error("a display name became a file name as it is")
+	}
+	if _, err := os.Stat(filepath.Join(r.cfg.Data, "data", "players", "Ada-Lovelace", "journal")); err != nil {
+		t.Error(err)
 	}
 }
 

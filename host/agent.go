@@ -29,6 +29,7 @@ type Agent struct {
 // agent is what Player and Referee have in common.
 type agent interface {
 	Handler() jsonrpc.Handler
+	Refuse() jsonrpc.RefuseFunc
 	Run(ctx context.Context) error
 }
 
@@ -51,7 +52,7 @@ func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
 }
 
 func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
-	srv, err := a.Network.Listen(ctx, a.Name, a.Server)
+	srv, err := open(ctx, a.Network, a.Name, a.Server)
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,7 @@ func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Pe
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
+	srv.refuse = ag.Refuse()
 	if a.Listening != nil {
 		a.Listening(url)
 	}

@@ -112,11 +112,11 @@ func (a *assembly) end() error {
 }
 
 // endpoint opens an agent's endpoint and its way to the others.
-func (a *assembly) endpoint(name string) (Server, *wire.Caller, error) {
+func (a *assembly) endpoint(name string) (*opened, *wire.Caller, error) {
 	if a.serving == nil {
 		a.serving, a.close = context.WithCancel(context.WithoutCancel(a.ctx))
 	}
-	srv, err := a.league.Network.Listen(a.ctx, name, a.league.Server)
+	srv, err := open(a.ctx, a.league.Network, name, a.league.Server)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -152,6 +152,7 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
+	srv.refuse = m.Refuse
 	a.serve("manager", srv, m.Handler())
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil
@@ -181,6 +182,7 @@ func (a *assembly) referee(i int, managerURL string) error {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
+	srv.refuse = r.Refuse()
 	a.serve(name, srv, r.Handler())
 	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
@@ -214,6 +216,7 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
+	srv.refuse = p.Refuse()
 	a.serve(id, srv, p.Handler())
 	known := p.ID() != ""
 	a.run(id, p.Run)

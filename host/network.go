@@ -94,3 +94,21 @@ func (c countedTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*
 
 // Close leaves the round tripper open: it is the network's.
 func (c countedTripper) Close() error { return nil }
+
+// opened is an endpoint that is opened before its agent is made: what refuses
+// in the agent's name is filled in before it is served.
+type opened struct {
+	Server
+	refuse jsonrpc.RefuseFunc
+}
+
+// open opens an endpoint whose refusals will have the agent's shape.
+func open(ctx context.Context, n Network, name string, cfg jsonrpc.Config) (*opened, error) {
+	o := new(opened)
+	cfg.Refuse = func(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+		return o.refuse(ctx, req, r)
+	}
+	var err error
+	o.Server, err = n.Listen(ctx, name, cfg)
+	return o, err
+}

@@ -271,7 +271,7 @@ func TestStartLeague(t *testing.T) {
 	answer, err := start()
 	wantRefusal(t, 7, protocol.CodeInvalidState, answer, err)
 	gate := make(chan struct{})
-	referee := r.referee("north").conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
+	referee := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
 	r.player("ada")
 	answer, err = start()
 	wantRefusal(t, 7, protocol.CodeInvalidState, answer, err)
@@ -312,7 +312,7 @@ func TestTheLeagueWaitsForARefereeToStartByItself(t *testing.T) {
 	if status := ask[protocol.StatusData](players[0], players[0].query(protocol.QueryStatus)); status.Status != "waiting" {
 		t.Errorf("without a referee the league is %+v", status)
 	}
-	r.referee("north").conducts(fair)
+	r.conductor("north", fair)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}

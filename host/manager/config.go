@@ -175,10 +175,10 @@ func (c Config) check() error {
 		return errors.New("manager: Config.Caller is missing")
 	case !protocol.ValidID(c.LeagueID):
 		return fmt.Errorf("manager: %q cannot name a league; use up to 64 letters, digits, dots, dashes and underscores", c.LeagueID)
-	case c.MaxPlayers < game.MinPlayers || c.MaxPlayers > game.MaxPlayers:
-		return fmt.Errorf("manager: a league has %d to %d players, not %d", game.MinPlayers, game.MaxPlayers, c.MaxPlayers)
 	case c.Players < 0 || c.Players == 1 || c.Players > c.MaxPlayers:
 		return fmt.Errorf("manager: a league with room for %d players cannot start with %d", c.MaxPlayers, c.Players)
+	case c.MaxPlayers < game.MinPlayers || c.MaxPlayers > game.MaxPlayers:
+		return fmt.Errorf("manager: a league has %d to %d players, not %d", game.MinPlayers, game.MaxPlayers, c.MaxPlayers)
 	case c.MaxReferees < 1:
 		return fmt.Errorf("manager: a league has at least 1 referee, not %d", c.MaxReferees)
 	}

@@ -86,7 +86,7 @@ func TestOtherNamesOfAMethodAreTried(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
 	r.run()
-	r.referee("north").conducts(fair)
+	r.conductor("north", fair)
 	r.player("ada")
 	var methods watched[string]
 	odd := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {

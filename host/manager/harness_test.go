@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ const patience = 20 * time.Second
 
 // watched is a list that tests wait on.
 type watched[T any] struct {
+	patience time.Duration // other than patience, for tests with a clock of their own
+
 	mu      sync.Mutex
 	items   []T
 	changed chan struct{}
@@ -47,7 +50,8 @@ func (w *watched[T]) all() []T {
 // wait returns the list as soon as the condition holds for it.
 func (w *watched[T]) wait(t testing.TB, what string, condition func([]T) bool) []T {
 	t.Helper()
-	deadline := time.NewTimer(patience)
+	limit := cmp.Or(w.patience, patience)
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	for {
 		w.mu.Lock()
@@ -63,7 +67,7 @@ func (w *watched[T]) wait(t testing.TB, what string, condition func([]T) bool) [
 		select {
 		case <-changed:
 		case <-deadline.C:
-			t.Fatalf("waited %v for %s; there are %d: %+v", patience, what, len(items), items)
+			t.Fatalf("waited %v for %s; there are %d: %+v", limit, what, len(items), items)
 		}
 	}
 }
@@ -78,21 +82,23 @@ func (w *watched[T]) until(t testing.TB, what string, condition func(T) bool) T 
 // rig is a manager on a network inside the process, and whoever talks to it.
 type rig struct {
 	t      testing.TB
-	net    *jsonrpc.Loopback
+	net    *jsonrpc.Loopback // nil for sockets
 	m      *manager.Manager
 	cfg    manager.Config
 	url    string
 	events *watched[manager.Event]
 
-	serving sync.WaitGroup // managers, referees and players
-	stop    context.CancelFunc
-	result  chan error // of Run
+	serving  sync.WaitGroup // managers, referees and players
+	stop     context.CancelFunc
+	unserved func()     // waits until the manager is not served any more
+	result   chan error // of Run
 }
 
 // newRig makes a manager and serves it. It is not run yet.
 func newRig(t testing.TB, change func(*manager.Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, net: new(jsonrpc.Loopback)}
+	t.Cleanup(r.serving.Wait) // when everybody has been stopped
 	r.open(change)
 	return r
 }
@@ -103,9 +109,9 @@ func (r *rig) open(change func(*manager.Config)) {
 	r.events = new(watched[manager.Event])
 	r.cfg = manager.Config{
 		LeagueID: "cup", Probe: manager.ProbeOff, AllowHosts: []string{"*"}, NoSync: true,
-		Timeout: time.Second, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
+		Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
 		Caller: &wire.Caller{
-			Client: jsonrpc.NewClient(r.net.From("manager"), jsonrpc.ClientConfig{}),
+			Client: jsonrpc.NewClient(r.from("manager"), jsonrpc.ClientConfig{}),
 			Codec:  protocol.NewCodec(protocol.Tolerant),
 		},
 		Events: r.events.add,
@@ -120,23 +126,50 @@ func (r *rig) open(change func(*manager.Config)) {
 	r.m, r.result = m, make(chan error, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	r.url = r.serve(ctx, "manager", m.Handler())
+	served := make(chan struct{})
+	r.url = r.serveThen(ctx, "manager", m.Handler(), func() { close(served) })
+	r.unserved = func() { <-served }
 	r.t.Cleanup(func() {
 		stop()
 		m.Close()
-		r.serving.Wait()
 	})
 }
 
 // serve serves a handler under a name until ctx ends, and returns its URL.
 func (r *rig) serve(ctx context.Context, host string, h jsonrpc.Handler) string {
 	r.t.Helper()
-	srv, err := r.net.Listen(host, jsonrpc.Config{AcceptObjects: true})
+	return r.serveThen(ctx, host, h, func() {})
+}
+
+func (r *rig) serveThen(ctx context.Context, host string, h jsonrpc.Handler, then func()) string {
+	r.t.Helper()
+	cfg := jsonrpc.Config{AcceptObjects: true, MaxPerPeer: -1}
+	var srv interface {
+		URL() string
+		Serve(context.Context, jsonrpc.Handler) error
+	}
+	var err error
+	if r.net != nil {
+		srv, err = r.net.Listen(host, cfg)
+	} else {
+		srv, err = jsonrpc.Listen(ctx, "127.0.0.1:0", cfg)
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.serving.Go(func() { srv.Serve(ctx, h) })
+	r.serving.Go(func() {
+		defer then()
+		srv.Serve(ctx, h)
+	})
 	return srv.URL()
+}
+
+// from is the way of an agent to the others.
+func (r *rig) from(name string) jsonrpc.RoundTripper {
+	if r.net != nil {
+		return r.net.From(name)
+	}
+	return jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
 }
 
 // run runs the manager until stopped.
@@ -169,6 +202,7 @@ func (r *rig) kill() {
 	if err := r.finished(); !errors.Is(err, context.Canceled) && err != nil {
 		r.t.Fatal(err)
 	}
+	r.unserved()
 }
 
 // scripted is a player or a referee that does what a test says.
@@ -194,7 +228,7 @@ func (r *rig) agent(role protocol.Role, name string) *scripted {
 	s := &scripted{
 		r: r, role: role, name: name, dialct: protocol.Contracts, inbox: new(watched[protocol.Message]),
 		react: make(map[protocol.Type]wire.Handler),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
 	}
 	s.listen(name)
 	return s
@@ -322,6 +356,13 @@ func (r *rig) player(name string) *scripted {
 func (r *rig) referee(name string) *scripted {
 	r.t.Helper()
 	return r.agent(protocol.RoleReferee, name).register()
+}
+
+// conductor registers a referee that reports its matches as soon as they are
+// announced.
+func (r *rig) conductor(name string, v verdict) *scripted {
+	r.t.Helper()
+	return r.agent(protocol.RoleReferee, name).conducts(v).register()
 }
 
 // verdict is what a scripted referee reports of a match.

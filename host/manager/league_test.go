@@ -74,7 +74,7 @@ func TestEverybodyIsToldEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
 	r.run()
-	referee := r.referee("north").conducts(fair)
+	referee := r.conductor("north", fair)
 	players := r.field(4)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 5 })
 	r.run()
-	referee := r.referee("north").conducts(fair)
+	referee := r.conductor("north", fair)
 	players := r.field(5)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestTheManagerSignsWhatItSends(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
 	r.run()
-	referee := r.referee("north").conducts(fair)
+	referee := r.conductor("north", fair)
 	players := r.field(2)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestLegsAndByes(t *testing.T) {
 			r := newRig(t, func(c *manager.Config) { c.Players, c.Legs = size.players, size.legs })
 			r.run()
 			for i := range size.referees {
-				r.referee(fmt.Sprintf("referee-%d", i)).conducts(fair)
+				r.conductor(fmt.Sprintf("referee-%d", i), fair)
 			}
 			r.field(size.players)
 			if err := r.finished(); err != nil {
@@ -288,7 +288,7 @@ func TestEventsTellTheLeague(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
 	r.run()
-	r.referee("north").conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult {
+	r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult {
 		return result(m, game.Even, game.Odd, 7)
 	})
 	r.field(2)

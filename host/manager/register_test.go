@@ -59,7 +59,7 @@ func send[A protocol.Message](r *rig, m protocol.Message) (A, error) {
 
 func (r *rig) caller(from string) *wire.Caller {
 	return &wire.Caller{
-		Client: jsonrpc.NewClient(r.net.From(from), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict),
+		Client: jsonrpc.NewClient(r.from(from), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict),
 	}
 }
 
@@ -275,7 +275,7 @@ func TestLateRegistrations(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
 	r.run()
 	gate := make(chan struct{})
-	north := r.referee("north").conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
+	north := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
 	players := r.field(2)
 	players[0].announcements(1)
 	answer := must2(t)(r.signup("late", func(m *protocol.LeagueRegisterRequest) { m.LeagueID = "cup" }))

@@ -20,7 +20,7 @@ type views struct {
 	// Guarded by Manager.mu:
 	agents, table bool  // outdated
 	matches       []int // over, and not written yet
-	due           bool  // a round has ended since the matches were written
+	due           bool  // the files are to be written now
 	writing       bool
 }
 
@@ -56,17 +56,17 @@ func (v *views) matchName(id string) string {
 // follow notes what an event makes outdated. It is called with m.mu held.
 func (v *views) follow(e event) {
 	switch e := e.(type) {
-	case *registered:
-		v.agents, v.table = true, true
+	case *assigned:
+		return
 	case *reported:
 		p, _ := v.m.state.schedule.Find(e.Match)
 		v.matches = append(v.matches, p.Index)
-		v.table = true
+		v.table = true // but not now
 		return
-	case *assigned:
-		return
+	case *registered:
+		v.agents = true
 	}
-	v.due = true
+	v.table, v.due = true, true
 	if v.writing || v.m.stopped {
 		return
 	}

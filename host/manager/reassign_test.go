@@ -1,0 +1,324 @@
+package manager_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// ids are the ids of matches.
+func ids(matches []protocol.AnnouncedMatch) []string {
+	var all []string
+	for _, m := range matches {
+		all = append(all, m.MatchID)
+	}
+	return all
+}
+
+func TestMatchesAreSharedOutByCapacity(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	big := r.agent(protocol.RoleReferee, "big")
+	application := big.application().(*protocol.RefereeRegisterRequest)
+	application.Meta.MaxConcurrentMatches = protocol.Some(6)
+	answer, err := big.call(application)
+	if err != nil {
+		t.Fatal(err)
+	}
+	big.accepted(answer)
+	small := r.referee("small") // 2
+	r.field(16)
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := len(big.own(big.announcements(1))), len(small.own(small.announcements(1))); a != 6 || b != 2 {
+		t.Errorf("the referees have %d and %d matches, want 6 and 2", a, b)
+	}
+}
+
+func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	south := r.referee("south")
+	gone := r.referee("gone")
+	gone.stop()
+	players := r.field(4)
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(south.own(south.announcements(1))); n != 1 {
+		t.Fatalf("%d matches at first, want 1", n)
+	}
+	told := south.announcements(2)
+	if own := south.own(told); len(own) != 2 || own[0].PlayerAKeys == nil || own[1].PlayerBKeys == nil {
+		t.Errorf("then %+v, want 2 matches with keys", own)
+	}
+	moved := r.events.until(t, "a new assignment", func(e manager.Event) bool { return e.Kind == manager.MatchesReassigned })
+	// The players of the match that moved know its new referee, the others were
+	// not told again.
+	for _, p := range players {
+		concerned := slices.ContainsFunc(told.Matches, func(m protocol.AnnouncedMatch) bool {
+			return m.MatchID == moved.Matches[0] && (m.PlayerAID == p.id || m.PlayerBID == p.id)
+		})
+		if !concerned {
+			continue
+		}
+		for _, m := range p.announcements(2).Matches {
+			if m.RefereeID != south.id || m.RefereeEndpoint != south.url {
+				t.Errorf("%s is told that %s conducts %s", p.id, m.RefereeID, m.MatchID)
+			}
+		}
+	}
+	south.conducts(fair)
+	for _, m := range south.own(told) {
+		south.report(m, 1, fair(m))
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range players {
+		n := len(got[*protocol.RoundAnnouncement](p.inbox.all()))
+		concerned := slices.ContainsFunc(told.Matches, func(m protocol.AnnouncedMatch) bool {
+			return m.MatchID == moved.Matches[0] && (m.PlayerAID == p.id || m.PlayerBID == p.id)
+		})
+		if want := map[bool]int{true: 4, false: 3}[concerned]; n != want {
+			t.Errorf("%s was told of rounds %d times, want %d", p.id, n, want)
+		}
+	}
+	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
+		t.Errorf("the table (-want +got):\n%s", diff)
+	}
+}
+
+func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = 3 * time.Minute })
+		silent := r.referee("silent")
+		south := r.referee("south")
+		south.inbox.patience = time.Hour
+		r.field(6)
+		r.run()
+		begin := time.Now()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		mine := silent.own(silent.announcements(1))
+		for _, m := range south.own(south.announcements(1)) {
+			south.report(m, 1, fair(m))
+		}
+		if len(mine) != 2 {
+			t.Fatalf("%d matches, want 2", len(mine))
+		}
+		time.Sleep(2 * time.Minute)
+		silent.report(mine[0], 1, fair(mine[0])) // a sign of life prolongs its time
+		south.conducts(fair)
+		told := south.announcements(2)
+		if took := time.Since(begin); took != 5*time.Minute {
+			t.Errorf("the match moved after %v, want 5 m", took)
+		}
+		if diff := cmp.Diff([]string{mine[1].MatchID}, ids(told.Matches)); diff != "" {
+			t.Errorf("the other referee is told of (-want +got):\n%s", diff)
+		}
+		// A late report of the match does not count any more.
+		answer, err := silent.call(silent.reportOf(mine[1], 1, fair(mine[1])))
+		if refusal := refused(t, answer, err); refusal.RPC != 5002 {
+			t.Errorf("the late report is refused with %d", refusal.RPC)
+		}
+		silent.conducts(fair)
+		if err := r.finishedIn(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(table(t, 6, 1), rows(r.m.Standings())); diff != "" {
+			t.Errorf("the table (-want +got):\n%s", diff)
+		}
+		if own := silent.own(silent.announcements(2)); len(own) == 0 {
+			t.Error("a referee that has spoken again gets no matches in the next round")
+		}
+	})
+}
+
+func TestTheOnlyRefereeIsToldAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Minute })
+		only := r.referee("only")
+		only.inbox.patience = time.Hour
+		r.field(4)
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		both := only.announcements(1).Matches
+		only.report(both[0], 1, fair(both[0]))
+		only.conducts(fair)
+		told := only.announcements(2)
+		if took := time.Since(begin); took != time.Minute {
+			t.Errorf("it was told again after %v, want 1 m", took)
+		}
+		if diff := cmp.Diff([]string{both[1].MatchID}, ids(told.Matches)); diff != "" {
+			t.Errorf("of (-want +got):\n%s", diff)
+		}
+		if err := r.finishedIn(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestALateRefereeTakesOverFromADeadOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Hour })
+		dead := r.referee("dead")
+		dead.stop()
+		r.field(4)
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(5 * time.Minute) // it is tried again and again
+		if n := len(r.m.Results()); n != 0 {
+			t.Fatalf("%d results without a referee", n)
+		}
+		r.conductor("late", fair)
+		if err := r.finishedIn(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
+			t.Errorf("the table (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestADeadRefereeThatComesBackIsToldOfItsMatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Hour })
+		referee := r.referee("north")
+		referee.stop()
+		r.field(4)
+		r.run()
+		if err := r.m.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		referee.conducts(fair)
+		referee.listen("elsewhere") // and shows its token
+		application := referee.application()
+		application.Head().AuthToken = referee.token
+		if _, err := referee.call(application); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.finishedIn(time.Second); err != nil {
+			t.Fatal(err)
+		}
+		r.events.until(t, "its return", func(e manager.Event) bool {
+			return e.Kind == manager.AgentRegistered && e.Agent == referee.id && e.Again
+		})
+	})
+}
+
+// A player that comes back elsewhere, or with a new token, has new keys and a
+// new address, which the referee of its match must know.
+func TestARefereeLearnsOfAPlayerThatMoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	referee := r.referee("north")
+	players := r.field(2)
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	referee.announcements(1)
+	ada := players[0]
+	ada.stop()
+	ada.inbox = new(watched[protocol.Message])
+	ada.listen("new-home")
+	application := ada.application()
+	application.Head().AuthToken = ada.token
+	if _, err := ada.call(application); err != nil {
+		t.Fatal(err)
+	}
+	ada.announcements(1) // it may have forgotten the round
+	m := referee.announcements(2).Matches[0]
+	endpoint := m.PlayerAEndpoint
+	if m.PlayerBID == ada.id {
+		endpoint = m.PlayerBEndpoint
+	}
+	if endpoint != ada.url {
+		t.Errorf("the referee is told %s, want %s", endpoint, ada.url)
+	}
+}
+
+func TestAPlayerWhoseAnswerWasLostAtTheStartGetsNewKeys(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
+	referee := r.referee("north")
+	ada := r.player("ada")
+	r.run()
+	ben := r.agent(protocol.RolePlayer, "ben")
+	application := ben.application()
+	lost, err := r.raw("ben", "id-7", application)
+	if err != nil {
+		t.Fatal(err)
+	}
+	referee.announcements(1)
+	found, err := r.raw("ben", "id-7", application)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ben.accepted(found)
+	if ben.token == lost.Head().AuthToken {
+		t.Fatal("the token is the old one")
+	}
+	told := referee.announcements(2).Matches[0]
+	keys := map[string]*protocol.KeyPair{told.PlayerAID: told.PlayerAKeys, told.PlayerBID: told.PlayerBKeys}
+	for _, p := range []*scripted{ada, ben} {
+		if want := protocol.NewVerifier(p.token).MatchKeys("cup", told.MatchID, referee.id); keys[p.id].Expect != want.Expect || keys[p.id].Send != want.Send {
+			t.Errorf("the referee has other keys than %s", p.name)
+		}
+	}
+	referee.report(told, 1, result(told, game.Even, game.Even, 2))
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A referee that refuses to be told cannot conduct anything.
+func TestARefereeThatRefusesLosesItsMatches(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	south := r.conductor("south", fair)
+	r.field(4)
+	r.run()
+	no := r.agent(protocol.RoleReferee, "no")
+	no.on(protocol.TypeRoundAnnouncement, refuse(protocol.CodeInvalidState))
+	no.register()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range r.m.Results() {
+		if m.RefereeID != south.id {
+			t.Errorf("%s was conducted by %s", m.ID, m.RefereeID)
+		}
+	}
+}
+
+// refuse is what an agent does that says no.
+func refuse(code protocol.Code) wire.Handler {
+	return func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+		return nil, protocol.Refuse(code, in.Type, "No.")
+	}
+}

@@ -1,0 +1,353 @@
+package manager_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// read returns the events in the journal of a league that nobody has open.
+func read(t testing.TB, dir string) []journal.Event {
+	t.Helper()
+	j, found, err := journal.Open(manager.JournalName(dir, "cup"), journal.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return found.Events
+}
+
+// recount fails unless the journal says what the manager says.
+func (r *rig) recount(dir string, players, legs int) {
+	r.t.Helper()
+	again, err := manager.Replay("cup", read(r.t, dir))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.m.Standings(), again); diff != "" {
+		r.t.Errorf("the table, and what the journal makes of it (-manager +journal):\n%s", diff)
+	}
+	if diff := cmp.Diff(table(r.t, players, legs), rows(again)); diff != "" {
+		r.t.Errorf("the table, and what the rules make of it (-rules +journal):\n%s", diff)
+	}
+}
+
+// played plays a league with a data directory to its end, and returns the
+// journal and the agents.
+func played(t *testing.T, players int) (log []byte, agents []*scripted) {
+	t.Helper()
+	dir := t.TempDir()
+	r := newRig(t, func(c *manager.Config) { c.Players, c.DataDir = players, dir })
+	r.run()
+	agents = append(agents, r.conductor("north", fair))
+	agents = append(agents, r.field(players)...)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	r.recount(dir, players, 1)
+	log, err := os.ReadFile(manager.JournalName(dir, "cup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log, agents
+}
+
+// again is an agent of another rig on this one: with its id and its token, if
+// the journal has them, as it would be after a crash of the manager.
+func (r *rig) again(old *scripted, log []byte) *scripted {
+	s := &scripted{
+		r: r, role: old.role, name: old.name, dialct: old.dialct, inbox: new(watched[protocol.Message]),
+		react: make(map[protocol.Type]wire.Handler),
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
+	}
+	if bytes.Contains(log, []byte(protocol.NewVerifier(old.token).String())) {
+		s.id, s.token = old.id, old.token
+	}
+	s.listen(old.name)
+	return s
+}
+
+// The journal of a whole league is cut off after every event, and within every
+// event, as a crash at any moment leaves it. Each time the league is played to
+// its end, and the table is what it would have been.
+func TestARestartAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	const players = 4
+	log, agents := played(t, players)
+	var cuts []int
+	for at := 0; at < len(log); {
+		line := bytes.IndexByte(log[at:], '\n') + 1
+		cuts = append(cuts, at, at+line/2)
+		at += line
+	}
+	cuts = append(cuts, len(log))
+	if want := 2*(1+players+1+3*4+1) + 1; len(cuts) != want {
+		t.Fatalf("%d places to cut, want %d", len(cuts), want)
+	}
+	for _, at := range cuts {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			whole := log[:bytes.LastIndexByte(log[:at], '\n')+1]
+			name := manager.JournalName(dir, "cup")
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, log[:at], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, func(c *manager.Config) { c.Players, c.DataDir = players, dir })
+			acked := len(r.m.Results())
+			if n := bytes.Count(whole, []byte(" reported ")); acked != n {
+				t.Errorf("%d results of %d are known", acked, n)
+			}
+			var all []*scripted
+			for _, old := range agents {
+				s := r.again(old, whole)
+				if s.role == protocol.RoleReferee {
+					s.conducts(fair)
+				}
+				all = append(all, s)
+			}
+			r.run()
+			for _, s := range all {
+				if s.token == "" {
+					s.register()
+				}
+			}
+			if err := r.finished(); err != nil {
+				t.Fatal(err)
+			}
+			r.recount(dir, players, 1)
+			told := bytes.Count(whole, []byte(" completed ")) > 0
+			for _, s := range all {
+				if n := len(got[*protocol.LeagueCompleted](s.inbox.all())); n != 1 && !told || n != 0 && told {
+					t.Errorf("%s was told %d times that the league is over", s.id, n)
+				}
+			}
+		})
+	}
+}
+
+func TestARestartAnnouncesOnlyWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	configure := func(c *manager.Config) { c.DataDir = dir }
+	r := newRig(t, configure)
+	referee := r.referee("north")
+	players := r.field(4)
+	r.run()
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	told := referee.announcements(1).Matches
+	done, left := told[0], told[1]
+	referee.report(done, 1, result(done, game.Even, game.Odd, 8))
+	r.kill()
+
+	r.open(configure)
+	r.run()
+	after := referee.announcements(2)
+	if diff := cmp.Diff([]string{left.MatchID}, ids(after.Matches)); diff != "" {
+		t.Errorf("the referee is told of (-want +got):\n%s", diff)
+	}
+	if k := after.Matches[0].PlayerAKeys; k == nil || k.Send != left.PlayerAKeys.Send || k.Expect != left.PlayerAKeys.Expect {
+		t.Error("the match keys have changed")
+	}
+	if n := len(players[0].announcements(2).Matches); n != 2 {
+		t.Errorf("the players are told of %d matches, want all 2 of the round", n)
+	}
+	if a, b := got[*protocol.RoundAnnouncement](players[0].inbox.all())[0], players[0].announcements(2); a.AuthToken != b.AuthToken {
+		t.Error("the manager makes itself known by another token")
+	}
+	// The referee never saw the answer to its report, and repeats it.
+	answer, err := referee.call(referee.reportOf(done, 1, result(done, game.Even, game.Odd, 8)))
+	refusal := wantRefusal(t, 5003, protocol.CodeDuplicateReport, answer, err)
+	wantData(t, refusal, map[string]any{"same_result": true})
+	// Everybody is known by the token of before.
+	for _, s := range append(players, referee) {
+		if _, err := s.call(s.query(protocol.QueryStatus)); err != nil {
+			t.Errorf("%s is not known any more: %v", s.id, err)
+		}
+	}
+	late := must2(t)(r.signup("late", nil))
+	wantRejected(t, late)
+	stranger, err := r.signup("player-2", nil)
+	if err == nil {
+		wantRejected(t, stranger)
+	}
+}
+
+func TestARestartOfALeagueThatIsOver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	configure := func(c *manager.Config) { c.Players, c.DataDir = 2, dir }
+	r := newRig(t, configure)
+	r.run()
+	referee := r.conductor("north", fair)
+	players := r.field(2)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	r.kill()
+	before := r.m.Standings()
+	r.open(configure)
+	<-r.m.Done()
+	r.run()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, r.m.Standings()); diff != "" {
+		t.Errorf("the table has changed:\n%s", diff)
+	}
+	status := ask[protocol.StatusData](players[0], players[0].query(protocol.QueryStatus))
+	if status.State != "LEAGUE_COMPLETED" || status.Status != "completed" || status.CurrentRound.Value() != 1 {
+		t.Errorf("the status is %+v", status)
+	}
+	if n := len(got[*protocol.LeagueCompleted](referee.inbox.all())); n != 1 {
+		t.Errorf("the referee was told %d times of the end", n)
+	}
+}
+
+func TestALeagueGoesOnWithTheLegsItStartedWith(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newRig(t, func(c *manager.Config) { c.DataDir, c.Legs = dir, 2 })
+	r.referee("north")
+	r.field(2)
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var log book
+	newRig(t, func(c *manager.Config) { c.DataDir, c.Log = dir, log.logger() })
+	if n := len(log.lines("legs=2 configured=1")); n != 1 {
+		t.Errorf("the log says:\n%s", strings.Join(log.all(), ""))
+	}
+}
+
+func TestJournalsThatCannotBeTrusted(t *testing.T) {
+	t.Parallel()
+	log, _ := played(t, 2)
+	lines := bytes.SplitAfter(log, []byte("\n"))
+	open := func(t *testing.T, content []byte) (*manager.Manager, *book, error) {
+		dir := t.TempDir()
+		name := manager.JournalName(dir, "cup")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		var log book
+		m, err := manager.New(manager.Config{LeagueID: "cup", DataDir: dir, NoSync: true, Log: log.logger(), Caller: caller()})
+		return m, &log, err
+	}
+	t.Run("a bit has flipped", func(t *testing.T) {
+		t.Parallel()
+		content := bytes.Clone(log)
+		content[len(lines[0])+40] ^= 1
+		if _, _, err := open(t, content); !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+	t.Run("an event is missing", func(t *testing.T) {
+		t.Parallel()
+		if _, _, err := open(t, bytes.Join(append(lines[:1:1], lines[2:]...), nil)); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("the error is %v", err)
+		}
+	})
+	t.Run("the last line is torn", func(t *testing.T) {
+		t.Parallel()
+		m, log, err := open(t, log[:len(log)-5])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(log.lines("the journal was repaired")) != 1 {
+			t.Errorf("the log says:\n%s", strings.Join(log.all(), ""))
+		}
+	})
+	t.Run("it is in use", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		cfg := manager.Config{LeagueID: "cup", DataDir: dir, NoSync: true, Caller: caller()}
+		m, err := manager.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := manager.New(cfg); !errors.Is(err, disk.ErrLocked) {
+			t.Errorf("the error is %v", err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("it is another league's", func(t *testing.T) {
+		t.Parallel()
+		// The players of a league of four cannot be those of this one.
+		other, _ := played(t, 4)
+		events := bytes.SplitAfter(other, []byte("\n"))
+		name := filepath.Join(t.TempDir(), "journal")
+		j, _, err := journal.Open(name, journal.Options{NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range [][]byte{events[0], events[5]} { // a referee, and the start without players
+			part := bytes.SplitN(bytes.TrimSpace(line), []byte(" "), 4)
+			if err := j.Append(t.Context(), string(part[2]), rawJSON(part[3])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := open(t, content); !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "event 2 (started)") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
+type rawJSON []byte
+
+func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
+
+// caller is for managers that are never run.
+func caller() *wire.Caller {
+	return &wire.Caller{Client: jsonrpc.NewClient(new(jsonrpc.Loopback).From("x"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}
+}
+
+func TestTheJournalKeepsNoToken(t *testing.T) {
+	t.Parallel()
+	log, agents := played(t, 2)
+	for _, s := range agents {
+		if bytes.Contains(log, []byte(s.token)) {
+			t.Errorf("the journal holds the token of %s", s.id)
+		}
+		if !bytes.Contains(log, []byte(protocol.NewVerifier(s.token).String())) {
+			t.Errorf("the journal does not hold the verifier of %s", s.id)
+		}
+	}
+}

@@ -82,7 +82,6 @@ var errBoom = errors.New("boom")
 // told folds everything that a strategy is told into its choice, so that
 // whatever one transport tells otherwise shows in the digest.
 func told() *native {
-	type memory struct{ sum uint64 }
 	seats := func(s strategies.Setup) uint64 {
 		h := uint64(len(s.Field)) + uint64(s.Rounds)<<8 + uint64(s.Legs)<<16
 		for _, r := range s.ID + "/" + s.Name + "/" + strings.Join(s.Field, ",") {

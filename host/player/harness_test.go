@@ -104,16 +104,15 @@ func (s *strategySeat) Close() error {
 // fakeManager answers registrations and queries as a test says. By default it
 // takes everybody on as P01 of the league "cup" and does not answer queries.
 type fakeManager struct {
-	mu        sync.Mutex
-	token     string
-	league    string
-	id        string
-	answer    func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error)
-	queries   map[string]func(m *protocol.LeagueQuery) (any, error)
-	requests  []*protocol.LeagueRegisterRequest
-	rpcIDs    []string
-	asked     []string
-	announced chan struct{}
+	mu       sync.Mutex
+	token    string
+	league   string
+	id       string
+	answer   func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error)
+	queries  map[string]func(m *protocol.LeagueQuery) (any, error)
+	requests []*protocol.LeagueRegisterRequest
+	rpcIDs   []string
+	asked    []string
 }
 
 func (f *fakeManager) endpoint() *wire.Endpoint {

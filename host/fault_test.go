@@ -39,11 +39,12 @@ var quick = game.Backoff{Retries: 2, First: time.Millisecond, Most: 4 * time.Mil
 // acknowledges everything, joins and plays even by the book, but for what a
 // test has it do instead.
 type misbehaving struct {
-	name  string
-	does  func(w http.ResponseWriter, r *http.Request, m message) bool // false to go on by the book
-	token string
-	id    string
-	url   string
+	name string
+	does func(w http.ResponseWriter, r *http.Request, m message) bool // false to go on by the book
+	url  string
+
+	mu        sync.Mutex // held while it registers
+	id, token string
 }
 
 // message is what such a program reads of a request.
@@ -72,6 +73,8 @@ func (p *misbehaving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers by the book, with some fields changed.
 func (p *misbehaving) answer(w io.Writer, m message, change map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	result := map[string]any{
 		"protocol": protocol.Version, "sender": "player:" + p.id, "timestamp": protocol.Timestamp(time.Now()), "conversation_id": m.text("conversation_id"),
 		"player_id": p.id, "match_id": m.text("match_id"), "status": "ACKNOWLEDGED", "auth_token": p.token,
@@ -97,6 +100,8 @@ func (p *misbehaving) answer(w io.Writer, m message, change map[string]any) {
 // register registers the program by the book.
 func (p *misbehaving) register(t *testing.T, managerURL string) {
 	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
 	defer client.Close()
 	caller := &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}

@@ -35,6 +35,18 @@ type LoopbackServer struct {
 	ready    chan struct{} // closed when endpoint.handler is set
 	gone     chan struct{} // closed when the server waits for nothing any more
 	close    sync.Once
+
+	mu      sync.Mutex
+	idle    []chan errand // of workers that wait for a request
+	workers sync.WaitGroup
+}
+
+// errand is a request for a worker.
+type errand struct {
+	ctx    context.Context
+	req    *Request
+	peer   string
+	answer chan reply
 }
 
 // Listen opens a server under a host name ("P01", "manager:8000"); without one
@@ -110,14 +122,47 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	}
 	s.close.Do(func() { close(s.gone) })
 	<-empty
+	for _, w := range s.idle { // nobody enters any more
+		close(w)
+	}
+	s.workers.Wait()
 	return err
+}
+
+// hand gives a request to a worker. Workers are used again, since the stack of
+// a new goroutine grows at the cost of a good part of a request.
+func (s *LoopbackServer) hand(e errand) {
+	var w chan errand
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		w, s.idle = s.idle[n-1], s.idle[:n-1]
+	}
+	s.mu.Unlock()
+	if w == nil {
+		w = make(chan errand, 1)
+		s.workers.Go(func() { s.work(w) })
+	}
+	w <- e
+}
+
+// work serves requests until there will be no more. A worker is idle again
+// before its request is out of hand, so that Serve finds all of them idle.
+func (s *LoopbackServer) work(w chan errand) {
+	for e := range w {
+		rep := s.endpoint.serve(e.ctx, e.req).clone()
+		s.mu.Lock()
+		s.idle = append(s.idle, w)
+		s.mu.Unlock()
+		e.answer <- rep
+		s.gate.leave(e.peer)
+	}
 }
 
 // From returns a way to call the servers of the network; peer is the name by
 // which they know the caller (Request.RemoteAddr) and count its requests.
 //
-// The handler runs on a goroutine of its own, so that a caller can leave when
-// its context ends, or, where that can never happen, on the caller's, which
+// The handler runs on a goroutine of the server's, so that a caller can leave
+// when its context ends, or, where that can never happen, on the caller's, which
 // is faster.
 func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
 
@@ -186,10 +231,7 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 		return s.endpoint.serve(ctx, req).clone(), nil
 	}
 	answer := make(chan reply, 1)
-	go func() { // waited for by Serve, through the gate
-		defer s.gate.leave(peer)
-		answer <- s.endpoint.serve(ctx, req).clone()
-	}()
+	s.hand(errand{ctx, req, peer, answer})
 	select {
 	case rep := <-answer:
 		return rep, nil

@@ -106,11 +106,12 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, request bool) (
 		return nil, refusal
 	}
 	m := e.blank()
-	var options json.Options
+	// That no name stands twice was seen when the document was taken apart.
+	options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
 	if c.respelt {
-		options = generous
+		options[1] = generous
 	}
-	if err := json.Unmarshal(raw, m, options); err != nil {
+	if err := json.Unmarshal(raw, m, options...); err != nil {
 		return nil, Refuse(CodeInvalidFieldType, t, "The message does not fit its type: "+err.Error())
 	}
 	h := m.Head()

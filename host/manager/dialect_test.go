@@ -15,10 +15,11 @@ func (r *rig) speaks(role protocol.Role, name string, d *protocol.Dialect) *scri
 	r.t.Helper()
 	s := &scripted{
 		r: r, role: role, name: name, dialct: d, inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
+		named: make(chan struct{}),
 		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
 	}
 	s.listen(name)
-	return s.register()
+	return s
 }
 
 func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
@@ -26,7 +27,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Mode, c.Players = protocol.Tolerant, len(protocol.Dialects()) })
 	heard := make(map[string]*watched[string])
 	r.run()
-	referee := r.speaks(protocol.RoleReferee, "north", protocol.Envelope).conducts(fair)
+	referee := r.speaks(protocol.RoleReferee, "north", protocol.Envelope).conducts(fair).register()
 	var players []*scripted
 	for _, d := range protocol.Dialects() {
 		calls := new(watched[string])
@@ -38,7 +39,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 				return nil, nil
 			})
 		}
-		players = append(players, p)
+		players = append(players, p.register())
 	}
 	if err := r.finished(); err != nil {
 		t.Fatal(err)

@@ -42,6 +42,7 @@ func (m *Manager) followRegistered(e *registered) {
 	} else {
 		m.setLife(c, LifeRegistered)
 	}
+	m.arrived = true
 	if !m.state.running() {
 		return
 	}
@@ -63,7 +64,6 @@ func (m *Manager) followRegistered(e *registered) {
 			m.contacts[now.referee.id].stale = true
 		}
 	}
-	m.poke()
 }
 
 func (m *Manager) followAssigned(e *assigned) {

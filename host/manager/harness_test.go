@@ -217,6 +217,7 @@ type scripted struct {
 	inbox  *watched[protocol.Message]
 
 	mu    sync.Mutex
+	named chan struct{}                  // closed when it knows its id
 	react map[protocol.Type]wire.Handler // before the message is acknowledged
 	stop  context.CancelFunc
 	calls *wire.Caller
@@ -227,7 +228,7 @@ func (r *rig) agent(role protocol.Role, name string) *scripted {
 	r.t.Helper()
 	s := &scripted{
 		r: r, role: role, name: name, dialct: protocol.Contracts, inbox: new(watched[protocol.Message]),
-		react: make(map[protocol.Type]wire.Handler),
+		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
 		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
 	}
 	s.listen(name)
@@ -337,6 +338,9 @@ func (s *scripted) accepted(answer protocol.Message) {
 	s.r.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.id == "" {
+		defer close(s.named)
+	}
 	switch a := answer.(type) {
 	case *protocol.RefereeRegisterResponse:
 		s.id, s.token = a.RefereeID, a.AuthToken
@@ -432,6 +436,7 @@ func (s *scripted) conducts(v verdict) *scripted {
 			return nil, err
 		}
 		s.r.serving.Go(func() {
+			<-s.named // the announcement may come before the answer to the registration
 			for _, match := range s.own(m) {
 				s.call(s.reportOf(match, m.RoundID.Number(), v(match))) // refused if it was reported before
 			}

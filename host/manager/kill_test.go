@@ -108,8 +108,9 @@ func (s *scripted) persistently(verdicts chan<- string) *scripted {
 		if err != nil {
 			return nil, err
 		}
-		for _, match := range s.own(m) {
+		for _, match := range m.Matches { // there is no other referee
 			s.r.serving.Go(func() {
+				<-s.named
 				_, err := wire.Try(s.r.t.Context(), wire.Policy{
 					Timeout: patience, Backoff: game.Backoff{Retries: 10_000, First: time.Millisecond, Most: 10 * time.Millisecond},
 				}, func(ctx context.Context) (protocol.Message, error) {

@@ -33,6 +33,7 @@ type Manager struct {
 	contacts   map[string]*contact // by agent
 	reporting  map[string]*pending // results that are on their way into the journal, by match
 	scheduling bool                // the schedule is being made
+	arrived    bool                // an agent has registered, and the driver has not been told
 	announced  int                 // the round that the referees have been told of
 	programme  []protocol.AnnouncedMatch
 	changes    uint64 // counts whatever an answer to GET_SCHEDULE could show
@@ -121,13 +122,15 @@ func (m *Manager) Handler() jsonrpc.Handler {
 	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
 		answer := m.endpoint.Handle(ctx, req)
 		m.tell()
-		// A league that starts by itself does so after the answer to the last
-		// registration, since its player cannot know the manager's token before.
+		// What follows from a registration (the start of the league, matches for a
+		// late referee) comes after its answer, since before that the agent knows
+		// neither its id nor the manager's token.
 		m.mu.Lock()
-		if m.due() {
+		defer m.mu.Unlock()
+		if m.arrived {
+			m.arrived = false
 			m.poke()
 		}
-		m.mu.Unlock()
 		return answer
 	})
 }

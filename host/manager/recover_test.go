@@ -74,11 +74,12 @@ func played(t *testing.T, players int) (log []byte, agents []*scripted) {
 func (r *rig) again(old *scripted, log []byte) *scripted {
 	s := &scripted{
 		r: r, role: old.role, name: old.name, dialct: old.dialct, inbox: new(watched[protocol.Message]),
-		react: make(map[protocol.Type]wire.Handler),
+		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
 		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
 	}
 	if bytes.Contains(log, []byte(protocol.NewVerifier(old.token).String())) {
 		s.id, s.token = old.id, old.token
+		close(s.named)
 	}
 	s.listen(old.name)
 	return s

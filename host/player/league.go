@@ -64,10 +64,11 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Inbound) (protocol.M
 		return nil, err
 	}
 	p.heard.Store(true)
+	own := p.ID()
 	p.mu.Lock()
 	s, over := p.season, p.season.completed
 	if !over {
-		s.announce(m)
+		s.announce(m, own)
 	}
 	p.mu.Unlock()
 	switch {

@@ -80,7 +80,7 @@ func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*mat
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a, known := s.announced[id]; known && a.players[0] != own && a.players[1] != own {
+	if a, known := s.others[id]; known {
 		return nil, "", protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type,
 			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
 	}

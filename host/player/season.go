@@ -12,7 +12,8 @@ import (
 // next league begins a new one. All but the seat and what belongs to it is
 // guarded by Player.mu.
 type season struct {
-	announced map[string]announcement // by match id
+	announced map[string]announcement // the agent's own matches, by id
+	others    map[string]announcement // those of others in the last round announced
 	referees  map[string]bool         // that the manager has named
 	matches   map[string]*match
 	ended     []strategies.Outcome // for the history; only with a data directory
@@ -66,13 +67,20 @@ func (p *Player) leave(s *season) {
 	}
 }
 
-// announce keeps what the manager says of the matches of a round.
-func (s *season) announce(m *protocol.RoundAnnouncement) {
+// announce keeps what the manager says of the matches of a round. Those of
+// others are forgotten after the round: in a large league they are many.
+func (s *season) announce(m *protocol.RoundAnnouncement, own string) {
+	s.others = make(map[string]announcement, len(m.Matches))
 	for _, a := range m.Matches {
 		if a.RefereeID != "" {
 			s.referees[a.RefereeID] = true
 		}
-		s.announced[a.MatchID] = announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID}
+		about := announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID}
+		if a.PlayerAID == own || a.PlayerBID == own {
+			s.announced[a.MatchID] = about
+		} else {
+			s.others[a.MatchID] = about
+		}
 	}
 }
 

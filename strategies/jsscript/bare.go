@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
 
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -15,6 +16,7 @@ import (
 // in a seat of New. goja itself reaches nothing outside the runtime.
 func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	vm := goja.New()
+	vm.SetParserOptions(parser.WithDisableSourceMaps) // they are read from disk
 	vm.SetRandSource(s.Rand.Float64)
 	nothing := func(goja.FunctionCall) goja.Value { return goja.Undefined() }
 	console := vm.NewObject()

@@ -137,6 +137,7 @@ func newBareVM(b *testing.B, script string) *bareVM {
 	rng := game.NewRand(game.Key{1, 2})
 	v.vm.SetRandSource(rng.Float64)
 	for _, source := range []string{script, `
+		if (!globalThis.observe) globalThis.observe = () => {};
 		function tell(history, match_id, round, opponent, role, choice, opponent_choice, drawn_number, result, points) {
 			const outcome = { match_id, round, opponent, role, choice, opponent_choice, drawn_number, result, points };
 			history[history.length] = outcome;

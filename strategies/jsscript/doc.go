@@ -42,10 +42,10 @@
 //
 // A guard costs about a microsecond to put in place, in every seat. So only
 // those are put in place that a script can reach, which is read off its syntax
-// tree: code cannot be made of strings, so a script that never says "fill" and
-// has no computed member names cannot call it. See usage.
+// tree: code cannot be made of strings, so a script that never says "fill", and
+// computes no member name that turns out to be "fill", cannot call it. See usage.
 //
-// No bounds inside a process are complete: a script can still double a string,
-// or make an iterator whose next is a built-in function. What is hostile runs
-// in a process of its own.
+// No bounds inside a process are complete: objects that a script makes by
+// itself are counted by nobody but the watchdog, which looks at the heap of the
+// whole process. What is hostile runs in a process of its own.
 package jsscript

@@ -55,8 +55,9 @@ func guardApply(position int) func(*sandbox, string, native) native {
 
 // objectGuards and shapeGuards keep scripts from giving a built-in function a
 // name that is computed: goja asks for the names of the functions under way
-// while it is being interrupted, and a getter that is called then waits for
-// ever.
+// while it is being interrupted, and code of the script that is called then
+// waits for ever. So a function keeps its own name, or, if that is deleted, the
+// one that all of them inherit.
 var (
 	objectGuards = []guard{{"__defineGetter__", guardName(-1)}}
 	shapeGuards  = []guard{
@@ -65,6 +66,9 @@ var (
 )
 
 func (b *sandbox) guardObjects() {
+	if b.usage.deletes && !b.secured {
+		define(b.vm.ToValue(guardNothing).(*goja.Object).Prototype(), "name", b.vm.ToValue(""))
+	}
 	proto := b.vm.NewObject().Prototype()
 	b.install(proto, objectGuards)
 	if b.wants("__proto__") {
@@ -88,10 +92,10 @@ func guardName(position int) func(*sandbox, string, native) native {
 			}
 			key := c.Argument(position + 1)
 			if _, ok := key.(*goja.Object); ok { // to be asked for its text only once
-				key = key.ToString()
+				key = b.text(key)
 				c.Arguments = argument(c.Arguments, position+1, key)
 			}
-			if s, ok := key.(goja.String); ok && s.Length() == 4 && s.String() == "name" && b.named(target) {
+			if s, ok := key.(goja.String); ok && s.Length() == 4 && s.String() == "name" && callable(target) {
 				panic(b.vm.NewTypeError("the name of a function cannot be redefined"))
 			}
 			return old(c)
@@ -99,25 +103,19 @@ func guardName(position int) func(*sandbox, string, native) native {
 	}
 }
 
-// guardShape refuses to change as a whole what functions get their names from.
+// guardShape refuses to change functions as a whole.
 func guardShape(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
-		if b.named(c.Argument(0)) {
+		if callable(c.Argument(0)) {
 			panic(b.vm.NewTypeError("%s is not available for functions", name))
 		}
 		return old(c)
 	}
 }
 
-// named reports whether functions get their names from v: it is one, or all of
-// them inherit from it.
-func (b *sandbox) named(v goja.Value) bool {
-	o, ok := v.(*goja.Object)
-	if !ok {
-		return false
-	}
-	_, callable := goja.AssertFunction(o)
-	return callable || o == b.vm.NewObject().Prototype()
+func callable(v goja.Value) bool {
+	_, ok := goja.AssertFunction(v)
+	return ok
 }
 
 // guardProto replaces the accessor __proto__, which is setPrototypeOf in
@@ -138,7 +136,7 @@ func (b *sandbox) guardProto(proto *goja.Object) {
 		if !ok || !isObject && !goja.IsNull(c.Argument(0)) {
 			return goja.Undefined()
 		}
-		if b.named(o) {
+		if callable(o) {
 			panic(b.vm.NewTypeError("__proto__ is not available for functions"))
 		}
 		if err := o.SetPrototype(to); err != nil {

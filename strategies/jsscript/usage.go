@@ -28,6 +28,7 @@ type usage struct {
 
 	computes   bool // there are member names that are computed
 	appends    bool // there are texts that are put together
+	deletes    bool // properties are deleted
 	generators bool // there is a function*
 	regexps    bool // there may be regular expressions before a string method makes one
 	spreads    bool // something iterable is spread, or collected
@@ -52,7 +53,7 @@ func survey(tree *ast.Program) (*usage, *failure) {
 		file:  tree.File,
 		keys: keys{
 			assigned: make(map[string][]ast.Expression), unknown: make(map[string]bool),
-			inert: make(map[ast.Expression]bool),
+			inert: make(map[ast.Expression]bool), drained: make(map[*ast.ArrayPattern]bool),
 		},
 	}
 	for _, stmt := range tree.Body {
@@ -62,13 +63,19 @@ func survey(tree *ast.Program) (*usage, *failure) {
 		return nil, s.failed
 	}
 	u := &s.usage
-	s.settleKinds()
-	u.computes = s.hookKeys()
-	u.appends = s.hookTexts()
 	u.open = u.open || u.names["globalThis"] || u.names["constructor"]
 	for _, name := range bulkNames {
 		u.bulk = u.bulk || u.names[name]
 	}
+	u.deletes = u.deletes || u.open || u.bulk
+	u.names["__proto__"] = u.names["__proto__"] || u.deletes // see objectGuards
+	s.settleKinds()
+	s.bareRest()
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	u.computes = s.hookKeys()
+	u.appends = s.hookTexts()
 	u.spreads = u.spreads || u.open || u.fills || u.reaches("Array") && u.mentions("from") ||
 		u.reaches("Object") && u.mentions("fromEntries")
 	u.regexps = u.regexps || u.reaches("RegExp")
@@ -186,10 +193,7 @@ func (s *surveyor) object(n *ast.ObjectLiteral) {
 	for _, p := range n.Value {
 		switch p := p.(type) {
 		case *ast.PropertyKeyed:
-			s.getter(p.Kind, p.Key, p.Computed)
-			if p.Computed {
-				s.walk(p.Key)
-			}
+			s.definition(p.Key, p.Computed)
 			s.walk(p.Value)
 		case *ast.SpreadElement:
 			s.names[hookCopy] = true
@@ -244,15 +248,10 @@ func (s *surveyor) code(node any) bool {
 func (s *surveyor) element(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.MethodDefinition:
-		s.getter(e.Kind, e.Key, e.Computed)
-		if e.Computed {
-			s.walk(e.Key)
-		}
+		s.definition(e.Key, e.Computed)
 		s.walk(e.Body)
 	case *ast.FieldDefinition:
-		if e.Computed {
-			s.walk(e.Key)
-		}
+		s.definition(e.Key, e.Computed)
 		s.function++
 		s.walk(e.Initializer)
 		s.function--
@@ -263,10 +262,14 @@ func (s *surveyor) element(e ast.ClassElement) {
 	}
 }
 
-// getter notes getters that may be called "name". See sandbox.guardObjects.
-func (s *surveyor) getter(k ast.PropertyKind, key ast.Expression, computed bool) {
-	if name, ok := key.(*ast.StringLiteral); k == ast.PropertyKindGet && (computed || !ok || name.Value == "name") {
-		s.names["__proto__"] = true
+// definition walks the key of something that is defined. It is no name that the
+// script reads, but "next" matters wherever it stands: see bareRest.
+func (s *surveyor) definition(key ast.Expression, computed bool) {
+	if computed {
+		s.all = append(s.all, key)
+		s.walk(key)
+	} else if name, ok := key.(*ast.StringLiteral); ok && name.Value == "next" {
+		s.names["next"] = true
 	}
 }
 

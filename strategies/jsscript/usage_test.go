@@ -151,6 +151,28 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
+// A rest element where no hook fits is refused, but only to those who might
+// have made an iterator to go with it.
+func TestBareRest(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{
+		"const f = ([a, ...b]) => b; f({ [Symbol.iterator]: () => ({ next: Object }) })", "for (const [a, ...b] of x) ;\nit.next = Object", "const [[a, ...b]] = x; class A { next() {} }",
+		"const { a: [b, ...c] } = x; const it = { get next() { return Object } }", "function f([...a]) {}\nx[y] = Object", "let a, b; [[a, ...b]] = x; ({ [y]: Object })", "try {} catch ([a, ...b]) { x.next }",
+		"const f = ([...a]) => a; class A { [y] = Object }", "const f = ([...a]) => globalThis", "const f = ([...a]) => Reflect",
+	} {
+		if _, _, failed := compile([]byte(script)); failed == nil || failed.line != 1 {
+			t.Errorf("%s is not refused: %v", script, failed)
+		}
+	}
+	for _, script := range []string{
+		"const [a, ...b] = x; it.next = Object", "let a, b; [a, ...b] = x.next()", "const f = ([a, ...b]) => b", "for (const [a, ...b] of new Map()) x[0] = { 'y': b.length - 1 }", "const f = (a, ...b) => b; x.next()", "const { a, ...b } = x.next",
+	} {
+		if _, _, failed := compile([]byte(script)); failed != nil {
+			t.Errorf("%s is refused: %v", script, failed.err)
+		}
+	}
+}
+
 func TestChooseLine(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]int{

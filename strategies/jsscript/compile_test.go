@@ -1,0 +1,138 @@
+package jsscript_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/jsscript"
+)
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, head, title, description string }{
+		{"none", "", "", ""},
+		{"one line", "// Title\n", "Title", ""},
+		{"lines", "// Title\n//\n// It does this,\n// and that.\n\n// not this\n", "Title", "It does this, and that."},
+		{"block", "/* Title\n   more of it */\n", "Title", "more of it"},
+		{"doc block", "/**\n * Title\n *\n * Some more\n * of it.\n */\n", "Title", "Some more of it."},
+		{"byte order mark", "\ufeff// Title\n", "Title", ""},
+		{"blank lines first", "\n\n  // Title\r\n  // more\r\n", "Title", "more"},
+		{"strict", "// Title\n\"use strict\";\n", "Title", ""},
+		{"code first", "'use strict'; // Title\n", "", ""},
+		{"control characters", "// Ti\x1btle\tof it\n", "Ti\ufffdtle of it", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			info := compile(t, tt.head+"function choose() { return 'even' }").Info()
+			if info.Title != tt.title || info.Description != tt.description {
+				t.Errorf("title %q, description %q, want %q, %q", info.Title, info.Description, tt.title, tt.description)
+			}
+			if info.Name != "test" || info.Kind != strategies.JavaScript || info.Source != source || len(info.Fingerprint) != 64 {
+				t.Errorf("Info() = %+v", info)
+			}
+		})
+	}
+}
+
+// The reference is from sha256sum.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	const of = "const choose = () => 1"
+	if got, want := compile(t, of).Info().Fingerprint, "9b4920ea"; !strings.HasPrefix(got, want) {
+		t.Errorf("fingerprint of %q is %s, want %s...", of, got, want)
+	}
+}
+
+func TestChooseInEveryForm(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{
+		"function choose() { return 'odd' }",
+		"const choose = () => 'odd'",
+		"let choose = function () { return 'odd' }",
+		"var choose = () => 'odd';",
+		"globalThis.choose = () => 'odd'",
+		"let choose; function start() { choose = () => 'odd' } choose = () => 'even'",
+		"const answers = { choose() { return 'odd' } }; const { choose } = answers;",
+		"const choose = (() => 'odd').bind(null)",
+		"function* odds() { for (;;) yield 'odd' }\nconst it = odds(); const choose = () => it.next().value",
+		"class Player { #answer = 'odd'; choose() { return this.#answer } }\nconst p = new Player(); const choose = (t) => p.choose(t)",
+	} {
+		if c, err := ask(t, script); c != strategies.Odd || err != nil {
+			t.Errorf("%s: %v, %v, want odd", script, c, err)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	const even = "function choose() { return 'even' }\n"
+	for _, tt := range []struct {
+		name, script, where, text string
+		fault                     game.Fault
+	}{
+		{"empty", "", source, "there is no function choose", game.FaultError},
+		{"no function", "const choose = 'even'", source, "there is no function choose", game.FaultError},
+		{"never initialised", "if (false) var choose; let x", source, "there is no function choose", game.FaultError},
+		{"a getter that throws", "Object.defineProperty(globalThis, 'choose', { get() { throw 1 } })", source, "there is no function choose", game.FaultError},
+		{"syntax", even + "let = ;", source + ":2", "Unexpected", game.FaultError},
+		{"unclosed", "function choose() {\n", "", "is a closing bracket missing?", game.FaultError},
+		{"strict", even + "with ({}) {}", source + ":2", "with", game.FaultError},
+		{"export", "\nexport function choose() {}", source + ":2", "ES modules are not supported", game.FaultError},
+		{"import", "import fs from 'fs'\n" + even, source + ":1", "ES modules are not supported", game.FaultError},
+		{"throws", even + "\nnull.x", source + ":3", "TypeError", game.FaultError},
+		{"duplicate", "let a; let a;", source + ":1", "already been declared", game.FaultError},
+		{"undeclared", even + "oops = 1", source + ":2", "oops is not defined", game.FaultError},
+		{"node", even + "module.exports = { choose }", source + ":2", "functions at the top level are found by their names", game.FaultError},
+		{"clock", even + "const began = Date.now()", source + ":2", "scripts see no clock", game.FaultError},
+		{"async", even + "\nasync function f() {}", source + ":3", "async functions are not available", game.FaultError},
+		{"async arrow", even + "const f = async () => 1", source + ":2", "async functions are not available", game.FaultError},
+		{"async method", even + "const f = { async m() {} }", source + ":2", "async functions are not available", game.FaultError},
+		{"bigint", even + "const n = 1n << 10n", source + ":2", "BigInt is not available", game.FaultError},
+		{"pattern", even + "const r = /a{1000}b{1000}c{1000}d{1000}e{1000}f{1000}/", source + ":2", "repeats too much", game.FaultError},
+		{"bad pattern", even + "const r = /(/", source + ":2", "Unterminated group", game.FaultError},
+		{"loops", even + "while (true) {}", "", "ran out of time", game.FaultTimeout},
+		{"recurses", "function choose() { choose() }\nchoose()", source + ":1", "nested too deeply", game.FaultBudget},
+		{"too long", even + strings.Repeat("// more\n", 40_000), source, "bytes, more than", game.FaultError},
+		{"too many brackets", even + strings.Repeat("[]\n", 31_000), source, "opening brackets", game.FaultError},
+		{"too deep", even + strings.Repeat("[", 3000) + strings.Repeat("]", 3000), source, "nested too deeply", game.FaultError},
+		{"labels", strings.Repeat("a:", 20_000), source, `more than 1000 times "a:"`, game.FaultError},
+		{"hidden labels", strings.Repeat("{a/* : */ // :\n\t:", 9_000), source, `more than 1000 times "a:"`, game.FaultError},
+		{"escaped labels", strings.Repeat(`\u0061:\u{61}:`, 900), source, "more than 1000 times", game.FaultError},
+		{"different labels", distinctLabels(2000), source, "nested too deeply", game.FaultError},
+		{"no text", even + "// \xff", source, "UTF-8", game.FaultError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			limits := patient
+			if tt.fault == game.FaultTimeout {
+				limits = budget.Limits{Time: limit}
+			}
+			f, err := jsscript.Compile("test", source, []byte(tt.script), jsscript.Options{Limits: limits})
+			if err == nil {
+				_ = f.Close()
+			}
+			want(t, err, strategies.OpLoad, tt.fault, tt.where, tt.text)
+		})
+	}
+}
+
+func distinctLabels(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d:", i)
+	}
+	return b.String() + ";"
+}
+
+// A source map may name any file, and the parser would read it.
+func TestSourceMapsAreNotRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "not-there.map")
+	compile(t, body("return 'even'")+"\n//# sourceMappingURL=file://"+path+"\n")
+	compile(t, body("return 'even'")+"\n//# sourceMappingURL=/dev/zero\n")
+}

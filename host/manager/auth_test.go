@@ -341,3 +341,45 @@ func TestAnAnnouncementThatCameTooEarlyIsRepeated(t *testing.T) {
 	}
 	players[1].announcements(1)
 }
+
+func TestTheTokenTellsWhoSpeaksWhereTheSenderDoesNot(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		r := newRig(t, func(c *manager.Config) { c.Mode = mode })
+		ada := r.player("ada")
+		q := ada.query(protocol.QueryNextMatch)
+		q.Sender = ""
+		answer, err := ada.call(q)
+		if mode == protocol.Strict {
+			wantRefusal(t, -32602, protocol.CodeMissingField, answer, err)
+		} else if err != nil {
+			t.Errorf("a message without a sender is refused: %v", err)
+		}
+	}
+}
+
+func TestAgentsDoNotStartTheLeague(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	referee := r.referee("north")
+	r.field(2)
+	m := launch(referee.token)
+	m.Sender = "referee:REF01"
+	answer, err := referee.call(m)
+	wantRefusal(t, 12, protocol.CodeTokenInvalid, answer, err)
+}
+
+func TestAStoppedManagerAsksToTryLater(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"", t.TempDir()} {
+		r := newRig(t, func(c *manager.Config) { c.DataDir = dir })
+		r.m.Close()
+		answer, err := r.signup("ada", nil)
+		if err == nil || !wire.Retryable(err) {
+			t.Errorf("the answer is %+v, %v", answer, err)
+		}
+		if n := len(r.m.Standings()); n != 0 {
+			t.Errorf("%d players are registered", n)
+		}
+	}
+}

@@ -98,7 +98,8 @@ type Config struct {
 	// JoinTimeout and ChoiceTimeout are those of the referees, 5 s and 30 s;
 	// they only enter the default of MatchDeadline.
 	JoinTimeout, ChoiceTimeout time.Duration
-	// Backoff is how a notification is tried again: game.LeagueBackoff.
+	// Backoff is how a notification is tried again: game.LeagueBackoff. For no
+	// retries set only First.
 	Backoff game.Backoff
 	// MatchDeadline is the time without a report after which a referee that
 	// still owes one is taken for dead: by default what a match takes at most
@@ -112,8 +113,8 @@ type Config struct {
 	// Log gets what a person should know; by default nothing is logged.
 	Log *slog.Logger
 	// Events, if set, is told what happens, one event at a time and in order.
-	// It must be quick, since whoever caused an event may wait for it, and it
-	// must not call the Manager's methods, except from another goroutine.
+	// It must be quick, since whoever caused an event may wait for it. It may
+	// ask the Manager for its Standings or Results, but must not Close it.
 	Events func(Event)
 }
 

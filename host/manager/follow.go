@@ -40,7 +40,7 @@ func (m *Manager) followRegistered(e *registered) {
 	if again {
 		m.alive(c)
 	} else {
-		m.setLife(c, LifeRegistered)
+		c.life = LifeRegistered
 	}
 	m.arrived = true
 	if !m.state.running() {

@@ -173,6 +173,9 @@ func (m *Manager) Results() []Match {
 // record puts an event into the journal and then into effect. When it returns
 // nil, what the event says may be told to anybody.
 func (m *Manager) record(ctx context.Context, e event) error {
+	if m.ctx.Err() != nil {
+		return stopping()
+	}
 	if m.journal != nil {
 		// Who asked for it may be gone; the event stands all the same.
 		err := m.journal.Append(context.WithoutCancel(ctx), e.kind(), e)

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { m.cancel(context.Cause(ctx)) })
 	defer stop()
 	err := m.drive()
-	if err == nil {
-		m.cancel(errors.New("the league is over"))
-	} else {
-		m.cancel(err)
-		err = fmt.Errorf("manager of %s: %w", m.cfg.LeagueID, err)
+	m.cancel(cmp.Or(err, errors.New("the league is over"))) // the first cause stands
+	if err != nil {
+		err = fmt.Errorf("manager of %s: %w", m.cfg.LeagueID, context.Cause(m.ctx))
 	}
 	return errors.Join(err, m.shut())
 }

@@ -1,6 +1,8 @@
 package manager
 
 import (
+	"fmt"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,6 +15,10 @@ type cachedSchedule struct {
 	changes uint64
 	data    jsontext.Value
 }
+
+// maxWhole is the number of matches up to which the schedule is told at once;
+// with more, the answer would be longer than the 16 MiB that clients read.
+const maxWhole = 80_000
 
 // scheduleAnswer answers GET_SCHEDULE: with every round, or with the one asked
 // for.
@@ -32,6 +38,12 @@ func (m *Manager) scheduleAnswer(h protocol.Header, round protocol.Round) (proto
 func (m *Manager) wholeSchedule() (jsontext.Value, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(m.state.matches) > maxWhole {
+		e := protocol.Refuse(protocol.CodeMissingField, protocol.TypeLeagueQuery,
+			fmt.Sprintf("The schedule has %d matches, too many for one answer; ask for one round in query_params.round_id.", len(m.state.matches)))
+		e.Violations = []protocol.Violation{{Path: "/query_params/round_id", Rule: "required"}}
+		return nil, e
+	}
 	if m.schedule.data == nil || m.schedule.changes != m.changes {
 		data, err := json.Marshal(m.scheduleLocked(0))
 		if err != nil {

@@ -1,6 +1,8 @@
 package manager
 
 import (
+	"encoding/json"
+
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -86,19 +88,51 @@ func (s *state) summary(round int) Summary {
 
 // Match is a match whose result was accepted.
 type Match struct {
-	Index     int       `json:"index"` // in the schedule, from 0
-	Round     int       `json:"round_id"`
-	ID        string    `json:"match_id"`
-	Seats     [2]int    `json:"seats"` // of A and B, from 0
-	Players   [2]string `json:"players"`
-	RefereeID string    `json:"referee_id"`
+	Index     int // in the schedule, from 0
+	Round     int
+	ID        string
+	Seats     [2]int // of A and B, from 0
+	Players   [2]string
+	RefereeID string
 
-	Results [2]game.Result `json:"-"` // of A and B
-	Points  [2]int         `json:"points"`
-	Choices [2]game.Parity `json:"-"` // NoParity where none was made or told
+	Results [2]game.Result // of A and B
+	Points  [2]int
+	Choices [2]game.Parity // NoParity where none was made or told
 	// Number is the number drawn; Drawn is false where none was drawn or told.
-	Number int  `json:"number"`
-	Drawn  bool `json:"drawn"`
+	Number int
+	Drawn  bool
+}
+
+// MarshalJSON writes the match in the words of the protocol, for event streams.
+func (m Match) MarshalJSON() ([]byte, error) {
+	v := struct {
+		ID      string            `json:"match_id"`
+		Round   int               `json:"round_id"`
+		Referee string            `json:"referee_id"`
+		A       string            `json:"player_A_id"`
+		B       string            `json:"player_B_id"`
+		Status  string            `json:"status"`
+		Winner  *string           `json:"winner"`
+		Score   map[string]int    `json:"score"`
+		Choices map[string]string `json:"choices"`
+		Number  *int              `json:"drawn_number"`
+	}{
+		ID: m.ID, Round: m.Round, Referee: m.RefereeID, A: m.Players[0], B: m.Players[1], Status: m.Status(),
+		Score: map[string]int{}, Choices: map[string]string{},
+	}
+	for i, id := range m.Players {
+		v.Score[id] = m.Points[i]
+		if m.Choices[i] != game.NoParity {
+			v.Choices[id] = m.Choices[i].String()
+		}
+	}
+	if winner := m.Winner(); winner != "" {
+		v.Winner = &winner
+	}
+	if m.Drawn {
+		v.Number = &m.Number
+	}
+	return json.Marshal(v)
 }
 
 // Winner returns the winner's id, or "".

@@ -10,11 +10,11 @@ import (
 )
 
 func (m *Manager) startLeague(ctx context.Context, in *wire.Inbound, from caller) (protocol.Message, error) {
-	if _, err := wire.Decode[*protocol.StartLeague](in); err != nil {
-		return nil, err
-	}
 	if from.role != protocol.RoleLauncher {
 		return nil, badToken(in, "Only the launcher starts the league, with the admin token.")
+	}
+	if _, err := wire.Decode[*protocol.StartLeague](in); err != nil {
+		return nil, err
 	}
 	if id := in.Header.LeagueID; id != "" && id != m.cfg.LeagueID {
 		return nil, protocol.Refuse(protocol.CodeLeagueNotFound, in.Type, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).

@@ -62,13 +62,7 @@ func NewDriverOver(plan results.Plan, factories []strategies.Factory, network fu
 	if d.draw, err = game.ParseDraw(plan.Draw); err != nil {
 		return nil, err
 	}
-	d.known = &player.League{Rounds: d.schedule.Rounds(), Legs: plan.Legs, Index: make(map[string]int)}
-	for seat := range factories {
-		d.known.Field = append(d.known.Field, game.PlayerID(seat))
-	}
-	for _, p := range d.schedule.Matches() {
-		d.known.Index[p.ID] = p.Index
-	}
+	d.known = knownLeague(d.schedule, len(factories), plan.Legs)
 	// By the book a number lies in 1..10; only tolerant agents take others.
 	if d.draw.Number(0) < 1 || d.draw.Number(d.draw.Size()-1) > 10 {
 		d.mode = protocol.Tolerant

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -46,7 +47,7 @@ type Played struct {
 func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &assembly{league: l, ctx: ctx, cancel: cancel}
+	a := &assembly{league: l, known: l.known(), ctx: ctx, cancel: cancel}
 	defer func() { err = cmp.Or(a.end(), err) }()
 	m, url, err := a.manager()
 	if err != nil {
@@ -73,9 +74,44 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	return &Played{Matches: m.Results(), Standings: m.Standings(), Players: players}, nil
 }
 
+// known is what the players of a league can be told of it beforehand, all of
+// them at once; nil if there will be others, who may take any id, or if the
+// league has begun in an earlier process. It spares asking the manager, whose
+// schedule of a large league is long.
+func (l *League) known() *player.League {
+	if dir := l.Manager.DataDir; dir != "" {
+		if _, err := os.Stat(manager.JournalName(dir, cmp.Or(l.Manager.LeagueID, "league"))); err == nil {
+			return nil
+		}
+	}
+	for i, s := range l.Seats {
+		if s.ID != "" && s.ID != game.PlayerID(i) {
+			return nil
+		}
+	}
+	legs := max(1, l.Manager.Legs)
+	schedule, err := game.NewSchedule(len(l.Seats), legs)
+	if err != nil || l.Manager.Players != len(l.Seats) {
+		return nil
+	}
+	return knownLeague(schedule, len(l.Seats), legs)
+}
+
+func knownLeague(s *game.Schedule, players, legs int) *player.League {
+	known := &player.League{Rounds: s.Rounds(), Legs: legs, Index: make(map[string]int, len(s.Matches()))}
+	for seat := range players {
+		known.Field = append(known.Field, game.PlayerID(seat))
+	}
+	for _, m := range s.Matches() {
+		known.Index[m.ID] = m.Index
+	}
+	return known
+}
+
 // assembly is a league while it is put together and played.
 type assembly struct {
 	league *League
+	known  *player.League // what players are told; nil where they have to ask
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	first  sync.Once
@@ -201,6 +237,9 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	cfg := a.league.Seats[i].Config
 	cfg.Endpoint, cfg.Caller, cfg.Manager = srv.URL(), caller, wire.NewPeer(managerURL, protocol.Contracts)
 	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
+	if cfg.League == nil {
+		cfg.League = a.known
+	}
 	registered := make(chan struct{})
 	first := sync.OnceFunc(func() { close(registered) }) // some register again
 	tell := cfg.Events

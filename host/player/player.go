@@ -85,7 +85,7 @@ type League struct {
 	Field  []string       // ids of all players
 	Rounds int            // of the whole league
 	Legs   int            // how often each pair meets
-	Index  map[string]int // of matches in the schedule, by id; not changed
+	Index  map[string]int // of the player's matches in the schedule, by id; not changed
 }
 
 // Player is one agent. Its handler is safe for concurrent use.

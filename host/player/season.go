@@ -136,16 +136,18 @@ func (p *Player) survey() *League {
 	}
 	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
 	meetings := make(map[string]int)
-	own := p.ID()
+	own, at := p.ID(), 0
 	for _, r := range schedule.Rounds {
 		for _, m := range r.Matches {
-			l.Index[m.MatchID] = len(l.Index)
 			switch own {
 			case m.PlayerAID:
 				meetings[m.PlayerBID]++
+				l.Index[m.MatchID] = at
 			case m.PlayerBID:
 				meetings[m.PlayerAID]++
+				l.Index[m.MatchID] = at
 			}
+			at++
 		}
 	}
 	for _, n := range meetings {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -100,8 +99,5 @@ func EndsSeat(op Op, f game.Fault) bool {
 // script's author needs. shown is the value as the script would print it.
 func InvalidChoice(shown string) error {
 	const most = 80
-	if len(shown) > most {
-		shown = strings.ToValidUTF8(shown[:most], "") + "..."
-	}
-	return fmt.Errorf("%w: answered %s, want \"even\", \"odd\" or a probability of even in [0, 1]", ErrInvalidChoice, shown)
+	return fmt.Errorf("%w: answered %s, want \"even\", \"odd\" or a probability of even in [0, 1]", ErrInvalidChoice, Clip(shown, most))
 }

@@ -73,7 +73,7 @@ func shown(v goja.Value) string {
 			return "NaN, which is not a number"
 		}
 	}
-	return clean(v.String(), maxMessage)
+	return strategies.OneLine(v.String(), maxMessage)
 }
 
 func shownObject(o *goja.Object) string {

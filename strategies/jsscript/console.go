@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // Limits on what one seat may print in its league.
@@ -82,7 +84,7 @@ func (b *sandbox) printed(args []goja.Value) string {
 			break
 		}
 	}
-	return clip(clean(w.String(), maxLine), maxLine)
+	return strategies.Clip(strategies.OneLine(w.String(), maxLine), maxLine)
 }
 
 // Limits on what is shown of an object.
@@ -147,7 +149,7 @@ func (w *writer) object(o *goja.Object, depth int) {
 			w.WriteString("...")
 			break
 		}
-		w.WriteString(clip(key, maxLine) + ": ")
+		w.WriteString(strategies.Clip(key, maxLine) + ": ")
 		w.value(o.Get(key), depth+1)
 	}
 	w.WriteByte('}')

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/dop251/goja"
 
@@ -40,7 +39,7 @@ func (b *sandbox) explain(err error) *failure {
 		message, hint := b.thrown(exception.Value())
 		return failAt(lineIn(exception.Stack()), hint, "%s", message)
 	}
-	return failAt(0, "", "the interpreter failed: %s", clean(err.Error(), maxMessage))
+	return failAt(0, "", "the interpreter failed: %s", strategies.OneLine(err.Error(), maxMessage))
 }
 
 // recovered says what went wrong in a call that ended in a panic.
@@ -56,7 +55,7 @@ func (b *sandbox) recovered(r any) *failure {
 	}
 	// A bug of the interpreter that a script has found, such as a slice out of
 	// range. Nobody knows what state it has left behind.
-	return &failure{err: fmt.Errorf("the interpreter failed: %s", clean(fmt.Sprint(r), maxMessage)), over: true}
+	return &failure{err: fmt.Errorf("the interpreter failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage)), over: true}
 }
 
 // lineIn returns the innermost line of the script in a stack.
@@ -73,7 +72,7 @@ func lineIn(stack []goja.StackFrame) int {
 func (b *sandbox) thrown(v goja.Value) (message, hint string) {
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return clean(textOf(v), maxMessage), ""
+		return strategies.OneLine(textOf(v), maxMessage), ""
 	}
 	if isProxy(o) || o.ClassName() != "Error" {
 		return "threw " + shown(v), "throw new Error(\"...\") says what happened and where"
@@ -81,11 +80,11 @@ func (b *sandbox) thrown(v goja.Value) (message, hint string) {
 	name, message := property(o, "name"), property(o, "message")
 	switch {
 	case name == "":
-		return clean(message, maxMessage), ""
+		return strategies.OneLine(message, maxMessage), ""
 	case message == "":
-		return clean(name, maxMessage), ""
+		return strategies.OneLine(name, maxMessage), ""
 	}
-	return clean(name+": "+message, maxMessage), missingHint(name, message)
+	return strategies.OneLine(name+": "+message, maxMessage), missingHint(name, message)
 }
 
 // property returns a property that is a text.
@@ -140,26 +139,4 @@ func (f *factory) overtime(ctx context.Context, cause error, line int) *failure 
 		line: line, over: true, hint: "is there a loop that never ends?",
 		err: fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.limits.Time),
 	}
-}
-
-// clip cuts a text to at most n bytes, and says so.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
-}
-
-// clean makes a text that a script has written fit for one line of a terminal.
-func clean(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s[:min(len(s), 2*n)])
-	return clip(strings.TrimSpace(s), n)
 }

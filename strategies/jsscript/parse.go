@@ -11,6 +11,8 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
+
+	"github.com/strategylab/strategylab/strategies"
 )
 
 // chunk is what a script is called where it can see it, in Error.stack. It
@@ -35,7 +37,7 @@ func compile(source []byte) (prg *goja.Program, u *usage, failed *failure) {
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler gives up on some code so
-			prg, u, failed = nil, nil, failAt(0, "", "the compiler failed: %s", clean(fmt.Sprint(r), maxMessage))
+			prg, u, failed = nil, nil, failAt(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
 	// Source maps are read from disk, wherever a comment says.
@@ -78,7 +80,7 @@ func acceptable(source []byte) *failure {
 			name = "" // an escape can be written in many ways
 		}
 		if labels[name]++; labels[name] > maxLabels {
-			return failAt(0, "", "the script has more than %d times \"%s:\"", maxLabels, clip(name, 40))
+			return failAt(0, "", "the script has more than %d times \"%s:\"", maxLabels, strategies.Clip(name, 40))
 		}
 	}
 	return nil
@@ -94,7 +96,7 @@ var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)
 func syntaxFailure(source []byte, err error) *failure {
 	var list parser.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
-		return failAt(0, "", "%s", clean(err.Error(), maxMessage))
+		return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 	}
 	line := list[0].Position.Line
 	if moduleLine.Match(lineOf(source, line)) {
@@ -105,7 +107,7 @@ func syntaxFailure(source []byte, err error) *failure {
 	if strings.Contains(list[0].Message, "end of input") {
 		hint = "is a closing bracket missing?"
 	}
-	return failAt(line, hint, "%s", clean(list[0].Message, maxMessage))
+	return failAt(line, hint, "%s", strategies.OneLine(list[0].Message, maxMessage))
 }
 
 func lineOf(source []byte, line int) []byte {
@@ -119,9 +121,9 @@ func lineOf(source []byte, line int) []byte {
 func compilerFailure(err error) *failure {
 	var se *goja.CompilerSyntaxError
 	if errors.As(err, &se) {
-		return failAt(lineAt(se.File, se.Offset), "", "%s", clean(se.Message, maxMessage))
+		return failAt(lineAt(se.File, se.Offset), "", "%s", strategies.OneLine(se.Message, maxMessage))
 	}
-	return failAt(0, "", "%s", clean(err.Error(), maxMessage))
+	return failAt(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 }
 
 func lineAt(f *file.File, offset int) int {
@@ -159,5 +161,5 @@ func header(source []byte) (title, description string) {
 		return "", ""
 	}
 	const maxTitle, maxDescription = 120, 2000
-	return clean(lines[0], maxTitle), clean(strings.Join(lines[1:], " "), maxDescription)
+	return strategies.OneLine(lines[0], maxTitle), strategies.OneLine(strings.Join(lines[1:], " "), maxDescription)
 }

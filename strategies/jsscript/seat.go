@@ -103,7 +103,7 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	}
 	if err := s.write(t); err != nil {
 		return 0, s.factory.fail(strategies.OpChoose, failAt(s.factory.usage.chooseLine,
-			"what is handed to choose must not be frozen", "turn cannot be written: %s", clean(err.Error(), maxMessage)))
+			"what is handed to choose must not be frozen", "turn cannot be written: %s", strategies.OneLine(err.Error(), maxMessage)))
 	}
 	answer, err := s.call(ctx, strategies.OpChoose, s.choose, s.asked)
 	if err != nil {

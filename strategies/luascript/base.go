@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/strategylab/strategylab/strategies"
 )
 
 const (
@@ -126,7 +128,7 @@ func basePrint(l *lua.LState) int {
 	case m.lines > maxLines:
 		m.print("the script has printed " + strconv.Itoa(maxLines) + " lines; the rest is dropped")
 	default:
-		m.print(strings.ToValidUTF8(clip(b.String(), maxLine), ""))
+		m.print(strings.ToValidUTF8(strategies.Clip(b.String(), maxLine), ""))
 	}
 	return 0
 }

@@ -114,7 +114,7 @@ func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler gives up on some code so
-			err = f.loadError(0, "", "the compiler failed: %s", clean(fmt.Sprint(r), maxMessage))
+			err = f.loadError(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
@@ -144,13 +144,13 @@ func (f *factory) generate(tree []ast.Stmt) (*lua.FunctionProto, error) {
 func (f *factory) syntaxError(source []byte, err error) error {
 	var pe *parse.Error
 	if !errors.As(err, &pe) {
-		return f.loadError(0, "", "%s", clean(err.Error(), maxMessage))
+		return f.loadError(0, "", "%s", strategies.OneLine(err.Error(), maxMessage))
 	}
 	if pe.Pos.Line == parse.EOF {
 		lines := bytes.Count(bytes.TrimRight(source, "\n"), []byte("\n")) + 1
 		return f.loadError(lines, "is an \"end\" missing?", "%s at the end of the file", pe.Message)
 	}
-	return f.loadError(pe.Pos.Line, "", "%s near %q", pe.Message, clean(pe.Token, 40))
+	return f.loadError(pe.Pos.Line, "", "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
 }
 
 // header reads the comment at the top of a script: the first line is its
@@ -174,7 +174,7 @@ func header(source []byte) (title, description string) {
 		return "", ""
 	}
 	const maxTitle, maxDescription = 120, 2000
-	return clean(lines[0], maxTitle), clean(strings.Join(lines[1:], " "), maxDescription)
+	return strategies.OneLine(lines[0], maxTitle), strategies.OneLine(strings.Join(lines[1:], " "), maxDescription)
 }
 
 // newMachine makes a state with everything a script may reach in it.

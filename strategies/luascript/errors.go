@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -106,29 +105,7 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 			out.Err = fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
 		}
 	default:
-		out.Err = errors.New(clean(seen.message, maxMessage))
+		out.Err = errors.New(strategies.OneLine(seen.message, maxMessage))
 	}
 	return out
-}
-
-// clip cuts a text to at most n bytes, and says so.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "..."
-}
-
-// clean makes a text that a script has written fit for one line of a terminal.
-func clean(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s[:min(len(s), 2*n)])
-	return clip(strings.TrimSpace(s), n)
 }

@@ -2,14 +2,11 @@ package manager_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -140,208 +137,6 @@ func TestAPlayerReportsNothingInItsOwnName(t *testing.T) {
 	}
 }
 
-// launch is START_LEAGUE.
-func launch(token string) *protocol.StartLeague {
-	h := protocol.NewHeader(protocol.TypeStartLeague, "launcher", protocol.Timestamp(time.Now()), "launch")
-	h.LeagueID, h.AuthToken = "cup", token
-	return &protocol.StartLeague{Header: h}
-}
-
-// overHTTP serves a manager over a socket and returns its URL.
-func (r *rig) overHTTP() string {
-	r.t.Helper()
-	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Refuse: r.m.Refuse})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	r.t.Cleanup(stop)
-	r.serving.Go(func() { srv.Serve(ctx, r.m.Handler()) })
-	return srv.URL()
-}
-
-func TestWithoutAnAdminTokenOnlyThisMachineStarts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		what   string
-		header http.Header
-		host   string
-		code   protocol.Code // "" if it may
-	}{
-		{what: "a program on this machine"},
-		{what: "a web page", header: http.Header{"Origin": {"https://evil.example"}}, code: protocol.CodeTokenMissing},
-		{what: "a page without an origin", header: http.Header{"Origin": {"null"}}, code: protocol.CodeTokenMissing},
-		{what: "by way of a proxy", header: http.Header{"X-Forwarded-For": {"203.0.113.7"}}, code: protocol.CodeTokenMissing},
-		{what: "by way of another proxy", header: http.Header{"Forwarded": {"for=203.0.113.7"}}, code: protocol.CodeTokenMissing},
-		{what: "by way of a third", header: http.Header{"Via": {"1.1 box"}}, code: protocol.CodeTokenMissing},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, nil)
-			r.referee("north")
-			r.field(2)
-			answer, err := post(t, r.overHTTP(), launch(""), c.header)
-			if c.code != "" {
-				wantRefusal(t, 11, c.code, answer, err)
-				return
-			}
-			if err != nil || answer.(*protocol.LeagueStatus).Status != "running" {
-				t.Errorf("the answer is %+v, %v", answer, err)
-			}
-		})
-	}
-}
-
-// What net/http would not let a test send is given to the handler directly.
-func TestWhichRequestsAreOfThisMachine(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		what, remote, host, media string
-		want                      bool
-	}{
-		{"IPv4", "127.0.0.1:4711", "127.0.0.1:8000", "application/json", true},
-		{"IPv6", "[::1]:4711", "[::1]:8000", "application/json; charset=utf-8", true},
-		{"a name", "127.0.0.1:4711", "localhost:8000", "application/json", true},
-		{"a bare host", "127.0.0.1:4711", "localhost", "application/json", true},
-		{"a rebound name", "127.0.0.1:4711", "evil.example:8000", "application/json", false},
-		{"another machine", "192.168.7.20:4711", "localhost:8000", "application/json", false},
-		{"a form", "127.0.0.1:4711", "localhost:8000", "text/plain", false},
-		{"no media type", "127.0.0.1:4711", "localhost:8000", "", false},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, nil)
-			r.referee("north")
-			r.field(2)
-			call, err := protocol.Contracts.Call(launch(""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			response := r.m.Handler().Handle(context.Background(), &jsonrpc.Request{
-				Kind: jsonrpc.KindCall, Method: call.Method, Params: call.Params, ID: []byte("1"),
-				Transport: jsonrpc.TransportHTTP, RemoteAddr: c.remote, Host: c.host, Header: http.Header{"Content-Type": {c.media}},
-			})
-			if started := response.Error == nil; started != c.want {
-				t.Errorf("started: %v, want %v (%+v)", started, c.want, response.Error)
-			}
-		})
-	}
-}
-
-func TestTheAdminToken(t *testing.T) {
-	t.Parallel()
-	const secret = "open-sesame"
-	for _, c := range []struct {
-		what, token, bearer string
-		code                protocol.Code
-		rpc                 int
-	}{
-		{what: "none", code: protocol.CodeTokenMissing, rpc: 11},
-		{what: "wrong", token: "open", code: protocol.CodeTokenInvalid, rpc: 12},
-		{what: "wrong bearer", bearer: "Bearer open", code: protocol.CodeTokenInvalid, rpc: 12},
-		{what: "another scheme", bearer: "Basic " + secret, code: protocol.CodeTokenMissing, rpc: 11},
-		{what: "in the message", token: secret},
-		{what: "as bearer", bearer: "Bearer " + secret},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, func(cfg *manager.Config) { cfg.AdminToken = secret })
-			r.referee("north")
-			r.field(2)
-			header := http.Header{"Origin": {"https://desk.example"}} // a token may come from anywhere
-			if c.bearer != "" {
-				header.Set("Authorization", c.bearer)
-			}
-			answer, err := post(t, r.overHTTP(), launch(c.token), header)
-			if c.code != "" {
-				wantRefusal(t, c.rpc, c.code, answer, err)
-				return
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestStartLeague(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	start := func() (*protocol.LeagueStatus, error) { return send[*protocol.LeagueStatus](r, launch("")) }
-	answer, err := start()
-	wantRefusal(t, 7, protocol.CodeInvalidState, answer, err)
-	gate := make(chan struct{})
-	referee := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
-	r.player("ada")
-	answer, err = start()
-	wantRefusal(t, 7, protocol.CodeInvalidState, answer, err)
-	r.player("ben")
-	wrong := launch("")
-	wrong.LeagueID = "another"
-	answer, err = send[*protocol.LeagueStatus](r, wrong)
-	wantRefusal(t, 43, protocol.CodeLeagueNotFound, answer, err)
-
-	for _, what := range []string{"at first", "and again"} {
-		answer, err := start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer.Status != "running" || answer.CurrentRound.Value() != 1 || answer.TotalRounds.Value() != 1 ||
-			answer.MatchesCompleted.Value() != 0 || answer.LeagueID != "cup" {
-			t.Errorf("%s: the status is %+v", what, answer)
-		}
-	}
-	r.run()
-	referee.announcements(1)
-	close(gate)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-	answer, err = start()
-	wantRefusal(t, 31, protocol.CodeLeagueAlreadyComplete, answer, err)
-	if n := len(r.m.Results()); n != 1 {
-		t.Errorf("%d results of one match", n)
-	}
-}
-
-func TestTheLeagueWaitsForARefereeToStartByItself(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Players = 2 })
-	r.run()
-	players := r.field(2)
-	if status := ask[protocol.StatusData](players[0], players[0].query(protocol.QueryStatus)); status.Status != "waiting" {
-		t.Errorf("without a referee the league is %+v", status)
-	}
-	r.conductor("north", fair)
-	if err := r.finished(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A player cannot know the manager's token before it has read the answer to its
-// registration; if an announcement overtakes that, it comes again.
-func TestAnAnnouncementThatCameTooEarlyIsRepeated(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	r.referee("north")
-	players := r.field(2)
-	early := make(chan struct{}, 1)
-	early <- struct{}{}
-	players[1].on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
-		select {
-		case <-early:
-			return nil, protocol.Refuse(protocol.CodeTokenInvalid, in.Type, "I do not know you yet.")
-		default:
-			return nil, nil
-		}
-	})
-	r.run()
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	players[1].announcements(1)
-}
-
 func TestTheTokenTellsWhoSpeaksWhereTheSenderDoesNot(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
@@ -356,17 +151,6 @@ func TestTheTokenTellsWhoSpeaksWhereTheSenderDoesNot(t *testing.T) {
 			t.Errorf("a message without a sender is refused: %v", err)
 		}
 	}
-}
-
-func TestAgentsDoNotStartTheLeague(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	referee := r.referee("north")
-	r.field(2)
-	m := launch(referee.token)
-	m.Sender = "referee:REF01"
-	answer, err := referee.call(m)
-	wantRefusal(t, 12, protocol.CodeTokenInvalid, answer, err)
 }
 
 func TestAStoppedManagerAsksToTryLater(t *testing.T) {

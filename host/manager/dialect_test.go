@@ -101,7 +101,7 @@ func TestOtherNamesOfAMethodAreTried(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	r.serve(ctx, "odd", odd)
-	must2(t)(r.signup("odd", nil))
+	r.admit("odd", nil)
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func TestADeadPlayerStallsNobody(t *testing.T) {
 	for i := range 3 {
 		r.player(fmt.Sprintf("player-%d", i))
 	}
-	must2(t)(r.signup("absent", nil)) // registers and never listens
+	r.admit("absent", nil) // registers and never listens
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		r := newRig(t, nil)
 		referee := r.referee("north")
 		r.field(1)
-		away := must2(t)(r.signup("away", nil))
+		away := r.admit("away", nil)
 		r.run()
 		if err := r.m.Start(context.Background()); err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 	r := newRig(t, nil)
 	r.referee("north")
 	r.field(1)
-	away := must2(t)(r.signup("away", nil))
+	away := r.admit("away", nil)
 	r.run()
 	if err := r.m.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestPlayersThatAnswerNonsense(t *testing.T) {
 		name := fmt.Sprintf("odd-%d", n)
 		n++
 		r.serve(ctx, name, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response { return answer }))
-		must2(t)(r.signup(name, nil))
+		r.admit(name, nil)
 	}
 	if err := r.finished(); err != nil {
 		t.Fatal(err)

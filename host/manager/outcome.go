@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -169,4 +170,34 @@ func mismatch(field, what string) *protocol.Error {
 	e := protocol.Refuse(protocol.CodeContextMismatch, protocol.TypeMatchResultReport,
 		fmt.Sprintf("The result does not add up: %s.", what))
 	return e.With("field", field)
+}
+
+// outcome reads the outcome back from the event and holds it to the rules.
+func (e *reported) outcome() (outcome, error) {
+	o := outcome{number: noNumber}
+	for i, told := range []side{e.A, e.B} {
+		var err error
+		if o.results[i], err = parseResult(told.Result); err != nil {
+			return outcome{}, err
+		}
+		if told.Choice == "" {
+			continue
+		}
+		if o.choices[i], err = game.ParseParity(told.Choice); err != nil {
+			return outcome{}, err
+		}
+	}
+	if e.Number != nil {
+		o.number = int32(*e.Number)
+	}
+	return o, o.check()
+}
+
+// newReported is the event of an outcome.
+func newReported(id, referee string, o outcome, at time.Time) *reported {
+	return &reported{
+		Match: id, Referee: referee, Number: numbered(o.number), At: at,
+		A: side{o.results[0].String(), o.choices[0].String()},
+		B: side{o.results[1].String(), o.choices[1].String()},
+	}
 }

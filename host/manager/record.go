@@ -3,6 +3,7 @@ package manager
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -33,6 +34,12 @@ type registered struct {
 	Capacity int       `json:"max_concurrent_matches,omitempty"`
 	Mark     string    `json:"mark,omitempty"` // of the request, to know it again
 	At       time.Time `json:"at"`
+}
+
+// same reports whether two registrations say the same of the same agent.
+func (e *registered) same(o *registered) bool {
+	return e.Role == o.Role && e.ID == o.ID && e.Verifier == o.Verifier && e.Dialect == o.Dialect && e.Name == o.Name &&
+		e.Version == o.Version && slices.Equal(e.Games, o.Games) && e.Endpoint == o.Endpoint && e.Capacity == o.Capacity
 }
 
 // started fixes who plays and on which seat, and with that the schedule.

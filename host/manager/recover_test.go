@@ -188,7 +188,7 @@ func TestARestartAnnouncesOnlyWhatIsLeft(t *testing.T) {
 			t.Errorf("%s is not known any more: %v", s.id, err)
 		}
 	}
-	late := must2(t)(r.signup("late", nil))
+	late := r.admit("late", nil)
 	wantRejected(t, late)
 	stranger, err := r.signup("player-2", nil)
 	if err == nil {

@@ -13,6 +13,10 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
+// maxChanges is how often an agent may register anew without its token, so that
+// nobody fills the journal by repeating a registration.
+const maxChanges = 100
+
 // rejection turns a registration away for a reason that has no number of its
 // own: the answer is one of status REJECTED.
 type rejection struct{ reason string }
@@ -80,6 +84,9 @@ func (m *Manager) signUp(ctx context.Context, a application) (*registered, strin
 		return nil, "", err
 	}
 	token := a.token
+	if m.known(e) {
+		return e, token, nil // nothing new, nothing to write down
+	}
 	if e.Verifier == "" {
 		if token, err = protocol.NewToken(m.cfg.Random, e.ID); err != nil {
 			return nil, "", err
@@ -122,6 +129,9 @@ func (m *Manager) decide(a application) (*registered, error) {
 		e.Verifier, e.Mark, e.At = old.reg.Verifier, old.reg.Mark, old.reg.At
 		return e, nil
 	}
+	if old.changes >= maxChanges {
+		return nil, &rejection{"Too many registrations: this agent has registered anew too often"}
+	}
 	if a.mark != "" && a.mark == old.reg.Mark {
 		e.At = old.reg.At // the window is not prolonged
 		return e, nil
@@ -130,6 +140,19 @@ func (m *Manager) decide(a application) (*registered, error) {
 		e.ID, e.Replaces = a.asked, old.id
 	}
 	return e, nil
+}
+
+// known reports whether a registration says nothing that the last one of its
+// agent has not said; the agent may have been away all the same.
+func (m *Manager) known(e *registered) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := m.state.agents[e.ID]
+	if old == nil || !old.reg.same(e) {
+		return false
+	}
+	m.followRegistered(e)
+	return true
 }
 
 // holds reports whether an application shows the current token of an agent.

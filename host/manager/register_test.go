@@ -4,14 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -63,11 +59,22 @@ func (r *rig) caller(from string) *wire.Caller {
 	}
 }
 
-// must fails the test unless a registration was accepted.
-func must[A any](t testing.TB, answer A, err error) A {
-	t.Helper()
+// admit is signup that must not be refused; it may be rejected.
+func (r *rig) admit(name string, change func(*protocol.LeagueRegisterRequest)) *protocol.LeagueRegisterResponse {
+	r.t.Helper()
+	answer, err := r.signup(name, change)
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
+	}
+	return answer
+}
+
+// admitReferee is admit for referees.
+func (r *rig) admitReferee(name string, change func(*protocol.RefereeRegisterRequest)) *protocol.RefereeRegisterResponse {
+	r.t.Helper()
+	answer, err := r.signupReferee(name, change)
+	if err != nil {
+		r.t.Fatal(err)
 	}
 	return answer
 }
@@ -88,7 +95,7 @@ func TestIdsAndTokens(t *testing.T) {
 		{"P123", "P123"},
 		{"bo", "P08"}, // 7 is taken
 	} {
-		answer := must2(t)(r.signup(fmt.Sprintf("player-%d", i), func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:" + c.asked }))
+		answer := r.admit(fmt.Sprintf("player-%d", i), func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:" + c.asked })
 		if answer.PlayerID != c.want {
 			t.Errorf("%q got the id %s, want %s", c.asked, answer.PlayerID, c.want)
 		}
@@ -102,18 +109,10 @@ func TestIdsAndTokens(t *testing.T) {
 		tokens[random] = true
 	}
 	for _, c := range []given{{"alpha", "REF01"}, {"REF09", "REF09"}, {"P01", "REF02"}} {
-		answer, err := r.signupReferee("referee-"+c.asked, func(m *protocol.RefereeRegisterRequest) { m.Sender = "referee:" + c.asked })
-		if must(t, answer, err).RefereeID != c.want {
+		answer := r.admitReferee("referee-"+c.asked, func(m *protocol.RefereeRegisterRequest) { m.Sender = "referee:" + c.asked })
+		if answer.RefereeID != c.want {
 			t.Errorf("%q got the id %s, want %s", c.asked, answer.RefereeID, c.want)
 		}
-	}
-}
-
-// must2 is must for calls that return two values.
-func must2(t testing.TB) func(*protocol.LeagueRegisterResponse, error) *protocol.LeagueRegisterResponse {
-	return func(answer *protocol.LeagueRegisterResponse, err error) *protocol.LeagueRegisterResponse {
-		t.Helper()
-		return must(t, answer, err)
 	}
 }
 
@@ -123,10 +122,10 @@ func TestTokensComeFromTheGivenSource(t *testing.T) {
 		c.Random = strings.NewReader(strings.Repeat("\xab", 20) + strings.Repeat("\xcd", 20))
 	})
 	want := "tok-P01-" + strings.Repeat("ab", 20)
-	if answer := must2(t)(r.signup("ada", nil)); answer.AuthToken != want {
+	if answer := r.admit("ada", nil); answer.AuthToken != want {
 		t.Errorf("the token is %s, want %s", answer.AuthToken, want)
 	}
-	must2(t)(r.signup("ben", nil))
+	r.admit("ben", nil)
 	answer, err := r.signup("cleo", nil) // the source has run dry
 	wantRefusal(t, -32603, protocol.CodeInternalError, answer, err)
 	if n := len(r.m.Standings()); n != 2 {
@@ -139,7 +138,7 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) {
 		c.MaxPlayers, c.MaxReferees, c.AllowHosts = 3, 1, []string{"*.school.example", "10.1.0.0/16", "ada"}
 	})
-	must2(t)(r.signup("ada", nil))
+	r.admit("ada", nil)
 	for _, c := range []struct {
 		what   string
 		change func(*protocol.LeagueRegisterRequest)
@@ -174,12 +173,12 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 		answer, err := r.signup("eve", c.change)
 		t.Run(c.what, func(t *testing.T) { wantRefusal(t, c.rpc, c.code, answer, err) })
 	}
-	must2(t)(r.signup("ben", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://10.1.2.3:9/mcp" }))
-	must2(t)(r.signup("cleo", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "https://pc7.school.example/a/b?c=d" }))
+	r.admit("ben", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://10.1.2.3:9/mcp" })
+	r.admit("cleo", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "https://pc7.school.example/a/b?c=d" })
 	answer, err := r.signup("dan", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://localhost/mcp" })
 	full := wantRefusal(t, 2001, protocol.CodeLeagueFull, answer, err)
 	wantData(t, full, map[string]any{"max_players": 3.0, "current_players": 3.0})
-	must(t, struct{}{}, second(r.signupReferee("ada", nil)))
+	r.admitReferee("ada", nil)
 	referee, err := r.signupReferee("rex", func(m *protocol.RefereeRegisterRequest) { m.Meta.ContactEndpoint = "http://[::1]:8/mcp" })
 	full = wantRefusal(t, 1001, protocol.CodeLeagueFull, referee, err)
 	wantData(t, full, map[string]any{"max_referees": 1.0, "current_referees": 1.0})
@@ -191,8 +190,6 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 		t.Errorf("%d players are registered, want 3", n)
 	}
 }
-
-func second[A any](_ A, err error) error { return err }
 
 // wantData fails unless the data of a refusal has the members, both at the top
 // level and in the context.
@@ -216,7 +213,7 @@ func wantData(t testing.TB, r *protocol.Refusal, want map[string]any) {
 func TestASuggestionForATakenNameIsFree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	must2(t)(r.signup("ada", nil))
+	r.admit("ada", nil)
 	elsewhere := func(name string) func(*protocol.LeagueRegisterRequest) {
 		return func(m *protocol.LeagueRegisterRequest) {
 			m.Meta.DisplayName = name
@@ -224,11 +221,11 @@ func TestASuggestionForATakenNameIsFree(t *testing.T) {
 	}
 	answer, err := r.signup("x1", elsewhere("ada"))
 	wantData(t, wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err), map[string]any{"display_name": "ada", "suggestion": "ada 2"})
-	must2(t)(r.signup("x2", elsewhere("ada 2")))
+	r.admit("x2", elsewhere("ada 2"))
 	answer, err = r.signup("x3", elsewhere("ada"))
 	wantData(t, wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err), map[string]any{"suggestion": "ada 3"})
 	for _, name := range []string{"north", "south"} { // nobody mistakes referees
-		must(t, struct{}{}, second(r.signupReferee(name, func(m *protocol.RefereeRegisterRequest) { m.Meta.DisplayName = "ref" })))
+		r.admitReferee(name, func(m *protocol.RefereeRegisterRequest) { m.Meta.DisplayName = "ref" })
 	}
 }
 
@@ -278,9 +275,9 @@ func TestLateRegistrations(t *testing.T) {
 	north := r.conductor("north", func(m protocol.AnnouncedMatch) protocol.MatchResult { <-gate; return fair(m) })
 	players := r.field(2)
 	players[0].announcements(1)
-	answer := must2(t)(r.signup("late", func(m *protocol.LeagueRegisterRequest) { m.LeagueID = "cup" }))
+	answer := r.admit("late", func(m *protocol.LeagueRegisterRequest) { m.LeagueID = "cup" })
 	wantRejected(t, answer)
-	late := must(t, r.referee("south"), nil) // a referee is welcome at any time
+	late := r.referee("south") // a referee is welcome at any time
 	if late.id != "REF02" {
 		t.Errorf("the late referee is %s", late.id)
 	}
@@ -288,243 +285,12 @@ func TestLateRegistrations(t *testing.T) {
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
-	wantRejected(t, must2(t)(r.signup("later", nil)))
+	wantRejected(t, r.admit("later", nil))
 	if a, err := r.signupReferee("east", nil); err != nil || a.Status != "REJECTED" || a.RefereeID != "" || a.AuthToken != "" {
 		t.Errorf("after the end a referee got %+v, %v", a, err)
 	}
 	if n := len(north.inbox.all()); n != 4 {
 		t.Errorf("the referee was sent %d messages, want 4", n)
-	}
-}
-
-// raw sends a registration under a JSON-RPC id, as a client does that repeats
-// itself.
-func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error) {
-	r.t.Helper()
-	call, err := protocol.Contracts.Call(m)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	client := r.caller(from).Client
-	got, err := client.Call(context.Background(), r.url, jsonrpc.Message{Method: call.Method, Params: call.Params, ID: jsontext.Value(`"` + id + `"`)})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	answer, err := protocol.ParseAnswer(got.Status, got.Raw)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return protocol.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
-}
-
-// clock is a time that tests move.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) time() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
-	t.Parallel()
-	application := func(name, conversation string) *protocol.LeagueRegisterRequest {
-		h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:"+name, protocol.Timestamp(time.Now()), conversation)
-		return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
-			DisplayName: name, Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://" + name + "/mcp",
-		}}
-	}
-	now := &clock{now: time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)}
-	r := newRig(t, func(c *manager.Config) { c.Now = now.time })
-	first, err := r.raw("desk-1:5001", "id-1", application("ada", "c1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := first.(*protocol.LeagueRegisterResponse)
-
-	now.advance(59 * time.Second)
-	again, err := r.raw("desk-1:5002", "id-1", application("ada", "c1")) // a new connection
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := again.(*protocol.LeagueRegisterResponse)
-	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
-		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
-	}
-	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: protocol.Contracts, calls: r.caller("desk-1")}
-	answer, err := stale.call(stale.query(protocol.QueryStatus))
-	wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
-	stale.token = b.AuthToken
-	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
-		t.Errorf("the fresh token is refused: %v", err)
-	}
-
-	other := application("ada", "c1")
-	other.Meta.Version = "2"
-	for what, repeat := range map[string]func() (protocol.Message, error){
-		"another JSON-RPC id":  func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-2", application("ada", "c1")) },
-		"another conversation": func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("ada", "c2")) },
-		"another address":      func() (protocol.Message, error) { return r.raw("desk-2:5001", "id-1", application("ada", "c1")) },
-		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", other) },
-	} {
-		answer, err := repeat()
-		t.Run(what, func(t *testing.T) { wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err) })
-	}
-	now.advance(2 * time.Second) // 61 s after the first, 2 s after the repeat
-	answer, err = r.raw("desk-1:5003", "id-1", application("ada", "c1"))
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
-	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
-		t.Errorf("a refused repeat has cost the player its token: %v", err)
-	}
-	if n := len(r.m.Standings()); n != 1 {
-		t.Errorf("%d players are registered, want 1", n)
-	}
-}
-
-// query is a question to the manager.
-func (s *scripted) query(kind string) *protocol.LeagueQuery {
-	return &protocol.LeagueQuery{Header: s.header(protocol.TypeLeagueQuery), QueryType: kind}
-}
-
-func TestAnAgentIsKnownAgainByItsToken(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	ada, ben := r.player("ada"), r.player("ben")
-	move := func(s *scripted, token, name, url string) (protocol.Message, error) {
-		m := s.application().(*protocol.LeagueRegisterRequest)
-		m.AuthToken, m.ConversationID = token, "again"
-		m.Meta.DisplayName, m.Meta.ContactEndpoint = name, url
-		return s.call(m)
-	}
-	answer, err := move(ada, ada.token, "ada the second", "http://new-home/mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a := answer.(*protocol.LeagueRegisterResponse); a.PlayerID != ada.id || a.AuthToken != ada.token {
-		t.Errorf("the answer is %+v, want %s with the token it showed", a, ada.id)
-	}
-	if s := r.m.Standings(); len(s) != 2 || s[0].DisplayName != "ada the second" {
-		t.Errorf("the players are %+v", s)
-	}
-	answer, err = move(ada, ada.token, "ben", "http://new-home/mcp")
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
-	answer, err = move(ada, ada.token, "ada", ben.url)
-	wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
-	answer, err = move(ada, ben.token+"x", "ben", "http://elsewhere/mcp")
-	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
-	referee := r.agent(protocol.RoleReferee, "rex")
-	m := referee.application()
-	m.Head().AuthToken = ada.token // a player's token makes no referee of it
-	answer, err = referee.call(m)
-	if err != nil || answer.(*protocol.RefereeRegisterResponse).RefereeID != "REF01" {
-		t.Errorf("the referee got %+v, %v", answer, err)
-	}
-}
-
-func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant; c.Players = 2 })
-	again := func(name, sender string) (*protocol.LeagueRegisterResponse, error) {
-		return r.signup("x", func(m *protocol.LeagueRegisterRequest) {
-			m.Sender, m.Meta.DisplayName, m.Meta.ContactEndpoint = sender, name, "http://desk/mcp"
-		})
-	}
-	first := must2(t)(again("ada", "player:ada"))
-	next := must2(t)(again("ada", "player:ada"))
-	if next.PlayerID != "P01" || next.AuthToken == first.AuthToken {
-		t.Errorf("the second registration got %s and the token is new: %v", next.PlayerID, next.AuthToken != first.AuthToken)
-	}
-	moved := must2(t)(again("ada", "player:P05")) // and now it knows what it wants
-	if moved.PlayerID != "P05" {
-		t.Errorf("it asked for P05 and got %s", moved.PlayerID)
-	}
-	for _, token := range []string{first.AuthToken, next.AuthToken} {
-		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: protocol.Contracts, calls: r.caller("desk")}
-		answer, err := s.call(s.query(protocol.QueryStatus))
-		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
-	}
-	if s := r.m.Standings(); len(s) != 1 || s[0].PlayerID != "P05" {
-		t.Errorf("the players are %+v", s)
-	}
-	ben := must2(t)(r.signup("ben", nil))
-	if ben.PlayerID != "P01" {
-		t.Errorf("the id that was given up is not free: ben is %s", ben.PlayerID)
-	}
-	r.referee("north")
-	if err := r.m.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	wantRejected(t, must2(t)(again("ada", "player:P05")))
-}
-
-// book is a log whose lines tests wait for.
-type book struct{ watched[string] }
-
-func (b *book) Write(line []byte) (int, error) {
-	b.add(string(line))
-	return len(line), nil
-}
-
-func (b *book) logger() *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
-
-func (b *book) lines(with string) []string {
-	return slices.DeleteFunc(b.all(), func(line string) bool { return !strings.Contains(line, with) })
-}
-
-func TestProbes(t *testing.T) {
-	t.Parallel()
-	t.Run("require", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeRequire })
-		answer, err := r.signup("nobody", nil)
-		wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
-		referee, err := r.signupReferee("nobody", nil)
-		wantRefusal(t, 1002, protocol.CodeInvalidEndpoint, referee, err)
-		r.player("ada") // listens; that it knows no ping does not matter
-	})
-	t.Run("warn", func(t *testing.T) {
-		t.Parallel()
-		var log book
-		r := newRig(t, func(c *manager.Config) { c.Probe, c.Log = manager.ProbeWarn, log.logger() })
-		r.player("present")
-		must2(t)(r.signup("absent", nil))
-		line := log.until(t, "a warning", func(line string) bool { return strings.Contains(line, "level=WARN") })
-		if !strings.Contains(line, "http://absent/mcp") || !strings.Contains(line, "agent=P02") {
-			t.Errorf("the warning is: %s", line)
-		}
-	})
-	t.Run("off", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, func(c *manager.Config) { c.Probe = manager.ProbeOff })
-		probed := make(chan string, 1)
-		r.serve(t.Context(), "silent", jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-			probed <- req.Method
-			return jsonrpc.Response{Result: jsontext.Value("{}")}
-		}))
-		must2(t)(r.signup("silent", nil))
-		r.m.Close() // waits for what is in the background
-		if len(probed) > 0 {
-			t.Errorf("the endpoint was called with %s", <-probed)
-		}
-	})
-}
-
-func TestTokensAreNotLogged(t *testing.T) {
-	t.Parallel()
-	var log book
-	r := newRig(t, func(c *manager.Config) { c.Log = log.logger() })
-	ada := r.player("ada")
-	if len(log.lines("tok-P01-***")) == 0 || len(log.lines(ada.token)) > 0 {
-		t.Errorf("the log is:\n%s", log.all())
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -44,6 +43,7 @@ type agent struct {
 	number   int // the one in its id, by which players are seated
 	verifier protocol.Verifier
 	reg      registered
+	changes  int // how often it has got a new token
 	load     int // matches that it is to conduct and that are not over
 }
 
@@ -133,23 +133,26 @@ func (e *registered) apply(s *state) error {
 	if !ok {
 		return fmt.Errorf("%q is no id of a %s", e.ID, e.Role)
 	}
-	a := s.agents[e.ID]
+	a, old := s.agents[e.ID], s.agents[e.Replaces]
 	switch {
-	case a != nil && a.role != e.Role:
-		return fmt.Errorf("%s is a %s", e.ID, a.role)
+	case a != nil && e.Replaces != "", e.Replaces != "" && (old == nil || old.role != e.Role || s.schedule != nil):
+		return fmt.Errorf("%s cannot take the place of %q", e.ID, e.Replaces)
 	case a == nil && e.Role == protocol.RolePlayer && s.schedule != nil:
 		return fmt.Errorf("%s comes after the start", e.ID)
-	case a == nil && e.Replaces == "" && !s.free(e.Role, number):
+	case a == nil && !s.free(e.Role, number):
 		return fmt.Errorf("the number of %s is taken", e.ID)
 	case a == nil:
-		list := s.list(e.Role)
-		if e.Replaces != "" {
-			delete(s.agents, e.Replaces)
-			*list = slices.DeleteFunc(*list, func(old *agent) bool { return old.id == e.Replaces })
+		list, changes := s.list(e.Role), 0
+		if old != nil {
+			changes = old.changes + 1
+			delete(s.agents, old.id)
+			*list = slices.DeleteFunc(*list, func(a *agent) bool { return a == old })
 		}
-		a = &agent{role: e.Role, id: e.ID, number: number}
+		a = &agent{role: e.Role, id: e.ID, number: number, changes: changes}
 		s.agents[e.ID] = a
 		*list = append(*list, a)
+	case a.verifier != verifier:
+		a.changes++
 	}
 	a.verifier, a.reg = verifier, *e
 	s.ranked = nil
@@ -249,36 +252,6 @@ func (e *reported) apply(s *state) error {
 	s.reports++
 	s.ranked = nil
 	return nil
-}
-
-// outcome reads the outcome back from the event and holds it to the rules.
-func (e *reported) outcome() (outcome, error) {
-	o := outcome{number: noNumber}
-	for i, told := range []side{e.A, e.B} {
-		var err error
-		if o.results[i], err = parseResult(told.Result); err != nil {
-			return outcome{}, err
-		}
-		if told.Choice == "" {
-			continue
-		}
-		if o.choices[i], err = game.ParseParity(told.Choice); err != nil {
-			return outcome{}, err
-		}
-	}
-	if e.Number != nil {
-		o.number = int32(*e.Number)
-	}
-	return o, o.check()
-}
-
-// newReported is the event of an outcome.
-func newReported(id, referee string, o outcome, at time.Time) *reported {
-	return &reported{
-		Match: id, Referee: referee, Number: numbered(o.number), At: at,
-		A: side{o.results[0].String(), o.choices[0].String()},
-		B: side{o.results[1].String(), o.choices[1].String()},
-	}
 }
 
 func (e *roundCompleted) apply(s *state) error {

@@ -74,6 +74,13 @@ func TestTheFilesOfALeague(t *testing.T) {
 		t.Errorf("the standings are %v", standings)
 	}
 
+	theirFiles(t, dir)
+	guarded(t, dir, append(players, referee))
+}
+
+// theirFiles holds the files of the three matches to what was reported.
+func theirFiles(t testing.TB, dir string) {
+	t.Helper()
 	schedule, err := game.NewSchedule(3, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -105,10 +112,14 @@ func TestTheFilesOfALeague(t *testing.T) {
 			t.Errorf("%s is %v", p.ID, match)
 		}
 	}
+}
 
-	// Nothing else is there, nothing holds a token, and what tokens are compared
-	// with can be read by nobody else.
-	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+// guarded fails if a file holds a token, if one can be read by others that
+// holds what tokens are compared with or where players listen, or if a file was
+// left behind.
+func guarded(t testing.TB, dir string, agents []*scripted) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -116,11 +127,12 @@ func TestTheFilesOfALeague(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, s := range append(players, referee) {
+		journal := strings.HasSuffix(name, "manager.journal")
+		for _, s := range agents {
 			if strings.Contains(string(content), s.token) {
 				t.Errorf("%s holds the token of %s", name, s.id)
 			}
-			if !strings.HasSuffix(name, "manager.journal") && strings.Contains(string(content), protocol.NewVerifier(s.token).String()) {
+			if !journal && strings.Contains(string(content), protocol.NewVerifier(s.token).String()) {
 				t.Errorf("%s holds the verifier of %s", name, s.id)
 			}
 		}
@@ -128,12 +140,10 @@ func TestTheFilesOfALeague(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if name == agents || strings.HasSuffix(name, "manager.journal") {
-			if info.Mode().Perm() != 0o600 {
-				t.Errorf("%s has mode %o", name, info.Mode().Perm())
-			}
+		if (journal || filepath.Base(name) == "agents_config.json") && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %o", name, info.Mode().Perm())
 		}
-		if strings.HasPrefix(filepath.Base(name), ".") {
+		if strings.HasPrefix(d.Name(), ".") {
 			t.Errorf("%s was left behind", name)
 		}
 		return nil

@@ -1,0 +1,216 @@
+package manager_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// raw sends a registration under a JSON-RPC id, as a client does that repeats
+// itself.
+func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error) {
+	r.t.Helper()
+	call, err := protocol.Contracts.Call(m)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	client := r.caller(from).Client
+	got, err := client.Call(context.Background(), r.url, jsonrpc.Message{Method: call.Method, Params: call.Params, ID: jsontext.Value(`"` + id + `"`)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	answer, err := protocol.ParseAnswer(got.Status, got.Raw)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return protocol.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
+}
+
+// clock is a time that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	application := func(name, conversation string) *protocol.LeagueRegisterRequest {
+		h := protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:"+name, protocol.Timestamp(time.Now()), conversation)
+		return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{
+			DisplayName: name, Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://" + name + "/mcp",
+		}}
+	}
+	now := &clock{now: time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)}
+	r := newRig(t, func(c *manager.Config) { c.Now = now.time })
+	first, err := r.raw("desk-1:5001", "id-1", application("ada", "c1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := first.(*protocol.LeagueRegisterResponse)
+
+	now.advance(59 * time.Second)
+	again, err := r.raw("desk-1:5002", "id-1", application("ada", "c1")) // a new connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := again.(*protocol.LeagueRegisterResponse)
+	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
+		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
+	}
+	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: protocol.Contracts, calls: r.caller("desk-1")}
+	answer, err := stale.call(stale.query(protocol.QueryStatus))
+	wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+	stale.token = b.AuthToken
+	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
+		t.Errorf("the fresh token is refused: %v", err)
+	}
+
+	other := application("ada", "c1")
+	other.Meta.Version = "2"
+	for what, repeat := range map[string]func() (protocol.Message, error){
+		"another JSON-RPC id":  func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-2", application("ada", "c1")) },
+		"another conversation": func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", application("ada", "c2")) },
+		"another address":      func() (protocol.Message, error) { return r.raw("desk-2:5001", "id-1", application("ada", "c1")) },
+		"another meta":         func() (protocol.Message, error) { return r.raw("desk-1:5003", "id-1", other) },
+	} {
+		answer, err := repeat()
+		t.Run(what, func(t *testing.T) { wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err) })
+	}
+	now.advance(2 * time.Second) // 61 s after the first, 2 s after the repeat
+	answer, err = r.raw("desk-1:5003", "id-1", application("ada", "c1"))
+	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	if _, err := stale.call(stale.query(protocol.QueryStatus)); err != nil {
+		t.Errorf("a refused repeat has cost the player its token: %v", err)
+	}
+	if n := len(r.m.Standings()); n != 1 {
+		t.Errorf("%d players are registered, want 1", n)
+	}
+}
+
+func TestAnAgentIsKnownAgainByItsToken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	ada, ben := r.player("ada"), r.player("ben")
+	move := func(s *scripted, token, name, url string) (protocol.Message, error) {
+		m := s.application().(*protocol.LeagueRegisterRequest)
+		m.AuthToken, m.ConversationID = token, "again"
+		m.Meta.DisplayName, m.Meta.ContactEndpoint = name, url
+		return s.call(m)
+	}
+	answer, err := move(ada, ada.token, "ada the second", "http://new-home/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := answer.(*protocol.LeagueRegisterResponse); a.PlayerID != ada.id || a.AuthToken != ada.token {
+		t.Errorf("the answer is %+v, want %s with the token it showed", a, ada.id)
+	}
+	if s := r.m.Standings(); len(s) != 2 || s[0].DisplayName != "ada the second" {
+		t.Errorf("the players are %+v", s)
+	}
+	answer, err = move(ada, ada.token, "ben", "http://new-home/mcp")
+	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	answer, err = move(ada, ada.token, "ada", ben.url)
+	wantRefusal(t, 2003, protocol.CodeInvalidEndpoint, answer, err)
+	answer, err = move(ada, ben.token+"x", "ben", "http://elsewhere/mcp")
+	wantRefusal(t, 2002, protocol.CodeDuplicateName, answer, err)
+	referee := r.agent(protocol.RoleReferee, "rex")
+	m := referee.application()
+	m.Head().AuthToken = ada.token // a player's token makes no referee of it
+	answer, err = referee.call(m)
+	if err != nil || answer.(*protocol.RefereeRegisterResponse).RefereeID != "REF01" {
+		t.Errorf("the referee got %+v, %v", answer, err)
+	}
+}
+
+func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant; c.Players = 2 })
+	again := func(name, sender string) *protocol.LeagueRegisterResponse {
+		return r.admit("x", func(m *protocol.LeagueRegisterRequest) {
+			m.Sender, m.Meta.DisplayName, m.Meta.ContactEndpoint = sender, name, "http://desk/mcp"
+		})
+	}
+	first := again("ada", "player:ada")
+	next := again("ada", "player:ada")
+	if next.PlayerID != "P01" || next.AuthToken == first.AuthToken {
+		t.Errorf("the second registration got %s and the token is new: %v", next.PlayerID, next.AuthToken != first.AuthToken)
+	}
+	moved := again("ada", "player:P05") // and now it knows what it wants
+	if moved.PlayerID != "P05" {
+		t.Errorf("it asked for P05 and got %s", moved.PlayerID)
+	}
+	for _, token := range []string{first.AuthToken, next.AuthToken} {
+		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: protocol.Contracts, calls: r.caller("desk")}
+		answer, err := s.call(s.query(protocol.QueryStatus))
+		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+	}
+	if s := r.m.Standings(); len(s) != 1 || s[0].PlayerID != "P05" {
+		t.Errorf("the players are %+v", s)
+	}
+	ben := r.admit("ben", nil)
+	if ben.PlayerID != "P01" {
+		t.Errorf("the id that was given up is not free: ben is %s", ben.PlayerID)
+	}
+	r.referee("north")
+	if err := r.m.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	wantRejected(t, again("ada", "player:P05"))
+}
+
+func TestRegisteringAgainCostsTheJournalNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := newRig(t, func(c *manager.Config) { c.DataDir = dir })
+	ada := r.player("ada")
+	for range 10 {
+		m := ada.application()
+		m.Head().AuthToken = ada.token
+		if _, err := ada.call(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(read(t, dir)); n != 1 {
+		t.Errorf("the journal has %d events, want 1", n)
+	}
+}
+
+func TestNobodyRegistersAnewForEver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
+	var last *protocol.LeagueRegisterResponse
+	for range 101 {
+		last = r.admit("ada", nil)
+	}
+	if last.Status != protocol.StatusAccepted {
+		t.Errorf("it was turned away too early: %+v", last)
+	}
+	wantRejected(t, r.admit("ada", nil))
+	wantRejected(t, r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:P55" }))
+	again := r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.AuthToken = last.AuthToken })
+	if again.AuthToken != last.AuthToken {
+		t.Errorf("with its token it got %+v", again)
+	}
+}

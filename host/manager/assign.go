@@ -79,7 +79,7 @@ func (m *Manager) assignment(round int) *assigned {
 	for i, p := range pairings {
 		now := &m.state.matches[p.Index]
 		switch {
-		case now.outcome.over() || m.reporting[p.ID] != nil:
+		case now.outcome.over() || m.reserved[p.ID] != nil:
 		case now.referee == nil, m.contacts[now.referee.id].dead && !hopeless:
 			e.Referees[i], any = give(shares).id, true
 		}

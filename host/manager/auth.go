@@ -110,12 +110,12 @@ func (m *Manager) identifyAdmin(in *wire.Inbound) error {
 // forwarding are the headers by which a proxy betrays itself.
 var forwarding = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// local reports whether a request comes from this machine: not by way of a
-// proxy, which makes every request look local, and not from a web page, which
-// can post to local addresses but not with this content type unless it is
-// asked (https://fetch.spec.whatwg.org/#cors-safelisted-request-header), nor
-// without an Origin, nor, where its own name was rebound to a local address,
-// with a local Host.
+// local reports whether a request comes from a program on this machine. A proxy
+// makes every request look local, but says so in a header. A web page can have
+// the browser post to local addresses, but the browser adds the page's Origin
+// (https://fetch.spec.whatwg.org/#origin-header), asks first whether it may send
+// this content type, and, where the page's own name was made to resolve to a
+// local address, sends that name as Host.
 func local(req *jsonrpc.Request) bool {
 	if req.Transport != jsonrpc.TransportHTTP {
 		return true // within the process, or its own standard input

@@ -31,7 +31,7 @@ type Manager struct {
 	mu         sync.Mutex // guards what follows
 	state      *state
 	contacts   map[string]*contact // by agent
-	reporting  map[string]*pending // results that are on their way into the journal, by match
+	reserved   map[string]*pending // by match: an event of it is on its way into the journal
 	scheduling bool                // the schedule is being made
 	arrived    bool                // an agent has registered, and the driver has not been told
 	announced  int                 // the round that the referees have been told of
@@ -62,7 +62,7 @@ func New(cfg Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reporting: make(map[string]*pending),
+		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]*pending),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())

@@ -10,7 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// pending is a result that is on its way into the journal.
+// pending is an event of a match, its result or another referee, that is on its
+// way into the journal.
 type pending struct{ done chan struct{} }
 
 // report takes a result down. When it answers, the result is in the journal.
@@ -29,8 +30,8 @@ func (m *Manager) report(ctx context.Context, in *wire.Inbound, from caller) (pr
 		if before == nil {
 			break
 		}
-		// The same match is being reported already. Whether this report repeats
-		// that one can be told only when that one stands.
+		// The same match is being reported already, or goes to another referee.
+		// What this report is can be told only when that stands.
 		select {
 		case <-before.done:
 		case <-ctx.Done():
@@ -80,19 +81,30 @@ func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Pair
 	if known := &m.state.matches[p.Index]; known.outcome.over() {
 		return none(duplicate(p, known, o))
 	}
-	if before := m.reporting[p.ID]; before != nil {
+	if before := m.reserved[p.ID]; before != nil {
 		return p, o, before, nil
 	}
-	m.reporting[p.ID] = &pending{done: make(chan struct{})}
+	m.reserve(p.ID)
 	return p, o, nil, nil
 }
 
-// release ends the reservation of a match.
-func (m *Manager) release(id string) {
+// reserve keeps everybody else from matches while an event of theirs is on its
+// way into the journal, so that events of one match stand there in the order
+// in which they take effect. It is called with m.mu held.
+func (m *Manager) reserve(ids ...string) {
+	for _, id := range ids {
+		m.reserved[id] = &pending{done: make(chan struct{})}
+	}
+}
+
+// release ends the reservation of matches.
+func (m *Manager) release(ids ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	close(m.reporting[id].done)
-	delete(m.reporting, id)
+	for _, id := range ids {
+		close(m.reserved[id].done)
+		delete(m.reserved, id)
+	}
 }
 
 // inContext refuses a report for another league or of another game.

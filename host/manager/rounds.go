@@ -108,13 +108,37 @@ func (m *Manager) playRound(round int) error {
 
 // assign gives matches without a referee to one.
 func (m *Manager) assign(round int) error {
-	m.mu.Lock()
-	e := m.assignment(round)
-	m.mu.Unlock()
+	e := m.reserveAssignment(round)
 	if e == nil {
 		return nil
 	}
-	return m.record(m.ctx, e)
+	err := m.record(m.ctx, e)
+	m.release(m.touched(e)...)
+	return err
+}
+
+// reserveAssignment returns an assignment of matches that are out of the reach
+// of reports until they are released: otherwise a report by the old referee
+// could stand behind the assignment to the new one in the journal.
+func (m *Manager) reserveAssignment(round int) *assigned {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.assignment(round)
+	if e != nil {
+		m.reserve(m.touched(e)...)
+	}
+	return e
+}
+
+// touched returns the ids of the matches that an assignment changes.
+func (m *Manager) touched(e *assigned) []string {
+	var ids []string
+	for i, p := range m.state.schedule.Round(e.Round) {
+		if e.Referees[i] != "" {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 // announce tells everybody who does not know it what the round is now: the

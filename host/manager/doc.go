@@ -89,6 +89,6 @@
 // seconds, when source address, conversation, JSON-RPC id and what it says of
 // itself are the same, as then the answer was lost; or, in tolerant mode and
 // before the start, by its endpoint. In the last two cases it gets a new token
-// and the old one is void. Everybody else is refused a name (2002) or an
-// endpoint (1002, 2003) that is taken.
+// and the old one is void, at most 100 times. Everybody else is refused a name
+// (2002) or an endpoint (1002, 2003) that is taken.
 package manager

@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,4 +224,41 @@ func TestAgentsDoNotStartTheLeague(t *testing.T) {
 	m.Sender = "referee:REF01"
 	answer, err := referee.call(m)
 	wantRefusal(t, 12, protocol.CodeTokenInvalid, answer, err)
+}
+
+func TestPlayersAreSeatedByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 3 })
+	r.run()
+	r.conductor("north", fair)
+	for _, asked := range []string{"P30", "P04", "P111"} {
+		p := r.agent(protocol.RolePlayer, "for-"+asked)
+		m := p.application()
+		m.Head().Sender = "player:" + asked
+		answer, err := p.call(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.accepted(answer)
+	}
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	seats := []string{"P04", "P30", "P111"}
+	for _, m := range r.m.Results() {
+		for i, seat := range m.Seats {
+			if m.Players[i] != seats[seat] {
+				t.Errorf("on seat %d sits %s, want %s", seat, m.Players[i], seats[seat])
+			}
+		}
+	}
+}
+
+func TestABusyServerRefusesInTheLeaguesWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	e := r.m.Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Status: 503, Code: 48, Detail: "busy"})
+	if e == nil || e.Code != 48 || !strings.Contains(string(e.Data), `"error_code":"E048"`) || !strings.Contains(string(e.Data), "LEAGUE_ERROR") {
+		t.Errorf("the refusal is %+v", e)
+	}
 }

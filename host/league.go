@@ -38,6 +38,9 @@ type Played struct {
 	Matches   []manager.Match // in the order of the schedule
 	Standings []manager.Standing
 	Players   []*player.Player // by seat
+	// Before says that the league was complete before: the data directory is
+	// that of a league that has been played to its end, and nothing was done.
+	Before bool
 }
 
 // Play plays a league of its own seats from registration to completion. The
@@ -52,6 +55,12 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	m, url, err := a.manager()
 	if err != nil {
 		return nil, err
+	}
+	select {
+	case <-m.Done():
+		a.agents.Wait()
+		return &Played{Matches: m.Results(), Standings: m.Standings(), Before: true}, nil
+	default:
 	}
 	for i := range l.Referees {
 		if err := a.referee(i, url); err != nil {

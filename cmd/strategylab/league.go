@@ -115,9 +115,13 @@ func hostLeague(p *process, c *cli.Context, closed bool) error {
 		league.Referees = append(league.Referees, l.refereeConfig(l.drawer(c, draw, key)))
 	}
 	league.Started = func(url string) { l.started(c, url, league, closed) }
-	_, err = league.Play(c.Context)
+	played, err := league.Play(c.Context)
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", errStopped, context.Cause(c.Context))
+	}
+	if err == nil && played.Before {
+		l.out.say("the league in %s is complete; another --%s or --%s begins a new one", l.data, flagLeagueID, flagData)
+		l.out.table(played.Standings)
 	}
 	return err
 }

@@ -206,3 +206,30 @@ func TestCurlExamples(t *testing.T) {
 	manager.signal(syscall.SIGINT)
 	manager.ended()
 }
+
+// A host that is killed in the middle goes on where it was with the same line:
+// everybody plays every match once. When it is over, it stays over.
+func TestHostIsKilledAndGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"host", "--listen", "127.0.0.1:0", "--field", "random,role,markov-1", "--players", "3", "--legs", "20", "--data-dir", "data"}
+	for range 2 {
+		host := start(t, dir, args...)
+		host.until("match_reported")
+		host.signal(syscall.SIGKILL)
+		host.ended()
+	}
+	host := start(t, dir, args...)
+	standings := host.until("league_completed")["standings"].([]any)
+	if code := host.ended(); code != exitOK {
+		t.Errorf("the host ended with %d", code)
+	}
+	for _, s := range standings {
+		if played := s.(map[string]any)["played"]; played != 40.0 {
+			t.Errorf("%v: played %v of 40 matches", s, played)
+		}
+	}
+	if out := run1(t, dir, exitOK, args...); !strings.Contains(out, "is complete") {
+		t.Errorf("after the end: %s", out)
+	}
+}

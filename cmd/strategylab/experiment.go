@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -155,5 +154,3 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	}
 	return plan, nil
 }
-
-var _ experiments.Sink = (*progress)(nil)

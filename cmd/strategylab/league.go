@@ -69,7 +69,7 @@ func hostCommand(p *process) *cli.Command {
 func managerCommand(p *process) *cli.Command {
 	return &cli.Command{
 		Name: "manager", Usage: "run a league manager alone; referees and players come from elsewhere",
-		Flags:  join(hostFlags(), openFlags(), liveFlags("127.0.0.1:8000"), catalogFlags()),
+		Flags:  join(hostFlags(), openFlags(), liveFlags("127.0.0.1:8000")),
 		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
 	}
 }
@@ -95,11 +95,6 @@ func hostLeague(p *process, c *cli.Context, closed bool) error {
 	if err != nil {
 		return usagef("--%s: %w", flagDraw, err)
 	}
-	cat, err := loadCatalog(c.Context, p, c)
-	if err != nil {
-		return err
-	}
-	defer cat.Close()
 	league := &host.League{Network: l.network("manager"), Server: l.server}
 	if league.Manager, err = l.managerConfig(c, draw); err != nil {
 		return err
@@ -108,8 +103,15 @@ func hostLeague(p *process, c *cli.Context, closed bool) error {
 	if err != nil {
 		return err
 	}
-	if err := l.house(c, cat, league, key, closed); err != nil {
-		return err
+	if closed || c.String(flagField) != "" {
+		cat, err := loadCatalog(c.Context, p, c)
+		if err != nil {
+			return err
+		}
+		defer cat.Close()
+		if err := l.house(c, cat, league, key, closed); err != nil {
+			return err
+		}
 	}
 	for range c.Int(flagReferees) {
 		league.Referees = append(league.Referees, l.refereeConfig(l.drawer(c, draw, key)))
@@ -181,9 +183,6 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	refs, err := catalog.ParseRefs(c.String(flagField))
 	if err != nil {
 		return usagef("--%s: %w", flagField, err)
-	}
-	if len(refs) == 0 && !closed {
-		return nil
 	}
 	field, err := cat.Field(refs)
 	if err != nil {

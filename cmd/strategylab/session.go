@@ -179,13 +179,18 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 		experiments.Options{Workers: e.workersFor(plan), After: prefix})
 	progress.stop()
 	seconds := e.p.now().Sub(began).Seconds()
-	run := &report.Run{Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel), Facts: report.Facts{
-		Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
-	}}
+	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible}
 	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
-		run.Facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
+		facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
-	return run, err
+	run := estimated(plan, acc, analysis.DefaultLevel, facts)
+	return &run, err
+}
+
+// estimated is all that a report is made from. Whether the leagues have just
+// been played or were recorded last month makes no difference to it.
+func estimated(plan results.Plan, acc *analysis.Accumulator, level float64, facts report.Facts) report.Run {
+	return report.Run{Plan: plan, Estimates: acc.Estimates(level), Facts: facts}
 }
 
 // workersFor returns how many leagues are to be under way at once; 0 leaves it

@@ -22,6 +22,7 @@ var may = map[string][]string{
 	"strategies":        {"host/game"},
 	"strategies/budget": {},
 	"host/wire":         {"host/game", "host/jsonrpc", "host/protocol"},
+	"host/trace":        {"host/jsonrpc", "host/protocol"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},
@@ -49,7 +50,7 @@ var may = map[string][]string{
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
 		"analysis", "analysis/report", "experiments", "experiments/arena", "host", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/player", "host/protocol", "host/referee", "host/results", "host/wire",
+		"host/manager", "host/player", "host/protocol", "host/referee", "host/results", "host/trace", "host/wire",
 		"strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
 	},
 }

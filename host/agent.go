@@ -22,6 +22,8 @@ type Agent struct {
 	// Public is the URL under which others reach the agent, where that is not
 	// the one it listens on.
 	Public string
+	// Tap, if set, is told of every message in and out.
+	Tap jsonrpc.Tap
 	// Listening, if set, is called with the URL once the agent listens.
 	Listening func(url string)
 }
@@ -52,11 +54,12 @@ func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
 }
 
 func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
+	a.Server.Tap = a.Tap
 	srv, err := open(ctx, a.Network, a.Name, a.Server)
 	if err != nil {
 		return err
 	}
-	client := jsonrpc.NewClient(a.Network.From(a.Name), jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(a.Network.From(a.Name), jsonrpc.ClientConfig{Tap: a.Tap})
 	defer func() { err = errors.Join(err, client.Close()) }()
 	url := cmp.Or(a.Public, srv.URL())
 	caller := &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}

@@ -29,6 +29,9 @@ type League struct {
 	Seats    []Seat
 	// Server configures every endpoint.
 	Server jsonrpc.Config
+	// Tap, if set, returns what is told of an agent's messages. The agents are
+	// called "manager", "REF01", "P01".
+	Tap func(agent string) jsonrpc.Tap
 	// Started, if set, is called once everybody listens, with the manager's URL.
 	Started func(managerURL string)
 }
@@ -161,11 +164,15 @@ func (a *assembly) endpoint(name string) (*opened, *wire.Caller, error) {
 	if a.serving == nil {
 		a.serving, a.close = context.WithCancel(context.WithoutCancel(a.ctx))
 	}
-	srv, err := open(a.ctx, a.league.Network, name, a.league.Server)
+	cfg := a.league.Server
+	if a.league.Tap != nil {
+		cfg.Tap = a.league.Tap(name)
+	}
+	srv, err := open(a.ctx, a.league.Network, name, cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	client := jsonrpc.NewClient(a.league.Network.From(name), jsonrpc.ClientConfig{})
+	client := jsonrpc.NewClient(a.league.Network.From(name), jsonrpc.ClientConfig{Tap: cfg.Tap})
 	a.clients = append(a.clients, client)
 	return srv, &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}, nil
 }

@@ -74,7 +74,7 @@ func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
 	}, nil
 }
 
-func playLive(p *process, c *cli.Context) error {
+func playLive(p *process, c *cli.Context) (err error) {
 	l, err := newLive(p, c, protocol.Tolerant) // toward a manager it does not control
 	if err != nil {
 		return err
@@ -92,6 +92,12 @@ func playLive(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	rec, err := startRecording(p, c)
+	if err != nil {
+		return err
+	}
+	defer rec.end(&err)
+	a.Tap = rec.tap(a.Name)
 	cfg := l.playerConfig()
 	cfg.Factory, cfg.Name, cfg.ID, cfg.Once = e.Factory, c.String(flagName), c.String(flagID), c.Bool(flagOnce)
 	cfg.Key, cfg.Coin = game.StrategyKey(s, 0, 0), game.CoinKey(s, 0, 0)
@@ -133,7 +139,7 @@ func (l *live) played(e player.Event) {
 	l.out.write(e, text)
 }
 
-func refereeLive(p *process, c *cli.Context) error {
+func refereeLive(p *process, c *cli.Context) (err error) {
 	l, err := newLive(p, c, protocol.Strict)
 	if err != nil {
 		return err
@@ -150,6 +156,12 @@ func refereeLive(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	rec, err := startRecording(p, c)
+	if err != nil {
+		return err
+	}
+	defer rec.end(&err)
+	a.Tap = rec.tap(a.Name)
 	cfg := l.refereeConfig(l.drawer(c, draw, key))
 	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed
 	return l.agentError(c, a.Referee(c.Context, cfg))

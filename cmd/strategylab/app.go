@@ -31,6 +31,7 @@ func newApp(p *process) *cli.App {
 			playerCommand(p),
 			startCommand(p),
 			queryCommand(p),
+			traceCommand(p),
 		},
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes

@@ -83,7 +83,7 @@ func join(lists ...[]cli.Flag) []cli.Flag {
 }
 
 // hostLeague runs a league: a closed one among its own field, or an open one.
-func hostLeague(p *process, c *cli.Context, closed bool) error {
+func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
@@ -115,6 +115,14 @@ func hostLeague(p *process, c *cli.Context, closed bool) error {
 	}
 	for range c.Int(flagReferees) {
 		league.Referees = append(league.Referees, l.refereeConfig(l.drawer(c, draw, key)))
+	}
+	rec, err := startRecording(p, c)
+	if err != nil {
+		return err
+	}
+	defer rec.end(&err)
+	if rec.rec != nil {
+		league.Tap = rec.tap
 	}
 	league.Started = func(url string) { l.started(c, url, league, closed) }
 	played, err := league.Play(c.Context)

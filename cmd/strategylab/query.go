@@ -32,6 +32,7 @@ func askFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagAdminToken, Usage: "the token that the host printed; not needed on the host's machine if it has none"},
 		&cli.StringFlag{Name: flagLeagueID, Value: "league", Usage: "the league's name"},
 		&cli.DurationFlag{Name: flagTimeout, Value: 10 * time.Second, Usage: "time to answer"},
+		recordFlag(),
 	}
 }
 
@@ -56,10 +57,15 @@ func queryCommand(p *process) *cli.Command {
 
 // tellManager sends one message as the launcher and returns the answer.
 func tellManager(p *process, c *cli.Context, m protocol.Message) (_ protocol.Message, err error) {
+	rec, err := startRecording(p, c)
+	if err != nil {
+		return nil, err
+	}
+	defer rec.end(&err)
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	caller := &wire.Caller{
-		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant),
+		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: rec.tap("launcher")}), Codec: protocol.NewCodec(protocol.Tolerant),
 	}
 	h := m.Head()
 	*h = protocol.NewHeader(h.MessageType, string(protocol.RoleLauncher), protocol.Timestamp(p.now()), jsonrpc.RandomID())

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+const flagRecord = "record"
+
+func recordFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagRecord, Usage: "file to record every message in, tokens masked; 'trace show' reads it"}
+}
+
+// recorder is the recording of a command, if one was asked for. The zero value
+// records nothing.
+type recorder struct{ rec *trace.Recorder }
+
+// startRecording begins the recording that the flags ask for.
+func startRecording(p *process, c *cli.Context) (recorder, error) {
+	path := c.String(flagRecord)
+	if path == "" {
+		return recorder{}, nil
+	}
+	rec, err := trace.Create(p.path(path), trace.Head{Command: c.Command.FullName()}, p.now)
+	if err != nil {
+		return recorder{}, usagef("--%s: %w", flagRecord, err)
+	}
+	return recorder{rec}, nil
+}
+
+// tap returns what records the messages of an agent, nil for nothing.
+func (r recorder) tap(agent string) jsonrpc.Tap {
+	if r.rec == nil {
+		return nil
+	}
+	return r.rec.Tap(agent)
+}
+
+// end ends the recording. It joins what went wrong with it to an error of the
+// command itself.
+func (r recorder) end(err *error) {
+	if r.rec != nil {
+		*err = errors.Join(*err, r.rec.Close())
+	}
+}

@@ -1,0 +1,156 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// secretMembers are the members whose strings are credentials: those of
+// league.v2, and those that agents in the wild use besides.
+var secretMembers = map[string]bool{
+	"auth_token": true, "authToken": true, "token": true, "access_token": true, "admin_token": true,
+	"player_token": true, "referee_token": true, "provided_token": true,
+	"authorization": true, "Authorization": true, "api_key": true, "password": true, "secret": true,
+	"send": true, "expect": true, // a pair of match keys
+}
+
+// tokenShape is what the tokens of league.v2 look like wherever they stand, in
+// the sentence of an error for example.
+var tokenShape = regexp.MustCompile(`\b(?:tok|admin)-[A-Za-z0-9_.-]*[A-Za-z0-9_-]{16,}`)
+
+// looseMember finds credentials in bodies that are no JSON.
+var looseMember = regexp.MustCompile(`"(auth_token|token|admin_token|provided_token)"\s*:\s*"([^"\\]+)"`)
+
+// shortest is the length of the shortest secret that is looked for where it
+// does not stand as the value of its own member: shorter ones occur by chance.
+const shortest = 8
+
+// maxNested bounds how deep JSON inside of JSON strings is looked into.
+const maxNested = 4
+
+// masker gives each secret a name, the same each time it occurs, so that a
+// reader can still see who showed whose token. It is for one goroutine.
+type masker struct {
+	names map[string]string // by secret
+	order []string          // secrets to look for in any text, in order of appearance
+}
+
+func newMasker() *masker { return &masker{names: map[string]string{}} }
+
+// name returns what stands for a secret. What the token says of its owner is
+// kept: "tok-P01-masked-3".
+func (m *masker) name(secret string) string {
+	if strings.Contains(secret, "masked-") || secret == "" {
+		return secret
+	}
+	if name, ok := m.names[secret]; ok {
+		return name
+	}
+	name := fmt.Sprintf("masked-%d", len(m.names)+1)
+	if rest, ok := strings.CutPrefix(secret, "tok-"); ok {
+		if i := strings.LastIndexByte(rest, '-'); i > 0 && i <= 64 {
+			name = "tok-" + rest[:i] + "-" + name
+		}
+	}
+	m.names[secret] = name
+	if len(secret) >= shortest {
+		m.order = append(m.order, secret)
+	}
+	return name
+}
+
+// mask returns body without secrets. What is not a secret stays byte for byte.
+// Where no secret is found it returns body itself.
+func (m *masker) mask(body []byte) []byte {
+	out, err := m.json(body, 0)
+	if err != nil {
+		out = looseMember.ReplaceAllFunc(body, func(found []byte) []byte {
+			parts := looseMember.FindSubmatch(found)
+			return bytes.Replace(found, parts[2], []byte(m.name(string(parts[2]))), 1)
+		})
+	}
+	return m.text(out)
+}
+
+// text masks what is known, or shaped like a token, anywhere.
+func (m *masker) text(b []byte) []byte {
+	for _, secret := range m.order {
+		if bytes.Contains(b, []byte(secret)) {
+			b = bytes.ReplaceAll(b, []byte(secret), []byte(m.names[secret]))
+		}
+	}
+	if !tokenShape.Match(b) {
+		return b
+	}
+	return tokenShape.ReplaceAllFunc(b, func(found []byte) []byte { return []byte(m.name(string(found))) })
+}
+
+// json masks the values of secret members, also in strings that hold JSON.
+func (m *masker) json(body []byte, nested int) ([]byte, error) {
+	var out []byte
+	copied := 0
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	member := ""
+	for {
+		kind := dec.PeekKind()
+		isName := false
+		if k, n := dec.StackIndex(dec.StackDepth()); k == '{' && n%2 == 0 {
+			isName = kind == '"'
+		}
+		if kind != '"' {
+			if _, err := dec.ReadToken(); err == io.EOF {
+				break
+			} else if err != nil {
+				return body, err
+			}
+			continue
+		}
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return body, err
+		}
+		value, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return body, err
+		}
+		if isName {
+			member = string(value)
+			continue
+		}
+		masked := m.value(dec, member, value, nested)
+		if masked == nil {
+			continue
+		}
+		end := int(dec.InputOffset())
+		out = append(out, body[copied:end-len(raw)]...)
+		if out, err = jsontext.AppendQuote(out, masked); err != nil {
+			return body, err
+		}
+		copied = end
+	}
+	if out == nil {
+		return body, nil
+	}
+	return append(out, body[copied:]...), nil
+}
+
+// value returns what is to stand for a string, nil where it may stay.
+func (m *masker) value(dec *jsontext.Decoder, member string, value []byte, nested int) []byte {
+	if k, _ := dec.StackIndex(dec.StackDepth()); k == '{' && secretMembers[member] {
+		if len(value) == 0 {
+			return nil
+		}
+		return []byte(m.name(string(value)))
+	}
+	if text := bytes.TrimSpace(value); nested < maxNested && len(text) > 1 && (text[0] == '{' || text[0] == '[') {
+		if inner, err := m.json(value, nested+1); err == nil && !bytes.Equal(inner, value) {
+			return inner
+		}
+	}
+	return nil
+}

@@ -35,6 +35,7 @@ type playerSums struct {
 	wins, draws, technical int64
 	raw, adj, adjWins      int64 // adj and adjWins in units
 	winsSq, adjWinsSq      wide
+	drawsSq, technicalSq   wide
 	differ                 ratioSums
 }
 
@@ -96,6 +97,8 @@ func (a *Accumulator) Add(l results.League) error {
 		p.adjWins += t.adjWins
 		p.winsSq.addProduct(t.wins, t.wins)
 		p.adjWinsSq.addProduct(t.adjWins, t.adjWins)
+		p.drawsSq.addProduct(t.draws, t.draws)
+		p.technicalSq.addProduct(t.technical, t.technical)
 		p.differ.add(t.differ, t.clean)
 		a.league.raw[i], a.league.adj[i] = t.raw, t.adj
 	}
@@ -155,6 +158,8 @@ func (p *playerSums) merge(o *playerSums) {
 	p.adjWins += o.adjWins
 	p.winsSq.add(o.winsSq)
 	p.adjWinsSq.add(o.adjWinsSq)
+	p.drawsSq.add(o.drawsSq)
+	p.technicalSq.add(o.technicalSq)
 	p.differ.merge(o.differ)
 }
 

@@ -40,7 +40,8 @@ type Comparison struct {
 	// difference alone, not corrected for how many there are.
 	Difference Estimate
 	P          float64 // two-sided; 1 where nothing can be said
-	Corrected  float64 // P after Holm's correction, at most 1
+	Corrected  float64 // P corrected for all comparisons made with this one, at most 1
+	Holm       float64 // the same by Holm's method, which is the simpler and the more cautious one
 	Verdict    Verdict
 }
 
@@ -61,26 +62,13 @@ func (a *Accumulator) Compare(m Measure, level float64) []Comparison {
 	return list
 }
 
-// neighbours compares players next to each other in an order.
-//
-// Which players are neighbours depends on the same data. That makes the test
-// conservative: the gaps between neighbours are the smallest of all differences.
-func (a *Accumulator) neighbours(order []int, c *intervals) []Comparison {
-	list := make([]Comparison, len(order)-1)
-	for k := range list {
-		list[k] = a.difference(AdjustedPoints, order[k], order[k+1], c)
-	}
-	correct(list, c.level)
-	return list
-}
-
 func correct(list []Comparison, level float64) {
 	p := make([]float64, len(list))
 	for k := range list {
 		p[k] = list[k].P
 	}
 	for k, corrected := range Holm(p) {
-		list[k].Corrected = corrected
+		list[k].Corrected, list[k].Holm = corrected, corrected
 		if list[k].Verdict != Equal && corrected <= 1-level {
 			list[k].Verdict = Different
 		}

@@ -134,7 +134,7 @@ func TestTooFewLeagues(t *testing.T) {
 	for n := range 2 {
 		acc := analyse(t, w.plan, w.leagues(1, n))
 		e := acc.Estimates(0.95)
-		for _, c := range append(e.Neighbours, acc.Compare(analysis.RawPoints, 0.95)...) {
+		for _, c := range append(e.Neighbours(), acc.Compare(analysis.RawPoints, 0.95)...) {
 			if c.P != 1 || c.Verdict != analysis.Undecided {
 				t.Errorf("%d leagues: %+v", n, c)
 			}
@@ -175,13 +175,13 @@ func TestOrderAndNeighbours(t *testing.T) {
 				t.Fatalf("order %v, want %v", e.Order, tt.order)
 			}
 		}
-		for k, n := range e.Neighbours {
+		for k, n := range e.Neighbours() {
 			if n.A != e.Order[k] || n.B != e.Order[k+1] {
 				t.Errorf("neighbours %d of %v are %d and %d", k, e.Order, n.A, n.B)
 			}
 		}
 		if different, equal := e.Distinguishable(); different != tt.different || equal != tt.equal {
-			t.Errorf("%d different, %d equal: %+v", different, equal, e.Neighbours)
+			t.Errorf("%d different, %d equal: %+v", different, equal, e.Neighbours())
 		}
 	}
 }
@@ -206,8 +206,8 @@ func TestNothingToRank(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 		// A field of two under a fair draw: both gain alike, always.
-		if tt.want && e.Neighbours[0].Verdict != analysis.Equal {
-			t.Errorf("%s: %+v", tt.name, e.Neighbours[0])
+		if tt.want && e.Neighbours()[0].Verdict != analysis.Equal {
+			t.Errorf("%s: %+v", tt.name, e.Neighbours()[0])
 		}
 	}
 }

@@ -17,9 +17,11 @@ type Estimates struct {
 	// Order has the field indices from most to fewest adjusted points; players
 	// with equally many stand in field order.
 	Order []int
-	// Neighbours compares those next to each other in Order, Order[k] with
-	// Order[k+1], corrected for their number.
-	Neighbours []Comparison
+	// Ranking compares all players with all others.
+	Ranking Ranking
+	// Winner is the estimate of the first in Order, corrected for its having
+	// been selected; nil where nobody can have been.
+	Winner *Winner
 
 	// VarianceRatio is how many times the variance of points per match exceeds
 	// that of adjusted points, both averaged over the players: by its square
@@ -46,10 +48,21 @@ type Player struct {
 	TechnicalLosses          int64
 	Faults                   []Fault // by kind
 	WinRate, AdjustedWinRate Estimate
+	DrawRate, TechnicalRate  Estimate
 	Points, Adjusted         Estimate
 	Differ                   Estimate // P(differ) over all opponents; see Pair.Differ
 	ChampionShare            Estimate // of titles by raw points, divided among those level at the top
+	First                    Estimate // chance of having more raw points than anybody else in a league
 	Rank                     Estimate // mean mid-rank by raw points, 1 to the number of players
+	Ranks                    []RankShare
+}
+
+// RankShare is how often a player had a rank: mid-rank by raw points, so a whole
+// number or one and a half.
+type RankShare struct {
+	Rank    float64
+	Leagues int64
+	Share   Estimate // of leagues
 }
 
 // Estimates computes every estimate at a confidence level in (0, 1). It can be
@@ -67,7 +80,8 @@ func (a *Accumulator) Estimates(level float64) Estimates {
 			e.Reproducible = e.Reproducible && f.Kind.Reproducible()
 		}
 	}
-	e.Neighbours = a.neighbours(e.Order, c)
+	e.Ranking = a.Ranking(level)
+	e.Winner = a.winner(e.Order, level)
 	e.VarianceRatio = a.varianceRatio()
 	return e
 }
@@ -83,10 +97,25 @@ func (a *Accumulator) player(i int, c *intervals) Player {
 		AdjustedWinRate: c.of(newSample(a.leagues, p.adjWins, p.adjWinsSq.big(), a.games*a.unit), a.adjustedWin(a.technical)),
 		Points:          c.of(a.rawSample(i), span{0, game.WinPoints}),
 		Adjusted:        c.of(a.adjSample(i), a.adjustedPoints(a.technical)),
+		DrawRate:        c.of(newSample(a.leagues, p.draws, p.drawsSq.big(), a.games), span{0, 1}),
+		TechnicalRate:   c.of(newSample(a.leagues, p.technical, p.technicalSq.big(), a.games), span{0, 1}),
 		Differ:          c.of(p.differ.sample(), span{0, 1}),
-		ChampionShare:   c.of(a.placings.share(i, a.leagues), span{0, 1}),
-		Rank:            c.of(a.placings.rank(i), span{1, float64(len(a.players))}),
+		ChampionShare:   c.resampled(a.placings.share(i, a.leagues), span{0, 1}, a.resampler(i, resampleShare)),
+		First:           c.trials(a.placings.titles[i*len(a.players)], a.leagues),
+		Rank:            c.resampled(a.placings.rank(i), span{1, float64(len(a.players))}, a.resampler(i, resampleRank)),
+		Ranks:           a.rankShares(i, c),
 	}
+}
+
+// rankShares lists the ranks that a player has had, best first. Leagues are
+// independent trials of each.
+func (a *Accumulator) rankShares(i int, c *intervals) []RankShare {
+	var list []RankShare
+	ranks := a.placings.rank(i)
+	for k, count := range ranks.counts {
+		list = append(list, RankShare{Rank: ranks.values[k], Leagues: count, Share: c.trials(count, a.leagues)})
+	}
+	return list
 }
 
 func (a *Accumulator) rawSample(i int) sample {
@@ -109,10 +138,21 @@ func (a *Accumulator) varianceRatio() float64 {
 	return raw / adj
 }
 
+// Neighbours are those comparisons of the ranking that are between players next
+// to each other in Order: Order[k] with Order[k+1].
+func (e *Estimates) Neighbours() []Comparison {
+	list := make([]Comparison, 0, max(0, len(e.Order)-1))
+	for k, at := 0, 0; k+1 < len(e.Order) && at < len(e.Ranking.Comparisons); k++ {
+		list = append(list, e.Ranking.Comparisons[at])
+		at += len(e.Order) - 1 - k
+	}
+	return list
+}
+
 // Distinguishable is how many neighbours in the order by adjusted points really
 // differ, and how many scored the same in every league.
 func (e *Estimates) Distinguishable() (different, equal int) {
-	for _, n := range e.Neighbours {
+	for _, n := range e.Neighbours() {
 		switch n.Verdict {
 		case Different:
 			different++

@@ -60,7 +60,8 @@ type layout struct {
 	field []results.Entrant
 	legs  int
 	draw  string
-	games int64 // matches of one player in one league
+	seed  uint64 // of the plan; resampling is seeded from it
+	games int64  // matches of one player in one league
 	slots []slot
 	table [2 * codes]outcome
 
@@ -82,7 +83,7 @@ func newLayout(plan results.Plan) (*layout, error) {
 	even, total := draw.EvenWeight()
 	div := gcd(even, total)
 	l := &layout{
-		field: plan.Field, legs: plan.Legs, draw: draw.String(),
+		field: plan.Field, legs: plan.Legs, draw: draw.String(), seed: plan.Seed,
 		games: int64(n-1) * int64(plan.Legs),
 		slots: make([]slot, len(schedule.Matches())),
 		unit:  int64(total / div), even: int64(even / div),

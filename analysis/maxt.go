@@ -15,6 +15,7 @@ type contrast struct {
 	better, worse int     // players
 	z             float64 // not negative; the normal quantile that is as rare as its t
 	se            float64 // standard error of the difference, positive
+	precision     float64 // 1/se; filled in by stepDown
 }
 
 // normalEquivalent is the standard normal quantile that a chance of p/2 exceeds.
@@ -49,7 +50,11 @@ func stepDown(contrasts []contrast, cov triangle) []float64 {
 		return nil
 	}
 	replicates := replicatesFor(m)
+	for k := range contrasts {
+		contrasts[k].precision = 1 / contrasts[k].se
+	}
 	exceeded := make([]int, m)
+	simulated := make([]float64, m)
 	sim := newNullSimulation(cov.root())
 	for range replicates {
 		sim.next()
@@ -57,12 +62,16 @@ func stepDown(contrasts []contrast, cov triangle) []float64 {
 		largest := math.Inf(-1)
 		for k := range contrasts {
 			c := &contrasts[k]
-			largest = max(largest, (sim.means[c.worse]-sim.means[c.better])/c.se)
+			simulated[k] = (sim.means[c.better] - sim.means[c.worse]) * c.precision
+			if -simulated[k] > largest {
+				largest = -simulated[k]
+			}
 		}
 		for k := m - 1; k >= 0; k-- {
-			c := &contrasts[k]
-			largest = max(largest, (sim.means[c.better]-sim.means[c.worse])/c.se)
-			if largest >= c.z {
+			if simulated[k] > largest {
+				largest = simulated[k]
+			}
+			if largest >= contrasts[k].z {
 				exceeded[k]++
 			}
 		}
@@ -72,8 +81,8 @@ func stepDown(contrasts []contrast, cov triangle) []float64 {
 	for k := range p {
 		// Counting the data as one of the replicates keeps the test's level
 		// (B. Phipson and G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010)).
-		simulated := float64(exceeded[k]+1) / float64(replicates+1)
-		worst = max(worst, min(1, simulated+2*math.Sqrt(simulated*(1-simulated)/float64(replicates))))
+		share := float64(exceeded[k]+1) / float64(replicates+1)
+		worst = max(worst, min(1, share+2*math.Sqrt(share*(1-share)/float64(replicates))))
 		p[k] = worst
 	}
 	return p

@@ -131,25 +131,42 @@ func (r ratioSums) sample() sample {
 	return s
 }
 
-// counted computes mean and variance from how often each value occurred.
-func counted(values []float64, counts []int64) sample {
+// valueCounts is how many leagues had each of the values that occurred.
+type valueCounts struct {
+	values []float64
+	counts []int64 // positive
+}
+
+func newValueCounts(values []float64, counts []int64) valueCounts {
+	var v valueCounts
+	for i, count := range counts {
+		if count > 0 {
+			v.values = append(v.values, values[i])
+			v.counts = append(v.counts, count)
+		}
+	}
+	return v
+}
+
+// sample computes mean and variance.
+func (v valueCounts) sample() sample {
 	var s sample
 	var sum float64
-	for i, v := range values {
-		s.leagues += counts[i]
-		sum += float64(v * float64(counts[i]))
+	for i, x := range v.values {
+		s.leagues += v.counts[i]
+		sum += float64(x * float64(v.counts[i]))
 	}
-	if s.leagues == 0 {
+	switch len(v.values) {
+	case 0:
 		return s
+	case 1:
+		return sample{leagues: s.leagues, mean: v.values[0], constant: true}
 	}
 	s.mean = sum / float64(s.leagues)
 	var spread float64
-	for i, v := range values {
-		if counts[i] == s.leagues {
-			return sample{leagues: s.leagues, mean: v, constant: true}
-		}
-		d := v - s.mean
-		spread += float64(float64(d*d) * float64(counts[i]))
+	for i, x := range v.values {
+		d := x - s.mean
+		spread += float64(float64(d*d) * float64(v.counts[i]))
 	}
 	s.variance = spread / float64(s.leagues-1)
 	return s

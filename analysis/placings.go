@@ -58,7 +58,7 @@ func (p *placings) merge(o placings) {
 }
 
 // share is a player's part of a league's title: 1/k if k were level at the top.
-func (p *placings) share(player int, leagues int64) sample {
+func (p *placings) share(player int, leagues int64) valueCounts {
 	values, counts := make([]float64, p.n+1), make([]int64, p.n+1)
 	counts[0] = leagues
 	for k := 1; k <= p.n; k++ {
@@ -66,14 +66,14 @@ func (p *placings) share(player int, leagues int64) sample {
 		counts[k] = p.titles[player*p.n+k-1]
 		counts[0] -= counts[k]
 	}
-	return counted(values, counts)
+	return newValueCounts(values, counts)
 }
 
 // rank is a player's mid-rank in a league, from 1 to the number of players.
-func (p *placings) rank(player int) sample {
+func (p *placings) rank(player int) valueCounts {
 	values := make([]float64, 2*p.n-1)
 	for i := range values {
 		values[i] = float64(i+2) / 2
 	}
-	return counted(values, p.ranks[player*len(values):][:len(values)])
+	return newValueCounts(values, p.ranks[player*len(values):][:len(values)])
 }

@@ -11,6 +11,7 @@ type Ranking struct {
 	// Estimates.Order. Corrected p-values are those of the step-down procedure on
 	// the largest statistic, or of Holm's for few leagues (fewer than 100, or than
 	// five for each player). Verdict is Different where they are at most 1-Level.
+	// Holm's p-values, for both directions of all pairs, stand beside them.
 	Comparisons []Comparison
 	// Places has by field index the best and the worst place, counted from 1,
 	// that the player can truly have: one more than the number of players who
@@ -62,15 +63,16 @@ const (
 
 // correctRanking fills in the p-values corrected for both directions of all pairs.
 func (a *Accumulator) correctRanking(list []Comparison) {
+	both := make([]float64, 0, 2*len(list))
+	for _, d := range list {
+		both = append(both, d.P/2, 1-d.P/2)
+	}
+	for k, p := range Holm(both) {
+		if k%2 == 0 {
+			list[k/2].Holm, list[k/2].Corrected = p, p
+		}
+	}
 	if a.leagues < max(fewLeagues, fewLeaguesPlayer*int64(len(a.players))) {
-		both := make([]float64, 0, 2*len(list))
-		for _, d := range list {
-			both = append(both, d.P/2, 1-d.P/2)
-		}
-		corrected := Holm(both)
-		for k := range list {
-			list[k].Corrected = corrected[2*k]
-		}
 		return
 	}
 	// Differences on which all leagues agree have no t; Bonferroni's correction is

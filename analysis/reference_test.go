@@ -87,6 +87,9 @@ func flatten(acc *analysis.Accumulator) map[string]float64 {
 		estimate(key+"differ", p.Differ)
 		estimate(key+"champion_share", p.ChampionShare)
 		estimate(key+"rank", p.Rank)
+		estimate(key+"draw_rate", p.DrawRate)
+		estimate(key+"technical_rate", p.TechnicalRate)
+		estimate(key+"first", p.First)
 	}
 	for _, p := range e.Pairs {
 		key := fmt.Sprintf("pair%d-%d.", p.A+1, p.B+1)
@@ -98,9 +101,8 @@ func flatten(acc *analysis.Accumulator) map[string]float64 {
 		estimate(key+"differ", p.Differ)
 	}
 	for what, list := range map[string][]analysis.Comparison{
-		"adjusted":   acc.Compare(analysis.AdjustedPoints, analysis.DefaultLevel),
-		"raw":        acc.Compare(analysis.RawPoints, analysis.DefaultLevel),
-		"neighbours": e.Neighbours,
+		"adjusted": acc.Compare(analysis.AdjustedPoints, analysis.DefaultLevel),
+		"raw":      acc.Compare(analysis.RawPoints, analysis.DefaultLevel),
 	} {
 		for _, c := range list {
 			key := fmt.Sprintf("%s%d-%d.", what, c.A+1, c.B+1)

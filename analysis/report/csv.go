@@ -14,12 +14,15 @@ import (
 // WritePlayersCSV writes one line a player, best first, under a header line.
 // Every estimate takes three columns, NAME, NAME_low and NAME_high; a number
 // that does not exist is an empty cell. Faults are written as KIND:COUNT,
-// separated by spaces.
+// separated by spaces. Tier and the range of places are those of the ranking.
 func WritePlayersCSV(w io.Writer, r Run) error {
 	header := []string{"place", "name", "kind", "matches", "wins", "draws", "losses", "technical_losses", "faults"}
-	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank"} {
+	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank",
+		"draw_rate", "technical_loss_rate", "first"} {
 		header = append(header, name, name+"_low", name+"_high")
 	}
+	header = append(header, "tier", "place_best", "place_worst")
+	tiers := r.tierOf()
 	rows := [][]string{header}
 	for k, i := range r.places() {
 		p := &r.Estimates.Players[i]
@@ -30,9 +33,12 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 			faults[f] = fmt.Sprintf("%s:%d", p.Faults[f].Kind, p.Faults[f].Count)
 		}
 		row = append(row, strings.Join(faults, " "))
-		for _, e := range []analysis.Estimate{p.Points, p.Adjusted, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank} {
+		for _, e := range []analysis.Estimate{p.Points, p.Adjusted, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank,
+			p.DrawRate, p.TechnicalRate, p.First} {
 			row = append(row, cells(e)...)
 		}
+		place := r.Estimates.Ranking.Places[i]
+		row = append(row, strconv.Itoa(tiers[i]), strconv.Itoa(place[0]), strconv.Itoa(place[1]))
 		rows = append(rows, row)
 	}
 	return writeCSV(w, "players", rows)
@@ -40,16 +46,21 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 
 // WritePairsCSV writes one line for each two players, in field order, under a
 // header line; see WritePlayersCSV. Clean matches are those decided by choices.
+// The difference is in adjusted points per match over all opponents, and p is
+// corrected for comparing all pairs.
 func WritePairsCSV(w io.Writer, r Run) error {
 	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
-		"points_a", "points_b", "adjusted_a", "adjusted_b"}}
-	for _, p := range r.Estimates.Pairs {
+		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm"}}
+	for k, c := range r.differences() {
+		p := &r.Estimates.Pairs[k]
 		row := []string{r.Estimates.Players[p.A].Name, r.Estimates.Players[p.B].Name}
 		row = append(row, counts(p.Matches, p.Clean, p.WinsA, p.WinsB, p.Draws)...)
 		row = append(row, cells(p.Differ)...)
 		for _, x := range []float64{p.PointsA, p.PointsB, p.AdjustedA, p.AdjustedB} {
 			row = append(row, cell(x))
 		}
+		row = append(row, cells(c.Difference)...)
+		row = append(row, cell(c.Corrected), cell(c.Holm))
 		rows = append(rows, row)
 	}
 	return writeCSV(w, "pairs", rows)

@@ -34,6 +34,13 @@ type Document struct {
 	// adjusted points; null if adjusted points do not vary.
 	VarianceRatio *float64 `json:"variance_ratio"`
 
+	// Tiers has the players who cannot be told apart from above, best first: in
+	// the first is everybody to whom nobody is significantly superior.
+	Tiers [][]string `json:"tiers"`
+	// Winner is the first by adjusted points, whose estimate is corrected here for
+	// its having been selected; null if nobody can be selected or leagues are few.
+	Winner *Winner `json:"winner"`
+
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
 }
@@ -47,6 +54,12 @@ type Plan struct {
 	Field     []string `json:"field"` // names, by field index
 	Draw      string   `json:"draw"`
 	Transport string   `json:"transport"`
+}
+
+// Winner is the player with the most adjusted points per match.
+type Winner struct {
+	Name     string   `json:"name"`
+	Adjusted Estimate `json:"adjusted"`
 }
 
 // Estimate is a number with its 95 % interval.
@@ -69,10 +82,20 @@ type Player struct {
 
 	WinRate         *Estimate `json:"win_rate"`
 	AdjustedWinRate *Estimate `json:"adjusted_win_rate"` // P(win) given both choices
+	DrawRate        *Estimate `json:"draw_rate"`
+	TechnicalRate   *Estimate `json:"technical_loss_rate"`
 	Points          *Estimate `json:"points"`
 	Adjusted        *Estimate `json:"adjusted"`       // expected points given both choices
 	ChampionShare   *Estimate `json:"champion_share"` // of titles by points, shared by those level at the top
+	First           *Estimate `json:"first"`          // chance of more points in a league than anybody else
 	Rank            *Estimate `json:"rank"`           // mean place by points; those level share their places
+
+	// Ranks has the number of leagues by rank, such as "1" or, level with the
+	// next, "1.5".
+	Ranks map[string]int64 `json:"ranks"`
+	// RankInterval has the best and the worst place by adjusted points that the
+	// player can truly have; those of all players hold together.
+	RankInterval [2]int `json:"rank_interval"`
 }
 
 // Fault is a kind of technical loss of one player.
@@ -93,6 +116,13 @@ type Pair struct {
 	WinsA  int64     `json:"wins_a"`
 	WinsB  int64     `json:"wins_b"`
 	Draws  int64     `json:"draws"` // what is missing to Matches, both lost on technical grounds
+
+	// Difference is A's adjusted points per match, over all opponents, minus B's.
+	// Its interval stands alone; the p-values are corrected for comparing all
+	// pairs, by Romano and Wolf's method (Holm's if leagues are few) and by Holm's.
+	Difference *Estimate `json:"difference"`
+	P          float64   `json:"p"`
+	Holm       float64   `json:"p_holm"`
 }
 
 // Document puts the report into the form that programs read.
@@ -108,6 +138,7 @@ func (r Run) Document() Document {
 		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
 		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
 		VarianceRatio: number(e.VarianceRatio),
+		Tiers:         r.tiers(),
 		Players:       make([]Player, 0, len(e.Players)),
 		Pairs:         make([]Pair, 0, len(e.Pairs)),
 	}
@@ -117,13 +148,20 @@ func (r Run) Document() Document {
 	for i, p := range e.Players {
 		d.Plan.Field[i] = p.Name
 	}
-	for _, i := range r.places() {
-		d.Players = append(d.Players, newPlayer(&e.Players[i]))
+	if w := e.Winner; w != nil {
+		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: *estimate(w.Adjusted)}
 	}
-	for _, p := range e.Pairs {
+	for _, i := range r.places() {
+		p := newPlayer(&e.Players[i])
+		p.RankInterval = e.Ranking.Places[i]
+		d.Players = append(d.Players, p)
+	}
+	for k, c := range r.differences() {
+		p := &e.Pairs[k]
 		d.Pairs = append(d.Pairs, Pair{
 			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
 			Differ: estimate(p.Differ), WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,
+			Difference: estimate(c.Difference), P: c.Corrected, Holm: c.Holm,
 		})
 	}
 	return d
@@ -136,7 +174,12 @@ func newPlayer(p *analysis.Player) Player {
 		Faults:  make([]Fault, 0, len(p.Faults)),
 		WinRate: estimate(p.WinRate), AdjustedWinRate: estimate(p.AdjustedWinRate),
 		Points: estimate(p.Points), Adjusted: estimate(p.Adjusted),
-		ChampionShare: estimate(p.ChampionShare), Rank: estimate(p.Rank),
+		DrawRate: estimate(p.DrawRate), TechnicalRate: estimate(p.TechnicalRate),
+		ChampionShare: estimate(p.ChampionShare), First: estimate(p.First), Rank: estimate(p.Rank),
+		Ranks: make(map[string]int64, len(p.Ranks)),
+	}
+	for _, share := range p.Ranks {
+		q.Ranks[cell(share.Rank)] = share.Leagues
 	}
 	for _, f := range p.Faults {
 		q.Faults = append(q.Faults, Fault{Kind: f.Kind.String(), Count: f.Count, Where: f.Where})

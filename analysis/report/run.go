@@ -21,5 +21,46 @@ type Facts struct {
 	Reproducible     bool    // whether the same plan gives the same digest elsewhere
 }
 
-// place returns the field indices of the players, best first.
+// places returns the field indices of the players, best first.
 func (r Run) places() []int { return r.Estimates.Order }
+
+// tiers returns the names of the ranking's tiers.
+func (r Run) tiers() [][]string {
+	list := make([][]string, len(r.Estimates.Ranking.Tiers))
+	for k, tier := range r.Estimates.Ranking.Tiers {
+		for _, i := range tier {
+			list[k] = append(list[k], r.Estimates.Players[i].Name)
+		}
+	}
+	return list
+}
+
+// tierOf returns the tier of each player, from 1, by field index.
+func (r Run) tierOf() []int {
+	list := make([]int, len(r.Estimates.Players))
+	for k, tier := range r.Estimates.Ranking.Tiers {
+		for _, i := range tier {
+			list[i] = k + 1
+		}
+	}
+	return list
+}
+
+// differences returns the ranking's comparisons in the order of Estimates.Pairs,
+// first player of the pair first.
+func (r Run) differences() []analysis.Comparison {
+	n := len(r.Estimates.Players)
+	list := make([]analysis.Comparison, len(r.Estimates.Pairs))
+	at := make([]int, n*n) // in list, by the pair's players
+	for k, p := range r.Estimates.Pairs {
+		at[p.A*n+p.B] = k
+	}
+	for _, c := range r.Estimates.Ranking.Comparisons {
+		if c.A > c.B {
+			d := c.Difference
+			c.A, c.B, c.Difference = c.B, c.A, analysis.Estimate{Estimate: -d.Estimate, Low: -d.High, High: -d.Low}
+		}
+		list[at[c.A*n+c.B]] = c
+	}
+	return list
+}

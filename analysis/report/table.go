@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,7 +20,8 @@ import (
 //
 // An interval is given as ± its longer half. The mark after the place says
 // whether the player is really above the next: ">" significantly, "=" both
-// scored the same in every league, "~" there is no evidence.
+// scored the same in every league, "~" there is no evidence. The marks, tiers
+// and ranges of places hold together.
 func WriteTable(w io.Writer, r Run, width int) error {
 	var buf bytes.Buffer
 	e := &r.Estimates
@@ -28,7 +30,7 @@ func WriteTable(w io.Writer, r Run, width int) error {
 	buf.WriteString(wrap(head, width) + "\n\n")
 	renderColumns(&buf, r.columns(), width)
 	buf.WriteByte('\n')
-	for _, line := range slices.Concat([]string{r.verdict()}, r.faultLines(), r.factLines()) {
+	for _, line := range slices.Concat([]string{r.verdict()}, r.rankingLines(), r.faultLines(), r.factLines()) {
 		buf.WriteString(wrap(line, width) + "\n")
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
@@ -45,7 +47,8 @@ type column struct {
 	keep  int  // the columns with the smallest go first when space is short; 0 is kept always
 }
 
-// columns renders all cells. Which columns there are does not depend on data.
+// columns renders all cells. Two players of whom neither can be better have
+// only those columns that say something of them.
 func (r Run) columns() []column {
 	e := &r.Estimates
 	each := func(cell func(place int, p *analysis.Player) string) []string {
@@ -62,28 +65,48 @@ func (r Run) columns() []column {
 	percent := func(of func(p *analysis.Player) analysis.Estimate) []string {
 		return each(func(_ int, p *analysis.Player) string { return fixed(of(p), 100, 1) })
 	}
+	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Name) })}
+	kind := column{head: "kind", left: true, keep: 1, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Kind) })}
+	tech := column{head: "tech.", keep: 8, cells: each(func(_ int, p *analysis.Player) string { return grouped(p.TechnicalLosses) })}
+	differ := column{head: "differ%", keep: 3, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.Differ })}
+	if e.NothingToRank() {
+		name.keep, differ.keep = 0, 0
+		return []column{name, kind, differ, tech}
+	}
+	tiers := r.tierOf()
 	return []column{
 		{head: "#", cells: each(func(k int, _ *analysis.Player) string { return fmt.Sprint(k + 1) })},
 		{head: "", cells: each(func(k int, _ *analysis.Player) string { return r.mark(k) })},
-		{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Name) })},
-		{head: "kind", left: true, keep: 1, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Kind) })},
+		name,
+		{head: "tier", keep: 10, cells: each(func(_ int, p *analysis.Player) string { return fmt.Sprint(tiers[p.Field]) })},
+		{head: "places", keep: 9, cells: each(func(_ int, p *analysis.Player) string { return placesOf(e.Ranking.Places[p.Field]) })},
+		kind,
 		{head: "points", keep: 6, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Points })},
 		{head: "adjusted", cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Adjusted })},
 		{head: "win%", keep: 4, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.WinRate })},
 		{head: "adj.win%", keep: 2, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate })},
-		{head: "differ%", keep: 3, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.Differ })},
+		differ,
 		{head: "titles%", keep: 7, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.ChampionShare })},
 		{head: "rank", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return fixed(p.Rank, 1, 2) })},
-		{head: "tech.", keep: 8, cells: each(func(_ int, p *analysis.Player) string { return grouped(p.TechnicalLosses) })},
+		tech,
 	}
+}
+
+// placesOf writes a range of places.
+func placesOf(p [2]int) string {
+	if p[0] == p[1] {
+		return strconv.Itoa(p[0])
+	}
+	return fmt.Sprintf("%d-%d", p[0], p[1])
 }
 
 // mark says what is known of the difference to the player below.
 func (r Run) mark(place int) string {
-	if place >= len(r.Estimates.Neighbours) {
+	neighbours := r.Estimates.Neighbours()
+	if place >= len(neighbours) {
 		return " "
 	}
-	switch r.Estimates.Neighbours[place].Verdict {
+	switch neighbours[place].Verdict {
 	case analysis.Different:
 		return ">"
 	case analysis.Equal:
@@ -94,7 +117,6 @@ func (r Run) mark(place int) string {
 
 const (
 	columnGap    = "  "
-	nameColumn   = 2  // where the names stand among the columns
 	shortestName = 12 // names are not cut below this
 )
 
@@ -139,7 +161,8 @@ func fit(columns []column, widths []int, width int) []bool {
 	if width <= 0 {
 		return shown
 	}
-	spare := max(0, widths[nameColumn]-shortestName) // what the names can give
+	names := slices.IndexFunc(columns, func(c column) bool { return c.left }) // which stand first of these
+	spare := max(0, widths[names]-shortestName)                               // what the names can give
 	for total-spare > width {
 		least := -1
 		for i, c := range columns {
@@ -153,7 +176,7 @@ func fit(columns []column, widths []int, width int) []bool {
 		shown[least] = false
 		total -= widths[least] + len(columnGap)
 	}
-	widths[nameColumn] -= min(spare, max(0, total-width))
+	widths[names] -= min(spare, max(0, total-width))
 	return shown
 }
 

@@ -19,19 +19,49 @@ func (r Run) verdict() string {
 	case e.NothingToRank():
 		d := e.Pairs[0].Differ
 		return fmt.Sprintf("Two players and a fair draw: both expect the same, so there is nothing to rank. "+
-			"Their choices differ in %s %% of matches (%s to %s).",
+			"Their choices differ in %s %% of matches (%s to %s). %s",
 			strconv.FormatFloat(100*d.Estimate, 'f', 2, 64),
-			strconv.FormatFloat(100*d.Low, 'f', 2, 64), strconv.FormatFloat(100*d.High, 'f', 2, 64))
+			strconv.FormatFloat(100*d.Low, 'f', 2, 64), strconv.FormatFloat(100*d.High, 'f', 2, 64), upperFirst(r.narrower()))
 	}
 	different, equal := e.Distinguishable()
-	line := fmt.Sprintf("Really distinguishable: %d of %s (>)", different, plural(int64(len(e.Neighbours)), "pair of neighbours"))
+	line := fmt.Sprintf("Really distinguishable: %d of %s (>)", different, plural(int64(len(e.Neighbours())), "pair of neighbours"))
 	if equal > 0 {
 		line += fmt.Sprintf(", %d equal (=)", equal)
 	}
-	if rest := len(e.Neighbours) - different - equal; rest > 0 {
+	if rest := len(e.Neighbours()) - different - equal; rest > 0 {
 		line += fmt.Sprintf(", no evidence for %d (~)", rest)
 	}
 	return line + "; " + r.narrower()
+}
+
+// rankingLines say what can be said of the order as a whole, and how much of the
+// first player's estimate is the luck of being selected.
+func (r Run) rankingLines() []string {
+	e := &r.Estimates
+	if e.Leagues < 2 || e.NothingToRank() {
+		return nil
+	}
+	var differ, holm int
+	for _, c := range e.Ranking.Comparisons {
+		if c.Verdict == analysis.Different {
+			differ++
+		}
+		if c.Verdict != analysis.Equal && c.Holm <= 1-e.Ranking.Level {
+			holm++
+		}
+	}
+	pairs := plural(int64(len(e.Ranking.Comparisons)), "pair")
+	lines := []string{fmt.Sprintf("Of all %s %d differ, tested together (by Holm's method %d). Tier 1 is everyone above whom nobody is "+
+		"proven to stand; places are where each can truly stand, all at once, with %.0f %% confidence.", pairs, differ, holm, 100*e.Ranking.Level)}
+	if len(e.Ranking.Tiers) == 1 {
+		lines = append(lines, "There is no evidence that any two of them differ.")
+	}
+	if w := e.Winner; w != nil && len(e.Players) > 1 {
+		lines = append(lines, fmt.Sprintf("%s came first of %d with %.4f adjusted points; corrected for having been selected: %.4f (%.4f to %.4f).",
+			printable(e.Players[w.Field].Name), len(e.Players), e.Players[w.Field].Adjusted.Estimate,
+			w.Adjusted.Estimate, w.Adjusted.Low, w.Adjusted.High))
+	}
+	return lines
 }
 
 // narrower says what adjusting gains.
@@ -45,6 +75,8 @@ func (r Run) narrower() string {
 	}
 	return fmt.Sprintf("adjusted intervals are %.1f times narrower than raw ones (variance ratio %.1f).", math.Sqrt(ratio), ratio)
 }
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // longestFault is how much of a script's message is printed.
 const longestFault = 160

@@ -104,6 +104,10 @@ analyse <- function(name, even) {
     put3(paste0(key, "differ"), ratio(tapply(mine$differ, mine$league, sum), tapply(mine$clean, mine$league, sum)))
     put3(paste0(key, "champion_share"), interval(share[, i], 0, 1))
     put3(paste0(key, "rank"), interval(ranks[, i], 1, n))
+    put3(paste0(key, "draw_rate"), interval(tapply(mine$draw, mine$league, mean), 0, 1))
+    put3(paste0(key, "technical_rate"), interval(tapply(mine$tech, mine$league, mean), 0, 1))
+    first <- sum(share[, i] == 1)
+    put3(paste0(key, "first"), c(first / nrow(share), binom.test(first, nrow(share), conf.level = level)$conf.int))
   }
   for (i in players) for (j in players) if (i < j) {
     a <- long[long$player == i & long$other == j, ]; b <- long[long$player == j & long$other == i, ]
@@ -131,7 +135,6 @@ analyse <- function(name, even) {
   o <- by_points(adj)
   compare("adjusted", adj, all_pairs(o), -diff(adjrange), diff(adjrange))
   compare("raw", raw, all_pairs(by_points(raw)), -3, 3)
-  compare("neighbours", adj, lapply(seq_len(n - 1), function(k) o[c(k, k + 1)]), -diff(adjrange), diff(adjrange))
 
   lines <- sapply(out, function(kv) paste0(kv[[1]], ",", format(as.numeric(kv[[2]]), digits = 15, scientific = TRUE)))
   writeLines(c("key,value", lines), paste0(name, "-reference.csv"))

@@ -1,0 +1,149 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// bootstrapReplicates is 1 less than a round number, so that the quantiles of
+// the usual levels fall on replicates (A. C. Davison and D. V. Hinkley, Bootstrap
+// Methods and their Application, Cambridge 1997, section 2.4).
+const bootstrapReplicates = 999
+
+// fewToResample is below how many leagues nothing is resampled: so few values do
+// not show the shape of the distribution that they come from.
+const fewToResample = 40
+
+// What is resampled of a player; part of the seed.
+const (
+	resampleShare uint64 = iota + 1
+	resampleRank
+)
+
+// resampler returns the source of randomness for resampling one number of one
+// player. It depends on the plan's seed and on nothing that happened.
+func (a *Accumulator) resampler(player int, what uint64) *rand.PCG {
+	return rand.NewPCG(scramble(a.seed^0x626f6f7473747261), scramble(uint64(player)<<8|what))
+}
+
+// scramble is the output function of SplitMix64 (G. L. Steele, D. Lea and C. H.
+// Flood, OOPSLA 2014): neighbouring seeds give unlike streams.
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// resampled returns the interval for the mean of league values of which is known
+// how often each occurred: the studentised bootstrap whose unit is the league (P.
+// Hall, Annals of Statistics 16 (1988), 927-953; Davison and Hinkley 1997,
+// section 5.2.1), cut off at the range. Title shares and ranks are skewed, and
+// this interval leans the way they do, which Student's does not.
+//
+// Where leagues are few or agree, and for rare events, it is that of
+// [intervals.of]: resampling cannot show what was not seen.
+func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate {
+	s := v.sample()
+	plain := c.of(s, r)
+	if s.leagues < fewToResample || s.constant {
+		return plain
+	}
+	if _, rare := c.lopsided(s, s.mean, r); rare {
+		return plain
+	}
+	t := v.studentised(s, source)
+	tail := int(math.Round((1 - c.level) / 2 * (bootstrapReplicates + 1)))
+	if tail < 1 {
+		return plain // the level is beyond what so many replicates can tell
+	}
+	above, below := t[tail-1], t[len(t)-tail]
+	if math.IsInf(above, 0) || math.IsInf(below, 0) {
+		// Many resamples hold a single value. All but a few leagues agree.
+		w := c.unseen(s.leagues)
+		return Estimate{
+			s.mean,
+			min(plain.Low, s.mean-float64(w*(s.mean-r.low))),
+			max(plain.High, s.mean+float64(w*(r.high-s.mean))),
+		}
+	}
+	se := s.standardError()
+	return Estimate{
+		s.mean,
+		max(r.low, min(s.mean, s.mean-float64(rounded(below)*se))),
+		min(r.high, max(s.mean, s.mean-float64(rounded(above)*se))),
+	}
+}
+
+// studentised returns the sorted t statistics of resamples of as many leagues,
+// drawn with replacement.
+func (v valueCounts) studentised(s sample, source *rand.PCG) []float64 {
+	draw := v.byParts
+	if s.leagues <= int64(64*len(v.values)) {
+		draw = v.byLeague
+	}
+	n := float64(s.leagues)
+	next := draw(s.leagues, source)
+	t := make([]float64, bootstrapReplicates)
+	for k := range t {
+		var sum, squares float64 // of deviations, so that nothing cancels
+		for i, count := range next() {
+			d := v.values[i] - s.mean
+			sum += float64(d * float64(count))
+			squares += float64(float64(d*d) * float64(count))
+		}
+		shift := sum / n
+		variance := (squares/n - float64(shift*shift)) * n / (n - 1)
+		if variance <= 1e-12*s.variance { // a single value, but for rounding
+			t[k] = math.Copysign(math.Inf(1), shift)
+			continue
+		}
+		t[k] = shift / math.Sqrt(variance/n)
+	}
+	slices.Sort(t)
+	return t
+}
+
+// byLeague draws multinomial weights by drawing each league, for few leagues.
+func (v valueCounts) byLeague(leagues int64, source *rand.PCG) func() []int64 {
+	value := make([]uint16, 0, leagues) // of each league
+	for i, count := range v.counts {
+		for range count {
+			value = append(value, uint16(i))
+		}
+	}
+	weights := make([]int64, len(v.counts))
+	n := uint64(leagues)
+	return func() []int64 {
+		clear(weights)
+		for k := int64(0); k < leagues; k += 2 {
+			word := source.Uint64()
+			weights[value[word>>32*n>>32]]++ // n is far below 2^32, so the bias is nothing
+			if k+1 < leagues {
+				weights[value[word&math.MaxUint32*n>>32]]++
+			}
+		}
+		return weights
+	}
+}
+
+// byParts draws multinomial weights as binomial ones of what is left, whose cost
+// does not depend on the number of leagues.
+func (v valueCounts) byParts(leagues int64, source *rand.PCG) func() []int64 {
+	weights := make([]int64, len(v.counts))
+	return func() []int64 {
+		left, mass := leagues, leagues
+		for i, count := range v.counts {
+			weights[i] = left
+			if count < mass {
+				weights[i] = int64(distuv.Binomial{N: float64(left), P: float64(count) / float64(mass), Src: source}.Rand())
+			}
+			left -= weights[i]
+			mass -= count
+		}
+		return weights
+	}
+}

@@ -27,8 +27,9 @@ var may = map[string][]string{
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},
 	"strategies/builtin":      {"host/game", "strategies"},
-	"strategies/luascript":    {"host/game", "strategies", "strategies/budget"},
-	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget"},
+	"strategies/script":       {"strategies", "strategies/budget"},
+	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
+	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget"},
 	"host/manager":            {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/referee":            {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
@@ -88,6 +89,6 @@ var initialises = map[string]string{
 // clockless packages take no clock and no unseeded randomness, so that the
 // same seed gives the same bytes.
 var clockless = []string{
-	"host/game", "host/results", "host/protocol", "strategies", "strategies/batch", "strategies/builtin", "strategies/luascript",
+	"host/game", "host/results", "host/protocol", "strategies", "strategies/batch", "strategies/builtin", "strategies/script", "strategies/luascript",
 	"strategies/jsscript", "strategies/strategytest", "strategies/catalog", "experiments", "experiments/arena", "analysis", "analysis/report",
 }

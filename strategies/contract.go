@@ -46,6 +46,10 @@ const (
 	Plugin     Kind = "plugin"
 )
 
+// Script reports whether a strategy of this kind is a script, whose calls may
+// have to be given up if it runs in this process; see Outlast.
+func (k Kind) Script() bool { return k == Lua || k == JavaScript }
+
 // Info describes a strategy to people and to records.
 type Info struct {
 	Name        string // "markov-2"; unique in a catalogue

@@ -49,6 +49,7 @@ type Arena struct {
 	batchers  []strategies.Batcher // each once
 	batcherOf []int                // by field index, in batchers; -1 for none
 	draw      game.Draw
+	scripts   bool // there are some in the field that may have to be given up
 	rounds    int
 	perRound  int      // visits in a round
 	visits    []visit  // in the order of the schedule, side A before side B
@@ -113,6 +114,7 @@ func (a *Arena) inspect() error {
 			source = a.plan.Field[i].Name
 		}
 		a.sources = append(a.sources, source)
+		a.scripts = a.scripts || f.Info().Kind.Script()
 		a.batcherOf = append(a.batcherOf, -1)
 		b, ok := f.(strategies.Batcher)
 		if !ok {
@@ -148,60 +150,103 @@ func (a *Arena) Block() int {
 
 // NewWorker returns a worker. It cannot fail.
 func (a *Arena) NewWorker(context.Context) (experiments.Worker, error) {
-	w := &worker{arena: a, lanes: make([]lane, 1)}
+	return &worker{table: a.newTable()}, nil
+}
+
+func (a *Arena) newTable() *table {
+	t := &table{arena: a, lanes: make([]lane, 1)}
 	if len(a.batchers) > 0 {
-		w.lanes = make([]lane, 2)
+		t.lanes = make([]lane, 2)
 	}
-	for i := range w.lanes {
-		w.lanes[i].arena = a
+	for i := range t.lanes {
+		t.lanes[i].arena = a
 		for _, b := range a.batchers {
-			w.lanes[i].groups = append(w.lanes[i].groups, &group{factory: b})
+			t.lanes[i].groups = append(t.lanes[i].groups, &group{factory: b})
 		}
 	}
-	return w, nil
+	return t
 }
 
 // worker plays leagues for one goroutine.
-type worker struct {
-	arena *Arena
-	lanes []lane
+type worker struct{ table *table }
+
+// Play implements experiments.Worker. Scripts that run in this process may get
+// into a call that cannot be stopped. Then the goroutine that is caught in it
+// is given up, with all that it has in hand, and the leagues are played again
+// from the start; the script fails in them at once.
+func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
+	if n := len(w.table.arena.factories); len(barred) != n {
+		return fmt.Errorf("arena: %d players in the list of those put aside, want %d", len(barred), n)
+	}
+	if !w.table.arena.scripts {
+		return w.table.play(ctx, first, out, barred)
+	}
+	for {
+		t := w.table
+		t.reserve(len(out))
+		err := strategies.Outlast(ctx, func(ctx context.Context) error {
+			return t.play(ctx, first, t.played[:len(out)], barred)
+		})
+		if errors.Is(err, strategies.ErrLost) {
+			w.table = t.arena.newTable()
+			continue
+		}
+		for i := range out {
+			out[i], t.played[i] = t.played[i], out[i]
+		}
+		return err
+	}
 }
 
-// Play implements experiments.Worker.
-func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) (err error) {
-	if len(barred) != len(w.arena.factories) {
-		return fmt.Errorf("arena: %d players in the list of those put aside, want %d", len(barred), len(w.arena.factories))
+// Close implements experiments.Worker.
+func (w *worker) Close() error { return w.table.close() }
+
+// table is where leagues are played.
+type table struct {
+	arena  *Arena
+	lanes  []lane
+	played []results.League // while it is not known whether they will be needed
+}
+
+// reserve sees to it that n leagues can be played. Their memory changes places
+// with that of the leagues that are handed out.
+func (t *table) reserve(n int) {
+	if n > len(t.played) {
+		t.played = append(t.played, make([]results.League, n-len(t.played))...)
 	}
+}
+
+func (t *table) play(ctx context.Context, first int, out []results.League, barred []bool) (err error) {
 	defer func() {
-		for i := range w.lanes {
-			err = errors.Join(err, w.lanes[i].end(err != nil))
+		for i := range t.lanes {
+			err = errors.Join(err, t.lanes[i].end(err != nil))
 		}
 	}()
-	if len(w.lanes) == 1 {
-		for i := range out {
-			if err := w.lanes[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
-				return err
-			}
-		}
-		return nil
+	if len(t.lanes) > 1 {
+		return t.playBlocks(ctx, first, out, barred)
 	}
-	return w.playBlocks(ctx, first, out, barred)
+	for i := range out {
+		if err := t.lanes[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // playBlocks plays the leagues as two blocks. While one waits for its answers
 // the other is played on.
-func (w *worker) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
-	for i := range w.lanes {
-		lo, hi := len(out)*i/len(w.lanes), len(out)*(i+1)/len(w.lanes)
-		w.lanes[i].begin(ctx, first+lo, out[lo:hi], barred)
-		if _, err := w.lanes[i].advance(ctx); err != nil {
+func (t *table) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
+	for i := range t.lanes {
+		lo, hi := len(out)*i/len(t.lanes), len(out)*(i+1)/len(t.lanes)
+		t.lanes[i].begin(ctx, first+lo, out[lo:hi], barred)
+		if _, err := t.lanes[i].advance(ctx); err != nil {
 			return err
 		}
 	}
 	for busy := true; busy; {
 		busy = false
-		for i := range w.lanes {
-			more, err := w.lanes[i].advance(ctx)
+		for i := range t.lanes {
+			more, err := t.lanes[i].advance(ctx)
 			if err != nil {
 				return err
 			}
@@ -211,11 +256,11 @@ func (w *worker) playBlocks(ctx context.Context, first int, out []results.League
 	return nil
 }
 
-// Close implements experiments.Worker.
-func (w *worker) Close() error {
+// close ends all batches.
+func (t *table) close() error {
 	var err error
-	for i := range w.lanes {
-		for _, g := range w.lanes[i].groups {
+	for i := range t.lanes {
+		for _, g := range t.lanes[i].groups {
 			err = errors.Join(err, g.close())
 		}
 	}

@@ -57,17 +57,17 @@ func (s *seat) start(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.setup.Rand.Rekey(game.StartPosition)
-	err := guard(func() (err error) {
-		s.strategy, err = s.factory.New(ctx, s.setup)
-		return err
+	made, err := guard(ctx, func(ctx context.Context) (strategies.Strategy, error) {
+		return s.factory.New(ctx, s.setup)
 	})
-	if err == nil && s.strategy == nil {
+	if err == nil && made == nil {
 		err = errors.New("made neither a seat nor an error")
 	}
 	if err != nil {
-		s.strategy = nil
 		s.fail(strategies.OpStart, err)
+		return
 	}
+	s.strategy = made
 }
 
 // bar puts the seat out before it is made, for what it did in earlier leagues.
@@ -88,10 +88,9 @@ func (s *seat) choose(ctx context.Context, t strategies.Turn) (Answer, error) {
 	s.turn = t
 	s.turn.Standing = s.standing
 	s.setup.Rand.Rekey(game.ChoosePosition(t.Match))
-	var choice strategies.Choice
-	err := guard(func() (err error) {
-		choice, err = s.strategy.Choose(ctx, &s.turn)
-		return err
+	strategy := s.strategy
+	choice, err := guard(ctx, func(ctx context.Context) (strategies.Choice, error) {
+		return strategy.Choose(ctx, &s.turn)
 	})
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Answer{}, errLeft
@@ -135,7 +134,11 @@ func (s *seat) observe(ctx context.Context, o *strategies.Outcome) error {
 		return nil
 	}
 	s.setup.Rand.Rekey(game.ObservePosition(o.Match))
-	err := guard(func() error { return s.strategy.Observe(ctx, o) })
+	strategy := s.strategy
+	_, err := guard(ctx, func(ctx context.Context) (none struct{}, err error) {
+		told := *o // the caller may use it again
+		return none, strategy.Observe(ctx, &told)
+	})
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil // the agent is leaving
 	}
@@ -150,6 +153,9 @@ func (s *seat) fail(op strategies.Op, err error) game.Fault {
 	f := strategies.FaultOf(err)
 	if strategies.EndsSeat(op, f) {
 		s.out, s.why = f, err
+	}
+	if errors.Is(err, strategies.ErrLost) {
+		s.strategy = nil // its goroutine may be in it for ever
 	}
 	s.failures = append(s.failures, Failure{Op: op, Fault: f, Err: err})
 	return f
@@ -168,13 +174,30 @@ func (s *seat) close() error {
 	if s.strategy == nil {
 		return nil
 	}
-	err := guard(s.strategy.Close)
+	err := contained(s.strategy.Close)
 	s.strategy = nil
 	return err
 }
 
-// guard turns a panic of a strategy into its failure.
-func guard(call func() error) (err error) {
+// guard makes a call of a strategy that may not come back: then it fails with
+// strategies.ErrLost.
+func guard[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	var made T // the goroutine's until it has returned
+	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+		return contained(func() (err error) {
+			made, err = call(ctx)
+			return err
+		})
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return made, nil
+}
+
+// contained turns a panic of a strategy into its failure.
+func contained(call func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = strategies.Panicked(v)

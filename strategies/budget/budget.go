@@ -5,6 +5,10 @@
 // an honest call two uncontended locks instead of a timer. The lock is also
 // the handshake that keeps an interrupt from striking a later, innocent call:
 // Leave cannot return while an interrupt is under way.
+//
+// An interrupt reaches a call only where its interpreter looks for one. A call
+// that goes on for long after it was interrupted is reported as lost: then only
+// the goroutine that made it can be given up.
 package budget
 
 import (
@@ -49,6 +53,22 @@ const MaxGrowth = 256 << 20
 // suspicious is after how many ticks a call is looked at for that.
 const suspicious = 4
 
+// A call that overruns its time takes as long as it may, over and over again in
+// a run of many leagues. So every overrun halves the time of the calls that
+// come after it, down to a sixteenth, but not below leastTime.
+const (
+	mostHalvings = 4
+	leastTime    = 20 * time.Millisecond
+)
+
+// After an interrupt a call is given as much time again as its limit, times
+// patience, but no less than leastGrace, to return. A built-in function that
+// works within its bounds does so in a fraction of that.
+const (
+	patience   = 3
+	leastGrace = 2 * time.Second
+)
+
 // OrDefaults replaces limits that are not positive by the defaults.
 func (l Limits) OrDefaults() Limits {
 	if l.Time <= 0 {
@@ -65,7 +85,11 @@ func (l Limits) OrDefaults() Limits {
 type Watchdog struct {
 	tick  time.Duration
 	ticks int // that a call may take
+	least int // that is left of them after overruns
+	grace int // that a call may take to return once it is interrupted
 	heap  func() uint64
+	lost  func(context.Context)
+	over  int // calls that overran their time; the goroutine's alone
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -79,14 +103,25 @@ type Watchdog struct {
 // Time is counted in ticks that the watchdog really got. A process that the
 // machine leaves without a processor gets none, so that a stall is not taken
 // for an endless loop.
-func NewWatchdog(limit time.Duration) *Watchdog {
+//
+// lost, if not nil, is told of a call that goes on for long after it was
+// interrupted, once, with the context that was given to Enter. It is called on
+// the watchdog's goroutine and must not block.
+func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
 	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
-	return &Watchdog{tick: tick, ticks: int((limit + tick - 1) / tick), heap: heapSize, guards: make(map[*Guard]struct{})}
+	ticks := func(d time.Duration) int { return int((d + tick - 1) / tick) }
+	if lost == nil {
+		lost = func(context.Context) {}
+	}
+	return &Watchdog{
+		tick: tick, ticks: ticks(limit), least: ticks(min(limit, leastTime)), grace: ticks(max(patience*limit, leastGrace)),
+		heap: heapSize, lost: lost, guards: make(map[*Guard]struct{}),
+	}
 }
 
-// Guard registers one seat. interrupt makes the call under way return soon;
-// it is called at most once per call, from the watchdog's goroutine, and must
-// not block or call back into the Guard. Release ends the registration.
+// Guard registers one seat. interrupt makes the call under way return soon; it
+// is called at most once per call, from a goroutine that Leave waits for, and
+// must not call back into the Guard. Release ends the registration.
 func (w *Watchdog) Guard(interrupt func()) *Guard {
 	g := &Guard{dog: w, interrupt: interrupt}
 	w.mu.Lock()
@@ -129,9 +164,21 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			guards = append(guards, g)
 		}
 		w.mu.Unlock()
+		allowed := max(w.ticks>>min(w.over, mostHalvings), w.least)
 		for _, g := range guards {
-			g.check(w.ticks, w.heap)
+			w.look(g, allowed)
 		}
+	}
+}
+
+// look counts one tick of a call.
+func (w *Watchdog) look(g *Guard, allowed int) {
+	lost, overran := g.check(allowed, w.grace, w.heap)
+	if overran {
+		w.over++
+	}
+	if lost != nil {
+		w.lost(lost)
 	}
 }
 
@@ -146,13 +193,15 @@ type Guard struct {
 	ticks   int    // at which the watchdog has found this call running
 	heap    uint64 // size of the heap when it was first found
 	cause   error  // why it was interrupted
+	since   int    // ticks since then
+	landed  chan struct{}
 }
 
 // Enter begins a call. The call is interrupted when its time is up or when ctx
 // is done, whichever comes first.
 func (g *Guard) Enter(ctx context.Context) {
 	g.mu.Lock()
-	g.ctx, g.running, g.ticks, g.cause = ctx, true, 0, nil
+	g.ctx, g.running, g.ticks, g.cause, g.since = ctx, true, 0, nil, 0
 	g.mu.Unlock()
 }
 
@@ -161,9 +210,13 @@ func (g *Guard) Enter(ctx context.Context) {
 // interrupt has landed by then, and the caller may clear it.
 func (g *Guard) Leave() error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.running, g.ctx = false, nil
-	return g.cause
+	cause, landed := g.cause, g.landed
+	g.running, g.ctx, g.landed = false, nil, nil
+	g.mu.Unlock()
+	if landed != nil {
+		<-landed
+	}
+	return cause
 }
 
 // Release ends the registration. It may be called more than once.
@@ -173,16 +226,24 @@ func (g *Guard) Release() {
 	delete(g.dog.guards, g)
 }
 
-func (g *Guard) check(allowed int, heap func() uint64) {
+// check counts one tick of the call under way, if there is one. It tells if that
+// was one more than allowed, and, once the time to return is over as well, the
+// context of the call that is lost.
+func (g *Guard) check(allowed, grace int, heap func() uint64) (lost context.Context, overran bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case !g.running || g.cause != nil:
-		return
+	case !g.running:
+		return nil, false
+	case g.cause != nil:
+		if g.since++; g.since == grace {
+			return g.ctx, false
+		}
+		return nil, false
 	case g.ctx.Err() != nil:
 		g.cause = context.Cause(g.ctx)
 	case g.ticks > allowed: // the first tick may have come at once
-		g.cause = context.DeadlineExceeded
+		g.cause, overran = context.DeadlineExceeded, true
 	case g.ticks >= suspicious && heap() > g.heap+MaxGrowth:
 		g.cause = ErrMemory
 	default:
@@ -190,9 +251,17 @@ func (g *Guard) check(allowed int, heap func() uint64) {
 			g.heap = heap()
 		}
 		g.ticks++
-		return
+		return nil, false
 	}
-	g.interrupt()
+	// An interpreter that is beyond help may keep whoever interrupts it
+	// waiting, which must not be the watchdog.
+	landed := make(chan struct{})
+	g.landed = landed
+	go func() {
+		defer close(landed)
+		g.interrupt()
+	}()
+	return nil, overran
 }
 
 // heapSize returns how much memory objects take up, the dead ones that have

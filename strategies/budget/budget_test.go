@@ -14,7 +14,7 @@ import (
 func TestOverrunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(100 * time.Millisecond)
+		w := budget.NewWatchdog(100*time.Millisecond, nil)
 		defer w.Close()
 		hit := make(chan struct{})
 		g := w.Guard(func() { close(hit) })
@@ -33,7 +33,7 @@ func TestOverrunIsInterrupted(t *testing.T) {
 func TestContextEndsCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(time.Hour)
+		w := budget.NewWatchdog(time.Hour, nil)
 		defer w.Close()
 		hit := make(chan struct{})
 		g := w.Guard(func() { close(hit) })
@@ -53,7 +53,7 @@ func TestContextEndsCall(t *testing.T) {
 func TestInnocentCallsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(8 * time.Millisecond)
+		w := budget.NewWatchdog(8*time.Millisecond, nil)
 		defer w.Close()
 		var hits atomic.Int32
 		g := w.Guard(func() { hits.Add(1) })
@@ -73,7 +73,7 @@ func TestInnocentCallsAreLeftAlone(t *testing.T) {
 func TestNextCallAfterOverrunIsClean(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := budget.NewWatchdog(50 * time.Millisecond)
+		w := budget.NewWatchdog(50*time.Millisecond, nil)
 		defer w.Close()
 		hit := make(chan struct{}, 1)
 		g := w.Guard(func() { hit <- struct{}{} })
@@ -94,7 +94,7 @@ func TestNextCallAfterOverrunIsClean(t *testing.T) {
 }
 
 func BenchmarkEnterLeave(b *testing.B) {
-	w := budget.NewWatchdog(time.Second)
+	w := budget.NewWatchdog(time.Second, nil)
 	defer w.Close()
 	g := w.Guard(func() {})
 	ctx := b.Context()
@@ -102,4 +102,61 @@ func BenchmarkEnterLeave(b *testing.B) {
 		g.Enter(ctx)
 		_ = g.Leave()
 	}
+}
+
+// A call that no interrupt reaches is reported with its own context, once; the
+// watchdog goes on watching the others, though the interrupt itself hangs.
+func TestLostCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		lost := make(chan any, 10)
+		w := budget.NewWatchdog(100*time.Millisecond, func(ctx context.Context) { lost <- ctx.Value(key{}) })
+		defer w.Close()
+		wake, hit := make(chan struct{}), make(chan struct{}, 1)
+		deaf := w.Guard(func() { <-wake })
+		other := w.Guard(func() { hit <- struct{}{} })
+		start := time.Now()
+		deaf.Enter(context.WithValue(t.Context(), key{}, "the deaf one"))
+		other.Enter(t.Context())
+		<-hit
+		if err := other.Leave(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the call beside it got %v", err)
+		}
+		if who := <-lost; who != "the deaf one" {
+			t.Errorf("the call of %v is lost", who)
+		}
+		if d := time.Since(start); d < 2*time.Second || d > 3*time.Second {
+			t.Errorf("it was given up after %v, want a little over 2 s", d)
+		}
+		time.Sleep(time.Minute)
+		if len(lost) > 0 {
+			t.Error("a call was lost twice")
+		}
+		close(wake)
+		if err := deaf.Leave(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("when it woke up at last it got %v", err)
+		}
+	})
+}
+
+// Who overruns again and again gets less and less time to do so in.
+func TestOverrunsHalveTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := budget.NewWatchdog(800*time.Millisecond, nil)
+		defer w.Close()
+		hit := make(chan struct{})
+		g := w.Guard(func() { hit <- struct{}{} })
+		for i, want := range []time.Duration{800, 400, 200, 100, 50, 50, 50} {
+			want *= time.Millisecond
+			start := time.Now()
+			g.Enter(t.Context())
+			<-hit
+			_ = g.Leave()
+			if d := time.Since(start); d < want || d > want+20*time.Millisecond {
+				t.Errorf("call %d was stopped after %v, want %v", i, d, want)
+			}
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 func TestCallThatFillsMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWatchdog(time.Hour)
+		w := NewWatchdog(time.Hour, nil)
 		defer w.Close()
 		var size uint64 = 10 << 20
 		w.heap = func() uint64 { size += 100 << 20; return size } // at every look

@@ -25,7 +25,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	}
 	_ = vm.Set("console", console)
 	_ = vm.Set("print", nothing)
-	if _, err := vm.RunScript(f.info.Source, f.source); err != nil {
+	if _, err := vm.RunScript(f.Info().Source, f.source); err != nil {
 		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
 	}
 	b := &bare{factory: f, diary: newDiary(vm), observe: goja.Undefined()}
@@ -61,7 +61,7 @@ func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice,
 	}
 	c, failed := choice(answer)
 	if failed != nil {
-		return 0, fmt.Errorf("%s: %w", b.factory.info.Name, failed.err)
+		return 0, fmt.Errorf("%s: %w", b.factory.Info().Name, failed.err)
 	}
 	return c, nil
 }

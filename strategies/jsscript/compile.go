@@ -2,15 +2,15 @@ package jsscript
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"io"
 
 	"github.com/dop251/goja"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Options say how scripts are run. The zero value is good.
@@ -31,41 +31,30 @@ type Options struct {
 // The factory is safe for concurrent use. Its seats share nothing that a
 // script could change.
 func Compile(name, path string, source []byte, opts Options) (strategies.Factory, error) {
-	title, description := header(source)
-	digest := sha256.Sum256(source)
 	f := &factory{
-		info: strategies.Info{
-			Name: name, Kind: strategies.JavaScript, Title: title, Description: description,
-			Source: path, Fingerprint: hex.EncodeToString(digest[:]),
-		},
+		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, header(source)), opts.Limits),
 		source: string(source),
-		limits: opts.Limits.OrDefaults(),
 	}
 	var failed *failure
 	if f.main, f.usage, failed = compile(source); failed != nil {
 		return nil, f.fail(strategies.OpLoad, failed)
 	}
-	f.dog = budget.NewWatchdog(f.limits.Time)
-	trial, err := f.open(context.Background(), strategies.Setup{Rand: game.NewRand(game.Key{})})
+	err := f.Try(func(ctx context.Context) (io.Closer, error) {
+		return f.open(ctx, strategies.Setup{Rand: game.NewRand(game.Key{})})
+	})
 	if err != nil {
-		f.dog.Close()
 		return nil, err
 	}
-	return f, trial.Close()
+	return f, nil
 }
 
 // factory makes the seats of one script. All its fields are constant.
 type factory struct {
-	info   strategies.Info
+	*script.Host
 	source string // for NewBare
-	limits budget.Limits
 	main   *goja.Program
 	usage  *usage
-	dog    *budget.Watchdog
 }
-
-// Info describes the script.
-func (f *factory) Info() strategies.Info { return f.info }
 
 // New makes a seat: it runs the top level, and start if there is one.
 func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
@@ -80,15 +69,9 @@ func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 	return st, nil
 }
 
-// Close stops the watchdog of the script's calls.
-func (f *factory) Close() error {
-	f.dog.Close()
-	return nil
-}
-
 // fail makes the error that a host sees of a failure.
 func (f *factory) fail(op strategies.Op, failed *failure) error {
-	return &strategies.Error{Source: f.info.Source, Line: failed.line, Op: op, Err: failed.err, Hint: failed.hint}
+	return f.Fail(op, failed.line, failed.hint, failed.err)
 }
 
 // failure is what went wrong in a script, and where.

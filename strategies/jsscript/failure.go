@@ -137,6 +137,6 @@ func (f *factory) overtime(ctx context.Context, cause error, line int) *failure 
 	}
 	return &failure{
 		line: line, over: true, hint: "is there a loop that never ends?",
-		err: fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.limits.Time),
+		err: fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time),
 	}
 }

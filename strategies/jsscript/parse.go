@@ -133,33 +133,20 @@ func lineAt(f *file.File, offset int) int {
 	return f.Position(offset).Line
 }
 
-// header reads the comment at the top of a script, line comments or one block:
-// its first line is the title, the others describe the script.
-func header(source []byte) (title, description string) {
+// header returns the lines of the comment at the top of a script, which is one
+// block or a number of line comments.
+func header(source []byte) (lines []string) {
+	const marks = " \t\r\n*/"
 	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))
-	var lines []string
-	keep := func(line string) {
-		if line = strings.Trim(line, " \t\r*/"); line != "" {
-			lines = append(lines, line)
-		}
+	block, isBlock := strings.CutPrefix(rest, "/*")
+	if isBlock {
+		rest, _, _ = strings.Cut(block, "*/")
 	}
-	if block, ok := strings.CutPrefix(rest, "/*"); ok {
-		block, _, _ = strings.Cut(block, "*/")
-		for line := range strings.Lines(block) {
-			keep(strings.TrimSuffix(line, "\n"))
+	for line := range strings.Lines(rest) {
+		if !isBlock && !strings.HasPrefix(strings.TrimSpace(line), "//") {
+			break
 		}
-	} else {
-		for line := range strings.Lines(rest) {
-			line = strings.TrimSpace(line)
-			if !strings.HasPrefix(line, "//") {
-				break
-			}
-			keep(line)
-		}
+		lines = append(lines, strings.Trim(line, marks))
 	}
-	if len(lines) == 0 {
-		return "", ""
-	}
-	const maxTitle, maxDescription = 120, 2000
-	return strategies.OneLine(lines[0], maxTitle), strategies.OneLine(strings.Join(lines[1:], " "), maxDescription)
+	return lines
 }

@@ -24,8 +24,8 @@ type seat struct {
 
 // open makes a runtime and runs the top level in it.
 func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
-	st := &seat{factory: f, sandbox: newSandbox(f.usage, f.info.Name, s.Rand.Float64, s.Log)}
-	st.guard = f.dog.Guard(st.sandbox.interrupt)
+	st := &seat{factory: f, sandbox: newSandbox(f.usage, f.Info().Name, s.Rand.Float64, s.Log)}
+	st.guard = f.Guard(st.sandbox.interrupt)
 	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
 	if _, err := st.call(ctx, strategies.OpLoad, top, nil); err != nil {
 		_ = st.Close()
@@ -149,6 +149,10 @@ func (s *seat) retire(why error) {
 
 // call runs a function within the budget. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
+	if err := s.factory.Lost(op); err != nil {
+		s.retire(err)
+		return nil, err
+	}
 	if ctx.Err() != nil {
 		return nil, s.settle(op, s.factory.overtime(ctx, nil, 0))
 	}

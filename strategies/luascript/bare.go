@@ -81,7 +81,7 @@ func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice,
 	case lua.LNumber:
 		return strategies.Choice(a), nil
 	}
-	return 0, fmt.Errorf("%s answers %s", b.factory.info.Name, answer)
+	return 0, fmt.Errorf("%s answers %s", b.factory.Info().Name, answer)
 }
 
 // Observe enters the outcome in the history, and tells the script.

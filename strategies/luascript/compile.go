@@ -3,10 +3,9 @@ package luascript
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -16,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Options say how scripts are run. The zero value is good.
@@ -45,14 +45,8 @@ const (
 // The factory is safe for concurrent use. Its seats share nothing that a
 // script could change.
 func Compile(name, path string, source []byte, opts Options) (strategies.Factory, error) {
-	title, description := header(source)
-	digest := sha256.Sum256(source)
 	f := &factory{
-		info: strategies.Info{
-			Name: name, Kind: strategies.Lua, Title: title, Description: description,
-			Source: path, Fingerprint: hex.EncodeToString(digest[:]),
-		},
-		limits:  opts.Limits.OrDefaults(),
+		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
 		source:  bytes.Clone(source),
 		sandbox: newSandbox(),
 	}
@@ -60,27 +54,22 @@ func Compile(name, path string, source []byte, opts Options) (strategies.Factory
 	if f.main, err = f.compile(source); err != nil {
 		return nil, err
 	}
-	f.dog = budget.NewWatchdog(f.limits.Time)
-	trial, err := f.open(context.Background(), strategies.Setup{Rand: game.NewRand(game.Key{})})
+	err = f.Try(func(ctx context.Context) (io.Closer, error) {
+		return f.open(ctx, strategies.Setup{Rand: game.NewRand(game.Key{})})
+	})
 	if err != nil {
-		f.dog.Close()
 		return nil, err
 	}
-	return f, trial.Close()
+	return f, nil
 }
 
 // factory makes the seats of one script. All its fields are constant.
 type factory struct {
-	info    strategies.Info
-	limits  budget.Limits
+	*script.Host
 	source  []byte // for NewBare
 	main    *lua.FunctionProto
 	sandbox sandbox
-	dog     *budget.Watchdog
 }
-
-// Info describes the script.
-func (f *factory) Info() strategies.Info { return f.info }
 
 // New makes a seat: it runs the top level, and start if there is one.
 func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
@@ -95,16 +84,8 @@ func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 	return seat, nil
 }
 
-// Close stops the watchdog of the script's calls.
-func (f *factory) Close() error {
-	f.dog.Close()
-	return nil
-}
-
 func (f *factory) loadError(line int, hint, format string, args ...any) error {
-	return &strategies.Error{
-		Source: f.info.Source, Line: line, Op: strategies.OpLoad, Err: fmt.Errorf(format, args...), Hint: hint,
-	}
+	return f.Fail(strategies.OpLoad, line, hint, fmt.Errorf(format, args...))
 }
 
 // compile turns source into code whose hooks are in place.
@@ -153,33 +134,24 @@ func (f *factory) syntaxError(source []byte, err error) error {
 	return f.loadError(pe.Pos.Line, "", "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
 }
 
-// header reads the comment at the top of a script: the first line is its
-// title, the others describe it.
-func header(source []byte) (title, description string) {
-	var lines []string
+// header returns the lines of the comment at the top of a script.
+func header(source []byte) (lines []string) {
 	for line := range strings.Lines(strings.TrimPrefix(string(source), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		text, isComment := strings.CutPrefix(line, "--")
-		if !isComment {
-			if line == "" && len(lines) == 0 {
-				continue
-			}
+		if !isComment && (line != "" || len(lines) > 0) {
 			break
 		}
-		if text = strings.TrimSpace(strings.TrimLeft(text, "-")); text != "" {
-			lines = append(lines, text)
+		if isComment {
+			lines = append(lines, strings.TrimLeft(text, "-"))
 		}
 	}
-	if len(lines) == 0 {
-		return "", ""
-	}
-	const maxTitle, maxDescription = 120, 2000
-	return strategies.OneLine(lines[0], maxTitle), strategies.OneLine(strings.Join(lines[1:], " "), maxDescription)
+	return lines
 }
 
 // newMachine makes a state with everything a script may reach in it.
 func (f *factory) newMachine(s *strategies.Setup) *machine {
-	m := &machine{rand: s.Rand, log: s.Log, name: f.info.Name, limit: f.limits.Instructions}
+	m := &machine{rand: s.Rand, log: s.Log, name: f.Info().Name, limit: f.Limits().Instructions}
 	m.state = lua.NewState(lua.Options{
 		CallStackSize: callDepth,
 		RegistrySize:  registers, RegistryMaxSize: maxRegisters, RegistryGrowStep: registers,

@@ -88,10 +88,10 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 	if err != nil {
 		seen = m.failure(err)
 	}
-	out := &strategies.Error{Source: f.info.Source, Line: seen.line, Op: op}
+	out := &strategies.Error{Source: f.Info().Source, Line: seen.line, Op: op}
 	switch m.over {
 	case overInstructions:
-		out.Err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, f.limits.Instructions)
+		out.Err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, f.Limits().Instructions)
 		out.Hint = "is there a loop that never ends?"
 	case overDepth:
 		out.Err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)
@@ -100,7 +100,7 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 		out.Err = fmt.Errorf("%w: more than %d MiB of memory", strategies.ErrBudget, heapAllowance>>20)
 		out.Hint = "does a table grow without end?"
 	case overTime:
-		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.limits.Time)
+		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time)
 		if ctx.Err() != nil {
 			out.Err = fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))
 		}

@@ -30,7 +30,7 @@ type seat struct {
 func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	m := f.newMachine(&s)
 	st := &seat{factory: f, machine: m}
-	st.guard = f.dog.Guard(func() { m.stop.Store(true) })
+	st.guard = f.Guard(func() { m.stop.Store(true) })
 	if _, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0); err != nil {
 		_ = st.Close()
 		return nil, err
@@ -56,10 +56,7 @@ func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
 	}
 	choose, ok := globals.RawGetString("choose").(*lua.LFunction)
 	if !ok {
-		return &strategies.Error{
-			Source: s.factory.info.Source, Op: strategies.OpStart,
-			Err: errors.New("after start there is no function choose any more"),
-		}
+		return s.factory.Fail(strategies.OpStart, 0, "", errors.New("after start there is no function choose any more"))
 	}
 	s.choose = choose
 	s.observe, _ = globals.RawGetString("observe").(*lua.LFunction)
@@ -82,10 +79,7 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	if s.choose.Proto != nil { // it is none of the built-in functions
 		line = s.choose.Proto.LineDefined
 	}
-	return 0, &strategies.Error{
-		Source: s.factory.info.Source, Line: line, Op: strategies.OpChoose,
-		Err: strategies.InvalidChoice(shown(answer)),
-	}
+	return 0, s.factory.Fail(strategies.OpChoose, line, "", strategies.InvalidChoice(shown(answer)))
 }
 
 // choice reads an answer.
@@ -158,6 +152,10 @@ func (s *seat) retire(why error) {
 func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg lua.LValue, results int) (lua.LValue, error) {
 	m := s.machine
 	l := m.state
+	if err := s.factory.Lost(op); err != nil {
+		s.retire(err)
+		return lua.LNil, err
+	}
 	if ctx.Err() != nil {
 		m.sink(overTime)
 		return lua.LNil, s.settle(ctx, op, nil)

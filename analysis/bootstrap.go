@@ -44,12 +44,12 @@ func scramble(x uint64) uint64 {
 // section 5.2.1), cut off at the range. Title shares and ranks are skewed, and
 // this interval leans the way they do, which Student's does not.
 //
-// Where leagues are few or agree, and for rare events, it is that of
+// Where leagues are few or agree, for rare events, and for sequences, it is that of
 // [intervals.of]: resampling cannot show what was not seen.
 func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate {
 	s := v.sample()
 	plain := c.of(s, r)
-	if s.leagues < fewToResample || s.constant {
+	if s.leagues < fewToResample || s.constant || c.sequence != nil {
 		return plain
 	}
 	if _, rare := c.lopsided(s, s.mean, r); rare {

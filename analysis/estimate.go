@@ -68,9 +68,16 @@ type RankShare struct {
 // Estimates computes every estimate at a confidence level in (0, 1). It can be
 // called at any time and changes nothing. It panics if the level is out of range.
 func (a *Accumulator) Estimates(level float64) Estimates {
-	c := newIntervals(level)
+	e := a.estimates(newIntervals(level))
+	e.Ranking = a.Ranking(level)
+	e.Winner = a.winner(e.Order, level)
+	return e
+}
+
+// estimates computes all but the ranking and what is corrected for it.
+func (a *Accumulator) estimates(c *intervals) Estimates {
 	e := Estimates{
-		Level: level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.slots)),
+		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.slots)),
 		Players: make([]Player, len(a.players)), Pairs: a.pairEstimates(c),
 		Order: a.orderBy(AdjustedPoints), Fair: 2*a.even == a.unit, Reproducible: true,
 	}
@@ -80,8 +87,6 @@ func (a *Accumulator) Estimates(level float64) Estimates {
 			e.Reproducible = e.Reproducible && f.Kind.Reproducible()
 		}
 	}
-	e.Ranking = a.Ranking(level)
-	e.Winner = a.winner(e.Order, level)
 	e.VarianceRatio = a.varianceRatio()
 	return e
 }

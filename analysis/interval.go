@@ -35,6 +35,9 @@ type intervals struct {
 	level    float64
 	leagues  int64 // of the quantile that is remembered
 	quantile float64
+	// sequence, if not nil, makes the intervals hold at all numbers of leagues at
+	// once.
+	sequence *sequence
 }
 
 func newIntervals(level float64) *intervals {
@@ -63,6 +66,9 @@ func (c *intervals) of(s sample, r span) Estimate {
 	if s.constant {
 		w := c.unseen(s.leagues)
 		return Estimate{mean, mean - float64(w*(mean-r.low)), mean + float64(w*(r.high-mean))}
+	}
+	if c.silent(s.leagues) {
+		return Estimate{mean, r.low, r.high}
 	}
 	if e, ok := c.lopsided(s, mean, r); ok {
 		return e
@@ -93,10 +99,9 @@ func (c *intervals) lopsided(s sample, mean float64, r span) (Estimate, bool) {
 	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.leagues) < fewEvents) {
 		return Estimate{}, false
 	}
-	normal := rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
-	shrink := normal / c.t(s.leagues) // few leagues know their own variance badly
+	shrink := c.normal(s.leagues) / c.t(s.leagues) // few leagues know their own variance badly
 	trials := float64(float64(s.leagues) * p * (1 - p) / spread * shrink * shrink)
-	x, tail := float64(p*trials), (1-c.level)/2
+	x, tail := float64(p*trials), c.tail(s.leagues)
 	low := rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
 	high := rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
 	return Estimate{
@@ -108,6 +113,9 @@ func (c *intervals) lopsided(s sample, mean float64, r span) (Estimate, bool) {
 
 // t is the two-sided critical value of Student's t for the mean of n leagues.
 func (c *intervals) t(n int64) float64 {
+	if c.sequence != nil {
+		return c.sequence.critical(n)
+	}
 	if c.leagues != n {
 		d := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
 		c.leagues, c.quantile = n, rounded(d.Quantile(0.5+c.level/2))

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // trials returns the interval for a chance, given that it came true in hits of n
@@ -20,13 +19,13 @@ func (c *intervals) trials(hits, n int64) Estimate {
 		return Estimate{math.NaN(), 0, 1}
 	}
 	share := float64(hits) / float64(n)
-	if n == 1 {
+	if n == 1 || c.silent(n) {
 		return Estimate{share, 0, 1}
 	}
 	if min(hits, n-hits) < fewEvents {
 		return c.exact(hits, n)
 	}
-	z := rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
+	z := c.normal(n)
 	weight := float64(z*z) / float64(n)
 	centre := (share + weight/2) / (1 + weight)
 	half := float64(math.Sqrt(float64(share*(1-share))*weight+float64(weight*weight)/4)) / (1 + weight)
@@ -36,7 +35,7 @@ func (c *intervals) trials(hits, n int64) Estimate {
 // exact is Clopper and Pearson's interval.
 func (c *intervals) exact(hits, n int64) Estimate {
 	e := Estimate{float64(hits) / float64(n), 0, 1}
-	x, rest, tail := float64(hits), float64(n-hits), (1-c.level)/2
+	x, rest, tail := float64(hits), float64(n-hits), c.tail(n)
 	if hits > 0 {
 		e.Low = min(e.Estimate, rounded(mathext.InvRegIncBeta(x, rest+1, tail)))
 	}

@@ -45,8 +45,9 @@ var may = map[string][]string{
 	},
 
 	// beside them: what counts, knowing nothing of how it was played
-	"analysis":        {"host/game", "host/results"},
-	"analysis/report": {"host/results", "analysis"},
+	"analysis/sequential": {},
+	"analysis":            {"host/game", "host/results", "analysis/sequential"},
+	"analysis/report":     {"host/results", "analysis"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
@@ -90,5 +91,5 @@ var initialises = map[string]string{
 // same seed gives the same bytes.
 var clockless = []string{
 	"host/game", "host/results", "host/protocol", "strategies", "strategies/batch", "strategies/builtin", "strategies/script", "strategies/luascript",
-	"strategies/jsscript", "strategies/strategytest", "strategies/catalog", "experiments", "experiments/arena", "analysis", "analysis/report",
+	"strategies/jsscript", "strategies/strategytest", "strategies/catalog", "experiments", "experiments/arena", "analysis", "analysis/sequential", "analysis/report",
 }

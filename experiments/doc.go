@@ -31,7 +31,8 @@ import (
 )
 
 // Checkpoint is the number of leagues after which decisions are taken that
-// depend on what happened before: whom to put aside, and whether to stop.
+// depend on what happened before: whom to put aside and, unless Options.Every says
+// otherwise, whether to stop.
 const Checkpoint = 64
 
 // QuarantineAfter is in how many of the Checkpoint leagues before a player must

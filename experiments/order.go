@@ -142,7 +142,7 @@ func (r *run) sendAgain() {
 // asksToStop asks Stop if this is the time to.
 func (r *run) asksToStop() bool {
 	n := r.prefix.Leagues()
-	return r.stop != nil && n > 0 && n%Checkpoint == 0 && r.stop(n)
+	return r.stop != nil && n > 0 && n%r.every == 0 && r.stop(n)
 }
 
 // drain records what was complete when the workers were stopped because of

@@ -20,10 +20,14 @@ type Options struct {
 	// After holds the leagues that are recorded already; the run begins with
 	// the next and adds to it. Nil means that there are none.
 	After *Prefix
-	// Stop, if not nil, is asked after every Checkpoint leagues whether these
-	// are enough; the sink has been given exactly them. A resumed run asks
-	// again where the earlier one may have been killed before it could.
+	// Stop, if not nil, is asked whether the leagues so far are enough, whenever
+	// their number is a multiple of Every; the sink has been given exactly them.
+	// A resumed run asks again where the earlier one may have been killed before
+	// it could.
 	Stop func(leagues int) bool
+	// Every is how many leagues lie between two questions; 0 means Checkpoint.
+	// Where a run stops depends on Stop and Every alone, never on workers or time.
+	Every int
 }
 
 // Outcome is what a run has come to, leagues recorded earlier included.
@@ -82,6 +86,7 @@ type run struct {
 	driver Driver
 	sink   Sink
 	stop   func(int) bool
+	every  int // leagues from one call of stop to the next
 	total  int // leagues in the plan
 
 	workers int
@@ -105,9 +110,12 @@ func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Op
 	}
 	rest, matches := plan.Runs-prefix.Leagues(), len(prefix.schedule)
 	r := &run{
-		prefix: prefix, driver: driver, sink: sink, stop: opts.Stop, total: plan.Runs,
+		prefix: prefix, driver: driver, sink: sink, stop: opts.Stop, every: opts.Every, total: plan.Runs,
 		block: max(1, driver.Block()),
 		next:  prefix.Leagues(), ready: make(map[int]*chunk),
+	}
+	if r.every < 1 {
+		r.every = Checkpoint
 	}
 	r.size = chunkSize(r.block, matches, rest, workers)
 	r.workers = max(1, min(workers, (rest+r.size-1)/r.size))

@@ -62,8 +62,10 @@ type Answer struct {
 	// Echoed reports whether ID is the id that was sent. An answer with another
 	// one is still an answer: over HTTP it belongs to the call all the same.
 	Echoed bool
-	// Result is set for AnswerResult.
+	// Result is set for AnswerResult. Mixed reports that members stand beside it
+	// that JSON-RPC does not know.
 	Result jsontext.Value
+	Mixed  bool
 	// Error is set for AnswerError. Code is 0 where the peer sent no integer,
 	// Message is empty where it sent no string; an error that is a string
 	// becomes Message.
@@ -97,7 +99,7 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 		a.Error = parseErrorObject(m.err, maxDepth)
 	case m.result != nil:
 		a.Kind = AnswerResult
-		a.Result = m.result
+		a.Result, a.Mixed = m.result, m.others
 	case m.method.Kind() == '"':
 		a.Kind = AnswerRequest
 		a.Method = unquote(m.method)

@@ -86,6 +86,7 @@ func TestAnswers(t *testing.T) {
 		{"result null", 200, `{"jsonrpc":"2.0","id":"ID","result":null}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`null`)}},
 		{"result string", 200, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`"{}"`)}},
 		{"error null beside a result", 200, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`1`)}},
+		{"members beside a result", 200, `{"jsonrpc":"2.0","id":"ID","result":1,"message_type":"X"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`1`), Mixed: true}},
 		{"another id", 200, `{"jsonrpc":"2.0","id":1,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`1`), Result: v(`1`)}},
 		{"no id", 200, `{"jsonrpc":"2.0","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
 		{"error", 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`null`), Error: &jsonrpc.Error{Code: -32601, Message: "no", Data: v(`{"x":1}`)}}},

@@ -171,6 +171,7 @@ func unquote(v jsontext.Value) string {
 // where absent.
 type members struct {
 	version, id, method, params, result, err jsontext.Value
+	others                                   bool // there are more
 }
 
 func (m *members) set(name, value jsontext.Value) {
@@ -190,6 +191,8 @@ func (m *members) set(name, value jsontext.Value) {
 		m.result = value
 	case `"error"`:
 		m.err = value
+	default:
+		m.others = true
 	}
 }
 

@@ -25,17 +25,19 @@ func (m *Manager) announcement(round int, c *contact) protocol.Message {
 	if m.state.round() != round || m.state.over() || m.state.left[round-1] == 0 {
 		return nil
 	}
-	a := &protocol.RoundAnnouncement{
-		Header: m.head(protocol.TypeRoundAnnouncement, c, fmt.Sprintf("round-%d", round)),
-		Byes:   m.byes(round),
+	h := m.head(protocol.TypeRoundAnnouncement, c, fmt.Sprintf("round-%d", round))
+	h.RoundID = protocol.RoundNumber(round)
+	if c.agent.role == protocol.RoleReferee {
+		return &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round), Matches: m.orders(round, c.agent)}
 	}
-	a.RoundID = protocol.RoundNumber(round)
-	if c.agent.role == protocol.RolePlayer {
-		a.Matches = m.programmeOf(round)
-	} else {
-		a.Matches = m.orders(round, c.agent)
+	if m.programme == nil {
+		a := &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round)}
+		for _, p := range m.state.schedule.Round(round) {
+			a.Matches = append(a.Matches, m.entry(p))
+		}
+		m.programme = protocol.NewCircular(a)
 	}
-	return a
+	return m.programme.With(h)
 }
 
 func (m *Manager) byes(round int) []string {
@@ -44,17 +46,6 @@ func (m *Manager) byes(round int) []string {
 		byes = append(byes, m.state.seats[seat].id)
 	}
 	return byes
-}
-
-// programmeOf returns the matches of the round as everybody may see them. They
-// are written once for all players.
-func (m *Manager) programmeOf(round int) []protocol.AnnouncedMatch {
-	if m.programme == nil {
-		for _, p := range m.state.schedule.Round(round) {
-			m.programme = append(m.programme, m.entry(p))
-		}
-	}
-	return m.programme
 }
 
 // entry is a match in an announcement.
@@ -94,12 +85,9 @@ func (m *Manager) orders(round int, referee *agent) []protocol.AnnouncedMatch {
 
 // standingsUpdate returns what writes LEAGUE_STANDINGS_UPDATE after a round.
 func (m *Manager) standingsUpdate(round int) func(*contact) protocol.Message {
-	table := onWire(m.state.standings())
-	return func(c *contact) protocol.Message {
-		h := m.head(protocol.TypeLeagueStandingsUpdate, c, fmt.Sprintf("table-%d", round))
-		h.RoundID = protocol.RoundNumber(round)
-		return &protocol.LeagueStandingsUpdate{Header: h, Standings: table}
-	}
+	return m.circular(round, fmt.Sprintf("table-%d", round), &protocol.LeagueStandingsUpdate{
+		Header: protocol.Header{MessageType: protocol.TypeLeagueStandingsUpdate}, Standings: onWire(m.state.standings()),
+	})
 }
 
 // roundOver returns what writes ROUND_COMPLETED.
@@ -109,32 +97,39 @@ func (m *Manager) roundOver(round int) func(*contact) protocol.Message {
 	if round < m.state.rounds() {
 		next = protocol.RoundNumber(round + 1)
 	}
-	return func(c *contact) protocol.Message {
-		h := m.head(protocol.TypeRoundCompleted, c, fmt.Sprintf("round-%d-over", round))
-		h.RoundID = protocol.RoundNumber(round)
-		return &protocol.RoundCompleted{
-			Header: h, NextRoundID: next,
-			MatchesCompleted: protocol.Some(sum.Matches), MatchesPlayed: protocol.Some(sum.Matches),
-			Summary: &protocol.RoundSummary{
-				TotalMatches: protocol.Some(sum.Matches), Wins: protocol.Some(sum.Wins),
-				Draws: protocol.Some(sum.Draws), TechnicalLosses: protocol.Some(sum.TechnicalLosses),
-			},
+	return m.circular(round, fmt.Sprintf("round-%d-over", round), &protocol.RoundCompleted{
+		Header: protocol.Header{MessageType: protocol.TypeRoundCompleted}, NextRoundID: next,
+		MatchesCompleted: protocol.Some(sum.Matches), MatchesPlayed: protocol.Some(sum.Matches),
+		Summary: &protocol.RoundSummary{
+			TotalMatches: protocol.Some(sum.Matches), Wins: protocol.Some(sum.Wins),
+			Draws: protocol.Some(sum.Draws), TechnicalLosses: protocol.Some(sum.TechnicalLosses),
+		},
+	})
+}
+
+// circular returns what writes the copies of a message that is the same for
+// everybody, about a round or, with 0, about the league.
+func (m *Manager) circular(round int, about string, message protocol.Message) func(*contact) protocol.Message {
+	c := protocol.NewCircular(message)
+	return func(to *contact) protocol.Message {
+		h := m.head(message.Head().MessageType, to, about)
+		if round > 0 {
+			h.RoundID = protocol.RoundNumber(round)
 		}
+		return c.With(h)
 	}
 }
 
 // leagueOver returns what writes LEAGUE_COMPLETED.
 func (m *Manager) leagueOver() func(*contact) protocol.Message {
 	standings := m.state.standings()
-	table, first := onWire(standings), standings[0]
-	return func(c *contact) protocol.Message {
-		return &protocol.LeagueCompleted{
-			Header:      m.head(protocol.TypeLeagueCompleted, c, "over"),
-			TotalRounds: protocol.Some(m.state.rounds()), TotalMatches: protocol.Some(len(m.state.matches)),
-			Champion: &protocol.Champion{
-				PlayerID: first.PlayerID, DisplayName: first.DisplayName, Points: protocol.Some(first.Points),
-			},
-			FinalStandings: table,
-		}
-	}
+	first := standings[0]
+	return m.circular(0, "over", &protocol.LeagueCompleted{
+		Header:      protocol.Header{MessageType: protocol.TypeLeagueCompleted},
+		TotalRounds: protocol.Some(m.state.rounds()), TotalMatches: protocol.Some(len(m.state.matches)),
+		Champion: &protocol.Champion{
+			PlayerID: first.PlayerID, DisplayName: first.DisplayName, Points: protocol.Some(first.Points),
+		},
+		FinalStandings: onWire(standings),
+	})
 }

@@ -143,16 +143,19 @@ func (m *Manager) overdue(c *contact) {
 
 // reached reports whether an agent was there, whatever it answered.
 func reached(err error) bool {
-	var refusal *protocol.Refusal
-	var bad *protocol.Error
-	return err == nil || errors.As(err, &refusal) || errors.As(err, &bad)
+	if err == nil {
+		return true
+	}
+	_, refused := errors.AsType[*protocol.Refusal](err)
+	_, bad := errors.AsType[*protocol.Error](err)
+	return refused || bad
 }
 
 // harmless reports whether an error answers a notification as well as an
 // acknowledgement does: the agent has no use for messages of the kind.
 func harmless(err error) bool {
-	var refusal *protocol.Refusal
-	return errors.As(err, &refusal) && refusal.RPC == protocol.RPCMethodNotFound
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	return ok && refusal.RPC == protocol.RPCMethodNotFound
 }
 
 // early reports whether an agent refuses a message as one does that has not

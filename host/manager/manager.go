@@ -35,8 +35,8 @@ type Manager struct {
 	scheduling bool                // the schedule is being made
 	arrived    bool                // an agent has registered, and the driver has not been told
 	announced  int                 // the round that the referees have been told of
-	programme  []protocol.AnnouncedMatch
-	changes    uint64 // counts whatever an answer to GET_SCHEDULE could show
+	programme  *protocol.Circular  // what players are told of the round; nil until one is
+	changes    uint64              // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
 	busy       int // contacts whose queue is being delivered

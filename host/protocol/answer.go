@@ -9,7 +9,8 @@ import (
 )
 
 // An Answer is what came back for a request: the parts of a JSON-RPC response
-// or of a request in its place, or a bare Body.
+// or of a request in its place, or a bare Body. What they hold has been read:
+// it is well-formed JSON without duplicate names.
 type Answer struct {
 	Status int            // the HTTP status; 0 where there is none
 	Result jsontext.Value // result
@@ -75,7 +76,7 @@ func (c *Codec) ReadAnswer(sent Type, a Answer) (Message, error) {
 		if raw == nil {
 			continue
 		}
-		doc, body := locate(raw, 0)
+		doc, body := locate(raw)
 		if doc == nil {
 			return nil, c.noAnswer(sent, a)
 		}
@@ -114,7 +115,7 @@ func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message
 	if byType[expected] == nil {
 		return nil, unknownType(expected)
 	}
-	m, e := decodeDocument(expected, doc, raw, c.mode, false)
+	m, e := decodeDocument(expected, doc, raw, c.mode, nil)
 	if e != nil {
 		return nil, e
 	}
@@ -124,14 +125,18 @@ func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message
 // maxNesting bounds how many wrappings locate takes off an answer.
 const maxNesting = 4
 
-// locate finds the message in an answer: the value itself, or what stands in
-// one of the places where dialects put it, also as a text of JSON. It returns
-// nil where there is no object at all.
-func locate(raw jsontext.Value, depth int) (document, jsontext.Value) {
+// locate finds the message in an answer that has been read: the value itself,
+// or what stands in one of the places where dialects put it, also as a text of
+// JSON. It returns nil where there is no object at all.
+func locate(raw jsontext.Value) (document, jsontext.Value) {
+	return locateWith(splitDocument, raw, 0)
+}
+
+func locateWith(read func([]byte) (document, error), raw jsontext.Value, depth int) (document, jsontext.Value) {
 	if raw.Kind() == '"' && depth < maxNesting {
-		return locate(jsontext.Value(unquote(raw)), depth+1)
+		return locateWith(parseDocument, jsontext.Value(unquote(raw)), depth+1) // nobody has read what it holds
 	}
-	doc, err := parseDocument(raw)
+	doc, err := read(raw)
 	if err != nil {
 		return nil, nil
 	}
@@ -148,7 +153,7 @@ func locate(raw jsontext.Value, depth int) (document, jsontext.Value) {
 			}
 			continue
 		}
-		if inner, body := locate(place.pick(doc), depth+1); inner != nil {
+		if inner, body := locateWith(splitDocument, place.pick(doc), depth+1); inner != nil {
 			return inner, body
 		}
 	}
@@ -177,12 +182,8 @@ func (p Place) pick(doc document) jsontext.Value {
 	if p.Message != "" {
 		return doc.get(p.Message)
 	}
-	elements, err := parseElements(doc.get("content"))
-	if err != nil {
-		return nil
-	}
-	for _, e := range elements {
-		if part, err := parseDocument(e); err == nil && part.get("text").Kind() == '"' {
+	for _, e := range splitElements(doc.get("content")) {
+		if part, err := splitDocument(e); err == nil && part.get("text").Kind() == '"' {
 			return part.get("text")
 		}
 	}
@@ -203,7 +204,7 @@ func readRPCError(a Answer) *Refusal {
 		return r
 	}
 	r.RPC, r.Message = e.Code, e.Message
-	doc, body := locate(e.Data, 0)
+	doc, body := locate(e.Data)
 	r.Data = body
 	r.judge(doc, e.Message)
 	return r

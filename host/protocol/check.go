@@ -54,17 +54,13 @@ func (c *checker) object(doc document, s *shape) {
 	c.whole(s, &seen)
 }
 
-// nested checks an object inside the message. It has been read once as part
-// of the message, so reading it cannot fail.
+// nested checks an object inside the message, which has been read before.
 func (c *checker) nested(v jsontext.Value, s *shape) {
-	r := openReader(v)
-	defer r.close()
-	r.ReadToken()
 	var seen sight
-	for r.PeekKind() == '"' {
-		name, _ := r.ReadValue()
-		n, known := s.index[string(unquote(name))]
-		value, _ := r.ReadValue()
+	t := cursor{text: v}
+	for t.into(); t.more(); {
+		n, known := s.index[string(textOf(t.value()))]
+		value := t.value()
 		if known {
 			c.member(s, n, value, &seen)
 		}
@@ -204,14 +200,10 @@ func (c *checker) value(f *field, v jsontext.Value) {
 }
 
 func (c *checker) list(f *field, v jsontext.Value) {
-	r := openReader(v)
-	defer r.close()
-	r.ReadToken()
-	n := 0
-	for ; r.PeekKind() != ']'; n++ {
-		element, _ := r.ReadValue()
+	t, n := cursor{text: v}, 0
+	for t.into(); t.more(); n++ {
 		c.enter(step{index: n})
-		c.value(f.elem, element)
+		c.value(f.elem, t.value())
 		c.leave()
 	}
 	if n == 0 && f.nonEmpty && c.mode == Strict {
@@ -221,17 +213,14 @@ func (c *checker) list(f *field, v jsontext.Value) {
 
 // dict checks an object from ids to elements.
 func (c *checker) dict(f *field, v jsontext.Value) {
-	r := openReader(v)
-	defer r.close()
-	r.ReadToken()
-	for r.PeekKind() == '"' {
-		name, _ := r.ReadValue()
-		element, _ := r.ReadValue()
-		if !ValidID(unquote(name)) {
+	t := cursor{text: v}
+	for t.into(); t.more(); {
+		name, element := textOf(t.value()), t.value()
+		if !ValidID(name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
 			continue
 		}
-		c.enter(step{name: string(unquote(name))})
+		c.enter(step{name: string(name)})
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
 			c.value(f.elem, element)
 		}
@@ -264,7 +253,7 @@ func (c *checker) text(f *field, s []byte) {
 	case kindSender:
 		c.sender(f, string(s))
 	}
-	if f.oneOf == nil || slices.ContainsFunc(f.oneOf, func(v string) bool { return v == string(s) }) {
+	if f.oneOf == nil || slices.Contains(f.oneOf, string(s)) {
 		return
 	}
 	switch {

@@ -61,11 +61,22 @@ type Request struct {
 //
 // Params that are missing or null count as an empty object.
 func (c *Codec) Open(method string, params []byte) (*Request, error) {
+	return c.openWith(parseDocument, method, params)
+}
+
+// OpenRead is Open for params that have been read before and are known to be
+// well-formed JSON without duplicate names, or nil: such as those of a request
+// of host/jsonrpc. It spares reading them a second time.
+func (c *Codec) OpenRead(method string, params jsontext.Value) (*Request, error) {
+	return c.openWith(splitDocument, method, params)
+}
+
+func (c *Codec) openWith(read func([]byte) (document, error), method string, params []byte) (*Request, error) {
 	r := &Request{Dialect: c.fallback, Method: method, mode: c.mode}
 	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
 		params = []byte("{}")
 	}
-	doc, err := parseDocument(params)
+	doc, err := read(params)
 	switch {
 	case err == errNoObject:
 		return r, refuseShape("", "params is not an object.")
@@ -136,16 +147,50 @@ func (r *Request) glance() {
 	for _, m := range r.doc {
 		target := h.field(m.name)
 		if target != nil && m.value.Kind() == '"' {
-			*target = string(unquote(m.value))
+			*target = internValue(unquote(m.value))
 			continue
 		}
 		if m.name == "message_type" && m.value.Kind() == '"' {
-			h.MessageType = Type(unquote(m.value))
+			h.MessageType = Type(internValue(unquote(m.value)))
 		}
 		if m.name == "round_id" {
 			h.RoundID = glanceRound(m.value)
 		}
 	}
+}
+
+// take moves the header fields of a message that keeps the field rules from
+// the document into h, and returns the rest. Texts that glanced holds already
+// are shared with it.
+func (h *Header) take(doc document, glanced *Header) document {
+	rest := make(document, 0, len(doc))
+	for _, m := range doc {
+		switch target := h.field(m.name); {
+		case target != nil:
+			*target = headerText(m.value, *glanced.field(m.name))
+		case m.name == "message_type":
+			h.MessageType = Type(headerText(m.value, ""))
+		case m.name == "round_id" && m.value.Kind() == 'n':
+			h.RoundID = NoRound()
+		case m.name == "round_id":
+			h.RoundID = glanceRound(m.value)
+		default:
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// headerText reads a header field, which is a string or null and may be known.
+func headerText(v jsontext.Value, known string) string {
+	if v.Kind() != '"' {
+		return ""
+	}
+	text := unquote(v)
+	if string(text) == known {
+		return known
+	}
+	return internValue(text)
 }
 
 // field returns the header field of that name that is a string.
@@ -193,7 +238,7 @@ func (r *Request) Decode() (Message, error) {
 	if byType[r.Type] == nil {
 		return nil, unknownType(r.Type)
 	}
-	m, e := decodeDocument(r.Type, r.doc, r.Raw, r.mode, true)
+	m, e := decodeDocument(r.Type, r.doc, r.Raw, r.mode, &r.Header)
 	if e != nil {
 		return nil, e
 	}

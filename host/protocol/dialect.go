@@ -165,7 +165,7 @@ func (d *Dialect) edited(t Type, raw jsontext.Value) (jsontext.Value, error) {
 	if len(d.Edits) == 0 && len(d.Omit) == 0 {
 		return raw, nil
 	}
-	doc, err := parseDocument(raw)
+	doc, err := splitDocument(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (e Edit) apply(doc document, path []string) (document, error) {
 		if value.Kind() != '{' {
 			return doc, nil
 		}
-		inner, err := parseDocument(value)
+		inner, err := splitDocument(value)
 		if err != nil {
 			return nil, err
 		}

@@ -50,24 +50,6 @@ func parseDocument(raw []byte) (document, error) {
 
 var errNoObject = errors.New("not a JSON object")
 
-// parseElements takes a JSON array apart, one level deep.
-func parseElements(raw []byte) ([]jsontext.Value, error) {
-	r := openReader(raw)
-	defer r.close()
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
-	}
-	var elements []jsontext.Value
-	for r.PeekKind() != ']' {
-		v, err := r.value()
-		if err != nil {
-			return nil, err
-		}
-		elements = append(elements, v)
-	}
-	return elements, nil
-}
-
 // intern returns the name as a string, without a copy for the names that
 // stand at the top of nearly every message.
 func intern(name []byte) string {
@@ -75,6 +57,25 @@ func intern(name []byte) string {
 		return known
 	}
 	return string(name)
+}
+
+// internValue is intern for what many messages say.
+func internValue(value []byte) string {
+	if known, ok := commonValues[string(value)]; ok {
+		return known
+	}
+	return string(value)
+}
+
+// commonValues are the texts that stand in nearly every message.
+var commonValues = indexValues()
+
+func indexValues() map[string]string {
+	values := map[string]string{Version: Version, GameEvenOdd: GameEvenOdd, StatusAcknowledged: StatusAcknowledged}
+	for _, e := range catalogue {
+		values[string(e.typ)] = string(e.typ)
+	}
+	return values
 }
 
 // commonNames are the member names of the tables.
@@ -117,7 +118,7 @@ func (d document) get(name string) jsontext.Value {
 // text returns a member that is a string, "" where it is missing or no string.
 func (d document) text(name string) string {
 	if v := d.get(name); v != nil && v.Kind() == '"' {
-		return string(unquote(v))
+		return internValue(unquote(v))
 	}
 	return ""
 }

@@ -71,7 +71,7 @@ func (p Place) inner(value jsontext.Value) (document, error) {
 	if p.Text && value.Kind() == '"' {
 		return parseDocument(unquote(value))
 	}
-	return parseDocument(value)
+	return splitDocument(value)
 }
 
 // join puts a message together whose header stands apart. Members beside the
@@ -120,7 +120,7 @@ func (p Place) part(params document, name string) (document, *Error) {
 	if value == nil {
 		return nil, nil
 	}
-	members, err := parseDocument(value)
+	members, err := splitDocument(value)
 	if err != nil {
 		e := Refuse(CodeInvalidFieldType, "", "params."+name+" is not an object.")
 		e.Violations = []Violation{{"/" + name, "type"}}
@@ -166,7 +166,7 @@ func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Valu
 		out = append(out, member{"isError", literal(refused)})
 	}
 	if p.Flat {
-		own, err := parseDocument(raw)
+		own, err := splitDocument(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Valu
 
 // split puts the header fields of a message apart from the rest.
 func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
-	doc, err := parseDocument(raw)
+	doc, err := splitDocument(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
 }
 
 func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := parseDocument(encoded)
+	now, err := splitDocument(encoded)
 	if err != nil {
 		return nil, err
 	}
-	before, err := parseDocument(received)
+	before, err := splitDocument(received)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,9 @@ func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
 }
 
 func restoreElements(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := parseElements(encoded)
-	if err != nil {
-		return nil, err
-	}
-	before, err := parseElements(received)
-	if err != nil || len(now) != len(before) {
-		return encoded, err
+	now, before := splitElements(encoded), splitElements(received)
+	if len(now) != len(before) {
+		return encoded, nil
 	}
 	out := jsontext.Value{'['}
 	for i := range now {

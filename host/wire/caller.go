@@ -71,17 +71,13 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 // peer may know that a request is sent again because its answer was lost.
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
-	learnt := p.method(t)
-	first := learnt
-	if first == "" {
-		first = p.Dialect.MethodsOf(t)[0]
-	}
+	first := p.method(t)
 	answer, err := c.callAs(ctx, p, first, m, id)
 	if !unknownMethod(err) {
 		return answer, err
 	}
-	for _, name := range p.Dialect.MethodsOf(t) {
-		if name == first {
+	for i, name := range p.Dialect.MethodsOf(t) {
+		if name == first || i == 0 && first == "" {
 			continue
 		}
 		answer, err = c.callAs(ctx, p, name, m, id)
@@ -93,9 +89,10 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	return answer, err
 }
 
+// callAs calls a peer under a name, or without one under the dialect's own.
 func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
-	call, err := p.Dialect.CallAs(name, m)
+	call, err := wrap(p.Dialect, name, m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
@@ -116,7 +113,7 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 	if got.Kind == jsonrpc.AnswerNone {
 		return received(t)
 	}
-	parts, err := protocol.ParseAnswer(got.Status, got.Raw)
+	parts, err := partsOf(got)
 	if err != nil {
 		return nil, fmt.Errorf("answer to %s: %w", t, err)
 	}
@@ -125,6 +122,22 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 		return received(t)
 	}
 	return answer, err
+}
+
+func wrap(d *protocol.Dialect, name string, m protocol.Message) (protocol.Call, error) {
+	if name == "" {
+		return d.Call(m)
+	}
+	return d.CallAs(name, m)
+}
+
+// partsOf takes an answer apart. A result with nothing beside it has been found
+// already.
+func partsOf(got *jsonrpc.Answer) (protocol.Answer, error) {
+	if got.Kind == jsonrpc.AnswerResult && !got.Mixed {
+		return protocol.Answer{Status: got.Status, Result: got.Result}, nil
+	}
+	return protocol.ParseAnswer(got.Status, got.Raw)
 }
 
 // received is the answer of a peer that took a message and said no more: all

@@ -75,7 +75,7 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 	if rpc.Kind == jsonrpc.KindObject {
 		in.Request, err = e.Codec.OpenBare(rpc.Raw)
 	} else {
-		in.Request, err = e.Codec.Open(rpc.Method, rpc.Params)
+		in.Request, err = e.Codec.OpenRead(rpc.Method, rpc.Params)
 	}
 	if done, ok := e.withoutID(in); ok {
 		return done

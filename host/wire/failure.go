@@ -96,8 +96,11 @@ func Refused(err error) bool {
 // unknownMethod reports whether a peer does not know the name by which it was
 // called: -32601, or no such tool.
 func unknownMethod(err error) bool {
-	var refusal *protocol.Refusal
-	if err == nil || !errors.As(err, &refusal) {
+	if err == nil {
+		return false
+	}
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	if !ok {
 		return false
 	}
 	if refusal.RPC == protocol.RPCMethodNotFound {

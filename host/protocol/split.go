@@ -1,0 +1,137 @@
+package protocol
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// cursor walks over JSON text that has been read before and so is known to be
+// well formed. It only looks for where values begin and end, which takes a
+// fraction of the time of reading them again. On text that is no JSON what it
+// finds means nothing, but it always comes to an end.
+type cursor struct {
+	text []byte
+	at   int
+}
+
+// into steps over the bracket that opens an object or an array.
+func (c *cursor) into() {
+	c.space()
+	c.at++
+}
+
+// more reports whether another member or element follows.
+func (c *cursor) more() bool {
+	for ; c.at < len(c.text); c.at++ {
+		switch c.text[c.at] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		case '}', ']':
+			return false
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cursor) space() {
+	for c.at < len(c.text) {
+		switch c.text[c.at] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			c.at++
+		default:
+			return
+		}
+	}
+}
+
+// value returns the next value, as a part of the text.
+func (c *cursor) value() jsontext.Value {
+	c.space()
+	start := c.at
+	if start == len(c.text) {
+		return nil
+	}
+	switch c.text[start] {
+	case '"':
+		c.quoted()
+	case '{', '[':
+		c.nest()
+	default:
+		c.at++
+		c.literal()
+	}
+	return c.text[start:c.at:c.at]
+}
+
+// quoted steps over a string.
+func (c *cursor) quoted() {
+	for c.at++; c.at < len(c.text); c.at++ {
+		switch c.text[c.at] {
+		case '"':
+			c.at++
+			return
+		case '\\':
+			c.at++
+		}
+	}
+	c.at = len(c.text)
+}
+
+// nest steps over an object or an array.
+func (c *cursor) nest() {
+	for depth := 0; c.at < len(c.text); {
+		switch c.text[c.at] {
+		case '"':
+			c.quoted()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if c.at++; depth == 0 {
+			return
+		}
+	}
+}
+
+// literal steps over the rest of a number, true, false or null.
+func (c *cursor) literal() {
+	for ; c.at < len(c.text); c.at++ {
+		switch c.text[c.at] {
+		case ' ', '\t', '\r', '\n', ',', '}', ']':
+			return
+		}
+	}
+}
+
+// splitDocument is parseDocument for a value that has been read before, as
+// all of a text or as a part of one.
+func splitDocument(raw []byte) (document, error) {
+	if jsontext.Value(raw).Kind() != '{' {
+		return nil, errNoObject
+	}
+	doc := make(document, 0, 16)
+	c := cursor{text: raw}
+	for c.into(); c.more(); {
+		name := c.value()
+		doc = append(doc, member{intern(textOf(name)), c.value()})
+	}
+	return doc, nil
+}
+
+// splitElements is parseElements for a value that has been read before.
+func splitElements(raw []byte) []jsontext.Value {
+	var elements []jsontext.Value
+	c := cursor{text: raw}
+	for c.into(); c.more(); {
+		elements = append(elements, c.value())
+	}
+	return elements
+}
+
+// textOf is unquote for what may be no string, which has no text.
+func textOf(raw jsontext.Value) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	return unquote(raw)
+}

@@ -37,7 +37,7 @@ type Driver struct {
 func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
 	switch plan.Transport {
 	case "loopback":
-		return NewDriverOver(plan, factories, func() Network { return new(Memory) })
+		return NewDriverOver(plan, factories, func() Network { return NewMemory() })
 	case "http":
 		return NewDriverOver(plan, factories, func() Network { return NewSockets() })
 	default:

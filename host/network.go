@@ -58,7 +58,19 @@ func (s *Sockets) From(string) jsonrpc.RoundTripper { return s.client }
 func (s *Sockets) Close() error { return s.client.Close() }
 
 // Memory is a network inside the process: the same bytes, and no sockets.
-type Memory struct{ loop jsonrpc.Loopback }
+type Memory struct {
+	loop    jsonrpc.Loopback
+	workers jsonrpc.Workers
+}
+
+// NewMemory returns a network whose goroutines serve one league after another,
+// until it is closed. With the zero value of Memory, which is a network too,
+// they end with the endpoints.
+func NewMemory() *Memory {
+	m := new(Memory)
+	m.loop.Workers = &m.workers
+	return m
+}
 
 // Listen implements Network.
 func (m *Memory) Listen(_ context.Context, name string, cfg jsonrpc.Config) (Server, error) {
@@ -69,7 +81,10 @@ func (m *Memory) Listen(_ context.Context, name string, cfg jsonrpc.Config) (Ser
 func (m *Memory) From(name string) jsonrpc.RoundTripper { return m.loop.From(name) }
 
 // Close implements Network.
-func (m *Memory) Close() error { return nil }
+func (m *Memory) Close() error {
+	m.workers.Close()
+	return nil
+}
 
 // counted counts the messages that a network carries. The networks that it
 // wraps outlive it.

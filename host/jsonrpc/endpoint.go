@@ -19,11 +19,14 @@ type endpoint struct {
 type reply struct {
 	status int
 	body   []byte
+	shared bool // the body is the handler's, who may send it again
 }
 
-// clone returns a reply that shares no memory with a handler's cached Body.
-func (r reply) clone() reply {
-	r.body = bytes.Clone(r.body)
+// own returns a reply that shares no memory with a handler's cached Body.
+func (r reply) own() reply {
+	if r.shared {
+		r.body = bytes.Clone(r.body)
+	}
 	return r
 }
 
@@ -64,7 +67,7 @@ func (e *endpoint) answer(ctx context.Context, req *Request) reply {
 	if r != nil {
 		return e.refused(ctx, req, r)
 	}
-	rep := reply{status: res.Status, body: res.encode(req)}
+	rep := reply{status: res.Status, body: res.encode(req), shared: res.Body != nil || req.Kind == KindObject}
 	if rep.status == 0 {
 		rep.status = http.StatusOK
 		if len(rep.body) == 0 {

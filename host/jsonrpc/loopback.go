@@ -17,6 +17,10 @@ import (
 // HTTP would carry, under the same limits. The zero value is an empty network
 // ready for use. It is safe for concurrent use.
 type Loopback struct {
+	// Workers, if set before the first server listens, handle the requests of
+	// all servers, and outlive them. Else each server has its own.
+	Workers *Workers
+
 	mu      sync.RWMutex
 	servers map[string]*LoopbackServer // by URL
 	made    int
@@ -35,18 +39,8 @@ type LoopbackServer struct {
 	ready    chan struct{} // closed when endpoint.handler is set
 	gone     chan struct{} // closed when the server waits for nothing any more
 	close    sync.Once
-
-	mu      sync.Mutex
-	idle    []chan errand // of workers that wait for a request
-	workers sync.WaitGroup
-}
-
-// errand is a request for a worker.
-type errand struct {
-	ctx    context.Context
-	req    *Request
-	peer   string
-	answer chan reply
+	workers  *Workers
+	hired    bool // the workers are the network's
 }
 
 // Listen opens a server under a host name ("P01", "manager:8000"); without one
@@ -71,6 +65,11 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 		endpoint: endpoint{cfg: cfg},
 		ready:    make(chan struct{}),
 		gone:     make(chan struct{}),
+		workers:  l.Workers,
+		hired:    l.Workers != nil,
+	}
+	if !s.hired {
+		s.workers = new(Workers)
 	}
 	if _, taken := l.servers[s.url]; taken {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)
@@ -122,40 +121,10 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	}
 	s.close.Do(func() { close(s.gone) })
 	<-empty
-	for _, w := range s.idle { // nobody enters any more
-		close(w)
+	if !s.hired {
+		s.workers.Close()
 	}
-	s.workers.Wait()
 	return err
-}
-
-// hand gives a request to a worker. Workers are used again, since the stack of
-// a new goroutine grows at the cost of a good part of a request.
-func (s *LoopbackServer) hand(e errand) {
-	var w chan errand
-	s.mu.Lock()
-	if n := len(s.idle); n > 0 {
-		w, s.idle = s.idle[n-1], s.idle[:n-1]
-	}
-	s.mu.Unlock()
-	if w == nil {
-		w = make(chan errand, 1)
-		s.workers.Go(func() { s.work(w) })
-	}
-	w <- e
-}
-
-// work serves requests until there will be no more. A worker is idle again
-// before its request is out of hand, so that Serve finds all of them idle.
-func (s *LoopbackServer) work(w chan errand) {
-	for e := range w {
-		rep := s.endpoint.serve(e.ctx, e.req).clone()
-		s.mu.Lock()
-		s.idle = append(s.idle, w)
-		s.mu.Unlock()
-		e.answer <- rep
-		s.gate.leave(e.peer)
-	}
 }
 
 // From returns a way to call the servers of the network; peer is the name by
@@ -228,10 +197,10 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	req.Raw = append(make(jsontext.Value, 0, len(out.Body)), out.Body...)
 	if ctx.Done() == nil {
 		defer s.gate.leave(peer)
-		return s.endpoint.serve(ctx, req).clone(), nil
+		return s.endpoint.serve(ctx, req).own(), nil
 	}
 	answer := make(chan reply, 1)
-	s.hand(errand{ctx, req, peer, answer})
+	s.workers.hand(errand{s, ctx, req, peer, answer})
 	select {
 	case rep := <-answer:
 		return rep, nil

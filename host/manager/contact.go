@@ -35,8 +35,9 @@ type contact struct {
 	life  AgentLife
 
 	queue   []*letter
-	current *letter // under way or waiting for its next attempt
-	running bool    // somebody delivers the queue
+	current *letter       // under way or waiting for its next attempt
+	running bool          // the queue is being delivered
+	courier chan struct{} // wakes who delivers it; nil before there is anybody
 
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the round under way is outdated

@@ -95,8 +95,29 @@ func (m *Manager) post(c *contact, l *letter) {
 	if !c.running {
 		c.running = true
 		m.busy++
-		m.background.Go(func() { m.deliver(c) })
+		m.employ(c)
 	}
+}
+
+// employ has an agent's queue delivered. Whoever does it stays for the next
+// letter, as a new goroutine would have to grow its stack first. It is called
+// with m.mu held.
+func (m *Manager) employ(c *contact) {
+	if c.courier != nil {
+		c.courier <- struct{}{} // who delivers is idle
+		return
+	}
+	c.courier = make(chan struct{}, 1)
+	m.background.Go(func() {
+		for {
+			m.deliver(c)
+			select {
+			case <-c.courier:
+			case <-m.ctx.Done():
+				return
+			}
+		}
+	})
 }
 
 // wait returns when everybody has had an attempt at the message, or is not

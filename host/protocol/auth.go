@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 )
@@ -53,12 +54,13 @@ func ParseVerifier(s string) (Verifier, error) {
 	return v, nil
 }
 
-// mac returns HMAC-SHA-256(v, parts joined by '|') in hexadecimal. Ids hold no
-// '|', so different parts never give the same text.
-func (v Verifier) mac(parts ...string) string {
-	m := hmac.New(sha256.New, v[:])
+// mac returns HMAC-SHA-256(v, parts joined by '|') in hexadecimal, where m is
+// v's. Ids hold no '|', so different parts never give the same text.
+func mac(m hash.Hash, parts ...string) string {
+	m.Reset()
 	io.WriteString(m, strings.Join(parts, "|")) // a hash never fails to write
-	return hex.EncodeToString(m.Sum(nil))
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(m.Sum(sum[:0]))
 }
 
 // MatchKeys returns the pair of keys by which a referee and the player with
@@ -66,9 +68,10 @@ func (v Verifier) mac(parts ...string) string {
 // player with Expect. The manager makes them for the referee; the player makes
 // them from its own token.
 func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
+	m := hmac.New(sha256.New, v[:])
 	return KeyPair{
-		Send:   v.mac(Version, "ref", league, match, referee),
-		Expect: v.mac(Version, "ply", league, match, referee),
+		Send:   mac(m, Version, "ref", league, match, referee),
+		Expect: mac(m, Version, "ply", league, match, referee),
 	}
 }
 
@@ -78,7 +81,7 @@ const managerPrefix = "tok-LM-"
 // ManagerToken returns the token that the manager of the league shows to the
 // agent with this verifier.
 func (v Verifier) ManagerToken(league string) string {
-	return managerPrefix + v.mac("manager", league)
+	return managerPrefix + mac(hmac.New(sha256.New, v[:]), "manager", league)
 }
 
 // SameToken compares two tokens or keys in time that does not depend on where

@@ -18,6 +18,7 @@ type checker struct {
 	odd      bool      // a known member is null or ""
 	respelt  bool      // an integer is spelt with a fraction or an exponent
 	path     []step    // to the value being checked
+	room     [8]step   // for path, which is seldom longer
 }
 
 // step is one step of the way from the top of a message to a value.

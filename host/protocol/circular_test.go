@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,6 +40,50 @@ func TestQuickEncodingIsTheLongOne(t *testing.T) {
 		}
 		if got, err := Encode(ack); err != nil || string(got) != string(want) {
 			t.Errorf("%v: %v\n got %s\nwant %s", r, err, got, want)
+		}
+	}
+}
+
+// TestQuickMessagesMissNoField sets every field of the messages that are
+// written and read without reflection, one after the other.
+func TestQuickMessagesMissNoField(t *testing.T) {
+	t.Parallel()
+	for typ, of := range goTypes {
+		if _, ok := byType[typ].blank().(quick); !ok {
+			continue
+		}
+		for i := range of.Elem().NumField() {
+			m := byType[typ].blank()
+			m.Head().MessageType = typ
+			switch f := reflect.ValueOf(m).Elem().Field(i).Addr().Interface().(type) {
+			case *Header:
+				continue
+			case *string:
+				*f = "a \"text\""
+			case *Choice:
+				*f = Odd
+			case *Opt[bool]:
+				*f = Some(false)
+			case **ChoiceContext:
+				*f = &ChoiceContext{OpponentID: "P02"}
+			case *MatchResult:
+				f.Score = map[string]int{"P02": 3, "P01": 0}
+			default:
+				t.Fatalf("%s: no value for %T", typ, f)
+			}
+			want, err := json.Marshal(m, plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Encode(m)
+			if err != nil || string(got) != string(want) {
+				t.Errorf("%v\n got %s\nwant %s", err, got, want)
+			}
+			back := byType[typ].blank()
+			doc, err := splitDocument(got)
+			if q, ok := back.(quickRead); ok && err == nil && q.setFields(back.Head().take(doc, back.Head())) && !reflect.DeepEqual(back, m) {
+				t.Errorf("%s: read %+v, want %+v", got, back, m)
+			}
 		}
 	}
 }

@@ -59,33 +59,6 @@ func Encode(m Message) (jsontext.Value, error) {
 	return raw, nil
 }
 
-// encodeQuickly encodes what a league sends most without reflection. It does
-// not do it where something is wrong or out of the ordinary.
-func encodeQuickly(m Message, h *Header) (raw jsontext.Value, done bool, err error) {
-	if h.odd != nil || len(h.Extra) > 0 {
-		return nil, false, nil
-	}
-	dst := append(make([]byte, 0, 512), '{')
-	switch m := m.(type) {
-	case *circularCopy:
-		if dst, err = m.append(slices.Grow(dst, len(m.of.fields))); err != nil {
-			return nil, true, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
-		}
-	case *Ack:
-		if goTypes[h.MessageType] != ackType {
-			return nil, false, nil
-		}
-		if dst, err = m.append(dst); err != nil {
-			return nil, false, nil // the long way says which field it is
-		}
-	default:
-		return nil, false, nil
-	}
-	return append(dst, '}'), true, nil
-}
-
-var ackType = reflect.TypeFor[*Ack]()
-
 // goTypes holds the Go type of each message type.
 var goTypes = indexGoTypes()
 
@@ -131,6 +104,7 @@ func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
 func decodeDocument(t Type, doc document, raw []byte, mode Mode, glanced *Header) (Message, *Error) {
 	e := byType[t]
 	c := checker{mode: mode, request: glanced != nil}
+	c.path = c.room[:0]
 	c.object(doc, e.shape)
 	// A type that nobody knows may stand for the expected one in tolerant mode.
 	if said := Type(doc.text("message_type")); said != "" && said != t && (mode == Strict || byType[said] != nil) {
@@ -144,7 +118,9 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, glanced *Header
 	if glanced == nil {
 		glanced = h
 	}
-	if rest := h.take(doc, glanced); len(rest) > 0 {
+	rest := h.take(doc, glanced)
+	q, ok := m.(quickRead)
+	if set := ok && q.setFields(rest); !set && len(rest) > 0 {
 		// That no name stands twice was seen when the document was taken apart.
 		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
 		if c.respelt {

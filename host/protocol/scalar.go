@@ -34,7 +34,7 @@ func ValidID[T ~string | ~[]byte](id T) bool {
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.
-func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Deadline returns t like [Timestamp] but rounded up to a whole second, so
 // that the written deadline is never before the enforced one.

@@ -73,15 +73,15 @@ func (r *Referee) courtesy(ctx context.Context, do func(ctx context.Context)) {
 // awaited at all, so that a dead one stalls nobody.
 func (r *Referee) announceResult(ctx context.Context, b *bout) {
 	p := b.state()
-	result := gameResult(b, &p)
+	result := protocol.NewCircular(&protocol.GameOver{
+		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(b, &p),
+	})
 	r.tell(resultEvent(b, &p))
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
-			return r.cfg.Caller.Call(ctx, r.peer(b, side), &protocol.GameOver{
-				Header: r.header(protocol.TypeGameOver, b, side), GameResult: result,
-			})
+			return r.cfg.Caller.Call(ctx, r.peer(b, side), result.With(r.header(protocol.TypeGameOver, b, side)))
 		}
 		if silent(sides[side].Fault) {
 			r.courtesy(ctx, func(ctx context.Context) {

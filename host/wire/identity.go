@@ -22,10 +22,18 @@ type Identity struct {
 	token    string
 	league   string
 	verifier protocol.Verifier
+	last     matchKeys
 	manager  string // the manager's token, once it has been seen
 	proved   bool   // the manager's token has been seen
 
 	settling chan struct{} // closed when the registration under way is over; nil if none is
+}
+
+// matchKeys are the keys of a match. Messages about one follow each other, and
+// the keys are the same for all of them.
+type matchKeys struct {
+	league, match, referee string
+	pair                   protocol.KeyPair
 }
 
 // NewIdentity returns the identity of an agent that has not registered yet and
@@ -39,6 +47,7 @@ func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.id, i.token, i.league, i.verifier, i.proved, i.manager = id, token, league, protocol.NewVerifier(token), false, ""
+	i.last = matchKeys{}
 }
 
 // Registering says that a registration is under way, until the function that
@@ -120,7 +129,11 @@ func (i *Identity) Keys(in *Inbound, referee string) (protocol.KeyPair, bool) {
 	if i.token == "" {
 		return protocol.KeyPair{}, false
 	}
-	return i.verifier.MatchKeys(i.leagueOf(in), in.Header.MatchID, referee), true
+	league, match := i.leagueOf(in), in.Header.MatchID
+	if k := &i.last; k.pair.Send == "" || k.league != league || k.match != match || k.referee != referee {
+		*k = matchKeys{league, match, referee, i.verifier.MatchKeys(league, match, referee)}
+	}
+	return i.last.pair, true
 }
 
 // Proved reports whether the manager has shown the token that only who gave

@@ -47,11 +47,12 @@ var may = map[string][]string{
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential": {},
 	"analysis":            {"host/game", "host/results", "analysis/sequential"},
-	"analysis/report":     {"host/results", "analysis"},
+	"analysis/assert":     {"host/results", "analysis"},
+	"analysis/report":     {"host/results", "analysis", "analysis/assert"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
-		"analysis", "analysis/report", "experiments", "experiments/arena", "host", "host/disk", "host/game", "host/jsonrpc",
+		"analysis", "analysis/assert", "analysis/report", "experiments", "experiments/arena", "host", "host/disk", "host/game", "host/jsonrpc",
 		"host/manager", "host/player", "host/protocol", "host/referee", "host/results", "host/trace", "host/wire",
 		"strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
 	},

@@ -30,6 +30,8 @@ type Document struct {
 	Digest           string   `json:"digest"`
 	Reproducible     bool     `json:"reproducible"`
 
+	Level float64 `json:"level,omitempty"` // of every interval, if it is not 0.95
+
 	// VarianceRatio is how many times the variance of points exceeds that of
 	// adjusted points; null if adjusted points do not vary.
 	VarianceRatio *float64 `json:"variance_ratio"`
@@ -43,6 +45,8 @@ type Document struct {
 
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
+
+	Assertions []Assertion `json:"assertions,omitempty"` // in the order in which they were asked for
 }
 
 // Plan is the part of a plan that says what was played, without where the
@@ -62,7 +66,7 @@ type Winner struct {
 	Adjusted Estimate `json:"adjusted"`
 }
 
-// Estimate is a number with its 95 % interval.
+// Estimate is a number with its interval, of 95 % unless the document says otherwise.
 type Estimate struct {
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
@@ -164,6 +168,10 @@ func (r Run) Document() Document {
 			Difference: estimate(c.Difference), P: c.Corrected, Holm: c.Holm,
 		})
 	}
+	if e.Level != analysis.DefaultLevel {
+		d.Level = e.Level
+	}
+	d.Assertions = newAssertions(r.Assertions)
 	return d
 }
 

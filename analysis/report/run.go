@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -10,6 +11,8 @@ type Run struct {
 	Plan      results.Plan
 	Estimates analysis.Estimates // of accumulators made for Plan
 	Facts     Facts
+	// Assertions are those that were asked for, judged by the same leagues.
+	Assertions []assert.Outcome
 }
 
 // Facts are what is known of a run beside its results.

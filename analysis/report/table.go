@@ -27,10 +27,13 @@ func WriteTable(w io.Writer, r Run, width int) error {
 	e := &r.Estimates
 	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", plural(int64(e.Leagues), "league"),
 		plural(int64(len(e.Players)), "strategy"), plural(int64(r.Plan.Legs), "leg"), r.Plan.Draw, r.Plan.Seed)
+	if e.Level != analysis.DefaultLevel {
+		head += fmt.Sprintf(", intervals at %s %%", strconv.FormatFloat(100*e.Level, 'g', 6, 64))
+	}
 	buf.WriteString(wrap(head, width) + "\n\n")
 	renderColumns(&buf, r.columns(), width)
 	buf.WriteByte('\n')
-	for _, line := range slices.Concat([]string{r.verdict()}, r.rankingLines(), r.faultLines(), r.factLines()) {
+	for _, line := range slices.Concat([]string{r.verdict()}, r.rankingLines(), r.faultLines(), r.factLines(), AssertionLines(r.Assertions)) {
 		buf.WriteString(wrap(line, width) + "\n")
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {

@@ -99,7 +99,10 @@ func (r Run) faultLines() []string {
 
 // factLines say what was played, and how to know it again.
 func (r Run) factLines() []string {
-	played := fmt.Sprintf("%s in %.1f s", plural(r.Estimates.Matches, "match"), r.Facts.Seconds)
+	played := plural(r.Estimates.Matches, "match")
+	if r.Facts.Seconds > 0 {
+		played += fmt.Sprintf(" in %.1f s", r.Facts.Seconds)
+	}
 	if rate := r.Facts.MatchesPerSecond; rate > 0 && !math.IsInf(rate, 0) {
 		played += fmt.Sprintf(", %s a second", grouped(int64(rate)))
 	}

@@ -21,6 +21,7 @@ func newApp(p *process) *cli.App {
 		ErrWriter: p.stderr,
 		Commands: []*cli.Command{
 			experimentCommand(p),
+			analyzeCommand(p),
 			strategiesCommand(p),
 			matchCommand(p),
 			replayCommand(p),

@@ -16,6 +16,9 @@ const (
 	exitUsage    = 2 // the command line is wrong
 	exitStrategy = 3 // a strategy does not load, or did not pass its check
 	exitStopped  = 4 // interrupted; what was complete is kept
+
+	exitRefuted   = 5 // an assertion is refuted
+	exitUndecided = 6 // no assertion is refuted, but one is not decided with these leagues
 )
 
 // usageError is a mistake in the command line, with what to do about it.
@@ -71,6 +74,10 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
 		return exitStopped
+	case errors.Is(err, errRefuted):
+		return exitRefuted
+	case errors.Is(err, errUndecided):
+		return exitUndecided
 	case errors.As(err, &strategy), errors.Is(err, errCheckFailed):
 		return exitStrategy
 	case errors.As(err, &usage):

@@ -40,6 +40,7 @@ func experimentCommand(p *process) *cli.Command {
 			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to go on with, or to extend with a larger --runs"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "run again whenever a script of the field changes"},
 			formatFlag("table, json or csv"),
+			assertFlag(),
 			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
 		}, catalogFlags()...),
 		Action: func(c *cli.Context) error { return experiment(p, c) },

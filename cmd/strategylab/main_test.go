@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"testing"
@@ -31,8 +33,23 @@ func TestScript(t *testing.T) {
 			"digest":   sameDigest,
 			"truncate": truncate,
 			"anyof":    anyOf,
+			"code":     exitsWith,
 		},
 	})
+}
+
+// exitsWith runs a command that must end with an exit code: code N PROGRAM ARG...
+func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
 }
 
 // sameDigest compares the digests of JSON documents: digest FILE FILE...

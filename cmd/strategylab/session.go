@@ -49,6 +49,9 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if err != nil {
 		return nil, err
 	}
+	if _, err := newJudge(e.c, plan); err != nil {
+		return nil, err // before there is a folder
+	}
 	dir, err := results.Create(e.p.path(out), plan)
 	if err != nil {
 		if errors.Is(err, results.ErrExists) {
@@ -152,7 +155,7 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 		return run, &reported{errStopped}
 	}
 	e.note("results in %s; the same again: --seed %d", out, run.Plan.Seed)
-	return run, nil
+	return run, verdictOn(run)
 }
 
 func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory) (*report.Run, error) {
@@ -161,7 +164,12 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := experiments.Resume(plan, dir.Leagues(), accumulate{acc})
+	judging, err := newJudge(e.c, plan)
+	if err != nil {
+		return nil, err
+	}
+	sinks := experiments.Tee(accumulate{acc}, judging)
+	prefix, err := experiments.Resume(plan, dir.Leagues(), sinks)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +183,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	}
 	before, began := prefix.Leagues(), e.p.now()
 	progress := startProgress(bar, e.p.columns, e.p.now, before, plan.Runs)
-	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, accumulate{acc}, progress),
+	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, progress),
 		experiments.Options{Workers: e.workersFor(plan), After: prefix})
 	progress.stop()
 	seconds := e.p.now().Sub(began).Seconds()
@@ -184,6 +192,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 		facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
 	run := estimated(plan, acc, analysis.DefaultLevel, facts)
+	judge(&run, judging, acc)
 	return &run, err
 }
 
@@ -218,12 +227,10 @@ func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Dr
 	return d, d.Messages, nil
 }
 
-// print writes the report in the format that was asked for.
+// print writes the report in the format that was asked for, and beside the
+// results what has no place in it.
 func (e *experimentRun) print(run report.Run, dir string) error {
-	switch e.format {
-	case "json":
-		return report.WriteJSON(e.p.stdout, run.Document())
-	case "csv":
+	if e.format == "csv" {
 		var pairs bytes.Buffer
 		if err := report.WritePairsCSV(&pairs, run); err != nil {
 			return err
@@ -231,12 +238,6 @@ func (e *experimentRun) print(run report.Run, dir string) error {
 		if err := disk.WriteFile(filepath.Join(dir, "pairs.csv"), pairs.Bytes(), 0o644); err != nil {
 			return err
 		}
-		return report.WritePlayersCSV(e.p.stdout, run)
-	default:
-		width := 0
-		if e.p.terminal {
-			width = e.p.columns
-		}
-		return report.WriteTable(e.p.stdout, run, width)
 	}
+	return e.show(run)
 }

@@ -62,7 +62,7 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 	}
 	watch := cat.Watch(field)
 	run, err := e.freshWith(ctx, field, out)
-	return run, watch, err
+	return run, watch, withoutVerdict(err)
 }
 
 // await returns when something has changed.

@@ -1,0 +1,281 @@
+package assert
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Verdict says what an experiment has shown about an assertion.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Undecided Verdict = iota // these leagues are too few to tell
+	Holds
+	Refuted
+)
+
+// String returns "undecided", "holds" or "refuted".
+func (v Verdict) String() string { return [...]string{"undecided", "holds", "refuted"}[v] }
+
+// Outcome is an assertion with its verdict and what that rests on.
+type Outcome struct {
+	Text    string
+	Verdict Verdict
+	Counted bool   // the value is a count, not an estimate
+	Of      string // what was compared with Bound: "mine.adjusted - random.adjusted"
+	Op      string
+	Bound   float64
+	Value   analysis.Estimate // of it; the interval of a count is the count
+	Level   float64           // of the interval, after the correction for several assertions
+	Paired  bool              // computed within each league
+	Note    string            // what one should know of it; may be empty
+}
+
+// Judge judges assertions about one plan. Feed it each league once, in any
+// order. It is for one goroutine at a time.
+type Judge struct {
+	assertions []Assertion
+	scorer     *analysis.Scorer
+	joint      *analysis.Joint
+	fields     map[string]int // field indices by name
+	columns    []column
+	values     []int64
+}
+
+// column is where a player's quantity stands in the joint: part and base.
+type column struct {
+	player   int
+	quantity analysis.Quantity
+}
+
+// NewJudge reads assertions about the players of a plan. Mistakes in them are
+// *Errors.
+func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
+	j := &Judge{fields: map[string]int{}}
+	names := make([]string, len(plan.Field))
+	for i, f := range plan.Field {
+		names[i], j.fields[f.Name] = f.Name, i
+	}
+	for _, text := range texts {
+		a, err := Parse(text, names)
+		if err != nil {
+			return nil, err
+		}
+		j.assertions = append(j.assertions, a)
+		d := a.difference()
+		if d.terms[0].ref.Measure.Counted || len(d.terms) == 1 {
+			continue // the estimates have it
+		}
+		for _, t := range d.terms {
+			j.column(t.ref)
+		}
+	}
+	var err error
+	if j.scorer, err = analysis.NewScorer(plan); err != nil {
+		return nil, err
+	}
+	j.joint = analysis.NewJoint(2 * len(j.columns))
+	j.values = make([]int64, 2*len(j.columns))
+	return j, nil
+}
+
+// column returns the index of the part of a measure; the base stands after it.
+func (j *Judge) column(r Ref) int {
+	c := column{j.fields[r.Player], r.Measure.Quantity}
+	for i, have := range j.columns {
+		if have == c {
+			return 2 * i
+		}
+	}
+	j.columns = append(j.columns, c)
+	return 2 * (len(j.columns) - 1)
+}
+
+// Append looks at one league.
+func (j *Judge) Append(l *results.League) error {
+	if len(j.columns) == 0 {
+		return nil
+	}
+	if err := j.scorer.Score(l); err != nil {
+		return fmt.Errorf("judge assertions: %w", err)
+	}
+	for i, c := range j.columns {
+		j.values[2*i], j.values[2*i+1] = j.scorer.Value(c.quantity, c.player)
+	}
+	j.joint.Add(j.values)
+	return nil
+}
+
+// Outcomes judges all assertions. estimates must return those of the leagues
+// that were appended, at the level it is given. The chance that any verdict is
+// wrong is at most 1-level.
+func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level float64) []Outcome {
+	if len(j.assertions) == 0 {
+		return nil
+	}
+	estimated := 0
+	for _, a := range j.assertions {
+		if d := a.difference(); !d.terms[0].ref.Measure.Counted {
+			estimated++
+		}
+	}
+	each := 1 - (1-level)/float64(max(1, estimated))
+	e := estimates(each)
+	list := make([]Outcome, len(j.assertions))
+	for i, a := range j.assertions {
+		list[i] = j.outcome(&a, &e)
+	}
+	return list
+}
+
+func (j *Judge) outcome(a *Assertion, e *analysis.Estimates) Outcome {
+	d := a.difference()
+	bound := new(big.Rat).Neg(d.constant)
+	o := Outcome{Text: a.Text, Of: d.String(), Op: a.Op}
+	o.Bound, _ = bound.Float64()
+	if d.terms[0].ref.Measure.Counted {
+		o.Counted = true
+		count := j.counted(d, e)
+		value, _ := count.Float64()
+		o.Value = analysis.Estimate{Estimate: value, Low: value, High: value}
+		o.Verdict = Refuted
+		if compare(count.Cmp(bound), a.Op) {
+			o.Verdict = Holds
+		}
+		return o
+	}
+	o.Level = e.Level
+	o.Value, o.Paired = j.estimated(d, e)
+	o.Verdict = decide(o.Value, o.Op, o.Bound)
+	o.Note = note(&o, e)
+	return o
+}
+
+func (j *Judge) counted(d linear, e *analysis.Estimates) *big.Rat {
+	total := new(big.Rat)
+	for _, t := range d.terms {
+		n := t.ref.Measure.count(&e.Players[j.fields[t.ref.Player]])
+		total.Add(total, new(big.Rat).Mul(t.coefficient, new(big.Rat).SetInt64(n)))
+	}
+	return total
+}
+
+// compare says whether a number that compares so with the bound fulfils op.
+func compare(sign int, op string) bool {
+	switch op {
+	case "<":
+		return sign < 0
+	case "<=":
+		return sign <= 0
+	case ">":
+		return sign > 0
+	case ">=":
+		return sign >= 0
+	}
+	return sign == 0
+}
+
+// estimated returns the interval of a combination, and whether it was computed
+// within leagues. One quantity of one player has the interval that the report
+// gives it.
+func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, bool) {
+	if len(d.terms) == 1 {
+		t := d.terms[0]
+		v := t.ref.Measure.Quantity.Of(&e.Players[j.fields[t.ref.Player]])
+		f, _ := t.coefficient.Float64()
+		v = analysis.Estimate{Estimate: f * v.Estimate, Low: f * v.Low, High: f * v.High}
+		if f < 0 {
+			v.Low, v.High = v.High, v.Low
+		}
+		return v, false
+	}
+	var terms []analysis.Term
+	low, high := 0.0, 0.0
+	for _, t := range d.terms {
+		part := j.column(t.ref)
+		terms = append(terms, analysis.Term{Coefficient: t.coefficient, Part: part, Base: part + 1})
+		f, _ := t.coefficient.Float64()
+		l, h := j.scorer.Range(t.ref.Measure.Quantity)
+		if f < 0 {
+			l, h = h, l
+		}
+		low += float64(f * l)
+		high += float64(f * h)
+	}
+	return j.joint.Combine(terms...).Interval(e.Level, low, high), true
+}
+
+// decide judges by the whole interval. An interval never shows that two numbers
+// are equal.
+func decide(v analysis.Estimate, op string, bound float64) Verdict {
+	var holds, refuted bool
+	switch op {
+	case ">":
+		holds, refuted = v.Low > bound, v.High <= bound
+	case ">=":
+		holds, refuted = v.Low >= bound, v.High < bound
+	case "<":
+		holds, refuted = v.High < bound, v.Low >= bound
+	case "<=":
+		holds, refuted = v.High <= bound, v.Low > bound
+	default:
+		refuted = v.Low > bound || v.High < bound
+	}
+	switch {
+	case !v.Defined():
+		return Undecided
+	case holds:
+		return Holds
+	case refuted:
+		return Refuted
+	}
+	return Undecided
+}
+
+func note(o *Outcome, e *analysis.Estimates) string {
+	switch {
+	case !o.Value.Defined():
+		return "nothing was measured"
+	case o.Op == "==" && o.Verdict == Undecided:
+		return "that an estimate equals a number can be refuted, but never shown"
+	case o.Paired && e.NothingToRank():
+		return "two players and a fair draw: both expect the same"
+	case o.Verdict == Undecided && e.Leagues >= 2:
+		return more(o, e.Leagues)
+	}
+	return ""
+}
+
+// more says how many leagues would settle the matter, if the estimate stays
+// where it is.
+func more(o *Outcome, leagues int) string {
+	gap := math.Abs(o.Value.Estimate - o.Bound)
+	half := max(o.Value.Estimate-o.Value.Low, o.Value.High-o.Value.Estimate)
+	if gap == 0 || half/gap > 100 {
+		return "far too close to tell"
+	}
+	const digits = 100 // two, rounded up: it is a guess
+	n := float64(leagues) * half * half / (gap * gap)
+	unit := max(1, math.Pow(10, math.Ceil(math.Log10(n/digits))))
+	return fmt.Sprintf("about %.0f leagues would tell, if the estimate stays", math.Ceil(n/unit)*unit)
+}
+
+// Conclude is the verdict on all of them together: refuted if one is, otherwise
+// undecided if one is.
+func Conclude(list []Outcome) Verdict {
+	all := Holds
+	for _, o := range list {
+		switch {
+		case o.Verdict == Refuted:
+			return Refuted
+		case o.Verdict == Undecided:
+			all = Undecided
+		}
+	}
+	return all
+}

@@ -1,0 +1,208 @@
+package assert_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// play returns a plan and leagues in which player i says even with chance
+// even[i]; the last one fails in every tenth match.
+func play(t *testing.T, names []string, even []float64, leagues int) (results.Plan, []results.League) {
+	t.Helper()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 4, Seed: 1, Draw: game.FairDraw().String(), Transport: "direct"}
+	for _, n := range names {
+		plan.Field = append(plan.Field, results.Entrant{Name: n})
+	}
+	sched, err := game.NewSchedule(len(names), plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	list := make([]results.League, leagues)
+	for k := range list {
+		l := &list[k]
+		l.Index, l.Seats = k, game.Seats(1, k, len(names))
+		for i, p := range sched.Matches() {
+			side := func(seat int) game.Side {
+				f := l.Seats[seat]
+				s := game.Side{Choice: game.Odd}
+				if r.Float64() < even[f] {
+					s.Choice = game.Even
+				}
+				if f == len(names)-1 && i%10 == 0 {
+					s.Fault = game.FaultError
+				}
+				return s
+			}
+			m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
+			if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
+				m.Number = int32(1 + r.IntN(10))
+			}
+			l.Matches = append(l.Matches, m)
+		}
+	}
+	return plan, list
+}
+
+func judged(t *testing.T, plan results.Plan, leagues []results.League, texts ...string) ([]assert.Outcome, *analysis.Accumulator) {
+	t.Helper()
+	j, err := assert.NewJudge(plan, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range leagues {
+		if err := j.Append(&leagues[i]); err != nil {
+			t.Fatal(err)
+		}
+		if err := acc.Add(leagues[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return j.Outcomes(acc.Estimates, 0.95), acc
+}
+
+var (
+	names = []string{"odd", "even", "coin", "coin-2", "my strat"}
+	evens = []float64{0, 1, 0.5, 0.5, 0.9}
+)
+
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	plan, leagues := play(t, names, evens, 400)
+	for _, c := range []struct {
+		text string
+		want assert.Verdict
+	}{
+		{"odd.adjusted > coin.adjusted", assert.Holds},
+		{"odd.adjusted < coin.adjusted", assert.Refuted},
+		{"odd.adjusted > coin.adjusted + 1", assert.Refuted},
+		{"coin.adjusted > coin-2.adjusted", assert.Undecided},
+		{"coin.adjusted - coin-2.adjusted < 0.1", assert.Holds},
+		{"2 * odd.adjusted > coin.adjusted + coin-2.adjusted", assert.Holds},
+		{"odd.win_rate > 0.3", assert.Holds},
+		{"odd.win_rate > 0.9", assert.Refuted},
+		{"1 - odd.win_rate < 0.7", assert.Holds},
+		{"coin.differ == 0.5", assert.Undecided},
+		{"odd.differ == 0.5", assert.Refuted},
+		{"odd.rank < coin.rank", assert.Holds},
+		{`"my strat".technical_losses == 0`, assert.Refuted},
+		{`"my strat".technical_losses > 0`, assert.Holds},
+		{"odd.technical_losses == 0", assert.Holds},
+		{"odd.wins + odd.draws + odd.losses == odd.matches", assert.Holds},
+		{"odd.matches == 6400", assert.Holds},
+		{"odd.champion_share >= 0", assert.Holds},
+	} {
+		outcomes, _ := judged(t, plan, leagues, c.text)
+		if o := outcomes[0]; o.Verdict != c.want {
+			t.Errorf("%s: %s, want %s (%+v)", c.text, o.Verdict, c.want, o)
+		}
+	}
+}
+
+// The interval of a difference of points is that of the paired comparison, which
+// package analysis computes on another way.
+func TestDifferenceIsThePairedComparison(t *testing.T) {
+	t.Parallel()
+	plan, leagues := play(t, names, evens, 100)
+	for _, c := range []struct {
+		measure string
+		points  analysis.Measure
+	}{{"adjusted", analysis.AdjustedPoints}, {"points", analysis.RawPoints}} {
+		outcomes, acc := judged(t, plan, leagues, fmt.Sprintf("odd.%[1]s > coin.%[1]s", c.measure))
+		got, found := outcomes[0], false
+		for _, d := range acc.Compare(c.points, 0.95) {
+			sign := 1.0
+			switch {
+			case names[d.A] == "odd" && names[d.B] == "coin":
+			case names[d.A] == "coin" && names[d.B] == "odd":
+				sign = -1
+			default:
+				continue
+			}
+			found = true
+			want := []float64{sign * d.Difference.Estimate, sign * d.Difference.Low, sign * d.Difference.High}
+			if sign < 0 {
+				want[1], want[2] = want[2], want[1]
+			}
+			for i, x := range []float64{got.Value.Estimate, got.Value.Low, got.Value.High} {
+				if math.Abs(x-want[i]) > 1e-9 {
+					t.Errorf("%s: %v, want %v", c.measure, got.Value, want)
+				}
+			}
+		}
+		if !found || !got.Paired {
+			t.Errorf("%s: found %v, outcome %+v", c.measure, found, got)
+		}
+	}
+}
+
+func TestSeveralAreCorrected(t *testing.T) {
+	t.Parallel()
+	plan, leagues := play(t, names, evens, 100)
+	alone, _ := judged(t, plan, leagues, "odd.adjusted > 1.2")
+	five, _ := judged(t, plan, leagues, "odd.adjusted > 1.2", "odd.rank < 5", "coin.points > 1", "odd.wins > 1",
+		"coin.points > coin-2.points", "even.rank < coin.rank")
+	if alone[0].Level != 0.95 || math.Abs(five[0].Level-0.99) > 1e-12 {
+		t.Errorf("levels %v and %v, want 0.95 and 0.99: counts need no correction", alone[0].Level, five[0].Level)
+	}
+	if five[0].Value.Width() <= alone[0].Value.Width() {
+		t.Error("the corrected interval is no wider")
+	}
+}
+
+func TestConclude(t *testing.T) {
+	t.Parallel()
+	list := func(vs ...assert.Verdict) (out []assert.Outcome) {
+		for _, v := range vs {
+			out = append(out, assert.Outcome{Verdict: v})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		list []assert.Outcome
+		want assert.Verdict
+	}{
+		{nil, assert.Holds},
+		{list(assert.Holds, assert.Holds), assert.Holds},
+		{list(assert.Holds, assert.Undecided), assert.Undecided},
+		{list(assert.Undecided, assert.Refuted, assert.Holds), assert.Refuted},
+	} {
+		if got := assert.Conclude(c.list); got != c.want {
+			t.Errorf("%v: %v, want %v", c.list, got, c.want)
+		}
+	}
+}
+
+func TestFewLeagues(t *testing.T) {
+	t.Parallel()
+	plan, leagues := play(t, names, evens, 1)
+	for n := range 2 {
+		outcomes, _ := judged(t, plan, leagues[:n], "odd.adjusted > coin.adjusted", "odd.win_rate > 0.3")
+		for _, o := range outcomes {
+			if o.Verdict != assert.Undecided {
+				t.Errorf("after %d leagues %s %s", n, o.Text, o.Verdict)
+			}
+		}
+	}
+}
+
+func TestNoteSaysHowManyLeaguesItTakes(t *testing.T) {
+	t.Parallel()
+	plan, leagues := play(t, names, evens, 30)
+	outcomes, _ := judged(t, plan, leagues, "odd.points > coin.points + 0.1")
+	if o := outcomes[0]; o.Verdict == assert.Undecided && !strings.Contains(o.Note, "leagues would tell") && !strings.Contains(o.Note, "too close") {
+		t.Errorf("note %q of %+v", o.Note, o)
+	}
+}

@@ -1,0 +1,148 @@
+package analysis_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// The hours of sleep gained by ten patients under two drugs (Student, Biometrika
+// 6 (1908), 1-25), in tenths and raised by 100 to be positive. R has them as
+// "sleep"; the results below are what its documentation prints for
+// t.test(extra ~ group) and t.test(Pair(extra.1, extra.2) ~ 1).
+var (
+	drug1 = []int64{107, 84, 98, 88, 99, 134, 137, 108, 100, 120}
+	drug2 = []int64{119, 108, 111, 101, 99, 144, 155, 116, 146, 134}
+)
+
+const ten = 10 // the base that makes tenths hours
+
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s is %.10g, want %.10g", what, got, want)
+	}
+}
+
+func columns(lists ...[]int64) *analysis.Joint {
+	j := analysis.NewJoint(len(lists) + 1)
+	for i := range lists[0] {
+		row := make([]int64, 0, len(lists)+1)
+		for _, l := range lists {
+			row = append(row, l[i])
+		}
+		j.Add(append(row, ten))
+	}
+	return j
+}
+
+func TestPairedAgainstStudent(t *testing.T) {
+	t.Parallel()
+	j := columns(drug1, drug2)
+	s := j.Combine(
+		analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 2},
+		analysis.Term{Coefficient: big.NewRat(-1, 1), Part: 1, Base: 2},
+	)
+	e := s.Interval(0.95, -100, 100)
+	near(t, "mean difference", e.Estimate, -1.58, 1e-12)
+	near(t, "t", s.Mean/s.StandardError(), -4.0621, 5e-5)
+	near(t, "p", s.Zero(100), 0.002833, 5e-7)
+	near(t, "low", e.Low, -2.4598858, 5e-8)
+	near(t, "high", e.High, -0.7001142, 5e-8)
+}
+
+func TestWelchAgainstStudentsData(t *testing.T) {
+	t.Parallel()
+	one := func(values []int64) analysis.Sample {
+		return columns(values).Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
+	}
+	e, p := analysis.Welch(one(drug2), one(drug1), 0.95, -100, 100)
+	near(t, "difference", e.Estimate, -1.58, 1e-12)
+	near(t, "p", p, 0.07939, 5e-6)
+	near(t, "low", e.Low, -3.3654832, 5e-8)
+	near(t, "high", e.High, 0.2054832, 5e-8)
+}
+
+// A ratio of sums with its standard error, from the residuals written out.
+func TestRatioFromResiduals(t *testing.T) {
+	t.Parallel()
+	part, base := []int64{3, 5, 2, 8, 4}, []int64{10, 12, 9, 15, 8}
+	j := analysis.NewJoint(2)
+	var sumPart, sumBase float64
+	for i := range part {
+		j.Add([]int64{part[i], base[i]})
+		sumPart += float64(part[i])
+		sumBase += float64(base[i])
+	}
+	r := sumPart / sumBase
+	var squares float64
+	for i := range part {
+		d := float64(part[i]) - r*float64(base[i])
+		squares += d * d
+	}
+	n := 5.0
+	want := math.Sqrt(squares/(n-1)/n) / (sumBase / n)
+	s := j.Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
+	near(t, "ratio", s.Mean, r, 1e-15)
+	near(t, "standard error", s.StandardError(), want, 1e-15)
+}
+
+func TestWelchWhereNothingVaries(t *testing.T) {
+	t.Parallel()
+	constant := func(mean float64, leagues int) analysis.Sample {
+		return analysis.Sample{Leagues: leagues, Mean: mean, Constant: true}
+	}
+	for _, c := range []struct {
+		name    string
+		a, b    analysis.Sample
+		evident bool
+	}{
+		{"equal", constant(0.5, 1000), constant(0.5, 1000), false},
+		{"far apart, many leagues", constant(0, 1000), constant(1, 1000), true},
+		{"apart, two leagues", constant(0.4, 2), constant(0.6, 2), false},
+		{"one varies", constant(0.5, 1000), analysis.Sample{Leagues: 1000, Mean: 0.9, Variance: 0.01}, true},
+		{"one league", constant(0, 1), constant(1, 1000), false},
+		{"no league", analysis.Sample{Mean: math.NaN()}, constant(1, 1000), false},
+	} {
+		e, p := analysis.Welch(c.a, c.b, 0.95, 0, 1)
+		excludes := e.Low > 0 || e.High < 0
+		if excludes != c.evident || (p <= 0.05) != c.evident {
+			t.Errorf("%s: interval %v to %v, p %v", c.name, e.Low, e.High, p)
+		}
+		if p < 0 || p > 1 || e.Low < -1 || e.High > 1 {
+			t.Errorf("%s: out of range: %v, p %v", c.name, e, p)
+		}
+	}
+}
+
+// What a scorer says of single leagues has the accumulator's estimates as means.
+func TestScorerAgreesWithTheEstimates(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []float64{0, 0.05} {
+		bots := []bot{{even: 0.5, mood: 0.1}, {even: 0.9}, {even: 0.2, fault: fault, kind: game.FaultError}, {even: 0.5}, {even: 0.5}}
+		w := newWorld(t, "", 3, bots...)
+		leagues := w.leagues(7, 300)
+		e := analyse(t, w.plan, leagues).Estimates(0.95)
+		scorer, err := analysis.NewScorer(w.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range analysis.Quantities() {
+			for i := range e.Players {
+				j := analysis.NewJoint(2)
+				for k := range leagues {
+					if err := scorer.Score(&leagues[k]); err != nil {
+						t.Fatal(err)
+					}
+					part, base := scorer.Value(q, i)
+					j.Add([]int64{part, base})
+				}
+				s := j.Combine(analysis.Term{Coefficient: big.NewRat(1, 1), Part: 0, Base: 1})
+				near(t, q.String(), s.Mean, q.Of(&e.Players[i]).Estimate, 1e-9)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Quantity is something that every player has of every league, and whose mean
+// over leagues an experiment estimates.
+type Quantity uint8
+
+// The quantities. Points, rates and shares are per match; a rank is a place by
+// raw points, those level sharing their places.
+const (
+	Adjusted Quantity = iota // adjusted points
+	Points                   // raw points
+	WinRate
+	AdjustedWinRate
+	Differ // share of differing choices among the matches decided by choices
+	ChampionShare
+	Rank
+	quantities // how many there are
+)
+
+// String returns the name that the JSON document has for it: "win_rate".
+func (q Quantity) String() string {
+	return [quantities]string{"adjusted", "points", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank"}[q]
+}
+
+// Quantities returns all of them, the one to compare strategies on first.
+func Quantities() []Quantity {
+	list := make([]Quantity, quantities)
+	for i := range list {
+		list[i] = Quantity(i)
+	}
+	return list
+}
+
+// Of returns the estimate of a quantity that a player's report holds.
+func (q Quantity) Of(p *Player) Estimate {
+	return [quantities]Estimate{p.Adjusted, p.Points, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank}[q]
+}
+
+// titleParts is what a league's title is divided into: a multiple of all
+// numbers up to 20. If more than 20 players are level at the top, a share of it
+// is rounded in the ninth digit.
+const titleParts = 232_792_560
+
+// Scorer tells what each player did in single leagues: the values of which the
+// estimates of an [Accumulator] are means. It is for one goroutine at a time.
+type Scorer struct {
+	acc       *Accumulator
+	technical bool
+}
+
+// NewScorer returns a scorer for the leagues of a plan. It fails as
+// [NewAccumulator] does.
+func NewScorer(plan results.Plan) (*Scorer, error) {
+	acc, err := NewAccumulator(plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Scorer{acc: acc}, nil
+}
+
+// Players is how many players the plan has.
+func (s *Scorer) Players() int { return len(s.acc.players) }
+
+// Score looks at one league; what the other methods say is then about that
+// league, until the next. A record that does not fit the plan is an error.
+func (s *Scorer) Score(l *results.League) error {
+	a := s.acc
+	if err := a.tallyLeague(*l); err != nil {
+		return fmt.Errorf("score league %d: %w", l.Index, err)
+	}
+	a.foldPairs(l.Seats)
+	for i := range a.league.players {
+		a.league.raw[i] = a.league.players[i].raw
+	}
+	s.technical = s.technical || a.league.technical
+	return nil
+}
+
+// Count is how a player's matches in the league ended. Technical losses are
+// among the losses.
+type Count struct {
+	Matches, Wins, Draws, Losses, TechnicalLosses int64
+}
+
+// Count returns how the matches of a player, by field index, ended.
+func (s *Scorer) Count(player int) Count {
+	t := &s.acc.league.players[player]
+	return Count{
+		Matches: s.acc.games, Wins: t.wins, Draws: t.draws, Losses: s.acc.games - t.wins - t.draws, TechnicalLosses: t.technical,
+	}
+}
+
+// Value returns a player's value in the league as a fraction part/base, neither
+// negative. The base is the same in all leagues, but for [Differ] in leagues
+// with technical losses: there it is the number of matches that choices decided,
+// which may be 0.
+func (s *Scorer) Value(q Quantity, player int) (part, base int64) {
+	t := &s.acc.league.players[player]
+	switch q {
+	case Adjusted:
+		return t.adj, s.acc.games * s.acc.unit
+	case Points:
+		return t.raw, s.acc.games
+	case WinRate:
+		return t.wins, s.acc.games
+	case AdjustedWinRate:
+		return t.adjWins, s.acc.games * s.acc.unit
+	case Differ:
+		return t.differ, t.clean
+	case ChampionShare:
+		above, level := s.place(player)
+		if above > 0 {
+			return 0, titleParts
+		}
+		return titleParts / level, titleParts
+	default: // Rank
+		above, level := s.place(player)
+		return 2*above + level + 1, 2
+	}
+}
+
+// place returns how many players have more raw points in the league, and how
+// many have as many, the player included.
+func (s *Scorer) place(player int) (above, level int64) {
+	for _, x := range s.acc.league.raw {
+		switch own := s.acc.league.raw[player]; {
+		case x > own:
+			above++
+		case x == own:
+			level++
+		}
+	}
+	return above, level
+}
+
+// Range returns what a quantity lies between in the leagues seen so far.
+func (s *Scorer) Range(q Quantity) (low, high float64) {
+	r := span{0, 1}
+	switch q {
+	case Adjusted:
+		r = s.acc.adjustedPoints(s.technical)
+	case Points:
+		r = span{0, game.WinPoints}
+	case AdjustedWinRate:
+		r = s.acc.adjustedWin(s.technical)
+	case Rank:
+		r = span{1, float64(s.Players())}
+	}
+	return r.low, r.high
+}

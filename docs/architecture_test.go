@@ -35,8 +35,13 @@ var may = map[string][]string{
 	"host/referee":            {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies"},
 
+	"plugins/internal/strategypb": {},
+	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
+	"plugins":                     {"plugins/internal/strategypb", "plugins/internal/wire", "strategies", "strategies/batch", "strategies/budget"},
+
 	// floor 3: what puts them to use
 	"strategies/catalog": {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/luascript", "strategies/jsscript"},
+	"plugins/isolate":    {"plugins", "strategies", "strategies/budget", "strategies/catalog"},
 	"experiments":        {"host/game", "host/results"},
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
@@ -62,7 +67,8 @@ var may = map[string][]string{
 var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/yuin/gopher-lua", "strategies/luascript", "the script API is the same in every language; Lua is a detail of one runtime"},
 	{"github.com/dop251/goja", "strategies/jsscript", "the script API is the same in every language; goja is a detail of one runtime"},
-	{"github.com/hashicorp/go-plugin", "plugins", "a strategy is a Factory; that it runs in another process is a detail of plugins"},
+	{"github.com/hashicorp", "plugins", "a strategy is a Factory; that it runs in another process is a detail of plugins"},
+	{"google.golang.org", "plugins", "gRPC is how a plugin is spoken to, and nothing else"},
 	{"gonum.org/v1/gonum", "analysis", "numbers with uncertainty are made in one place and handed on as values"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
@@ -85,7 +91,8 @@ var unreachable = []struct {
 // initialises says which package may have an init function, and why: there is
 // no other way.
 var initialises = map[string]string{
-	"strategies/jsscript": "goja compiles regular expressions with the match timeout that regexp2 keeps in a variable of its own",
+	"plugins/internal/strategypb": "generated code registers its messages",
+	"strategies/jsscript":         "goja compiles regular expressions with the match timeout that regexp2 keeps in a variable of its own",
 }
 
 // clockless packages take no clock and no unseeded randomness, so that the
@@ -93,4 +100,9 @@ var initialises = map[string]string{
 var clockless = []string{
 	"host/game", "host/results", "host/protocol", "strategies", "strategies/batch", "strategies/builtin", "strategies/script", "strategies/luascript",
 	"strategies/jsscript", "strategies/strategytest", "strategies/catalog", "experiments", "experiments/arena", "analysis", "analysis/sequential", "analysis/report",
+}
+
+// processes are the files besides main.go that may touch the process, and why.
+var processes = map[string]string{
+	"plugins/serve.go": "Serve is the whole of an author's main",
 }

@@ -21,6 +21,9 @@ var (
 	ErrBudget = errors.New("ran out of its budget")
 	// ErrCrashed is the death of the process that a strategy runs in.
 	ErrCrashed = errors.New("process exited")
+	// ErrPutAside is the refusal to go on with a strategy that has failed too
+	// often in this run.
+	ErrPutAside = errors.New("put aside for the rest of the run")
 )
 
 // Op is what a strategy was doing when it failed.
@@ -70,6 +73,8 @@ func FaultOf(err error) game.Fault {
 	switch {
 	case err == nil:
 		return game.NoFault
+	case errors.Is(err, ErrPutAside):
+		return game.FaultQuarantined
 	case errors.Is(err, ErrInvalidChoice):
 		return game.FaultInvalid
 	case errors.Is(err, ErrBudget):

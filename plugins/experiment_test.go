@@ -1,0 +1,53 @@
+package plugins_test
+
+import (
+	"testing"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// nobody takes the leagues of a run.
+type nobody struct{}
+
+func (nobody) Append(*results.League) error { return nil }
+
+func plan(runs, legs int, factories []strategies.Factory) results.Plan {
+	p := results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: legs, Seed: 11, Draw: "uniform:1-10", Transport: "direct"}
+	for i := range factories {
+		p.Field = append(p.Field, results.Entrant{Name: string(rune('a' + i))})
+	}
+	return p
+}
+
+// played plays an experiment and returns what came of it.
+func played(tb testing.TB, p results.Plan, factories []strategies.Factory, o arena.Options, to experiments.Sink) experiments.Outcome {
+	tb.Helper()
+	a, err := arena.New(p, factories, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := experiments.Run(tb.Context(), p, a, to, experiments.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+func TestSameDigestAsInProcess(t *testing.T) {
+	t.Parallel()
+	local := named([]string{"markov-2", "frequency", "random", "mind-reader"})
+	there := open(t, plugin("markov-2", "frequency", "random", "mind-reader"))
+	p := plan(200, 10, local)
+	want := played(t, p, local, arena.Options{}, nobody{})
+	got := played(t, p, there, arena.Options{}, nobody{})
+	if got.Digest != want.Digest || !got.Reproducible {
+		t.Errorf("digest %s as a plugin (reproducible %v), %s built in", got.Digest, got.Reproducible, want.Digest)
+	}
+	mixed := []strategies.Factory{there[0], local[1], there[2], local[3]}
+	if got := played(t, p, mixed, arena.Options{Block: 7}, nobody{}); got.Digest != want.Digest {
+		t.Errorf("digest %s with two of four as plugins, %s built in", got.Digest, want.Digest)
+	}
+}

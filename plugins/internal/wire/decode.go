@@ -1,0 +1,259 @@
+package wire
+
+import (
+	"log/slog"
+	"math"
+	"strconv"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Decoder is the plugin's end of one group. It is for one goroutine at a time.
+type Decoder struct {
+	seats map[strategies.SeatID]*memory
+	ids   []matchID // by match, for those at the beginning of a schedule
+	log   func(strategies.SeatID) *slog.Logger
+}
+
+type matchID struct {
+	round, pair uint32
+	text        string
+}
+
+// mostIDs is how many ids of matches are kept. A match beyond has its id made
+// anew each time.
+const mostIDs = 1 << 14
+
+// NewDecoder returns the end of a group without seats. log makes the logger of
+// a seat whose prints somebody reads.
+func NewDecoder(log func(strategies.SeatID) *slog.Logger) *Decoder {
+	return &Decoder{seats: make(map[strategies.SeatID]*memory), log: log}
+}
+
+// Decode reads a step. out must be empty. After an error the group is of no
+// more use.
+func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
+	if err := d.open(in, out); err != nil {
+		return err
+	}
+	if in.Observe != nil {
+		if err := d.observe(in.Observe, out); err != nil {
+			return err
+		}
+	}
+	if in.Choose != nil {
+		if err := d.choose(in.Choose, out); err != nil {
+			return err
+		}
+	}
+	last := int64(0)
+	for _, delta := range in.Close {
+		last += delta
+		id, _, err := d.seat(last)
+		if err != nil {
+			return err
+		}
+		delete(d.seats, id)
+		out.Close = append(out.Close, id)
+	}
+	return nil
+}
+
+// Forget drops a seat that has ended by its failure.
+func (d *Decoder) Forget(id strategies.SeatID) { delete(d.seats, id) }
+
+func (d *Decoder) seat(at int64) (strategies.SeatID, *memory, error) {
+	if at >= 0 && at <= math.MaxUint32 {
+		if m := d.seats[strategies.SeatID(at)]; m != nil {
+			return strategies.SeatID(at), m, nil
+		}
+	}
+	return 0, nil, broken("seat %d is not open", at)
+}
+
+func (d *Decoder) open(in *strategypb.Step, out *strategies.Step) error {
+	rosters := make([]*roster, len(in.Rosters))
+	for i, r := range in.Rosters {
+		rosters[i] = newRoster(r.GetPlayers())
+	}
+	for _, o := range in.Open {
+		id := strategies.SeatID(o.GetSeat())
+		if d.seats[id] != nil {
+			return broken("seat %d is open already", id)
+		}
+		if int(o.GetRoster()) >= len(rosters) {
+			return broken("seat %d has roster %d of %d", id, o.GetRoster(), len(rosters))
+		}
+		key := game.Key{o.GetKey0(), o.GetKey1()}
+		setup := strategies.Setup{
+			ID: o.GetId(), Name: o.GetName(), Field: rosters[o.GetRoster()].players,
+			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key),
+		}
+		if setup.Name == "" {
+			setup.Name = setup.ID
+		}
+		if o.GetLog() && d.log != nil {
+			setup.Log = d.log(id)
+		}
+		d.seats[id] = &memory{roster: rosters[o.GetRoster()]}
+		out.Open = append(out.Open, strategies.OpenSeat{Seat: id, Setup: setup})
+	}
+	return nil
+}
+
+func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
+	n := len(in.Seat)
+	if len(in.How) != n || len(in.Points) != 0 && len(in.Points) != n {
+		return broken("outcomes of %d seats have %d and %d entries", n, len(in.How), len(in.Points))
+	}
+	var of *columns
+	if in.Of != nil {
+		var err error
+		if of, err = d.columns(in.Of, n); err != nil {
+			return err
+		}
+	}
+	at, numbers := int64(0), in.Number
+	for i := range n {
+		at += in.Seat[i]
+		id, m, err := d.seat(at)
+		if err != nil {
+			return err
+		}
+		where := m.turn
+		if of != nil {
+			if where, err = of.next(i, m.roster); err != nil {
+				return err
+			}
+		}
+		how := in.How[i]
+		o := strategies.Outcome{
+			Match: where.match, MatchID: where.id, Round: where.round, Opponent: where.opponent, Role: where.role,
+			Choice: game.Parity(how & parityMask), OpponentChoice: game.Parity(how >> theirsShift & parityMask),
+			Result: game.Result(how >> resultShift & resultMask), Drew: how&drewBit != 0,
+		}
+		if o.Choice > game.Odd || o.OpponentChoice > game.Odd || o.Result > game.TechnicalLoss {
+			return broken("outcome %#x of seat %d", how, id)
+		}
+		if o.Points = scored(o.Result); len(in.Points) > 0 {
+			o.Points = int(in.Points[i])
+		}
+		if o.Drew {
+			if len(numbers) == 0 {
+				return broken("too few numbers for outcomes")
+			}
+			o.Number, numbers = int(numbers[0]), numbers[1:]
+		}
+		m.standing.Add(o.Result, o.Points)
+		out.Observe = append(out.Observe, strategies.SeatOutcome{Seat: id, Outcome: o})
+	}
+	return nil
+}
+
+func (d *Decoder) choose(in *strategypb.Turns, out *strategies.Step) error {
+	n := len(in.Seat)
+	c, err := d.columns(in, n)
+	if err != nil {
+		return err
+	}
+	at, standings := int64(0), in.Standings
+	for i := range n {
+		at += in.Seat[i]
+		id, m, err := d.seat(at)
+		if err != nil {
+			return err
+		}
+		if m.turn, err = c.next(i, m.roster); err != nil {
+			return err
+		}
+		if len(standings) > 0 && int(standings[0].GetEntry()) == i {
+			s := standings[0]
+			m.standing = strategies.Standing{
+				Played: int(s.GetPlayed()), Wins: int(s.GetWins()), Draws: int(s.GetDraws()),
+				Losses: int(s.GetLosses()), Points: int(s.GetPoints()),
+			}
+			standings = standings[1:]
+		}
+		out.Choose = append(out.Choose, strategies.SeatTurn{Seat: id, Turn: strategies.Turn{
+			Match: m.turn.match, MatchID: m.turn.id, Round: m.turn.round, Opponent: m.turn.opponent, Role: m.turn.role,
+			Standing: m.standing,
+		}})
+	}
+	return nil
+}
+
+// columns reads the matches of entries, one after another.
+type columns struct {
+	d     *Decoder
+	in    *strategypb.Turns
+	names []string
+}
+
+func (d *Decoder) columns(in *strategypb.Turns, n int) (*columns, error) {
+	rounds := len(in.Round)
+	if len(in.Match) != n || len(in.Pair) != n || len(in.Opponent) != n || len(in.Role) != n || rounds != n && rounds != 1 {
+		return nil, broken("columns of %d matches have %d, %d, %d, %d and %d entries",
+			n, len(in.Match), rounds, len(in.Pair), len(in.Opponent), len(in.Role))
+	}
+	return &columns{d: d, in: in, names: in.Names}, nil
+}
+
+func (c *columns) next(i int, r *roster) (match, error) {
+	round := c.in.Round[0]
+	if len(c.in.Round) > 1 {
+		round = c.in.Round[i]
+	}
+	m := match{match: c.in.Match[i], round: int(round), role: game.Role(c.in.Role[i])}
+	if m.role > game.RoleB {
+		return m, broken("role %d", m.role)
+	}
+	var err error
+	if pair := c.in.Pair[i]; pair > 0 {
+		m.id = c.d.id(m.match, round, pair)
+	} else if m.id, err = c.name(); err != nil {
+		return m, err
+	}
+	switch o := int(c.in.Opponent[i]); {
+	case o == 0:
+	case o <= len(r.players):
+		m.opponent = r.players[o-1]
+	case o == len(r.players)+1:
+		m.opponent, err = c.name()
+	default:
+		err = broken("opponent %d of %d players", o, len(r.players))
+	}
+	return m, err
+}
+
+func (c *columns) name() (string, error) {
+	if len(c.names) == 0 {
+		return "", broken("too few names for matches")
+	}
+	s := c.names[0]
+	c.names = c.names[1:]
+	return s, nil
+}
+
+// id returns "R7M3" for pair 3 of round 7.
+func (d *Decoder) id(match uint64, round, pair uint32) string {
+	if match >= mostIDs {
+		return makeID(round, pair)
+	}
+	if n := int(match) + 1; n > len(d.ids) {
+		d.ids = append(d.ids, make([]matchID, n-len(d.ids))...)
+	}
+	e := &d.ids[match]
+	if e.round != round || e.pair != pair {
+		*e = matchID{round: round, pair: pair, text: makeID(round, pair)}
+	}
+	return e.text
+}
+
+func makeID(round, pair uint32) string {
+	b := append(make([]byte, 0, 24), 'R')
+	b = strconv.AppendUint(b, uint64(round), 10)
+	b = append(b, 'M')
+	return string(strconv.AppendUint(b, uint64(pair), 10))
+}

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Encoder is the host's end of one group. It is for one goroutine at a time.
+type Encoder struct {
+	seats   map[strategies.SeatID]*memory
+	roster  *roster // that was last used: the seats of an experiment share one
+	scratch []uint32
+}
+
+// NewEncoder returns the end of a group without seats.
+func NewEncoder() *Encoder { return &Encoder{seats: make(map[strategies.SeatID]*memory)} }
+
+// Encode writes what a step asks for. out must be empty.
+func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
+	e.open(s.Open, out)
+	if len(s.Observe) > 0 {
+		if err := e.observe(s.Observe, out); err != nil {
+			return err
+		}
+	}
+	if len(s.Choose) > 0 {
+		turns, err := e.choose(s.Choose)
+		if err != nil {
+			return err
+		}
+		out.Choose = turns
+	}
+	last := int64(0)
+	for _, id := range s.Close {
+		if _, err := e.seat(id); err != nil {
+			return err
+		}
+		out.Close = append(out.Close, int64(id)-last)
+		last = int64(id)
+		delete(e.seats, id)
+	}
+	return nil
+}
+
+// Forget drops a seat that has ended by its failure.
+func (e *Encoder) Forget(id strategies.SeatID) { delete(e.seats, id) }
+
+func (e *Encoder) seat(id strategies.SeatID) (*memory, error) {
+	if m := e.seats[id]; m != nil {
+		return m, nil
+	}
+	return nil, broken("seat %d is not open", id)
+}
+
+func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
+	e.scratch = e.scratch[:0]
+	var sent []*roster
+	for i := range opens {
+		o := &opens[i]
+		r := e.rosterOf(o.Setup.Field)
+		at := slices.Index(sent, r)
+		if at < 0 {
+			at = len(sent)
+			sent = append(sent, r)
+			out.Rosters = append(out.Rosters, &strategypb.Roster{Players: r.players})
+		}
+		e.seats[o.Seat] = &memory{roster: r}
+		open := &strategypb.Open{
+			Seat: uint32(o.Seat), Roster: uint32(at), Id: o.Setup.ID, Rounds: uint32(o.Setup.Rounds), Legs: uint32(o.Setup.Legs),
+			Key0: o.Setup.Key[0], Key1: o.Setup.Key[1], Log: o.Setup.Log != nil,
+		}
+		if o.Setup.Name != o.Setup.ID {
+			open.Name = o.Setup.Name
+		}
+		out.Open = append(out.Open, open)
+	}
+}
+
+// rosterOf returns the roster of a field of players.
+func (e *Encoder) rosterOf(field []string) *roster {
+	if e.roster == nil || !slices.Equal(e.roster.players, field) {
+		e.roster = newRoster(slices.Clone(field))
+	}
+	return e.roster
+}
+
+func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Step) error {
+	o := &strategypb.Outcomes{
+		Seat: make([]int64, 0, len(outcomes)), How: make([]byte, 0, len(outcomes)), Number: make([]int64, 0, len(outcomes)),
+	}
+	last, latest, standard := int64(0), true, true
+	for i := range outcomes {
+		id, told := outcomes[i].Seat, &outcomes[i].Outcome
+		m, err := e.seat(id)
+		if err != nil {
+			return err
+		}
+		o.Seat = append(o.Seat, int64(id)-last)
+		last = int64(id)
+		how := byte(told.Choice)&parityMask | byte(told.OpponentChoice)&parityMask<<theirsShift | byte(told.Result)&resultMask<<resultShift
+		if told.Drew {
+			how |= drewBit
+			o.Number = append(o.Number, int64(told.Number))
+		}
+		o.How = append(o.How, how)
+		standard = standard && told.Points == scored(told.Result)
+		latest = latest && m.turn == matchOf(told)
+		m.standing.Add(told.Result, told.Points)
+	}
+	if !standard {
+		for i := range outcomes {
+			o.Points = append(o.Points, int64(outcomes[i].Outcome.Points))
+		}
+	}
+	if !latest {
+		o.Of = &strategypb.Turns{}
+		for i := range outcomes {
+			m := e.seats[outcomes[i].Seat]
+			appendMatch(o.Of, m.roster, matchOf(&outcomes[i].Outcome))
+		}
+	}
+	out.Observe = o
+	return nil
+}
+
+func matchOf(o *strategies.Outcome) match {
+	return match{match: o.Match, id: o.MatchID, round: o.Round, opponent: o.Opponent, role: o.Role}
+}
+
+func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error) {
+	n := len(turns)
+	out := &strategypb.Turns{
+		Seat: make([]int64, 0, n), Match: make([]uint64, 0, n), Round: make([]uint32, 0, n),
+		Pair: make([]uint32, 0, n), Opponent: make([]uint32, 0, n), Role: make([]byte, 0, n),
+	}
+	last, oneRound := int64(0), true
+	for i := range turns {
+		id, t := turns[i].Seat, &turns[i].Turn
+		m, err := e.seat(id)
+		if err != nil {
+			return nil, err
+		}
+		out.Seat = append(out.Seat, int64(id)-last)
+		last = int64(id)
+		m.turn = match{match: t.Match, id: t.MatchID, round: t.Round, opponent: t.Opponent, role: t.Role}
+		appendMatch(out, m.roster, m.turn)
+		oneRound = oneRound && t.Round == turns[0].Turn.Round
+		if t.Standing != m.standing {
+			m.standing = t.Standing
+			out.Standings = append(out.Standings, &strategypb.Standing{
+				Entry: uint32(i), Played: int64(t.Played), Wins: int64(t.Wins), Draws: int64(t.Draws),
+				Losses: int64(t.Losses), Points: int64(t.Points),
+			})
+		}
+	}
+	if oneRound {
+		out.Round = out.Round[:1]
+	}
+	return out, nil
+}
+
+// appendMatch writes one entry of all columns but the seats'.
+func appendMatch(out *strategypb.Turns, r *roster, m match) {
+	pair := pairOf(m.id, m.round)
+	if pair == 0 {
+		out.Names = append(out.Names, m.id)
+	}
+	opponent := uint32(0)
+	if m.opponent != "" {
+		if opponent = r.index[m.opponent]; opponent == 0 {
+			opponent = uint32(len(r.players) + 1)
+			out.Names = append(out.Names, m.opponent)
+		}
+	}
+	out.Match = append(out.Match, m.match)
+	out.Round = append(out.Round, uint32(m.round))
+	out.Pair = append(out.Pair, pair)
+	out.Opponent = append(out.Opponent, opponent)
+	out.Role = append(out.Role, byte(m.role))
+}
+
+// pairOf returns 3 for the id "R7M3" of a match in round 7, and 0 for an id
+// that cannot be made again of two numbers.
+func pairOf(id string, round int) uint32 {
+	r, rest := digits(id, 'R')
+	pair, rest := digits(rest, 'M')
+	if rest != "" || pair == 0 || r == 0 || r != round {
+		return 0
+	}
+	return uint32(pair)
+}
+
+// digits reads a letter and a number without leading zeros, at most 9 digits
+// long; the number is 0 if they are not there.
+func digits(s string, letter byte) (n int, rest string) {
+	if len(s) < 2 || s[0] != letter || s[1] == '0' {
+		return 0, s
+	}
+	i := 1
+	for ; i < len(s) && i <= 9 && '0' <= s[i] && s[i] <= '9'; i++ {
+		n = 10*n + int(s[i]-'0')
+	}
+	return n, s[i:]
+}

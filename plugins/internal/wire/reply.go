@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// maxText bounds what is sent of a failure, in bytes.
+const maxText = 1000
+
+// Reply writes what came of a step at the plugin's end.
+func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
+	out.Choices = make([]byte, len(s.Choices))
+	for _, f := range s.Failed {
+		out.Failed = append(out.Failed, EncodeFailure(f))
+		if f.Op == strategies.OpChoose && f.Index < len(out.Choices) {
+			out.Choices[f.Index] = answerFailed
+		}
+		if strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
+			d.Forget(f.Seat)
+		}
+	}
+	for i, c := range s.Choices {
+		switch {
+		case out.Choices[i] == answerFailed:
+		case c == strategies.Even:
+			out.Choices[i] = answerEven
+		case c == strategies.Odd:
+			out.Choices[i] = answerOdd
+		default:
+			out.Choices[i] = answerProbability
+			out.Probability = append(out.Probability, float64(c))
+		}
+	}
+}
+
+// EncodeFailure writes the failure of one seat.
+func EncodeFailure(f strategies.SeatError) *strategypb.Failure {
+	out := &strategypb.Failure{Seat: uint32(f.Seat), Entry: uint32(f.Index), Op: opCode(f.Op)}
+	switch strategies.FaultOf(f.Err) {
+	case game.FaultInvalid:
+		out.Cause = strategypb.Failure_INVALID_CHOICE
+	case game.FaultTimeout:
+		out.Cause = strategypb.Failure_TIMEOUT
+	case game.FaultBudget:
+		out.Cause = strategypb.Failure_BUDGET
+	}
+	cause := f.Err
+	var typed *strategies.Error
+	if errors.As(f.Err, &typed) {
+		out.Source, out.Line, out.Hint = typed.Source, uint32(max(typed.Line, 0)), strategies.OneLine(typed.Hint, maxText)
+		cause = typed.Err
+	}
+	out.Text = strategies.OneLine(cause.Error(), maxText)
+	return out
+}
+
+func opCode(op strategies.Op) strategypb.Failure_Op {
+	switch op {
+	case strategies.OpStart:
+		return strategypb.Failure_START
+	case strategies.OpObserve:
+		return strategypb.Failure_OBSERVE
+	case strategies.OpLoad:
+		return strategypb.Failure_LOAD
+	}
+	return strategypb.Failure_CHOOSE
+}
+
+func opOf(code strategypb.Failure_Op) (strategies.Op, error) {
+	switch code {
+	case strategypb.Failure_START:
+		return strategies.OpStart, nil
+	case strategypb.Failure_OBSERVE:
+		return strategies.OpObserve, nil
+	case strategypb.Failure_CHOOSE:
+		return strategies.OpChoose, nil
+	case strategypb.Failure_LOAD:
+		return strategies.OpLoad, nil
+	}
+	return "", broken("failure of operation %d", code)
+}
+
+// told is an error of another process, of which only the text and the kind are
+// known.
+type told struct {
+	text string
+	kind error // what it is by errors.Is; may be nil
+}
+
+func (t *told) Error() string { return t.text }
+func (t *told) Unwrap() error { return t.kind }
+
+// DecodeFailure reads the failure of one seat; source is what its error names
+// where the plugin does not say.
+func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, error) {
+	op, err := opOf(f.GetOp())
+	if err != nil {
+		return strategies.SeatError{}, err
+	}
+	why := &told{text: strategies.OneLine(f.GetText(), maxText)}
+	if why.text == "" {
+		why.text = "it failed and does not say why"
+	}
+	switch f.GetCause() {
+	case strategypb.Failure_ERROR:
+	case strategypb.Failure_INVALID_CHOICE:
+		why.kind = strategies.ErrInvalidChoice
+	case strategypb.Failure_TIMEOUT:
+		why.kind = strategies.ErrTimeout
+	case strategypb.Failure_BUDGET:
+		why.kind = strategies.ErrBudget
+	default:
+		return strategies.SeatError{}, broken("failure of cause %d", f.GetCause())
+	}
+	e := &strategies.Error{Source: source, Op: op, Err: why, Hint: strategies.OneLine(f.GetHint(), maxText)}
+	if f.GetSource() != "" {
+		e.Source, e.Line = strategies.OneLine(f.GetSource(), maxText), int(f.GetLine())
+	}
+	return strategies.SeatError{Seat: strategies.SeatID(f.GetSeat()), Op: op, Index: int(f.GetEntry()), Err: e}, nil
+}
+
+// Decode reads the answer to a step that Encode wrote, into s.Choices and
+// s.Failed.
+func (e *Encoder) Decode(in *strategypb.StepReply, s *strategies.Step, source string) error {
+	if in.Lost != "" {
+		return fmt.Errorf("the plugin gave up the seats: %s", strategies.OneLine(in.Lost, maxText))
+	}
+	if len(in.Choices) != len(s.Choose) {
+		return broken("%d choices where %d were asked for", len(in.Choices), len(s.Choose))
+	}
+	failed := 0
+	probability := in.Probability
+	for _, b := range in.Choices {
+		c := strategies.Odd
+		switch b {
+		case answerOdd, answerFailed:
+			failed += int(b) / answerFailed
+		case answerEven:
+			c = strategies.Even
+		case answerProbability:
+			if len(probability) == 0 {
+				return broken("too few probabilities")
+			}
+			c, probability = strategies.Choice(probability[0]), probability[1:]
+		default:
+			return broken("choice %d", b)
+		}
+		s.Choices = append(s.Choices, c)
+	}
+	return e.failures(in, s, source, failed)
+}
+
+// failures reads what went wrong, and forgets the seats that it has ended.
+func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source string, expected int) error {
+	for _, f := range in.Failed {
+		se, err := DecodeFailure(f, source)
+		if err != nil {
+			return err
+		}
+		if se.Op == strategies.OpChoose {
+			if se.Index >= len(s.Choose) || s.Choose[se.Index].Seat != se.Seat || in.Choices[se.Index] != answerFailed {
+				return broken("failure of choice %d of seat %d, which was not asked for", se.Index, se.Seat)
+			}
+			expected--
+		} else if e.seats[se.Seat] == nil && !closes(s, se.Seat) {
+			return broken("failure of seat %d, which is not open", se.Seat)
+		}
+		if strategies.EndsSeat(se.Op, strategies.FaultOf(se.Err)) {
+			e.Forget(se.Seat)
+		}
+		s.Failed = append(s.Failed, se)
+	}
+	if expected > 0 { // choices that are said to have failed, without a failure
+		return broken("%d failed choices without a reason", expected)
+	}
+	return nil
+}
+
+func closes(s *strategies.Step, id strategies.SeatID) bool {
+	for _, c := range s.Close {
+		if c == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package isolate_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// TestMain lets the test binary be the worker as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		isolate.Serve(catalog.Formats())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func formats(o isolate.Options) []catalog.Format {
+	o.Worker = []string{os.Args[0], "worker"}
+	return isolate.Formats(catalog.Formats(), o)
+}
+
+// load loads the example scripts.
+func load(tb testing.TB, fs []catalog.Format, names ...string) []strategies.Factory {
+	tb.Helper()
+	cat, err := catalog.Load(context.Background(), catalog.Options{Dir: "../..", Scripts: "testdata-none", Formats: fs})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := cat.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	var all []strategies.Factory
+	for _, name := range names {
+		e, err := cat.Resolve(filepath.Join("scripts", name))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, e.Factory)
+	}
+	return all
+}
+
+type nobody struct{}
+
+func (nobody) Append(*results.League) error { return nil }
+
+func plan(runs, legs int, factories []strategies.Factory) results.Plan {
+	p := results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: legs, Seed: 11, Draw: "uniform:1-10", Transport: "direct"}
+	for i := range factories {
+		p.Field = append(p.Field, results.Entrant{Name: string(rune('a' + i))})
+	}
+	return p
+}
+
+func played(tb testing.TB, p results.Plan, factories []strategies.Factory) experiments.Outcome {
+	tb.Helper()
+	a, err := arena.New(p, factories, arena.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := experiments.Run(tb.Context(), p, a, nobody{}, experiments.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// examples are the scripts that come with the lab.
+var examples = []string{"bandit.js", "council.lua", "drift.lua", "echo.js", "ledger.js", "pairwise.lua", "rhythm.js", "settle.lua"}
+
+func TestSameDigestAsInProcess(t *testing.T) {
+	t.Parallel()
+	inside := load(t, catalog.Formats(), examples...)
+	outside := load(t, formats(isolate.Options{}), examples...)
+	for i, f := range outside {
+		if f.Info() != inside[i].Info() {
+			t.Errorf("info %+v isolated, %+v in process", f.Info(), inside[i].Info())
+		}
+	}
+	p := plan(100, 4, inside)
+	want, got := played(t, p, inside), played(t, p, outside)
+	if want.Digest != got.Digest || !got.Reproducible {
+		t.Errorf("digest %s isolated (reproducible %v), %s in process", got.Digest, got.Reproducible, want.Digest)
+	}
+}

@@ -1,0 +1,124 @@
+package plugins
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Of what a plugin writes to its standard error and output, so many lines go
+// to the log in so much time; the rest is counted and dropped.
+const (
+	burstLines = 200
+	burstTime  = 10 * time.Second
+	lastWords  = 5 // lines that are kept for the message about its end
+)
+
+// output takes what a process writes, line by line, into the log. It is safe
+// for concurrent use.
+type output struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	since   time.Time
+	lines   int
+	dropped int
+	last    []string
+}
+
+// read takes everything that comes from r, until it ends.
+func (o *output) read(r io.Reader) {
+	buffered := bufio.NewReaderSize(r, 4096)
+	for {
+		line, more, err := buffered.ReadLine()
+		if err != nil {
+			return
+		}
+		text := string(line[:min(len(line), 2*mostText)])
+		for more && err == nil { // the rest of a long line
+			_, more, err = buffered.ReadLine()
+		}
+		o.line(text)
+	}
+}
+
+// Write implements io.Writer, for what comes in pieces that are mostly lines.
+func (o *output) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p[:min(len(p), 1<<16)])) {
+		o.line(strings.TrimRight(line, "\n"))
+	}
+	return len(p), nil
+}
+
+func (o *output) line(text string) {
+	text = strategies.OneLine(text, mostText)
+	if text == "" {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last = append(o.last, text); len(o.last) > lastWords {
+		o.last = o.last[1:]
+	}
+	if now := time.Now(); now.Sub(o.since) > burstTime {
+		o.since, o.lines = now, 0
+		o.confess()
+	}
+	if o.lines++; o.lines > burstLines {
+		o.dropped++
+		return
+	}
+	o.log.Warn(text)
+}
+
+// confess says how much was dropped.
+func (o *output) confess() {
+	if o.dropped > 0 {
+		o.log.Warn("the plugin writes too much; lines were dropped", "lines", o.dropped)
+		o.dropped = 0
+	}
+}
+
+// end says what is left to be said.
+func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.confess()
+}
+
+// words returns the line that says best why a process ended, or "".
+func (o *output) words() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range o.last {
+		for _, sign := range []string{"panic:", "fatal error:", "Error", "error:"} {
+			if strings.Contains(l, sign) {
+				return l
+			}
+		}
+	}
+	if n := len(o.last); n > 0 {
+		return o.last[n-1]
+	}
+	return ""
+}
+
+// firstLine hands on the first line of r, by which a plugin says where it can
+// be reached. Everything after goes to the log. It returns when r ends.
+func firstLine(r io.Reader, log *output, greeted func(string), to *io.PipeWriter) {
+	buffered := bufio.NewReaderSize(r, 1<<15) // a certificate is in it
+	line, err := buffered.ReadSlice('\n')
+	if err == nil || errors.Is(err, bufio.ErrBufferFull) || len(line) > 0 {
+		text := strings.TrimRight(string(line), "\r\n")
+		greeted(text)
+		_, _ = io.WriteString(to, text+"\n") // go-plugin reads to the end
+	}
+	log.read(buffered)
+	_ = to.Close()
+}

@@ -1,0 +1,286 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/internal/wire"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/batch"
+)
+
+// progressEvery is how often the host is told how far long steps are.
+const progressEvery = 100 * time.Millisecond
+
+// session is the plugin's side of one Play stream.
+type session struct {
+	server *server
+	stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	groups  map[uint64]*seats
+	running map[uint64]*running // by id of the step
+	queue   pb.PlayReply        // what is to be sent
+	sending bool
+	broken  error // the stream cannot be written to
+}
+
+// running is a step under way.
+type running struct {
+	seats  *seats
+	cancel context.CancelFunc
+	told   uint64 // calls, at the last progress
+}
+
+// Play implements the protocol: it works on every step in a goroutine of its
+// own and ends all seats with the stream.
+func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
+	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), running: make(map[uint64]*running)}
+	ctx, cancel := context.WithCancel(stream.Context())
+	var ticker sync.WaitGroup
+	ticker.Go(func() { ses.reportProgress(ctx) })
+	err := ses.receive(ctx)
+	cancel()
+	ses.work.Wait()
+	ticker.Wait()
+	for _, g := range ses.groups {
+		g.end()
+	}
+	return err
+}
+
+func (ses *session) receive(ctx context.Context) error {
+	for {
+		req, err := ses.stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, step := range req.GetSteps() {
+			ses.begin(ctx, step)
+		}
+		ses.cut(req.GetCancel())
+	}
+}
+
+// begin starts the work on one step.
+func (ses *session) begin(ctx context.Context, step *pb.Step) {
+	var cancel context.CancelFunc
+	if us := step.GetBudgetUs(); us > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	ses.mu.Lock()
+	g := ses.groups[step.GetGroup()]
+	if g == nil {
+		g = newSeats(ses.server, step.GetStrategy())
+		ses.groups[step.GetGroup()] = g
+	}
+	if step.GetEnd() {
+		delete(ses.groups, step.GetGroup())
+	}
+	ses.running[step.GetId()] = &running{seats: g, cancel: cancel}
+	ses.mu.Unlock()
+	ses.work.Go(func() {
+		reply := g.step(ctx, step)
+		if step.GetEnd() {
+			g.end()
+		}
+		cancel()
+		ses.mu.Lock()
+		delete(ses.running, step.GetId())
+		ses.queue.Steps = append(ses.queue.Steps, reply)
+		ses.flush()
+	})
+}
+
+// cut cancels steps whose answers nobody waits for.
+func (ses *session) cut(ids []uint64) {
+	if len(ids) == 0 {
+		return
+	}
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	for _, id := range ids {
+		if r := ses.running[id]; r != nil {
+			r.cancel()
+		}
+	}
+}
+
+// flush sends what is queued, unless somebody else is at it already and will
+// take it along. It is called with the lock held and gives it up.
+func (ses *session) flush() {
+	if ses.sending {
+		ses.mu.Unlock()
+		return
+	}
+	ses.sending = true
+	for ses.broken == nil && len(ses.queue.Steps)+len(ses.queue.Progress) > 0 {
+		reply := &pb.PlayReply{Steps: ses.queue.Steps, Progress: ses.queue.Progress, CpuUs: cpuTime()}
+		ses.queue.Steps, ses.queue.Progress = nil, nil
+		ses.mu.Unlock()
+		err := ses.stream.Send(reply)
+		ses.mu.Lock()
+		ses.broken = err
+	}
+	ses.sending = false
+	ses.mu.Unlock()
+}
+
+func (ses *session) reportProgress(ctx context.Context) {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		ses.mu.Lock()
+		for id, r := range ses.running {
+			if n := r.seats.calls.Load(); n != r.told {
+				r.told = n
+				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: id, Calls: n})
+			}
+		}
+		ses.flush()
+	}
+}
+
+// seats is the plugin's side of one group.
+type seats struct {
+	calls atomic.Uint64 // completed
+
+	mu      sync.Mutex // a host that knows the protocol never waits for it
+	batch   strategies.Batch
+	decoder *wire.Decoder
+	log     logLines
+	lost    error
+	scratch strategies.Step
+}
+
+func newSeats(s *server, strategy uint32) *seats {
+	g := &seats{}
+	g.decoder = wire.NewDecoder(func(id strategies.SeatID) *slog.Logger {
+		return slog.New(&logHandler{lines: &g.log, seat: uint32(id)})
+	})
+	f, err := s.factory(strategy)
+	if err == nil {
+		g.batch, err = open(f, &g.calls)
+	}
+	g.lost = err
+	return g
+}
+
+// open makes a batch. The seats of a factory that is no Batcher itself are
+// counted as they are called.
+func open(f strategies.Factory, calls *atomic.Uint64) (b strategies.Batch, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = strategies.Panicked(v)
+		}
+	}()
+	if own, ok := f.(strategies.Batcher); ok {
+		return own.NewBatch(context.Background())
+	}
+	return batch.Of(&counted{f, calls}).NewBatch(context.Background())
+}
+
+// step works on one step. The context cuts short the calls of strategies, not
+// the group.
+func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := &pb.StepReply{Id: in.GetId()}
+	s := &g.scratch
+	s.Reset()
+	if g.lost == nil {
+		g.lost = g.decoder.Decode(in, s)
+	}
+	if g.lost == nil {
+		g.lost = g.carryOut(ctx, s)
+	}
+	if g.lost != nil {
+		out.Lost = g.lost.Error()
+		return out
+	}
+	g.decoder.Reply(s, out)
+	out.Log = g.log.take()
+	return out
+}
+
+func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = strategies.Panicked(v)
+		}
+	}()
+	err = g.batch.Step(ctx, s)
+	if err != nil && ctx.Err() != nil && len(s.Choices) == len(s.Choose) {
+		return nil // every seat has said for itself that it was cut short
+	}
+	if err == nil && len(s.Choices) != len(s.Choose) {
+		return fmt.Errorf("the batch made %d choices of %d", len(s.Choices), len(s.Choose))
+	}
+	return err
+}
+
+// end closes what is open.
+func (g *seats) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	defer func() { _ = recover() }() // it has nothing left to lose
+	if g.batch != nil {
+		_ = g.batch.Close()
+		g.batch = nil
+	}
+	if g.lost == nil {
+		g.lost = errEnded
+	}
+}
+
+var errEnded = errors.New("the group has ended")
+
+// counted counts the calls of a strategy that are completed.
+type counted struct {
+	strategies.Factory
+	calls *atomic.Uint64
+}
+
+func (c *counted) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
+	defer c.calls.Add(1)
+	s, err := c.Factory.New(ctx, setup)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return &countedSeat{s, c.calls}, nil
+}
+
+type countedSeat struct {
+	strategies.Strategy
+	calls *atomic.Uint64
+}
+
+func (c *countedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	defer c.calls.Add(1)
+	return c.Strategy.Choose(ctx, t)
+}
+
+func (c *countedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
+	defer c.calls.Add(1)
+	return c.Strategy.Observe(ctx, o)
+}

@@ -23,6 +23,7 @@ var may = map[string][]string{
 	"strategies/budget": {},
 	"host/wire":         {"host/game", "host/jsonrpc", "host/protocol"},
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
+	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},

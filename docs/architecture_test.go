@@ -55,12 +55,32 @@ var may = map[string][]string{
 	"analysis":            {"host/game", "host/results", "analysis/sequential"},
 	"analysis/assert":     {"host/results", "analysis"},
 	"analysis/report":     {"host/results", "analysis", "analysis/assert"},
+	"analysis/fairness":   {"analysis", "host/game"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
-		"analysis", "analysis/assert", "analysis/report", "experiments", "experiments/arena", "host", "host/disk", "host/game", "host/jsonrpc",
-		"host/manager", "host/player", "host/protocol", "host/referee", "host/results", "host/trace", "host/wire",
-		"strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
+		"analysis",
+		"analysis/assert",
+		"analysis/fairness",
+		"analysis/report",
+		"experiments",
+		"experiments/arena",
+		"host",
+		"host/disk",
+		"host/game",
+		"host/jsonrpc",
+		"host/manager",
+		"host/player",
+		"host/protocol",
+		"host/referee",
+		"host/results",
+		"host/trace",
+		"host/trace/audit",
+		"host/wire",
+		"strategies",
+		"strategies/budget",
+		"strategies/catalog",
+		"strategies/strategytest",
 	},
 }
 
@@ -99,8 +119,23 @@ var initialises = map[string]string{
 // clockless packages take no clock and no unseeded randomness, so that the
 // same seed gives the same bytes.
 var clockless = []string{
-	"host/game", "host/results", "host/protocol", "strategies", "strategies/batch", "strategies/builtin", "strategies/script", "strategies/luascript",
-	"strategies/jsscript", "strategies/strategytest", "strategies/catalog", "experiments", "experiments/arena", "analysis", "analysis/sequential", "analysis/report",
+	"analysis",
+	"analysis/fairness",
+	"analysis/report",
+	"analysis/sequential",
+	"experiments",
+	"experiments/arena",
+	"host/game",
+	"host/protocol",
+	"host/results",
+	"strategies",
+	"strategies/batch",
+	"strategies/builtin",
+	"strategies/catalog",
+	"strategies/jsscript",
+	"strategies/luascript",
+	"strategies/script",
+	"strategies/strategytest",
 }
 
 // processes are the files besides main.go that may touch the process, and why.

@@ -50,6 +50,20 @@ type Test struct {
 	// numbers together, how much more often than it should, in percent, one of
 	// them would have to come. It is infinite where no deviation would be found.
 	Detectable float64
+
+	cells bool // Detectable is about one number of many
+}
+
+// Visible says in words what Detectable means, and for small samples that there
+// is nothing that they would show.
+func (t *Test) Visible() string {
+	switch {
+	case math.IsInf(t.Detectable, 1):
+		return "so few would not show any deviation"
+	case t.cells:
+		return fmt.Sprintf("one number coming %.0f %% too often would be seen four times in five", t.Detectable)
+	}
+	return fmt.Sprintf("a share that is %.0f percentage points off would be seen four times in five", t.Detectable)
 }
 
 // Suspicious reports whether the draws contradict the rule at the level Alpha.
@@ -67,7 +81,7 @@ func Uniform(draw game.Draw, numbers []int) Test {
 	k, n := draw.Size(), len(numbers)
 	t := Test{
 		Question: fmt.Sprintf("Do the numbers come as often as %s says?", draw), N: n,
-		P: 1, Corrected: 1, Method: TooFew, Expected: float64(k - 1), Detectable: math.Inf(1),
+		P: 1, Corrected: 1, Method: TooFew, Expected: float64(k - 1), Detectable: math.Inf(1), cells: true,
 	}
 	counts, total, least := make([]int, k), 0, math.MaxInt
 	for i := range k {

@@ -54,7 +54,7 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: flagTLSCert, Usage: "PEM file: serve HTTPS"},
 		&cli.StringFlag{Name: flagTLSKey, Usage: "PEM file of the certificate's key"},
 		&cli.StringFlag{Name: flagFormat, Value: "text", Usage: "text, or json: events as JSON lines"},
-		recordFlag(),
+		recordFlag(), auditFlag(),
 		&cli.BoolFlag{Name: flagVerbose, Usage: "log what agents have to say, on stderr"},
 	}
 }

@@ -56,12 +56,19 @@ var may = map[string][]string{
 	"analysis/assert":     {"host/results", "analysis"},
 	"analysis/report":     {"host/results", "analysis", "analysis/assert"},
 	"analysis/fairness":   {"analysis", "host/game"},
+	"analysis/population": {"host/results", "analysis"},
+	"analysis/explain":    {"host/game", "host/results", "analysis"},
+	"analysis/plots":      {"analysis"},
+	"analysis/page":       {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
 		"analysis",
 		"analysis/assert",
+		"analysis/explain",
 		"analysis/fairness",
+		"analysis/page",
+		"analysis/population",
 		"analysis/report",
 		"experiments",
 		"experiments/arena",
@@ -91,6 +98,7 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/hashicorp", "plugins", "a strategy is a Factory; that it runs in another process is a detail of plugins"},
 	{"google.golang.org", "plugins", "gRPC is how a plugin is spoken to, and nothing else"},
 	{"gonum.org/v1/gonum", "analysis", "numbers with uncertainty are made in one place and handed on as values"},
+	{"gonum.org/v1/plot", "analysis/plots", "pictures are made in one place, in one style"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
 	{"github.com/urfave/cli", "cmd/strategylab", "only the command line knows flags; everything else takes values"},
@@ -120,7 +128,11 @@ var initialises = map[string]string{
 // same seed gives the same bytes.
 var clockless = []string{
 	"analysis",
+	"analysis/explain",
 	"analysis/fairness",
+	"analysis/page",
+	"analysis/plots",
+	"analysis/population",
 	"analysis/report",
 	"analysis/sequential",
 	"experiments",

@@ -41,6 +41,8 @@ func experimentCommand(p *process) *cli.Command {
 			&cli.BoolFlag{Name: flagWatch, Usage: "run again whenever a script of the field changes"},
 			formatFlag("table, json or csv"),
 			assertFlag(),
+			&cli.BoolFlag{Name: flagNoReport, Usage: "leave no report.html in the folder of the results"},
+			&cli.BoolFlag{Name: flagPNG, Usage: "leave the plots of the report as PNG beside it"},
 			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
 		}, catalogFlags()...),
 		Action: func(c *cli.Context) error { return experiment(p, c) },

@@ -132,13 +132,20 @@ func factoriesOf(plan results.Plan, cat *catalog.Catalog) ([]strategies.Factory,
 // reports on all that is in it.
 func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
 	e.p.forBatch()
-	run, err := e.playOpen(ctx, dir, factories)
+	page, err := e.newReport(dir.Plan(), factories)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	run, err := e.playOpen(ctx, dir, factories, page)
 	interrupted := stopped(ctx, err)
 	if interrupted {
 		err = nil
 	}
 	if run != nil && err == nil {
 		err = dir.Summary(run.Document())
+	}
+	if run != nil && err == nil && page != nil && run.Estimates.Leagues > 0 {
+		err = page.write(ctx, e.p.path(out), *run)
 	}
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
@@ -154,11 +161,15 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
 		return run, &reported{errStopped}
 	}
-	e.note("results in %s; the same again: --seed %d", out, run.Plan.Seed)
+	where := "results in " + out
+	if page != nil {
+		where += ", report in " + filepath.Join(out, reportFile)
+	}
+	e.note("%s; the same again: --seed %d", where, run.Plan.Seed)
 	return run, verdictOn(run)
 }
 
-func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory) (*report.Run, error) {
+func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory, page *reportMaker) (*report.Run, error) {
 	plan := dir.Plan()
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
@@ -168,7 +179,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	if err != nil {
 		return nil, err
 	}
-	sinks := experiments.Tee(accumulate{acc}, judging)
+	sinks := page.sink(experiments.Tee(accumulate{acc}, judging))
 	prefix, err := experiments.Resume(plan, dir.Leagues(), sinks)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,260 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Options bound the work.
+type Options struct {
+	// Matches is how many matches are predicted at most; at least two leagues are.
+	// 0 stands for DefaultMatches.
+	Matches int
+}
+
+// DefaultMatches takes about a tenth of a second on one processor.
+const DefaultMatches = 200_000
+
+// maxBins is how many points a learning curve has at most.
+const maxBins = 20
+
+// Collector gathers what explanations need. Leagues are to be added in the order of
+// the plan, because the first ones are those that predictions are made on. It is for
+// one goroutine at a time.
+type Collector struct {
+	plan    results.Plan
+	meeting [][]turn // by pair of seats, lower first
+	seats   [][2]int // of the pairs
+	bin     []int    // of the matches of the schedule
+	bins    [][2]int // first and last leg of each bin
+	limit   int      // leagues to predict
+
+	leagues  int
+	players  []gathered // by field index
+	scratch  []perLeague
+	learning [][]legCount // of the league: [field][bin]
+	a, b     past
+}
+
+// turn is one match of a meeting.
+type turn struct {
+	match   int
+	swapped bool // the higher seat is player A
+}
+
+// gathered is what is kept of one player.
+type gathered struct {
+	learning []analysis.Ratio // by bin: choices that differed
+	model    model
+	tested   [orders]analysis.Ratio // half hits on the player by the model
+	even     analysis.Ratio
+
+	judged int64             // choices in leagues that are learnt from
+	hit    [predictors]int64 // half hits on the player in these
+	could  [predictors]int64 // half hits the player would have made itself
+
+	hits     [predictors]analysis.Ratio // the same in leagues that judge, by league
+	chances  [predictors]analysis.Ratio
+	regrets  [predictors]analysis.Ratio // chances less what it did reach
+	differed analysis.Ratio
+}
+
+type legCount struct{ differ, clean int32 }
+
+// perLeague is what one player did in the league at hand.
+type perLeague struct {
+	clean, differ, even int64
+	hit, could          [predictors]int64
+	model               [orders]int64
+}
+
+// NewCollector returns an empty collector for the leagues of a plan.
+func NewCollector(plan results.Plan, o Options) (*Collector, error) {
+	n := len(plan.Field)
+	schedule, err := game.NewSchedule(n, plan.Legs)
+	if err != nil {
+		return nil, fmt.Errorf("explain plan: %w", err)
+	}
+	if o.Matches <= 0 {
+		o.Matches = DefaultMatches
+	}
+	c := &Collector{plan: plan, players: make([]gathered, n), scratch: make([]perLeague, n), learning: make([][]legCount, n)}
+	c.bins = bins(plan.Legs)
+	for i := range c.players {
+		c.players[i].learning = make([]analysis.Ratio, len(c.bins))
+		c.learning[i] = make([]legCount, len(c.bins))
+	}
+	c.lay(schedule, n, plan.Legs)
+	c.limit = max(2, o.Matches/len(schedule.Matches()))
+	return c, nil
+}
+
+// bins divides the legs of a league into at most maxBins runs of about one length.
+func bins(legs int) [][2]int {
+	n := min(legs, maxBins)
+	list := make([][2]int, n)
+	for i := range list {
+		list[i] = [2]int{i*legs/n + 1, (i + 1) * legs / n}
+	}
+	return list
+}
+
+func (c *Collector) lay(schedule *game.Schedule, n, legs int) {
+	matches := schedule.Matches()
+	index := make([][]int, n)
+	for a := range index {
+		index[a] = make([]int, n)
+		for b := a + 1; b < n; b++ {
+			index[a][b] = len(c.seats)
+			c.seats = append(c.seats, [2]int{a, b})
+		}
+	}
+	c.meeting = make([][]turn, len(c.seats))
+	c.bin = make([]int, len(matches))
+	for i, m := range matches {
+		pair := index[min(m.A, m.B)][max(m.A, m.B)]
+		leg := len(c.meeting[pair]) + 1
+		c.meeting[pair] = append(c.meeting[pair], turn{i, m.A > m.B})
+		for c.bins[c.bin[i]][1] < leg {
+			c.bin[i]++
+		}
+	}
+}
+
+// Add takes in one league and keeps nothing of it.
+func (c *Collector) Add(l *results.League) error {
+	if len(l.Seats) != len(c.players) || len(l.Matches) != len(c.bin) {
+		return fmt.Errorf("explain league %d: record has %d seats and %d matches, the plan %d and %d",
+			l.Index, len(l.Seats), len(l.Matches), len(c.players), len(c.bin))
+	}
+	for _, f := range l.Seats {
+		if f < 0 || f >= len(c.players) {
+			return fmt.Errorf("explain league %d: there is no player %d in the field", l.Index, f)
+		}
+	}
+	for i := range c.learning {
+		clear(c.learning[i])
+	}
+	if c.leagues < c.limit {
+		c.predict(l)
+	} else {
+		c.count(l)
+	}
+	for i := range c.players {
+		for b, n := range c.learning[i] {
+			c.players[i].learning[b].Add(int64(n.differ), int64(n.clean))
+		}
+	}
+	c.leagues++
+	return nil
+}
+
+// clean reports whether a match was decided by the choices of both.
+func clean(m *results.Match) bool {
+	return m.A.Fault|m.B.Fault == game.NoFault && m.A.Choice != game.NoParity && m.B.Choice != game.NoParity
+}
+
+// count takes in the learning curves of a league.
+func (c *Collector) count(l *results.League) {
+	for p, meeting := range c.meeting {
+		x, y := c.learning[l.Seats[c.seats[p][0]]], c.learning[l.Seats[c.seats[p][1]]]
+		for _, t := range meeting {
+			m := &l.Matches[t.match]
+			if !clean(m) {
+				continue
+			}
+			bin, differ := c.bin[t.match], int32(m.A.Choice^m.B.Choice)&1
+			x[bin].clean++
+			y[bin].clean++
+			x[bin].differ += differ
+			y[bin].differ += differ
+		}
+	}
+}
+
+// predict takes in a league and predicts its choices, meeting by meeting.
+func (c *Collector) predict(l *results.League) {
+	clear(c.scratch)
+	c.count(l)
+	for p, meeting := range c.meeting {
+		c.meet(l, meeting, l.Seats[c.seats[p][0]], l.Seats[c.seats[p][1]])
+	}
+	for i := range c.players {
+		c.players[i].fold(&c.scratch[i], c.learns())
+	}
+}
+
+// learns reports whether the league at hand is learnt from; else it judges.
+func (c *Collector) learns() bool { return c.leagues%2 == 0 }
+
+// meet goes through all matches of two players, f on the lower seat and g.
+func (c *Collector) meet(l *results.League, meeting []turn, f, g int) {
+	c.a, c.b = past{}, past{}
+	var ofF, ofG [predictors]game.Parity
+	for _, t := range meeting {
+		m := &l.Matches[t.match]
+		if !clean(m) {
+			continue
+		}
+		v := m.Verdict()
+		x, y, resultX, resultY, roleX := m.A.Choice, m.B.Choice, v.ResultA, v.ResultB, 0
+		if t.swapped {
+			x, y, resultX, resultY, roleX = y, x, resultY, resultX, 1
+		}
+		c.a.predict(&c.b, &ofF)
+		c.b.predict(&c.a, &ofG)
+		c.judge(f, g, &c.a, x, roleX, &ofF)
+		c.judge(g, f, &c.b, y, 1-roleX, &ofG)
+		if x != y {
+			c.scratch[f].differ++
+			c.scratch[g].differ++
+		}
+		c.a.observe(x, y, resultX)
+		c.b.observe(y, x, resultY)
+	}
+}
+
+// judge counts how a choice of player f, who faces g, was predicted.
+func (c *Collector) judge(f, g int, p *past, actual game.Parity, role int, calls *[predictors]game.Parity) {
+	own, other := &c.scratch[f], &c.scratch[g]
+	own.clean++
+	own.even += int64(game.Odd - actual)
+	for i, said := range calls {
+		h := halfHits[said][actual]
+		own.hit[i] += h
+		other.could[i] += h
+	}
+	m := &c.players[f].model
+	if c.learns() {
+		m.learn(p.seen, p.joint, role, actual)
+		return
+	}
+	for k := range orders {
+		own.model[k] += halfHits[m.predict(k, p.seen, p.joint, role)][actual]
+	}
+}
+
+// fold adds what a player did in one league.
+func (g *gathered) fold(l *perLeague, learns bool) {
+	g.even.Add(l.even, l.clean)
+	if learns {
+		g.judged += l.clean
+		for i := range predictors {
+			g.hit[i] += l.hit[i]
+			g.could[i] += l.could[i]
+		}
+		return
+	}
+	g.differed.Add(l.differ, l.clean)
+	for i := range predictors {
+		g.hits[i].Add(l.hit[i], 2*l.clean)
+		g.chances[i].Add(l.could[i], 2*l.clean)
+		g.regrets[i].Add(l.could[i]-2*l.differ, 2*l.clean)
+	}
+	for k := range orders {
+		g.tested[k].Add(l.model[k], 2*l.clean)
+	}
+}

@@ -1,0 +1,119 @@
+package explain
+
+import "github.com/strategylab/strategylab/host/game"
+
+// Predictors describes, in order, those who predict from one meeting alone. "It" is
+// the player predicted, "the other" its opponent.
+func Predictors() []string {
+	return []string{
+		"it says even",
+		"it says odd",
+		"it says what it said more often",
+		"it repeats itself",
+		"it alternates",
+		"it says what the other said last",
+		"it says the opposite of what the other said last",
+		"it repeats what did not lose and changes what lost",
+		"it does what it did after the same choice of its own",
+		"it does what it did after the same two choices of its own",
+		"it does what it did after the same choices of both",
+		"it does what it did the last time both had done the same for up to four matches",
+	}
+}
+
+// The number of predictors, and the longest past that any of them looks at.
+const (
+	predictors = 12
+	depth      = 4
+)
+
+// halfHits is by prediction and choice: 2 for a hit, 1 where nothing was predicted,
+// 0 for a miss.
+var halfHits = [3][3]int64{
+	game.NoParity: {game.Even: 1, game.Odd: 1},
+	game.Even:     {game.Even: 2},
+	game.Odd:      {game.Odd: 2},
+}
+
+// majority calls what was counted more often; the count is of odd minus even.
+func majority(count int32) game.Parity {
+	switch {
+	case count > 0:
+		return game.Odd
+	case count < 0:
+		return game.Even
+	}
+	return game.NoParity
+}
+
+// past is what one player of a meeting has shown the other since it began.
+type past struct {
+	seen      int // matches
+	last      game.Parity
+	lost      bool  // the last match
+	count     int32 // odd minus even, as in the tables
+	after1    [2]int32
+	after2    [4]int32
+	afterBoth [4]int32
+	recent    [lengths]game.Parity // what followed a context last; see firstOfLength
+	own       uint32               // choices, the last in the lowest bit
+	joint     uint32               // choices of both, two bits a match, its own in the higher
+}
+
+// predict fills in what every predictor says of the player's next choice.
+func (p *past) predict(other *past, calls *[predictors]game.Parity) {
+	often := majority(p.count)
+	*calls = [predictors]game.Parity{
+		0: game.Even, 1: game.Odd, 2: often,
+		3: p.last, 4: p.last.Opposite(),
+		5: other.last, 6: other.last.Opposite(),
+		7: p.last, 8: often, 9: often, 10: often, 11: often,
+	}
+	if p.seen == 0 {
+		return
+	}
+	if p.lost {
+		calls[7] = p.last.Opposite()
+	}
+	calls[8] = or(majority(p.after1[p.own&1]), often)
+	calls[9] = calls[8]
+	calls[10] = or(majority(p.afterBoth[p.joint&3]), often)
+	if p.seen >= 2 {
+		calls[9] = or(majority(p.after2[p.own&3]), calls[8])
+	}
+	for k := min(depth, p.seen); k > 0; k-- {
+		if c := p.recent[firstOfLength(k)+int(p.joint&(1<<(2*k)-1))]; c != game.NoParity {
+			calls[11] = c
+			break
+		}
+	}
+}
+
+func or(c, otherwise game.Parity) game.Parity {
+	if c == game.NoParity {
+		return otherwise
+	}
+	return c
+}
+
+// observe takes in the player's next choice and that of the other, and how the match
+// ended for the player.
+func (p *past) observe(own, other game.Parity, result game.Result) {
+	said, heard := uint32(own-game.Even), uint32(other-game.Even)
+	step := int32(said)*2 - 1
+	p.count += step
+	if p.seen > 0 {
+		p.after1[p.own&1] += step
+		p.afterBoth[p.joint&3] += step
+	}
+	if p.seen > 1 {
+		p.after2[p.own&3] += step
+	}
+	for k := 1; k <= min(depth, p.seen); k++ {
+		p.recent[firstOfLength(k)+int(p.joint&(1<<(2*k)-1))] = own
+	}
+	p.own = p.own<<1 | said
+	p.joint = p.joint<<2 | said<<1 | heard
+	p.last, p.lost = own, result == game.Loss
+	p.seen++
+}

@@ -1,0 +1,219 @@
+package page
+
+import (
+	"html/template"
+	"math"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/population"
+)
+
+// content is the page as the template sees it: texts, and plots as elements.
+type content struct {
+	Styles            template.CSS
+	Title, Subtitle   string
+	Headline, Verdict string
+	Notes             []string // what else must be known before reading on
+
+	Ranking, Matrix, Places, Learning, Trajectory *figure
+
+	Fair      bool
+	Rows      []row
+	Tiers     []tier
+	PairTable *pairTable
+	Cards     []card
+	Sample    string // what explanations rest on; "" if there are none
+
+	Population *populationPart
+	Faults     []fault
+	Method     []paragraph
+	Facts      []fact
+}
+
+// row is a line of the ranking's table.
+type row struct {
+	Place, Places, Name, Kind         string
+	Tier                              int
+	Adjusted, AdjustedRange           string
+	Points, PointsRange               string
+	Win, AdjustedWin, Differ          string
+	Titles, TitlesRange, Rank, Losses string
+}
+
+type tier struct {
+	Number int
+	Names  []string
+}
+
+type fault struct {
+	Name, Kind, Count, Share, Where string
+}
+
+type paragraph struct{ Head, Text string }
+
+type fact struct{ Name, Value string }
+
+// source is what the parts of the page are made from.
+type source struct {
+	Input
+	e      *analysis.Estimates
+	tierOf []int // by field index, from 1
+	view   *population.View
+	refuse error // why there is no view
+}
+
+func newContent(in Input) (*content, error) {
+	s := &source{Input: in, e: &in.Run.Estimates}
+	s.tierOf = make([]int, len(s.e.Players))
+	for k, members := range in.Run.Estimates.Ranking.Tiers {
+		for _, i := range members {
+			s.tierOf[i] = k + 1
+		}
+	}
+	g, err := population.NewGame(in.Run.Plan, s.e, in.Mirrors)
+	if err != nil {
+		s.refuse = err
+	} else {
+		s.view = population.NewView(g)
+	}
+	c := &content{
+		Styles: styles(), Title: "strategylab: " + s.title(), Subtitle: s.subtitle(),
+		Headline: s.headline(), Verdict: s.verdict(), Notes: s.notes(),
+		Fair: s.e.Fair, Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
+		Faults: s.faults(), Method: s.method(), Facts: s.facts(),
+	}
+	if err := s.draw(c); err != nil {
+		return nil, err
+	}
+	c.Population = s.population()
+	if len(in.Explanations.Players) == len(s.e.Players) {
+		c.Sample = s.sample()
+		c.Cards, err = s.cards()
+	}
+	return c, err
+}
+
+// name is that of a player by field index.
+func (s *source) name(i int) string { return s.e.Players[i].Name }
+
+func (s *source) rows() []row {
+	var list []row
+	adjusted := digits(s.e, func(p *analysis.Player) analysis.Estimate { return p.Adjusted })
+	points := digits(s.e, func(p *analysis.Player) analysis.Estimate { return p.Points })
+	for k, i := range s.e.Order {
+		p := &s.e.Players[i]
+		r := row{
+			Place: count(int64(k + 1)), Name: p.Name, Kind: p.Kind, Tier: s.tierOf[i],
+			Adjusted: number(p.Adjusted.Estimate, adjusted), AdjustedRange: between(p.Adjusted, 1, adjusted),
+			Points: number(p.Points.Estimate, points), PointsRange: between(p.Points, 1, points),
+			Win:    percent(p.WinRate.Estimate),
+			Differ: percent(p.Differ.Estimate),
+			Titles: percent(p.ChampionShare.Estimate), TitlesRange: between(p.ChampionShare, 100, 1),
+			Rank: number(p.Rank.Estimate, 1), Losses: count(p.TechnicalLosses),
+		}
+		if !s.e.Fair { // under a fair draw it is half of differ
+			r.AdjustedWin = percent(p.AdjustedWinRate.Estimate)
+		}
+		if i < len(s.e.Ranking.Places) {
+			r.Places = places(s.e.Ranking.Places[i])
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func (s *source) tiers() []tier {
+	var list []tier
+	for k, members := range s.e.Ranking.Tiers {
+		t := tier{Number: k + 1}
+		for _, i := range members {
+			t.Names = append(t.Names, s.name(i))
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func (s *source) faults() []fault {
+	var list []fault
+	for _, i := range s.e.Order {
+		p := &s.e.Players[i]
+		for _, f := range p.Faults {
+			list = append(list, fault{
+				Name: p.Name, Kind: f.Kind.String(), Count: count(f.Count),
+				Share: percent(float64(f.Count) / float64(p.Matches)), Where: f.Where,
+			})
+		}
+	}
+	return list
+}
+
+// pairTable is the pair matrix in words, for small fields.
+type pairTable struct {
+	Names []string
+	Rows  []pairRow
+}
+
+type pairRow struct {
+	Name  string
+	Cells []string
+}
+
+const mostPairTable = 20 // players
+
+func (s *source) pairTable() *pairTable {
+	if len(s.e.Players) > mostPairTable {
+		return nil
+	}
+	cells := s.differs()
+	t := &pairTable{}
+	for _, i := range s.e.Order {
+		t.Names = append(t.Names, s.name(i))
+		r := pairRow{Name: s.name(i)}
+		for _, j := range s.e.Order {
+			if c := cells[i][j]; c.Defined() {
+				r.Cells = append(r.Cells, percent(c.Estimate)+" ("+between(c, 100, 1)+")")
+			} else {
+				r.Cells = append(r.Cells, "-")
+			}
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// differs has the chance to differ by two field indices, mirror matches on the
+// diagonal as far as they are known.
+func (s *source) differs() [][]analysis.Estimate {
+	n := len(s.e.Players)
+	cells := make([][]analysis.Estimate, n)
+	for i := range cells {
+		cells[i] = make([]analysis.Estimate, n)
+		for j := range cells[i] {
+			cells[i][j].Estimate = math.NaN()
+		}
+		for _, m := range s.Mirrors {
+			if m.Strategy == s.name(i) {
+				cells[i][i] = m.Differ
+			}
+		}
+	}
+	for _, p := range s.e.Pairs {
+		cells[p.A][p.B], cells[p.B][p.A] = p.Differ, p.Differ
+	}
+	return cells
+}
+
+// sample says what explanations rest on.
+func (s *source) sample() string {
+	x := &s.Explanations
+	return "Predictors were chosen on " + leagues(x.Learnt) + " and judged on " + count(int64(x.Judged)) +
+		" others, of the " + leagues(x.Leagues) + " played; learning curves and opponents are from all of them."
+}
+
+func leagues(n int) string {
+	if n == 1 {
+		return "1 league"
+	}
+	return count(int64(n)) + " leagues"
+}

@@ -1,0 +1,86 @@
+package page
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/plots"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/report"
+)
+
+// File is what a report is called in the folder of its run.
+const File = "report.html"
+
+// Input is all that a page is made from.
+type Input struct {
+	Run report.Run
+	// Explanations may be the zero value, and Mirrors empty: what needs them is left
+	// out, and the page says so.
+	Explanations explain.Explanations
+	Mirrors      []population.Mirror
+}
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// Write writes the page.
+func Write(w io.Writer, in Input) error {
+	c, err := newContent(in)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	var buf bytes.Buffer
+	if err := t.Execute(&buf, c); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if _, err := w.Write(buf.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// Plot is a plot of the page as a file of its own.
+type Plot struct {
+	Name   string // "ranking", without an extension
+	figure *plots.Figure
+}
+
+// PNG writes the plot as a PNG image.
+func (p Plot) PNG(w io.Writer) error { return p.figure.PNG(w, plots.Wide) }
+
+// Plots returns the plots of the page, apart from those of single strategies.
+func Plots(in Input) ([]Plot, error) {
+	c, err := newContent(in)
+	if err != nil {
+		return nil, err
+	}
+	var list []Plot
+	for _, f := range []*figure{c.Ranking, c.Matrix, c.Places, c.Learning, c.Trajectory} {
+		if f != nil {
+			list = append(list, Plot{f.name, f.plot})
+		}
+	}
+	return list, nil
+}
+
+// styles is the style sheet with the colours of the plots.
+func styles() template.CSS {
+	var light, dark bytes.Buffer
+	for _, v := range plots.Variables() {
+		fmt.Fprintf(&light, "%s:%s;", v.Name, v.Light)
+		fmt.Fprintf(&dark, "%s:%s;", v.Name, v.Dark)
+	}
+	return template.CSS(fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s", light.String(), dark.String(), pageCSS))
+}

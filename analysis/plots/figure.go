@@ -1,0 +1,164 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a plot that can be drawn at any width. It is for one goroutine at a time.
+type Figure struct {
+	// height is that of the figure when it is so wide.
+	height func(width float64) float64
+	paint  func(c draw.Canvas, width float64) error
+	crisp  bool // areas touch, and no seam must show
+}
+
+// Widths, in CSS pixels, that figures are made for: a page on a desktop, on a phone.
+const (
+	Wide   = 760
+	Narrow = 340
+)
+
+const (
+	fontSize  = 12
+	smallFont = 11
+	rowHeight = 20
+)
+
+var (
+	colours  = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	fontName = regexp.MustCompile(`font-family:[^;"]*`)
+	openTag  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
+)
+
+// SVG draws the figure as an svg element for a page, as wide as its surroundings
+// allow. The label says what it shows to those who do not see it.
+func (f *Figure) SVG(width float64, label string) (string, error) {
+	height := f.height(width)
+	c := vgsvg.New(vg.Length(width), vg.Length(height))
+	if err := f.paint(draw.New(c), width); err != nil {
+		return "", fmt.Errorf("draw plot: %w", err)
+	}
+	var buf bytes.Buffer
+	if _, err := c.WriteTo(&buf); err != nil {
+		return "", fmt.Errorf("draw plot: %w", err)
+	}
+	body := openTag.ReplaceAllString(buf.String(), "")
+	body = compact(body)
+	rendering := ""
+	if f.crisp {
+		rendering = ` shape-rendering="crispEdges"`
+	}
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 %.0f %.0f"%s role="img" aria-label="%s">`,
+		width, height, rendering, attribute.Replace(label))
+	return head + body, nil
+}
+
+var attribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;")
+
+// compact gives colours their variables and takes out what browsers know anyway.
+func compact(svg string) string {
+	names := map[string]string{}
+	for _, v := range Variables() {
+		names[v.Light] = fmt.Sprintf("var(%s,%s)", v.Name, v.Light)
+	}
+	svg = colours.ReplaceAllStringFunc(svg, func(c string) string {
+		if v, ok := names[strings.ToLower(c)]; ok {
+			return v
+		}
+		return c
+	})
+	svg = fontName.ReplaceAllString(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif")
+	return strings.NewReplacer("font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n", "").Replace(svg)
+}
+
+// PNG draws the figure on white, with two pixels for each of CSS.
+func (f *Figure) PNG(w io.Writer, width float64) error {
+	const dpi = 144 // a canvas has 72 points an inch, and a point is a CSS pixel here
+	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(
+		vgimg.UseWH(vg.Length(width), vg.Length(f.height(width))), vgimg.UseDPI(dpi))}
+	if err := f.paint(draw.New(c), width); err != nil {
+		return fmt.Errorf("draw plot: %w", err)
+	}
+	if _, err := c.WriteTo(w); err != nil {
+		return fmt.Errorf("write plot: %w", err)
+	}
+	return nil
+}
+
+// style is that of text in a role and size.
+func style(r role, size float64) text.Style {
+	return text.Style{
+		Color:   colour(r),
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Weight: stdfont.WeightNormal, Size: vg.Length(size)},
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+func line(r role, width float64) draw.LineStyle {
+	return draw.LineStyle{Color: colour(r), Width: vg.Length(width)}
+}
+
+// newPlot is an empty plot in our looks.
+func newPlot(xLabel, yLabel string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = colour(paper)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle = merge(a.Label.TextStyle, style(muted, fontSize))
+		a.Tick.Label = merge(a.Tick.Label, style(muted, smallFont))
+		a.LineStyle = line(muted, 0.75)
+		a.Tick.LineStyle = line(muted, 0.75)
+		a.Tick.Length = 4
+		a.Padding = 4
+		a.Label.Padding = 4
+	}
+	p.X.Label.Text, p.Y.Label.Text = xLabel, yLabel
+	return p
+}
+
+// merge keeps the alignment and rotation of a style and takes the rest of another.
+func merge(s, looks text.Style) text.Style {
+	s.Color, s.Font, s.Handler = looks.Color, looks.Font, looks.Handler
+	return s
+}
+
+// ground fills a canvas with paper.
+func ground(c draw.Canvas) {
+	c.SetColor(colour(paper))
+	c.Fill(c.Rectangle.Path())
+}
+
+// shorten cuts a name that is longer than so many characters, and takes out what
+// would break a line.
+func shorten(name string, most int) string {
+	r := []rune(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, name))
+	if len(r) > most {
+		r = append(r[:most-1], '…')
+	}
+	return string(r)
+}
+
+// nameLength is how many characters of a name a figure of a width has room for.
+func nameLength(width float64) int {
+	if width < 500 {
+		return 14
+	}
+	return 24
+}

@@ -1,0 +1,161 @@
+package population
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// ErrBiased refuses a population view of an experiment with a biased draw.
+var ErrBiased = errors.New("the draw is biased, so what two players expect of each other is no longer the same for both: " +
+	"the game has no potential, and the population view does not hold")
+
+// Mirror is how often two copies of one strategy differ from each other.
+type Mirror struct {
+	Strategy string            `json:"strategy"` // its name in the field
+	Leagues  int               `json:"leagues"`
+	Differ   analysis.Estimate `json:"differ"`
+}
+
+// Game is the game among the strategies of an experiment. Copies of one strategy
+// are one strategy here.
+type Game struct {
+	Names  []string
+	Copies [][]int // by strategy, the field indices of its copies
+	// Differ has by strategy and opponent the chance that their choices differ, with
+	// its interval. Cells that nothing is known of are NaN with the interval [0, 1].
+	Differ [][]analysis.Estimate
+}
+
+// NewGame makes the game from what an experiment of a plan has shown, and from the
+// mirror matches, if any, of strategies that the field has one copy of. Others than
+// those of the field are ignored.
+//
+// Matches decided on technical grounds do not enter: the game is that among
+// strategies that answer. With a biased draw the error is [ErrBiased].
+func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror) (*Game, error) {
+	if !e.Fair {
+		return nil, ErrBiased
+	}
+	if len(plan.Field) != len(e.Players) {
+		return nil, fmt.Errorf("population: the plan has %d players and the estimates %d", len(plan.Field), len(e.Players))
+	}
+	g := &Game{}
+	kind := make([]int, len(plan.Field)) // of field indices
+	known := map[[4]string]int{}
+	for f, p := range plan.Field {
+		key := [4]string{p.Kind, p.Ref, p.Source, p.Fingerprint}
+		i, seen := known[key]
+		if !seen {
+			i = len(g.Names)
+			known[key] = i
+			g.Names = append(g.Names, p.Name)
+			g.Copies = append(g.Copies, nil)
+		}
+		kind[f] = i
+		g.Copies[i] = append(g.Copies[i], f)
+	}
+	for i, copies := range g.Copies {
+		if len(copies) > 1 {
+			g.Names[i], _, _ = strings.Cut(g.Names[i], "#")
+		}
+	}
+	g.fill(e, kind)
+	for _, m := range mirrors {
+		for i, name := range g.Names {
+			if name == m.Strategy && len(g.Copies[i]) == 1 && m.Differ.Defined() {
+				g.Differ[i][i] = m.Differ
+			}
+		}
+	}
+	return g, nil
+}
+
+// fill averages the pairs of field indices over the copies of strategies. The
+// interval of an average is the average interval: that holds whatever the
+// dependence among the copies.
+func (g *Game) fill(e *analysis.Estimates, kind []int) {
+	n := len(g.Names)
+	g.Differ = make([][]analysis.Estimate, n)
+	count := make([][]int, n)
+	for i := range g.Differ {
+		g.Differ[i] = make([]analysis.Estimate, n)
+		count[i] = make([]int, n)
+	}
+	for _, p := range e.Pairs {
+		if !p.Differ.Defined() {
+			continue
+		}
+		i, j := min(kind[p.A], kind[p.B]), max(kind[p.A], kind[p.B])
+		c := &g.Differ[i][j]
+		c.Estimate += p.Differ.Estimate
+		c.Low += p.Differ.Low
+		c.High += p.Differ.High
+		count[i][j]++
+	}
+	for i := range g.Differ {
+		for j := i; j < n; j++ {
+			c := &g.Differ[i][j]
+			if k := float64(count[i][j]); k > 0 {
+				c.Estimate /= k
+				c.Low /= k
+				c.High /= k
+			} else {
+				*c = analysis.Estimate{Estimate: math.NaN(), Low: 0, High: 1}
+			}
+			g.Differ[j][i] = *c
+		}
+	}
+}
+
+// Payoff is the points per match that strategy i expects against strategy j.
+func (g *Game) Payoff(i, j int) analysis.Estimate {
+	d := g.Differ[i][j]
+	return analysis.Estimate{Estimate: 1 + d.Estimate/2, Low: 1 + d.Low/2, High: 1 + d.High/2}
+}
+
+// Unknown names the strategies that were never seen to meet a copy of themselves.
+func (g *Game) Unknown() []string {
+	var names []string
+	for i, name := range g.Names {
+		if !g.Differ[i][i].Defined() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// complete reports whether every cell is known.
+func (g *Game) complete() bool {
+	for _, row := range g.Differ {
+		for _, c := range row {
+			if !c.Defined() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// differ is the matrix of estimates alone.
+func (g *Game) differ() [][]float64 {
+	m := make([][]float64, len(g.Differ))
+	for i, row := range g.Differ {
+		m[i] = make([]float64, len(row))
+		for j, c := range row {
+			m[i][j] = c.Estimate
+		}
+	}
+	return m
+}
+
+// RefuseRating says why a rating from match wins is not offered.
+func RefuseRating(name string) error {
+	return fmt.Errorf("there is no %s rating: under a fair draw both players of every match win equally often, "+
+		"whatever they play, so a rating from wins ranks noise; compare adjusted points instead, "+
+		"or placings by the Plackett-Luce model", name)
+}

@@ -1,0 +1,78 @@
+package population
+
+import "math"
+
+// Shares is a population at one time.
+type Shares struct {
+	Generation int
+	Share      []float64 // by strategy; they add up to 1
+	Payoff     float64   // mean points per match, 1 to 1.5
+}
+
+// Trajectory is how a population changes under replicator dynamics.
+type Trajectory struct {
+	// Steps has the population at generation 0 and at others that lie ever farther
+	// apart, the last one included. Payoffs never fall.
+	Steps []Shares
+	// Settled reports that no strategy would gain more than Gap, which is at most
+	// settledGap, over the mean of the last population: an equilibrium but for that.
+	Settled bool
+	Gap     float64 // points per match
+}
+
+const (
+	settledGap     = 1e-4 // points per match; far below what experiments resolve
+	maxGenerations = 50_000
+)
+
+// Last is the population that the trajectory ends with.
+func (t *Trajectory) Last() Shares { return t.Steps[len(t.Steps)-1] }
+
+// Replicate runs replicator dynamics from equal shares: in every generation a
+// strategy's share is multiplied by its fitness over the mean fitness. Fitness is
+// the chance to differ from a random member of the population, that is, twice the
+// points above the one point that a draw gives. (P. D. Taylor and L. B. Jonker,
+// Mathematical Biosciences 40 (1978), 145-156, in the discrete form.)
+//
+// differ is the symmetric matrix of chances to differ. Because it is symmetric and
+// not negative the mean payoff never falls (L. E. Baum and J. A. Eagon, Bulletin of
+// the AMS 73 (1967), 360-363).
+func Replicate(differ [][]float64) Trajectory {
+	n := len(differ)
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1 / float64(n)
+	}
+	fitness := make([]float64, n)
+	var t Trajectory
+	for generation, next := 0, 0; ; generation++ {
+		mean, best := 0.0, math.Inf(-1)
+		for i, row := range differ {
+			f := 0.0
+			for j, p := range row {
+				f += float64(p * x[j])
+			}
+			fitness[i] = f
+			mean += float64(f * x[i])
+			best = max(best, f)
+		}
+		t.Gap = max(0, (best-mean)/2)
+		t.Settled = t.Gap <= settledGap
+		over := t.Settled || generation == maxGenerations || mean == 0
+		if generation == next || over {
+			t.Steps = append(t.Steps, Shares{generation, append([]float64(nil), x...), 1 + mean/2})
+			next = max(generation+1, generation*6/5)
+		}
+		if over {
+			return t
+		}
+		total := 0.0
+		for i, f := range fitness {
+			x[i] *= f / mean
+			total += x[i]
+		}
+		for i := range x {
+			x[i] /= total // against the drift of rounding
+		}
+	}
+}

@@ -180,7 +180,7 @@ func (m *Manager) try(c *contact, l *letter) {
 		cancel()
 		again := m.attempted(c, l, answer, err)
 		m.tell()
-		delay, more := m.cfg.Backoff.Delay(retry)
+		delay, more := wire.Delay(m.cfg.Backoff, retry, err)
 		if again && more && pause(m.ctx, l, delay) {
 			continue
 		}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -13,7 +11,7 @@ import (
 // player of a large league asks for the same megabytes as soon as it starts.
 type cachedSchedule struct {
 	changes uint64
-	data    jsontext.Value
+	answer  *protocol.Circular
 }
 
 // maxWhole is the number of matches up to which the schedule is told at once;
@@ -26,16 +24,14 @@ func (m *Manager) scheduleAnswer(h protocol.Header, round protocol.Round) (proto
 	if round.String() != "" {
 		return answerQuery(h, protocol.QuerySchedule, m.scheduleData(round.Number()))
 	}
-	data, err := m.wholeSchedule()
+	answer, err := m.wholeSchedule()
 	if err != nil {
 		return nil, err
 	}
-	return &protocol.LeagueQueryResponse{
-		Header: h, QueryType: protocol.QuerySchedule, Success: protocol.Some(true), Data: data,
-	}, nil
+	return answer.With(h), nil
 }
 
-func (m *Manager) wholeSchedule() (jsontext.Value, error) {
+func (m *Manager) wholeSchedule() (*protocol.Circular, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.state.matches) > maxWhole {
@@ -44,14 +40,17 @@ func (m *Manager) wholeSchedule() (jsontext.Value, error) {
 		e.Violations = []protocol.Violation{{Path: "/query_params/round_id", Rule: "required"}}
 		return nil, e
 	}
-	if m.schedule.data == nil || m.schedule.changes != m.changes {
+	if m.schedule.answer == nil || m.schedule.changes != m.changes {
 		data, err := json.Marshal(m.scheduleLocked(0))
 		if err != nil {
 			return nil, err
 		}
-		m.schedule = cachedSchedule{m.changes, data}
+		m.schedule = cachedSchedule{m.changes, protocol.NewCircular(&protocol.LeagueQueryResponse{
+			Header:    protocol.Header{MessageType: protocol.TypeLeagueQueryResponse},
+			QueryType: protocol.QuerySchedule, Success: protocol.Some(true), Data: data,
+		})}
 	}
-	return m.schedule.data, nil
+	return m.schedule.answer, nil
 }
 
 // scheduleData returns a round of the schedule.

@@ -45,5 +45,5 @@ type circularCopy struct {
 }
 
 func (c *circularCopy) appendFields(dst []byte) ([]byte, error) {
-	return append(dst, c.of.fields...), c.of.err
+	return append(slices.Grow(dst, len(c.of.fields)+1), c.of.fields...), c.of.err
 }

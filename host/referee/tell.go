@@ -100,7 +100,7 @@ func (r *Referee) announceResult(ctx context.Context, b *bout) {
 			return
 		}
 		r.courtesy(ctx, func(ctx context.Context) {
-			delay, again := r.cfg.Backoff.Delay(1)
+			delay, again := wire.Delay(r.cfg.Backoff, 1, err)
 			if !again || wire.Wait(ctx, delay) != nil {
 				return
 			}

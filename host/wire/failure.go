@@ -21,11 +21,12 @@ var ErrReceived = errors.New("the peer has received the message and not answered
 // whatever reason, is E002, and is asked for again; only a choice that is none
 // remains E004. The code is empty for nil and for errors that have none.
 func CodeOf(err error) protocol.Code {
+	if err == nil {
+		return ""
+	}
 	var refusal *protocol.Refusal
 	var unusable *protocol.Error
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &refusal):
 		return codeOfRefusal(refusal)
 	case errors.As(err, &unusable):
@@ -86,8 +87,8 @@ func Retryable(err error) bool {
 // neither its transport nor its internals are at fault, and trying again is of
 // no use.
 func Refused(err error) bool {
-	var refusal *protocol.Refusal
-	if !errors.As(err, &refusal) || Retryable(err) || refusal.Code == protocol.CodeInternalError {
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	if !ok || Retryable(err) || refusal.Code == protocol.CodeInternalError {
 		return false
 	}
 	return refusal.Code != "" || refusal.RPC != 0

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // Policy says how a message is tried.
@@ -42,7 +44,7 @@ func Try[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, 
 		if err == nil || ctx.Err() != nil || !p.again(err) {
 			return got, err
 		}
-		delay, again := p.Backoff.Delay(retry)
+		delay, again := Delay(p.Backoff, retry, err)
 		if p.Before != nil {
 			a := Attempt{Retry: retry, Delay: delay, Err: err}
 			if !again {
@@ -89,7 +91,7 @@ func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) 
 		if err == nil || ctx.Err() != nil || !p.again(err) {
 			return got, err
 		}
-		delay := longest(p.Backoff, retry)
+		delay := longest(p.Backoff, retry, err)
 		if p.Before != nil {
 			p.Before(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
 		}
@@ -100,10 +102,22 @@ func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) 
 }
 
 // longest is the back-off's delay, and its last one when retries are spent.
-func longest(b game.Backoff, retry int) time.Duration {
+func longest(b game.Backoff, retry int, err error) time.Duration {
 	if b.Retries < 1 {
 		b = game.LeagueBackoff()
 	}
-	d, _ := b.Delay(min(retry, b.Retries))
+	d, _ := Delay(b, min(retry, b.Retries), err)
 	return d
+}
+
+// Delay returns how long to wait before the n-th retry of a call that failed,
+// or false if there is none. A peer that names a longer time than the back-off
+// does (Retry-After) is granted it, but never more than the back-off's longest
+// delay.
+func Delay(b game.Backoff, n int, err error) (time.Duration, bool) {
+	d, again := b.Delay(n)
+	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && again {
+		d = max(d, min(call.RetryAfter, b.Most))
+	}
+	return d, again
 }

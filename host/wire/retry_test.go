@@ -1,0 +1,91 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// A peer that says when to come back is not asked sooner, within the bounds of
+// the back-off.
+func TestRetryAfterLengthensTheBackOff(t *testing.T) {
+	t.Parallel()
+	busy := func(seconds int) error {
+		return fmt.Errorf("send: %w", &jsonrpc.CallError{Kind: jsonrpc.ErrStatus, Status: 503, RetryAfter: time.Duration(seconds) * time.Second})
+	}
+	for _, tt := range []struct {
+		name    string
+		backoff game.Backoff
+		err     error
+		want    []time.Duration // of the attempts
+	}{
+		{"nothing asked", game.LeagueBackoff(), busy(0), []time.Duration{0, 1e9, 3e9, 7e9}},
+		{"less than the back-off", game.LeagueBackoff(), busy(2), []time.Duration{0, 2e9, 4e9, 8e9}},
+		{"more", game.LeagueBackoff(), busy(10), []time.Duration{0, 10e9, 20e9, 30e9}},
+		{"too much", game.LeagueBackoff(), busy(3600), []time.Duration{0, 30e9, 60e9, 90e9}},
+		{"no retries", game.Backoff{First: 1e9, Most: 30e9}, busy(10), []time.Duration{0}},
+		{"another failure", game.LeagueBackoff(), protocol.Refuse(protocol.CodeTimeout, "", "late"), []time.Duration{0, 1e9, 3e9, 7e9}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				var at, told []time.Duration
+				policy := wire.Policy{Backoff: tt.backoff, Before: func(_ context.Context, a wire.Attempt) {
+					if !a.Last {
+						told = append(told, time.Since(begun)+a.Delay)
+					}
+				}}
+				fail := func(context.Context) (int, error) {
+					at = append(at, time.Since(begun))
+					return 0, tt.err
+				}
+				if _, err := wire.Try(t.Context(), policy, fail); !errors.Is(err, tt.err) {
+					t.Error(err)
+				}
+				if !slices.Equal(at, tt.want) || !slices.Equal(told, tt.want[1:]) {
+					t.Errorf("tried at %v, told %v, want %v", at, told, tt.want)
+				}
+				if tt.backoff.Retries == 0 {
+					return
+				}
+				ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer stop()
+				begun, at = time.Now(), nil
+				if _, err := wire.Persist(ctx, policy, fail); err == nil || len(at) < 5 || !slices.Equal(at[:4], tt.want) {
+					t.Errorf("persists at %v, want %v first", at, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// The keys of the match that was spoken of last are kept, and only those.
+func TestKeysAreThoseOfTheMatch(t *testing.T) {
+	t.Parallel()
+	me := wire.NewIdentity(protocol.RolePlayer, "me")
+	about := func(match string) *wire.Inbound {
+		return &wire.Inbound{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
+	}
+	if _, ok := me.Keys(about("R1M1"), "REF01"); ok {
+		t.Error("there are keys without a token")
+	}
+	for _, as := range []struct{ token, league string }{{"tok-P01-a", "cup"}, {"tok-P01-b", "cup"}, {"tok-P01-b", "liga"}} {
+		me.Adopt("P01", as.token, as.league)
+		for _, of := range []struct{ match, referee string }{{"R1M1", "REF01"}, {"R1M1", "REF02"}, {"R2M1", "REF02"}, {"R2M1", "REF02"}, {"R1M1", "REF01"}} {
+			want := protocol.NewVerifier(as.token).MatchKeys(as.league, of.match, of.referee)
+			if got, ok := me.Keys(about(of.match), of.referee); !ok || got.Send != want.Send || got.Expect != want.Expect {
+				t.Errorf("%v %v: %+v, want %+v", as, of, got, want)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -24,6 +25,10 @@ type Agent struct {
 	Public string
 	// Tap, if set, is told of every message in and out.
 	Tap jsonrpc.Tap
+	// Stdin, if set, is a second way to the agent: one JSON document a line, as
+	// jsonrpc.ServeStdio reads them, answered on Stdout. The agent ends with it.
+	Stdin  io.Reader
+	Stdout io.Writer
 	// Listening, if set, is called with the URL once the agent listens.
 	Listening func(url string)
 }
@@ -73,16 +78,27 @@ func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Pe
 	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var server sync.WaitGroup
-	var served error
+	var served, piped error
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
 		if served = srv.Serve(serving, ag.Handler()); served != nil {
 			fail(served)
 		}
 	})
+	if a.Stdin != nil {
+		server.Go(func() {
+			cfg := a.Server
+			cfg.Refuse = ag.Refuse()
+			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, ag.Handler(), cfg)
+			fail(cmp.Or(piped, errInputEnded))
+		})
+	}
 	err = ag.Run(running)
 	fail(nil)
 	stop() // the last acknowledgements have been given while Run waited
 	server.Wait()
-	return errors.Join(err, served)
+	return errors.Join(err, served, piped)
 }
+
+// errInputEnded ends an agent whose messages came from a program that has ended.
+var errInputEnded = errors.New("the input has ended")

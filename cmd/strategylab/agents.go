@@ -26,6 +26,7 @@ func agentFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
 		&cli.StringFlag{Name: flagName, Usage: "display name"},
 		&cli.StringFlag{Name: flagID, Usage: "id to ask the manager for (default: whatever it gives)"},
+		stdioFlag(),
 		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent (default: where it listens)"},
 	}
 }
@@ -66,7 +67,9 @@ func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
 			return host.Agent{}, usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp", flag, text)
 		}
 	}
+	stdin, stdout := l.stdio(c)
 	return host.Agent{
+		Stdin: stdin, Stdout: stdout,
 		Network: l.network(name), Name: name, Server: l.server, Manager: c.String(flagManager), Public: c.String(flagPublicURL),
 		Listening: func(url string) {
 			l.out.write(map[string]any{"event": "listening", "url": url}, "listening at "+url)

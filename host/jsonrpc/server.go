@@ -34,7 +34,9 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 		}
 		s.tls = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	var lc net.ListenConfig
+	lc.SetMultipathTCP(false) // Go's default; it doubles what listening costs, and agents have one path
+	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %q: %w", addr, err)
 	}

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"encoding/csv"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// TestHybrid compares with testdata/winner.R: R 4.2.2, from the formulas of
+// Andrews, Kitagawa and McCloskey (2024), with R's own normal distribution and
+// root finder.
+func TestHybrid(t *testing.T) {
+	t.Parallel()
+	toeplitz := func(scale, ratio float64, n, row int) []float64 {
+		list := make([]float64, n)
+		for j := range list {
+			list[j] = scale * math.Pow(ratio, math.Abs(float64(j-row)))
+		}
+		return list
+	}
+	alone := func(v float64, n, row int) []float64 { return toeplitz(v, 0, n, row) }
+	twenty, shared := make([]float64, 20), make([]float64, 20)
+	for i := range twenty {
+		twenty[i] = 1.25 + math.Sin(float64(i+1))/100
+		shared[i] = 0.002 * 0.002
+	}
+	shared[13] += 0.008 * 0.008
+	for name, c := range map[string]struct {
+		means, row []float64
+		best       int
+	}{
+		"close race":        {[]float64{1.30, 1.31, 1.29, 1.305}, alone(1e-4, 4, 1), 1},
+		"clear winner":      {[]float64{1.40, 1.30, 1.28}, alone(2.5e-5, 3, 0), 0},
+		"correlated":        {[]float64{0.9, 1.2, 1.1, 0.7, 1.15}, toeplitz(0.02, 0.6, 5, 1), 1},
+		"unequal variances": {[]float64{2.1, 2.0, 1.7}, []float64{0.04, 0.05, 0}, 0},
+		"twenty":            {twenty, shared, 13},
+	} {
+		want, ok := referenceRow(t, "testdata/winner-reference.csv", name)
+		if !ok {
+			t.Fatalf("no reference for %s", name)
+		}
+		e := hybrid(c.means, c.row, c.best, 0.95)
+		for k, got := range []float64{e.Estimate, e.Low, e.High} {
+			if math.Abs(got-number(t, want[k+1])) > 2e-7 {
+				t.Errorf("%s: number %d of %v, want %v", name, k, e, want[1:])
+			}
+		}
+	}
+}
+
+// referenceRow finds the line of a reference file whose first cell is name.
+func referenceRow(t *testing.T, path, name string) ([]string, bool) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		if row[0] == name {
+			return row, true
+		}
+	}
+	return nil, false
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}

@@ -17,6 +17,10 @@ const bootstrapReplicates = 999
 // not show the shape of the distribution that they come from.
 const fewToResample = 40
 
+// fewToShowSkew is below how many events, as in [intervals.lopsided], nothing is
+// resampled either.
+const fewToShowSkew = 30
+
 // What is resampled of a player; part of the seed.
 const (
 	resampleShare uint64 = iota + 1
@@ -52,7 +56,7 @@ func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate 
 	if s.leagues < fewToResample || s.constant || c.sequence != nil {
 		return plain
 	}
-	if _, rare := c.lopsided(s, s.mean, r); rare {
+	if _, rare := c.lopsided(s, s.mean, r, fewToShowSkew); rare {
 		return plain
 	}
 	t := v.studentised(s, source)

@@ -70,15 +70,16 @@ func (c *intervals) of(s sample, r span) Estimate {
 	if c.silent(s.leagues) {
 		return Estimate{mean, r.low, r.high}
 	}
-	if e, ok := c.lopsided(s, mean, r); ok {
+	if e, ok := c.lopsided(s, mean, r, fewEvents); ok {
 		return e
 	}
 	half := float64(c.t(s.leagues) * s.standardError())
 	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
 }
 
-// fewEvents is where the t interval for a rare event starts to hold its level.
-const fewEvents = 30
+// fewEvents is where the t interval for a rare event starts to hold its level to
+// half a percent, whatever the chance of the event.
+const fewEvents = 100
 
 // lopsided returns the interval for league values that mostly lie at a bound of
 // the range, and false if they do not. The title share of a player who seldom
@@ -90,13 +91,13 @@ const fewEvents = 30
 // 193-201, for proportions from clustered data: Clopper and Pearson's with as
 // many trials as would give the variance that the leagues show. In it the mean's
 // distance to the bound is a number of events; it is used where those are fewer
-// than one a league and fewer than 30 in all. For a share of 0 or 1 in each
+// than one a league and fewer than few in all. For a share of 0 or 1 in each
 // league it is within one trial of Clopper and Pearson's.
-func (c *intervals) lopsided(s sample, mean float64, r span) (Estimate, bool) {
+func (c *intervals) lopsided(s sample, mean float64, r span, few float64) (Estimate, bool) {
 	p := (mean - r.low) / r.width()
 	spread := s.variance / float64(r.width()*r.width())
 	perLeague := min(p, 1-p) * p * (1 - p) / spread
-	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.leagues) < fewEvents) {
+	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.leagues) < few) {
 		return Estimate{}, false
 	}
 	shrink := c.normal(s.leagues) / c.t(s.leagues) // few leagues know their own variance badly

@@ -105,8 +105,9 @@ func TestLopsided(t *testing.T) {
 		{"999 of 1000", share(999, 1000), span{0, 1}, 1 - 0.0055720210, 1 - 0.0000250446},
 		{"3 of 20", share(3, 20), span{0, 1}, 0.0257866825, 0.4068409846},
 		{"3 of 20 in another range", newSample(20, 3*3-17, mul(3*9+17), 1), span{-1, 3}, -0.8968532700, 0.6273639384},
-		// t.test: from 31 events on the t interval is used.
-		{"31 of 1000", share(31, 1000), span{0, 1}, 0.0202394475, 0.0417605525},
+		// t.test: from 100 events on the t interval is used.
+		{"101 of 1000", share(101, 1000), span{0, 1}, 0.0822917843, 0.1197082157},
+		{"60 of 1000", share(60, 1000), span{0, 1}, 0.0460726678, 0.0765921440},
 		// 200 leagues of a tenth of the range: no league is at the bound.
 		{"spread out", newSample(200, 200*10, mul(200*(100+4)), 100), span{0, 1}, 0.0972042341, 0.1027957659},
 	} {

@@ -6,11 +6,15 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
+// fewTrials is how many leagues on either side Wilson's interval needs to hold a
+// level of 95 % to one percent, whatever the chance.
+const fewTrials = 50
+
 // trials returns the interval for a chance, given that it came true in hits of n
 // leagues. What a league does as a whole (who won it, who was third) is an
 // independent trial, unlike its matches.
 //
-// It is that of E. B. Wilson, JASA 22 (1927), 209-212, or where fewer than 30
+// It is that of E. B. Wilson, JASA 22 (1927), 209-212, or where fewer than 50
 // leagues were on one of the two sides the exact one of C. J. Clopper and E. S.
 // Pearson, Biometrika 26 (1934), 404-413: Wilson's holds its level on average
 // over all chances, but not for a given small one.
@@ -22,7 +26,7 @@ func (c *intervals) trials(hits, n int64) Estimate {
 	if n == 1 || c.silent(n) {
 		return Estimate{share, 0, 1}
 	}
-	if min(hits, n-hits) < fewEvents {
+	if min(hits, n-hits) < fewTrials {
 		return c.exact(hits, n)
 	}
 	z := c.normal(n)

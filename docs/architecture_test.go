@@ -51,20 +51,22 @@ var may = map[string][]string{
 	},
 
 	// beside them: what counts, knowing nothing of how it was played
-	"analysis/sequential": {},
-	"analysis":            {"host/game", "host/results", "analysis/sequential"},
-	"analysis/assert":     {"host/results", "analysis"},
-	"analysis/report":     {"host/results", "analysis", "analysis/assert"},
-	"analysis/fairness":   {"analysis", "host/game"},
-	"analysis/population": {"host/results", "analysis"},
-	"analysis/explain":    {"host/game", "host/results", "analysis"},
-	"analysis/plots":      {"analysis"},
-	"analysis/page":       {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report"},
+	"analysis/sequential":  {},
+	"analysis":             {"host/game", "host/results", "analysis/sequential"},
+	"analysis/assert":      {"host/results", "analysis"},
+	"analysis/report":      {"host/results", "analysis", "analysis/assert"},
+	"analysis/fairness":    {"analysis", "host/game"},
+	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential"},
+	"analysis/population":  {"host/results", "analysis"},
+	"analysis/explain":     {"host/game", "host/results", "analysis"},
+	"analysis/plots":       {"analysis"},
+	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
 		"analysis",
 		"analysis/assert",
+		"analysis/calibration",
 		"analysis/explain",
 		"analysis/fairness",
 		"analysis/page",
@@ -128,6 +130,7 @@ var initialises = map[string]string{
 // same seed gives the same bytes.
 var clockless = []string{
 	"analysis",
+	"analysis/calibration",
 	"analysis/explain",
 	"analysis/fairness",
 	"analysis/page",

@@ -16,7 +16,7 @@ few_events <- function(m, v, n, lo, hi) {
   p <- (m - lo) / (hi - lo)
   neff <- p * (1 - p) / (v / (hi - lo)^2 / n)
   events <- min(p, 1 - p) * neff
-  if (!(events > 0 && events < n && events < 30)) return(NULL)
+  if (!(events > 0 && events < n && events < 100)) return(NULL)
   neff <- neff * (qnorm(1 - alpha / 2) / qt(1 - alpha / 2, n - 1))^2
   c(m, lo + (hi - lo) * qbeta(alpha / 2, p * neff, neff - p * neff + 1),
     lo + (hi - lo) * qbeta(1 - alpha / 2, p * neff + 1, neff - p * neff))

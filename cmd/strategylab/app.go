@@ -22,6 +22,7 @@ func newApp(p *process) *cli.App {
 		Commands: []*cli.Command{
 			experimentCommand(p),
 			analyzeCommand(p),
+			calibrateCommand(p),
 			strategiesCommand(p),
 			matchCommand(p),
 			replayCommand(p),

@@ -1,0 +1,146 @@
+package calibration
+
+import (
+	"sync"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// The events, in the order in which they are shown.
+const (
+	falseWinner = iota
+	falseDifference
+	falseByHolm
+	falseUncorrected
+	placesHold
+	winnerHolds
+	winnerNaive
+	winnerAloneFirst
+	events
+)
+
+// tally is the state of a measurement.
+type tally struct {
+	field  Field
+	opts   Options
+	truth  Truth
+	places [][2]int
+	best   map[int]bool
+
+	mu        sync.Mutex
+	coverages []*coverage
+	happened  [events]int
+	winners   int   // experiments with a corrected winner
+	bias      int64 // of the winner's estimate as it stands, and corrected
+	corrected int64
+	width     int64 // of the winner's interval
+	ratio     int64 // variance ratios
+	done      int
+}
+
+func newTally(f Field, opts Options) *tally {
+	t := &tally{field: f, opts: opts, truth: f.Truth()}
+	t.places, t.best = t.truth.places(), t.truth.best()
+	list := ranked()
+	if f.nothingToRank() {
+		list = differing()
+	}
+	for _, q := range list {
+		t.coverages = append(t.coverages, newCoverage(q, &t.truth, opts.Repetitions))
+	}
+	return t
+}
+
+// nothingToRank reports a field of which only P(differ) can be told.
+func (f Field) nothingToRank() bool { return len(f.Bots) == 2 && f.Draw == "" && !f.Rare }
+
+// verdicts are which events happened in one experiment.
+type verdicts [events]bool
+
+// judge holds an experiment's decisions against the truth. It changes nothing.
+func (t *tally) judge(e *analysis.Estimates) verdicts {
+	var v verdicts
+	alpha := 1 - t.opts.Level
+	for _, c := range e.Ranking.Comparisons {
+		// A was found better; it is not, if it is level with B or behind.
+		if wrong := t.truth.Points[c.A]-t.truth.Points[c.B] < level; wrong && c.Verdict != analysis.Equal {
+			v[falseDifference] = v[falseDifference] || c.Verdict == analysis.Different
+			v[falseByHolm] = v[falseByHolm] || c.Holm <= alpha
+			v[falseUncorrected] = v[falseUncorrected] || c.P <= alpha
+		}
+	}
+	inFirst := 0
+	for _, i := range e.Ranking.Tiers[0] {
+		if t.best[i] {
+			inFirst++
+		}
+	}
+	v[falseWinner] = inFirst < len(t.best)
+	v[winnerAloneFirst] = inFirst == len(t.best) && len(e.Ranking.Tiers[0]) == inFirst
+	v[placesHold] = true
+	for i, p := range e.Ranking.Places {
+		v[placesHold] = v[placesHold] && p[0] <= t.places[i][0] && p[1] >= t.places[i][1]
+	}
+	if w := e.Winner; w != nil {
+		truth, naive := t.truth.Points[w.Field], e.Players[w.Field].Adjusted
+		v[winnerHolds] = w.Adjusted.Low <= truth && truth <= w.Adjusted.High
+		v[winnerNaive] = naive.Low <= truth && truth <= naive.High
+	}
+	return v
+}
+
+// add counts one experiment.
+func (t *tally) add(rep int, e *analysis.Estimates, v verdicts) {
+	t.done++
+	for _, c := range t.coverages {
+		c.add(rep, e)
+	}
+	for k, happened := range v {
+		if happened {
+			t.happened[k]++
+		}
+	}
+	t.ratio += fixed(e.VarianceRatio)
+	if w := e.Winner; w != nil {
+		truth := t.truth.Points[w.Field]
+		t.winners++
+		t.bias += fixed(e.Players[w.Field].Adjusted.Estimate - truth)
+		t.corrected += fixed(w.Adjusted.Estimate - truth)
+		t.width += fixed(w.Adjusted.Width())
+	}
+}
+
+// rows lists what was measured.
+func (t *tally) rows() []Row {
+	var list []Row
+	for _, c := range t.coverages {
+		list = append(list, c.row(t.field, t.opts))
+	}
+	if t.field.nothingToRank() {
+		return append(list, t.event("told apart, though nothing can be ranked", t.happened[falseDifference], atMost, 0))
+	}
+	alpha := 1 - t.opts.Level
+	list = append(list, t.event("coverage: all ranges of places at once", t.happened[placesHold], atLeast, t.opts.Level))
+	if t.winners > 0 {
+		r := t.event("coverage: the winner's points, corrected", t.happened[winnerHolds], atLeast, t.opts.Level-0.01)
+		r.Nominal, r.Width = t.opts.Level, float(t.width, t.winners)
+		list = append(list, r, t.event("coverage: the winner's points, as they stand", t.happened[winnerNaive], noPromise, 0))
+		list = append(list, t.value("bias of the winner's points, corrected", float(t.corrected, t.winners)),
+			t.value("bias of the winner's points, as they stand", float(t.bias, t.winners)))
+	}
+	if len(t.best) > 1 {
+		list = append(list, t.event("a false winner", t.happened[falseWinner], atMost, alpha))
+	} else {
+		p := noPromise
+		if t.field.Found > 0 {
+			p = atLeast
+		}
+		list = append(list, t.event("the best alone in tier 1", t.happened[winnerAloneFirst], p, t.field.Found))
+	}
+	return append(list,
+		t.event("any false difference (Romano-Wolf)", t.happened[falseDifference], atMost, alpha),
+		t.event("any false difference (Holm)", t.happened[falseByHolm], atMost, alpha),
+		t.event("any false difference (uncorrected)", t.happened[falseUncorrected], noPromise, 0),
+		t.value("variance ratio, raw to adjusted", float(t.ratio, t.done)),
+	)
+}

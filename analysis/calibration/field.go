@@ -1,0 +1,108 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Bot is a player whose statistics are known.
+type Bot struct {
+	// Even is its chance of saying even. In each league it is Even-Mood or
+	// Even+Mood instead, with equal chance: so the matches of a league hang
+	// together, as they do with players that learn.
+	Even, Mood float64
+	// Fault is its chance of losing a match on technical grounds.
+	Fault float64
+}
+
+// Field is a league of bots and how long an experiment with it is.
+type Field struct {
+	Name    string
+	Bots    []Bot
+	Legs    int
+	Leagues int    // of one experiment
+	Draw    string // see game.ParseDraw; empty is the fair draw
+	// Found is the chance that is promised for the best player to be alone in the
+	// first tier; 0 promises nothing.
+	Found float64
+	Rare  bool // some things hardly ever happen, so intervals may be cautious
+}
+
+// Plan returns the plan of one experiment with the field.
+func (f Field) Plan(seed uint64) results.Plan {
+	draw := f.Draw
+	if draw == "" {
+		draw = game.FairDraw().String()
+	}
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: f.Leagues, Legs: f.Legs, Seed: seed, Draw: draw, Transport: "direct",
+	}
+	for i := range f.Bots {
+		name := fmt.Sprintf("bot-%d", i+1)
+		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin", Ref: name})
+	}
+	return plan
+}
+
+// Equal returns a field of n players who all toss fair coins: whatever is found
+// to differ in it does not.
+func Equal(n, legs, leagues int) Field {
+	f := Field{Name: fmt.Sprintf("%d equal players", n), Legs: legs, Leagues: leagues}
+	for range n {
+		f.Bots = append(f.Bots, Bot{Even: 0.5})
+	}
+	return f
+}
+
+// Edge returns a field of n players of whom the first has an edge: it differs from
+// each of the others with a chance that is higher by edge than their chance among
+// themselves. The edge is at most 1, for the first then always says odd and the
+// others even.
+func Edge(n, legs, leagues int, edge float64) Field {
+	// Players that say even with chance h differ from each other with chance
+	// 2h(1-h), and from one that always says odd with chance h; so 2h^2-h = edge.
+	h := (1 + math.Sqrt(1+8*edge)) / 4
+	f := Field{Name: fmt.Sprintf("edge %.2f, %d players", edge, n), Legs: legs, Leagues: leagues, Bots: []Bot{{Even: 0}}}
+	for range n - 1 {
+		f.Bots = append(f.Bots, Bot{Even: h})
+	}
+	return f
+}
+
+// Mixed returns a field of n players from those who hardly ever say even to those
+// who nearly always do, so that their chances of differing spread from 0.1 to 0.9;
+// every third has moods.
+func Mixed(n, legs, leagues int) Field {
+	f := Field{Name: fmt.Sprintf("%d unlike players", n), Legs: legs, Leagues: leagues}
+	for i := range n {
+		b := Bot{Even: 0.055 + 0.89*float64(i)/float64(max(1, n-1))}
+		if i%3 == 1 {
+			b.Mood = min(0.2, b.Even, 1-b.Even)
+		}
+		f.Bots = append(f.Bots, b)
+	}
+	return f
+}
+
+// Pair returns a field of two who differ with chance p; with moods, in some
+// leagues more often and in some less.
+func Pair(p, mood float64, legs, leagues int) Field {
+	f := Field{Name: fmt.Sprintf("2 players, P(differ) %.1f", p), Legs: legs, Leagues: leagues,
+		Bots: []Bot{{Even: 0}, {Even: p, Mood: mood}}}
+	if mood > 0 {
+		f.Name += ", moods"
+	}
+	return f
+}
+
+// Rare returns a field in which some things hardly ever happen: that the first two
+// differ, titles of those who say the less likely parity, and technical losses.
+func Rare(legs, leagues int) Field {
+	return Field{
+		Name: "rare events, biased draw", Legs: legs, Leagues: leagues, Draw: "weights:1=1,2=3", Rare: true,
+		Bots: []Bot{{Even: 0.99}, {Even: 0.98, Fault: 0.0005}, {Even: 0.7, Fault: 0.01}, {Even: 0.5, Fault: 0.0001}, {Even: 0.3}},
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/calibration"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+const (
+	flagRepetitions = "repetitions"
+	flagSizes       = "players"
+	flagLeagues     = "leagues"
+)
+
+func calibrateCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name:  "calibrate",
+		Usage: "measure the lab's own error rates on leagues that it plays",
+		Description: "Plays whole experiments among players whose true values are known, many times over, and prints what\n" +
+			"is promised beside what came out: how often intervals hold the truth and how wide they are, how often\n" +
+			"equal players are told apart, how often a better one is found. The same code plays and judges real\n" +
+			"experiments. The default takes under a minute; the figures in docs/statistics.md are from\n" +
+			"--repetitions 10000 --players 2,4,8,20.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments with each field"},
+			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "sizes of the fields"},
+			&cli.IntFlag{Name: flagLegs, Value: 10, Usage: "how often each pair meets in a league"},
+			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues of each experiment"},
+			seedFlag(),
+			&cli.IntFlag{Name: flagWorkers, Usage: "experiments under way at once (default: one a processor)"},
+			formatFlag("table or json"),
+			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
+		},
+		Action: func(c *cli.Context) error { return calibrate(p, c) },
+	}
+}
+
+var errMiscalibrated = errors.New("some measurements miss what was promised, by more than chance")
+
+func calibrate(p *process, c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	format, err := oneOf(c, flagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	suite, opts, err := calibrationOf(p, c)
+	if err != nil {
+		return err
+	}
+	progress := io.Discard
+	if !c.Bool(flagQuiet) {
+		progress = p.stderr
+	}
+	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, opts.Seed)
+	p.forBatch()
+	rows, err := measureAll(c.Context, suite, opts, progress)
+	if err != nil {
+		return err
+	}
+	write := calibration.WriteTable
+	if format == "json" {
+		write = calibration.WriteJSON
+	}
+	if err := write(p.stdout, rows); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if !r.Kept() {
+			return errMiscalibrated
+		}
+	}
+	return nil
+}
+
+func calibrationOf(p *process, c *cli.Context) (suite calibration.Suite, opts calibration.Options, err error) {
+	for _, text := range strings.Split(c.String(flagSizes), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < game.MinPlayers || n > game.MaxPlayers {
+			return suite, opts, usagef("--%s: %q is no number of players, want %d to %d, separated by commas",
+				flagSizes, text, game.MinPlayers, game.MaxPlayers)
+		}
+		suite.Players = append(suite.Players, n)
+	}
+	if suite.Legs, err = atLeast(c, flagLegs, 1); err != nil {
+		return suite, opts, err
+	}
+	if suite.Leagues, err = atLeast(c, flagLeagues, 2); err != nil {
+		return suite, opts, err
+	}
+	if opts.Repetitions, err = atLeast(c, flagRepetitions, 1); err != nil {
+		return suite, opts, err
+	}
+	opts.Workers = runtime.GOMAXPROCS(0)
+	if c.IsSet(flagWorkers) {
+		if opts.Workers, err = atLeast(c, flagWorkers, 1); err != nil {
+			return suite, opts, err
+		}
+	}
+	opts.Seed, err = seed(p, c)
+	return suite, opts, err
+}
+
+// measureAll measures field after field; each has seeds of its own.
+func measureAll(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	fields := suite.Fields()
+	for k, f := range fields {
+		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
+		mine := opts
+		mine.Seed += uint64(k) << 40
+		var done atomic.Int64
+		mine.Done = func() {
+			if n := done.Add(1); n%1000 == 0 {
+				fmt.Fprintf(progress, "  %d repetitions\n", n)
+			}
+		}
+		list, err := calibration.Measure(ctx, f, playBots, mine)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, list...)
+	}
+	for k, n := range suite.Players {
+		if n == 2 {
+			continue
+		}
+		mine := opts
+		mine.Seed += uint64(len(fields)+k) << 40
+		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, mine)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// playBots plays an experiment among bots as any other is played, on one
+// goroutine.
+func playBots(ctx context.Context, plan results.Plan, bots []calibration.Bot, add func(*results.League) error) error {
+	factories := make([]strategies.Factory, len(bots))
+	for i, b := range bots {
+		factories[i] = botFactory{b}
+	}
+	driver, err := arena.New(plan, factories, arena.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = experiments.Run(ctx, plan, driver, sinkFunc(add), experiments.Options{Workers: 1})
+	return err
+}
+
+// sinkFunc is a sink that is one function.
+type sinkFunc func(*results.League) error
+
+func (f sinkFunc) Append(l *results.League) error { return f(l) }
+
+// botFactory makes seats of a bot whose chances are known.
+type botFactory struct{ bot calibration.Bot }
+
+func (f botFactory) Info() strategies.Info {
+	return strategies.Info{Name: "bot", Kind: strategies.Builtin, Fingerprint: "v1"}
+}
+
+func (f botFactory) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	even := f.bot.Even
+	if f.bot.Mood > 0 {
+		if s.Rand.Bernoulli(0.5) {
+			even += f.bot.Mood
+		} else {
+			even -= f.bot.Mood
+		}
+	}
+	return &botSeat{even: strategies.Choice(even), fault: f.bot.Fault, rand: s.Rand}, nil
+}
+
+func (botFactory) Close() error { return nil }
+
+// botSeat answers with its chance of saying even; the host throws the coin.
+type botSeat struct {
+	even  strategies.Choice
+	fault float64
+	rand  *game.Rand
+}
+
+func (b *botSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	if b.fault > 0 && b.rand.Bernoulli(b.fault) {
+		return 2, nil // no choice at all
+	}
+	return b.even, nil
+}
+
+func (*botSeat) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+func (*botSeat) Close() error { return nil }

@@ -56,7 +56,7 @@ var may = map[string][]string{
 	"analysis/assert":      {"host/results", "analysis"},
 	"analysis/report":      {"host/results", "analysis", "analysis/assert"},
 	"analysis/fairness":    {"analysis", "host/game"},
-	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential"},
+	"analysis/calibration": {"host/game", "host/results", "analysis"},
 	"analysis/population":  {"host/results", "analysis"},
 	"analysis/explain":     {"host/game", "host/results", "analysis"},
 	"analysis/plots":       {"analysis"},

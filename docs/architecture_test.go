@@ -49,6 +49,7 @@ var may = map[string][]string{
 		"experiments", "host/game", "host/jsonrpc", "host/manager", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "strategies",
 	},
+	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":  {},
@@ -85,6 +86,7 @@ var may = map[string][]string{
 		"host/results",
 		"host/trace",
 		"host/trace/audit",
+		"host/trace/playback",
 		"host/wire",
 		"strategies",
 		"strategies/budget",

@@ -31,7 +31,7 @@ func traceCommand(p *process) *cli.Command {
 				&cli.BoolFlag{Name: flagBoth, Usage: "print what two agents of this recording saw twice, as each saw it"},
 			},
 			Action: func(c *cli.Context) error { return showTrace(p, c) },
-		}, auditCommand(p)},
+		}, auditCommand(p), playbackCommand(p)},
 	}
 }
 

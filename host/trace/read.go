@@ -154,12 +154,27 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 }
 
 func (l *Line) opened(body []byte) *Exchange {
+	x := ReadRequest(body)
+	x.Agent, x.Direction, x.Transport, x.Peer, x.At = l.Agent, l.Direction, l.Transport, l.Peer, l.Time
+	return x
+}
+
+// ReadRequest takes a request apart, in whatever wrapping it is. What cannot be
+// made out stays empty. Of who sent it when, and of an answer, the exchange
+// knows nothing.
+func ReadRequest(body []byte) *Exchange {
 	m := readRequest(body)
 	return &Exchange{
-		Agent: l.Agent, Direction: l.Direction, Transport: l.Transport, Peer: l.Peer, At: l.Time,
 		Type: m.typ, Dialect: m.dialect, Sender: m.sender, Method: m.method, Match: m.match,
 		Request: m.decoded, Invalid: m.problem, Raw: body,
 	}
+}
+
+// With returns the exchange as it would be with another answer.
+func (x *Exchange) With(status int, body []byte) *Exchange {
+	other := *x
+	other.close(Line{Status: status}, body)
+	return &other
 }
 
 func (x *Exchange) close(l Line, body []byte) {

@@ -151,24 +151,32 @@ func (x *Exchange) asked() string {
 }
 
 func (x *Exchange) answered() string {
-	took := fmt.Sprintf(", %s", x.Latency.Round(10*time.Microsecond))
+	if !x.Answered {
+		return "= " + x.Outcome()
+	}
+	return fmt.Sprintf("= %s, %s", x.Outcome(), x.Latency.Round(10*time.Microsecond))
+}
+
+// Outcome says in a few words how the exchange ended: with which answer, with
+// which refusal, or why with neither.
+func (x *Exchange) Outcome() string {
 	switch {
 	case !x.Answered:
-		return "= the recording ends before the answer"
+		return "the recording ends before the answer"
 	case x.Answer != nil && x.Refused == nil:
 		text := string(x.Answer.Head().MessageType)
 		if s := summary(x.Answer); s != "" {
 			text += ": " + s
 		}
-		return "= " + text + took
+		return text
 	case x.Refused != nil:
-		return "= " + x.refusal() + took
+		return x.refusal()
 	case x.Failure != "":
-		return "= no answer: " + x.Failure + took
+		return "no answer: " + x.Failure
 	case x.Status == 0:
-		return "= no answer" + took
+		return "no answer"
 	}
-	return fmt.Sprintf("= HTTP %d, an empty answer%s", x.Status, took)
+	return fmt.Sprintf("HTTP %d, an empty answer", x.Status)
 }
 
 func (x *Exchange) refusal() string {

@@ -14,7 +14,6 @@ package budget
 import (
 	"context"
 	"errors"
-	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -31,8 +30,8 @@ type Limits struct {
 	Instructions int64
 }
 
-// ErrMemory is why a call was interrupted during which the heap has grown by
-// more than MaxGrowth.
+// ErrMemory is why a call was interrupted of a seat during whose life memory
+// has grown by more than MaxGrowth.
 var ErrMemory = errors.New("filled too much memory")
 
 // Default limits. An honest script takes microseconds and hundreds of
@@ -41,17 +40,6 @@ const (
 	DefaultTime         = time.Second
 	DefaultInstructions = 5_000_000
 )
-
-// MaxGrowth is by how many bytes the heap of the process may grow during one
-// call that lasts suspiciously long. Such a call is interrupted before it can
-// starve the host: this is what bounds a script that fills memory with
-// something no other guard counts. Which call of several is to blame cannot be
-// told, so only those are looked at that have run for far longer than an
-// honest one.
-const MaxGrowth = 256 << 20
-
-// suspicious is after how many ticks a call is looked at for that.
-const suspicious = 4
 
 // A call that overruns its time takes as long as it may, over and over again in
 // a run of many leagues. So every overrun halves the time of the calls that
@@ -87,9 +75,9 @@ type Watchdog struct {
 	ticks int // that a call may take
 	least int // that is left of them after overruns
 	grace int // that a call may take to return once it is interrupted
-	heap  func() uint64
-	lost  func(context.Context)
-	over  int // calls that overran their time; the goroutine's alone
+	memory
+	lost func(context.Context)
+	over int // calls that overran their time; the goroutine's alone
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -115,7 +103,7 @@ func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
 	}
 	return &Watchdog{
 		tick: tick, ticks: ticks(limit), least: ticks(min(limit, leastTime)), grace: ticks(max(patience*limit, leastGrace)),
-		heap: heapSize, lost: lost, guards: make(map[*Guard]struct{}),
+		memory: memory{size: memorySize, live: memoryLive}, lost: lost, guards: make(map[*Guard]struct{}),
 	}
 }
 
@@ -173,7 +161,7 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 
 // look counts one tick of a call.
 func (w *Watchdog) look(g *Guard, allowed int) {
-	lost, overran := g.check(allowed, w.grace, w.heap)
+	lost, overran := g.check(allowed, w.grace, w.memory)
 	if overran {
 		w.over++
 	}
@@ -190,10 +178,10 @@ type Guard struct {
 	mu      sync.Mutex
 	ctx     context.Context
 	running bool
-	ticks   int    // at which the watchdog has found this call running
-	heap    uint64 // size of the heap when it was first found
-	cause   error  // why it was interrupted
-	since   int    // ticks since then
+	ticks   int   // at which the watchdog has found this call running
+	fill    fill  // in the life of the seat
+	cause   error // why it was interrupted
+	since   int   // ticks since then
 	landed  chan struct{}
 }
 
@@ -229,7 +217,7 @@ func (g *Guard) Release() {
 // check counts one tick of the call under way, if there is one. It tells if that
 // was one more than allowed, and, once the time to return is over as well, the
 // context of the call that is lost.
-func (g *Guard) check(allowed, grace int, heap func() uint64) (lost context.Context, overran bool) {
+func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overran bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -244,12 +232,9 @@ func (g *Guard) check(allowed, grace int, heap func() uint64) (lost context.Cont
 		g.cause = context.Cause(g.ctx)
 	case g.ticks > allowed: // the first tick may have come at once
 		g.cause, overran = context.DeadlineExceeded, true
-	case g.ticks >= suspicious && heap() > g.heap+MaxGrowth:
+	case g.fill.grown(m):
 		g.cause = ErrMemory
 	default:
-		if g.ticks == 0 {
-			g.heap = heap()
-		}
 		g.ticks++
 		return nil, false
 	}
@@ -262,12 +247,4 @@ func (g *Guard) check(allowed, grace int, heap func() uint64) (lost context.Cont
 		g.interrupt()
 	}()
 	return nil, overran
-}
-
-// heapSize returns how much memory objects take up, the dead ones that have
-// not been swept yet included.
-func heapSize() uint64 {
-	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample[:])
-	return sample[0].Value.Uint64()
 }

@@ -12,11 +12,11 @@ import (
 var arrayGuards = []guard{
 	{"concat", guardConcat}, {"copyWithin", guardElements}, {"every", guardElements}, {"fill", guardFill},
 	{"filter", guardElements}, {"find", guardElements}, {"findIndex", guardElements}, {"findLast", guardElements},
-	{"findLastIndex", guardElements}, {"flat", guardFlat}, {"flatMap", guardElements}, {"forEach", guardElements},
-	{"includes", guardElements}, {"indexOf", guardElements}, {"lastIndexOf", guardElements}, {"map", guardElements},
+	{"findLastIndex", guardElements}, {"flat", guardFlat}, {"flatMap", guardFlatMap}, {"forEach", guardElements},
+	{"includes", guardCompared}, {"indexOf", guardCompared}, {"lastIndexOf", guardCompared}, {"map", guardElements},
 	{"reduce", guardElements}, {"reduceRight", guardElements}, {"reverse", guardElements}, {"shift", guardElements},
-	{"slice", guardElements}, {"some", guardElements}, {"sort", guardElements}, {"splice", guardElements},
-	{"toLocaleString", guardJoin}, {"toReversed", guardFill}, {"toSorted", guardFill}, {"toSpliced", guardFill},
+	{"slice", guardElements}, {"some", guardElements}, {"sort", guardCompared}, {"splice", guardElements},
+	{"toLocaleString", guardJoin}, {"toReversed", guardFill}, {"toSorted", guardSorted}, {"toSpliced", guardFill},
 	{"unshift", guardElements}, {"with", guardFill},
 }
 
@@ -83,15 +83,112 @@ func guardConcat(b *sandbox, name string, old native) native {
 	}
 }
 
-// guardFlat keeps flat from following arrays that contain themselves.
+// maxCompared bounds the texts, in UTF-16 units, of an array whose elements are
+// compared with one another: one comparison takes as long as they have in
+// common. Where there are few, it does not matter how long they are.
+const (
+	maxCompared = 4 << 20
+	fewCompared = 32
+)
+
+// guardCompared is for methods that compare elements, or sort them.
+func guardCompared(b *sandbox, name string, old native) native {
+	return func(c goja.FunctionCall) goja.Value {
+		b.comparable(c, b.elements(c.This, name))
+		return old(c)
+	}
+}
+
+func guardSorted(b *sandbox, name string, old native) native {
+	return func(c goja.FunctionCall) goja.Value {
+		n := b.elements(c.This, name)
+		b.comparable(c, n)
+		b.spend(elementBytes * n)
+		return old(c)
+	}
+}
+
+func (b *sandbox) comparable(c goja.FunctionCall, n int) {
+	o, ok := c.This.(*goja.Object)
+	if !ok || n <= fewCompared || callable(c.Argument(0)) {
+		return
+	}
+	total := 0
+	for i := range n {
+		if s, ok := o.Get(strconv.Itoa(i)).(goja.String); ok {
+			total += s.Length()
+		}
+	}
+	if total > maxCompared {
+		b.exceed("", "%d elements with %d characters compared with one another, over the limit of %d", n, total, maxCompared)
+	}
+}
+
+// guardFlat takes the place of flat, which would follow arrays that contain
+// themselves, or one another again and again, in one go. It makes plain arrays,
+// whatever the script's own kinds of arrays say.
 func guardFlat(b *sandbox, name string, old native) native {
-	const deepest = 100
 	return func(c goja.FunctionCall) goja.Value {
 		b.elements(c.This, name)
-		if depth := c.Argument(0); !goja.IsUndefined(depth) {
-			c.Arguments = argument(c.Arguments, 0, b.vm.ToValue(min(depth.ToInteger(), deepest)))
+		o, ok := c.This.(*goja.Object)
+		if !ok {
+			return old(c)
+		}
+		depth := 1
+		if d := c.Argument(0); !goja.IsUndefined(d) {
+			depth = int(min(d.ToInteger(), maxJoining))
+		}
+		f := flattening{b: b}
+		f.add(o, depth)
+		b.spend(elementBytes * len(f.out))
+		return b.vm.NewArray(f.out...)
+	}
+}
+
+// guardFlatMap adds up the arrays that the script's function returns.
+func guardFlatMap(b *sandbox, name string, old native) native {
+	return func(c goja.FunctionCall) goja.Value {
+		b.elements(c.This, name)
+		if call, ok := goja.AssertFunction(c.Argument(0)); ok {
+			total := 0
+			c.Arguments = argument(c.Arguments, 0, b.vm.ToValue(func(each goja.FunctionCall) goja.Value {
+				v, err := call(each.This, each.Arguments...)
+				if err != nil {
+					panic(err)
+				}
+				if o, ok := v.(*goja.Object); ok && isArray(o) {
+					total += lengthOf(o)
+					b.within(total, maxElements)
+				}
+				return v
+			}))
 		}
 		return old(c)
+	}
+}
+
+// flattening is one call of flat.
+type flattening struct {
+	b    *sandbox
+	out  []any
+	seen int // elements, those that are arrays included
+}
+
+func (f *flattening) add(o *goja.Object, depth int) {
+	n := lengthOf(o)
+	f.b.check()
+	f.seen += n
+	f.b.within(f.seen, maxElements)
+	for i := range n {
+		v := o.Get(strconv.Itoa(i))
+		if v == nil {
+			continue // a hole
+		}
+		if inner, ok := v.(*goja.Object); ok && depth > 0 && isArray(inner) {
+			f.add(inner, depth-1)
+			continue
+		}
+		f.out = append(f.out, v)
 	}
 }
 

@@ -162,9 +162,11 @@ var (
 		{"union", guardSetLike},
 	}
 	objectDrainGuards = []guard{
-		{"assign", guardSized}, {"entries", guardSized}, {"fromEntries", guardDrain}, {"getOwnPropertyNames", guardSized},
-		{"keys", guardSized}, {"values", guardSized},
+		{"assign", guardSized}, {"entries", guardSized}, {"freeze", guardSized}, {"fromEntries", guardDrain},
+		{"getOwnPropertyDescriptors", guardSized}, {"getOwnPropertyNames", guardSized}, {"isFrozen", guardSized},
+		{"isSealed", guardSized}, {"keys", guardSized}, {"seal", guardSized}, {"values", guardSized},
 	}
+	ownKeysGuards = []guard{{"ownKeys", guardSized}}
 )
 
 // guardDrains puts the guards in place of those functions that drain.
@@ -174,6 +176,9 @@ func (b *sandbox) guardDrains() {
 	}
 	if b.usage.reaches("Object") {
 		b.install(b.global("Object"), objectDrainGuards)
+	}
+	if b.usage.reaches("Reflect") {
+		b.install(b.global("Reflect"), ownKeysGuards)
 	}
 	if b.usage.reaches("Set") {
 		b.install(b.global("Set").Get("prototype").(*goja.Object), setGuards)

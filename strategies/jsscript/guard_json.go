@@ -2,6 +2,7 @@ package jsscript
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/dop251/goja"
 )
@@ -31,9 +32,71 @@ func guardParse(b *sandbox, _ string, old native) native {
 		if deep(text.String()) {
 			b.exceed("", "JSON nested more than %d deep", maxJSONDepth)
 		}
-		c.Arguments = argument(c.Arguments, 0, text)
-		return old(c)
+		value := old(goja.FunctionCall{This: c.This, Arguments: []goja.Value{text}})
+		if reviver, ok := goja.AssertFunction(c.Argument(1)); ok {
+			root := b.vm.NewObject()
+			_ = root.Set("", value)
+			r := reading{b: b, reviver: reviver}
+			return r.revive(root, "", 0)
+		}
+		return value
 	}
+}
+
+// reading is the second half of one call of JSON.parse, in which a reviver is
+// asked of every value, from the inside out. It may put anything into what is
+// still to be gone through, so that its depth and size have to be watched.
+type reading struct {
+	b       *sandbox
+	reviver goja.Callable
+	nodes   int
+}
+
+func (r *reading) revive(holder *goja.Object, key string, depth int) goja.Value {
+	b := r.b
+	b.check()
+	if r.nodes++; r.nodes > maxJSONNodes {
+		b.exceed("", "JSON of more than %d values", maxJSONNodes)
+	}
+	if depth > maxJSONDepth {
+		b.exceed("", "JSON nested more than %d deep", maxJSONDepth)
+	}
+	value := holder.Get(key)
+	if o, ok := value.(*goja.Object); ok {
+		if isProxy(o) {
+			panic(b.vm.NewTypeError("JSON.parse does not go through proxies"))
+		}
+		for _, k := range r.keys(o) {
+			if v := r.revive(o, k, depth+1); goja.IsUndefined(v) {
+				_ = o.Delete(k)
+			} else {
+				_ = o.DefineDataProperty(k, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			}
+		}
+	}
+	if value == nil {
+		value = goja.Undefined()
+	}
+	revived, err := r.reviver(holder, b.vm.ToValue(key), value)
+	if err != nil {
+		panic(err)
+	}
+	return revived
+}
+
+// keys returns the names of what is in an object or array.
+func (r *reading) keys(o *goja.Object) []string {
+	if !isArray(o) {
+		r.b.sized(o)
+		return o.Keys()
+	}
+	n := lengthOf(o)
+	r.b.within(n, maxJSONNodes)
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+	}
+	return keys
 }
 
 // deep reports whether a JSON text is nested too deeply.

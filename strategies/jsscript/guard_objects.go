@@ -10,6 +10,7 @@ const (
 	maxBound   = 10_000 // functions made by bind, in a seat's life
 	maxName    = 600    // characters of their names, which grow by "bound " every time
 	maxProxies = 10_000
+	maxClasses = 500 // that extend one another
 )
 
 var functionGuards = []guard{{"apply", guardApply(1)}, {"bind", guardBind}}
@@ -79,6 +80,25 @@ func (b *sandbox) guardObjects() {
 			b.install(b.global(global), shapeGuards)
 		}
 	}
+}
+
+// guardClasses counts how many classes a class extends. A class without a
+// constructor of its own is constructed by the one it extends, on the host's
+// stack. That cannot be changed later: see guardShape.
+func (b *sandbox) guardClasses() {
+	if !b.usage.names[hookSuper] {
+		return
+	}
+	define(b.vm.GlobalObject(), hookSuper, b.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		base := c.Argument(0)
+		n := 0
+		for o, ok := base.(*goja.Object); ok && o != nil && !isProxy(o); o = o.Prototype() {
+			if n++; n > maxClasses {
+				b.exceed("", "more than %d classes that extend one another", maxClasses)
+			}
+		}
+		return base
+	}))
 }
 
 // guardName refuses to redefine the name of a function. The object is "this",

@@ -8,7 +8,7 @@ import (
 
 var stringGuards = []guard{
 	{"concat", guardStringConcat},
-	{"match", guardMatch}, {"matchAll", guardMatch}, {"padEnd", guardPad}, {"padStart", guardPad},
+	{"match", guardMatch}, {"matchAll", guardMatch}, {"normalize", guardNormalize}, {"padEnd", guardPad}, {"padStart", guardPad},
 	{"repeat", guardRepeat}, {"replace", guardReplace}, {"replaceAll", guardReplace}, {"search", guardMatch},
 	{"split", guardSplit},
 }
@@ -78,6 +78,19 @@ func guardPad(b *sandbox, _ string, old native) native {
 		length := c.Argument(0).ToNumber()
 		b.made(int(min(max(length.ToInteger(), 0), 1<<53)))
 		return old(goja.FunctionCall{This: b.text(c.This), Arguments: argument(c.Arguments, 0, length)})
+	}
+}
+
+// guardNormalize bounds what is made: one character may become eighteen.
+func guardNormalize(b *sandbox, _ string, old native) native {
+	const most = 18
+	return func(c goja.FunctionCall) goja.Value {
+		if nothing(c.This) {
+			return old(c)
+		}
+		s := b.text(c.This)
+		b.made(times(most, int64(s.Length())))
+		return old(goja.FunctionCall{This: s, Arguments: c.Arguments})
 	}
 }
 

@@ -26,12 +26,12 @@ const (
 // guarded are the names that have guards, or are ways around them.
 var guarded = guardedNames()
 
-const longestGuarded = 24 // characters
+const longestGuarded = 25 // characters
 
 func guardedNames() map[string]bool {
 	names := map[string]bool{"constructor": true, "__proto__": true, "construct": true}
 	for _, list := range [][]guard{
-		arrayGuards, fromGuards, setGuards, objectDrainGuards, stringGuards, rawGuards, functionGuards,
+		arrayGuards, fromGuards, setGuards, objectDrainGuards, ownKeysGuards, stringGuards, rawGuards, functionGuards,
 		objectGuards, shapeGuards, jsonGuards,
 	} {
 		for _, g := range list {

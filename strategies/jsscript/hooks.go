@@ -12,6 +12,7 @@ const (
 	hookSpread = "%spread" // something iterable, about to be drained
 	hookCopy   = "%copy"   // an object, about to be copied into another
 	hookText   = "%text"   // what may be a string, about to be appended to one
+	hookSuper  = "%super"  // a class, about to be extended
 )
 
 // call is an expression that hands another one to a hook.

@@ -147,6 +147,7 @@ func (b *sandbox) furnish() {
 	}
 	b.guardMemory()
 	b.guardProxies()
+	b.guardClasses()
 	b.console.install(b)
 	if b.usage.computes {
 		define(global, hookKey, b.vm.ToValue(b.key))

@@ -236,7 +236,11 @@ func (s *surveyor) code(node any) bool {
 			s.declare(n.Name, nil)
 			s.forget(n.Name)
 		}
-		s.walk(n.SuperClass)
+		if n.SuperClass != nil {
+			s.names[hookSuper] = true
+			n.SuperClass = call(hookSuper, n.SuperClass)
+			s.walk(n.SuperClass)
+		}
 		for _, e := range n.Body {
 			s.element(e)
 		}

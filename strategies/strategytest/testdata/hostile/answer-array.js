@@ -1,0 +1,3 @@
+// Tries an array whose only element is an answer.
+// Want invalid-choice at 3
+function choose(turn) { return ["even"]; }

@@ -1,0 +1,6 @@
+// Tries a number of any size, written down.
+// Want load at 4
+function choose(turn) {
+  return 2n ** 1000000000n;
+  return "even";
+}

@@ -1,0 +1,6 @@
+// Tries to read the clock.
+// Want error at 4
+function choose(turn) {
+  return new Date().getMilliseconds() / 1000;
+  return "even";
+}

@@ -1,0 +1,7 @@
+-- Tries a replacement that repeats the whole string for each match.
+-- Want error at 5
+function choose(turn)
+  local s = ("a"):rep(1e5)
+  s = s:gsub("^(.*)$", ("%1"):rep(1000))
+  return "even"
+end

@@ -1,0 +1,3 @@
+// Tries a loop where the host looks for choose.
+// Want load
+Object.defineProperty(globalThis, "choose", { get() { for (;;) {} } });

@@ -1,0 +1,6 @@
+-- Tries an endless loop in choose.
+-- Want budget at 4
+function choose(turn)
+  while true do end
+  return "even"
+end

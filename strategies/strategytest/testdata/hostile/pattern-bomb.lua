@@ -1,0 +1,6 @@
+-- Tries a pattern that backtracks for ever.
+-- Want budget at 4
+function choose(turn)
+  string.find(("a"):rep(30000) .. "b", ".-.-.-.-.-.-c")
+  return "even"
+end

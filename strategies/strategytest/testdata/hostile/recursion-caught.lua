@@ -1,0 +1,7 @@
+-- Tries a recursion that goes on in pcall.
+-- Want budget at 3
+local function f() pcall(f) f() end
+function choose(turn)
+  f()
+  return "even"
+end

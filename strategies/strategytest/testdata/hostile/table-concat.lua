@@ -1,0 +1,8 @@
+-- Tries table.concat of long strings.
+-- Want error at 6
+function choose(turn)
+  local t = {}
+  for i = 1, 200 do t[i] = ("x"):rep(1e4) end
+  table.concat(t, ("y"):rep(1000))
+  return "even"
+end

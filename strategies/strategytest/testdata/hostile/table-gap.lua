@@ -1,0 +1,7 @@
+-- Tries a store far above the end of a table.
+-- Want error at 5
+function choose(turn)
+  local t = {}
+  t[2^26 - 2] = 1
+  return "even"
+end

@@ -1,0 +1,7 @@
+// Tries a template that doubles.
+// Want budget at 5
+function choose(turn) {
+  let s = "x";
+  for (;;) s = `${s}${s}`;
+  return "even";
+}

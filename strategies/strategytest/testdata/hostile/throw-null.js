@@ -1,0 +1,3 @@
+// Tries to throw nothing.
+// Want error at 3
+function choose(turn) { throw null; }

@@ -1,5 +1,5 @@
 // Tries classes that extend one another a hundred thousand times.
-// Want budget at 4
+// Want budget at 5
 let C = class {};
 function choose(turn) {
   for (let i = 0; i < 100000; i++) C = class extends C {};

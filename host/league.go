@@ -65,6 +65,16 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 		return &Played{Matches: m.Results(), Standings: m.Standings(), Before: true}, nil
 	default:
 	}
+	if m.Over() {
+		// An earlier process ended before everybody had heard of the end. The
+		// manager tells those who can still be reached; its own agents have
+		// nothing left to do.
+		a.agents.Wait()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return &Played{Matches: m.Results(), Standings: m.Standings()}, nil
+	}
 	for i := range l.Referees {
 		if err := a.referee(i, url); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +25,15 @@ type running struct {
 // start runs a live command with events as JSON lines.
 func start(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	r := &running{t: t, cmd: command(t.Context(), dir, append(args, "--format", "json")...), events: make(chan map[string]any, 10_000)}
+	return startChanged(t, func(*exec.Cmd) {}, dir, args...)
+}
+
+// startChanged is start, with the command changed before it runs.
+func startChanged(t *testing.T, change func(*exec.Cmd), dir string, args ...string) *running {
+	t.Helper()
+	args = append(slices.Clone(args), "--format", "json")
+	r := &running{t: t, cmd: command(t.Context(), dir, args...), events: make(chan map[string]any, 10_000)}
+	change(r.cmd)
 	var err error
 	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
 		t.Fatal(err)
@@ -69,7 +78,8 @@ func (r *running) until(kind string) map[string]any {
 
 // ended waits for the end and returns the exit code.
 func (r *running) ended() int {
-	for range r.events {
+	for e := range r.events {
+		r.seen = append(r.seen, e)
 	}
 	_ = r.cmd.Wait() // the exit code says it
 	r.stderr.Close()

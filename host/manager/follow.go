@@ -43,6 +43,9 @@ func (m *Manager) followRegistered(e *registered) {
 		c.life = LifeRegistered
 	}
 	m.arrived = true
+	if m.state.over() { // it comes back in time to hear of it
+		m.send(protocol.TypeLeagueCompleted, []*contact{c}, m.leagueOver())
+	}
 	if !m.state.running() {
 		return
 	}

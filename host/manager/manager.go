@@ -147,6 +147,14 @@ func (m *Manager) Done() <-chan struct{} { return m.done }
 
 func (m *Manager) finish() { m.doneOnce.Do(func() { close(m.done) }) }
 
+// Over reports whether every match is played. There may still be agents to
+// tell.
+func (m *Manager) Over() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.over()
+}
+
 // Standings returns the table as it is.
 func (m *Manager) Standings() []Standing {
 	m.mu.Lock()

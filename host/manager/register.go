@@ -102,15 +102,14 @@ func (m *Manager) decide(a application) (*registered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.state
-	if s.over() {
-		return nil, &rejection{"League already completed"}
-	}
 	e := &registered{
 		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
 		Endpoint: a.endpoint, Capacity: a.capacity, Mark: a.mark, At: m.cfg.Now(),
 	}
 	old := m.returning(a, e.At)
 	switch {
+	case s.over() && (s.told || old == nil || !m.holds(a, old)):
+		return nil, &rejection{"League already completed"}
 	case old != nil:
 	case a.role == protocol.RolePlayer && s.schedule != nil:
 		return nil, &rejection{"League already started"}

@@ -61,18 +61,23 @@ func (p *Player) signature(matchID string) (known, keyed bool, referee, signed s
 // sign settles what the agent signs its answers in a match with: the match key
 // where the referee has proved to have one, and otherwise, as by the book, the
 // agent's own token, but only to a referee that the manager has named for the
-// match. A referee without the key never takes the place of one with it. The
-// player's lock is held.
+// match. A referee without the key never takes the place of one with it; one
+// with a key of its own does, since the match may have been given to it, and is
+// answered with that. The player's lock is held.
 func (p *Player) sign(s *season, m *match, in *wire.Inbound) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
-	if err != nil {
+	if err != nil || m.keyed && m.referee == referee {
 		return
 	}
-	m.referee, m.signed, m.reply = referee, in.Header.AuthToken, ""
-	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(m.signed, keys.Send) {
-		m.keyed, m.reply = true, keys.Expect
+	given := in.Header.AuthToken
+	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+		m.referee, m.signed, m.keyed, m.reply = referee, given, true, keys.Expect
 		return
 	}
+	if m.keyed {
+		return
+	}
+	m.referee, m.signed, m.reply = referee, given, ""
 	if a, known := s.announced[m.id]; known && (a.referee == "" || a.referee == referee) || !known && s.referees[referee] {
 		m.reply = p.me.Token()
 	}

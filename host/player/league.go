@@ -31,7 +31,7 @@ func (p *Player) alive(h wire.Handler) wire.Handler {
 		if err == nil || errors.As(err, &refusal) {
 			return answer, err
 		}
-		if p.life.Err() != nil || errors.Is(err, errLeft) {
+		if p.life.Err() != nil || errors.Is(err, errLeft) || errors.Is(err, errJournal) {
 			return nil, protocol.Refuse(protocol.CodePlayerDisconnect, in.Type, "the agent is leaving; if it comes back, ask again")
 		}
 		return nil, err

@@ -28,6 +28,9 @@ type match struct {
 	keyed    bool   // that is the key of the match
 	reply    string // what the agent signs with
 
+	noting sync.Mutex // guards what follows
+	noted  invited    // what the journal says of the invitation
+
 	mu       sync.Mutex
 	placed   bool
 	position uint64 // that randomness is keyed with, once placed
@@ -62,6 +65,9 @@ func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message,
 	if err != nil {
 		return nil, err
 	}
+	if err := p.joined(m); err != nil {
+		return nil, err
+	}
 	join := &protocol.GameJoinAck{
 		PlayerID: p.ID(), ArrivalTimestamp: protocol.Timestamp(p.cfg.Now()),
 		Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
@@ -89,9 +95,7 @@ func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*mat
 		m = &match{id: id, round: in.Header.RoundID.Number()}
 		s.matches[id] = m
 	}
-	if !m.keyed {
-		p.sign(s, m, in)
-	}
+	p.sign(s, m, in)
 	if m.opponent == "" {
 		m.opponent = opponent
 	}
@@ -114,7 +118,7 @@ func (p *Player) called(_ context.Context, in *wire.Inbound) (protocol.Message, 
 	if msg.PlayerID != "" && msg.PlayerID != own {
 		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("this agent is %s, not %s", own, msg.PlayerID))
 	}
-	m, reply := p.find(s, in.Header.MatchID)
+	m, reply := p.answering(s, in)
 	if m == nil {
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("no invitation to match %q has come", in.Header.MatchID))
@@ -146,13 +150,24 @@ func refusal(t protocol.Type, a Answer) error {
 	return protocol.Refuse(protocol.CodeInvalidState, t, "the player's strategy makes no choice in this match").With("fault", a.Fault.String())
 }
 
-// find returns a match, or nil, and what the agent signs with in it.
-func (p *Player) find(s *season, id string) (*match, string) {
+// find returns a match, or nil.
+func (p *Player) find(s *season, id string) *match {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := s.matches[id]
+	return s.matches[id]
+}
+
+// answering returns the match of a message, or nil, and what the agent signs
+// the answer with.
+func (p *Player) answering(s *season, in *wire.Inbound) (*match, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := s.matches[in.Header.MatchID]
 	if m == nil {
 		return nil, ""
+	}
+	if m.keyed {
+		p.sign(s, m, in)
 	}
 	return m, m.reply
 }
@@ -215,7 +230,7 @@ func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, er
 		return nil, err
 	}
 	s := p.current()
-	m, _ := p.find(s, in.Header.MatchID)
+	m := p.find(s, in.Header.MatchID)
 	if m == nil {
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this agent is in no match %q", in.Header.MatchID))

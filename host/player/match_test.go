@@ -473,6 +473,48 @@ func drain(events chan player.Event) []player.Event {
 	}
 }
 
+// TestMatchIsGivenToAnotherReferee: a referee that has the key of a match may
+// take it over in the middle. It is answered with its own key and told the same
+// choice; so is the first one, should it come back.
+func TestMatchIsGivenToAnotherReferee(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		n := 0
+		r := newRig(t, func(r *rig) {
+			r.cfg.Mode, r.cfg.Data = mode, t.TempDir()
+			r.s.choose = func(context.Context, *strategies.Turn) (strategies.Choice, error) {
+				n++
+				return strategies.Choice(n % 2), nil
+			}
+		})
+		r.run()
+		for round, referee := range []string{"REF01", "REF02", "REF01", "REF03"} {
+			must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", referee)))
+			keys := r.manager.keys("R1M1", referee)
+			as := func(m protocol.Message) protocol.Message {
+				m.Head().Sender, m.Head().AuthToken = "referee:"+referee, keys.Send
+				return m
+			}
+			if round != 2 { // back in the middle of it
+				if got := must[*protocol.GameJoinAck](r, as(r.invitation("R1M1"))); got.AuthToken != keys.Expect {
+					t.Errorf("%v: %s is answered with another key", mode, referee)
+				}
+			}
+			if round == 3 {
+				r.restart()
+				r.run()
+			}
+			got := must[*protocol.ChooseParityResponse](r, as(r.call("R1M1")))
+			if got.AuthToken != keys.Expect || got.Chosen() != "even" {
+				t.Errorf("%v: %s is told %q, with its key: %v", mode, referee, got.Chosen(), got.AuthToken == keys.Expect)
+			}
+		}
+		forged := r.call("R1M1")
+		forged.Sender = "referee:REF02" // with the key of REF01
+		r.refused(forged, 4001, protocol.CodeTokenInvalid)
+	}
+}
+
 // TestForeignManager knows no match keys and signs nothing: the first token of
 // a match holds for it, and the player's own goes to nobody but the referee that
 // the manager has named.

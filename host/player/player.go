@@ -206,8 +206,7 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	if err := p.join(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	p.stay(ctx)
-	return nil
+	return p.stay(ctx)
 }
 
 // Close gives up what an agent holds that is never run.

@@ -21,8 +21,13 @@ import (
 // nothing.
 type record struct {
 	journal *journal.Journal
-	players string // the folder of all players' views
+	players string     // the folder of all players' views
+	broken  chan error // gets the first failure to write
 }
+
+// errJournal marks what could not be written to the journal. The agent ends
+// then, since it may not tell anybody what a crash would take back.
+var errJournal = errors.New("the journal cannot be written")
 
 // registration is what the manager gave the agent. The journal is readable by
 // its owner only, since it holds the token.
@@ -34,23 +39,29 @@ type registration struct {
 	Same     bool   `json:"same_league"`      // as before: what was recorded of it holds
 }
 
+// invited is what the agent knows of a match that it has joined.
+type invited struct {
+	Match    string    `json:"match_id"`
+	Round    int       `json:"round_id"`
+	Opponent string    `json:"opponent_id"`
+	Role     game.Role `json:"role"`
+	Referee  string    `json:"referee_id"`
+	Signed   string    `json:"signed"`
+	Keyed    bool      `json:"keyed"`
+	Reply    string    `json:"reply"`
+}
+
 // chosen is a choice that was made, or the failure to make one.
 type chosen struct {
-	Match    string      `json:"match_id"`
-	Round    int         `json:"round_id"`
-	Opponent string      `json:"opponent_id"`
-	Role     game.Role   `json:"role"`
+	invited
 	Position uint64      `json:"position"`
-	Referee  string      `json:"referee_id"`
-	Signed   string      `json:"signed"`
-	Keyed    bool        `json:"keyed"`
-	Reply    string      `json:"reply"`
 	Choice   game.Parity `json:"choice"`
 	Fault    game.Fault  `json:"fault"`
 }
 
 const (
 	eventRegistered = "registered"
+	eventInvited    = "invited"
 	eventChose      = "chose"
 	eventEnded      = "ended"
 	eventCompleted  = "completed"
@@ -60,7 +71,24 @@ func (r *record) append(ctx context.Context, kind string, v any) error {
 	if r == nil {
 		return nil
 	}
-	return r.journal.Append(ctx, kind, v)
+	err := r.journal.Append(ctx, kind, v)
+	if err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrClosed) {
+		return err
+	}
+	err = fmt.Errorf("%w: %w; what is on disk is unknown now, make room and start again to read it", errJournal, err)
+	select {
+	case r.broken <- err:
+	default: // Run knows already
+	}
+	return err
+}
+
+// failed returns what tells of a failure to write; nil without a journal.
+func (r *record) failed() <-chan error {
+	if r == nil {
+		return nil
+	}
+	return r.broken
 }
 
 func (r *record) registered(ctx context.Context, reg registration) error {
@@ -82,10 +110,38 @@ func (p *Player) seen(m *match, t strategies.Turn) *chosen {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &chosen{
-		Match: m.id, Round: t.Round, Opponent: t.Opponent, Role: t.Role, Position: t.Match,
-		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply, Choice: m.answer.Choice, Fault: m.answer.Fault,
+	return &chosen{invited: m.entered(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault}
+}
+
+// entered is what the journal says of a match that the agent has joined. The
+// player's lock is held.
+func (m *match) entered() invited {
+	return invited{
+		Match: m.id, Round: m.round, Opponent: m.opponent, Role: m.role,
+		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply,
 	}
+}
+
+// joined records that the agent is in a match, before the referee hears of it:
+// after a restart it is still the one that was invited. A repeated invitation
+// is recorded only if it says something new.
+func (p *Player) joined(m *match) error {
+	if p.record == nil {
+		return nil
+	}
+	m.noting.Lock()
+	defer m.noting.Unlock()
+	p.mu.Lock()
+	now := m.entered()
+	p.mu.Unlock()
+	if m.noted == now {
+		return nil
+	}
+	if err := p.record.append(p.life, eventInvited, now); err != nil {
+		return err
+	}
+	m.noted = now
+	return nil
 }
 
 func (r *record) ended(ctx context.Context, o *strategies.Outcome) error {
@@ -113,16 +169,17 @@ func (r *record) close() error {
 // it had come, since it may have learned from every match.
 func (p *Player) recover() error {
 	players := filepath.Join(p.cfg.Data, "data", "players")
-	j, found, err := journal.Open(filepath.Join(players, folder(p.cfg), "journal"), journal.Options{})
+	file := filepath.Join(players, folder(p.cfg), "journal")
+	j, found, err := journal.Open(file, journal.Options{})
 	if err != nil {
 		return err
 	}
 	if found.Repaired != "" {
-		p.cfg.Log.Warn("the journal was repaired", "what", found.Repaired)
+		p.cfg.Log.Warn("the journal was repaired", "file", file, "repair", found.Repaired)
 	}
-	p.record = &record{journal: j, players: players}
+	p.record = &record{journal: j, players: players, broken: make(chan error, 1)}
 	if err := p.replay(found.Events); err != nil {
-		return errors.Join(err, j.Close())
+		return errors.Join(fmt.Errorf("%s: %w: %w; restore the file from a copy, or move it away to begin anew", file, journal.ErrDamaged, err), j.Close())
 	}
 	return nil
 }
@@ -152,15 +209,19 @@ func (p *Player) replay(events []journal.Event) error {
 		switch e.Type {
 		case eventRegistered:
 			err = apply(e, p.wasRegistered)
+		case eventInvited:
+			err = apply(e, p.hadJoined)
 		case eventChose:
 			err = apply(e, p.hadChosen)
 		case eventEnded:
 			err = apply(e, p.hadEnded)
 		case eventCompleted:
 			p.season.completed = true
+		default:
+			err = errors.New("there is no such event; a newer version may have written it")
 		}
 		if err != nil {
-			return fmt.Errorf("journal event %d (%s): %w", e.Seq, e.Type, err)
+			return fmt.Errorf("event %d (%s): %w", e.Seq, e.Type, err)
 		}
 	}
 	if p.season.completed { // what comes now is another league
@@ -187,13 +248,28 @@ func (p *Player) wasRegistered(reg registration) {
 	}
 }
 
+func (p *Player) hadJoined(i invited) {
+	known := p.season.matches
+	if m := known[i.Match]; m != nil { // invited once more
+		m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.noted = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
+		return
+	}
+	known[i.Match] = i.match()
+}
+
+// match is the match as it was when it was recorded.
+func (i invited) match() *match {
+	return &match{
+		id: i.Match, round: i.Round, opponent: i.Opponent, role: i.Role,
+		referee: i.Referee, signed: i.Signed, keyed: i.Keyed, reply: i.Reply, noted: i,
+	}
+}
+
 func (p *Player) hadChosen(c chosen) {
 	s := p.season
-	m := &match{
-		id: c.Match, round: c.Round, opponent: c.Opponent, role: c.Role, position: c.Position, placed: true,
-		referee: c.Referee, signed: c.Signed, keyed: c.Keyed, reply: c.Reply,
-		asked: true, kept: true, answer: Answer{Choice: c.Choice, Fault: c.Fault},
-	}
+	m := c.match()
+	m.position, m.placed = c.Position, true
+	m.asked, m.kept, m.answer = true, true, Answer{Choice: c.Choice, Fault: c.Fault}
 	s.matches[m.id] = m
 	s.rebuild = append(s.rebuild, func(ctx context.Context, seat *seat) {
 		_, _ = seat.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})

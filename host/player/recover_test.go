@@ -73,7 +73,7 @@ func TestRestart(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(full, []byte("\n"))
 	lines = slices.DeleteFunc(lines, func(l []byte) bool { return len(l) == 0 })
-	if len(lines) != 1+3*2 {
+	if len(lines) != 1+3*3 {
 		t.Fatalf("%d events in the journal:\n%s", len(lines), full)
 	}
 	for cut := range len(lines) + 1 {
@@ -105,6 +105,34 @@ func TestRestart(t *testing.T) {
 				t.Errorf("after %d events: calls %q", cut, r.s.log())
 			}
 		}
+	}
+}
+
+// TestRestartAfterTheInvitation: a player that has joined and comes back before
+// it is called is still in the match, even where it must have been invited, and
+// its strategy is told all that the invitation said. A repeated invitation is
+// not written down again.
+func TestRestartAfterTheInvitation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
+	r.run()
+	invitation := r.invitation("R1M1")
+	invitation.RoleInMatch = protocol.PlayerB
+	for range 3 {
+		must[*protocol.GameJoinAck](r, invitation)
+	}
+	r.restart()
+	r.run()
+	r.choice("R1M1")
+	if got := r.s.turns[0]; got.Role != game.RoleB || got.Opponent != "P02" || got.Round != 1 {
+		t.Errorf("the strategy is told %+v", got)
+	}
+	text, err := os.ReadFile(filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte(" invited ")); n != 1 {
+		t.Errorf("%d invitations in the journal:\n%s", n, text)
 	}
 }
 

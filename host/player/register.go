@@ -157,8 +157,9 @@ func (p *Player) registerAgain() {
 
 // stay plays until ctx ends or, with Once, until the league is complete. It
 // asks after the manager where that has not been heard of for a while, and
-// when a league is over looks for the next one.
-func (p *Player) stay(ctx context.Context) {
+// when a league is over looks for the next one. The error says that it cannot
+// keep a record.
+func (p *Player) stay(ctx context.Context) error {
 	var look <-chan time.Time
 	if p.cfg.Watch > 0 {
 		ticker := time.NewTicker(p.cfg.Watch)
@@ -168,10 +169,12 @@ func (p *Player) stay(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
+		case err := <-p.record.failed():
+			return err
 		case <-p.done:
 			if p.cfg.Once {
-				return
+				return nil
 			}
 		case <-p.again:
 			p.reenter(ctx)

@@ -155,7 +155,7 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 		}
 	}
 	if len(news) > 0 {
-		if err := r.journal.append(ctx, eventAssigned, news); err != nil {
+		if err := r.journal.append(context.WithoutCancel(ctx), eventAssigned, news); err != nil {
 			return err
 		}
 	}
@@ -227,7 +227,7 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Inbound) (protoc
 	if again {
 		return r.ack(in), nil
 	}
-	if err := r.journal.append(ctx, eventCompleted, r.me.League()); err != nil {
+	if err := r.journal.append(context.WithoutCancel(ctx), eventCompleted, r.me.League()); err != nil {
 		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
 	}
 	r.tell(Event{Kind: Completed})

@@ -21,20 +21,24 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 	reported := false
 	defer func() { b.leave(reported) }()
 	if err := r.conduct(ctx, b); err != nil {
-		if ctx.Err() == nil {
-			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
-			r.cfg.Log.Error("a match cannot be played", "match", b.Match, "error", err)
-		}
+		r.alarm(ctx, b, "a match cannot be played", err)
 		return
 	}
 	if err := r.report(ctx, b); err != nil {
-		if ctx.Err() == nil {
-			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
-			r.cfg.Log.Error("a result cannot be reported", "match", b.Match, "error", err)
-		}
+		r.alarm(ctx, b, "a result cannot be reported", err)
 		return
 	}
 	reported = true
+}
+
+// alarm tells people of a match that has come to a halt, unless that is due to
+// the end of the referee, for which Run gives the reason.
+func (r *Referee) alarm(ctx context.Context, b *bout, what string, err error) {
+	if ctx.Err() != nil || errors.Is(err, errJournal) {
+		return
+	}
+	r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
+	r.cfg.Log.Error(what, "match", b.Match, "error", err)
 }
 
 // conduct plays a match as one of those under way, until its players have been

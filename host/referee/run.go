@@ -34,17 +34,18 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 	r.start(ctx)
 	if recovered {
 		if err := r.register(ctx); err != nil && ctx.Err() == nil && r.league.Err() == nil {
-			r.cfg.Log.Warn("the manager does not renew the registration", "error", err)
+			r.wind(stop)
+			return fmt.Errorf("the manager does not renew the registration: %w", err)
 		}
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case err := <-r.journal.failed():
+			return err
 		case <-r.league.Done():
-			grace := time.AfterFunc(r.cfg.Timeout, stop)
-			defer grace.Stop()
-			r.plays.Wait() // what is under way is still to be reported
+			r.wind(stop)
 			return nil
 		case <-r.again:
 			if err := r.register(ctx); err != nil {
@@ -52,6 +53,17 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 			}
 		}
 	}
+}
+
+// wind lets what is under way be reported, which may take Config.Timeout, and
+// begins nothing more.
+func (r *Referee) wind(stop context.CancelFunc) {
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	grace := time.AfterFunc(r.cfg.Timeout, stop)
+	defer grace.Stop()
+	r.plays.Wait()
 }
 
 // finish ends what Run has begun.

@@ -3,6 +3,7 @@ package referee
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -12,7 +13,14 @@ import (
 )
 
 // store keeps the referee's journal. A nil store keeps nothing.
-type store struct{ journal *journal.Journal }
+type store struct {
+	journal *journal.Journal
+	broken  chan error // gets the first failure to write
+}
+
+// errJournal marks what could not be written to the journal. The referee ends
+// then, since it may not tell anybody what a crash would take back.
+var errJournal = errors.New("the journal cannot be written")
 
 // The kinds of journal event.
 const (
@@ -58,7 +66,24 @@ func (s *store) append(ctx context.Context, kind string, v any) error {
 	if s == nil {
 		return nil
 	}
-	return s.journal.Append(ctx, kind, v)
+	err := s.journal.Append(ctx, kind, v)
+	if err == nil || ctx.Err() != nil || errors.Is(err, journal.ErrClosed) {
+		return err
+	}
+	err = fmt.Errorf("%w: %w; what is on disk is unknown now, make room and start again to read it", errJournal, err)
+	select {
+	case s.broken <- err:
+	default: // Run knows already
+	}
+	return err
+}
+
+// failed returns what tells of a failure to write; nil without a journal.
+func (s *store) failed() <-chan error {
+	if s == nil {
+		return nil
+	}
+	return s.broken
 }
 
 func (s *store) close() error {
@@ -79,18 +104,19 @@ func (r *Referee) recover() error {
 	if !protocol.ValidID(name) {
 		name = "referee"
 	}
-	j, found, err := journal.Open(filepath.Join(r.cfg.Data, "data", "referees", name, "journal"), journal.Options{})
+	file := filepath.Join(r.cfg.Data, "data", "referees", name, "journal")
+	j, found, err := journal.Open(file, journal.Options{})
 	if err != nil {
 		return err
 	}
-	r.journal = &store{j}
+	r.journal = &store{journal: j, broken: make(chan error, 1)}
 	if found.Repaired != "" {
-		r.cfg.Log.Warn("the journal was repaired", "what", found.Repaired)
+		r.cfg.Log.Warn("the journal was repaired", "file", file, "repair", found.Repaired)
 	}
 	for _, e := range found.Events {
 		if err := r.replay(e); err != nil {
-			_ = j.Close() // the first error is the one to tell
-			return fmt.Errorf("journal event %d: %w", e.Seq, err)
+			return errors.Join(fmt.Errorf("%s: %w: event %d (%s): %w; restore the file from a copy, or move it away to begin anew",
+				file, journal.ErrDamaged, e.Seq, e.Type, err), j.Close())
 		}
 	}
 	for _, b := range r.matches {
@@ -147,7 +173,7 @@ func (r *Referee) replay(e journal.Event) error {
 			b.told, b.reported = true, true
 		}
 	default:
-		return fmt.Errorf("unknown type %q: the journal is of a later version", e.Type)
+		return fmt.Errorf("there is no event %q; a newer version may have written it", e.Type)
 	}
 	return nil
 }

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/manager"
+)
+
+// processes is a league whose agents are processes of their own, each with a
+// data directory.
+type processes struct {
+	t       *testing.T
+	dir     string
+	url     string
+	line    map[string][]string // the command lines, by agent
+	running map[string]*running
+}
+
+const crashLegs = 10
+
+// Agents try again for so long that whoever is killed is back in time, or soon
+// give up.
+var (
+	patient = []string{"--retries", "9", "--retry-delay", "20ms"}
+	hasty   = []string{"--join-timeout", "100ms", "--choice-timeout", "200ms", "--timeout", "300ms", "--retries", "2", "--retry-delay", "10ms"}
+)
+
+// separately starts a manager, referees and three players.
+func separately(t *testing.T, referees int, agentFlags []string, managerFlags ...string) *processes {
+	t.Helper()
+	p := &processes{t: t, dir: t.TempDir(), line: make(map[string][]string), running: make(map[string]*running)}
+	p.line["manager"] = append([]string{"manager", "--players", "3", "--legs", fmt.Sprint(crashLegs), "--data-dir", "manager", "--listen", "127.0.0.1:0"}, managerFlags...)
+	p.start("manager")
+	p.url = p.running["manager"].until("listening")["manager"].(string)
+	// The next manager is to be found where this one is.
+	p.line["manager"][len(p.line["manager"])-len(managerFlags)-1] = strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/mcp")
+	for i := range referees {
+		name := fmt.Sprintf("REF%02d", i+1)
+		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name}, agentFlags...)
+		p.start(name)
+		p.running[name].until("registered")
+	}
+	for _, name := range []string{"Ada", "Bob", "Cleo"} {
+		p.line[name] = append([]string{"player", "--strategy", "random", "--name", name, "--once", "--manager", p.url, "--data-dir", name}, agentFlags...)
+		p.start(name)
+		p.running[name].until("registered")
+	}
+	return p
+}
+
+// start runs an agent by its line, which is the same every time.
+func (p *processes) start(name string) { p.running[name] = start(p.t, p.dir, p.line[name]...) }
+
+// kill kills an agent when it has told of an event.
+func (p *processes) kill(name, event string) {
+	p.t.Helper()
+	p.running[name].until(event)
+	p.running[name].signal(syscall.SIGKILL)
+	p.running[name].ended()
+}
+
+// complete waits for the end of the league, holds the table to the journal and
+// returns the lines of the table by name.
+func (p *processes) complete() map[string]manager.Standing {
+	p.t.Helper()
+	m := p.running["manager"]
+	m.until("league_completed")
+	if code := m.ended(); code != exitOK {
+		p.t.Errorf("the manager ended with %d", code)
+	}
+	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), "league"), journal.Options{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer j.Close()
+	standings, err := manager.Replay("league", found.Events)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	table := make(map[string]manager.Standing)
+	for _, s := range standings {
+		if table[s.DisplayName] = s; s.Played != 2*crashLegs {
+			p.t.Errorf("%+v: want %d matches", s, 2*crashLegs)
+		}
+	}
+	return table
+}
+
+// leave waits for agents that hear of the end.
+func (p *processes) leave(names ...string) {
+	p.t.Helper()
+	for _, name := range names {
+		if code := p.running[name].ended(); code != exitOK {
+			stderr, _ := os.ReadFile(p.running[name].stderr.Name())
+			p.t.Errorf("%s ended with %d: %s", name, code, stderr)
+		}
+	}
+}
+
+// healthy checks that nobody was at fault.
+func healthy(t *testing.T, table map[string]manager.Standing) {
+	t.Helper()
+	for name, s := range table {
+		if s.TechnicalLosses > 0 {
+			t.Errorf("%s has %d technical losses", name, s.TechnicalLosses)
+		}
+	}
+}
+
+// An agent that is killed in the middle of a league, again and again, and
+// started with the same line, at another port, goes on: every match is played
+// and counts once, and nobody loses one on technical grounds.
+func TestAgentsAreKilledAndComeBack(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ who, event string }{{"manager", "match_reported"}, {"REF01", "finished"}, {"Ada", "chose"}} {
+		t.Run(tt.who, func(t *testing.T) {
+			t.Parallel()
+			p := separately(t, 1, patient)
+			for range 3 {
+				p.kill(tt.who, tt.event)
+				p.start(tt.who)
+			}
+			healthy(t, p.complete())
+			p.leave("Ada", "Bob", "Cleo", "REF01")
+			for _, e := range p.running["REF01"].seen {
+				if e["event"] == "alarm" {
+					t.Errorf("the referee raises an alarm: %v", e)
+				}
+			}
+		})
+	}
+}
+
+// A referee that dies for good loses its matches to the other, and a player
+// that does loses those that are left; the league ends all the same.
+func TestAgentsAreKilledForGood(t *testing.T) {
+	t.Parallel()
+	t.Run("referee", func(t *testing.T) {
+		t.Parallel()
+		p := separately(t, 2, patient, hasty...) // which say when the manager gives a silent referee up
+		p.kill("REF01", "finished")
+		healthy(t, p.complete())
+		p.leave("Ada", "Bob", "Cleo", "REF02")
+	})
+	t.Run("player", func(t *testing.T) {
+		t.Parallel()
+		p := separately(t, 1, hasty, hasty...)
+		p.kill("Ada", "chose")
+		table := p.complete()
+		p.leave("Bob", "Cleo", "REF01")
+		if lost := table["Ada"].TechnicalLosses; lost < 1 {
+			t.Errorf("the dead player has %d technical losses", lost)
+		}
+		for _, name := range []string{"Bob", "Cleo"} {
+			if table[name].TechnicalLosses > 0 || table[name].Wins < table["Ada"].TechnicalLosses/2 {
+				t.Errorf("%s is healthy and has %+v", name, table[name])
+			}
+		}
+	})
+}
+
+// crowd starts a command that may write little to any file, as on a disk that
+// runs full.
+func crowd(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell to limit the size of files with")
+	}
+	program := filepath.Join(t.TempDir(), "strategylab") // by which name the test binary knows what it is to be
+	if err := os.Symlink(os.Args[0], program); err != nil {
+		t.Fatal(err)
+	}
+	return startChanged(t, func(c *exec.Cmd) {
+		c.Args = append([]string{"sh", "-c", `ulimit -f 6 && exec "$0" "$@"`, program}, c.Args[1:]...)
+		c.Path = shell
+	}, dir, args...)
+}
+
+// An agent that cannot write its journal ends, with an error that says which
+// file and why. What it has acknowledged is on disk: started again with room, it
+// goes on, and the league ends as if nothing had been.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"manager", "REF01", "Ada"} {
+		t.Run(who, func(t *testing.T) {
+			t.Parallel()
+			p := separately(t, 1, patient)
+			p.running[who].signal(syscall.SIGKILL)
+			p.running[who].ended()
+			p.running[who] = crowd(t, p.dir, p.line[who]...)
+			if code := p.running[who].ended(); code != exitFailure {
+				t.Errorf("ended with %d", code)
+			}
+			stderr, err := os.ReadFile(p.running[who].stderr.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"journal", "file too large", "start again"} {
+				if !strings.Contains(string(stderr), want) {
+					t.Errorf("no %q in: %s", want, stderr)
+				}
+			}
+			p.start(who)
+			healthy(t, p.complete())
+			p.leave("Ada", "Bob", "Cleo", "REF01")
+			if i := slices.IndexFunc(p.running["REF01"].seen, func(e map[string]any) bool { return e["event"] == "alarm" }); i >= 0 {
+				t.Errorf("the referee raises an alarm: %v", p.running["REF01"].seen[i])
+			}
+		})
+	}
+}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,11 +59,12 @@ func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
 		return host.Agent{}, err
 	}
 	for _, flag := range []string{flagManager, flagPublicURL} {
-		text := c.String(flag)
-		u, err := url.Parse(text)
-		if text != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
-			return host.Agent{}, usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp", flag, text)
+		if err := urlFlag(c, flag); err != nil {
+			return host.Agent{}, err
 		}
+	}
+	if id := c.String(flagID); id != "" && !protocol.ValidID(id) {
+		return host.Agent{}, usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flagID, id)
 	}
 	stdin, stdout := l.stdio(c)
 	return host.Agent{
@@ -108,22 +107,20 @@ func playLive(p *process, c *cli.Context) (err error) {
 	return l.agentError(c, a.Player(c.Context, cfg))
 }
 
-// agentError tells a manager that said no from one that was never there.
+// agentError is the error of an agent that has ended.
 func (l *live) agentError(c *cli.Context, err error) error {
-	var rejected *player.RejectedError
-	switch {
-	case c.Context.Err() != nil:
+	if c.Context.Err() != nil {
 		return nil // it is how an agent ends
-	case errors.As(err, &rejected):
-		return withHint(err, "strategylab query status --manager %s says how far the league is", c.String(flagManager))
 	}
-	return err
+	return remedy(c, err)
 }
 
 // played prints what a player tells.
 func (l *live) played(e player.Event) {
 	text := ""
 	switch e.Kind {
+	case player.Waiting:
+		text = "the manager cannot be reached yet, and is tried again: " + e.Error
 	case player.Registered:
 		text = "registered as " + e.Player
 	case player.Chose:
@@ -159,6 +156,9 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := atLeast(c, flagConcurrent, 1); err != nil {
+		return err
+	}
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return err
@@ -174,6 +174,8 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 func (l *live) refereed(e referee.Event) {
 	text := ""
 	switch e.Kind {
+	case referee.Waiting:
+		text = "the manager cannot be reached yet, and is tried again: " + e.Error
 	case referee.Registered:
 		text = "registered as " + e.Referee
 	case referee.Retried:

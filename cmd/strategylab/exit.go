@@ -42,8 +42,12 @@ func withHint(err error, format string, args ...any) error {
 
 func hintOf(err error) string {
 	var usage *usageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) && usage.hint != "" {
 		return usage.hint
+	}
+	var advice *advised
+	if errors.As(err, &advice) {
+		return advice.hint
 	}
 	return ""
 }

@@ -125,6 +125,9 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 		league.Tap = rec.tap
 	}
 	league.Started = func(url string) { l.started(c, url, league, closed) }
+	if err := l.refereeCount(c, closed); err != nil {
+		return err
+	}
 	played, err := league.Play(c.Context)
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", errStopped, context.Cause(c.Context))
@@ -133,7 +136,19 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 		l.out.say("the league in %s is complete; another --%s or --%s begins a new one", l.data, flagLeagueID, flagData)
 		l.out.table(played.Standings)
 	}
-	return err
+	return remedy(c, err)
+}
+
+// refereeCount checks how many referees a host is to have.
+func (l *live) refereeCount(c *cli.Context, closed bool) error {
+	least, n := 0, c.Int(flagReferees)
+	if closed {
+		least = 1
+	}
+	if n < least || n > manager.DefaultMaxReferees {
+		return usagef("--%s is %d, want %d to %d", flagReferees, n, least, manager.DefaultMaxReferees)
+	}
+	return nil
 }
 
 func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, error) {
@@ -154,6 +169,11 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, usagef("--%s is %d, want %d to %d", flagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
+	}
+	for _, pattern := range cfg.AllowHosts {
+		if err := manager.CheckHostPattern(pattern); err != nil {
+			return cfg, usagef("--%s: %w", flagAllowHost, err)
+		}
 	}
 	if name := c.String(flagProbe); name != "" {
 		probe, err := manager.ParseProbe(name)

@@ -76,7 +76,7 @@ type live struct {
 }
 
 func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
-	l := &live{p: p, mode: mode, data: p.path(c.String(flagData)), log: slog.New(slog.DiscardHandler)}
+	l := &live{p: p, mode: mode, data: p.path(c.String(flagData)), log: p.logger(slog.LevelWarn)}
 	switch v := c.String(flagValidation); v {
 	case "":
 	case "strict":
@@ -107,6 +107,9 @@ func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
 	l.backoff = game.Backoff{Retries: c.Int(flagRetries), First: c.Duration(flagRetryDelay), Most: max(game.LeagueBackoff().Most, c.Duration(flagRetryDelay))}
 	if l.backoff.Retries < 0 || l.backoff.First < 0 {
 		return nil, usagef("--%s and --%s cannot be negative", flagRetries, flagRetryDelay)
+	}
+	if (c.String(flagTLSCert) == "") != (c.String(flagTLSKey) == "") {
+		return nil, usagef("--%s and --%s go together", flagTLSCert, flagTLSKey)
 	}
 	l.server = jsonrpc.Config{TLSCert: p.path(c.String(flagTLSCert)), TLSKey: p.path(c.String(flagTLSKey)), AcceptObjects: l.mode == protocol.Tolerant}
 	if c.Bool(flagVerbose) {

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,6 +165,35 @@ func TestAgentsAloneAndInterrupt(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "data", "config", "agents", "agents_config.json")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Agents that are started before their manager say that they wait for it, and
+// take part as soon as it is there.
+func TestAgentsWaitForTheManager(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	early := []*running{
+		start(t, dir, "referee", "--manager", "http://"+addr+"/mcp", "--retry-delay", "20ms"),
+		start(t, dir, "player", "--strategy", "random", "--manager", "http://"+addr+"/mcp", "--retry-delay", "20ms", "--once"),
+	}
+	for _, a := range early {
+		if e := a.until("waiting"); !strings.Contains(fmt.Sprint(e["error"]), "could not connect") {
+			t.Errorf("it waits because of %v", e["error"])
+		}
+	}
+	manager := start(t, dir, "host", "--listen", addr, "--field", "role", "--players", "2", "--referees", "0")
+	manager.until("league_completed")
+	for _, a := range append(early, manager) {
+		if code := a.ended(); code != exitOK {
+			t.Errorf("%q ended with %d", a.cmd.Args, code)
+		}
 	}
 }
 

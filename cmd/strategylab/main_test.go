@@ -32,7 +32,10 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"digest":   sameDigest,
 			"truncate": truncate,
+			"damage":   damage,
 			"anyof":    anyOf,
+			"serving":  serving,
+			"foreign":  foreign,
 			"code":     exitsWith,
 		},
 	})
@@ -75,6 +78,14 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()-n))
+}
+
+// damage changes a byte in the middle of a file: damage FILE.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	text[len(text)/2] ^= 1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }
 
 // anyOf looks for a pattern in several files: anyof PATTERN FILE...

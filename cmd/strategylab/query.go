@@ -57,6 +57,12 @@ func queryCommand(p *process) *cli.Command {
 
 // tellManager sends one message as the launcher and returns the answer.
 func tellManager(p *process, c *cli.Context, m protocol.Message) (_ protocol.Message, err error) {
+	if err := urlFlag(c, flagManager); err != nil {
+		return nil, err
+	}
+	if d := c.Duration(flagTimeout); d <= 0 {
+		return nil, usagef("--%s is %v, want more than nothing", flagTimeout, d)
+	}
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return nil, err
@@ -73,10 +79,7 @@ func tellManager(p *process, c *cli.Context, m protocol.Message) (_ protocol.Mes
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
 	answer, err := caller.Call(ctx, wire.NewPeer(c.String(flagManager), protocol.Contracts), m)
-	if errors.Is(err, jsonrpc.ErrConnect) {
-		return nil, withHint(err, "is the host running there? strategylab host starts one")
-	}
-	return answer, err
+	return answer, remedy(c, err)
 }
 
 func startLeague(p *process, c *cli.Context) error {
@@ -109,6 +112,9 @@ func queryLeague(p *process, c *cli.Context) error {
 	if c.IsSet(flagPlayer) || c.IsSet(flagRound) {
 		q.QueryParams = &protocol.QueryParams{PlayerID: c.String(flagPlayer)}
 		if c.IsSet(flagRound) {
+			if _, err := atLeast(c, flagRound, 1); err != nil {
+				return err
+			}
 			q.QueryParams.RoundID = protocol.RoundNumber(c.Int(flagRound))
 		}
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,6 +51,9 @@ func ParseProbe(s string) (Probe, error) {
 	return 0, fmt.Errorf("there is no probe %q; there are off, warn and require", s)
 }
 
+// DefaultMaxReferees is how many referees a league takes.
+const DefaultMaxReferees = 64
+
 // Config configures a Manager. The zero value of a field means the default
 // named with it; only Caller must be given.
 type Config struct {
@@ -66,7 +71,7 @@ type Config struct {
 	// soon as there is a referee too; 0 leaves that to START_LEAGUE or Start.
 	Players int
 	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
-	// where that is 0, game.MaxPlayers; and 64.
+	// where that is 0, game.MaxPlayers; and DefaultMaxReferees.
 	MaxPlayers, MaxReferees int
 	// Legs is how often each pair meets: 1. A league that has started goes on
 	// with as many as it started with.
@@ -122,7 +127,7 @@ func (c Config) withDefaults() (Config, error) {
 	fallback(&c.LeagueID, "league")
 	fallback(&c.MaxPlayers, c.Players)
 	fallback(&c.MaxPlayers, game.MaxPlayers)
-	fallback(&c.MaxReferees, 64)
+	fallback(&c.MaxReferees, DefaultMaxReferees)
 	fallback(&c.Legs, 1)
 	fallback(&c.Timeout, 10*time.Second)
 	fallback(&c.JoinTimeout, 5*time.Second)
@@ -187,14 +192,36 @@ func (c Config) check() error {
 		return fmt.Errorf("manager: %w", err)
 	}
 	for _, pattern := range c.AllowHosts {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("manager: allowed host %q: %w", pattern, err)
+		if err := CheckHostPattern(pattern); err != nil {
+			return fmt.Errorf("manager: %w", err)
 		}
-		if strings.Contains(pattern, "/") {
-			if _, err := netip.ParsePrefix(pattern); err != nil {
-				return fmt.Errorf("manager: allowed host %q is no prefix: %w", pattern, err)
-			}
+	}
+	return nil
+}
+
+// CheckHostPattern reports what is wrong with a pattern of Config.AllowHosts.
+// Patterns that no host could ever match count as wrong.
+func CheckHostPattern(pattern string) error {
+	wrong := func(what string) error {
+		return fmt.Errorf("allowed host %q %s; use a name or an address (with * for any part), or a prefix such as 10.0.0.0/8", pattern, what)
+	}
+	host, _, withPort := net.SplitHostPort(pattern)
+	switch {
+	case pattern == "":
+		return wrong("is empty")
+	case strings.Contains(pattern, "://"):
+		return wrong("is a URL")
+	case withPort == nil:
+		return wrong("has a port: the host alone is " + strconv.Quote(host))
+	case strings.HasPrefix(pattern, "[") && strings.Contains(pattern, ":"):
+		return wrong("has brackets, which belong to URLs")
+	case strings.Contains(pattern, "/"):
+		if _, err := netip.ParsePrefix(pattern); err != nil {
+			return wrong("is no prefix")
 		}
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return wrong("is no pattern")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ type EventKind string
 
 // The kinds of event.
 const (
+	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
 	Registered EventKind = "registered"
 	Invited    EventKind = "invited"
 	Chose      EventKind = "chose"

@@ -42,8 +42,13 @@ func (p *Player) register(ctx context.Context, token string) error {
 	// One conversation and one id for all attempts: by them the manager knows
 	// a request whose answer was lost.
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID()
-	policy := wire.Policy{Timeout: p.cfg.Timeout, Backoff: p.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
+	// What answers, but not as a manager does, will not become one.
+	again := func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove }
+	policy := wire.Policy{Timeout: p.cfg.Timeout, Backoff: p.cfg.Backoff, Again: again, Before: func(_ context.Context, a wire.Attempt) {
 		p.cfg.Log.Info("the manager cannot be reached yet", "manager", p.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
+		if a.Retry == 1 {
+			p.tell(Event{Kind: Waiting, Error: a.Err.Error()})
+		}
 	}}
 	_, err := wire.Persist(ctx, policy, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, p.registerOnce(ctx, token, conversation, id)

@@ -7,6 +7,7 @@ type EventKind string
 
 // The kinds of event.
 const (
+	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
 	Registered EventKind = "registered"
 	Retried    EventKind = "retried"  // a player has to be asked again
 	Finished   EventKind = "finished" // a match is

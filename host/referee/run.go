@@ -111,6 +111,9 @@ func (r *Referee) register(ctx context.Context) error {
 	again := func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove }
 	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Again: again, Before: func(_ context.Context, a wire.Attempt) {
 		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
+		if a.Retry == 1 {
+			r.tell(Event{Kind: Waiting, Error: brief(a.Err)})
+		}
 	}}
 	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
 		h := protocol.NewHeader(protocol.TypeRefereeRegisterRequest, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation)

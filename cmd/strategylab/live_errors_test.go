@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var address = regexp.MustCompile(`https?://[0-9.]+:[0-9]+/mcp`)
+
+// serving starts a command that listens, until the end of the script, and sets
+// URL and ADDR when it says where: serving COMMAND ARG...
+func serving(ts *testscript.TestScript, _ bool, args []string) {
+	cmd := &exec.Cmd{Path: os.Args[0], Args: append([]string{"strategylab"}, args...), Dir: ts.MkAbs(".")}
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if at := address.FindString(lines.Text()); at != "" {
+			setURL(ts, at)
+			go io.Copy(io.Discard, out) // ends with the process
+			return
+		}
+	}
+	ts.Fatalf("%q does not listen", args)
+}
+
+// foreign starts a server that is no league manager, and sets URL and ADDR.
+func foreign(ts *testscript.TestScript, _ bool, _ []string) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "<html>a home page</html>")
+	}))
+	ts.Defer(srv.Close)
+	setURL(ts, srv.URL+"/mcp")
+}
+
+func setURL(ts *testscript.TestScript, text string) {
+	u, err := url.Parse(text)
+	ts.Check(err)
+	ts.Setenv("URL", text)
+	ts.Setenv("ADDR", strings.ToLower(u.Host))
+}

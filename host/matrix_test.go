@@ -1,0 +1,145 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// receivers says who takes each message that comes after registration, and
+// which role sends it.
+var receivers = map[protocol.Type]struct {
+	from protocol.Role
+	to   []string
+}{
+	protocol.TypeStartLeague:           {protocol.RoleLauncher, []string{"manager"}},
+	protocol.TypeMatchResultReport:     {protocol.RoleReferee, []string{"manager"}},
+	protocol.TypeLeagueQuery:           {protocol.RolePlayer, []string{"manager"}},
+	protocol.TypeRoundAnnouncement:     {protocol.RoleManager, []string{"P01", "REF01"}},
+	protocol.TypeLeagueStandingsUpdate: {protocol.RoleManager, []string{"P01", "REF01"}},
+	protocol.TypeRoundCompleted:        {protocol.RoleManager, []string{"P01", "REF01"}},
+	protocol.TypeLeagueCompleted:       {protocol.RoleManager, []string{"P01", "REF01"}},
+	protocol.TypeGameInvitation:        {protocol.RoleReferee, []string{"P01"}},
+	protocol.TypeChooseParityCall:      {protocol.RoleReferee, []string{"P01"}},
+	protocol.TypeGameOver:              {protocol.RoleReferee, []string{"P01"}},
+	protocol.TypeGameError:             {protocol.RoleReferee, []string{"P01"}},
+	protocol.TypeGameJoinAck:           {protocol.RolePlayer, []string{"REF01"}},
+	protocol.TypeChooseParityResponse:  {protocol.RolePlayer, []string{"REF01"}},
+}
+
+// registrations are what comes without a token.
+var registrations = []protocol.Type{protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest}
+
+// TestMatrix sends every message that there is after registration, to whom it
+// is for, without a token, with one that is wrong, with another agent's, and in
+// another agent's name with that agent's absent. All are refused as tokens are,
+// in the middle of a match, and the league comes to the same end.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			memory := new(host.Memory)
+			l := &host.League{
+				Manager:  manager.Config{LeagueID: "cup", Players: 2, Mode: mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"}, AdminToken: "admin-secret"},
+				Referees: []referee.Config{{Mode: mode}},
+			}
+			for _, f := range named(t, "random", "role") {
+				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: f, Mode: mode, Watch: -1}})
+			}
+			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}}
+			l.Network = &wiretap{memory, m.hears}
+			played, err := l.Play(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			audit(t, l.Manager, played, func(string) bool { return true })
+			if !m.done {
+				t.Error("nothing was sent")
+			}
+		})
+	}
+}
+
+type matrix struct {
+	t      *testing.T
+	caller *wire.Caller
+	other  string // the token of P02
+	done   bool
+}
+
+// hears strikes when P01 has joined the only match and is about to be asked.
+func (x *matrix) hears(from string, out *jsonrpc.Outgoing) {
+	in, err := open(out)
+	if err != nil {
+		return
+	}
+	if from == "P02" && in.Header.AuthToken != "" {
+		x.other = in.Header.AuthToken
+	}
+	if in.Type != protocol.TypeChooseParityCall || out.URL != victimURL || x.done {
+		return
+	}
+	x.done = true
+	for _, kind := range protocol.Types() {
+		about, _ := protocol.Describe(kind)
+		r, listed := receivers[kind]
+		if (about.Auth || about.Method != "") && !listed && !slices.Contains(registrations, kind) {
+			x.t.Errorf("nobody is said to take %s", kind)
+		}
+		own := map[protocol.Role]string{protocol.RoleLauncher: "launcher", protocol.RoleManager: "league_manager", protocol.RoleReferee: "referee:REF01", protocol.RolePlayer: "player:P01"}[r.from]
+		for _, to := range r.to {
+			for _, c := range []struct {
+				what, sender, token string
+				code                protocol.Code
+			}{
+				{"no token", own, "", protocol.CodeTokenMissing},
+				{"a wrong token", own, "tok-P01-00000000000000000000000000000000", protocol.CodeTokenInvalid},
+				{"another agent's token", own, x.other, protocol.CodeTokenInvalid},
+				{"another agent's sender", "referee:REF07", in.Header.AuthToken, protocol.CodeTokenInvalid},
+			} {
+				msg := protocol.New(kind)
+				*msg.Head() = in.Header
+				h := msg.Head()
+				h.MessageType, h.Sender, h.AuthToken = kind, c.sender, c.token
+				x.refused(fmt.Sprintf("%s to %s with %s", kind, to, c.what), "http://"+to+"/mcp", msg, c.code)
+			}
+		}
+	}
+}
+
+func (x *matrix) refused(what, url string, m protocol.Message, code protocol.Code) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	answer, err := x.caller.Call(ctx, wire.NewPeer(url, protocol.Contracts), m)
+	var refusal *protocol.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != code {
+		x.t.Errorf("%s: %+v, %v, want a refusal with %s", what, answer, err, code)
+	}
+}
+
+// open unwraps what is on its way.
+func open(out *jsonrpc.Outgoing) (*protocol.Request, error) {
+	var call struct {
+		Method string         `json:"method"`
+		Params jsontext.Value `json:"params"`
+	}
+	if err := json.Unmarshal(out.Body, &call); err != nil {
+		return nil, err
+	}
+	return protocol.NewCodec(protocol.Tolerant).Open(call.Method, call.Params)
+}

@@ -23,6 +23,7 @@ import (
 type wiretap struct {
 	host.Network
 	hears func(from string, out *jsonrpc.Outgoing)
+	reads func(from string, reply *jsonrpc.Reply)
 }
 
 func (w *wiretap) From(name string) jsonrpc.RoundTripper {
@@ -41,7 +42,11 @@ func (c *wiretapTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (
 	if c.w.hears != nil {
 		c.w.hears(c.name, out)
 	}
-	return c.RoundTripper.RoundTrip(ctx, out)
+	reply, err := c.RoundTripper.RoundTrip(ctx, out)
+	if err == nil && c.w.reads != nil {
+		c.w.reads(c.name, reply)
+	}
+	return reply, err
 }
 
 // TestAttacks has players and strangers speak in the names of others while a
@@ -63,7 +68,7 @@ func TestAttacks(t *testing.T) {
 				l.Seats = append(l.Seats, seat)
 			}
 			a := &attacker{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("attacker"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}}
-			l.Network = &wiretap{memory, a.hears}
+			l.Network = &wiretap{memory, a.hears, nil}
 			played, err := l.Play(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -79,4 +79,8 @@ func holder(f *os.File) int {
 
 // Release gives the lock up. The file stays, since removing it would let two
 // processes each lock a file of the same name.
-func (l *Lock) Release() error { return l.file.Close() }
+func (l *Lock) Release() error {
+	// Closing alone would leave it held for a moment where another goroutine is
+	// starting a process, which has the file too until it runs its program.
+	return errors.Join(unlock(l.file), l.file.Close())
+}

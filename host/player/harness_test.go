@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/go-json-experiment/json"
 	"slices"
 	"sync"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
-	"github.com/strategylab/strategylab/strategies"
 )
 
 // patience is how long a test waits for what must happen before it fails.
@@ -23,166 +21,6 @@ const patience = 20 * time.Second
 
 // quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
-
-// strategy is a strategy made of functions, which writes down its calls.
-type strategy struct {
-	start   func(ctx context.Context, s strategies.Setup) error
-	choose  func(ctx context.Context, t *strategies.Turn) (strategies.Choice, error)
-	observe func(ctx context.Context, o *strategies.Outcome) error
-	end     func() error
-
-	mu       sync.Mutex
-	calls    []string
-	setups   []strategies.Setup
-	turns    []strategies.Turn
-	outcomes []strategies.Outcome
-}
-
-func (f *strategy) Info() strategies.Info { return strategies.Info{Name: "scripted"} }
-func (f *strategy) Close() error          { return nil }
-
-func (f *strategy) note(call string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls = append(f.calls, call)
-}
-
-func (f *strategy) log() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.calls)
-}
-
-func (f *strategy) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	f.mu.Lock()
-	f.setups = append(f.setups, s)
-	f.mu.Unlock()
-	f.note("start")
-	if f.start != nil {
-		if err := f.start(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	return (*strategySeat)(f), nil
-}
-
-type strategySeat strategy
-
-func (s *strategySeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	f := (*strategy)(s)
-	f.note("choose " + t.MatchID)
-	f.mu.Lock()
-	f.turns = append(f.turns, *t)
-	f.mu.Unlock()
-	if f.choose != nil {
-		return f.choose(ctx, t)
-	}
-	return strategies.Even, nil
-}
-
-func (s *strategySeat) Observe(ctx context.Context, o *strategies.Outcome) error {
-	f := (*strategy)(s)
-	f.note("observe " + o.MatchID)
-	f.mu.Lock()
-	f.outcomes = append(f.outcomes, *o)
-	f.mu.Unlock()
-	if f.observe != nil {
-		return f.observe(ctx, o)
-	}
-	return nil
-}
-
-func (s *strategySeat) Close() error {
-	f := (*strategy)(s)
-	f.note("close")
-	if f.end != nil {
-		return f.end()
-	}
-	return nil
-}
-
-// fakeManager answers registrations and queries as a test says. By default it
-// takes everybody on as P01 of the league "cup" and does not answer queries.
-type fakeManager struct {
-	mu       sync.Mutex
-	token    string
-	league   string
-	id       string
-	answer   func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error)
-	queries  map[string]func(m *protocol.LeagueQuery) (any, error)
-	requests []*protocol.LeagueRegisterRequest
-	rpcIDs   []string
-	asked    []string
-}
-
-func (f *fakeManager) endpoint() *wire.Endpoint {
-	return &wire.Endpoint{
-		Codec: protocol.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
-		Handlers: map[protocol.Type]wire.Handler{
-			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
-				m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)
-				if err != nil {
-					return nil, err
-				}
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				f.requests, f.rpcIDs = append(f.requests, m), append(f.rpcIDs, string(in.RPC.ID))
-				if f.answer != nil {
-					return f.answer(len(f.requests), m)
-				}
-				return f.accept(), nil
-			},
-			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
-				m, err := wire.Decode[*protocol.LeagueQuery](in)
-				if err != nil {
-					return nil, err
-				}
-				f.mu.Lock()
-				f.asked = append(f.asked, m.QueryType)
-				answer := f.queries[m.QueryType]
-				f.mu.Unlock()
-				if answer == nil {
-					return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "not yet")
-				}
-				data, err := answer(m)
-				if err != nil {
-					return nil, err
-				}
-				raw, err := json.Marshal(data)
-				r := &protocol.LeagueQueryResponse{QueryType: m.QueryType, Success: protocol.Some(true), Data: raw}
-				r.MessageType = protocol.TypeLeagueQueryResponse
-				return r, err
-			},
-		},
-	}
-}
-
-// accept is a yes. The lock is held.
-func (f *fakeManager) accept() *protocol.LeagueRegisterResponse {
-	r := &protocol.LeagueRegisterResponse{Status: protocol.StatusAccepted, PlayerID: f.id, Reason: protocol.Null[string]()}
-	r.MessageType, r.AuthToken, r.LeagueID = protocol.TypeLeagueRegisterResponse, f.token, f.league
-	return r
-}
-
-func (f *fakeManager) registrations() []*protocol.LeagueRegisterRequest {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.requests)
-}
-
-// keys are those of a match under the manager's present token.
-func (f *fakeManager) keys(match, referee string) protocol.KeyPair {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return protocol.NewVerifier(f.token).MatchKeys(f.league, match, referee)
-}
-
-// sign is what the manager signs with.
-func (f *fakeManager) sign() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return protocol.NewVerifier(f.token).ManagerToken(f.league)
-}
 
 // rig is a player with a scripted manager and scripted referees.
 type rig struct {
@@ -383,92 +221,6 @@ func (r *rig) refused(m protocol.Message, rpc int, code protocol.Code) *protocol
 
 // The messages that a player is sent, signed as they should be.
 
-func (r *rig) fromManager(t protocol.Type) protocol.Header {
-	h := protocol.NewHeader(t, "league_manager", protocol.Timestamp(time.Now()), "conv-"+string(t))
-	h.LeagueID, h.AuthToken, h.RoundID = r.manager.league, r.manager.sign(), protocol.RoundNumber(1)
-	return h
-}
-
-func (r *rig) announcement(matches ...protocol.AnnouncedMatch) *protocol.RoundAnnouncement {
-	return &protocol.RoundAnnouncement{Header: r.fromManager(protocol.TypeRoundAnnouncement), Matches: matches}
-}
-
-func announced(match, a, b, referee string) protocol.AnnouncedMatch {
-	return protocol.AnnouncedMatch{
-		MatchID: match, GameType: protocol.GameEvenOdd, PlayerAID: a, PlayerBID: b, RefereeID: referee, RefereeEndpoint: "http://127.0.0.1:8001/mcp",
-	}
-}
-
-func (r *rig) standings() *protocol.LeagueStandingsUpdate {
-	return &protocol.LeagueStandingsUpdate{Header: r.fromManager(protocol.TypeLeagueStandingsUpdate), Standings: []protocol.Standing{standing(1, "P01")}}
-}
-
-func standing(rank int, id string) protocol.Standing {
-	return protocol.Standing{
-		Rank: rank, PlayerID: id, DisplayName: id, Played: protocol.Some(1), Wins: protocol.Some(0), Draws: protocol.Some(1), Losses: protocol.Some(0), Points: 1,
-	}
-}
-
-func (r *rig) roundCompleted() *protocol.RoundCompleted {
-	return &protocol.RoundCompleted{
-		Header: r.fromManager(protocol.TypeRoundCompleted), MatchesCompleted: protocol.Some(1), MatchesPlayed: protocol.Some(1),
-		NextRoundID: protocol.RoundNumber(2), Summary: &protocol.RoundSummary{TotalMatches: protocol.Some(1), Wins: protocol.Some(0), Draws: protocol.Some(1), TechnicalLosses: protocol.Some(0)},
-	}
-}
-
-func (r *rig) leagueCompleted() *protocol.LeagueCompleted {
-	return &protocol.LeagueCompleted{
-		Header: r.fromManager(protocol.TypeLeagueCompleted), TotalRounds: protocol.Some(1), TotalMatches: protocol.Some(1),
-		Champion: &protocol.Champion{PlayerID: "P02", DisplayName: "P02", Points: protocol.Some(3)}, FinalStandings: []protocol.Standing{standing(1, "P02"), standing(2, "P01")},
-	}
-}
-
-func (r *rig) fromReferee(t protocol.Type, match string) protocol.Header {
-	h := protocol.NewHeader(t, "referee:REF01", protocol.Timestamp(time.Now()), "conv-"+match)
-	h.LeagueID, h.MatchID, h.GameType, h.RoundID = r.manager.league, match, protocol.GameEvenOdd, protocol.RoundNumber(1)
-	h.AuthToken = r.manager.keys(match, "REF01").Send
-	return h
-}
-
-func (r *rig) invitation(match string) *protocol.GameInvitation {
-	return &protocol.GameInvitation{Header: r.fromReferee(protocol.TypeGameInvitation, match), RoleInMatch: protocol.PlayerA, OpponentID: "P02"}
-}
-
-func (r *rig) call(match string) *protocol.ChooseParityCall {
-	return &protocol.ChooseParityCall{
-		Header: r.fromReferee(protocol.TypeChooseParityCall, match), PlayerID: "P01",
-		Context:  &protocol.ChoiceContext{OpponentID: "P02", RoundID: protocol.RoundNumber(1), YourStandings: ownStandings()},
-		Deadline: protocol.Deadline(time.Now().Add(30 * time.Second)),
-	}
-}
-
-func (r *rig) over(match string) *protocol.GameOver {
-	return &protocol.GameOver{
-		Header: r.fromReferee(protocol.TypeGameOver, match),
-		GameResult: &protocol.GameResult{
-			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(8), NumberParity: protocol.Some("even"),
-			Choices: map[string]protocol.Choice{"P01": "even", "P02": "odd"}, Reason: "P01 chose the parity of the drawn number",
-		},
-	}
-}
-
-func (r *rig) gameError(match string) *protocol.GameError {
-	m, err := protocol.NewGameError(r.fromReferee(protocol.TypeGameError, match), protocol.Refuse(protocol.CodeTimeout, "", "too late"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	m.PlayerID, m.AffectedPlayer, m.GameState, m.ActionRequired = "P01", "P01", "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
-	m.Retryable, m.RetryCount, m.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
-	m.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}
-	m.Consequence = "none"
-	return m
-}
-
-func (r *rig) choice(match string) protocol.Choice {
-	r.t.Helper()
-	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
-}
-
 // wants compares the calls of the strategy.
 func (r *rig) wants(calls ...string) {
 	r.t.Helper()
@@ -478,8 +230,3 @@ func (r *rig) wants(calls ...string) {
 }
 
 var errBoom = fmt.Errorf("boom")
-
-func ownStandings() *protocol.OwnStandings {
-	none := protocol.Some(0)
-	return &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none}
-}

@@ -1,102 +1,18 @@
 package luascript_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/luascript"
 )
-
-// roomy limits do not get in the way on a busy machine.
-var roomy = luascript.Options{Limits: budget.Limits{Time: time.Minute}}
-
-// players returns the ids of a field of n.
-func players(n int) []string {
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("P%02d", i+1)
-	}
-	return ids
-}
-
-func compile(tb testing.TB, source string, opts luascript.Options) (strategies.Factory, error) {
-	tb.Helper()
-	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), opts)
-	if err == nil {
-		tb.Cleanup(func() {
-			if err := f.Close(); err != nil {
-				tb.Errorf("Factory.Close = %v", err)
-			}
-		})
-	}
-	return f, err
-}
-
-func mustCompile(tb testing.TB, source string) strategies.Factory {
-	tb.Helper()
-	f, err := compile(tb, source, roomy)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return f
-}
-
-// setup is what the first of sixteen players is told.
-func setup() strategies.Setup {
-	key := game.Key{1, 2}
-	return strategies.Setup{
-		ID: "P01", Name: "Ada", Field: players(16), Rounds: 150, Legs: 10, Key: key, Rand: game.NewRand(key),
-	}
-}
-
-func mustSit(tb testing.TB, f strategies.Factory) strategies.Strategy {
-	tb.Helper()
-	s, err := f.New(tb.Context(), setup())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
-
-// sit compiles a script and makes a seat that ends with the test.
-func sit(tb testing.TB, source string) strategies.Strategy {
-	tb.Helper()
-	s := mustSit(tb, mustCompile(tb, source))
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Errorf("Close = %v", err)
-		}
-	})
-	return s
-}
-
-func turn(n int) *strategies.Turn {
-	return &strategies.Turn{
-		Match: uint64(n), MatchID: fmt.Sprintf("R%dM1", n+1), Round: n + 1,
-		Opponent: []string{"P02", "P03"}[n%2], Role: game.RoleA + game.Role(n%2),
-	}
-}
-
-func outcome(n int) *strategies.Outcome {
-	t := turn(n)
-	return &strategies.Outcome{
-		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
-		Choice: game.Even, OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Win, Points: 3,
-	}
-}
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
@@ -291,132 +207,5 @@ func TestAfterwards(t *testing.T) {
 	}
 	if _, err := s.Choose(t.Context(), turn(0)); err == nil {
 		t.Error("a closed seat chose")
-	}
-}
-
-// TestClock stops a script that is within its instructions.
-func TestClock(t *testing.T) {
-	t.Parallel()
-	limits := budget.Limits{Time: 100 * time.Millisecond, Instructions: 1 << 40}
-	for _, body := range []string{
-		"while true do end",
-		"while true do pcall(function() while true do end end) end",
-		"while true do ('a'):rep(3000):find('.-.-.-.-.-b') end",
-		"local t = {} t[2^20] = 1 t[2^20] = nil while true do local n = #t end",
-		"local t = {} for i = 1, 1000 do t[i] = i end while true do table.sort(t) end",
-	} {
-		f, err := compile(t, "function choose()\n"+body+"\nend", luascript.Options{Limits: limits})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := mustSit(t, f)
-		_, err = s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:2: choose: ran out of time: more than 100ms in one call"
-		if !errors.Is(err, strategies.ErrTimeout) || err.Error() != want {
-			t.Errorf("%s: %v, want %s", body, err, want)
-		}
-		_ = s.Close()
-	}
-}
-
-func TestContext(t *testing.T) {
-	t.Parallel()
-	f := mustCompile(t, "function start() end function choose() while true do end end function observe() end")
-	why := errors.New("the user pressed Ctrl-C")
-	done, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	if _, err := f.New(done, setup()); !errors.Is(err, strategies.ErrTimeout) || !errors.Is(err, why) {
-		t.Errorf("New with a context that is done: %v, want ErrTimeout and its cause", err)
-	}
-	limits := budget.Limits{Time: time.Minute, Instructions: 1 << 40}
-	f, err := compile(t, "function choose() while true do end end", luascript.Options{Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := mustSit(t, f)
-	defer s.Close()
-	soon, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer stop()
-	if _, err := s.Choose(soon, turn(0)); !errors.Is(err, strategies.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Choose with a deadline: %v, want ErrTimeout and DeadlineExceeded", err)
-	}
-}
-
-// TestSeatsAreStrangers plays seats of one factory side by side.
-func TestSeatsAreStrangers(t *testing.T) {
-	t.Parallel()
-	f := mustCompile(t, `
-		n = 0
-		function choose()
-			n = n + 1
-			string.n, math.n, _G.m, getmetatable("").n = n, n, n, n
-			return (string.n + math.n + m + getmetatable("").n) / 4 / 100
-		end`)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			s := mustSit(t, f)
-			defer s.Close()
-			for i := range 50 {
-				c, err := s.Choose(t.Context(), turn(i))
-				if want := strategies.Choice(i+1) / 100; err != nil || c != want {
-					t.Errorf("choice %d = %v, %v; want %v: seats share something", i, c, err, want)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// TestSameSeedSameMoves uses all that might differ from run to run.
-func TestSameSeedSameMoves(t *testing.T) {
-	t.Parallel()
-	source := `
-		local seen = {}
-		for k in pairs(_G) do seen[#seen + 1] = k end
-		for k in pairs(string) do seen[#seen + 1] = k end
-		for k in pairs(math) do seen[#seen + 1] = k end
-		local order = table.concat(seen)
-		function choose(turn)
-			local text = order .. tostring({}) .. tostring(print) .. tostring(choose)
-			for k in pairs(turn) do text = text .. k end
-			for i = #turn.history, 1, -1 do
-				for k in pairs(turn.history[i]) do text = text .. k end
-			end
-			local sum = math.random(1000)
-			for i = 1, #text do sum = (sum * 31 + text:byte(i)) % 65521 end
-			return sum / 65521
-		end`
-	play := func(key game.Key) (choices []strategies.Choice) {
-		f := mustCompile(t, source)
-		su := setup()
-		su.Rand = game.NewRand(key)
-		s, err := f.New(t.Context(), su)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		for i := range 20 {
-			su.Rand.Rekey(game.ChoosePosition(uint64(i)))
-			c, err := s.Choose(t.Context(), turn(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			choices = append(choices, c)
-			if err := s.Observe(t.Context(), outcome(i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return choices
-	}
-	first := play(game.Key{1, 2})
-	for range 5 {
-		if again := play(game.Key{1, 2}); !slices.Equal(first, again) {
-			t.Fatalf("the same key gave\n %v\n %v", first, again)
-		}
-	}
-	if other := play(game.Key{1, 3}); slices.Equal(first, other) {
-		t.Error("another key gave the same moves")
 	}
 }

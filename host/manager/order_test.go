@@ -1,0 +1,78 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+func TestAnAgentThatStaysAwayHasOneMessageOfEachTypeWaiting(t *testing.T) {
+	t.Parallel()
+	m, c := lonely(t)
+	for round := range 100 {
+		m.mu.Lock()
+		for _, kind := range []protocol.Type{protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted} {
+			m.send(kind, []*contact{c}, func(c *contact) protocol.Message {
+				return &protocol.RoundAnnouncement{Header: m.head(protocol.TypeRoundAnnouncement, c, fmt.Sprint(round))}
+			})
+		}
+		if n := len(c.queue); n > 3 {
+			t.Fatalf("%d messages are waiting after %d rounds", n, round+1)
+		}
+		m.mu.Unlock()
+	}
+}
+
+// A report that comes while its match goes to another referee is judged when
+// that stands in the journal.
+func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := lonely(t)
+		for _, e := range []event{
+			signedUp(protocol.RolePlayer, "P02"), signedUp(protocol.RoleReferee, "REF01"), signedUp(protocol.RoleReferee, "REF02"),
+			&started{Legs: 1, Seats: []string{"P01", "P02"}}, &assigned{Round: 1, Referees: []string{"REF01"}},
+		} {
+			if err := m.record(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.contacts["REF01"].dead = true
+		e := m.reserveAssignment(1)
+		if e == nil || e.Referees[0] != "REF02" {
+			t.Fatalf("the assignment is %+v", e)
+		}
+		answered := make(chan error, 1)
+		go func() {
+			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(noon), "c")
+			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", "league", "R1M1", "even_odd", protocol.RoundNumber(1)
+			call, err := protocol.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
+				Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0},
+				Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS", DrawnNumber: protocol.Null[int](), Choices: map[string]protocol.Choice{}},
+			}})
+			if err != nil {
+				answered <- err
+				return
+			}
+			answer := m.Handler().Handle(t.Context(), &jsonrpc.Request{Method: call.Method, Params: call.Params, ID: []byte("1")})
+			answered <- answer.Error
+		}()
+		synctest.Wait()
+		select {
+		case err := <-answered:
+			t.Fatalf("the report was answered before the assignment stood: %v", err)
+		default:
+		}
+		if err := m.record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		m.release(m.touched(e)...)
+		var refusal *jsonrpc.Error
+		if err := <-answered; !errors.As(err, &refusal) || refusal.Code != 5002 {
+			t.Errorf("the report was answered with %v, want 5002", err)
+		}
+	})
+}

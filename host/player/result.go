@@ -1,0 +1,103 @@
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// over takes the result of a match and tells the strategy, before it is
+// acknowledged: so the next round's choice comes after it.
+func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	msg, err := wire.Decode[*protocol.GameOver](in)
+	if err != nil {
+		return nil, err
+	}
+	s := p.current()
+	m := p.find(s, in.Header.MatchID)
+	if m == nil {
+		if p.cfg.Mode == protocol.Strict {
+			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this agent is in no match %q", in.Header.MatchID))
+		}
+		return p.ack(in), nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.told {
+		return p.ack(in), nil
+	}
+	seat := p.sit(s)
+	if seat == nil {
+		return p.ack(in), nil // it comes too late to matter to anybody
+	}
+	t := p.turn(s, m)
+	result, err := msg.Outcome(p.ID(), t.Opponent)
+	if err != nil {
+		var broken *protocol.Error
+		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
+			return nil, err
+		}
+		p.cfg.Log.Warn("a result cannot be read", "match", m.id, "error", err)
+		return p.ack(in), nil
+	}
+	o := p.outcome(t, m.answer.Choice, result)
+	if err := p.record.ended(p.life, &o); err != nil {
+		return nil, err
+	}
+	m.told = true
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+	defer cancel()
+	if err := seat.observe(ctx, &o); err != nil {
+		p.tell(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
+	}
+	p.mu.Lock()
+	s.stand.Add(o.Result, o.Points)
+	if p.record != nil {
+		s.ended = append(s.ended, o)
+	}
+	p.mu.Unlock()
+	p.tell(Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points})
+	return p.ack(in), nil
+}
+
+// outcome turns a result into what the strategy is told. chosen is what the
+// agent answered, for a referee that does not repeat it.
+func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r protocol.Outcome) strategies.Outcome {
+	own := p.ID()
+	o := strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),
+	}
+	if r.Choices == nil {
+		o.Choice = chosen
+	}
+	o.Number, o.Drew = r.Drawn.Get()
+	switch {
+	case r.Status == protocol.StatusDraw:
+		o.Result, o.Points = game.Drawn, game.DrawPoints
+	case slices.Contains(r.Offenders, own):
+		o.Result = game.TechnicalLoss
+	case r.Winner == own:
+		o.Result, o.Points = game.Win, game.WinPoints
+	default:
+		o.Result = game.Loss
+	}
+	if points, told := r.Score[own]; told {
+		o.Points = points
+	}
+	return o
+}
+
+func parity(c protocol.Choice) game.Parity {
+	p, err := game.ParseParity(string(c))
+	if err != nil {
+		return game.NoParity // not told, or made in error
+	}
+	return p
+}

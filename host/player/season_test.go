@@ -1,0 +1,265 @@
+package player_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// TestLeague goes through a league as a manager and a referee see it, over
+// both networks and in every wrapping.
+func TestLeague(t *testing.T) {
+	t.Parallel()
+	for _, sockets := range []bool{false, true} {
+		for _, dialect := range protocol.Dialects() {
+			name := dialect.Name + " in memory"
+			if sockets {
+				name = dialect.Name + " over sockets"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				mode := protocol.Strict
+				if dialect.Request.Bare {
+					mode = protocol.Tolerant
+				}
+				r := newRig(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.Once = sockets, mode, true })
+				r.run()
+				inKind := func(m protocol.Message, want protocol.Type) protocol.Message {
+					t.Helper()
+					answer, err := r.sendIn(dialect, m)
+					if err != nil {
+						t.Fatalf("%s: %v", m.Head().MessageType, err)
+					}
+					h := answer.Head()
+					if h.MessageType != want || h.Sender != "player:P01" || h.ConversationID != m.Head().ConversationID || h.Timestamp == "" {
+						t.Errorf("%s is answered by %+v, want %s", m.Head().MessageType, h, want)
+					}
+					return answer
+				}
+				inKind(r.announcement(announced("R1M1", "P01", "P02", "REF01")), protocol.TypeRoundAnnouncementAck)
+				join := inKind(r.invitation("R1M1"), protocol.TypeGameJoinAck).(*protocol.GameJoinAck)
+				if ok, said := join.Joins(); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
+					t.Errorf("joins with %+v", join)
+				}
+				if want := r.manager.keys("R1M1", "REF01").Expect; join.AuthToken != want {
+					t.Errorf("joins signed with %q, want the key of the match", join.AuthToken)
+				}
+				choice := inKind(r.call("R1M1"), protocol.TypeChooseParityResponse).(*protocol.ChooseParityResponse)
+				if choice.ParityChoice != "even" || choice.Choice != "even" || choice.PlayerID != "P01" || choice.AuthToken != join.AuthToken {
+					t.Errorf("chooses with %+v", choice)
+				}
+				inKind(r.gameError("R1M1"), protocol.TypeGameErrorAck)
+				inKind(r.over("R1M1"), protocol.TypeGameOverAck)
+				inKind(r.standings(), protocol.TypeStandingsUpdateAck)
+				inKind(r.roundCompleted(), protocol.TypeRoundCompletedAck)
+				inKind(r.leagueCompleted(), protocol.TypeLeagueCompletedAck)
+				if e := r.until(player.Completed); e.Place != 2 || e.Player != "P01" || e.Standing != (strategies.Standing{Played: 1, Wins: 1, Points: 3}) {
+					t.Errorf("ended with %+v", e)
+				}
+				if err := r.finished(); err != nil {
+					t.Error(err)
+				}
+				r.wants("start", "choose R1M1", "observe R1M1", "close")
+			})
+		}
+	}
+}
+
+// TestSurvey has the manager tell the strategy's player who plays and when, but
+// only once it has the acknowledgement of its announcement.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	acknowledged := make(chan struct{})
+	r := newRig(t, func(r *rig) {
+		r.cfg.League = nil
+		r.manager.queries[protocol.QueryPlayers] = func(*protocol.LeagueQuery) (any, error) {
+			<-acknowledged // such a manager does one thing at a time
+			return protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: "P01"}, {PlayerID: "P02"}, {PlayerID: "P03"}}}, nil
+		}
+		r.manager.queries[protocol.QuerySchedule] = func(*protocol.LeagueQuery) (any, error) {
+			match := func(id, a, b string) protocol.ScheduledMatch {
+				return protocol.ScheduledMatch{MatchID: id, GameType: protocol.GameEvenOdd, PlayerAID: a, PlayerBID: b, Status: "PENDING"}
+			}
+			return protocol.ScheduleData{TotalRounds: protocol.Some(3), Rounds: []protocol.ScheduledRound{
+				{RoundID: protocol.RoundNumber(1), Matches: []protocol.ScheduledMatch{match("R1M1", "P02", "P03")}},
+				{RoundID: protocol.RoundNumber(2), Matches: []protocol.ScheduledMatch{match("R2M1", "P01", "P02")}},
+				{RoundID: protocol.RoundNumber(3), Matches: []protocol.ScheduledMatch{match("R3M1", "P02", "P01")}},
+			}}, nil
+		}
+	})
+	r.run()
+	must[*protocol.Ack](r, r.announcement(announced("R3M1", "P02", "P01", "REF01")))
+	close(acknowledged)
+	must[*protocol.GameJoinAck](r, r.invitation("R3M1"))
+	r.choice("R3M1")
+	s := r.s.setups[0]
+	if strings.Join(s.Field, " ") != "P01 P02 P03" || s.Rounds != 3 || s.Legs != 2 || s.ID != "P01" || s.Name != "Ada" {
+		t.Errorf("the strategy was told %+v", s)
+	}
+	if got := r.s.turns[0]; got.Match != 2 || got.MatchID != "R3M1" || got.Round != 1 || got.Opponent != "P02" {
+		t.Errorf("asked for %+v", got)
+	}
+}
+
+// TestUnknownToken has a manager that has lost its memory: a query tells, and
+// the player registers again.
+func TestUnknownToken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) {
+		r.cfg.League = nil
+		forgotten := func(m *protocol.LeagueQuery) (any, error) {
+			if m.AuthToken != "tok-P01-new" {
+				return nil, protocol.Refuse(protocol.CodeTokenInvalid, m.MessageType, "who are you?")
+			}
+			return nil, protocol.Refuse(protocol.CodeLeagueNotStarted, m.MessageType, "later")
+		}
+		r.manager.queries[protocol.QueryPlayers], r.manager.queries[protocol.QuerySchedule] = forgotten, forgotten
+		r.manager.answer = func(n int, _ *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+			if n == 2 {
+				r.manager.token = "tok-P01-new"
+			}
+			return r.manager.accept(), nil
+		}
+	})
+	r.run()
+	must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
+	r.until(player.Registered)
+	got := r.manager.registrations()
+	if len(got) != 2 || got[1].AuthToken != "" || got[1].Sender != "player:P01" {
+		t.Errorf("registrations: %+v", got)
+	}
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1")) // under the new keys
+}
+
+// TestWatch has a manager that says nothing: the player asks after it, finds
+// that it is another one, and registers with it.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) {
+		r.cfg.Watch = 2 * time.Millisecond
+		r.manager.queries[protocol.QueryStatus] = func(m *protocol.LeagueQuery) (any, error) {
+			if m.AuthToken != "tok-P01-new" {
+				return nil, protocol.Refuse(protocol.CodeTokenInvalid, m.MessageType, "who are you?")
+			}
+			return protocol.StatusData{Status: "waiting", CurrentRound: protocol.Some(0)}, nil
+		}
+		r.manager.answer = func(n int, _ *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+			if n == 2 {
+				r.manager.token = "tok-P01-new"
+			}
+			return r.manager.accept(), nil
+		}
+	})
+	r.run()
+	r.until(player.Registered)
+}
+
+// TestMissedTheEnd has the player find out by itself that the league is over.
+func TestMissedTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) {
+		r.cfg.Watch, r.cfg.Once = 2*time.Millisecond, true
+		r.manager.queries[protocol.QueryStatus] = func(*protocol.LeagueQuery) (any, error) {
+			return protocol.StatusData{Status: "completed", CurrentRound: protocol.Some(3)}, nil
+		}
+	})
+	r.run()
+	r.until(player.Completed)
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNextLeague stays when a league is over. The next one has the same ids and
+// the same matches, and nothing is left of the first.
+func TestNextLeague(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) {
+		r.cfg.Watch = 2 * time.Millisecond
+		r.manager.queries[protocol.QueryStatus] = func(*protocol.LeagueQuery) (any, error) {
+			return protocol.StatusData{Status: "running", CurrentRound: protocol.Some(1)}, nil
+		}
+		r.manager.answer = func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error) {
+			if n > 1 && n < 5 {
+				return protocol.Rejected(m.MessageType, protocol.Header{}, "League already completed"), nil
+			}
+			if n == 5 {
+				r.manager.token = "tok-P01-second"
+			}
+			return r.manager.accept(), nil
+		}
+	})
+	r.run()
+	for range 2 {
+		must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
+		must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+		r.choice("R1M1")
+		must[*protocol.Ack](r, r.over("R1M1"))
+		must[*protocol.Ack](r, r.leagueCompleted())
+		if e := r.until(player.Completed); e.Standing.Played != 1 {
+			t.Errorf("ended with %+v", e)
+		}
+		if len(r.manager.registrations()) < 5 {
+			r.until(player.Registered)
+		}
+	}
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
+	league := []string{"start", "choose R1M1", "observe R1M1", "close"}
+	r.wants(append(league, league...)...)
+}
+
+// TestHearsOfTheNextLeague registers as soon as a manager announces a round
+// after the end, whatever the clock says.
+func TestHearsOfTheNextLeague(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.run()
+	must[*protocol.Ack](r, r.leagueCompleted())
+	must[*protocol.Ack](r, r.announcement(announced("R1M1", "P01", "P02", "REF01")))
+	r.until(player.Registered)
+}
+
+func TestLeavesWhenToldTo(t *testing.T) {
+	t.Parallel()
+	chosen := make(chan struct{})
+	r := newRig(t, func(r *rig) {
+		r.s.choose = func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
+			close(chosen)
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+	})
+	r.run()
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+	answered := make(chan error, 1)
+	go func() {
+		_, err := r.send(r.call("R1M1"))
+		answered <- err
+	}()
+	<-chosen
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
+	// The referee is to ask again: the player may be back in a moment.
+	if err := <-answered; wire.CodeOf(err) != protocol.CodePlayerDisconnect || !wire.Retryable(err) {
+		t.Errorf("the call ended with %v", err)
+	}
+	if len(r.p.Faults()) != 0 {
+		t.Errorf("faults: %v", r.p.Faults())
+	}
+	if _, err := r.send(r.call("R1M1")); wire.CodeOf(err) != protocol.CodePlayerDisconnect {
+		t.Errorf("after the end: %v", err)
+	}
+	must[*protocol.Ack](r, r.over("R1M1")) // late, and acknowledged all the same
+	r.wants("start", "choose R1M1", "close")
+}

@@ -1,0 +1,175 @@
+package protocol
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// params returns JSON-RPC params put together from named parts.
+func params(parts ...any) []byte {
+	var doc document
+	for i := 0; i < len(parts); i += 2 {
+		var raw jsontext.Value
+		switch v := parts[i+1].(type) {
+		case document:
+			raw = v.encode()
+		case string:
+			raw = jsontext.Value(v)
+		}
+		doc = append(doc, member{parts[i].(string), raw})
+	}
+	return doc.encode()
+}
+
+// TestEnvelopeRules: what the dialect with the header apart demands.
+func TestEnvelopeRules(t *testing.T) {
+	t.Parallel()
+	body := sampleBody(t, "game_invitation")
+	isHeader := func(m member) bool { return slices.Contains(headerNames, m.name) }
+	header := slices.DeleteFunc(slices.Clone(body), func(m member) bool { return !isHeader(m) })
+	rest := slices.DeleteFunc(slices.Clone(body), isHeader)
+	tests := []struct {
+		name, method string
+		params       []byte
+		code         Code
+		rpc          int
+	}{
+		{"as it should be", "league.handle", params("envelope", header, "payload", rest), "", 0},
+		{"fields beside the envelope", "league.handle", params("envelope", header, "role_in_match", `"PLAYER_A"`, "opponent_id", `"P02"`), "", 0},
+		{"the same value twice", "league.handle", params("envelope", header, "payload", rest.set("round_id", jsontext.Value(`1.0`)), "match_id", `"R1M1"`), "", 0},
+		{"everything in the envelope", "league.handle", params("envelope", body), "", 0},
+		{"two values", "league.handle", params("envelope", header, "payload", rest.without().set("match_id", jsontext.Value(`"R9M9"`))), CodeContextMismatch, RPCInvalidParams},
+		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), CodeContextMismatch, RPCInvalidParams},
+		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), CodeInvalidFieldType, RPCInvalidParams},
+		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), CodeInvalidFieldType, RPCInvalidParams},
+		{"no message type", "league.handle", params("envelope", header.without("message_type"), "payload", rest), CodeMissingField, RPCInvalidParams},
+		{"another method", "handle_game_invitation", params("envelope", header, "payload", rest), "", RPCInvalidRequest},
+		{"no envelope", "league.handle", params("payload", rest), CodeMissingField, RPCInvalidParams},
+		{"flat under its method", "league.handle", body.encode(), CodeMissingField, RPCInvalidParams},
+	}
+	for _, tt := range tests {
+		req, err := NewCodec(Strict).Open(tt.method, tt.params)
+		if tt.rpc == 0 {
+			if err == nil {
+				_, err = req.Decode()
+			}
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		e := refusal(t, err)
+		if e.Code != tt.code || e.RPCCode() != tt.rpc || req.Dialect != Envelope {
+			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.RPCCode(), req.Dialect.Name, tt.code, tt.rpc)
+		}
+	}
+	req, err := NewCodec(Tolerant).Open("league.handle", body.encode())
+	if err != nil || req.Type != TypeGameInvitation {
+		t.Errorf("tolerant mode refuses the flat form under league.handle: %v", err)
+	}
+}
+
+// TestToolRules: what both forms of a tool call demand, with the canonical
+// errors.
+func TestToolRules(t *testing.T) {
+	t.Parallel()
+	body := sampleBody(t, "league_query")
+	tests := []struct {
+		name      string
+		params    []byte
+		dialect   *Dialect
+		canonical string
+	}{
+		{"MCP", params("name", `"league_query"`, "arguments", body), Tool, ""},
+		{"MCP with extras", params("name", `"league_query"`, "arguments", body, "_meta", `{"progressToken":1}`), Tool, ""},
+		{"an alias as name", params("name", `"LEAGUE_QUERY"`, "arguments", body), Tool, ""},
+		{"a name of its own", params("name", `"ask_the_manager"`, "arguments", body), Tool, ""},
+		{"the other form", params("tool", `"league_query"`, "input", body), ToolIO, ""},
+		{"both forms", params("name", `"league_query"`, "arguments", body, "tool", `"league_query"`, "input", body), Tool, CanonicalInvalidToolInput},
+		{"half of each", params("name", `"league_query"`, "input", body), Tool, CanonicalInvalidToolInput},
+		{"no name", params("arguments", body), Tool, CanonicalInvalidToolInput},
+		{"no tool", params("input", body), ToolIO, CanonicalInvalidToolInput},
+		{"a name that is none", params("name", `7`, "arguments", body), Tool, CanonicalInvalidToolInput},
+		{"arguments that are none", params("name", `"league_query"`, "arguments", `[]`), Tool, CanonicalInvalidToolInput},
+		{"input that is none", params("tool", `"league_query"`, "input", `"x"`), ToolIO, CanonicalInvalidToolInput},
+		{"nothing", []byte(`{}`), Tool, CanonicalInvalidToolInput},
+		{"an unknown tool", params("name", `"no_such_tool"`, "arguments", `{}`), Tool, CanonicalToolNotFound},
+		{"an unknown tool of the other form", params("tool", `"no_such_tool"`, "input", `{}`), ToolIO, CanonicalToolNotFound},
+	}
+	for _, tt := range tests {
+		req, err := NewCodec(Strict).Open("tools/call", tt.params)
+		if req.Dialect != tt.dialect && tt.name != "nothing" {
+			t.Errorf("%s: dialect %s, want %s", tt.name, req.Dialect.Name, tt.dialect.Name)
+		}
+		if tt.canonical == "" {
+			if err == nil {
+				_, err = req.Decode()
+			}
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		e := refusal(t, err)
+		if e.Canonical != tt.canonical {
+			t.Errorf("%s: %v", tt.name, e)
+		}
+		reply := req.Refuse(NewHeader("", manager, clock("09:00:00"), ""), e)
+		var data struct {
+			Canonical  string      `json:"canonical"`
+			Violations []Violation `json:"violations"`
+		}
+		if reply.Error == nil || json.Unmarshal(reply.Error.Data, &data) != nil || data.Canonical != tt.canonical || len(data.Violations) == 0 {
+			t.Errorf("%s: answered with %+v", tt.name, reply)
+		}
+	}
+	_, err := NewCodec(Strict).Open("tools/call", params("name", `"notify_round"`, "arguments", body))
+	if e := refusal(t, err); e.RPCCode() != RPCInvalidRequest {
+		t.Errorf("a tool that contradicts its message: %v", e)
+	}
+}
+
+// TestBareIsTolerated: a body without JSON-RPC is for tolerant mode only.
+func TestBareIsTolerated(t *testing.T) {
+	t.Parallel()
+	body := sampleBody(t, "league_register_request")
+	if _, err := NewCodec(Strict).OpenBare(body.encode()); refusal(t, err).RPCCode() != RPCInvalidRequest {
+		t.Errorf("strict mode: %v", err)
+	}
+	c := NewCodec(Tolerant, Contracts)
+	req, err := c.OpenBare(body.encode())
+	if err != nil || req.Dialect != Bare {
+		t.Fatalf("%+v, %v", req, err)
+	}
+	if _, err := c.OpenBare(body.without("message_type").encode()); CodeOf(err) != CodeMissingField {
+		t.Errorf("without a type: %v", err)
+	}
+}
+
+// TestManyMembers: reading is linear in the number of members, so a hostile
+// message of a megabyte takes no longer than an honest one.
+func TestManyMembers(t *testing.T) {
+	t.Parallel()
+	var header, rest document
+	for i := range 40000 {
+		header = append(header, member{"a" + strconv.Itoa(i), jsontext.Value("1")})
+		rest = append(rest, member{"b" + strconv.Itoa(i), jsontext.Value("null")})
+	}
+	header = append(header, member{"message_type", quoted("GAME_OVER")}, member{"match_id", quoted("R1M1")}, member{"sender", jsontext.Value("null")})
+	req, err := NewCodec(Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := req.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := Encode(m)
+	if err != nil || comparable(raw) != comparable(req.Raw) {
+		t.Errorf("80,000 members do not survive: %v", err)
+	}
+}

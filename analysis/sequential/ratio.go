@@ -1,0 +1,180 @@
+package sequential
+
+import (
+	"fmt"
+	"math"
+)
+
+// Hypotheses are what a ratio test decides between: that a mean difference is zero
+// or less, and that it is Delta or more.
+type Hypotheses struct {
+	Delta float64 // points per match, above zero
+	Alpha float64 // chance of accepting Delta where the difference is zero
+	Beta  float64 // chance of accepting zero where the difference is Delta
+}
+
+// Validate reports what is wrong with the hypotheses.
+func (h Hypotheses) Validate() error {
+	switch {
+	case !(h.Delta > 0) || math.IsInf(h.Delta, 1):
+		return fmt.Errorf("delta is %v, want points per match above 0", h.Delta)
+	case !(h.Alpha > 0 && h.Alpha < 0.5):
+		return fmt.Errorf("alpha is %v, want a chance of error above 0 and below 0.5", h.Alpha)
+	case !(h.Beta > 0 && h.Beta < 0.5):
+		return fmt.Errorf("beta is %v, want a chance of error above 0 and below 0.5", h.Beta)
+	}
+	return nil
+}
+
+// Decision is what a ratio test has come to.
+type Decision string
+
+// The decisions.
+const (
+	Open     Decision = "open"
+	Accepted Decision = "accepted" // at least Delta
+	Rejected Decision = "rejected" // not better
+)
+
+// overshoot is by how much a normal random walk exceeds a far barrier on average
+// when it first does, in standard deviations of a step: -zeta(1/2)/sqrt(2 pi), D.
+// Siegmund, Corrected diffusion approximations in certain random walk problems,
+// Advances in Applied Probability 11 (1979), 701-719.
+const overshoot = 0.5825971579
+
+// Ratio is the sequential probability ratio test of A. Wald (Annals of
+// Mathematical Statistics 16 (1945), 117-186) for the mean of paired league
+// differences, looked at after every league from the burn-in on. The variance is
+// estimated as it goes, so that the likelihood ratio is that of the generalized
+// test; it is
+//
+//	LLR = n (mean - Delta/2) Delta / variance
+//
+// Wald's bounds are for a test that stops exactly on them and knows the variance. A
+// random walk jumps over them, so they are moved inwards by the mean overshoot, and a
+// little outwards for the estimated variance; see limits. Then the errors are close to Alpha and
+// Beta instead of well below. The zero value is not ready for use; see
+// [NewRatio]. It is for one goroutine at a time.
+type Ratio struct {
+	hypotheses Hypotheses
+	scale      float64
+	bound      float64 // differences cannot exceed it
+	values
+	decision Decision
+}
+
+// NewRatio returns a test of no leagues. Differences will be in units of 1/scale
+// points per match, and cannot exceed bound points.
+func NewRatio(h Hypotheses, scale int64, bound float64) (*Ratio, error) {
+	if err := h.Validate(); err != nil {
+		return nil, fmt.Errorf("ratio test: %w", err)
+	}
+	if h.Delta >= bound {
+		return nil, fmt.Errorf("ratio test: delta is %v, and no two players of this field can differ by more than %.4g points per match",
+			h.Delta, bound)
+	}
+	return &Ratio{hypotheses: h, scale: float64(scale), bound: bound, decision: Open}, nil
+}
+
+// Add takes in the difference of the next league. After a decision it changes
+// nothing.
+func (r *Ratio) Add(difference int64) {
+	if r.decision != Open {
+		return
+	}
+	r.values.add(difference)
+	if r.n < BurnIn {
+		return
+	}
+	low, high := r.limits()
+	switch llr := r.llr(); {
+	case llr >= high:
+		r.decision = Accepted
+	case llr <= low:
+		r.decision = Rejected
+	}
+}
+
+// Decision returns what is decided.
+func (r *Ratio) Decision() Decision { return r.decision }
+
+// deviation is the standard deviation of a league difference, in points per match.
+// Differences that nearly always agree do not show how they vary: one league at the
+// bound may have stayed unseen.
+func (r *Ratio) deviation() float64 {
+	variance := r.spread() / float64(r.n-1) / (r.scale * r.scale)
+	if r.changes < settled {
+		variance += float64(r.bound*r.bound) / float64(r.n)
+	}
+	return math.Sqrt(variance)
+}
+
+func (r *Ratio) llr() float64 {
+	s, delta := r.deviation(), r.hypotheses.Delta
+	return rounded(float64(r.n) * (r.mean()/r.scale - delta/2) * delta / (s * s))
+}
+
+// limits are the bounds that decide. They begin at -log(Alpha) and log(Beta), which
+// J. Ville's inequality gives each for itself, a little outside of Wald's. They are
+// moved inwards for the overshoot, and outwards because
+// the likelihood ratio is divided by an estimated variance, whose inverse is too
+// large by a factor with mean 1 + 2/n and variance 2/n. To second order that makes
+// crossing a bound A more likely by exp((2A + A^2)/n) at most.
+func (r *Ratio) limits() (low, high float64) {
+	low, high = r.hypotheses.corridor()
+	step := overshoot * r.hypotheses.Delta / r.deviation()
+	moved := func(bound float64) float64 {
+		return rounded(bound - min(step, bound/2) + float64(bound*(2+bound))/float64(r.n))
+	}
+	return -moved(-low), moved(high)
+}
+
+// Bounds are Wald's bounds for the logarithm of the likelihood ratio.
+func (h Hypotheses) Bounds() (low, high float64) {
+	return math.Log(h.Beta / (1 - h.Alpha)), math.Log((1 - h.Beta) / h.Alpha)
+}
+
+func (h Hypotheses) corridor() (low, high float64) { return math.Log(h.Beta), -math.Log(h.Alpha) }
+
+// Report is what a ratio test says of the leagues so far.
+type Report struct {
+	Hypotheses
+	Leagues   int
+	Decision  Decision
+	LLR       float64 // 0 before there are two leagues
+	Low, High float64 // Wald's bounds
+	// DecideLow and DecideHigh are the corrected bounds, which decide; they depend on
+	// the variance seen so far. Wald's before there are two
+	// leagues.
+	DecideLow, DecideHigh float64
+	Mean                  float64 // of the differences, in points per match; NaN without a league
+	// Estimate is the median-unbiased estimate of the true difference, given how the
+	// test stopped, and EstimateLow to EstimateHigh its interval at the level asked
+	// for. NaN, and what is possible, before the burn-in.
+	Estimate, EstimateLow, EstimateHigh float64
+}
+
+// Report computes where the test stands. The level of the interval is in (0, 1).
+func (r *Ratio) Report(level float64) Report {
+	low, high := r.hypotheses.Bounds()
+	rep := Report{
+		Hypotheses: r.hypotheses, Leagues: int(r.n), Decision: r.decision, Mean: math.NaN(),
+		Low: low, High: high, DecideLow: low, DecideHigh: high,
+		Estimate: math.NaN(), EstimateLow: -r.bound, EstimateHigh: r.bound,
+	}
+	if r.n > 0 {
+		rep.Mean = r.mean() / r.scale
+	}
+	if r.n < 2 {
+		return rep
+	}
+	rep.LLR = r.llr()
+	rep.DecideLow, rep.DecideHigh = r.limits()
+	if r.n >= BurnIn {
+		s := r.stopping()
+		rep.Estimate = s.quantile(0.5)
+		rep.EstimateLow = max(-r.bound, s.quantile((1-level)/2))
+		rep.EstimateHigh = min(r.bound, s.quantile((1+level)/2))
+	}
+	return rep
+}

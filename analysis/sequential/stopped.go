@@ -1,0 +1,113 @@
+package sequential
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// stopping is how a ratio test came to its end, in units of the standard deviation
+// of a league difference. Where it stopped says something of the difference that the
+// mean alone does not: a test stops early because the mean was far out, so the mean
+// at the end is too far out on average.
+//
+// The ways to end are put in the order of the evidence for a large difference:
+// accepted after few leagues, accepted after many, not decided (by the mean),
+// rejected after many, rejected after few (P. Armitage, Biometrika 44 (1957), 9-26;
+// D. Siegmund, Biometrika 65 (1978), 341-349; A. A. Tsiatis, G. L. Rosner and C. R.
+// Mehta, Biometrics 40 (1984), 797-803). The true difference for which the observed
+// end or a higher one has a chance of one half is the median-unbiased estimate;
+// those for which it has chances of alpha/2 and 1-alpha/2 are the interval.
+//
+// The chances are those of Brownian motion in a corridor, which begins at the first
+// look; with the bounds moved by the overshoot it stands for the random walk. That
+// takes the variance for known; for its being estimated the chances of the interval
+// are replaced by the normal ones of the same quantiles of Student's t.
+type stopping struct {
+	deviation float64 // of a league difference, in points
+	half      float64 // Delta/2: the corridor runs along half of Delta a league
+	mean      float64 // observed, in deviations above half
+	leagues   float64
+	decision  Decision
+	up, down  float64 // the corridor of the motion
+	lookUp    float64 // what decides at the first look
+	lookDown  float64
+}
+
+func (r *Ratio) stopping() stopping {
+	s, delta := r.deviation(), r.hypotheses.Delta
+	low, high := r.hypotheses.corridor()
+	decideLow, decideHigh := r.limits()
+	unit := s / delta
+	return stopping{
+		deviation: s, half: delta / 2, mean: (r.mean()/r.scale - delta/2) / s, leagues: float64(r.n), decision: r.decision,
+		up: high * unit, down: -low * unit, lookUp: decideHigh * unit, lookDown: -decideLow * unit,
+	}
+}
+
+// quantile returns the difference, in points, under which the observed end or a
+// higher one has the given chance.
+func (s stopping) quantile(chance float64) float64 {
+	t := distuv.StudentsT{Sigma: 1, Nu: s.leagues - 1}.Quantile(chance)
+	chance = math.Exp(logNormal(t))
+	reach := 12 / math.Sqrt(BurnIn)
+	low, high := s.mean-reach, s.mean+reach
+	for range 60 {
+		mid := (low + high) / 2
+		if s.atLeast(mid) < chance {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return rounded(s.half + float64((low+high)/2*s.deviation))
+}
+
+// atLeast is the chance of the observed end or a higher one, given the drift: the
+// true mean in deviations above half of Delta. It grows with the drift.
+func (s stopping) atLeast(drift float64) float64 {
+	root := math.Sqrt(BurnIn)
+	first := drift * BurnIn
+	if s.leagues == BurnIn { // ended at the first look, or cut off there
+		return math.Exp(logNormal((first - s.mean*BurnIn) / root))
+	}
+	// A walk that stopped at a league left the corridor some time after the one
+	// before.
+	after := s.leagues - BurnIn - 0.5
+	if s.decision == Rejected {
+		ended := math.Exp(logNormal((-s.lookDown - first) / root))
+		return 1 - ended - s.fromFirstLook(drift, func(c corridor, _ float64) float64 { return c.leavesDown(after) })
+	}
+	ended := math.Exp(logNormal((first - s.lookUp) / root))
+	if s.decision == Accepted {
+		return ended + s.fromFirstLook(drift, func(c corridor, _ float64) float64 { return c.leavesUp(after) })
+	}
+	time := s.leagues - BurnIn
+	return ended + s.fromFirstLook(drift, func(c corridor, at float64) float64 {
+		return c.leavesUp(time) + c.staysAbove(min(s.mean*s.leagues-at, c.up), time)
+	})
+}
+
+// fromFirstLook integrates a chance over where the walk is after a first look that
+// decided nothing, by Simpson's rule.
+func (s stopping) fromFirstLook(drift float64, chance func(c corridor, at float64) float64) float64 {
+	const steps = 64
+	mean, root := drift*BurnIn, math.Sqrt(BurnIn)
+	low, high := max(-s.lookDown, mean-9*root), min(s.lookUp, mean+9*root)
+	if !(low < high) {
+		return 0
+	}
+	width := (high - low) / steps
+	sum := 0.0
+	for k := 0; k <= steps; k++ {
+		at := low + float64(float64(k)*width)
+		weight := 2.0 + 2*float64(k%2)
+		if k == 0 || k == steps {
+			weight = 1
+		}
+		z := (at - mean) / root
+		density := math.Exp(-z*z/2) / (root * math.Sqrt(2*math.Pi))
+		sum += float64(weight * density * chance(corridor{s.up - at, s.down + at, drift}, at))
+	}
+	return sum * width / 3
+}

@@ -210,6 +210,7 @@ func (d *Dir) Extend(plan Plan) error {
 	if plan.Runs == d.plan.Runs {
 		return nil
 	}
+	plan.Stop = d.plan.Stop
 	if err := d.writeJSON(PlanFile, plan); err != nil {
 		return err
 	}

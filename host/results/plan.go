@@ -48,13 +48,33 @@ func (p Plan) Validate() error {
 		}
 		names[e.Name] = i
 	}
+	return p.Stop.validate(names)
+}
+
+func (s *Stop) validate(names map[string]int) error {
+	switch {
+	case s == nil:
+		return nil
+	case (s.Until == "") == (s.Ratio == nil):
+		return errors.New("plan: stop needs until or sprt, and not both")
+	case s.Ratio == nil:
+		return nil
+	}
+	for _, name := range []string{s.Ratio.New, s.Ratio.Old} {
+		if _, ok := names[name]; !ok {
+			return fmt.Errorf("plan: sprt compares %q, who is not in the field", name)
+		}
+	}
+	if s.Ratio.New == s.Ratio.Old {
+		return fmt.Errorf("plan: sprt compares %q with itself", s.Ratio.New)
+	}
 	return nil
 }
 
-// Hash identifies everything in the plan but Runs, which may grow: two plans
-// with one hash play the same leagues.
+// Hash identifies everything in the plan but Runs, which may grow, and Stop: two
+// plans with one hash play the same leagues.
 func (p Plan) Hash() [32]byte {
-	p.Runs = 0
+	p.Runs, p.Stop = 0, nil
 	b, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // strings and integers always marshal

@@ -12,6 +12,28 @@ type Plan struct {
 	Draw      string    `json:"draw"`      // see game.ParseDraw
 	Transport string    `json:"transport"` // "direct", "loopback" or "http"
 	Field     []Entrant `json:"field"`     // by field index
+	// Stop, if not nil, is what ends the run before Runs leagues, which then are the
+	// most that are played. No league depends on it.
+	Stop *Stop `json:"stop,omitempty"`
+}
+
+// Stop is a rule for ending a run early: Until, or the test in Ratio. Analysis says
+// what it means.
+type Stop struct {
+	Until     string  `json:"until,omitempty"`     // "ranked", "best" or "precision=0.005"
+	Guarantee string  `json:"guarantee,omitempty"` // of Until: "asymptotic" or "finite"
+	Margin    float64 `json:"margin,omitempty"`    // of indifference, in points per match
+	Ratio     *Ratio  `json:"sprt,omitempty"`
+}
+
+// Ratio is a sequential probability ratio test of the difference between two
+// players in adjusted points per match.
+type Ratio struct {
+	New   string  `json:"new"` // name in the field
+	Old   string  `json:"old"`
+	Delta float64 `json:"delta"`
+	Alpha float64 `json:"alpha"`
+	Beta  float64 `json:"beta"`
 }
 
 // PlanSchema is the version of plan.json that this package reads and writes.

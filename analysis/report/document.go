@@ -46,6 +46,9 @@ type Document struct {
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
 
+	Stopped    Stopped     `json:"stopped"`
+	Sequential *Sequential `json:"sequential,omitempty"` // absent if the number of leagues was given
+	RatioTest  *RatioTest  `json:"sprt,omitempty"`
 	Assertions []Assertion `json:"assertions,omitempty"` // in the order in which they were asked for
 }
 
@@ -171,6 +174,7 @@ func (r Run) Document() Document {
 	if e.Level != analysis.DefaultLevel {
 		d.Level = e.Level
 	}
+	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
 	d.Assertions = newAssertions(r.Assertions)
 	return d
 }

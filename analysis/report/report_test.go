@@ -192,7 +192,7 @@ func TestDocumentShape(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys(t, name, doc, "schema", "plan", "leagues", "matches", "messages", "seconds", "matches_per_second", "digest",
-			"reproducible", "variance_ratio", "tiers", "winner", "players", "pairs")
+			"reproducible", "variance_ratio", "tiers", "winner", "players", "pairs", "stopped")
 		keys(t, name+" plan", doc["plan"], "runs", "legs", "seed", "field", "draw", "transport")
 		players := doc["players"].([]any)
 		if len(players) != len(r.Plan.Field) || len(doc["pairs"].([]any)) != len(players)*(len(players)-1)/2 {

@@ -11,6 +11,7 @@ type Run struct {
 	Plan      results.Plan
 	Estimates analysis.Estimates // of accumulators made for Plan
 	Facts     Facts
+	Stopping  Stopping
 	// Assertions are those that were asked for, judged by the same leagues.
 	Assertions []assert.Outcome
 }

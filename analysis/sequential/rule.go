@@ -13,6 +13,7 @@ type Kind string
 
 // The kinds of rules.
 const (
+	None      Kind = ""          // never
 	Ranked    Kind = "ranked"    // every two players are told apart, or equal within the margin
 	Best      Kind = "best"      // somebody is better than all the others
 	Precision Kind = "precision" // everybody's adjusted points are known to a given precision
@@ -46,6 +47,7 @@ func ParseRule(s string) (Rule, error) {
 }
 
 // String returns what ParseRule reads.
+// It is empty for the rule that is never met.
 func (r Rule) String() string {
 	if r.Kind == Precision {
 		return string(r.Kind) + "=" + strconv.FormatFloat(r.Width, 'g', -1, 64)

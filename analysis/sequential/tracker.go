@@ -102,6 +102,8 @@ func (t *Tracker) regime() int {
 // Done reports whether the rule is met by the leagues so far.
 func (t *Tracker) Done() bool {
 	switch t.options.Rule.Kind {
+	case None:
+		return false
 	case Precision:
 		return t.precise()
 	case Best:

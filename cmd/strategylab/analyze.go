@@ -58,7 +58,7 @@ func analyze(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if run.Estimates.Leagues < run.Plan.Runs {
+	if run.Stopping.Why == report.Interrupted {
 		e.note("%d of %d leagues so far", run.Estimates.Leagues, run.Plan.Runs)
 	}
 	if err := e.show(*run); err != nil {
@@ -75,6 +75,9 @@ func (e *experimentRun) show(run report.Run) error {
 	case "csv":
 		if text := assertionText(run); text != "" {
 			fmt.Fprint(e.p.stderr, text)
+		}
+		for _, line := range run.StoppingLines() {
+			e.note("%s", line)
 		}
 		return report.WritePlayersCSV(e.p.stdout, run)
 	}
@@ -98,7 +101,7 @@ func readRun(c *cli.Context, p *process, dir string) (*report.Run, error) {
 	}
 	defer reader.Close()
 	plan := reader.Plan()
-	acc, err := analysis.NewAccumulator(plan)
+	study, err := newStudy(plan, l)
 	if err != nil {
 		return nil, err
 	}
@@ -111,22 +114,22 @@ func readRun(c *cli.Context, p *process, dir string) (*report.Run, error) {
 		if err := hasher.Add(l); err != nil {
 			return err
 		}
-		if err := acc.Add(*l); err != nil {
+		if err := study.Append(l); err != nil {
 			return err
 		}
 		return judging.Append(l)
 	})
-	if err == nil && acc.Leagues() == 0 {
+	if err == nil && study.acc.Leagues() == 0 {
 		err = errNoLeague
 	}
 	if err != nil {
 		return nil, readError(c.Command.Name, dir, err)
 	}
 	facts := report.Facts{Digest: hasher.Digest()}
-	run := estimated(plan, acc, l, facts)
+	run := study.report(l, facts)
 	run.Facts.Reproducible = run.Estimates.Reproducible
 	runTimeFacts(p.path(dir), &run.Facts)
-	judge(&run, judging, acc)
+	judge(&run, judging, study.acc)
 	return &run, nil
 }
 

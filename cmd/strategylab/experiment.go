@@ -44,7 +44,7 @@ func experimentCommand(p *process) *cli.Command {
 			&cli.BoolFlag{Name: flagNoReport, Usage: "leave no report.html in the folder of the results"},
 			&cli.BoolFlag{Name: flagPNG, Usage: "leave the plots of the report as PNG beside it"},
 			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
-		}, catalogFlags()...),
+		}, append(untilFlags(), catalogFlags()...)...),
 		Action: func(c *cli.Context) error { return experiment(p, c) },
 	}
 }
@@ -74,6 +74,7 @@ type experimentRun struct {
 	seed    uint64
 	draw    game.Draw
 	refs    []catalog.Ref
+	stop    stopFlags
 	workers int
 	format  string
 	quiet   bool
@@ -108,13 +109,16 @@ func newExperiment(p *process, c *cli.Context) (*experimentRun, error) {
 	if c.IsSet(flagResume) {
 		return e, e.onlyWithResume()
 	}
+	if e.stop, err = readStop(c); err != nil {
+		return nil, err
+	}
 	e.seed, err = seed(p, c)
 	return e, err
 }
 
 // onlyWithResume refuses flags that a resumed run has from its plan.
 func (e *experimentRun) onlyWithResume() error {
-	for _, flag := range []string{flagLegs, flagSeed, flagField, flagDraw, flagTransport, flagOut, flagWatch} {
+	for _, flag := range []string{flagLegs, flagSeed, flagField, flagDraw, flagTransport, flagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT} {
 		if e.c.IsSet(flag) {
 			return usagef("--%s cannot be changed with --%s: it belongs to the run in %s", flag, flagResume, e.c.String(flagResume))
 		}
@@ -140,7 +144,7 @@ func (e *experimentRun) out() string {
 // plan returns the plan of a new run among the players of a field.
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: e.c.Int(flagRuns), Legs: e.c.Int(flagLegs),
+		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.c.Int(flagLegs),
 		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport),
 	}
 	for _, f := range field.Players {
@@ -155,5 +159,5 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	if err := plan.Validate(); err != nil {
 		return plan, usagef("%w", err)
 	}
-	return plan, nil
+	return plan, e.stopRule(&plan, field)
 }

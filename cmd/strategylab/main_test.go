@@ -37,6 +37,8 @@ func TestScript(t *testing.T) {
 			"serving":  serving,
 			"foreign":  foreign,
 			"code":     exitsWith,
+
+			"same-but-time": sameButTime,
 		},
 	})
 }

@@ -61,6 +61,7 @@ func playMirrors(ctx context.Context, run report.Run, factories []strategies.Fac
 func playMirror(ctx context.Context, run report.Run, field int, factory strategies.Factory) (population.Mirror, error) {
 	f := run.Plan.Field[field]
 	plan := run.Plan
+	plan.Stop = nil
 	plan.Seed = mirrorSeed(run.Plan.Seed, field)
 	plan.Runs = min(mostMirrors, max(fewestMirrors, run.Estimates.Leagues*(len(run.Plan.Field)-1)/100))
 	plan.Transport = "direct"

@@ -32,9 +32,9 @@ func (e *experimentRun) fresh(ctx context.Context) error {
 		return err
 	}
 	defer cat.Close()
-	field, err := cat.Field(e.refs)
+	field, err := e.field(cat)
 	if err != nil {
-		return named(err)
+		return err
 	}
 	_, err = e.freshWith(ctx, field, e.out())
 	return err
@@ -63,7 +63,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for i, f := range field.Players {
 		factories[i] = f.Factory
 	}
-	e.note("playing %d leagues of %d strategies, %d legs, seed %d", plan.Runs, len(plan.Field), plan.Legs, plan.Seed)
+	e.note("playing %s of %d strategies, %d legs, seed %d", howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
 	return e.play(ctx, dir, out, factories)
 }
 
@@ -83,13 +83,10 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	if tear := dir.Repaired(); tear != nil {
 		e.note("strategylab: warning: %v", tear)
 	}
-	plan := dir.Plan()
-	if e.c.IsSet(flagRuns) {
-		plan.Runs = e.c.Int(flagRuns)
-		if err := dir.Extend(plan); err != nil {
-			return usagef("--%s: %w", flagRuns, err)
-		}
+	if err := e.extend(dir); err != nil {
+		return err
 	}
+	plan := dir.Plan()
 	cat, err := loadCatalog(ctx, e.p, e.c)
 	if err != nil {
 		return err
@@ -99,8 +96,8 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}
-	e.note("resuming after %d of %d leagues of %d strategies, %d legs, seed %d",
-		dir.Len(), plan.Runs, len(plan.Field), plan.Legs, plan.Seed)
+	e.note("resuming after %d of %s of %d strategies, %d legs, seed %d",
+		dir.Len(), howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
 	closeDir = false // play closes it
 	_, err = e.play(ctx, dir, out, factories)
 	return err
@@ -171,7 +168,7 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 
 func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory, page *reportMaker) (*report.Run, error) {
 	plan := dir.Plan()
-	acc, err := analysis.NewAccumulator(plan)
+	study, err := newStudy(plan, analysis.DefaultLevel)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +176,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	if err != nil {
 		return nil, err
 	}
-	sinks := page.sink(experiments.Tee(accumulate{acc}, judging))
+	sinks := page.sink(experiments.Tee(study, judging))
 	prefix, err := experiments.Resume(plan, dir.Leagues(), sinks)
 	if err != nil {
 		return nil, err
@@ -195,22 +192,16 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	before, began := prefix.Leagues(), e.p.now()
 	progress := startProgress(bar, e.p.columns, e.p.now, before, plan.Runs)
 	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, progress),
-		experiments.Options{Workers: e.workersFor(plan), After: prefix})
+		experiments.Options{Workers: e.workersFor(plan), After: prefix, Stop: study.stop(), Every: 1})
 	progress.stop()
 	seconds := e.p.now().Sub(began).Seconds()
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible}
 	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
 		facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
-	run := estimated(plan, acc, analysis.DefaultLevel, facts)
-	judge(&run, judging, acc)
+	run := study.report(analysis.DefaultLevel, facts)
+	judge(&run, judging, study.acc)
 	return &run, err
-}
-
-// estimated is all that a report is made from. Whether the leagues have just
-// been played or were recorded last month makes no difference to it.
-func estimated(plan results.Plan, acc *analysis.Accumulator, level float64, facts report.Facts) report.Run {
-	return report.Run{Plan: plan, Estimates: acc.Estimates(level), Facts: facts}
 }
 
 // workersFor returns how many leagues are to be under way at once; 0 leaves it

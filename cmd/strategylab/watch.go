@@ -56,9 +56,9 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 		return nil, nil, err
 	}
 	defer cat.Close()
-	field, err := cat.Field(e.refs)
+	field, err := e.field(cat)
 	if err != nil {
-		return nil, nil, named(err)
+		return nil, nil, err
 	}
 	watch := cat.Watch(field)
 	run, err := e.freshWith(ctx, field, out)

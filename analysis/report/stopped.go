@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
+)
+
+// Why a run ended, as the document says it. A run that ended by its rule says which:
+// "ranked", "best", "precision" or "sprt".
+const (
+	AllRuns     = "runs"        // all leagues that were asked for are played
+	MaxRuns     = "max-runs"    // the most that were to be played, and the rule is not met
+	Interrupted = "interrupted" // it can be gone on with
+)
+
+// Stopping is how a run came to its end. The zero value is a run of a given number
+// of leagues.
+type Stopping struct {
+	Why string
+	// Options are those of the sequences that the estimates come from; nil where they
+	// are for a given number of leagues.
+	Options *sequential.Options
+	// Apart, Within and Open count pairs; see [sequential.Decisions.Counts].
+	Apart, Within, Open int
+	Ratio               *Ratio // nil without such a test
+}
+
+// Ratio is a sequential probability ratio test between two players.
+type Ratio struct {
+	New, Old string
+	sequential.Report
+}
+
+// Stopped is how a run came to its end, for other programs.
+type Stopped struct {
+	Why     string `json:"why"`
+	Leagues int    `json:"leagues"`
+}
+
+// Sequential says that all intervals, tiers and p-values of a document hold at all
+// leagues at once, and by what.
+type Sequential struct {
+	Until     string  `json:"until"` // "" if a test of two hypotheses ends the run
+	Guarantee string  `json:"guarantee"`
+	Margin    float64 `json:"margin"`
+	MaxRuns   int     `json:"max_runs"`
+	BurnIn    int     `json:"burn_in"` // leagues before the first decision; 0 if finite
+	Every     int     `json:"every"`   // leagues from one look to the next
+	Level     float64 `json:"level"`
+	// Pairs that are told apart, equal within the margin, and neither.
+	Apart  int `json:"apart"`
+	Within int `json:"within"`
+	Open   int `json:"open"`
+}
+
+// RatioTest is what a sequential probability ratio test has come to.
+type RatioTest struct {
+	New      string     `json:"new"`
+	Old      string     `json:"old"`
+	Delta    float64    `json:"delta"`
+	Alpha    float64    `json:"alpha"`
+	Beta     float64    `json:"beta"`
+	Decision string     `json:"decision"` // "accepted": at least delta better; "rejected": not better; "open"
+	LLR      float64    `json:"llr"`
+	Bounds   [2]float64 `json:"bounds"`          // Wald's
+	Deciding [2]float64 `json:"deciding_bounds"` // corrected for overshoot and estimated variance
+	Mean     *float64   `json:"mean_difference"`
+	Estimate *Estimate  `json:"difference"` // median-unbiased given how the test stopped; null before the burn-in
+}
+
+func (r Run) stopped() Stopped {
+	why := r.Stopping.Why
+	if why == "" {
+		why = AllRuns
+	}
+	return Stopped{Why: why, Leagues: r.Estimates.Leagues}
+}
+
+func (r Run) sequential() *Sequential {
+	o := r.Stopping.Options
+	if o == nil {
+		return nil
+	}
+	s := &Sequential{
+		Until: o.Rule.String(), Guarantee: string(o.Guarantee), Margin: o.Margin, MaxRuns: r.Plan.Runs,
+		BurnIn: sequential.BurnIn, Every: 1, Level: o.Level,
+		Apart: r.Stopping.Apart, Within: r.Stopping.Within, Open: r.Stopping.Open,
+	}
+	if o.Guarantee == sequential.Finite {
+		s.BurnIn = 0
+	}
+	return s
+}
+
+func (r Run) ratioTest() *RatioTest {
+	q := r.Stopping.Ratio
+	if q == nil {
+		return nil
+	}
+	t := &RatioTest{
+		New: q.New, Old: q.Old, Delta: q.Delta, Alpha: q.Alpha, Beta: q.Beta, Decision: string(q.Decision), LLR: q.LLR,
+		Bounds: [2]float64{q.Low, q.High}, Deciding: [2]float64{q.DecideLow, q.DecideHigh}, Mean: number(q.Mean),
+	}
+	if !math.IsNaN(q.Estimate) {
+		t.Estimate = &Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}
+	}
+	return t
+}
+
+// StoppingLines say why a run ended and what its intervals rest on; none for a run of
+// a given number of leagues.
+func (r Run) StoppingLines() []string {
+	o := r.Stopping.Options
+	if o == nil {
+		return nil
+	}
+	lines := []string{r.stopLine()}
+	if r.Stopping.Ratio != nil {
+		lines = append(lines, r.ratioLines()...)
+	}
+	error := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
+	method := fmt.Sprintf("Intervals, tiers and places are from sequences that may be looked at after every league (t-statistic mixture "+
+		"from league %d on); error at most %s %% over all pairs and looks.", sequential.BurnIn, error)
+	if o.Guarantee == sequential.Finite {
+		method = fmt.Sprintf("Tiers, places and intervals of adjusted points are from bets against bounded means, which may be looked at after every "+
+			"league and need no approximation; error at most %s %% over all pairs and looks. Other intervals are from the t-statistic mixture sequence.", error)
+	}
+	return append(lines, method)
+}
+
+// stopLine says why the run ended.
+func (r Run) stopLine() string {
+	o, leagues := r.Stopping.Options, plural(int64(r.Estimates.Leagues), "league")
+	decided := fmt.Sprintf("%s told apart", plural(int64(r.Stopping.Apart), "pair"))
+	if o.Margin > 0 {
+		decided += fmt.Sprintf(", %d equal within %v points", r.Stopping.Within, o.Margin)
+	}
+	decided += fmt.Sprintf(", %d open", r.Stopping.Open)
+	switch r.Stopping.Why {
+	case string(sequential.Best):
+		best := printable(r.Estimates.Players[r.Estimates.Order[0]].Name)
+		return fmt.Sprintf("Stopped after %s of at most %s: %s is better than all the others.", leagues, grouped(int64(r.Plan.Runs)), best)
+	case string(sequential.Ranked):
+		return fmt.Sprintf("Stopped after %s of at most %s: all are ranked (%s).", leagues, grouped(int64(r.Plan.Runs)), decided)
+	case string(sequential.Precision):
+		return fmt.Sprintf("Stopped after %s of at most %s: adjusted points of all are known to ±%v.", leagues, grouped(int64(r.Plan.Runs)), o.Rule.Width)
+	case MaxRuns:
+		if r.Stopping.Ratio != nil {
+			return fmt.Sprintf("Ended after the %s that were allowed, without a decision of the test.", leagues)
+		}
+		return fmt.Sprintf("Ended after the %s that were allowed; what --until %s asks for is not reached (%s).", leagues, o.Rule, decided)
+	case Interrupted:
+		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, grouped(int64(r.Plan.Runs)), decided)
+	}
+	return fmt.Sprintf("Stopped after %s of at most %s: the test is decided.", leagues, grouped(int64(r.Plan.Runs)))
+}
+
+// ratioLines say what a test of two hypotheses has come to.
+func (r Run) ratioLines() []string {
+	q := r.Stopping.Ratio
+	newer, older := printable(q.New), printable(q.Old)
+	delta := strconv.FormatFloat(q.Delta, 'g', -1, 64)
+	verdict := map[sequential.Decision]string{
+		sequential.Accepted: fmt.Sprintf("accepted: %s is better than %s, and %s points a match is likelier than none", newer, older, delta),
+		sequential.Rejected: fmt.Sprintf("rejected: %s is not %s points a match better than %s", newer, delta, older),
+		sequential.Open:     "open: more leagues are needed",
+	}[q.Decision]
+	lines := []string{
+		fmt.Sprintf("SPRT %s against %s, no better or at least %s adjusted points a match (alpha %v, beta %v): %s.",
+			newer, older, delta, q.Alpha, q.Beta, verdict),
+		fmt.Sprintf("LLR %.2f (%.2f, %.2f), decides outside (%.2f, %.2f) with overshoot and estimated variance allowed for, after %s.",
+			q.LLR, q.Low, q.High, q.DecideLow, q.DecideHigh, plural(int64(q.Leagues), "league")),
+	}
+	if math.IsNaN(q.Estimate) {
+		return lines
+	}
+	return append(lines, fmt.Sprintf("Difference %+.4f (%.4f to %.4f), median-unbiased given how the test stopped; as observed %+.4f.",
+		q.Estimate, q.EstimateLow, q.EstimateHigh, q.Mean))
+}

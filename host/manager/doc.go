@@ -90,5 +90,6 @@
 // itself are the same, as then the answer was lost; or, in tolerant mode and
 // before the start, by its endpoint. In the last two cases it gets a new token
 // and the old one is void, at most 100 times. Everybody else is refused a name
-// (2002) or an endpoint (1002, 2003) that is taken.
+// (2002) or an endpoint (1002, 2003) that is taken. When the last round is over, only an
+// agent that shows its token is taken back, to hear of the end where it is now.
 package manager

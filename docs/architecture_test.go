@@ -63,6 +63,9 @@ var may = map[string][]string{
 	"analysis/plots":       {"analysis"},
 	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report"},
 
+	// an author's program: it sees what authors see
+	"plugins/examples/thue-morse": {"plugins", "strategies"},
+
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab": {
 		"analysis",
@@ -89,8 +92,11 @@ var may = map[string][]string{
 		"host/trace/audit",
 		"host/trace/playback",
 		"host/wire",
+		"plugins",
+		"plugins/isolate",
 		"strategies",
 		"strategies/budget",
+		"strategies/builtin",
 		"strategies/catalog",
 		"strategies/strategytest",
 	},

@@ -110,17 +110,6 @@ func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
 	return info
 }
 
-// SumError is a program that is not the one that was accepted.
-type SumError struct {
-	Path      string
-	Want, Got string // SHA-256, hex
-}
-
-// Error says which sums differ.
-func (e *SumError) Error() string {
-	return fmt.Sprintf("%s is not the program that was accepted: its SHA-256 is %s, the lock file has %s", e.Path, e.Got, e.Want)
-}
-
 func (c *Config) verify() error {
 	if c.Sum == "" {
 		return nil
@@ -130,7 +119,7 @@ func (c *Config) verify() error {
 		return err
 	}
 	if !strings.EqualFold(got, c.Sum) {
-		return &SumError{Path: c.Name, Want: c.Sum, Got: got}
+		return &UnlockedError{Path: c.Command[0], Want: c.Sum, Got: got}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func playerCommand(p *process) *cli.Command {
 			&cli.StringFlag{Name: flagStrategy, Usage: "name or path of the strategy", Required: true},
 			&cli.BoolFlag{Name: flagOnce, Usage: "leave when the league is complete (default: stay)"},
 			seedFlag(),
-		}, liveFlags("127.0.0.1:0"), catalogFlags()),
+		}, liveFlags("127.0.0.1:0"), liveCatalogFlags()),
 		Action: func(c *cli.Context) error { return playLive(p, c) },
 	}
 }

@@ -33,7 +33,21 @@ func catalogFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
 		&cli.DurationFlag{Name: flagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
 		&cli.Int64Flag{Name: flagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
+		&cli.StringFlag{Name: flagPlugins, Value: defaultPlugins, Usage: "folder to look through for programs that play strategies"},
+		&cli.BoolFlag{Name: flagIsolate, Usage: "run every script in a process of its own"},
 	}
+}
+
+// liveCatalogFlags are the same for commands that play with others: there
+// scripts are kept apart unless that is turned off.
+func liveCatalogFlags() []cli.Flag {
+	flags := catalogFlags()
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok && b.Name == flagIsolate {
+			b.Value = true
+		}
+	}
+	return flags
 }
 
 func seedFlag() cli.Flag {
@@ -61,9 +75,11 @@ func loadCatalog(ctx context.Context, p *process, c *cli.Context) (*catalog.Cata
 	if err != nil {
 		return nil, err
 	}
-	cat, err := catalog.Load(ctx, catalog.Options{
-		Dir: p.dir, Scripts: c.String(flagScripts), RequireScripts: c.IsSet(flagScripts), Limits: l,
-	})
+	o := catalog.Options{Dir: p.dir, Scripts: c.String(flagScripts), RequireScripts: c.IsSet(flagScripts), Limits: l}
+	if err := p.processes(c, &o); err != nil {
+		return nil, err
+	}
+	cat, err := catalog.Load(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("load strategies: %w", err)
 	}

@@ -48,7 +48,7 @@ func leagueCommand(p *process) *cli.Command {
 		Flags: join(hostFlags(), []cli.Flag{
 			&cli.StringFlag{Name: flagField, Usage: "names, paths and copies such as markov-2,scripts/mine.lua,random*3 (default: everything found)"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "referees"},
-		}, liveFlags("127.0.0.1:0"), catalogFlags()),
+		}, liveFlags("127.0.0.1:0"), liveCatalogFlags()),
 		Action: func(c *cli.Context) error { return hostLeague(p, c, true) },
 	}
 }
@@ -61,7 +61,7 @@ func hostCommand(p *process) *cli.Command {
 		Flags: join(hostFlags(), openFlags(), []cli.Flag{
 			&cli.StringFlag{Name: flagField, Usage: "house players: names, paths and copies such as markov-2,scripts/mine.lua"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "referees in this process"},
-		}, liveFlags("127.0.0.1:8000"), catalogFlags()),
+		}, liveFlags("127.0.0.1:8000"), liveCatalogFlags()),
 		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
 	}
 }

@@ -22,8 +22,10 @@ func realMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	exe, _ := os.Executable()    // without it, strategies in other processes are left out
 	return run(ctx, process{
 		args:     os.Args,
+		exe:      exe,
 		stdin:    os.Stdin,
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,

@@ -13,6 +13,7 @@ import (
 // process is what the program may use of the process it runs in.
 type process struct {
 	args           []string
+	exe            string // this program; empty if that is not known
 	dir            string // relative paths are meant from here; empty for the working directory
 	stdin          io.Reader
 	stdout, stderr io.Writer

@@ -109,7 +109,7 @@ func factoriesOf(plan results.Plan, cat *catalog.Catalog) ([]strategies.Factory,
 	factories := make([]strategies.Factory, len(plan.Field))
 	for i, f := range plan.Field {
 		target := f.Source
-		if target == "" {
+		if target == "" || f.Kind == string(strategies.Plugin) { // one program may play several
 			target = f.Ref
 		}
 		entry, err := cat.Resolve(target)
@@ -219,7 +219,7 @@ func (e *experimentRun) workersFor(plan results.Plan) int {
 // has sent.
 func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
 	if plan.Transport == "direct" {
-		d, err := arena.New(plan, factories, arena.Options{})
+		d, err := arena.New(plan, factories, arena.Options{Block: blockOf(factories)})
 		return d, func() int64 { return 0 }, err
 	}
 	d, err := host.NewDriver(plan, factories)

@@ -14,8 +14,9 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// DefaultMemory is what a worker may take up, in bytes: the program itself, some
-// 50 MiB, and the machines of its script's seats.
+// DefaultMemory is what the machines of a script may take up in its worker, in
+// bytes, on top of the program itself (some 30 MiB). An experiment has up to a
+// few hundred of them open at a time.
 const DefaultMemory = 192 << 20
 
 // DefaultRestarts is how often a worker is started again after its script has
@@ -27,8 +28,8 @@ type Options struct {
 	// Worker is the command that starts a process which calls Serve: a path
 	// and its arguments.
 	Worker []string
-	// Memory is what one worker may take up in all, in bytes; default
-	// DefaultMemory, at least 96 MiB.
+	// Memory is what one worker may take up for its script, in bytes; default
+	// DefaultMemory, at least 64 MiB.
 	Memory uint64
 	// Restarts is how often a worker is started again; default
 	// DefaultRestarts.
@@ -41,8 +42,9 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// leastMemory is what the worker needs without a script.
-const leastMemory = 96 << 20
+// leastMemory is the least that makes sense: Go's heap grows in steps of that
+// size.
+const leastMemory = 64 << 20
 
 // Formats returns formats that load scripts into worker processes. The worker
 // has to know the formats they are made of.

@@ -2,6 +2,7 @@ package isolate_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,6 +26,9 @@ func TestMain(m *testing.M) {
 
 func formats(o isolate.Options) []catalog.Format {
 	o.Worker = []string{os.Args[0], "worker"}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
 	return isolate.Formats(catalog.Formats(), o)
 }
 

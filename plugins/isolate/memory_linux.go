@@ -1,12 +1,27 @@
 package isolate
 
-import "syscall"
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
 
-// limitMemory has the kernel refuse the process more memory than it may have.
+// limitMemory has the kernel refuse the process more memory than it has now,
+// and so much on top. What it has now is mostly address space that Go and the
+// stacks of its threads have reserved.
 func limitMemory(memory uint64) error {
 	if memory == 0 {
 		return nil
 	}
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return err
+	}
+	var size, resident, file, text, library, data uint64 // in pages; see proc(5)
+	if _, err := fmt.Sscan(string(statm), &size, &resident, &file, &text, &library, &data); err != nil {
+		return fmt.Errorf("/proc/self/statm: %w", err)
+	}
 	tune(memory)
-	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: memory, Max: memory})
+	most := data*uint64(os.Getpagesize()) + memory
+	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: most, Max: most})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -33,6 +34,15 @@ type Options struct {
 	Builtins []strategies.Factory
 	// Formats say how files become factories; nil means Formats().
 	Formats []Format
+	// Lazy leaves scripts of the folder unread until they are first named, or
+	// until a field of everything is made.
+	Lazy bool
+	// Plugins are the paths of programs that play strategies. What does not
+	// start stands in the catalogue with its error.
+	Plugins []string
+	// OpenPlugin starts the program at a path, here or named by the user; nil
+	// means that there are no plugins.
+	OpenPlugin PluginOpener
 }
 
 // Entry is one strategy of a catalogue.
@@ -40,8 +50,8 @@ type Entry struct {
 	// Info describes the strategy. Of one that does not load only name, kind
 	// and source are known.
 	Info strategies.Info
-	// Factory makes its seats; nil if it does not load. It is shared by all
-	// copies, and belongs to the catalogue.
+	// Factory makes its seats; nil if it does not load, or has not been read
+	// yet. It is shared by all copies, and belongs to the catalogue.
 	Factory strategies.Factory
 	// Err says why it cannot be played under its name. It is a
 	// *strategies.Error if it does not load, and an *AmbiguousError if another
@@ -49,6 +59,7 @@ type Entry struct {
 	Err error
 
 	broken error // why it does not load
+	unread bool  // it has not been tried yet
 	loaded stamp // of the file, when it was read
 }
 
@@ -66,6 +77,7 @@ type Catalog struct {
 	options Options
 	entries []*Entry          // built in, then scripts by name
 	files   map[string]*Entry // by absolute path: scanned, and named since
+	apart   []*Entry          // of programs that were named by their paths
 }
 
 // Load makes a catalogue. Scripts that cannot be used do not make it fail;
@@ -88,6 +100,9 @@ func Load(ctx context.Context, o Options) (*Catalog, error) {
 	if err := c.scan(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	if err := c.scanPlugins(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	c.markAmbiguous()
 	return c, nil
 }
@@ -103,9 +118,12 @@ func (c *Catalog) scan(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("load scripts: %w", context.Cause(ctx))
 		}
-		e, err := c.open(filepath.Join(c.options.Scripts, name))
+		e, err := c.register(filepath.Join(c.options.Scripts, name))
 		if err != nil {
 			return err
+		}
+		if !c.options.Lazy {
+			c.load(e)
 		}
 		scripts = append(scripts, e)
 	}
@@ -141,7 +159,7 @@ func ambiguous(name string, same []*Entry) error {
 }
 
 // Entries returns what Load found: the built-in strategies in their order,
-// then the scripts by name, with those that cannot be used.
+// then the scripts by name, then the plugins, with those that cannot be used.
 func (c *Catalog) Entries() []Entry {
 	entries := make([]Entry, len(c.entries))
 	for i, e := range c.entries {
@@ -153,7 +171,7 @@ func (c *Catalog) Entries() []Entry {
 // Close closes every factory. No seat may be open. Later calls do nothing.
 func (c *Catalog) Close() error {
 	var errs []error
-	for _, e := range c.files {
+	for _, e := range slices.Concat(slices.Collect(maps.Values(c.files)), c.apart) {
 		if !slices.Contains(c.entries, e) {
 			c.entries = append(c.entries, e)
 		}
@@ -166,6 +184,6 @@ func (c *Catalog) Close() error {
 			errs = append(errs, fmt.Errorf("close strategy %s: %w", e.Info.Name, err))
 		}
 	}
-	c.entries, c.files = nil, nil
+	c.entries, c.files, c.apart = nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -27,6 +27,9 @@ func (c *Catalog) find(target string) (*Entry, error) {
 	var names []string
 	for _, e := range c.entries {
 		if e.Info.Name == target {
+			if e.Err == nil {
+				c.load(e)
+			}
 			return e, e.Err
 		}
 		names = append(names, e.Info.Name)
@@ -121,6 +124,7 @@ func (c *Catalog) Field(refs []Ref) (Field, error) {
 func (c *Catalog) all() (Field, error) {
 	f := Field{everything: true}
 	for _, e := range c.entries {
+		c.load(e)
 		var twice *AmbiguousError
 		switch {
 		case e.Err == nil:

@@ -63,6 +63,17 @@ func stem(path string) string {
 // open loads the script at a path, or finds it loaded. It fails only if the
 // path is no script's; a script that does not load is an entry with an error.
 func (c *Catalog) open(path string) (*Entry, error) {
+	e, err := c.register(path)
+	if err != nil {
+		return nil, err
+	}
+	c.load(e)
+	return e, nil
+}
+
+// register makes an entry for the script at a path, unread, or finds the one
+// there is.
+func (c *Catalog) register(path string) (*Entry, error) {
 	path = filepath.Clean(path)
 	key, err := filepath.Abs(c.options.absolute(path))
 	if err != nil {
@@ -73,19 +84,33 @@ func (c *Catalog) open(path string) (*Entry, error) {
 	}
 	format, known := c.options.format(path)
 	if !known {
+		if e := c.program(key, path); e != nil {
+			return e, nil
+		}
 		err := &FormatError{Path: path}
 		for _, f := range c.options.Formats {
 			err.Known = append(err.Known, f.Ext)
 		}
 		return nil, err
 	}
-	e := &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}}
-	source, loaded, err := readFile(key)
+	e := &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}, unread: true}
+	c.files[key] = e
+	return e, nil
+}
+
+// load reads the script of an entry, unless that was done before.
+func (c *Catalog) load(e *Entry) {
+	if !e.unread {
+		return
+	}
+	e.unread = false
+	path := e.Info.Source
+	format, _ := c.options.format(path)
+	source, loaded, err := readFile(c.options.absolute(path))
 	e.loaded = loaded
 	switch {
 	case !validName(e.Info.Name):
-		e.broken = e.refuse(fmt.Errorf("%q cannot be the name of a strategy", e.Info.Name), fmt.Sprintf(
-			"call the file by at most %d letters, digits, - and _, the first a letter or digit", maxName))
+		e.broken = e.refuse(fmt.Errorf("%q cannot be the name of a strategy", e.Info.Name), nameRule)
 	case err != nil:
 		e.broken = e.refuse(pathless(err), "")
 	default:
@@ -93,10 +118,13 @@ func (c *Catalog) open(path string) (*Entry, error) {
 			e.Info = e.Factory.Info()
 		}
 	}
-	e.Err = e.broken
-	c.files[key] = e
-	return e, nil
+	if e.Err == nil {
+		e.Err = e.broken
+	}
 }
+
+// nameRule is what is said of a name that cannot be a strategy's.
+var nameRule = fmt.Sprintf("call the file by at most %d letters, digits, - and _, the first a letter or digit", maxName)
 
 func (e *Entry) refuse(cause error, hint string) error {
 	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/plugins"
+)
+
+const (
+	flagNoTLS = "no-tls"
+
+	// examples is where the module keeps the plugins that come with it.
+	examples = "plugins/examples"
+)
+
+func pluginsCommand(p *process) *cli.Command {
+	folder := func() cli.Flag {
+		return &cli.StringFlag{Name: flagPlugins, Value: defaultPlugins, Usage: "folder of the programs"}
+	}
+	return &cli.Command{
+		Name:  "plugins",
+		Usage: "list, build and accept programs that play strategies",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the programs that are found, and whether they have been accepted",
+				Flags:  []cli.Flag{folder(), formatFlag("table or json")},
+				Action: func(c *cli.Context) error { return listPlugins(p, c) },
+			},
+			{
+				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept programs as they are now: only those are started",
+				Description: "Writes the SHA-256 of the programs, or of all in the folder, into " + plugins.LockName + " beside them.",
+				Flags: []cli.Flag{folder(), &cli.BoolFlag{
+					Name: flagNoTLS, Usage: "accept that they speak without mTLS, over a private socket",
+				}},
+				Action: func(c *cli.Context) error { return lockPlugins(p, c) },
+			},
+			{
+				Name: "build", Usage: "build the examples in Go that come with the source, and accept them",
+				Flags:  []cli.Flag{folder()},
+				Action: func(c *cli.Context) error { return buildPlugins(p, c) },
+			},
+		},
+	}
+}
+
+// listedPlugin is a program in the JSON form of the list.
+type listedPlugin struct {
+	Path   string `json:"path"`
+	Status string `json:"status"` // accepted, changed, or new
+	MTLS   bool   `json:"mtls"`
+	Sum    string `json:"sha256"`
+}
+
+func listPlugins(p *process, c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	format, err := oneOf(c, flagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	folder := c.String(flagPlugins)
+	names, err := plugins.Find(p.path(folder))
+	if err != nil {
+		return err
+	}
+	lock, err := plugins.ReadLock(p.path(folder))
+	if err != nil {
+		return err
+	}
+	list := []listedPlugin{}
+	for _, name := range names {
+		sum, err := plugins.Sum(filepath.Join(p.path(folder), name))
+		if err != nil {
+			return err
+		}
+		l := listedPlugin{Path: filepath.Join(folder, name), Status: "new", MTLS: !lock[name].NoTLS, Sum: sum}
+		switch lock[name].Sum {
+		case sum:
+			l.Status = "accepted"
+		case "":
+		default:
+			l.Status = "changed"
+		}
+		list = append(list, l)
+	}
+	if format == "json" {
+		return printJSON(p.stdout, list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(p.stdout, "no programs in %s; 'strategylab plugins build' puts the examples there\n", folder)
+		return nil
+	}
+	tw := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", l.Path, l.Status, l.Sum)
+	}
+	return tw.Flush()
+}
+
+func lockPlugins(p *process, c *cli.Context) error {
+	var paths []string
+	for _, arg := range c.Args().Slice() {
+		if !strings.ContainsAny(arg, `/\`) {
+			arg = filepath.Join(c.String(flagPlugins), arg)
+		}
+		paths = append(paths, arg)
+	}
+	if len(paths) == 0 {
+		names, err := plugins.Find(p.path(c.String(flagPlugins)))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			paths = append(paths, filepath.Join(c.String(flagPlugins), name))
+		}
+	}
+	if len(paths) == 0 {
+		return withHint(fmt.Errorf("there is no program in %s", c.String(flagPlugins)), "name one: strategylab plugins lock PROGRAM")
+	}
+	return p.accept(paths, c.Bool(flagNoTLS))
+}
+
+// accept writes programs into the lock files of their folders.
+func (p *process) accept(paths []string, noTLS bool) error {
+	for _, path := range paths {
+		file := p.path(path)
+		if ok, err := plugins.Executable(file); err != nil {
+			return usagef("accept %s: %w", path, err)
+		} else if !ok {
+			return withHint(fmt.Errorf("%s is not a program", path), "make it executable: chmod +x %s", path)
+		}
+		lock, err := plugins.ReadLock(filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		sum, err := plugins.Sum(file)
+		if err != nil {
+			return err
+		}
+		pin := plugins.Pin{Name: filepath.Base(file), Sum: sum, NoTLS: noTLS}
+		lock[pin.Name] = pin
+		for name := range lock { // those that are gone
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), name)); errors.Is(err, fs.ErrNotExist) {
+				delete(lock, name)
+			}
+		}
+		if err := disk.WriteFile(filepath.Join(filepath.Dir(file), plugins.LockName), lock.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("accept %s: %w", path, err)
+		}
+		fmt.Fprintf(p.stdout, "accepted %s\n", pin)
+	}
+	return nil
+}
+
+func buildPlugins(p *process, c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	sources, err := filepath.Glob(filepath.Join(p.path(examples), "*", "main.go"))
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		return withHint(fmt.Errorf("there is no %s here", examples), "run it in a clone of the source, at its top")
+	}
+	var paths []string
+	for _, source := range sources {
+		name := filepath.Base(filepath.Dir(source))
+		path := filepath.Join(c.String(flagPlugins), name)
+		build := exec.CommandContext(c.Context, "go", "build", "-o", path, "./"+filepath.ToSlash(filepath.Join(examples, name)))
+		build.Dir, build.Stderr = p.dir, p.stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("build %s: %w", path, err)
+		}
+		fmt.Fprintf(p.stdout, "built %s\n", path)
+		paths = append(paths, path)
+	}
+	return p.accept(paths, false)
+}

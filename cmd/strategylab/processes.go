@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const (
+	flagPlugins = "plugins"
+	flagIsolate = "isolate"
+
+	defaultPlugins = "plugins/bin"
+)
+
+// The hidden commands by which this program is started as a process of its
+// own: as the plugin that comes with it, and as a script's worker.
+const (
+	commandServe  = "plugin-serve"
+	commandWorker = "script-worker"
+)
+
+// served names the built-in strategies that this program also serves as a
+// plugin, so that the way through another process is there to be seen.
+var served = [...]string{"frequency"}
+
+// servedSuffix makes the names of such strategies unlike those of the same
+// strategies built in.
+const servedSuffix = "-plugin"
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name: commandServe, Hidden: true, Usage: "serve built-in strategies to the strategylab that has started this process",
+		Action: func(*cli.Context) error {
+			var all []strategies.Factory
+			for _, name := range served {
+				if f, ok := builtin.Find(name); ok {
+					all = append(all, f)
+				}
+			}
+			plugins.Serve(all...)
+			return nil
+		},
+	}
+}
+
+func workerCommand() *cli.Command {
+	return &cli.Command{
+		Name: commandWorker, Hidden: true, Usage: "run a script for the strategylab that has started this process",
+		Action: func(*cli.Context) error {
+			isolate.Serve(catalog.Formats())
+			return nil
+		},
+	}
+}
+
+// processes adds to the options of a catalogue what is played in other
+// processes, as the flags ask for it.
+func (p *process) processes(c *cli.Context, o *catalog.Options) error {
+	log := p.childLog(c)
+	o.Builtins = builtin.All()
+	if p.exe != "" {
+		own, err := p.ownPlugin(c.Context, log)
+		if err != nil {
+			return err
+		}
+		o.Builtins = append(o.Builtins, own...)
+	}
+	folder := c.String(flagPlugins)
+	names, err := plugins.Find(p.path(folder))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		o.Plugins = append(o.Plugins, filepath.Join(folder, name))
+	}
+	o.OpenPlugin = func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
+		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: log})
+	}
+	if !c.Bool(flagIsolate) {
+		return nil
+	}
+	if p.exe == "" {
+		return withHint(errors.New("scripts cannot be isolated: this program does not know its own path"),
+			"--%s=false runs them in this process", flagIsolate)
+	}
+	o.Formats = isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{p.exe, commandWorker}, Log: log})
+	o.Lazy = true // a worker for every script of the folder would be a waste
+	return nil
+}
+
+// childLog is where other processes write: what they have to say is for people.
+func (p *process) childLog(c *cli.Context) *slog.Logger {
+	if c.Bool(flagQuiet) {
+		return p.logger(slog.LevelError)
+	}
+	return p.logger(slog.LevelWarn)
+}
+
+// ownPlugin returns the strategies that this program serves itself. They are
+// started when they are first played.
+func (p *process) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Factory, error) {
+	var infos []strategies.Info
+	for _, name := range served {
+		f, ok := builtin.Find(name)
+		if !ok {
+			return nil, fmt.Errorf("no built-in strategy %q to serve", name)
+		}
+		info := f.Info()
+		info.Name, info.Kind = info.Name+servedSuffix, strategies.Plugin
+		info.Title += " Served by this program as a plugin."
+		infos = append(infos, info)
+	}
+	return plugins.Open(ctx, plugins.Config{
+		Command: []string{p.exe, commandServe}, Name: "strategylab", Strategies: infos, Log: log,
+	})
+}
+
+// openPlugin starts a plugin that has been accepted.
+func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factory, error) {
+	file := config.Command[0]
+	lock, err := plugins.ReadLock(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	pin, err := lock.Check(file)
+	var unlocked *plugins.UnlockedError
+	if errors.As(err, &unlocked) {
+		unlocked.Path = config.Source
+		return nil, fmt.Errorf("%w; to accept it as it is: strategylab plugins lock %s", err, config.Source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.Sum, config.NoTLS = pin.Sum, pin.NoTLS
+	return plugins.Open(ctx, config)
+}
+
+// blockOf returns how many leagues are best played in lockstep. All seats of a
+// block are alive at once: machines of scripts take memory, and what falls out
+// of the processors' caches takes time. On the other hand every round of a block
+// is an exchange with each plugin.
+func blockOf(factories []strategies.Factory) int {
+	const (
+		scriptsHere  = 8
+		scriptsApart = 32
+		none         = 256
+	)
+	block := none
+	for _, f := range factories {
+		if k := f.Info().Kind; k != strategies.Lua && k != strategies.JavaScript {
+			continue
+		}
+		if _, apart := f.(strategies.Batcher); !apart {
+			return scriptsHere
+		}
+		block = scriptsApart
+	}
+	return block
+}

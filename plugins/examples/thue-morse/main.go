@@ -1,0 +1,46 @@
+// Command thue-morse is a plugin: a strategy in a program of its own. It plays
+// the Thue-Morse sequence, which never repeats anything three times in a row,
+// from a place that its randomness picks.
+package main
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+func main() { plugins.Serve(factory{}) }
+
+type factory struct{}
+
+func (factory) Info() strategies.Info {
+	return strategies.Info{
+		Name:        "thue-morse",
+		Title:       "Plays the Thue-Morse sequence.",
+		Description: "Even where a match's number has an even number of ones in binary. An example of a plugin in Go.",
+	}
+}
+
+func (factory) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	return &seat{next: s.Rand.IntN(1 << 16)}, nil
+}
+
+func (factory) Close() error { return nil }
+
+// seat is one player in one league.
+type seat struct{ next int }
+
+func (s *seat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	n := s.next
+	s.next++
+	if bits.OnesCount(uint(n))%2 == 0 {
+		return strategies.Even, nil
+	}
+	return strategies.Odd, nil
+}
+
+func (s *seat) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+func (s *seat) Close() error { return nil }

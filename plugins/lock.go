@@ -1,0 +1,179 @@
+package plugins
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// LockName is the file in a folder of plugins that says which of them have been
+// accepted: one line for each, with its file name, its SHA-256, and mtls=false
+// for one whose language cannot do mTLS.
+const LockName = "plugins.lock"
+
+// Pin is what a lock file says of one plugin.
+type Pin struct {
+	Name  string // of the file
+	Sum   string // SHA-256 of the file, hex
+	NoTLS bool
+}
+
+// String returns the line of the lock file.
+func (p Pin) String() string {
+	s := p.Name + " sha256=" + p.Sum
+	if p.NoTLS {
+		s += " mtls=false"
+	}
+	return s
+}
+
+// Lock is what a lock file says, by file name.
+type Lock map[string]Pin
+
+// UnlockedError is a plugin that has not been accepted, or not as it is now.
+type UnlockedError struct {
+	Path      string
+	Want, Got string // SHA-256; Want is empty if the lock file does not name it
+}
+
+// Error says what differs. How to accept it is for the program to say.
+func (e *UnlockedError) Error() string {
+	if e.Want == "" {
+		return fmt.Sprintf("%s has not been accepted: %s does not name it (its SHA-256 is %s)",
+			e.Path, filepath.Join(filepath.Dir(e.Path), LockName), e.Got)
+	}
+	return fmt.Sprintf("%s is not the program that was accepted: its SHA-256 is %s, %s has %s",
+		e.Path, e.Got, filepath.Join(filepath.Dir(e.Path), LockName), e.Want)
+}
+
+// ReadLock reads the lock file of a folder. A folder without one has accepted
+// nothing.
+func ReadLock(dir string) (Lock, error) {
+	path := filepath.Join(dir, LockName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Lock{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the lock file: %w", err)
+	}
+	lock, err := ParseLock(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
+	}
+	return lock, nil
+}
+
+// ParseLock reads the content of a lock file. Errors begin with the line.
+func ParseLock(data []byte) (Lock, error) {
+	lock := Lock{}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		fields := strings.Fields(string(line))
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		pin, err := parsePin(fields)
+		if err != nil {
+			return nil, fmt.Errorf("%d: %w", n, err)
+		}
+		if _, twice := lock[pin.Name]; twice {
+			return nil, fmt.Errorf("%d: %s is there twice", n, pin.Name)
+		}
+		lock[pin.Name] = pin
+	}
+	return lock, nil
+}
+
+func parsePin(fields []string) (Pin, error) {
+	pin := Pin{Name: fields[0]}
+	if pin.Name != filepath.Base(pin.Name) || strings.ContainsAny(pin.Name, `/\=`) {
+		return pin, fmt.Errorf("%q is not the name of a file in this folder", pin.Name)
+	}
+	for _, f := range fields[1:] {
+		key, value, _ := strings.Cut(f, "=")
+		switch {
+		case key == "sha256" && len(value) == 64 && strings.Trim(strings.ToLower(value), "0123456789abcdef") == "":
+			pin.Sum = strings.ToLower(value)
+		case key == "mtls" && (value == "true" || value == "false"):
+			pin.NoTLS = value == "false"
+		default:
+			return pin, fmt.Errorf("%q is neither sha256=, with 64 hex digits, nor mtls=true or mtls=false", f)
+		}
+	}
+	if pin.Sum == "" {
+		return pin, fmt.Errorf("%s has no sha256=", pin.Name)
+	}
+	return pin, nil
+}
+
+// Bytes returns the content of the lock file.
+func (l Lock) Bytes() []byte {
+	b := []byte("# The plugins in this folder that have been accepted. Written by: strategylab plugins lock\n")
+	var names []string
+	for name := range l {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b = fmt.Appendln(b, l[name])
+	}
+	return b
+}
+
+// Check returns the pin of a plugin that has been accepted as it is now. The
+// error is an *UnlockedError if it has not.
+func (l Lock) Check(path string) (Pin, error) {
+	got, err := Sum(path)
+	if err != nil {
+		return Pin{}, err
+	}
+	pin, known := l[filepath.Base(path)]
+	if !known || pin.Sum != got {
+		return Pin{}, &UnlockedError{Path: path, Want: pin.Sum, Got: got}
+	}
+	return pin, nil
+}
+
+// Find returns the names of the programs in a folder, sorted. Hidden files are
+// none. A folder that does not exist has none.
+func Find(dir string) ([]string, error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for plugins: %w", err)
+	}
+	var names []string
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".") || f.Name() == LockName {
+			continue
+		}
+		if ok, err := Executable(filepath.Join(dir, f.Name())); err == nil && ok {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
+}
+
+// Executable reports whether a path leads to a program.
+func Executable(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
+		return false, nil
+	case runtime.GOOS == "windows":
+		return strings.EqualFold(filepath.Ext(path), ".exe"), nil
+	}
+	return info.Mode()&0o111 != 0, nil
+}

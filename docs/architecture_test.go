@@ -57,7 +57,7 @@ var may = map[string][]string{
 	"analysis/assert":      {"host/results", "analysis"},
 	"analysis/report":      {"host/results", "analysis", "analysis/assert", "analysis/sequential"},
 	"analysis/fairness":    {"analysis", "host/game"},
-	"analysis/calibration": {"host/game", "host/results", "analysis"},
+	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential"},
 	"analysis/population":  {"host/results", "analysis"},
 	"analysis/explain":     {"host/game", "host/results", "analysis"},
 	"analysis/plots":       {"analysis"},

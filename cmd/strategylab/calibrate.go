@@ -24,6 +24,7 @@ const (
 	flagRepetitions = "repetitions"
 	flagSizes       = "players"
 	flagLeagues     = "leagues"
+	flagParts       = "parts"
 )
 
 func calibrateCommand(p *process) *cli.Command {
@@ -32,12 +33,13 @@ func calibrateCommand(p *process) *cli.Command {
 		Usage: "measure the lab's own error rates on leagues that it plays",
 		Description: "Plays whole experiments among players whose true values are known, many times over, and prints what\n" +
 			"is promised beside what came out: how often intervals hold the truth and how wide they are, how often\n" +
-			"equal players are told apart, how often a better one is found. The same code plays and judges real\n" +
-			"experiments. The default takes under a minute; the figures in docs/statistics.md are from\n" +
-			"--repetitions 10000 --players 2,4,8,20.",
+			"equal players are told apart, how often a better one is found, also by somebody who looks after every\n" +
+			"league. The same code plays and judges real experiments. The figures in docs/statistics.md come from\n" +
+			"more repetitions than the default.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments with each field"},
 			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "sizes of the fields"},
+			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals and decisions, looking after every league, raw against adjusted widths"},
 			&cli.IntFlag{Name: flagLegs, Value: 10, Usage: "how often each pair meets in a league"},
 			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues of each experiment"},
 			seedFlag(),
@@ -59,6 +61,10 @@ func calibrate(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	parts, err := partsOf(c)
+	if err != nil {
+		return err
+	}
 	suite, opts, err := calibrationOf(p, c)
 	if err != nil {
 		return err
@@ -69,7 +75,7 @@ func calibrate(p *process, c *cli.Context) error {
 	}
 	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, opts.Seed)
 	p.forBatch()
-	rows, err := measureAll(c.Context, suite, opts, progress)
+	rows, err := measureAll(c.Context, parts, suite, opts, progress)
 	if err != nil {
 		return err
 	}
@@ -86,6 +92,17 @@ func calibrate(p *process, c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+func partsOf(c *cli.Context) ([]string, error) {
+	parts := strings.Split(c.String(flagParts), ",")
+	for _, part := range parts {
+		if part != partIntervals && part != partLooking && part != partWidths {
+			return nil, usagef("--%s: there is no %q, want %s, %s or %s, separated by commas",
+				flagParts, part, partIntervals, partLooking, partWidths)
+		}
+	}
+	return parts, nil
 }
 
 func calibrationOf(p *process, c *cli.Context) (suite calibration.Suite, opts calibration.Options, err error) {
@@ -116,33 +133,76 @@ func calibrationOf(p *process, c *cli.Context) (suite calibration.Suite, opts ca
 	return suite, opts, err
 }
 
-// measureAll measures field after field; each has seeds of its own.
-func measureAll(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+// The parts of a calibration, which --parts chooses from.
+const (
+	partIntervals = "intervals"
+	partLooking   = "looking"
+	partWidths    = "widths"
+)
+
+// measureAll measures part after part.
+func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	measure := map[string]func(context.Context, calibration.Suite, calibration.Options, io.Writer) ([]calibration.Row, error){
+		partIntervals: measureIntervals, partLooking: measureLooking, partWidths: measureWidths,
+	}
 	var rows []calibration.Row
-	fields := suite.Fields()
-	for k, f := range fields {
-		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
-		mine := opts
-		mine.Seed += uint64(k) << 40
-		var done atomic.Int64
-		mine.Done = func() {
-			if n := done.Add(1); n%1000 == 0 {
-				fmt.Fprintf(progress, "  %d repetitions\n", n)
-			}
-		}
-		list, err := calibration.Measure(ctx, f, playBots, mine)
+	for _, part := range parts {
+		list, err := measure[part](ctx, suite, opts, progress)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, list...)
 	}
+	return rows, nil
+}
+
+// own gives a measurement seeds of its own, and says how far it has come.
+func own(opts calibration.Options, number int, progress io.Writer) calibration.Options {
+	var done atomic.Int64
+	opts.Seed += uint64(number) << 40
+	opts.Done = func() {
+		if n := done.Add(1); n%1000 == 0 {
+			fmt.Fprintf(progress, "  %d repetitions\n", n)
+		}
+	}
+	return opts
+}
+
+func measureIntervals(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	fields := suite.Fields()
+	for k, f := range fields {
+		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
+		list, err := calibration.Measure(ctx, f, playBots, own(opts, k, progress))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, list...)
+	}
+	return rows, nil
+}
+
+func measureLooking(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	for k, w := range suite.Watches() {
+		fmt.Fprintf(progress, "looking after every league, %s guarantee: %s\n", w.Guarantee, w.Field.Name)
+		list, err := calibration.MeasureLooking(ctx, w, playBots, own(opts, 1000+k, progress))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, list...)
+	}
+	return rows, nil
+}
+
+func measureWidths(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
 	for k, n := range suite.Players {
 		if n == 2 {
 			continue
 		}
-		mine := opts
-		mine.Seed += uint64(len(fields)+k) << 40
-		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, mine)
+		fmt.Fprintf(progress, "widths among %d equal players\n", n)
+		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, own(opts, 2000+k, progress))
 		if err != nil {
 			return nil, err
 		}

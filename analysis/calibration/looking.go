@@ -1,0 +1,214 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Watch is an experiment that is looked at after every league.
+type Watch struct {
+	Field     Field // Leagues is how many are looked at, at most
+	Guarantee sequential.Guarantee
+	// Stop is whether it ends as soon as somebody is known to be the best; else it
+	// goes on to the last league, and everything that was ever said counts.
+	Stop bool
+	// Median is the promised median number of leagues until it stops; 0 is none.
+	Median float64
+}
+
+// Watches lists what a suite looks at continuously: equal players, and for eight
+// one with an edge until it is found.
+func (s Suite) Watches() []Watch {
+	const looks = 1000
+	var list []Watch
+	for _, n := range s.Players {
+		if n == 2 || n > edgePlayers {
+			continue // nothing to decide, or too long to look at
+		}
+		for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
+			list = append(list, Watch{Field: Equal(n, s.Legs, looks), Guarantee: g})
+			if n != edgePlayers {
+				continue
+			}
+			w := Watch{Field: Edge(n, s.Legs, looks, 0.05), Guarantee: g, Stop: true}
+			if s.Legs >= 10 {
+				w.Median = map[sequential.Guarantee]float64{sequential.Asymptotic: 120, sequential.Finite: 300}[g]
+			}
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// sight is what came of one experiment.
+type sight struct {
+	wrong  bool   // something false was decided at some league
+	naive  bool   // a t test of the first two, made after each league, found a difference
+	missed []bool // by player: the interval of adjusted points left out the truth at some league
+	stop   int    // leagues when the best was known; 0 if never
+	right  bool   // and it was the best
+}
+
+// MeasureLooking looks at experiments after every league and counts those in which
+// anything false was ever said.
+func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Row, error) {
+	if opts.Level == 0 {
+		opts.Level = analysis.DefaultLevel
+	}
+	truth := w.Field.Truth()
+	seen := make([]sight, opts.Repetitions)
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, opts.Workers))
+	for rep := range opts.Repetitions {
+		if each.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			s, err := w.look(each, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
+			if err != nil {
+				return fmt.Errorf("look at %s, repetition %d: %w", w.Field.Name, rep, err)
+			}
+			seen[rep] = s
+			if opts.Done != nil {
+				opts.Done()
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return w.rows(seen, opts), nil
+}
+
+var errEnough = errors.New("enough leagues")
+
+// look follows one experiment.
+func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.Plan, confidence float64) (sight, error) {
+	s := sight{missed: make([]bool, len(plan.Field))}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		return s, err
+	}
+	tracker, err := acc.Tracker(sequential.Options{
+		Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: w.Guarantee, Level: confidence,
+	})
+	if err != nil {
+		return s, err
+	}
+	var n, sum, squares float64 // of the first player's points minus the second's
+	err = play(ctx, plan, w.Field.Bots, func(l *results.League) error {
+		if err := acc.Add(*l); err != nil {
+			return err
+		}
+		last := acc.Last()
+		if err := tracker.Add(last); err != nil {
+			return err
+		}
+		d := float64(last.Points[0] - last.Points[1])
+		n, sum, squares = n+1, sum+d, squares+d*d
+		t := sum / math.Sqrt(n*(squares-sum*sum/n)/(n-1))
+		s.naive = s.naive || n >= sequential.BurnIn && math.Abs(t) > 1.96
+		s.judgeDecisions(tracker, truth)
+		if tracker.Leagues()%w.between() == 0 {
+			s.judgeIntervals(tracker, truth)
+		}
+		if w.Stop && tracker.Done() {
+			s.stop = tracker.Leagues()
+			s.right = leader(acc, tracker) == 0
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return s, err
+}
+
+// between is how many leagues lie between two looks at the intervals: those of the
+// finite guarantee take milliseconds.
+func (w Watch) between() int {
+	if w.Guarantee == sequential.Finite {
+		return 50
+	}
+	return 1
+}
+
+// judgeDecisions holds what is decided after a league against the truth.
+func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
+	d := t.Decisions()
+	for i, p := range truth.Points {
+		for j, q := range truth.Points {
+			s.wrong = s.wrong || i != j && p-q < level && d.Better(i, j)
+		}
+	}
+}
+
+// judgeIntervals does the same with the intervals of adjusted points.
+func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
+	for i, p := range truth.Points {
+		_, low, high := t.Interval(i)
+		s.missed[i] = s.missed[i] || p < low-level || p > high+level
+	}
+}
+
+// leader is the player who is better than all others.
+func leader(acc *analysis.Accumulator, t *sequential.Tracker) int {
+	return acc.SequentialEstimates(t).Ranking.Tiers[0][0]
+}
+
+// rows lists what was seen.
+func (w Watch) rows(seen []sight, opts Options) []Row {
+	f := w.Field
+	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, w.Guarantee)
+	t := &tally{field: f, opts: opts}
+	alpha := 1 - opts.Level
+	count := func(of func(s *sight) bool) int {
+		n := 0
+		for k := range seen {
+			if of(&seen[k]) {
+				n++
+			}
+		}
+		return n
+	}
+	list := []Row{t.event("anything false ever decided", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
+	if !w.Stop {
+		misses := t.event("an interval of adjusted points ever wrong", 0, atMost, alpha)
+		misses.Intervals, misses.Lowest, misses.Width = len(f.Bots), 1, math.NaN()
+		for i := range f.Bots {
+			share := float64(count(func(s *sight) bool { return s.missed[i] })) / float64(len(seen))
+			misses.Measured += share / float64(len(f.Bots))
+			misses.Lowest, misses.Highest = min(misses.Lowest, share), max(misses.Highest, share)
+		}
+		return append(list, misses, t.event("the same two found to differ by a t test after each league",
+			count(func(s *sight) bool { return s.naive }), noPromise, 0))
+	}
+	stops := make([]float64, len(seen))
+	for k := range seen {
+		stops[k] = math.Inf(1)
+		if seen[k].stop > 0 {
+			stops[k] = float64(seen[k].stop)
+		}
+	}
+	slices.Sort(stops)
+	median := t.value("leagues until the best is known, median", stops[len(stops)/2])
+	if w.Median > 0 {
+		median.Nominal, median.AtMost = w.Median, w.Median
+	}
+	return append(list, median,
+		t.event("stopped at the right one", count(func(s *sight) bool { return s.stop > 0 && s.right }), noPromise, 0))
+}

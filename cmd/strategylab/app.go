@@ -23,6 +23,7 @@ func newApp(p *process) *cli.App {
 			experimentCommand(p),
 			analyzeCommand(p),
 			calibrateCommand(p),
+			compareCommand(p),
 			strategiesCommand(p),
 			pluginsCommand(p),
 			matchCommand(p),

@@ -1,0 +1,247 @@
+package contrast
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Contrast takes in the leagues of two runs and compares them. It is for one
+// goroutine at a time.
+type Contrast struct {
+	before, after side
+	paired        bool
+	players       []player
+}
+
+// side is one of the runs.
+type side struct {
+	plan    results.Plan
+	scorer  *analysis.Scorer
+	leagues int
+}
+
+// player played in both runs.
+type player struct {
+	name          string
+	before, after int // field indices
+	measures      []measure
+}
+
+// measure is one quantity of one player. Pairs of leagues go into one joint, of
+// the columns before-part, before-base, after-part, after-base; leagues of
+// independent runs into one each, of part and base.
+type measure struct {
+	quantity      analysis.Quantity
+	joint         *analysis.Joint
+	before, after *analysis.Joint
+}
+
+// New returns a contrast of two plans. It fails if one of them cannot be analysed.
+func New(before, after results.Plan) (*Contrast, error) {
+	c := &Contrast{paired: before.Seed == after.Seed}
+	for _, s := range []struct {
+		side *side
+		plan results.Plan
+	}{{&c.before, before}, {&c.after, after}} {
+		scorer, err := analysis.NewScorer(s.plan)
+		if err != nil {
+			return nil, err
+		}
+		*s.side = side{plan: s.plan, scorer: scorer}
+	}
+	fields := map[string]int{}
+	for i, f := range after.Field {
+		fields[f.Name] = i
+	}
+	for i, f := range before.Field {
+		j, both := fields[f.Name]
+		if !both {
+			continue
+		}
+		p := player{name: f.Name, before: i, after: j}
+		for _, q := range compared(before, after) {
+			m := measure{quantity: q}
+			if c.paired {
+				m.joint = analysis.NewJoint(4)
+			} else {
+				m.before, m.after = analysis.NewJoint(2), analysis.NewJoint(2)
+			}
+			p.measures = append(p.measures, m)
+		}
+		c.players = append(c.players, p)
+	}
+	return c, nil
+}
+
+// compared is what two runs are compared on. A rank among others than before
+// says nothing, unless there are as many.
+func compared(before, after results.Plan) []analysis.Quantity {
+	list := []analysis.Quantity{analysis.Adjusted, analysis.Differ}
+	if len(before.Field) == len(after.Field) {
+		list = append(list, analysis.Rank)
+	}
+	return list
+}
+
+// Paired reports whether the runs are compared league by league: use AddPair
+// then, and otherwise AddBefore and AddAfter.
+func (c *Contrast) Paired() bool { return c.paired }
+
+// AddPair takes in the leagues that have one index in the two runs.
+func (c *Contrast) AddPair(before, after *results.League) error {
+	if !c.paired {
+		return errors.New("contrast: runs with different seeds have no pairs of leagues")
+	}
+	if before.Index != after.Index {
+		return fmt.Errorf("contrast: league %d cannot be paired with league %d", before.Index, after.Index)
+	}
+	if err := c.before.score(before); err != nil {
+		return err
+	}
+	if err := c.after.score(after); err != nil {
+		return err
+	}
+	for _, p := range c.players {
+		for _, m := range p.measures {
+			var row [4]int64
+			row[0], row[1] = c.before.scorer.Value(m.quantity, p.before)
+			row[2], row[3] = c.after.scorer.Value(m.quantity, p.after)
+			m.joint.Add(row[:])
+		}
+	}
+	return nil
+}
+
+// AddBefore takes in a league of the first of two independent runs.
+func (c *Contrast) AddBefore(l *results.League) error {
+	return c.addOne(&c.before, l, func(p *player, m *measure) (*analysis.Joint, int) { return m.before, p.before })
+}
+
+// AddAfter takes in a league of the second of two independent runs.
+func (c *Contrast) AddAfter(l *results.League) error {
+	return c.addOne(&c.after, l, func(p *player, m *measure) (*analysis.Joint, int) { return m.after, p.after })
+}
+
+func (c *Contrast) addOne(s *side, l *results.League, of func(*player, *measure) (*analysis.Joint, int)) error {
+	if c.paired {
+		return errors.New("contrast: runs with one seed are compared by pairs of leagues")
+	}
+	if err := s.score(l); err != nil {
+		return err
+	}
+	for i := range c.players {
+		p := &c.players[i]
+		for k := range p.measures {
+			joint, field := of(p, &p.measures[k])
+			var row [2]int64
+			row[0], row[1] = s.scorer.Value(p.measures[k].quantity, field)
+			joint.Add(row[:])
+		}
+	}
+	return nil
+}
+
+func (s *side) score(l *results.League) error {
+	if err := s.scorer.Score(l); err != nil {
+		return fmt.Errorf("contrast: %w", err)
+	}
+	s.leagues++
+	return nil
+}
+
+// Result is what two runs say of each other.
+type Result struct {
+	Level    float64
+	Paired   bool
+	Leagues  [2]int // compared, of the first and of the second run
+	Plan     []Change
+	Players  []Player // those of both, in the order of the first run's field
+	Gone     []string // who played in the first run only
+	New      []string // who played in the second run only
+	Excluded bool     // ranks are left out, because the fields differ in size
+	// Shared tells that pairs of leagues have the same seats, draws and coins, so
+	// that only what the strategies do can differ.
+	Shared bool
+}
+
+// Player is what changed for one strategy.
+type Player struct {
+	Name        string
+	CodeChanged bool // another strategy, or another version of it, played under the name
+	Effects     []Effect
+}
+
+// Effect is the change in one quantity.
+type Effect struct {
+	Quantity      analysis.Quantity
+	Before, After float64           // means over the leagues compared; NaN if there is none
+	Difference    analysis.Estimate // after minus before; its interval is for this difference alone
+	P             float64           // two-sided; 1 where nothing can be said
+	Corrected     float64           // P after Holm's correction over all effects
+	Verdict       analysis.Verdict
+}
+
+// Result compares what was taken in, at a confidence level in (0, 1).
+func (c *Contrast) Result(level float64) Result {
+	r := Result{
+		Level: level, Paired: c.paired, Leagues: [2]int{c.before.leagues, c.after.leagues},
+		Plan: Changes(c.before.plan, c.after.plan), Excluded: len(c.before.plan.Field) != len(c.after.plan.Field),
+	}
+	r.Shared = c.paired && sharesChance(c.before.plan, c.after.plan)
+	r.Gone, r.New = apart(c.before.plan, c.after.plan), apart(c.after.plan, c.before.plan)
+	var all []*Effect
+	for _, p := range c.players {
+		q := Player{Name: p.name, Effects: make([]Effect, len(p.measures))}
+		q.CodeChanged = !sameCode(c.before.plan.Field[p.before], c.after.plan.Field[p.after])
+		for k, m := range p.measures {
+			q.Effects[k] = c.effect(&m, level)
+			all = append(all, &q.Effects[k])
+		}
+		r.Players = append(r.Players, q)
+	}
+	ps := make([]float64, len(all))
+	for i, e := range all {
+		ps[i] = e.P
+	}
+	for i, corrected := range analysis.Holm(ps) {
+		all[i].Corrected = corrected
+		if all[i].Verdict != analysis.Equal && corrected <= 1-level {
+			all[i].Verdict = analysis.Different
+		}
+	}
+	return r
+}
+
+func (c *Contrast) effect(m *measure, level float64) Effect {
+	low, high := c.span(m.quantity)
+	e := Effect{Quantity: m.quantity}
+	plus, minus := big.NewRat(1, 1), big.NewRat(-1, 1)
+	if !c.paired {
+		one := analysis.Term{Coefficient: plus, Part: 0, Base: 1}
+		before, after := m.before.Combine(one), m.after.Combine(one)
+		e.Before, e.After = before.Mean, after.Mean
+		e.Difference, e.P = analysis.Welch(before, after, level, low, high)
+		return e
+	}
+	first, second := analysis.Term{Coefficient: plus, Part: 0, Base: 1}, analysis.Term{Coefficient: plus, Part: 2, Base: 3}
+	e.Before, e.After = m.joint.Combine(first).Mean, m.joint.Combine(second).Mean
+	first.Coefficient = minus
+	difference := m.joint.Combine(second, first)
+	e.Difference = difference.Interval(level, low-high, high-low)
+	e.P = difference.Zero(high - low)
+	if difference.Constant && difference.Mean == 0 && difference.Leagues > 1 {
+		e.Verdict = analysis.Equal
+	}
+	return e
+}
+
+// span is what a quantity lies between in both runs.
+func (c *Contrast) span(q analysis.Quantity) (low, high float64) {
+	l1, h1 := c.before.scorer.Range(q)
+	l2, h2 := c.after.scorer.Range(q)
+	return min(l1, l2), max(h1, h2)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/contrast"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+func compareCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "say what changed from one run to another, and whether it is real",
+		Description: "Matches the strategies of two runs by name. Runs of one seed are compared league by league;\n" +
+			"others as independent samples. All differences are corrected for their number.",
+		Flags: []cli.Flag{
+			levelFlag(),
+			formatFlag("table, json or csv"),
+		},
+		Action: func(c *cli.Context) error { return compare(p, c) },
+	}
+}
+
+func compare(p *process, c *cli.Context) error {
+	args, err := arguments(c, "DIR1", "DIR2")
+	if err != nil {
+		return err
+	}
+	format, err := oneOf(c, flagFormat, "table", "json", "csv")
+	if err != nil {
+		return err
+	}
+	l, err := level(c)
+	if err != nil {
+		return err
+	}
+	var readers [2]*results.Reader
+	for i, dir := range args {
+		if readers[i], err = openRun("compare", p, dir); err != nil {
+			return err
+		}
+		defer readers[i].Close()
+	}
+	both, err := contrast.New(readers[0].Plan(), readers[1].Plan())
+	if err != nil {
+		return err
+	}
+	digests, err := contrastRuns(c.Context, both, readers, args)
+	if err != nil {
+		return err
+	}
+	out := report.Contrast{
+		Before: report.Source{Dir: args[0], Digest: digests[0]}, After: report.Source{Dir: args[1], Digest: digests[1]},
+		Result: both.Result(l),
+	}
+	return showContrast(p, format, out)
+}
+
+func showContrast(p *process, format string, out report.Contrast) error {
+	switch format {
+	case "json":
+		return report.WriteContrastJSON(p.stdout, out)
+	case "csv":
+		return report.WriteContrastCSV(p.stdout, out)
+	}
+	width := 0
+	if p.terminal {
+		width = p.columns
+	}
+	return report.WriteContrastTable(p.stdout, out, width)
+}
+
+// contrastRuns reads both runs into a contrast and returns their digests. Of
+// paired runs the longer one's further leagues count for the digest alone.
+func contrastRuns(ctx context.Context, both *contrast.Contrast, readers [2]*results.Reader, dirs []string) ([2]string, error) {
+	var digests [2]string
+	if !both.Paired() {
+		for i, add := range []func(*results.League) error{both.AddBefore, both.AddAfter} {
+			hasher := results.NewHasher()
+			err := eachLeague(ctx, readers[i], func(l *results.League) error { return errors.Join(hasher.Add(l), add(l)) })
+			if err == nil && hasher.Len() == 0 {
+				err = errNoLeague
+			}
+			if err != nil {
+				return digests, readError("compare", dirs[i], err)
+			}
+			digests[i] = hasher.Digest()
+		}
+		return digests, nil
+	}
+	var pulled [2]*pull
+	for i := range readers {
+		pulled[i] = newPull(readers[i])
+		defer pulled[i].stop()
+	}
+	for {
+		if ctx.Err() != nil {
+			return digests, ctx.Err()
+		}
+		var pair [2]*results.League
+		for i := range pulled {
+			var err error
+			if pair[i], err = pulled[i].next(); err != nil {
+				return digests, readError("compare", dirs[i], err)
+			}
+		}
+		if pair[0] != nil && pair[1] != nil {
+			if err := both.AddPair(pair[0], pair[1]); err != nil {
+				return digests, err
+			}
+		}
+		if pair[0] == nil && pair[1] == nil {
+			break
+		}
+	}
+	for i := range pulled {
+		if pulled[i].hasher.Len() == 0 {
+			return digests, readError("compare", dirs[i], errNoLeague)
+		}
+		digests[i] = pulled[i].hasher.Digest()
+	}
+	return digests, nil
+}
+
+// pull reads the leagues of a run one by one, beside those of another run.
+type pull struct {
+	get    func() (*results.League, error, bool)
+	stop   func()
+	hasher *results.Hasher
+}
+
+func newPull(r *results.Reader) *pull {
+	get, stop := iter.Pull2(r.Leagues())
+	return &pull{get: get, stop: stop, hasher: results.NewHasher()}
+}
+
+// next returns the next league, or nil after the last.
+func (p *pull) next() (*results.League, error) {
+	l, err, ok := p.get()
+	if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.hasher.Add(l); err != nil {
+		return nil, fmt.Errorf("read leagues: %w", err)
+	}
+	return l, nil
+}

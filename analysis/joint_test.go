@@ -146,3 +146,45 @@ func TestScorerAgreesWithTheEstimates(t *testing.T) {
 		}
 	}
 }
+
+// Points against all opponents are all points, and points against each of them
+// are those of the pairs.
+func TestAgainst(t *testing.T) {
+	t.Parallel()
+	for _, draw := range []string{"", "weights:1=1,2=3"} {
+		w := newWorld(t, draw, 3, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2, fault: 0.1, kind: game.FaultError}, bot{even: 0.5})
+		leagues := w.leagues(9, 50)
+		e := analyse(t, w.plan, leagues).Estimates(0.95)
+		scorer, err := analysis.NewScorer(w.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []bool{true, true, true, true}
+		var part, base [4][4]int64
+		for k := range leagues {
+			if err := scorer.Score(&leagues[k]); err != nil {
+				t.Fatal(err)
+			}
+			for i := range all {
+				whole, wholeBase := scorer.Value(analysis.Adjusted, i)
+				if p, b := scorer.Against(i, all); p != whole || b != wholeBase {
+					t.Fatalf("against all: %d/%d, want %d/%d", p, b, whole, wholeBase)
+				}
+				for j := range all {
+					one := make([]bool, 4)
+					one[j] = true
+					p, b := scorer.Against(i, one)
+					part[i][j] += p
+					base[i][j] += b
+				}
+			}
+		}
+		for _, p := range e.Pairs {
+			near(t, "a against b", float64(part[p.A][p.B])/float64(base[p.A][p.B]), p.AdjustedA, 1e-12)
+			near(t, "b against a", float64(part[p.B][p.A])/float64(base[p.B][p.A]), p.AdjustedB, 1e-12)
+		}
+		if part[1][1] != 0 || base[1][1] != 0 {
+			t.Error("a player is its own opponent")
+		}
+	}
+}

@@ -53,6 +53,7 @@ const titleParts = 232_792_560
 type Scorer struct {
 	acc       *Accumulator
 	technical bool
+	seats     []int // by field index, of the league being looked at
 }
 
 // NewScorer returns a scorer for the leagues of a plan. It fails as
@@ -62,7 +63,7 @@ func NewScorer(plan results.Plan) (*Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scorer{acc: acc}, nil
+	return &Scorer{acc: acc, seats: make([]int, len(plan.Field))}, nil
 }
 
 // Players is how many players the plan has.
@@ -78,6 +79,9 @@ func (s *Scorer) Score(l *results.League) error {
 	a.foldPairs(l.Seats)
 	for i := range a.league.players {
 		a.league.raw[i] = a.league.players[i].raw
+	}
+	for seat, field := range l.Seats {
+		s.seats[field] = seat
 	}
 	s.technical = s.technical || a.league.technical
 	return nil
@@ -124,6 +128,31 @@ func (s *Scorer) Value(q Quantity, player int) (part, base int64) {
 		above, level := s.place(player)
 		return 2*above + level + 1, 2
 	}
+}
+
+// Against returns a player's adjusted points in the league from matches with
+// some opponents only, by field index, as [Scorer.Value] does. The base is 0 if
+// there is no such opponent.
+func (s *Scorer) Against(player int, opponents []bool) (part, base int64) {
+	a := s.acc
+	for other, counts := range opponents {
+		if !counts || other == player {
+			continue
+		}
+		x, y := s.seats[player], s.seats[other]
+		at := pairIndex(len(opponents), min(x, y), max(x, y)) * int(outcomes)
+		var c [outcomes]int64
+		for o := range c {
+			c[o] = int64(a.league.counts[at+o])
+		}
+		if x > y {
+			c = mirrored(c)
+		}
+		wins := (c[evenWin]+c[evenLoss])*a.even + (c[oddWin]+c[oddLoss])*(a.unit-a.even) + c[faultSecond]*a.unit
+		part += wins*winPoints + c[drawn]*drawPoints*a.unit
+		base += int64(a.legs) * a.unit
+	}
+	return part, base
 }
 
 // place returns how many players have more raw points in the league, and how

@@ -15,6 +15,7 @@ type Contrast struct {
 	before, after side
 	paired        bool
 	players       []player
+	unchanged     []bool // by field index, whose code is the same in both plans
 }
 
 // side is one of the runs.
@@ -36,6 +37,7 @@ type player struct {
 // independent runs into one each, of part and base.
 type measure struct {
 	quantity      analysis.Quantity
+	unchanged     bool // in matches against those whose code is the same
 	joint         *analysis.Joint
 	before, after *analysis.Joint
 }
@@ -53,6 +55,7 @@ func New(before, after results.Plan) (*Contrast, error) {
 		}
 		*s.side = side{plan: s.plan, scorer: scorer}
 	}
+	spill := c.spillOver()
 	fields := map[string]int{}
 	for i, f := range after.Field {
 		fields[f.Name] = i
@@ -63,8 +66,7 @@ func New(before, after results.Plan) (*Contrast, error) {
 			continue
 		}
 		p := player{name: f.Name, before: i, after: j}
-		for _, q := range compared(before, after) {
-			m := measure{quantity: q}
+		for _, m := range compared(before, after, spill) {
 			if c.paired {
 				m.joint = analysis.NewJoint(4)
 			} else {
@@ -79,12 +81,35 @@ func New(before, after results.Plan) (*Contrast, error) {
 
 // compared is what two runs are compared on. A rank among others than before
 // says nothing, unless there are as many.
-func compared(before, after results.Plan) []analysis.Quantity {
-	list := []analysis.Quantity{analysis.Adjusted, analysis.Differ}
+func compared(before, after results.Plan, spill bool) []measure {
+	list := []measure{{quantity: analysis.Adjusted}}
+	if spill {
+		list = append(list, measure{quantity: analysis.Adjusted, unchanged: true})
+	}
+	list = append(list, measure{quantity: analysis.Differ})
 	if len(before.Field) == len(after.Field) {
-		list = append(list, analysis.Rank)
+		list = append(list, measure{quantity: analysis.Rank})
 	}
 	return list
+}
+
+// spillOver reports whether there are matches between players who are the same
+// in both runs, of a field in which others are not: what changes there has been
+// passed on.
+func (c *Contrast) spillOver() bool {
+	before, after := c.before.plan, c.after.plan
+	if !sharesChance(before, after) {
+		return false
+	}
+	same := 0
+	c.unchanged = make([]bool, len(before.Field))
+	for i, f := range before.Field {
+		if sameCode(f, after.Field[i]) {
+			c.unchanged[i] = true
+			same++
+		}
+	}
+	return same >= 2 && same < len(before.Field)
 }
 
 // Paired reports whether the runs are compared league by league: use AddPair
@@ -108,8 +133,13 @@ func (c *Contrast) AddPair(before, after *results.League) error {
 	for _, p := range c.players {
 		for _, m := range p.measures {
 			var row [4]int64
-			row[0], row[1] = c.before.scorer.Value(m.quantity, p.before)
-			row[2], row[3] = c.after.scorer.Value(m.quantity, p.after)
+			if m.unchanged && c.unchanged[p.before] { // fields stand alike
+				row[0], row[1] = c.before.scorer.Against(p.before, c.unchanged)
+				row[2], row[3] = c.after.scorer.Against(p.after, c.unchanged)
+			} else if !m.unchanged {
+				row[0], row[1] = c.before.scorer.Value(m.quantity, p.before)
+				row[2], row[3] = c.after.scorer.Value(m.quantity, p.after)
+			}
 			m.joint.Add(row[:])
 		}
 	}
@@ -162,6 +192,7 @@ type Result struct {
 	Players  []Player // those of both, in the order of the first run's field
 	Gone     []string // who played in the first run only
 	New      []string // who played in the second run only
+	Family   int      // effects that the correction is for: all that could be measured
 	Excluded bool     // ranks are left out, because the fields differ in size
 	// Shared tells that pairs of leagues have the same seats, draws and coins, so
 	// that only what the strategies do can differ.
@@ -177,7 +208,11 @@ type Player struct {
 
 // Effect is the change in one quantity.
 type Effect struct {
-	Quantity      analysis.Quantity
+	Quantity analysis.Quantity
+	// Unchanged tells that only matches among players count whose code is the same
+	// in both runs: what changes there has been passed on by strategies that learn
+	// from all they meet. For the others nothing is measured.
+	Unchanged     bool
 	Before, After float64           // means over the leagues compared; NaN if there is none
 	Difference    analysis.Estimate // after minus before; its interval is for this difference alone
 	P             float64           // two-sided; 1 where nothing can be said
@@ -199,10 +234,13 @@ func (c *Contrast) Result(level float64) Result {
 		q.CodeChanged = !sameCode(c.before.plan.Field[p.before], c.after.plan.Field[p.after])
 		for k, m := range p.measures {
 			q.Effects[k] = c.effect(&m, level)
-			all = append(all, &q.Effects[k])
+			if q.Effects[k].Difference.Defined() {
+				all = append(all, &q.Effects[k])
+			}
 		}
 		r.Players = append(r.Players, q)
 	}
+	r.Family = len(all)
 	ps := make([]float64, len(all))
 	for i, e := range all {
 		ps[i] = e.P
@@ -218,7 +256,7 @@ func (c *Contrast) Result(level float64) Result {
 
 func (c *Contrast) effect(m *measure, level float64) Effect {
 	low, high := c.span(m.quantity)
-	e := Effect{Quantity: m.quantity}
+	e := Effect{Quantity: m.quantity, Unchanged: m.unchanged, P: 1, Corrected: 1}
 	plus, minus := big.NewRat(1, 1), big.NewRat(-1, 1)
 	if !c.paired {
 		one := analysis.Term{Coefficient: plus, Part: 0, Base: 1}

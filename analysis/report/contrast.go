@@ -99,7 +99,7 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 		q := ContrastPlayer{Name: p.Name, CodeChanged: p.CodeChanged}
 		for _, e := range p.Effects {
 			q.Effects = append(q.Effects, ContrastEffect{
-				Measure: e.Quantity.String(), Before: number(e.Before), After: number(e.After), Difference: estimate(e.Difference),
+				Measure: measureName(&e), Before: number(e.Before), After: number(e.After), Difference: estimate(e.Difference),
 				P: e.P, Corrected: e.Corrected, Verdict: e.Verdict.String(),
 			})
 		}
@@ -118,13 +118,22 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 	return nil
 }
 
+// measureName is "adjusted", or "adjusted_among_unchanged" in matches among those
+// whose code is the same.
+func measureName(e *contrast.Effect) string {
+	if e.Unchanged {
+		return e.Quantity.String() + "_among_unchanged"
+	}
+	return e.Quantity.String()
+}
+
 // WriteContrastCSV writes one line for each strategy and measure, under a header
 // line.
 func WriteContrastCSV(w io.Writer, c Contrast) error {
 	rows := [][]string{{"name", "measure", "before", "after", "difference", "difference_low", "difference_high", "p", "corrected", "verdict"}}
 	for _, p := range c.Result.Players {
 		for _, e := range p.Effects {
-			row := []string{p.Name, e.Quantity.String(), cell(e.Before), cell(e.After)}
+			row := []string{p.Name, measureName(&e), cell(e.Before), cell(e.After)}
 			row = append(row, cells(e.Difference)...)
 			rows = append(rows, append(row, cell(e.P), cell(e.Corrected), e.Verdict.String()))
 		}
@@ -214,17 +223,27 @@ func (c *Contrast) columns() []column {
 			head, scale = "differ%", 100
 		}
 		places := c.decimals(k, scale)
-		list = append(list,
-			column{head: head, keep: 4 - k, cells: each(func(p *contrast.Player) string {
-				return fmt.Sprintf("%s to %s", plain(scale*p.Effects[k].Before, places), plain(scale*p.Effects[k].After, places))
-			})},
-			column{head: "change", keep: 7 - 3*min(k, 1) - k, cells: each(func(p *contrast.Player) string {
-				d := p.Effects[k].Difference
-				if !d.Defined() {
-					return "-"
-				}
-				return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*half(d))
-			})})
+		change := column{head: "change", keep: 7, cells: each(func(p *contrast.Player) string {
+			d := p.Effects[k].Difference
+			switch {
+			case !d.Defined():
+				return "-"
+			case p.Effects[k].Verdict == analysis.Equal:
+				return "none"
+			}
+			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*half(d))
+		})}
+		if e.Unchanged {
+			change.head = "spill-over"
+			list = append(list, change)
+			continue
+		}
+		if k > 0 {
+			change.keep = 5
+		}
+		list = append(list, column{head: head, keep: 4, cells: each(func(p *contrast.Player) string {
+			return fmt.Sprintf("%s to %s", plain(scale*p.Effects[k].Before, places), plain(scale*p.Effects[k].After, places))
+		})}, change)
 	}
 	list[4].keep = 0
 	return append(list, column{head: "p", keep: 6, cells: each(func(p *contrast.Player) string {
@@ -280,10 +299,10 @@ func changeMark(p *contrast.Player) string {
 func verdictOf(p *contrast.Player) analysis.Verdict {
 	all := analysis.Equal
 	for _, e := range p.Effects {
-		switch e.Verdict {
-		case analysis.Different:
+		switch {
+		case e.Verdict == analysis.Different:
 			return analysis.Different
-		case analysis.Undecided:
+		case e.Verdict == analysis.Undecided && e.Difference.Defined():
 			all = analysis.Undecided
 		}
 	}

@@ -38,15 +38,14 @@ func (c *Contrast) verdictLines() []string {
 	if names := quiet[analysis.Equal]; len(names) > 0 {
 		lines = append(lines, fmt.Sprintf("The same in every league: %s.", listed(names, "and")))
 	}
-	effects := 0
-	for _, p := range r.Players {
-		effects += len(p.Effects)
-	}
 	if slices.ContainsFunc(r.Players, func(p contrast.Player) bool { return p.CodeChanged }) {
 		lines = append(lines, "* plays other code than in the first run.")
 	}
 	lines = append(lines, fmt.Sprintf("± is for one difference at %s %%; p and the verdicts are corrected for all %d (Holm).",
-		strconv.FormatFloat(100*r.Level, 'g', 6, 64), effects))
+		strconv.FormatFloat(100*r.Level, 'g', 6, 64), r.Family))
+	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Unchanged }); spill {
+		lines = append(lines, "spill-over: the change in adjusted points from matches among those whose code is the same.")
+	}
 	if r.Excluded {
 		lines = append(lines, "Ranks are not compared, because the fields differ in size.")
 	}
@@ -64,6 +63,9 @@ func (c *Contrast) changed(p *contrast.Player) string {
 			continue
 		}
 		places, scale, unit := 4, 1.0, "adjusted points"
+		if e.Unchanged {
+			unit = "adjusted points of spill-over"
+		}
 		switch e.Quantity {
 		case analysis.Differ:
 			places, scale, unit = 2, 100, "percentage points of differing"
@@ -79,7 +81,7 @@ func (c *Contrast) changed(p *contrast.Player) string {
 	case slices.Contains(c.Replaced, p.Name):
 		who = "The exchange changes " + printable(p.Name)
 	default:
-		who = "Spill-over on " + printable(p.Name)
+		who = "It changes " + printable(p.Name)
 	}
 	return who + ": " + strings.Join(parts, ", ") + "."
 }

@@ -24,6 +24,7 @@ func newApp(p *process) *cli.App {
 			analyzeCommand(p),
 			calibrateCommand(p),
 			compareCommand(p),
+			whatifCommand(p),
 			strategiesCommand(p),
 			pluginsCommand(p),
 			matchCommand(p),

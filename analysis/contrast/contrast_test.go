@@ -1,0 +1,271 @@
+package contrast_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/contrast"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// world is a field whose players say even with known chances.
+type world struct {
+	plan results.Plan
+	even []float64
+}
+
+func newWorld(seed uint64, names []string, even ...float64) *world {
+	w := &world{even: even, plan: results.Plan{
+		Schema: results.PlanSchema, Runs: 1000, Legs: 5, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
+	}}
+	for _, n := range names {
+		w.plan.Field = append(w.plan.Field, results.Entrant{Name: n, Kind: "lua", Source: n + ".lua", Fingerprint: n})
+	}
+	return w
+}
+
+// changed is the world with another player in the place of one.
+func (w *world) changed(i int, even float64) *world {
+	v := *w
+	v.even = slices.Clone(w.even)
+	v.plan.Field = slices.Clone(w.plan.Field)
+	v.even[i] = even
+	v.plan.Field[i].Fingerprint += " new"
+	return &v
+}
+
+// league plays one league. Every player's coins are its own, so that exchanging
+// one shifts nobody else's.
+func (w *world) league(t *testing.T, index int) *results.League {
+	t.Helper()
+	n := len(w.even)
+	sched, err := game.NewSchedule(n, w.plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rand.New(rand.NewPCG(w.plan.Seed, uint64(index)))
+	coins := make([]*rand.Rand, n)
+	for f := range coins {
+		coins[f] = rand.New(rand.NewPCG(w.plan.Seed, uint64(1_000_000+1000*index+f)))
+	}
+	l := &results.League{Index: index, Seats: game.Seats(w.plan.Seed, index, n)}
+	for _, p := range sched.Matches() {
+		side := func(seat int) game.Side {
+			f := l.Seats[seat]
+			if coins[f].Float64() < w.even[f] {
+				return game.Side{Choice: game.Even}
+			}
+			return game.Side{Choice: game.Odd}
+		}
+		l.Matches = append(l.Matches, results.Match{A: side(p.A), B: side(p.B), Number: int32(1 + draw.IntN(10))})
+	}
+	return l
+}
+
+func compare(t *testing.T, before, after *world, n, m int) contrast.Result {
+	t.Helper()
+	c, err := contrast.New(before.plan, after.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Paired() {
+		for i := range min(n, m) {
+			if err := c.AddPair(before.league(t, i), after.league(t, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c.Result(0.95)
+	}
+	for i := range n {
+		if err := c.AddBefore(before.league(t, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range m {
+		if err := c.AddAfter(after.league(t, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Result(0.95)
+}
+
+func effect(t *testing.T, r contrast.Result, name string, q analysis.Quantity, unchanged bool) contrast.Effect {
+	t.Helper()
+	for _, p := range r.Players {
+		for _, e := range p.Effects {
+			if p.Name == name && e.Quantity == q && e.Unchanged == unchanged {
+				return e
+			}
+		}
+	}
+	t.Fatalf("no effect on %s of %s", q, name)
+	return contrast.Effect{}
+}
+
+var names = []string{"a", "b", "c", "d"}
+
+func TestExchangeOfOne(t *testing.T) {
+	t.Parallel()
+	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
+	after := before.changed(0, 1)
+	r := compare(t, before, after, 300, 300)
+	if !r.Paired || !r.Shared || r.Leagues != [2]int{300, 300} {
+		t.Errorf("paired %v, shared %v, leagues %v", r.Paired, r.Shared, r.Leagues)
+	}
+	for i, p := range r.Players {
+		if p.CodeChanged != (i == 0) {
+			t.Errorf("code of %s changed: %v", p.Name, p.CodeChanged)
+		}
+	}
+	// P(differ) of a against b, c, d was 1/2 each and becomes 1/2, 1 and 0.8.
+	e := effect(t, r, "a", analysis.Differ, false)
+	if want := 0.8/3; e.Verdict != analysis.Different || e.Difference.Low > want || e.Difference.High < want {
+		t.Errorf("differ of a: %+v, want %.4f inside", e, want)
+	}
+	if e := effect(t, r, "a", analysis.Adjusted, false); math.Abs(2*e.Difference.Estimate-effect(t, r, "a", analysis.Differ, false).Difference.Estimate) > 1e-12 {
+		t.Errorf("with a fair draw adjusted points move by half of the differ rate: %+v", e)
+	}
+	if e := effect(t, r, "b", analysis.Adjusted, false); e.Verdict != analysis.Undecided {
+		t.Errorf("b says even half of the time, so nothing changes: %+v", e)
+	}
+	if e := effect(t, r, "c", analysis.Adjusted, false); e.Verdict != analysis.Different {
+		t.Errorf("c meets somebody else: %+v", e)
+	}
+	for _, name := range []string{"b", "c", "d"} { // none of them learns
+		if e := effect(t, r, name, analysis.Adjusted, true); e.Verdict != analysis.Equal || e.Difference.Estimate != 0 {
+			t.Errorf("spill-over on %s: %+v", name, e)
+		}
+	}
+	if e := effect(t, r, "a", analysis.Adjusted, true); e.Difference.Defined() || e.Verdict == analysis.Different || e.Corrected != 1 {
+		t.Errorf("the exchanged one has no spill-over: %+v", e)
+	}
+	if r.Family != 15 {
+		t.Errorf("family of %d, want 4 players times 4 measures but one", r.Family)
+	}
+}
+
+// A player who says the same, exchanged for its like, changes nothing at all.
+func TestNoExchange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, names, 0.5, 0.5, 0, 0.2)
+	r := compare(t, w, w, 50, 50)
+	for _, p := range r.Players {
+		for _, e := range p.Effects {
+			if e.Verdict != analysis.Equal || e.P != 1 || e.Difference.Estimate != 0 {
+				t.Errorf("%s: %+v", p.Name, e)
+			}
+		}
+	}
+	if len(r.Plan) != 0 {
+		t.Errorf("changes %v", r.Plan)
+	}
+}
+
+// Common random numbers make the interval of the same change much narrower than
+// independent runs do.
+func TestPairingGains(t *testing.T) {
+	t.Parallel()
+	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
+	paired := compare(t, before, before.changed(0, 0.55), 300, 300)
+	other := newWorld(2, names, 0.5, 0.5, 0, 0.2).changed(0, 0.55)
+	independent := compare(t, before, other, 300, 300)
+	if independent.Paired {
+		t.Fatal("runs with two seeds are no pairs")
+	}
+	p, i := effect(t, paired, "d", analysis.Adjusted, false), effect(t, independent, "d", analysis.Adjusted, false)
+	if p.Difference.Width() > i.Difference.Width()/2 {
+		t.Errorf("paired width %v, independent %v", p.Difference.Width(), i.Difference.Width())
+	}
+}
+
+// Two runs of one plan with different seeds differ by chance alone: the family of
+// all effects is called changed in at most 5 % of comparisons.
+func TestFalseAlarms(t *testing.T) {
+	t.Parallel()
+	const repetitions = 300
+	alarms := 0
+	for k := range uint64(repetitions) {
+		r := compare(t, newWorld(2*k+1, names, 0.5, 0.5, 0.1, 0.7), newWorld(2*k+2, names, 0.5, 0.5, 0.1, 0.7), 25, 40)
+		for _, p := range r.Players {
+			if slices.ContainsFunc(p.Effects, func(e contrast.Effect) bool { return e.Verdict == analysis.Different }) {
+				alarms++
+				break
+			}
+		}
+	}
+	// 15 are to be expected at most; 29 have a chance of one in a thousand.
+	if alarms > 28 {
+		t.Errorf("%d of %d comparisons of equals raise an alarm", alarms, repetitions)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	before := newWorld(1, names, 0.5, 0.5, 0, 0.2)
+	after := newWorld(2, []string{"a", "c", "e", "f", "g"}, 0.5, 0.5, 0.5, 0.5, 0.5)
+	after.plan.Legs, after.plan.Draw, after.plan.Transport, after.plan.Runs = 7, "weights:1=2,2=1", "http", 9
+	after.plan.Field[0].Fingerprint = "newer"
+	r := compare(t, before, after, 3, 3)
+	var what []string
+	for _, c := range r.Plan {
+		what = append(what, c.What+c.Player)
+	}
+	if want := []string{"seed", "legs", "draw", "transport", "runs", "field", "codea"}; !slices.Equal(what, want) {
+		t.Errorf("changes %q, want %q", what, want)
+	}
+	if !slices.Equal(r.Gone, []string{"b", "d"}) || !slices.Equal(r.New, []string{"e", "f", "g"}) || len(r.Players) != 2 {
+		t.Errorf("gone %q, new %q, %d players", r.Gone, r.New, len(r.Players))
+	}
+	if !r.Excluded || len(r.Players[0].Effects) != 2 {
+		t.Errorf("ranks among 4 and among 5 are compared: %+v", r.Players[0])
+	}
+	other := newWorld(2, names, 0, 0, 0, 0).plan
+	other.Field[0], other.Field[1] = other.Field[1], other.Field[0]
+	if got := contrast.Changes(newWorld(2, names, 0, 0, 0, 0).plan, other); len(got) != 1 || got[0].After != "another order" {
+		t.Errorf("another order of the field: %v", got)
+	}
+}
+
+func TestFewLeaguesShowNothing(t *testing.T) {
+	t.Parallel()
+	before := newWorld(1, names, 0, 0.5, 0, 0)
+	for _, after := range []*world{before.changed(0, 1), newWorld(2, names, 1, 0.5, 0, 0)} {
+		for n := range 3 {
+			r := compare(t, before, after, n, n)
+			for _, p := range r.Players {
+				for _, e := range p.Effects {
+					if e.Verdict == analysis.Different {
+						t.Errorf("after %d leagues %s has changed: %+v", n, p.Name, e)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestWrongLeagues(t *testing.T) {
+	t.Parallel()
+	w, v := newWorld(1, names, 0, 0, 0, 0), newWorld(2, names, 0, 0, 0, 0)
+	paired, err := contrast.New(w.plan, w.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	independent, err := contrast.New(w.plan, v.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"two indices":          paired.AddPair(w.league(t, 1), w.league(t, 2)),
+		"half a pair":          paired.AddBefore(w.league(t, 0)),
+		"pairs of two seeds":   independent.AddPair(w.league(t, 0), v.league(t, 0)),
+		"a league of no seats": independent.AddAfter(&results.League{}),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

@@ -96,6 +96,20 @@ func (j *Judge) column(r Ref) int {
 	return 2 * (len(j.columns) - 1)
 }
 
+// Estimated reports whether any assertion is about estimates. Their intervals are
+// those for a number of leagues that does not depend on what the leagues show.
+func (j *Judge) Estimated() bool { return j.estimatedOnes() > 0 }
+
+func (j *Judge) estimatedOnes() int {
+	n := 0
+	for _, a := range j.assertions {
+		if d := a.difference(); !d.terms[0].ref.Measure.Counted {
+			n++
+		}
+	}
+	return n
+}
+
 // Append looks at one league.
 func (j *Judge) Append(l *results.League) error {
 	if len(j.columns) == 0 {
@@ -118,13 +132,7 @@ func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level
 	if len(j.assertions) == 0 {
 		return nil
 	}
-	estimated := 0
-	for _, a := range j.assertions {
-		if d := a.difference(); !d.terms[0].ref.Measure.Counted {
-			estimated++
-		}
-	}
-	each := 1 - (1-level)/float64(max(1, estimated))
+	each := 1 - (1-level)/float64(max(1, j.estimatedOnes()))
 	e := estimates(each)
 	list := make([]Outcome, len(j.assertions))
 	for i, a := range j.assertions {

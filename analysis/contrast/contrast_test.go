@@ -123,7 +123,7 @@ func TestExchangeOfOne(t *testing.T) {
 	}
 	// P(differ) of a against b, c, d was 1/2 each and becomes 1/2, 1 and 0.8.
 	e := effect(t, r, "a", analysis.Differ, false)
-	if want := 0.8/3; e.Verdict != analysis.Different || e.Difference.Low > want || e.Difference.High < want {
+	if want := 0.8 / 3; e.Verdict != analysis.Different || e.Difference.Low > want || e.Difference.High < want {
 		t.Errorf("differ of a: %+v, want %.4f inside", e, want)
 	}
 	if e := effect(t, r, "a", analysis.Adjusted, false); math.Abs(2*e.Difference.Estimate-effect(t, r, "a", analysis.Differ, false).Difference.Estimate) > 1e-12 {

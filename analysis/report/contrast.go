@@ -29,8 +29,9 @@ type Contrast struct {
 
 // Source is one of the runs.
 type Source struct {
-	Dir    string
-	Digest string // of all its leagues
+	Dir     string
+	Digest  string // of all its leagues
+	Stopped bool   // by a rule that looks at the results
 }
 
 // ContrastDocument is a comparison of two runs for other programs.
@@ -54,6 +55,7 @@ type ContrastSource struct {
 	Dir     string `json:"dir"`
 	Digest  string `json:"digest"`
 	Leagues int    `json:"leagues"` // that were compared
+	Stopped bool   `json:"stopped"` // by a rule that looks at the results; then the intervals are too short
 }
 
 // ContrastChange is a difference between the plans.
@@ -87,8 +89,8 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 	r := &c.Result
 	d := ContrastDocument{
 		Schema: ContrastSchema, Level: r.Level, Paired: r.Paired, Shared: r.Shared,
-		Before:  ContrastSource{c.Before.Dir, c.Before.Digest, r.Leagues[0]},
-		After:   ContrastSource{c.After.Dir, c.After.Digest, r.Leagues[1]},
+		Before:  ContrastSource{c.Before.Dir, c.Before.Digest, r.Leagues[0], c.Before.Stopped},
+		After:   ContrastSource{c.After.Dir, c.After.Digest, r.Leagues[1], c.After.Stopped},
 		Changes: []ContrastChange{}, Players: []ContrastPlayer{},
 		Gone: append([]string{}, r.Gone...), New: append([]string{}, r.New...), Assertions: newAssertions(c.Assertions),
 	}

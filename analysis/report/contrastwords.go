@@ -46,6 +46,11 @@ func (c *Contrast) verdictLines() []string {
 	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Unchanged }); spill {
 		lines = append(lines, "spill-over: the change in adjusted points from matches among those whose code is the same.")
 	}
+	for _, s := range []Source{c.Before, c.After} {
+		if s.Stopped {
+			lines = append(lines, fmt.Sprintf("%s was ended by what it showed; intervals and p are made for a number of leagues fixed beforehand, and promise too much.", printable(s.Dir)))
+		}
+	}
 	if r.Excluded {
 		lines = append(lines, "Ranks are not compared, because the fields differ in size.")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -54,7 +55,7 @@ func analyze(p *process, c *cli.Context) error {
 	if e.format, err = oneOf(c, flagFormat, "table", "json", "csv"); err != nil {
 		return err
 	}
-	run, err := readRun(c, p, args[0])
+	run, err := readRun(c, p, args[0], nil)
 	if err != nil {
 		return err
 	}
@@ -88,9 +89,10 @@ func (e *experimentRun) show(run report.Run) error {
 	return report.WriteTable(e.p.stdout, run, width)
 }
 
-// readRun reads the folder of a run and analyses it as the flags say. It takes
-// no lock and writes nothing.
-func readRun(c *cli.Context, p *process, dir string) (*report.Run, error) {
+// readRun reads the folder of a run, analyses it as the flags say, and hands its
+// leagues to what newSink makes as well, unless that is nil. It takes no lock and
+// writes nothing.
+func readRun(c *cli.Context, p *process, dir string, newSink func(results.Plan) (experiments.Sink, error)) (*report.Run, error) {
 	l, err := level(c)
 	if err != nil {
 		return nil, err
@@ -109,15 +111,20 @@ func readRun(c *cli.Context, p *process, dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	sinks := experiments.Tee(study, judging)
+	if newSink != nil {
+		also, err := newSink(plan)
+		if err != nil {
+			return nil, err
+		}
+		sinks = experiments.Tee(sinks, also)
+	}
 	hasher := results.NewHasher()
 	err = eachLeague(c.Context, reader, func(l *results.League) error {
 		if err := hasher.Add(l); err != nil {
 			return err
 		}
-		if err := study.Append(l); err != nil {
-			return err
-		}
-		return judging.Append(l)
+		return sinks.Append(l)
 	})
 	if err == nil && study.acc.Leagues() == 0 {
 		err = errNoLeague

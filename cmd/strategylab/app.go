@@ -23,6 +23,7 @@ func newApp(p *process) *cli.App {
 			experimentCommand(p),
 			analyzeCommand(p),
 			calibrateCommand(p),
+			reportCommand(p),
 			compareCommand(p),
 			whatifCommand(p),
 			strategiesCommand(p),

@@ -45,6 +45,10 @@ func newJudge(c *cli.Context, plan results.Plan) (*assert.Judge, error) {
 	if errors.As(err, &mistake) {
 		return nil, usagef("--%s: %w", flagAssert, err)
 	}
+	if err == nil && plan.Stop != nil && j.Estimated() {
+		return nil, withHint(fmt.Errorf("--%s: this run ends by what it shows, and then the intervals that estimates are judged by do not hold", flagAssert),
+			"judge counts only, or play a run of a fixed number of leagues")
+	}
 	return j, err
 }
 

@@ -47,19 +47,29 @@ func compare(p *process, c *cli.Context) error {
 		}
 		defer readers[i].Close()
 	}
-	both, err := contrast.New(readers[0].Plan(), readers[1].Plan())
+	out, err := contrastOf(c.Context, readers, args, l)
 	if err != nil {
 		return err
-	}
-	digests, err := contrastRuns(c.Context, both, readers, args)
-	if err != nil {
-		return err
-	}
-	out := report.Contrast{
-		Before: report.Source{Dir: args[0], Digest: digests[0]}, After: report.Source{Dir: args[1], Digest: digests[1]},
-		Result: both.Result(l),
 	}
 	return showContrast(p, format, out)
+}
+
+// contrastOf compares two runs, of which dirs are the folders as the user calls
+// them.
+func contrastOf(ctx context.Context, readers [2]*results.Reader, dirs []string, level float64) (report.Contrast, error) {
+	var plans [2]results.Plan
+	for i, r := range readers {
+		plans[i] = r.Plan()
+	}
+	both, err := contrast.New(plans[0], plans[1])
+	if err != nil {
+		return report.Contrast{}, err
+	}
+	digests, err := contrastRuns(ctx, both, readers, dirs)
+	source := func(i int) report.Source {
+		return report.Source{Dir: dirs[i], Digest: digests[i], Stopped: plans[i].Stop != nil}
+	}
+	return report.Contrast{Before: source(0), After: source(1), Result: both.Result(level)}, err
 }
 
 func showContrast(p *process, format string, out report.Contrast) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/analysis/contrast"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -195,6 +194,7 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	}
 	defer reader.Close()
 	plan := reader.Plan()
+	plan.Stop = nil // as many leagues as there are, wherever the exchange would have ended the run
 	plan.Runs = 0
 	err = eachLeague(ctx, reader, func(*results.League) error { plan.Runs++; return nil })
 	if err == nil && plan.Runs == 0 {
@@ -259,7 +259,7 @@ func (w *whatIf) exchanged(plan *results.Plan, cat *catalog.Catalog) ([]strategi
 // playOut plays the leagues into their folder, closes it, and compares.
 func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	w.p.forBatch()
-	run, err := w.playOpen(ctx, dir, factories)
+	run, err := w.playOpen(ctx, dir, factories, nil)
 	interrupted := stopped(ctx, err)
 	if interrupted {
 		err = nil
@@ -296,20 +296,13 @@ func (w *whatIf) printEffect(run *report.Run, out string) error {
 		}
 		defer readers[i].Close()
 	}
-	both, err := contrast.New(readers[0].Plan(), readers[1].Plan())
-	if err != nil {
-		return err
-	}
 	// The new leagues are complete, so this is soon done, even where the user
 	// has asked to stop.
-	digests, err := contrastRuns(context.WithoutCancel(w.c.Context), both, readers, dirs)
+	effect, err := contrastOf(context.WithoutCancel(w.c.Context), readers, dirs, w.level)
 	if err != nil {
 		return err
 	}
-	effect := report.Contrast{
-		Before: report.Source{Dir: w.base, Digest: digests[0]}, After: report.Source{Dir: out, Digest: digests[1]},
-		Result: both.Result(w.level), Assertions: run.Assertions,
-	}
+	effect.Assertions = run.Assertions
 	for _, x := range w.exchanges {
 		effect.Replaced = append(effect.Replaced, x.player)
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -113,5 +114,21 @@ func TestResampledCases(t *testing.T) {
 				t.Errorf("%s: number %d of %v, want %v", tt.name, k, got, tt.want)
 			}
 		}
+	}
+}
+
+// BenchmarkResampled gives the cost of one interval of ranks among 18 players.
+func BenchmarkResampled(b *testing.B) {
+	for _, leagues := range []int64{200, 1000, 20_000} {
+		b.Run(fmt.Sprintf("leagues=%d", leagues), func(b *testing.B) {
+			var v valueCounts
+			for r := range 35 {
+				v.values = append(v.values, float64(r+2)/2)
+				v.counts = append(v.counts, max(1, leagues/35))
+			}
+			for b.Loop() {
+				newIntervals(DefaultLevel).resampled(v, span{1, 18}, rand.NewPCG(1, 2))
+			}
+		})
 	}
 }

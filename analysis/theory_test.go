@@ -172,3 +172,92 @@ func TestTitlesAndRanks(t *testing.T) {
 		}
 	}
 }
+
+// TestRankShares: a player's ranks add up to its leagues, their mean is its mean
+// rank, and being strictly first is rank 1 without company.
+func TestRankShares(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", 2, bot{even: 0.5}, bot{even: 0.9}, bot{even: 0.2}, bot{even: 0.2}, bot{even: 0.7, fault: 0.1, kind: game.FaultError})
+	acc := analyse(t, w.plan, w.leagues(3, 300))
+	for i, p := range acc.Estimates(0.95).Players {
+		var leagues int64
+		var mean, last float64
+		for _, r := range p.Ranks {
+			leagues += r.Leagues
+			mean += r.Rank * float64(r.Leagues) / 300
+			if r.Leagues == 0 || r.Rank <= last || r.Share.Estimate != float64(r.Leagues)/300 || r.Share.Low >= r.Share.High {
+				t.Errorf("player %d: %+v after rank %v", i, r, last)
+			}
+			last = r.Rank
+		}
+		if leagues != 300 || math.Abs(mean-p.Rank.Estimate) > 1e-12 || last > 5 {
+			t.Errorf("player %d: %d leagues, mean %v, ranks %+v", i, leagues, mean, p.Ranks)
+		}
+		if p.Ranks[0].Rank == 1 && p.Ranks[0].Share != p.First {
+			t.Errorf("player %d: strictly first %v, rank 1 %v", i, p.First, p.Ranks[0].Share)
+		}
+		if p.First.Estimate > p.ChampionShare.Estimate {
+			t.Errorf("player %d is first in %v of leagues, but has a share of %v", i, p.First, p.ChampionShare)
+		}
+	}
+}
+
+// TestWinner: where nobody can be selected there is no correction; a clear winner
+// keeps its estimate, and one of many equal players loses by it.
+func TestWinner(t *testing.T) {
+	t.Parallel()
+	coin, even, odd := bot{even: 0.5}, bot{even: 1}, bot{even: 0}
+	for _, tt := range []struct {
+		name    string
+		w       *world
+		leagues int
+		want    bool
+	}{
+		{"no league", newWorld(t, "", 2, coin, coin, coin), 0, false},
+		{"few leagues", newWorld(t, "", 2, coin, coin, coin), 29, false},
+		{"leagues enough", newWorld(t, "", 2, coin, coin, coin), 30, true},
+		{"two and a fair draw", newWorld(t, "", 2, coin, even), 100, false},
+		{"two and a biased draw", newWorld(t, "weights:1=1,2=2", 2, coin, even), 100, true},
+		{"two and a fault", newWorld(t, "", 2, coin, bot{even: 0.5, fault: 0.1, kind: game.FaultError}), 100, true},
+		{"nothing varies", newWorld(t, "", 2, even, even, odd), 100, false},
+	} {
+		e := analyse(t, tt.w.plan, tt.w.leagues(2, tt.leagues)).Estimates(0.95)
+		if (e.Winner != nil) != tt.want {
+			t.Errorf("%s: winner %+v", tt.name, e.Winner)
+		}
+		if w := e.Winner; w != nil && (w.Field != e.Order[0] || !(w.Adjusted.Low <= w.Adjusted.Estimate && w.Adjusted.Estimate <= w.Adjusted.High)) {
+			t.Errorf("%s: %+v, order %v", tt.name, w, e.Order)
+		}
+	}
+
+	// Far ahead: the t interval, but for the tenth of the error that the hybrid pays.
+	w := newWorld(t, "", 10, odd, bot{even: 0.9}, bot{even: 0.9}, bot{even: 0.9})
+	e := analyse(t, w.plan, w.leagues(1, 400)).Estimates(0.95)
+	naive := e.Players[0].Adjusted
+	if e.Winner.Field != 0 || math.Abs(e.Winner.Adjusted.Estimate-naive.Estimate) > 1e-6 ||
+		math.Abs(e.Winner.Adjusted.Width()/naive.Width()-1) > 0.02 {
+		t.Errorf("a clear winner has %v, corrected %v", naive, e.Winner)
+	}
+
+	// Twelve equal players, 60 experiments: the best looks better than it is, and
+	// the correction is right in the middle: half of the estimates lie above the
+	// truth, within three standard errors.
+	coins := make([]bot, 12)
+	for i := range coins {
+		coins[i] = coin
+	}
+	w = newWorld(t, "", 2, coins...)
+	naiveAbove, correctedAbove := 0, 0
+	for rep := range uint64(60) {
+		e := analyse(t, w.plan, w.leagues(rep, 100)).Estimates(0.95)
+		if e.Players[e.Winner.Field].Adjusted.Estimate > 1.25 {
+			naiveAbove++
+		}
+		if e.Winner.Adjusted.Estimate > 1.25 {
+			correctedAbove++
+		}
+	}
+	if naiveAbove < 57 || correctedAbove < 18 || correctedAbove > 42 {
+		t.Errorf("of 60 winners' estimates %d lie above the truth, corrected %d", naiveAbove, correctedAbove)
+	}
+}

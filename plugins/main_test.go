@@ -58,5 +58,3 @@ func open(tb testing.TB, c plugins.Config) []strategies.Factory {
 	})
 	return all
 }
-
-func misbehave([]string) {}

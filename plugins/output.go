@@ -30,6 +30,7 @@ type output struct {
 	lines   int
 	dropped int
 	last    []string
+	verdict string // the line by which Go says why a program dies
 }
 
 // read takes everything that comes from r, until it ends.
@@ -63,6 +64,9 @@ func (o *output) line(text string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.verdict == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
+		o.verdict = text
+	}
 	if o.last = append(o.last, text); len(o.last) > lastWords {
 		o.last = o.last[1:]
 	}
@@ -96,12 +100,8 @@ func (o *output) end() {
 func (o *output) words() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, l := range o.last {
-		for _, sign := range []string{"panic:", "fatal error:", "Error", "error:"} {
-			if strings.Contains(l, sign) {
-				return l
-			}
-		}
+	if o.verdict != "" {
+		return o.verdict
 	}
 	if n := len(o.last); n > 0 {
 		return o.last[n-1]

@@ -85,7 +85,7 @@ func start(ctx context.Context, config *Config) (*process, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("start plugin %s: %w", config.Name, context.Cause(ctx))
 		}
-		return nil, p.explain(err)
+		return nil, p.explain(err, bounded.Err() != nil)
 	}
 	return p, nil
 }
@@ -216,7 +216,7 @@ func (p *process) stop() {
 var errStopped = fmt.Errorf("%w: it was stopped", strategies.ErrCrashed)
 
 // explain says why a start has failed, in words for whoever keeps the plugin.
-func (p *process) explain(err error) error {
+func (p *process) explain(err error, late bool) error {
 	hello, state := "", ""
 	if p.child != nil {
 		hello, state = p.child.said()
@@ -232,7 +232,7 @@ func (p *process) explain(err error) error {
 	case len(parts) < 4 && hello != "":
 		err = fmt.Errorf("its first line of output is %q, want 1|%d|unix|PATH|grpc|CERTIFICATE; is it a plugin?",
 			strategies.OneLine(hello, 60), Version)
-	case len(parts) < 4 && state == "":
+	case len(parts) < 4 && late:
 		err = fmt.Errorf("it did not say within %v where it listens", p.config.StartTimeout)
 	case len(parts) < 4:
 		err = fmt.Errorf("it ended (%s) before it said where it listens", state)

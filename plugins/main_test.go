@@ -11,12 +11,16 @@ import (
 )
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
-// built-in strategies, "misbehave HOW" does what no plugin should.
+// built-in strategies, "misbehave HOW MARK" does what no plugin should; "host
+// MARK" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case "plugin":
 			plugins.Serve(named(os.Args[2:])...)
+			return
+		case "host":
+			host(os.Args[2])
 			return
 		case "misbehave":
 			misbehave(os.Args[2:])

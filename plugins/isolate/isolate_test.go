@@ -2,7 +2,6 @@ package isolate_test
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,18 +17,18 @@ import (
 // TestMain lets the test binary be the worker as well.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		isolate.Serve(catalog.Formats())
+		isolate.Serve(languages())
 		return
 	}
 	os.Exit(m.Run())
 }
 
+// languages are those of the lab, and one of the tests'.
+func languages() []catalog.Format { return append(catalog.Formats(), toy()) }
+
 func formats(o isolate.Options) []catalog.Format {
 	o.Worker = []string{os.Args[0], "worker"}
-	if o.Log == nil {
-		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	}
-	return isolate.Formats(catalog.Formats(), o)
+	return isolate.Formats(languages(), o)
 }
 
 // load loads the example scripts.

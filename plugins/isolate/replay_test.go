@@ -1,0 +1,113 @@
+package isolate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// script loads a toy.
+func script(tb testing.TB, f catalog.Format, how string) strategies.Factory {
+	tb.Helper()
+	made, err := f.Load("toy", "toys/toy.toy", []byte(how), budget.Limits{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := made.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return made
+}
+
+// notes gathers what is noted of a run.
+type notes struct{ text strings.Builder }
+
+func (n *notes) Append(l *results.League) error {
+	for _, x := range l.Notes {
+		n.text.WriteString(x.Text + "\n")
+	}
+	return nil
+}
+
+func digest(t *testing.T, f strategies.Factory, to experiments.Sink) string {
+	t.Helper()
+	field := []strategies.Factory{f, f, f, f}
+	p := plan(24, 4, field)
+	a, err := arena.New(p, field, arena.Options{Block: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := experiments.Run(t.Context(), p, a, to, experiments.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Digest
+}
+
+// TestOnlyTheCulpritForfeits kills the worker over and over. Every seat that
+// had no part in it plays on as if nothing had been.
+func TestOnlyTheCulpritForfeits(t *testing.T) {
+	t.Parallel()
+	o := isolate.Options{Restarts: 1000}
+	outside := formats(o)
+	apart := outside[len(outside)-1]
+	want := digest(t, script(t, toy(), "crash"), nobody{})
+	if harmless := digest(t, script(t, toy(), "play"), nobody{}); harmless == want {
+		t.Fatal("no seat crashes")
+	} else if got := digest(t, script(t, apart, "play"), nobody{}); got != harmless {
+		t.Errorf("digest %s isolated, %s in process", got, harmless)
+	}
+	for how, says := range map[string]string{"die": "exit status 9", "eat": "out of memory"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			var n notes
+			if got := digest(t, script(t, apart, how), &n); got != want {
+				t.Errorf("digest %s of seats that killed their worker, %s of those that said they did", got, want)
+			}
+			if !strings.Contains(n.text.String(), says) {
+				t.Errorf("no note says %q:\n%s", says, n.text.String())
+			}
+		})
+	}
+	for _, how := range []string{"die at start", "die observing"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			var n notes
+			digest(t, script(t, apart, how), &n)
+			if text := n.text.String(); !strings.Contains(text, "exit status 9") || strings.Contains(text, "put aside") {
+				t.Errorf("notes:\n%s", text)
+			}
+		})
+	}
+	t.Run("put aside", func(t *testing.T) {
+		t.Parallel()
+		few := formats(isolate.Options{Restarts: 2})
+		var n notes
+		digest(t, script(t, few[len(few)-1], "die"), &n)
+		if !strings.Contains(n.text.String(), "put aside for the rest of the run") {
+			t.Errorf("notes:\n%s", n.text.String())
+		}
+	})
+}
+
+func TestLoadErrorsComeThrough(t *testing.T) {
+	t.Parallel()
+	outside := formats(isolate.Options{})
+	apart := outside[len(outside)-1]
+	_, here := toy().Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
+	_, there := apart.Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
+	var typed *strategies.Error
+	if !errors.As(there, &typed) || there.Error() != here.Error() {
+		t.Errorf("isolated %v, in process %v", there, here)
+	}
+}

@@ -1,0 +1,79 @@
+package plugins_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// host is what the test binary does as "host MARK": it says that it begins,
+// and plays experiments with two plugins until it is killed.
+func host(mark string) {
+	fmt.Fprintln(os.Stderr, "begins")
+	for {
+		var all []strategies.Factory
+		for range 2 {
+			c := plugins.Config{Command: []string{os.Args[0], "misbehave", "nothing", mark}}
+			opened, err := plugins.Open(context.Background(), c)
+			if err != nil {
+				panic(err)
+			}
+			all = append(all, opened...)
+		}
+		p := plan(50, 4, all)
+		a, err := arena.New(p, all, arena.Options{})
+		if err != nil {
+			panic(err)
+		}
+		if _, err := experiments.Run(context.Background(), p, a, nobody{}, experiments.Options{}); err != nil {
+			panic(err)
+		}
+		for _, f := range all {
+			_ = f.Close()
+		}
+	}
+}
+
+// TestKilledHost kills hosts at random moments and looks for what they leave
+// behind. STRATEGYLAB_KILLS says how many; 100 are meant for a quiet machine.
+func TestKilledHost(t *testing.T) {
+	t.Parallel()
+	kills := 6
+	if n, err := strconv.Atoi(os.Getenv("STRATEGYLAB_KILLS")); err == nil {
+		kills = n
+	}
+	mark := t.TempDir()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var moments []time.Duration
+	for range kills {
+		moments = append(moments, time.Duration(rnd.Int64N(int64(300*time.Millisecond))))
+	}
+	for _, after := range moments {
+		cmd := exec.Command(os.Args[0], "host", mark)
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || line != "begins\n" {
+			t.Errorf("the host says %q, %v", line, err)
+		}
+		<-time.After(after)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	wantNobody(t, mark)
+}

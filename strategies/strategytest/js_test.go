@@ -7,13 +7,12 @@ import (
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/jsscript"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
 func js(source string) strategytest.Maker {
 	return func(l budget.Limits) (strategies.Factory, error) {
-		return jsscript.Compile("subject", "scripts/subject.js", []byte(source), jsscript.Options{Limits: l})
+		return compile("scripts/subject.js", source, l)
 	}
 }
 

@@ -7,13 +7,12 @@ import (
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/luascript"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
 func lua(source string) strategytest.Maker {
 	return func(l budget.Limits) (strategies.Factory, error) {
-		return luascript.Compile("subject", "scripts/subject.lua", []byte(source), luascript.Options{Limits: l})
+		return compile("scripts/subject.lua", source, l)
 	}
 }
 

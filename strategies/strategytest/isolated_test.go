@@ -1,0 +1,55 @@
+package strategytest_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+var isolated = flag.Bool("isolated", false, "run the scripts of the runtimes' tests in worker processes")
+
+// TestMain lets the test binary be the worker of isolated scripts as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		isolate.Serve(catalog.Formats())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// compile loads a script, in process or isolated, by the file's extension.
+func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
+	formats := catalog.Formats()
+	if *isolated {
+		formats = isolate.Formats(formats, isolate.Options{Worker: []string{os.Args[0], "worker"}})
+	}
+	for _, f := range formats {
+		if f.Ext == filepath.Ext(path) {
+			return f.Load("subject", path, []byte(source), l)
+		}
+	}
+	panic("no language for " + path)
+}
+
+// TestIsolatedRuntimes holds scripts in processes of their own to everything
+// that holds for scripts in this one, in a process of its own, since it looks
+// at the size of the heap.
+func TestIsolatedRuntimes(t *testing.T) {
+	if *isolated {
+		t.Skip("this is that process")
+	}
+	if testing.Short() {
+		t.Skip("it starts hundreds of processes")
+	}
+	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", "^Test(Lua|JavaScript)Runtime$").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

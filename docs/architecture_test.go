@@ -53,6 +53,7 @@ var may = map[string][]string{
 
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":  {},
+	"analysis/power":       {"analysis/sequential"},
 	"analysis":             {"host/game", "host/results", "analysis/sequential"},
 	"analysis/assert":      {"host/results", "analysis"},
 	"analysis/contrast":    {"host/results", "analysis"},
@@ -78,6 +79,7 @@ var may = map[string][]string{
 		"analysis/page",
 		"analysis/population",
 		"analysis/report",
+		"analysis/power",
 		"analysis/sequential",
 		"experiments",
 		"experiments/arena",
@@ -148,6 +150,7 @@ var clockless = []string{
 	"analysis/plots",
 	"analysis/population",
 	"analysis/report",
+	"analysis/power",
 	"analysis/sequential",
 	"experiments",
 	"experiments/arena",

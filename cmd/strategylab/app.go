@@ -22,6 +22,7 @@ func newApp(p *process) *cli.App {
 		Commands: []*cli.Command{
 			experimentCommand(p),
 			analyzeCommand(p),
+			powerCommand(p),
 			calibrateCommand(p),
 			reportCommand(p),
 			compareCommand(p),

@@ -1,0 +1,149 @@
+package sequential
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestCorridor compares with what is known in closed form: the gambler's ruin, the
+// three chances adding up, and a barrier so far off that only one is left (inverse
+// Gaussian distribution).
+func TestCorridor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []corridor{{1, 2, 0.3}, {3, 1, -0.7}, {11.5, 11.5, 0.128}, {11.5, 11.5, -3}, {2, 30, 1.5}, {5, 4, 1e-9}} {
+		ruin := -math.Expm1(-2*c.drift*c.down) / -math.Expm1(-2*c.drift*(c.up+c.down))
+		if got := c.leavesUp(1e6); math.Abs(got-ruin) > 1e-6 {
+			t.Errorf("%+v leaves up in the end with %v, want %v", c, got, ruin)
+		}
+		for _, time := range []float64{0.01, 1, 30, 1000} {
+			if sum := c.leavesUp(time) + c.leavesDown(time) + c.staysAbove(-c.down, time); math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%+v after %v: chances add up to %v", c, time, sum)
+			}
+		}
+	}
+	far := corridor{2, 500, 0.4}
+	phi := func(z float64) float64 { return math.Exp(logNormal(z)) }
+	root := math.Sqrt(6)
+	if got, want := far.leavesUp(6), phi((0.4*6-2)/root)+math.Exp(2*0.4*2)*phi((-2-0.4*6)/root); math.Abs(got-want) > 1e-12 {
+		t.Errorf("one barrier is reached with %v, want %v", got, want)
+	}
+	for _, z := range []float64{-60, -37, -35.99, -36.01, -5, 0, 3} {
+		// R: pnorm(z, log.p = TRUE)
+		want := map[float64]float64{-60: -1805.013560681, -37: -689.0305855769, -35.99: -652.1430002046, -36.01: -652.8635549062, -5: -15.06499839399, 0: -math.Ln2, 3: -0.001350809964748}[z]
+		if got := logNormal(z); !near(got, want, 1e-8) {
+			t.Errorf("log of the normal distribution at %v is %v, R has %v", z, got, want)
+		}
+	}
+}
+
+func ratioTest(t *testing.T, h Hypotheses, mean float64, most int, r *rand.Rand) *Ratio {
+	t.Helper()
+	q, err := NewRatio(h, 1_000_000, 0.43)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q.Decision() == Open && q.n < int64(most) {
+		q.Add(int64(math.Round(1e6 * (mean + 0.039*r.NormFloat64()))))
+	}
+	return q
+}
+
+// TestRatioErrors plays tests whose answer is known, thousands of them, and compares
+// the shares of wrong ones with what was asked for.
+func TestRatioErrors(t *testing.T) {
+	t.Parallel()
+	for _, h := range []Hypotheses{{0.008, 0.05, 0.05}, {0.01, 0.02, 0.1}} {
+		const repetitions = 3000
+		wrong := [2]int{}
+		for rep := range repetitions {
+			r := rand.New(rand.NewPCG(uint64(rep), 17))
+			if ratioTest(t, h, 0, 1e6, r).Decision() == Accepted {
+				wrong[0]++
+			}
+			if ratioTest(t, h, h.Delta, 1e6, r).Decision() == Rejected {
+				wrong[1]++
+			}
+		}
+		for k, chance := range []float64{h.Alpha, h.Beta} {
+			share, slack := float64(wrong[k])/repetitions, 3.3*math.Sqrt(chance*(1-chance)/repetitions)
+			t.Logf("%+v: error %d in %.4f", h, k, share)
+			if share > chance+slack || share < 0.7*chance-slack {
+				t.Errorf("%+v: wrong in %.4f, want about %v", h, share, chance)
+			}
+		}
+	}
+}
+
+// TestEstimateAfterStopping: the estimate is above the truth as often as below,
+// unlike the mean at the end, and the interval holds. Tests that are cut off are
+// among them.
+func TestEstimateAfterStopping(t *testing.T) {
+	t.Parallel()
+	const repetitions = 60
+	h := Hypotheses{0.01, 0.05, 0.05}
+	below, meanBelow, held, all, open := 0, 0, 0, 0, 0
+	for _, truth := range []float64{0, 0.005, 0.01, 0.015} {
+		for rep := range repetitions {
+			q := ratioTest(t, h, truth, 150, rand.New(rand.NewPCG(uint64(rep), math.Float64bits(truth))))
+			p := q.Report(0.95)
+			all++
+			if q.Decision() == Open {
+				open++
+			}
+			if p.Estimate < truth {
+				below++
+			}
+			if truth >= 0.01 && p.Mean < truth {
+				meanBelow++
+			}
+			if p.EstimateLow <= truth && truth <= p.EstimateHigh {
+				held++
+			}
+			if !(p.EstimateLow < p.Estimate && p.Estimate < p.EstimateHigh) {
+				t.Fatalf("%+v", p)
+			}
+		}
+	}
+	t.Logf("below %d of %d, held %d, mean below %d of %d, open %d", below, all, held, meanBelow, all/2, open)
+	sd := math.Sqrt(float64(all)) / 2
+	if math.Abs(float64(below)-float64(all)/2) > 3.3*sd {
+		t.Errorf("the estimate is below the truth in %d of %d", below, all)
+	}
+	if float64(held) < 0.95*float64(all)-3.3*math.Sqrt(0.05*0.95*float64(all)) {
+		t.Errorf("the interval holds in %d of %d", held, all)
+	}
+	if float64(meanBelow) > 0.45*float64(all/2) {
+		t.Errorf("the mean at the end is below the truth in %d of %d; the estimate has lost its point", meanBelow, all/2)
+	}
+	if open == 0 {
+		t.Error("no test was cut off")
+	}
+}
+
+// TestRatioOfConstantLeagues decides in reasonable time and claims no certainty.
+func TestRatioOfConstantLeagues(t *testing.T) {
+	t.Parallel()
+	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, 100, 0.43)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := q.Report(0.95); p.Decision != Open || !math.IsNaN(p.Estimate) || p.EstimateLow != -0.43 {
+		t.Errorf("without a league: %+v", p)
+	}
+	for n := 0; q.Decision() == Open; n++ {
+		if n > 200 {
+			t.Fatal("not decided after 200 leagues that all agree")
+		}
+		q.Add(10)
+	}
+	if p := q.Report(0.95); p.Decision != Accepted || p.EstimateLow >= 0.1 || math.Abs(p.Mean-0.1) > 1e-12 || p.Leagues < BurnIn {
+		t.Errorf("%+v", p)
+	}
+	for name, h := range map[string]Hypotheses{"delta 0": {0, 0.05, 0.05}, "delta NaN": {math.NaN(), 0.05, 0.05}, "alpha 0": {0.01, 0, 0.05},
+		"alpha half": {0.01, 0.5, 0.05}, "beta 1": {0.01, 0.05, 1}, "delta beyond the bound": {0.5, 0.05, 0.05}} {
+		if _, err := NewRatio(h, 100, 0.43); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}

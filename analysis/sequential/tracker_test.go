@@ -1,0 +1,338 @@
+package sequential
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// fairShape is that of a field under a fair draw.
+func fairShape(players, legs int) Shape {
+	k := float64(players)
+	return Shape{
+		Players: players, Scale: int64(2 * (players - 1) * legs),
+		Choices: Bounds{1, 1.5, 0.5 * (k - 2) / (k - 1)}, Technical: Bounds{0, 3, 3},
+	}
+}
+
+func newTracker(t *testing.T, s Shape, o Options) *Tracker {
+	t.Helper()
+	if o.Level == 0 {
+		o.Level = 0.95
+	}
+	if o.Guarantee == "" {
+		o.Guarantee = Asymptotic
+	}
+	tr, err := NewTracker(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// world plays leagues of players who say even with a chance that each settles on
+// anew in every league.
+type world struct {
+	players, legs int
+	even          func(player int, r *rand.Rand) float64
+	r             *rand.Rand
+}
+
+func (w *world) league() League {
+	even, points := make([]float64, w.players), make([]int64, w.players)
+	for i := range even {
+		even[i] = w.even(i, w.r)
+	}
+	for i := range points {
+		for j := range i {
+			for range w.legs {
+				worth := int64(2)
+				if (w.r.Float64() < even[i]) != (w.r.Float64() < even[j]) {
+					worth = 3
+				}
+				points[i] += worth
+				points[j] += worth
+			}
+		}
+	}
+	return League{Points: points}
+}
+
+// atMost is the largest count that n trials with a chance of 5 % reach with a chance
+// of more than 1 in 2,000.
+func atMost(n int) int {
+	limit, b := 0, distuv.Binomial{N: float64(n), P: 0.05}
+	for b.CDF(float64(limit)) < 1-5e-4 {
+		limit++
+	}
+	return limit
+}
+
+// TestErrorWhileLooking looks after every league at fields of equal players, for as
+// long as patience lasts, and counts experiments in which anything was ever decided.
+// Few matches make differences that are far from normal; moods make the matches of a
+// league dependent, and rare moods make league values skewed.
+func TestErrorWhileLooking(t *testing.T) {
+	t.Parallel()
+	coin := func(int, *rand.Rand) float64 { return 0.5 }
+	mood := func(_ int, r *rand.Rand) float64 { return float64(r.IntN(2)) }
+	rare := func(_ int, r *rand.Rand) float64 { return math.Min(1, float64(r.IntN(10))) }
+	for _, tt := range []struct {
+		name          string
+		players, legs int
+		even          func(int, *rand.Rand) float64
+		guarantee     Guarantee
+		repetitions   int
+	}{
+		{"coins", 3, 1, coin, Asymptotic, 400},
+		{"coins", 6, 1, coin, Asymptotic, 100},
+		{"moods", 4, 2, mood, Asymptotic, 200},
+		{"rare moods", 4, 2, rare, Asymptotic, 200},
+		{"coins", 3, 1, coin, Finite, 100},
+		{"rare moods", 4, 2, rare, Finite, 100},
+	} {
+		wrong := 0
+		for rep := range tt.repetitions {
+			w := world{tt.players, tt.legs, tt.even, rand.New(rand.NewPCG(uint64(rep), 7))}
+			tr := newTracker(t, fairShape(tt.players, tt.legs), Options{Guarantee: tt.guarantee})
+			for range 600 {
+				if err := tr.Add(w.league()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// Decisions use the smallest p-value of all looks; what was ever decided
+			// is seen in the end, even if the order has turned.
+			if everDecided(tr) {
+				wrong++
+			}
+		}
+		t.Logf("%s, %d players, %d legs, %s: %d of %d", tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions)
+		if limit := atMost(tt.repetitions); wrong > limit {
+			t.Errorf("%s, %d players, %d legs, %s: equal players told apart in %d of %d experiments, want at most %d",
+				tt.name, tt.players, tt.legs, tt.guarantee, wrong, tt.repetitions, limit)
+		}
+		if tt.players == 3 && tt.guarantee == Asymptotic && wrong == 0 {
+			t.Error("not one false alarm: the test is blind")
+		}
+	}
+}
+
+func everDecided(t *Tracker) bool {
+	d := t.Decisions()
+	for _, row := range d.p {
+		for _, p := range row {
+			if p <= d.alpha {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestLookingAtStudentsTInstead shows what the sequences are for: Student's t, looked
+// at after every league, finds differences among equal players.
+func TestLookingAtStudentsTInstead(t *testing.T) {
+	t.Parallel()
+	wrong := 0
+	const repetitions = 200
+	for rep := range repetitions {
+		w := world{3, 1, func(int, *rand.Rand) float64 { return 0.5 }, rand.New(rand.NewPCG(uint64(rep), 7))}
+		var v values
+		for n := 1; n <= 600; n++ {
+			p := w.league().Points
+			v.add(p[0] - p[1])
+			if se := math.Sqrt(v.spread()) / float64(n); n >= BurnIn && math.Abs(v.mean()) > 2*se {
+				wrong++
+				break
+			}
+		}
+	}
+	if wrong < repetitions/5 {
+		t.Errorf("Student's t was wrong in %d of %d only; the comparison has lost its point", wrong, repetitions)
+	}
+}
+
+// TestIntervalsHoldAtEveryLook follows players whose true points are known and
+// counts in how many experiments an interval ever misses.
+func TestIntervalsHoldAtEveryLook(t *testing.T) {
+	t.Parallel()
+	for _, g := range []Guarantee{Asymptotic, Finite} {
+		const repetitions = 100
+		missed := 0
+		for rep := range repetitions {
+			w := world{3, 2, func(int, *rand.Rand) float64 { return 0.5 }, rand.New(rand.NewPCG(uint64(rep), 9))}
+			tr := newTracker(t, fairShape(3, 2), Options{Guarantee: g})
+			miss := false
+			for n := range 300 {
+				if err := tr.Add(w.league()); err != nil {
+					t.Fatal(err)
+				}
+				if n%10 == 0 && !miss {
+					estimate, low, high := tr.Interval(0)
+					if !(1 <= low && low <= estimate && estimate <= high && high <= 1.5) {
+						t.Fatalf("%s after %d: %v in %v to %v", g, n+1, estimate, low, high)
+					}
+					miss = low > 1.25 || high < 1.25
+				}
+			}
+			if miss {
+				missed++
+			}
+		}
+		t.Logf("%s: %d of %d", g, missed, repetitions)
+		if limit := atMost(repetitions); missed > limit {
+			t.Errorf("%s: the interval misses in %d of %d experiments, want at most %d", g, missed, repetitions, limit)
+		}
+	}
+}
+
+// TestConstantLeagues: where all leagues agree there is no t. Bets decide, and the
+// interval claims no certainty.
+func TestConstantLeagues(t *testing.T) {
+	t.Parallel()
+	for _, g := range []Guarantee{Asymptotic, Finite} {
+		tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}, Guarantee: g})
+		for n := 0; !tr.Done(); n++ {
+			if n > 60 {
+				t.Fatalf("%s: not decided after %d leagues that all agree", g, n)
+			}
+			if err := tr.Add(League{Points: []int64{12, 10, 10}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := tr.Decisions()
+		if !d.Better(0, 1) || !d.Better(0, 2) || d.Better(1, 2) || d.Better(2, 1) {
+			t.Errorf("%s: decisions %+v", g, d)
+		}
+		if estimate, low, high := tr.Interval(0); estimate != 1.5 || low >= 1.5 || high != 1.5 {
+			t.Errorf("%s: %v in %v to %v", g, estimate, low, high)
+		}
+	}
+}
+
+// TestTechnicalLossOpensTheRange: what bets within the bounds of choices have shown
+// is taken back when somebody loses on technical grounds, and judged again from the
+// first league.
+func TestTechnicalLossOpensTheRange(t *testing.T) {
+	t.Parallel()
+	tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}, Guarantee: Finite})
+	for !tr.Done() {
+		if err := tr.Add(League{Points: []int64{12, 10, 10}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	early := tr.Leagues()
+	_, low, _ := tr.Interval(0)
+	if err := tr.Add(League{Points: []int64{12, 10, 10}, Technical: true}); err != nil {
+		t.Fatal(err)
+	}
+	if tr.Done() {
+		t.Errorf("still decided after %d leagues, with bounds six times as wide", tr.Leagues())
+	}
+	if _, wide, high := tr.Interval(0); wide >= low || high <= 1.5 {
+		t.Errorf("the interval begins at %v, and at %v with a technical loss; ends at %v", low, wide, high)
+	}
+	for !tr.Done() {
+		if err := tr.Add(League{Points: []int64{12, 10, 10}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tr.Leagues() < 3*early {
+		t.Errorf("decided after %d leagues, and after %d without technical losses", tr.Leagues(), early)
+	}
+}
+
+// TestDecisionsFollowTheOrder: what an early look decided is not maintained against
+// the points.
+func TestDecisionsFollowTheOrder(t *testing.T) {
+	t.Parallel()
+	tr := newTracker(t, fairShape(3, 2), Options{Rule: Rule{Kind: Best}})
+	feed := func(n int, points ...int64) {
+		for range n {
+			if err := tr.Add(League{Points: points}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	feed(60, 12, 10, 10)
+	if !tr.Done() {
+		t.Fatal("not decided")
+	}
+	feed(100, 10, 12, 10)
+	d := tr.Decisions()
+	if tr.Done() || d.Better(0, 1) || !d.Better(0, 2) {
+		t.Errorf("done %v, first better than second %v, than third %v", tr.Done(), d.Better(0, 1), d.Better(0, 2))
+	}
+}
+
+// TestMargin: equal players are ranked by a margin, and better ones are not equal.
+func TestMargin(t *testing.T) {
+	t.Parallel()
+	for _, g := range []Guarantee{Asymptotic, Finite} {
+		r := rand.New(rand.NewPCG(1, 2))
+		tr := newTracker(t, fairShape(4, 10), Options{Rule: Rule{Kind: Ranked}, Margin: 0.03, Guarantee: g})
+		for n := 0; !tr.Done(); n++ {
+			if n > 3000 {
+				t.Fatalf("%s: not ranked after %d leagues", g, n)
+			}
+			points := make([]int64, 4)
+			for i := range points {
+				points[i] = 75 + r.Int64N(5) // of 60, in halves
+			}
+			points[3] += 6
+			if err := tr.Add(League{Points: points}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := tr.Decisions()
+		apart, within, open := d.Counts()
+		if apart != 3 || within != 3 || open != 0 || !d.Within(1, 0) || d.Within(3, 0) {
+			t.Errorf("%s: %d apart, %d within, %d open", g, apart, within, open)
+		}
+	}
+}
+
+// TestRefusals: what cannot be tracked is refused with a reason.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	good := Options{Rule: Rule{Kind: Best}, Guarantee: Finite, Level: 0.95}
+	for want, change := range map[string]func(o *Options, s *Shape){
+		"level 1 is not in (0, 1)":                   func(o *Options, _ *Shape) { o.Level = 1 },
+		"level NaN":                                  func(o *Options, _ *Shape) { o.Level = math.NaN() },
+		"there is no guarantee \"\"":                 func(o *Options, _ *Shape) { o.Guarantee = "" },
+		"margin -1 is not a number of points from 0": func(o *Options, _ *Shape) { o.Margin = -1 },
+		"a margin goes with the rule ranked":         func(o *Options, _ *Shape) { o.Margin = 0.1 },
+		"so all would be equal":                      func(o *Options, _ *Shape) { o.Rule.Kind, o.Margin = Ranked, 0.5 },
+		"nobody can be better":                       func(_ *Options, s *Shape) { *s = fairShape(2, 1) },
+	} {
+		o, s := good, fairShape(4, 1)
+		change(&o, &s)
+		if _, err := NewTracker(s, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	tr := newTracker(t, fairShape(3, 1), good)
+	if err := tr.Add(League{Points: []int64{1, 2}}); err == nil {
+		t.Error("a league of two was added to a field of three")
+	}
+	if tr.Done() {
+		t.Error("done without a league")
+	}
+}
+
+func TestParseRule(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"ranked", "best", "precision=0.005"} {
+		if r, err := ParseRule(s); err != nil || r.String() != s {
+			t.Errorf("%q is %v, %v", s, r, err)
+		}
+	}
+	for _, s := range []string{"", "=", "Best", "best=", "precision", "precision=", "precision=0", "precision=-1", "precision=NaN", "precision=Inf", "precision=3", "ranked,best"} {
+		if r, err := ParseRule(s); err == nil {
+			t.Errorf("%q is %v, want an error", s, r)
+		}
+	}
+}

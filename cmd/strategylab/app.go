@@ -25,6 +25,7 @@ func newApp(p *process) *cli.App {
 			powerCommand(p),
 			calibrateCommand(p),
 			reportCommand(p),
+			exportCommand(p),
 			compareCommand(p),
 			whatifCommand(p),
 			strategiesCommand(p),

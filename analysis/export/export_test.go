@@ -1,0 +1,250 @@
+package export_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/export"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// run returns a plan and leagues with all that rows can hold: faults with and
+// without a choice, a biased draw, names that CSV must quote.
+func run(t testing.TB, leagues int) (results.Plan, []results.League) {
+	t.Helper()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: 3, Seed: 1, Draw: "weights:1=1,2=3", Transport: "direct"}
+	for _, n := range []string{"a", `b "the, quoted"`, "c\u00e9", "d"} {
+		plan.Field = append(plan.Field, results.Entrant{Name: n})
+	}
+	sched, err := game.NewSchedule(4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	list := make([]results.League, leagues)
+	for k := range list {
+		l := &list[k]
+		l.Index, l.Seats = k, game.Seats(1, k, 4)
+		for range sched.Matches() {
+			side := func() game.Side { return game.Side{Choice: game.Even + game.Parity(r.IntN(2))} }
+			m := results.Match{A: side(), B: side(), Number: int32(1 + r.IntN(2))}
+			switch r.IntN(12) {
+			case 0:
+				m.A, m.Number = game.Side{Fault: game.FaultTimeout}, results.NoNumber
+			case 1:
+				m.B.Fault, m.Number = game.FaultError, results.NoNumber
+			}
+			l.Matches = append(l.Matches, m)
+		}
+	}
+	return plan, list
+}
+
+func written(t testing.TB, f export.Format, k export.Kind, plan results.Plan, leagues []results.League) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := export.NewWriter(&buf, f, k, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range leagues {
+		if err := w.Append(&leagues[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func fromParquet[R any](t *testing.T, file []byte) []R {
+	t.Helper()
+	rows, err := parquet.Read[R](bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func fromJSON[R any](t *testing.T, file []byte) []R {
+	t.Helper()
+	var rows []R
+	for dec := json.NewDecoder(bytes.NewReader(file)); ; {
+		var r R
+		if err := dec.Decode(&r); err == io.EOF {
+			return rows
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+}
+
+// The three formats say the same, cell by cell.
+func TestFormatsAgree(t *testing.T) {
+	t.Parallel()
+	plan, leagues := run(t, 20)
+	check := func(t *testing.T, kind export.Kind, parquetRows, jsonRows any) {
+		t.Helper()
+		if diff := cmp.Diff(jsonRows, parquetRows); diff != "" {
+			t.Errorf("%s: JSON and Parquet differ:\n%.2000s", kind, diff)
+		}
+		text, err := csv.NewReader(bytes.NewReader(written(t, export.CSV, kind, plan, leagues))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := fromJSON[map[string]any](t, written(t, export.JSON, kind, plan, leagues))
+		if len(text) != len(objects)+1 {
+			t.Fatalf("%d lines of CSV, %d of JSON", len(text), len(objects))
+		}
+		for i, line := range text[1:] {
+			for c, cell := range line {
+				want := ""
+				switch v := objects[i][text[0][c]].(type) {
+				case string:
+					want = v
+				case float64:
+					want = strconv.FormatFloat(v, 'g', -1, 64)
+				}
+				if cell != want {
+					t.Fatalf("%s, row %d, %s: CSV %q, JSON %q", kind, i, text[0][c], cell, want)
+				}
+			}
+		}
+	}
+	check(t, export.Leagues,
+		fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)),
+		fromJSON[export.LeagueRow](t, written(t, export.JSON, export.Leagues, plan, leagues)))
+	check(t, export.Matches,
+		fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)),
+		fromJSON[export.MatchRow](t, written(t, export.JSON, export.Matches, plan, leagues)))
+}
+
+// Means over the rows are the estimates that the lab prints.
+func TestRowsComeToTheEstimates(t *testing.T) {
+	t.Parallel()
+	plan, leagues := run(t, 50)
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range leagues {
+		if err := acc.Add(leagues[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type sums struct{ matches, points, adjusted, wins, technical, clean, differ, rank, titles, leagues float64 }
+	byLeague, byMatch := map[string]sums{}, map[string]sums{}
+	for _, r := range fromParquet[export.LeagueRow](t, written(t, export.Parquet, export.Leagues, plan, leagues)) {
+		s := byLeague[r.Player]
+		s.leagues++
+		s.matches += float64(r.Matches)
+		s.points += float64(r.Points)
+		s.adjusted += r.Adjusted
+		s.wins += float64(r.Wins)
+		s.technical += float64(r.TechnicalLosses)
+		s.clean += float64(r.Clean)
+		s.differ += float64(r.Differ)
+		s.rank += r.Rank
+		s.titles += r.ChampionShare
+		byLeague[r.Player] = s
+	}
+	for _, r := range fromParquet[export.MatchRow](t, written(t, export.Parquet, export.Matches, plan, leagues)) {
+		for i, name := range []string{r.PlayerA, r.PlayerB} {
+			s := byMatch[name]
+			s.matches++
+			s.points += float64([]int32{r.PointsA, r.PointsB}[i])
+			s.adjusted += []float64{r.AdjustedA, r.AdjustedB}[i]
+			if []string{r.FaultA, r.FaultB}[i] != "" {
+				s.technical++
+			}
+			if r.Number != nil {
+				s.clean++
+				if r.ChoiceA != r.ChoiceB {
+					s.differ++
+				}
+			}
+			byMatch[name] = s
+		}
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	for _, p := range acc.Estimates(0.95).Players {
+		for _, s := range []sums{byLeague[p.Name], byMatch[p.Name]} {
+			near(p.Name+" points", s.points/s.matches, p.Points.Estimate)
+			near(p.Name+" adjusted", s.adjusted/s.matches, p.Adjusted.Estimate)
+			near(p.Name+" differ", s.differ/s.clean, p.Differ.Estimate)
+			near(p.Name+" technical", s.technical, float64(p.TechnicalLosses))
+		}
+		s := byLeague[p.Name]
+		near(p.Name+" wins", s.wins, float64(p.Wins))
+		near(p.Name+" rank", s.rank/s.leagues, p.Rank.Estimate)
+		near(p.Name+" titles", s.titles/s.leagues, p.ChampionShare.Estimate)
+	}
+}
+
+// A Parquet file of many row groups is whole, and names its plan.
+func TestParquetOfManyRowGroups(t *testing.T) {
+	t.Parallel()
+	plan, leagues := run(t, 10_000)
+	file := written(t, export.Parquet, export.Matches, plan, leagues)
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.NumRows() != 180_000 || len(f.RowGroups()) != 2 {
+		t.Errorf("%d rows in %d row groups", f.NumRows(), len(f.RowGroups()))
+	}
+	text, _ := f.Lookup(export.PlanKey)
+	var kept results.Plan
+	if err := json.Unmarshal([]byte(text), &kept); err != nil || !cmp.Equal(kept, plan) {
+		t.Errorf("plan kept as %q: %v", text, err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	plan, _ := run(t, 1)
+	if _, err := export.NewWriter(io.Discard, "yaml", export.Leagues, plan); err == nil || !strings.Contains(err.Error(), "yaml") {
+		t.Errorf("format yaml: %v", err)
+	}
+	for _, kind := range []export.Kind{export.Leagues, export.Matches} {
+		w, err := export.NewWriter(io.Discard, export.CSV, kind, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Append(&results.League{Index: 3}); err == nil || !strings.Contains(err.Error(), "league 3") {
+			t.Errorf("a league of nothing: %v", err)
+		}
+		bad := plan
+		bad.Draw = "?"
+		if _, err := export.NewWriter(io.Discard, export.CSV, kind, bad); err == nil {
+			t.Error("a plan without a draw is exported")
+		}
+	}
+}
+
+func BenchmarkParquet(b *testing.B) {
+	plan, leagues := run(b, 100)
+	for b.Loop() {
+		written(b, export.Parquet, export.Matches, plan, leagues)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*100*18), "ns/match")
+}

@@ -1,0 +1,170 @@
+package export
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// LeagueRow is one player in one league. Points are sums over its matches.
+type LeagueRow struct {
+	League          int32   `parquet:"league" json:"league"` // from 0
+	Player          string  `parquet:"player,dict" json:"player"`
+	PlayerID        string  `parquet:"player_id,dict" json:"player_id"` // the seat: "P01"
+	Matches         int32   `parquet:"matches" json:"matches"`
+	Wins            int32   `parquet:"wins" json:"wins"`
+	Draws           int32   `parquet:"draws" json:"draws"`
+	Losses          int32   `parquet:"losses" json:"losses"` // technical ones among them
+	TechnicalLosses int32   `parquet:"technical_losses" json:"technical_losses"`
+	Points          int32   `parquet:"points" json:"points"`
+	Adjusted        float64 `parquet:"adjusted" json:"adjusted"` // expected points given both choices
+	Clean           int32   `parquet:"clean" json:"clean"`       // matches decided by choices
+	Differ          int32   `parquet:"differ" json:"differ"`     // of these, with differing choices
+	Rank            float64 `parquet:"rank" json:"rank"`         // by points, those level sharing their places
+	ChampionShare   float64 `parquet:"champion_share" json:"champion_share"`
+}
+
+func (LeagueRow) header() []string {
+	return []string{"league", "player", "player_id", "matches", "wins", "draws", "losses", "technical_losses", "points", "adjusted",
+		"clean", "differ", "rank", "champion_share"}
+}
+
+func (r LeagueRow) cells() []string {
+	return []string{whole(r.League), r.Player, r.PlayerID, whole(r.Matches), whole(r.Wins), whole(r.Draws), whole(r.Losses), whole(r.TechnicalLosses),
+		whole(r.Points), real(r.Adjusted), whole(r.Clean), whole(r.Differ), real(r.Rank), real(r.ChampionShare)}
+}
+
+// MatchRow is one match. Choices and faults are empty where there was none.
+type MatchRow struct {
+	League    int32   `parquet:"league" json:"league"`     // from 0
+	Match     string  `parquet:"match,dict" json:"match"`  // "R3M1"
+	Round     int32   `parquet:"round,delta" json:"round"` // from 1
+	PlayerA   string  `parquet:"player_a,dict" json:"player_a"`
+	PlayerB   string  `parquet:"player_b,dict" json:"player_b"`
+	ChoiceA   string  `parquet:"choice_a,dict" json:"choice_a"` // "even" or "odd"
+	ChoiceB   string  `parquet:"choice_b,dict" json:"choice_b"`
+	FaultA    string  `parquet:"fault_a,dict" json:"fault_a"` // why it lost on technical grounds
+	FaultB    string  `parquet:"fault_b,dict" json:"fault_b"`
+	Number    *int32  `parquet:"number,optional" json:"number"` // null if none was drawn
+	PointsA   int32   `parquet:"points_a" json:"points_a"`
+	PointsB   int32   `parquet:"points_b" json:"points_b"`
+	AdjustedA float64 `parquet:"adjusted_a,dict" json:"adjusted_a"` // expected points given both choices
+	AdjustedB float64 `parquet:"adjusted_b,dict" json:"adjusted_b"`
+}
+
+func (MatchRow) header() []string {
+	return []string{"league", "match", "round", "player_a", "player_b", "choice_a", "choice_b", "fault_a", "fault_b", "number",
+		"points_a", "points_b", "adjusted_a", "adjusted_b"}
+}
+
+func (r MatchRow) cells() []string {
+	number := ""
+	if r.Number != nil {
+		number = whole(*r.Number)
+	}
+	return []string{whole(r.League), r.Match, whole(r.Round), r.PlayerA, r.PlayerB, r.ChoiceA, r.ChoiceB, r.FaultA, r.FaultB, number,
+		whole(r.PointsA), whole(r.PointsB), real(r.AdjustedA), real(r.AdjustedB)}
+}
+
+func whole(n int32) string  { return strconv.Itoa(int(n)) }
+func real(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// leagueRows returns what makes the rows of a league, reusing memory.
+func leagueRows(plan results.Plan) (func(l *results.League) ([]LeagueRow, error), error) {
+	s, err := analysis.NewScorer(plan)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]LeagueRow, len(plan.Field))
+	ratio := func(q analysis.Quantity, i int) float64 {
+		part, base := s.Value(q, i)
+		return float64(part) / float64(base)
+	}
+	return func(l *results.League) ([]LeagueRow, error) {
+		if err := s.Score(l); err != nil {
+			return nil, err
+		}
+		for seat, i := range l.Seats {
+			c := s.Count(i)
+			points, _ := s.Value(analysis.Points, i)
+			differ, clean := s.Value(analysis.Differ, i)
+			rows[i] = LeagueRow{
+				League: int32(l.Index), Player: plan.Field[i].Name, PlayerID: game.PlayerID(seat),
+				Matches: int32(c.Matches), Wins: int32(c.Wins), Draws: int32(c.Draws), Losses: int32(c.Losses), TechnicalLosses: int32(c.TechnicalLosses),
+				Points: int32(points), Adjusted: ratio(analysis.Adjusted, i) * float64(c.Matches), Clean: int32(clean), Differ: int32(differ),
+				Rank: ratio(analysis.Rank, i), ChampionShare: ratio(analysis.ChampionShare, i),
+			}
+		}
+		return rows, nil
+	}, nil
+}
+
+// matchRows returns what makes the rows of a league's matches, reusing memory.
+func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), error) {
+	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		return nil, err
+	}
+	draw, err := game.ParseDraw(plan.Draw)
+	if err != nil {
+		return nil, err
+	}
+	even, total := draw.EvenWeight()
+	chance := float64(even) / float64(total)
+	pairings := sched.Matches()
+	rows := make([]MatchRow, len(pairings))
+	numbers := make([]int32, len(pairings))
+	return func(l *results.League) ([]MatchRow, error) {
+		if len(l.Matches) != len(pairings) || len(l.Seats) != len(plan.Field) {
+			return nil, fmt.Errorf("league %d has %d matches of %d players, the plan %d of %d",
+				l.Index, len(l.Matches), len(l.Seats), len(pairings), len(plan.Field))
+		}
+		for i := range l.Matches {
+			m, p := &l.Matches[i], pairings[i]
+			v := m.Verdict()
+			r := MatchRow{
+				League: int32(l.Index), Match: p.ID, Round: int32(p.Round),
+				PlayerA: plan.Field[l.Seats[p.A]].Name, PlayerB: plan.Field[l.Seats[p.B]].Name,
+				ChoiceA: choice(m.A), ChoiceB: choice(m.B), FaultA: fault(m.A), FaultB: fault(m.B),
+				PointsA: int32(v.PointsA), PointsB: int32(v.PointsB),
+				AdjustedA: float64(v.PointsA), AdjustedB: float64(v.PointsB),
+			}
+			if m.Number != results.NoNumber {
+				numbers[i] = m.Number
+				r.Number = &numbers[i]
+				r.AdjustedA, r.AdjustedB = expected(m.A.Choice, m.B.Choice, chance)
+			}
+			rows[i] = r
+		}
+		return rows, nil
+	}, nil
+}
+
+// expected is what two choices are worth before a number is drawn that is even
+// with a chance.
+func expected(a, b game.Parity, even float64) (float64, float64) {
+	switch {
+	case a == b:
+		return game.DrawPoints, game.DrawPoints
+	case a == game.Even:
+		return game.WinPoints * even, game.WinPoints * (1 - even)
+	}
+	return game.WinPoints * (1 - even), game.WinPoints * even
+}
+
+func choice(s game.Side) string {
+	if s.Choice == game.NoParity {
+		return ""
+	}
+	return s.Choice.String()
+}
+
+func fault(s game.Side) string {
+	if s.Fault == game.NoFault {
+		return ""
+	}
+	return s.Fault.String()
+}

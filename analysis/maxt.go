@@ -41,9 +41,10 @@ func normalEquivalent(p float64) float64 {
 // single comparison; so what is compared is not t but the normal quantile of the
 // same p-value. Two standard errors of the simulation are added to every
 // p-value, lest its error decide that players differ. The simulation is seeded
-// by a constant, so that equal results are judged alike. The contrasts are
-// sorted in place, largest first.
-func stepDown(contrasts []contrast, cov triangle) []float64 {
+// by a constant, so that equal results are judged alike. Every p-value grows by
+// the share allowance, see [estimatedAllowance]. The contrasts are sorted in place,
+// largest first.
+func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	slices.SortStableFunc(contrasts, func(a, b contrast) int { return cmp.Compare(b.z, a.z) })
 	m := len(contrasts)
 	if m == 0 {
@@ -82,11 +83,19 @@ func stepDown(contrasts []contrast, cov triangle) []float64 {
 		// Counting the data as one of the replicates keeps the test's level
 		// (B. Phipson and G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010)).
 		share := float64(exceeded[k]+1) / float64(replicates+1)
-		worst = max(worst, min(1, share+2*math.Sqrt(share*(1-share)/float64(replicates))))
+		worst = max(worst, min(1, float64(share*(1+allowance))+2*math.Sqrt(share*(1-share)/float64(replicates))))
 		p[k] = worst
 	}
 	return p
 }
+
+// estimatedAllowance is by what share p-values are raised because the covariance
+// of n leagues is an estimate. Each statistic has a standard error of its own, and
+// the largest is likelier to be one whose standard error came out small. What that
+// adds falls with 1/n; that twenty times as much is enough was found by measuring:
+// without it eight equal players are told apart in 5.2 % of experiments of 200
+// leagues.
+func estimatedAllowance(n int64) float64 { return 20 / float64(n) }
 
 // replicatesFor balances the error of simulation against time: a p-value near
 // 0.05 has a standard error of 0.0015 for up to 500 pairs (32 players), and of

@@ -89,7 +89,7 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 			index: k, better: d.A, worse: d.B, se: s.standardError(), z: normalEquivalent(d.P),
 		})
 	}
-	for k, p := range stepDown(contrasts, a.covariance()) {
+	for k, p := range stepDown(contrasts, a.covariance(), estimatedAllowance(a.leagues)) {
 		d := &list[contrasts[k].index]
 		d.Corrected = max(p, d.P/2) // never below what the one comparison alone gives
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/metrics"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -15,7 +16,9 @@ const (
 	// hostileTime and hungryTime are time budgets far below the default,
 	// because there are many such behaviours and most of them use it up.
 	hostileTime = 60 * time.Millisecond
-	hungryTime  = 250 * time.Millisecond
+	hungryTime  = 100 * time.Millisecond
+	// hostileAtOnce is how many behaviours are let loose at the same time.
+	hostileAtOnce = 4
 	// mostHeap is how much the heap of the process may grow in one match.
 	mostHeap = 512 << 20
 	// heapEvery is the time between two looks at the heap.
@@ -24,9 +27,25 @@ const (
 
 // checkHostile lets each behaviour do its worst for one match. Whatever it
 // answers, it has to end.
+//
+// Several do so at once, since a time budget is mostly spent waiting for others
+// where there are few processors.
 func checkHostile(ctx context.Context, p *probe) {
-	for _, h := range p.subject.Hostile {
-		p.unleash(ctx, h, budget.Limits{Time: hostileTime})
+	alone := make([]*probe, len(p.subject.Hostile))
+	var all sync.WaitGroup
+	places := make(chan struct{}, hostileAtOnce)
+	for i, h := range p.subject.Hostile {
+		alone[i] = &probe{subject: p.subject, id: p.id}
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			alone[i].unleash(ctx, h, budget.Limits{Time: hostileTime})
+		})
+	}
+	all.Wait()
+	for _, one := range alone {
+		p.tried += one.tried
+		p.findings = append(p.findings, one.findings...)
 	}
 }
 

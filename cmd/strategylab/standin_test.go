@@ -103,9 +103,9 @@ func (s *standInSeat) Observe(_ context.Context, o *strategies.Outcome) error {
 
 func (s *standInSeat) Close() error { return nil }
 
-// playBeside plays recorded leagues again, with a stand-in for the hostile
-// player.
-func playBeside(t *testing.T, plan results.Plan, recorded []results.League, field []string) []results.League {
+// playBeside plays recorded leagues again, with a stand-in for each of n players
+// from the first on.
+func playBeside(t *testing.T, plan results.Plan, recorded []results.League, field []string, first, n int) []results.League {
 	t.Helper()
 	cat, err := catalog.Load(t.Context(), catalog.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -114,7 +114,7 @@ func playBeside(t *testing.T, plan results.Plan, recorded []results.League, fiel
 	defer cat.Close()
 	factories := make([]strategies.Factory, len(field))
 	for i, name := range field {
-		if i == hostileField {
+		if i >= first && i < first+n {
 			factories[i] = newStandIn(plan, recorded, i)
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
@@ -20,6 +21,9 @@ import (
 func checkCommand(p *process) *cli.Command {
 	return &cli.Command{
 		Name: "check", ArgsUsage: "FILE", Usage: "say whether a strategy is ready to play, and how it does",
+		Description: "Takes it through small leagues of every shape it may meet, and tells what it does there, how much of\n" +
+			"its budgets it uses, and whether a script plays the same in a process of its own, as it does in live\n" +
+			"leagues. In JSON the share of a budget is a number from 0 to 1.",
 		Flags:  append([]cli.Flag{seedFlag(), formatFlag("table or json")}, catalogFlags()...),
 		Action: func(c *cli.Context) error { return checkStrategy(p, c) },
 	}
@@ -59,7 +63,9 @@ func checkStrategy(p *process, c *cli.Context) error {
 			return err
 		}
 	}
-	findings := strategytest.Check(c.Context, e.Factory, strategytest.Options{Seed: s, Now: p.now, Limits: l})
+	o := strategytest.Options{Seed: s, Now: p.now, Memory: budget.Live, Limits: l}
+	findings := strategytest.Check(c.Context, e.Factory, o)
+	findings = append(findings, checkIsolated(p, c, e, o)...)
 	v := verdict{
 		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
 		Verdict: strategytest.Verdict(findings), Findings: findings,

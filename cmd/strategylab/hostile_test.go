@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,9 +25,6 @@ const (
 	// script plays in another process, for the larger of the two.
 	hostBound     = 512 << 20
 	isolatedBound = 256 << 20
-	// hostPatience is how long a run may take in which one plays. It is far
-	// more than the budgets of its calls come to.
-	hostPatience = 2 * time.Minute
 
 	hostileLeagues = 2
 	// isolatedTogether is how many scripts play in one league where each has a
@@ -188,66 +181,6 @@ func (h hostile) name() string {
 	return strings.TrimSuffix(filepath.Base(h.path), filepath.Ext(h.path))
 }
 
-// runHost runs a command line in a process of its own and holds that to its
-// bounds.
-func runHost(t *testing.T, dir string, args []string, bound int64) (stdout, stderr []byte, err error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), hostPatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t, dir), args...)
-	cmd.Dir = dir
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		t.Fatalf("the host did not end within %v; stderr: %s", hostPatience, errs.Bytes())
-	}
-	if strings.Contains(errs.String(), "goroutine ") || strings.Contains(errs.String(), "panic") {
-		t.Fatalf("the host died: %s", errs.Bytes())
-	}
-	until(t, "the end of all processes of the host", func() bool { return !isRunning(cmd.Path) })
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage) // the largest of the process and its children
-	if peak := usage.Maxrss << 10; peak > bound {
-		t.Errorf("the host took %d MiB, want at most %d", peak>>20, bound>>20)
-	}
-	t.Logf("%d MiB, %v of processor time", usage.Maxrss>>10, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond))
-	return out.Bytes(), errs.Bytes(), err
-}
-
-// program puts this test binary into a folder as strategylab (see TestMain), so
-// that the processes it starts can be told from all others.
-func program(t *testing.T, dir string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "strategylab")
-	if os.Link(self, path) == nil {
-		return path
-	}
-	code, err := os.ReadFile(self) // the folder is on another file system
-	if err == nil {
-		err = os.WriteFile(path, code, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// isRunning reports whether a process runs a program. Where the system does not
-// tell, none does.
-func isRunning(program string) bool {
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		if exe, err := os.Readlink(link); err == nil && exe == program {
-			return true
-		}
-	}
-	return false
-}
-
 // refused looks at the end of a command that cannot load the script.
 func (h hostile) refused(t *testing.T, stderr []byte, err error) {
 	t.Helper()
@@ -281,12 +214,12 @@ func (h hostile) told(t *testing.T, faults []toldFault) {
 	kinds := 0
 	for _, f := range faults {
 		switch {
-		case slices.Contains(h.kinds, f.Kind):
-			kinds++
-			h.wantPlace(t, f.Where, "load", "start", "choose", "observe")
 		case f.Kind == "timeout" && slices.Contains(h.kinds, "budget") && filepath.Ext(h.path) == ".js":
 			kinds++ // on a slow machine, before it got to the bound that was to end it
 			hostile{path: h.path}.wantPlace(t, f.Where, "start", "choose", "observe")
+		case slices.Contains(h.kinds, f.Kind):
+			kinds++
+			h.wantPlace(t, f.Where, "load", "start", "choose", "observe")
 		case f.Kind != "forfeit":
 			t.Errorf("a fault of kind %s (%s), want %v", f.Kind, f.Where, h.kinds)
 		}

@@ -103,7 +103,7 @@ func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
 	}
 	return &Watchdog{
 		tick: tick, ticks: ticks(limit), least: ticks(min(limit, leastTime)), grace: ticks(max(patience*limit, leastGrace)),
-		memory: memory{size: memorySize, live: memoryLive}, lost: lost, guards: make(map[*Guard]struct{}),
+		memory: memory{size: memorySize, live: Live}, lost: lost, guards: make(map[*Guard]struct{}),
 	}
 }
 

@@ -56,7 +56,8 @@ const (
 
 func memorySize() uint64 { return sum(objects, stacks) }
 
-func memoryLive() uint64 {
+// Live collects garbage and returns how many bytes the process holds on to.
+func Live() uint64 {
 	runtime.GC()
 	return sum(living, stacks)
 }

@@ -67,7 +67,7 @@ func TestMemoryIsThere(t *testing.T) {
 	if n := memorySize(); n < 10_000 || n > 1<<40 {
 		t.Errorf("the process takes %d bytes", n)
 	}
-	if n := memoryLive(); n < 10_000 || n > 1<<40 {
+	if n := Live(); n < 10_000 || n > 1<<40 {
 		t.Errorf("%d bytes of it are alive", n)
 	}
 }

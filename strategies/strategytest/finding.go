@@ -36,6 +36,9 @@ type Finding struct {
 	What  string `json:"what"`            // one sentence
 	Where string `json:"where,omitempty"` // "scripts/mine.lua:12", where that is known
 	Hint  string `json:"hint,omitempty"`  // what to do about it
+	// Share is how much of a budget the costliest call used, from 0 to 1, where
+	// the finding is about one.
+	Share float64 `json:"share,omitempty"`
 }
 
 // String returns "level id: where: what (hint)" on one line.

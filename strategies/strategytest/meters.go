@@ -24,6 +24,9 @@ type meters struct {
 	now   func() time.Time // nil if times are not wanted
 	spent map[strategies.Op][]time.Duration
 	used  map[strategies.Op]int64 // the most in one call
+
+	memory        func() uint64 // nil if it is not wanted
+	before, after uint64        // what was held on to before there was a seat, and before it was closed
 }
 
 func newMeters(now func() time.Time) *meters {
@@ -89,7 +92,7 @@ func (c *examination) costs(league, long *meters) {
 
 func (c *examination) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
 	typical, longest := median(spent), slices.Max(spent)
-	f := Finding{ID: "time-" + string(op), Level: OK, What: fmt.Sprintf(
+	f := Finding{ID: "time-" + string(op), Level: OK, Share: float64(longest) / float64(limit), What: fmt.Sprintf(
 		"%s mostly takes %v, at most %v of the %v allowed", op, brief(typical), brief(longest), limit)}
 	switch {
 	case longest > limit/2:
@@ -103,7 +106,7 @@ func (c *examination) time(op strategies.Op, spent []time.Duration, limit time.D
 }
 
 func (c *examination) instructions(op strategies.Op, used, limit int64) {
-	f := Finding{ID: "budget-" + string(op), Level: OK, What: fmt.Sprintf(
+	f := Finding{ID: "budget-" + string(op), Level: OK, Share: float64(used) / float64(limit), What: fmt.Sprintf(
 		"%s uses at most %d of the %d instructions allowed", op, used, limit)}
 	if used > limit/2 {
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())

@@ -76,6 +76,7 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 			setup.Field = append(setup.Field, game.PlayerID(i))
 		}
 	}
+	m.hold(false)
 	done := m.measure(strategies.OpStart, nil)
 	r.seat, err = sit(ctx, f, setup, key)
 	done()
@@ -183,6 +184,7 @@ func (r *rehearsal) tell(ctx context.Context) {
 func (r *rehearsal) finish(ctx context.Context) *rehearsal {
 	for r.step(ctx) {
 	}
+	r.meters.hold(true)
 	if r.seat != nil {
 		if err := r.seat.close(); err != nil {
 			r.failures = append(r.failures, failure{opClose, "", err})

@@ -20,6 +20,9 @@ type Options struct {
 	Seed uint64
 	// Now is the clock that calls are timed by. Nil leaves times out.
 	Now func() time.Time
+	// Memory tells how many bytes the process holds on to; see budget.Live. Nil
+	// leaves memory out.
+	Memory func() uint64
 	// Limits are those that the factory was made with; times are compared
 	// with them.
 	Limits budget.Limits
@@ -30,6 +33,20 @@ type Options struct {
 // is an error or a warning of the first of them; the others are told under the
 // id "again". When ctx is done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
+	var findings []Finding // the goroutine's until it has returned
+	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+		findings = examine(ctx, f, o)
+		return nil
+	})
+	if err != nil {
+		return []Finding{{ID: "stuck", Level: Error, Where: sourceOf(f.Info()),
+			What: fmt.Sprintf("a call %v: in an experiment it loses that league and all that follow", err),
+			Hint: "look for a built-in function that is given far too much to do"}}
+	}
+	return findings
+}
+
+func examine(ctx context.Context, f strategies.Factory, o Options) []Finding {
 	c := &examination{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
 	if ctx.Err() != nil {
@@ -76,6 +93,7 @@ func (c *examination) run(ctx context.Context) {
 	short := newMeters(c.options.Now)
 	first := c.rehearse(ctx, league, c.key(0), short).finish(ctx)
 	c.judge(ctx, first)
+	c.putAside(first)
 	if first.seat == nil || ctx.Err() != nil {
 		return // nothing else would be learnt
 	}
@@ -92,11 +110,13 @@ func (c *examination) run(ctx context.Context) {
 		var m *meters
 		if sc.id == "long" {
 			m = long
+			long.memory = c.options.Memory
 		}
 		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), m).finish(ctx))
 	}
 	c.repeats()
 	c.costs(short, long)
+	c.memory(long)
 }
 
 // overran reports whether a call ran out of time, after which nothing that

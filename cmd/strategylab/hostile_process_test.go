@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hostPatience is how long a run may take in which hostile scripts play. It is
+// far more than the budgets of their calls come to.
+const hostPatience = 2 * time.Minute
+
+// runHost runs a command line in a process of its own and holds that to its
+// bounds.
+func runHost(t *testing.T, dir string, args []string, bound int64) (stdout, stderr []byte, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hostPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program(t, dir), args...)
+	cmd.Dir = dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("the host did not end within %v; stderr: %s", hostPatience, errs.Bytes())
+	}
+	if strings.Contains(errs.String(), "goroutine ") || strings.Contains(errs.String(), "panic") {
+		t.Fatalf("the host died: %s", errs.Bytes())
+	}
+	until(t, "the end of all processes of the host", func() bool { return !isRunning(cmd.Path) })
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage) // the largest of the process and its children
+	if peak := usage.Maxrss << 10; peak > bound {
+		t.Errorf("the host took %d MiB, want at most %d", peak>>20, bound>>20)
+	}
+	t.Logf("%d MiB, %v of processor time", usage.Maxrss>>10, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond))
+	return out.Bytes(), errs.Bytes(), err
+}
+
+// program puts this test binary into a folder as strategylab (see TestMain), so
+// that the processes it starts can be told from all others.
+func program(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "strategylab")
+	if os.Link(self, path) == nil {
+		return path
+	}
+	code, err := os.ReadFile(self) // the folder is on another file system
+	if err == nil {
+		err = os.WriteFile(path, code, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// isRunning reports whether a process runs a program. Where the system does not
+// tell, none does.
+func isRunning(program string) bool {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if exe, err := os.Readlink(link); err == nil && exe == program {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package strategytest_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+// native is a strategy in Go that is one function.
+type native func(ctx context.Context, t *strategies.Turn) (strategies.Choice, error)
+
+func (native) Info() strategies.Info { return strategies.Info{Name: "native"} }
+func (f native) New(context.Context, strategies.Setup) (strategies.Strategy, error) {
+	return f, nil
+}
+func (f native) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	return f(ctx, t)
+}
+func (native) Observe(context.Context, *strategies.Outcome) error { return nil }
+func (native) Close() error                                       { return nil }
+
+func answers(c strategies.Choice, err error) native {
+	return func(context.Context, *strategies.Turn) (strategies.Choice, error) { return c, err }
+}
+
+func TestCheckIsolated(t *testing.T) {
+	t.Parallel()
+	once := func(c strategies.Choice) native {
+		return func(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
+			if t.MatchID == "R1M1" || t.MatchID == "R1M2" || t.MatchID == "R1M3" {
+				return c, nil
+			}
+			return strategies.Odd, nil
+		}
+	}
+	for name, tc := range map[string]struct {
+		here, there native
+		level       strategytest.Level
+		what        string
+	}{
+		"the same":         {once(strategies.Even), once(strategies.Even), strategytest.OK, "the same moves in a process of its own, in 50 matches"},
+		"another way":      {once(strategies.Even), once(0.5), strategytest.Error, "it answered even, and there 0.5"},
+		"fails there":      {answers(1, nil), answers(1, strategies.ErrCrashed), strategytest.Error, "choose fails: process exited"},
+		"fails everywhere": {answers(1, strategies.ErrBudget), answers(1, strategies.ErrBudget), strategytest.Info, "fails in the same way"},
+	} {
+		got := strategytest.CheckIsolated(t.Context(), tc.here, tc.there, strategytest.Options{})
+		if got.Level != tc.level || !strings.Contains(got.What, tc.what) {
+			t.Errorf("%s: %v, want %v: %q", name, got, tc.level, tc.what)
+		}
+	}
+}
+
+// A call that cannot be stopped ends the check, and does not hold it up.
+func TestCheckOfCallThatCannotBeStopped(t *testing.T) {
+	t.Parallel()
+	stuck := native(func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
+		strategies.Lose(ctx, strategies.ErrLost)
+		<-t.Context().Done()
+		return strategies.Even, nil
+	})
+	findings := strategytest.Check(t.Context(), stuck, strategytest.Options{})
+	if len(findings) != 1 || findings[0].ID != "stuck" || findings[0].Level != strategytest.Error {
+		t.Errorf("found %v", findings)
+	}
+}
+
+// What a seat keeps is told as a share of what it may keep.
+func TestCheckOfMemory(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[uint64]strategytest.Level{0: strategytest.OK, 1 << 20: strategytest.OK, 100 << 20: strategytest.Warning} {
+		held := uint64(50 << 20)
+		memory := func() uint64 { held += kept; return held }
+		findings := strategytest.Check(t.Context(), answers(1, nil), strategytest.Options{Memory: memory})
+		i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "memory" })
+		if i < 0 || findings[i].Level != want || findings[i].Share*(128<<20) != float64(kept) {
+			t.Errorf("of %d bytes kept it finds %v", kept, findings)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 // Tries to keep some more objects at every match.
-// Want budget at 3-5 with default limits
+// Want budget with default limits
 const kept = [];
 function choose(turn) {
   for (let i = 0; i < 1e5; i++) kept.push({ a: i, b: [i] });

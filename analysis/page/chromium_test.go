@@ -1,0 +1,204 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/page"
+)
+
+// screens are the widths and heights of a desktop window and of a telephone, in CSS
+// pixels. Pages are shown in frames of these sizes, because a headless window is never
+// as narrow as a telephone.
+var screens = [][2]int{{1280, 900}, {390, 844}}
+
+// framed is a page that shows another in frames of all sizes, and writes down the
+// messages that it is sent.
+func framed(file string) string {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE html><html><head><title>frames</title></head><body><script>
+addEventListener("message", e => {
+  const pre = document.createElement("pre");
+  pre.textContent = e.data;
+  document.body.append(pre);
+});</script>`)
+	for _, s := range screens {
+		fmt.Fprintf(&b, `<iframe src="%s" style="border:0;width:%dpx;height:%dpx"></iframe>`, file, s[0], s[1])
+	}
+	b.WriteString("</body></html>")
+	return b.String()
+}
+
+// browse opens a page in headless Chromium at all sizes, and returns what it sent as
+// messages and what was written to the console.
+func browse(t *testing.T, html string) (messages []string, console string) {
+	t.Helper()
+	var binary string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			binary = p
+			break
+		}
+	}
+	if binary == "" {
+		t.Skip("no Chromium here: install the package chromium to see the report opened")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, page.File)
+	frames := filepath.Join(dir, "frames.html")
+	if err := errors.Join(os.WriteFile(file, []byte(html), 0o644), os.WriteFile(frames, []byte(framed(page.File)), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := []string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--user-data-dir=" + filepath.Join(dir, "profile"),
+		"--window-size=1400,2000", "--virtual-time-budget=5000", "--dump-dom", "file://" + frames,
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.WaitDelay = 5 * time.Second
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", binary, err, errs.String())
+	}
+	if !strings.Contains(out.String(), "</html>") {
+		t.Fatalf("Chromium shows no document:\n%.500s\n%s", out.String(), errs.String())
+	}
+	for _, line := range strings.Split(errs.String(), "\n") {
+		if strings.Contains(line, "CONSOLE") {
+			console += line + "\n"
+		}
+	}
+	for _, m := range message.FindAllStringSubmatch(out.String(), -1) {
+		messages = append(messages, strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(m[1]))
+	}
+	return messages, console
+}
+
+// TestConsoleIsHeard makes sure that a silent console means something.
+func TestConsoleIsHeard(t *testing.T) {
+	t.Parallel()
+	_, console := browse(t, `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`)
+	if !strings.Contains(console, "here I am") {
+		t.Fatalf("an error on the console was not heard: %q", console)
+	}
+}
+
+// probe measures a page from inside: how far it is wider than the window, labels that
+// are cut off by the edge of their plot, and labels that lie on one another.
+const probe = `<script>
+addEventListener("load", () => {
+  const found = {wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    width: innerWidth, title: document.title, out: [], cut: [], overlap: [], plots: 0, labels: 0};
+  for (const svg of document.querySelectorAll("svg")) {
+    const frame = svg.getBoundingClientRect();
+    if (frame.width == 0) continue;
+    found.plots++;
+    const boxes = [];
+    for (const text of svg.querySelectorAll("text")) {
+      const b = text.getBoundingClientRect();
+      if (b.width == 0) continue;
+      found.labels++;
+      if (b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top - 2 || b.bottom > frame.bottom + 2)
+        found.cut.push(text.textContent);
+      for (const o of boxes)
+        if (Math.min(b.right, o.b.right) - Math.max(b.left, o.b.left) > 1.5 && Math.min(b.bottom, o.b.bottom) - Math.max(b.top, o.b.top) > 4)
+          found.overlap.push(o.t + " / " + text.textContent);
+      boxes.push({b, t: text.textContent});
+    }
+  }
+  for (const e of document.querySelectorAll("body *"))
+    if (!(e.parentElement.closest(".scroll, nav ul") || e.matches(".skip")) && (e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > innerWidth))
+      found.out.push(e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 30));
+  parent.postMessage(JSON.stringify(found), "*");
+});
+</script>`
+
+var (
+	policy  = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
+	message = regexp.MustCompile(`(?s)<pre>(.*?)</pre>`)
+)
+
+// TestReportInChromium opens reports as they are and listens to the console, and
+// opens them again with a probe that looks for labels that cannot be read.
+func TestReportInChromium(t *testing.T) {
+	t.Parallel()
+	hostile := []bot{
+		{name: `<script>document.title="owned";console.error("owned")</script>`, first: 0.5, last: 0.9, fault: 0.02},
+		{name: `"quoted' & <b>bold</b>`, first: 0.5, last: 0.1},
+		{name: strings.Repeat("a-very-long-name-", 6), first: 0.2, last: 0.2},
+		{name: "短い名前", first: 0.7, last: 0.4},
+		{name: "plain", first: 0.5, last: 0.5},
+	}
+	for name, in := range map[string]page.Input{
+		"hostile": played(t, "", 10, 150, hostile...),
+		"large":   played(t, "", 6, 120, field(28)...),
+	} {
+		html := written(t, in)
+		if !policy.MatchString(html) {
+			t.Fatal("the page does not forbid scripts")
+		}
+		t.Run(name+"/as it is", func(t *testing.T) {
+			t.Parallel()
+			if _, console := browse(t, html); console != "" {
+				t.Errorf("the console says:\n%s", console)
+			}
+		})
+		t.Run(name+"/measured", func(t *testing.T) {
+			t.Parallel()
+			// Without the policy, so that a name that is not escaped would run.
+			messages, console := browse(t, strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1))
+			if console != "" {
+				t.Errorf("the console says:\n%s", console)
+			}
+			if len(messages) != len(screens) {
+				t.Fatalf("%d of %d pages were measured", len(messages), len(screens))
+			}
+			for _, m := range messages {
+				look(t, m)
+			}
+		})
+	}
+}
+
+// look judges what the probe has measured.
+func look(t *testing.T, measured string) {
+	t.Helper()
+	var seen struct {
+		Wider, Width, Plots, Labels int
+		Title                       string
+		Out, Cut, Overlap           []string
+	}
+	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
+		t.Fatalf("%v: %s", err, measured)
+	}
+	if seen.Width != screens[0][0] && seen.Width != screens[1][0] {
+		t.Errorf("the page is shown %d pixels wide", seen.Width)
+	}
+	if !strings.HasPrefix(seen.Title, "strategylab: ") {
+		t.Errorf("the title is %q: the name of a strategy ran as a script", seen.Title)
+	}
+	if seen.Plots < 5 || seen.Labels < 50 {
+		t.Errorf("%d plots with %d labels are too few to be the report", seen.Plots, seen.Labels)
+	}
+	if seen.Wider > 0 {
+		t.Errorf("at a width of %d the page is %d pixels wider than the window: %q", seen.Width, seen.Wider, seen.Out)
+	}
+	if len(seen.Cut) > 0 {
+		t.Errorf("at a width of %d labels are cut off by the edge of their plot: %q", seen.Width, seen.Cut)
+	}
+	if len(seen.Overlap) > 0 {
+		t.Errorf("at a width of %d labels lie on one another: %q", seen.Width, seen.Overlap)
+	}
+}

@@ -1,0 +1,116 @@
+package page_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// bot says even with one chance in the first leg of a meeting and with another in the
+// last; it fails with a third.
+type bot struct {
+	name               string
+	first, last, fault float64
+}
+
+// played is the input of a report on leagues among bots.
+func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Input {
+	t.Helper()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: legs, Seed: 7, Draw: draw, Transport: "direct"}
+	for _, b := range bots {
+		plan.Field = append(plan.Field, results.Entrant{Name: b.name, Kind: "lua", Ref: "scripts/" + b.name, Fingerprint: b.name})
+	}
+	acc, err := analysis.NewAccumulator(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collector, err := explain.NewCollector(plan, explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := game.NewSchedule(len(bots), legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := game.ParseDraw(draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range leagues {
+		l := league(bots, schedule, d, i)
+		if err := acc.Add(l); err != nil {
+			t.Fatal(err)
+		}
+		if err := collector.Add(&l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := page.Input{
+		Run: report.Run{
+			Plan: plan, Estimates: acc.Estimates(analysis.DefaultLevel),
+			Facts: report.Facts{Digest: "5eed", Seconds: 1, Reproducible: true},
+		},
+		Explanations: collector.Explanations(analysis.DefaultLevel),
+	}
+	for _, b := range bots {
+		in.Mirrors = append(in.Mirrors, population.Mirror{
+			Strategy: b.name, Leagues: 100, Differ: analysis.Estimate{Estimate: 0.45, Low: 0.4, High: 0.5},
+		})
+	}
+	return in
+}
+
+func league(bots []bot, schedule *game.Schedule, d game.Draw, index int) results.League {
+	l := results.League{Index: index, Seats: game.Seats(3, index, len(bots))}
+	r := rand.New(rand.NewPCG(11, uint64(index)))
+	matches := schedule.Matches()
+	perLeg := len(matches) / schedule.Legs()
+	for k, p := range matches {
+		side := func(seat int) game.Side {
+			b := bots[l.Seats[seat]]
+			t := float64(k/perLeg) / float64(max(1, schedule.Legs()-1))
+			s := game.Side{Choice: game.Odd}
+			if r.Float64() < b.first+(b.last-b.first)*t {
+				s.Choice = game.Even
+			}
+			if r.Float64() < b.fault {
+				s = game.Side{Fault: game.FaultError}
+				l.Notes = append(l.Notes, results.Note{Field: l.Seats[seat], Fault: game.FaultError, Text: "scripts/x.lua:3: <b>broke</b>"})
+			}
+			return s
+		}
+		m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
+		if m.A.Fault == game.NoFault && m.B.Fault == game.NoFault {
+			m.Number = int32(d.Pick(r.Uint64()))
+		}
+		l.Matches = append(l.Matches, m)
+	}
+	return l
+}
+
+// field is so many bots whose chances differ.
+func field(n int) []bot {
+	bots := make([]bot, n)
+	for i := range bots {
+		bots[i] = bot{name: fmt.Sprintf("bot-%02d", i+1), first: 0.5, last: float64(i%11) / 10}
+	}
+	return bots
+}
+
+func written(t testing.TB, in page.Input) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := page.Write(&buf, in); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}

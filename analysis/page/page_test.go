@@ -1,0 +1,208 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/png"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/page"
+)
+
+// text is a page without tags, style and plots, with single spaces.
+func text(html string) string {
+	html = regexp.MustCompile(`(?s)<style>.*?</style>|<svg.*?</svg>`).ReplaceAllString(html, " ")
+	html = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(html, " ")
+	return strings.Join(strings.Fields(strings.NewReplacer("&nbsp;", " ", "\u00a0", " ").Replace(html)), " ")
+}
+
+// TestAnswers holds the first sentence to what the leagues have shown.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	best := []bot{{name: "mine", first: 0, last: 0}, {name: "b", first: 1, last: 1}, {name: "c", first: 1, last: 1}, {name: "d", first: 1, last: 1}}
+	equal := []bot{{name: "a", first: 0.5, last: 0.5}, {name: "b", first: 0.5, last: 0.5}, {name: "c", first: 0.5, last: 0.5}}
+	for name, test := range map[string]struct {
+		in   page.Input
+		want []string
+	}{
+		"one is best":    {played(t, "", 4, 60, best...), []string{"mine is best.", "significantly ahead of all 3 others", "Tier 1 mine"}},
+		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart.", "no proof that they are equal"}},
+		"several lead":   {played(t, "", 4, 60, bot{"x", 0, 0, 0}, bot{"y", 1, 1, 0}, bot{"z", 0.5, 0.5, 0}), []string{"x and y lead together.", "there is no evidence that one of them is best"}},
+		"two players":    {played(t, "", 4, 60, equal[:2]...), []string{"there is nothing to rank", "Their choices differ in"}},
+		"one league":     {played(t, "", 4, 1, equal...), []string{"Too few leagues to say anything."}},
+		"biased draw":    {played(t, "weights:1=1,2=3", 4, 60, equal...), []string{"The draw is biased", "the game has no potential", "adjusted wins"}},
+		"no explanation": {noExplanations(played(t, "", 4, 60, equal...)), []string{"These leagues do not"}},
+		"faults":         {played(t, "", 4, 60, bot{"bad", 0.5, 0.5, 0.1}, equal[1], equal[2]), []string{"scripts/x.lua:3: &lt;b&gt;broke&lt;/b&gt;", "bad error"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			html := written(t, test.in)
+			got := text(html)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("the page does not say %q:\n%.1500s", want, got)
+				}
+			}
+			if strings.Contains(got, "NaN") || strings.Contains(html, "NaN") {
+				t.Error("the page shows a number that does not exist")
+			}
+			if strings.Contains(html, "ZgotmplZ") {
+				t.Error("the template refused a value")
+			}
+		})
+	}
+}
+
+func noExplanations(in page.Input) page.Input {
+	in.Explanations, in.Mirrors = explain.Explanations{}, nil
+	return in
+}
+
+// TestWithoutMirrors holds that what rests on the diagonal is not made up.
+func TestWithoutMirrors(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 4, 60, field(4)...)
+	in.Mirrors = in.Mirrors[:2]
+	got := text(written(t, in))
+	if want := "What becomes of the population is not known: bot-03 and bot-04 never met a copy of themselves."; !strings.Contains(got, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	if strings.Contains(got, "alpha-rank") {
+		t.Error("the page has an alpha-rank without a diagonal")
+	}
+}
+
+// TestSelfContained holds that the page needs nothing but itself.
+func TestSelfContained(t *testing.T) {
+	t.Parallel()
+	html := written(t, played(t, "", 10, 60, field(6)...))
+	if strings.Contains(html, "<script") || strings.Contains(html, "@import") {
+		t.Error("the page has a script or an import")
+	}
+	for _, m := range regexp.MustCompile(`(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)`).FindAllStringSubmatch(html, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "data:") {
+			t.Errorf("the page refers to %s", m[1])
+		}
+	}
+}
+
+// TestStructure holds what readers with other means than eyes and a mouse need.
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	html := written(t, played(t, "", 10, 60, field(6)...))
+	for _, want := range []string{`<html lang="en">`, `<main>`, `<h1>`, `scope="col"`, `scope="row"`, `<figcaption>`, `aria-label="Sections"`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	svgs := regexp.MustCompile(`<svg[^>]*>`).FindAllString(html, -1)
+	if len(svgs) < 8 {
+		t.Fatalf("only %d plots", len(svgs))
+	}
+	for _, svg := range svgs {
+		if !regexp.MustCompile(`role="img" aria-label="[^"]{20,}"`).MatchString(svg) {
+			t.Errorf("a plot does not say what it shows: %s", svg)
+		}
+	}
+	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(html, -1) {
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("a plot is not sound XML: %v\n%.300s", err, svg)
+			}
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements have the id %s", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?:href="#|aria-labelledby=")([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if !ids[m[1]] {
+			t.Errorf("a link leads to %s, which is not there", m[1])
+		}
+	}
+}
+
+// TestUnitsAndCaptions holds that every plot says what its axes are.
+func TestUnitsAndCaptions(t *testing.T) {
+	t.Parallel()
+	html := written(t, played(t, "", 10, 60, field(6)...))
+	figures := regexp.MustCompile(`(?s)<figure>.*?</figure>`).FindAllString(html, -1)
+	axes := []string{"points per match", "share of matches in which the choices differ", "share of leagues", "choices differ, % of matches", "share of the population, %"}
+	if len(figures) != len(axes) {
+		t.Fatalf("%d figures, want %d", len(figures), len(axes))
+	}
+	for i, f := range figures {
+		if !strings.Contains(f, ">"+axes[i]+"<") {
+			t.Errorf("figure %d does not name its unit %q", i+1, axes[i])
+		}
+		if len(text(f)) < 80 {
+			t.Errorf("the caption of figure %d is %q", i+1, text(f))
+		}
+	}
+}
+
+// TestReproducible holds that the same input gives the same bytes.
+func TestReproducible(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 5, 40, field(5)...)
+	if written(t, in) != written(t, in) {
+		t.Error("the same input gave two pages")
+	}
+}
+
+// TestSizeIsBounded holds that a large field makes a page that can still be opened.
+func TestSizeIsBounded(t *testing.T) {
+	t.Parallel()
+	html := written(t, played(t, "", 2, 8, field(120)...))
+	if len(html) > 2<<20 {
+		t.Errorf("the page of 120 players has %d bytes", len(html))
+	}
+}
+
+// TestPNG holds that plots can be had as images, at twice their size on the page.
+func TestPNG(t *testing.T) {
+	t.Parallel()
+	list, err := page.Plots(played(t, "", 10, 60, field(6)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+		var buf bytes.Buffer
+		if err := p.PNG(&buf); err != nil {
+			t.Fatal(err)
+		}
+		c, err := png.DecodeConfig(&buf)
+		if err != nil || c.Width != 1520 {
+			t.Errorf("%s: width %d, %v", p.Name, c.Width, err)
+		}
+	}
+	if got := strings.Join(names, " "); got != "ranking matrix places learning population" {
+		t.Errorf("plots are %s", got)
+	}
+}
+
+// BenchmarkWrite gives the cost of a page.
+func BenchmarkWrite(b *testing.B) {
+	for name, n := range map[string]int{"players=28": 28, "players=120": 120} {
+		in := played(b, "", 2, 8, field(n)...)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := page.Write(io.Discard, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package population_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// symmetric draws a game of a fair draw: any symmetric matrix of chances.
+func symmetric(t *rapid.T) [][]float64 {
+	n := rapid.IntRange(2, 8).Draw(t, "strategies")
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, n)
+	}
+	for i := range m {
+		for j := i; j < n; j++ {
+			m[i][j] = rapid.Float64Range(0, 1).Draw(t, "p")
+			m[j][i] = m[i][j]
+		}
+	}
+	return m
+}
+
+// TestMeanPayoffNeverFalls is the theorem that a fair draw gives: the game has a
+// potential, and selection climbs it.
+func TestMeanPayoffNeverFalls(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		differ := symmetric(t)
+		r := population.Replicate(differ)
+		for k, s := range r.Steps {
+			total := 0.0
+			for _, x := range s.Share {
+				if x < 0 {
+					t.Fatalf("a share of %g in generation %d", x, s.Generation)
+				}
+				total += x
+			}
+			if math.Abs(total-1) > 1e-9 {
+				t.Fatalf("shares add up to %g in generation %d", total, s.Generation)
+			}
+			if k > 0 && s.Payoff < r.Steps[k-1].Payoff-1e-12 {
+				t.Fatalf("the mean payoff falls from %.15g to %.15g", r.Steps[k-1].Payoff, s.Payoff)
+			}
+		}
+		if !r.Settled {
+			return
+		}
+		// At an equilibrium nobody does better than the mean.
+		last := r.Last()
+		for i := range differ {
+			f := 0.0
+			for j, x := range last.Share {
+				f += differ[i][j] * x
+			}
+			if 1+f/2 > last.Payoff+r.Gap+1e-9 {
+				t.Fatalf("strategy %d would score %g where the mean is %g", i, 1+f/2, last.Payoff)
+			}
+		}
+	})
+}
+
+func TestReplicatorFindsTheMixedEquilibrium(t *testing.T) {
+	t.Parallel()
+	// Always even and always odd: equal shares, 1.25 points.
+	r := population.Replicate([][]float64{{0, 1}, {1, 0}})
+	if last := r.Last(); !r.Settled || math.Abs(last.Payoff-1.25) > 1e-9 || math.Abs(last.Share[0]-0.5) > 1e-9 {
+		t.Errorf("even against odd ends with %+v", last)
+	}
+	// Nobody ever differs from anybody: nothing changes, and that is an equilibrium.
+	if r := population.Replicate([][]float64{{0, 0}, {0, 0}}); !r.Settled || r.Last().Payoff != 1 {
+		t.Errorf("without fitness: %+v", r)
+	}
+}
+
+func plan(names ...string) results.Plan {
+	p := results.Plan{Schema: results.PlanSchema, Runs: 10, Legs: 1}
+	for _, n := range names {
+		base, _, _ := strings.Cut(n, "#")
+		p.Field = append(p.Field, results.Entrant{Name: n, Kind: "builtin", Ref: base, Fingerprint: base})
+	}
+	return p
+}
+
+func estimates(n int, differ func(i, j int) analysis.Estimate) *analysis.Estimates {
+	e := &analysis.Estimates{Fair: true, Players: make([]analysis.Player, n)}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			e.Pairs = append(e.Pairs, analysis.Pair{A: i, B: j, Differ: differ(i, j)})
+		}
+	}
+	return e
+}
+
+func around(x float64) analysis.Estimate {
+	return analysis.Estimate{Estimate: x, Low: x - 0.1, High: x + 0.1}
+}
+
+// TestCopiesGiveTheDiagonal holds that copies are one strategy, and that what they did
+// against each other is its diagonal.
+func TestCopiesGiveTheDiagonal(t *testing.T) {
+	t.Parallel()
+	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.2 + 0.2*float64(i+j)/2) }) // 0.3, 0.4, 0.5
+	g, err := population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(g.Names, " ") != "random mine" {
+		t.Fatalf("strategies are %q", g.Names)
+	}
+	near(t, "random against its copy", g.Payoff(0, 0).Estimate, 1.15, 1e-12)
+	near(t, "random against mine", g.Payoff(0, 1).Estimate, 1+0.45/2, 1e-12)
+	near(t, "the lower end", g.Payoff(1, 0).Low, 1+0.35/2, 1e-12)
+	near(t, "mine against its copy", g.Payoff(1, 1).Estimate, 1.35, 1e-12)
+	if len(g.Unknown()) != 0 {
+		t.Errorf("unknown: %q", g.Unknown())
+	}
+}
+
+func TestViewWithoutDiagonal(t *testing.T) {
+	t.Parallel()
+	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.1 * float64(i+j)) })
+	g, err := population.NewGame(plan("a", "b", "c"), e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := population.NewView(g)
+	if v.Trajectory != nil || len(v.Missing) != 3 || !math.IsNaN(v.Members[0].Share) || !math.IsNaN(v.Members[0].AlphaRank) {
+		t.Errorf("dynamics without a diagonal: %+v", v.Members[0])
+	}
+	// 0 meets 1 at 0.1 and 2 at 0.2; 1 meets 2 at 0.3.
+	if m := v.Members[0]; m.Worst != 1 || m.Borda != 0 {
+		t.Errorf("a: %+v", m)
+	}
+	if m := v.Members[2]; m.Worst != 0 || m.Borda != 1 {
+		t.Errorf("c: %+v", m)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	e := estimates(2, func(i, j int) analysis.Estimate { return around(0.5) })
+	e.Fair = false
+	if _, err := population.NewGame(plan("a", "b"), e, nil); !errors.Is(err, population.ErrBiased) {
+		t.Errorf("with a biased draw: %v", err)
+	}
+	if err := population.RefuseRating("Elo"); !strings.Contains(err.Error(), "ranks noise") {
+		t.Errorf("Elo is refused by %q", err)
+	}
+	for name, test := range map[string]struct {
+		n        int
+		placings []population.Placing
+		want     error
+	}{
+		"none":      {3, nil, population.ErrNoPlacings},
+		"alone":     {3, []population.Placing{{Groups: [][]int{{0}}}}, population.ErrNoPlacings},
+		"separated": {2, []population.Placing{{Groups: [][]int{{0}, {1}}}}, population.ErrSeparated},
+		"apart":     {4, []population.Placing{{Groups: [][]int{{0}, {1}}}, {Groups: [][]int{{1}, {0}}}, {Groups: [][]int{{2, 3}}}}, population.ErrSeparated},
+	} {
+		if _, err := population.PlackettLuce(test.n, test.placings); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := population.PlackettLuce(2, []population.Placing{{Groups: [][]int{{0}, {0}}}}); err == nil {
+		t.Error("a member was placed twice")
+	}
+}
+
+// TestPlackettLuceKnowsItsOwn fits placings of which each was seen as often as a model
+// makes it likely.
+func TestPlackettLuceKnowsItsOwn(t *testing.T) {
+	t.Parallel()
+	worth := []float64{0.5, 0.3, 0.2}
+	var list []population.Placing
+	for i := range 3 {
+		for j := range 3 {
+			if i != j {
+				k := 3 - i - j
+				list = append(list, population.Placing{Groups: [][]int{{i}, {j}, {k}}, Weight: worth[i] * worth[j] / (worth[j] + worth[k])})
+			}
+		}
+	}
+	w, err := population.PlackettLuce(3, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range worth {
+		near(t, "worth", w.Worth[i], worth[i], 1e-6)
+	}
+	if len(w.Ties) != 0 {
+		t.Errorf("ties %v were never seen", w.Ties)
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	for _, n := range []int{28, 100} {
+		names := make([]string, n)
+		mirrors := make([]population.Mirror, n)
+		for i := range names {
+			names[i] = string(rune('a'+i%26)) + string(rune('a'+i/26))
+			mirrors[i] = population.Mirror{Strategy: names[i], Differ: around(0.4)}
+		}
+		e := estimates(n, func(i, j int) analysis.Estimate { return around(0.5 + 0.3*math.Sin(float64(7*i*j+i+j))) })
+		g, err := population.NewGame(plan(names...), e, mirrors)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(names[n-1], func(b *testing.B) {
+			for b.Loop() {
+				population.NewView(g)
+			}
+		})
+	}
+}

@@ -1,0 +1,285 @@
+package population
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// Placing is one ranking: groups of those who are level, first places first. Each
+// member stands in it once, and needs not stand in it at all. Weight is how often the
+// ranking was seen; 0 stands for once.
+type Placing struct {
+	Groups [][]int
+	Weight float64
+}
+
+// Worths is a fitted Plackett-Luce model.
+type Worths struct {
+	// Worth is the chance of each member to come first in a ranking of all, given
+	// that nobody is level with the first. They add up to 1.
+	Worth []float64
+	// Ties has by how many are level, from 2, how much that is favoured: among two of
+	// equal worth the chance to be level is Ties[0]/(2+Ties[0]). 0 where it was never
+	// seen.
+	Ties          []float64
+	LogLikelihood float64
+}
+
+// Errors of [PlackettLuce].
+var (
+	// ErrSeparated reports members of whom some always came before the others: how
+	// much better they are has no finite answer.
+	ErrSeparated = errors.New("some came before the others in every placing, so how much better they are cannot be said")
+	// ErrNoPlacings reports that nothing was ranked.
+	ErrNoPlacings = errors.New("there are no placings of two or more")
+)
+
+// PlackettLuce fits the model of H. L. Turner, J. van Etten, D. Firth and I. Kosmidis,
+// Computational Statistics 35 (2020), 1027-1057, to the placings of n members by
+// maximum likelihood: places are taken from the first to the last, and a group S is
+// taken from those left with a chance in proportion to delta(|S|) times the geometric
+// mean of its members' worths. For pairs it is that of R. R. Davidson, Journal of the
+// American Statistical Association 65 (1970), 317-328.
+//
+// Placings are treated as independent, as leagues are.
+func PlackettLuce(n int, placings []Placing) (Worths, error) {
+	m, err := newPlacingModel(n, placings)
+	if err != nil {
+		return Worths{}, fmt.Errorf("fit placings: %w", err)
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { return -m.evaluate(x, nil) },
+		Grad: func(grad, x []float64) {
+			m.evaluate(x, grad)
+			for i := range grad {
+				grad[i] = -grad[i]
+			}
+		},
+	}
+	settings := &optimize.Settings{GradientThreshold: 1e-7 * max(1, m.total), MajorIterations: 2000, Converger: &optimize.FunctionConverge{Absolute: 1e-11, Iterations: 50}}
+	r, err := optimize.Minimize(problem, make([]float64, m.parameters()), settings, &optimize.BFGS{})
+	if r == nil {
+		return Worths{}, fmt.Errorf("fit placings: %w", err)
+	}
+	return m.worths(r.X, -r.F), nil
+}
+
+// placingModel has the placings and which numbers of ties they show. Its parameters
+// are the log-worths of members 1 to n-1, that of member 0 being 0, and the logs of
+// delta of those numbers of ties that were seen.
+type placingModel struct {
+	n        int
+	placings []Placing
+	ties     []int // numbers of those level, from 2, ascending
+	total    float64
+}
+
+func newPlacingModel(n int, placings []Placing) (*placingModel, error) {
+	m := &placingModel{n: n}
+	seen := map[int]bool{}
+	for k, p := range placings {
+		count := make([]bool, n)
+		ranked := 0
+		for _, g := range p.Groups {
+			for _, i := range g {
+				if i < 0 || i >= n || count[i] {
+					return nil, fmt.Errorf("placing %d: member %d is unknown or stands in it twice", k, i)
+				}
+				count[i] = true
+				ranked++
+			}
+		}
+		if ranked < 2 {
+			continue
+		}
+		if p.Weight == 0 {
+			p.Weight = 1
+		}
+		for g, group := range p.Groups {
+			// The last one left takes the last place for certain.
+			if len(group) > 1 || g < len(p.Groups)-1 {
+				seen[len(group)] = true
+				m.total += p.Weight
+			}
+		}
+		m.placings = append(m.placings, p)
+	}
+	if len(m.placings) == 0 {
+		return nil, ErrNoPlacings
+	}
+	for k := range seen {
+		if k > 1 {
+			m.ties = append(m.ties, k)
+		}
+	}
+	slices.Sort(m.ties)
+	if !m.connected() {
+		return nil, ErrSeparated
+	}
+	return m, nil
+}
+
+// connected reports whether everybody came before, or level with, everybody else by
+// some chain of placings. Without it the likelihood has no maximum.
+func (m *placingModel) connected() bool {
+	before := make([][]bool, m.n)
+	for i := range before {
+		before[i] = make([]bool, m.n)
+	}
+	for _, p := range m.placings {
+		var above []int
+		for _, g := range p.Groups {
+			for _, i := range g {
+				for _, j := range g {
+					before[i][j] = true
+				}
+				for _, a := range above {
+					before[a][i] = true
+				}
+			}
+			above = append(above, g...)
+		}
+	}
+	reach := func(next func(i, j int) bool) int {
+		seen := make([]bool, m.n)
+		seen[0] = true
+		queue := []int{0}
+		for k := 0; k < len(queue); k++ {
+			for j := range m.n {
+				if !seen[j] && next(queue[k], j) {
+					seen[j] = true
+					queue = append(queue, j)
+				}
+			}
+		}
+		return len(queue)
+	}
+	return reach(func(i, j int) bool { return before[i][j] }) == m.n && reach(func(i, j int) bool { return before[j][i] }) == m.n
+}
+
+func (m *placingModel) parameters() int { return m.n - 1 + len(m.ties) }
+
+// evaluate returns the log-likelihood, and its gradient if there is room for it.
+func (m *placingModel) evaluate(x, grad []float64) float64 {
+	theta := append([]float64{0}, x[:m.n-1]...)
+	logDelta := x[m.n-1:]
+	full := make([]float64, m.n)
+	ties := make([]float64, len(m.ties))
+	sum := 0.0
+	for _, p := range m.placings {
+		var left []int
+		for g := len(p.Groups) - 1; g >= 0; g-- {
+			group := p.Groups[g]
+			left = append(left, group...)
+			if len(left) == 1 {
+				continue
+			}
+			k := len(group)
+			for _, i := range group {
+				sum += p.Weight * theta[i] / float64(k)
+				full[i] += p.Weight / float64(k)
+			}
+			if t := slices.Index(m.ties, k); t >= 0 {
+				sum += p.Weight * logDelta[t]
+				ties[t] += p.Weight
+			}
+			sum -= p.Weight * m.normalise(theta, logDelta, left, p.Weight, full, ties)
+		}
+	}
+	if grad != nil {
+		copy(grad, full[1:])
+		copy(grad[m.n-1:], ties)
+	}
+	return sum
+}
+
+// normalise returns the logarithm of the sum over all groups that could be taken from
+// those left, and takes what is expected of one taken from the gradients.
+func (m *placingModel) normalise(theta, logDelta []float64, left []int, weight float64, full, ties []float64) float64 {
+	top := math.Inf(-1)
+	for _, i := range left {
+		top = max(top, theta[i])
+	}
+	total := 0.0
+	for _, i := range left {
+		total += math.Exp(theta[i] - top)
+	}
+	sums := make([]float64, len(m.ties))
+	rows := make([][]float64, len(m.ties))
+	z := make([]float64, len(left))
+	for t, k := range m.ties {
+		if k > len(left) {
+			continue
+		}
+		for j, i := range left {
+			z[j] = math.Exp((theta[i] - top) / float64(k))
+		}
+		e := elementary(z, k)
+		scale := math.Exp(logDelta[t])
+		sums[t] = scale * e[k]
+		rows[t] = make([]float64, len(left))
+		for j := range left {
+			rows[t][j] = scale * z[j] * without(e, z[j], k-1)
+		}
+		total += sums[t]
+	}
+	for j, i := range left {
+		expected := math.Exp(theta[i] - top)
+		for t, k := range m.ties {
+			if rows[t] != nil {
+				expected += rows[t][j] / float64(k)
+			}
+		}
+		full[i] -= weight * expected / total
+	}
+	for t := range m.ties {
+		ties[t] -= weight * sums[t] / total
+	}
+	return top + math.Log(total)
+}
+
+// elementary returns the elementary symmetric polynomials of degrees 0 to most.
+func elementary(z []float64, most int) []float64 {
+	e := make([]float64, most+1)
+	e[0] = 1
+	for _, v := range z {
+		for k := most; k > 0; k-- {
+			e[k] += v * e[k-1]
+		}
+	}
+	return e
+}
+
+// without returns the polynomial of a degree in all variables but v.
+func without(e []float64, v float64, degree int) float64 {
+	r := 1.0
+	for k := 1; k <= degree; k++ {
+		r = e[k] - v*r
+	}
+	return r
+}
+
+func (m *placingModel) worths(x []float64, logLikelihood float64) Worths {
+	w := Worths{Worth: make([]float64, m.n), LogLikelihood: logLikelihood}
+	theta := append([]float64{0}, x[:m.n-1]...)
+	top := slices.Max(theta)
+	total := 0.0
+	for i, t := range theta {
+		w.Worth[i] = math.Exp(t - top)
+		total += w.Worth[i]
+	}
+	for i := range w.Worth {
+		w.Worth[i] /= total
+	}
+	for t, k := range m.ties {
+		for len(w.Ties) < k-1 {
+			w.Ties = append(w.Ties, 0)
+		}
+		w.Ties[k-2] = math.Exp(x[m.n-1+t])
+	}
+	return w
+}

@@ -1,0 +1,176 @@
+package population_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis/population"
+)
+
+// reference has the values that testdata/reference.py computed by other means.
+type reference struct {
+	Moran, Fermi []struct {
+		Args []float64
+		Want float64
+	}
+	AlphaRank struct {
+		Payoff [][]float64
+		M      int
+		Alpha  float64
+		Want   []float64
+	}
+	Replicator struct {
+		Differ [][]float64
+		Steps  []struct {
+			Share  []float64
+			Payoff float64
+		}
+	}
+	Placings []struct {
+		N        int
+		Placings []struct {
+			Groups [][]int
+			Weight float64
+		}
+		Worth  []float64
+		Ties   map[int]float64
+		LogLik float64
+	}
+}
+
+func load(t *testing.T) reference {
+	t.Helper()
+	text, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r reference
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Errorf("%s is %.12g, want %.12g", what, got, want)
+	}
+}
+
+func TestFixationAgreesWithTheSolvedChain(t *testing.T) {
+	t.Parallel()
+	r := load(t)
+	for _, c := range r.Moran {
+		a := c.Args
+		near(t, "Moran", population.Moran(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12)
+	}
+	for _, c := range r.Fermi {
+		a := c.Args
+		near(t, "Fermi", population.Fermi(a[0], a[1], a[2], a[3], int(a[4]), a[5]), c.Want, 1e-12)
+	}
+	if len(r.Moran) < 5 || len(r.Fermi) < 3 {
+		t.Error("reference values are missing")
+	}
+}
+
+// TestFixationOfConstantFitness is the textbook case: a mutant of relative fitness r
+// takes over with chance (1-1/r)/(1-1/r^n) (P. A. P. Moran, 1958).
+func TestFixationOfConstantFitness(t *testing.T) {
+	t.Parallel()
+	for _, r := range []float64{0.5, 0.9, 1.1, 2} {
+		near(t, "fixation", population.Moran(r, r, 1, 1, 20, 1), (1-1/r)/(1-math.Pow(r, -20)), 1e-12)
+	}
+	near(t, "neutral fixation", population.Moran(1, 1, 1, 1, 37, 0.3), 1.0/37, 1e-12)
+}
+
+func TestFixationIsNeverZeroOrNaN(t *testing.T) {
+	t.Parallel()
+	for _, s := range []float64{1e3, 1e5, 1e300} {
+		if p := population.Fermi(0, 0, 1, 1, 1000, s); !(p > 0 && p < 1e-100) {
+			t.Errorf("with selection %g a hopeless mutant takes over with chance %g", s, p)
+		}
+		near(t, "fixation of an overwhelming mutant", population.Fermi(1, 1, 0, 0, 1000, s), 1, 1e-12)
+	}
+}
+
+func TestAlphaRankAgreesWithThePoweredChain(t *testing.T) {
+	t.Parallel()
+	r := load(t).AlphaRank
+	got := population.AlphaRank(r.Payoff, r.M, r.Alpha)
+	for i, want := range r.Want {
+		near(t, "alpha-rank", got[i], want, 1e-10)
+	}
+}
+
+// TestAlphaRankOfCommitmentGame has the values of T. A. Han, L. M. Pereira,
+// F. C. Santos and T. Lenaerts, Scientific Reports 3 (2013), 2695, in the form in which
+// OpenSpiel tests its alpha-rank: m = 20, alpha = 0.1, to four decimals.
+func TestAlphaRankOfCommitmentGame(t *testing.T) {
+	t.Parallel()
+	const r, temptation, p, s, delta, eps = 1.0, 2.0, 0.0, -1.0, 4.0, 0.25
+	payoff := [][]float64{
+		{r - eps/2, r - eps, 0, s + delta - eps, r - eps},
+		{r, r, s, s, s},
+		{0, temptation, p, p, p},
+		{temptation - delta, temptation, p, p, p},
+		{r, temptation, p, p, p},
+	}
+	got := population.AlphaRank(payoff, 20, 0.1)
+	for i, want := range []float64{0.40966787, 0.07959841, 0.20506998, 0.08505983, 0.2206039} {
+		if math.Abs(got[i]-want) > 5e-5 {
+			t.Errorf("strategy %d has %.6f, want %.6f", i, got[i], want)
+		}
+	}
+}
+
+func TestReplicatorAgreesStepByStep(t *testing.T) {
+	t.Parallel()
+	r := load(t).Replicator
+	seen := 0
+	for _, s := range population.Replicate(r.Differ).Steps {
+		if s.Generation >= len(r.Steps) {
+			break
+		}
+		seen++
+		want := r.Steps[s.Generation]
+		near(t, "mean payoff", s.Payoff, want.Payoff, 1e-12)
+		for i := range want.Share {
+			near(t, "share", s.Share[i], want.Share[i], 1e-12)
+		}
+	}
+	if seen < 5 {
+		t.Errorf("only %d generations were compared", seen)
+	}
+}
+
+// TestPlackettLuce has the likelihood maximised by enumeration of all subsets. The
+// first placings are those with ties of two and of four and with parts missing that
+// the R package PlackettLuce is tested with; the second are comparisons of four
+// brands from R. R. Davidson (1970), as that package's documentation shows them.
+func TestPlackettLuce(t *testing.T) {
+	t.Parallel()
+	cases := load(t).Placings
+	if len(cases) != 2 {
+		t.Fatalf("%d reference fits, want 2", len(cases))
+	}
+	for _, c := range cases {
+		var list []population.Placing
+		for _, p := range c.Placings {
+			list = append(list, population.Placing{Groups: p.Groups, Weight: p.Weight})
+		}
+		w, err := population.PlackettLuce(c.N, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "log-likelihood", w.LogLikelihood, c.LogLik, 1e-9)
+		for i, want := range c.Worth {
+			near(t, "worth", w.Worth[i], want, 2e-6)
+		}
+		for k, want := range c.Ties {
+			near(t, "tie parameter", w.Ties[k-2], want, 1e-5)
+		}
+	}
+}

@@ -126,7 +126,7 @@ type Variable struct {
 func Variables() []Variable {
 	list := make([]Variable, roles)
 	for r := range list {
-		list[r] = Variable{fmt.Sprintf("--plot-%d", r), hex(colour(role(r))), hex(darkColour(role(r)))}
+		list[r] = Variable{role(r).variable(), hex(colour(role(r))), hex(darkColour(role(r)))}
 	}
 	return list
 }
@@ -135,3 +135,22 @@ func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.
 
 // translucent is the colour of a band that lines can be seen through.
 func translucent(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 0x30} }
+
+func (r role) variable() string { return fmt.Sprintf("--plot-%d", int(r)) }
+
+// roleOf returns the role that has a colour, as SVG writes it. Translucent colours
+// come out of the canvas one off.
+func roleOf(text string) (role, bool) {
+	var c color.RGBA
+	if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
+		return 0, false
+	}
+	for r := range role(roles) {
+		if k := colour(r); apart(k.R, c.R) <= 1 && apart(k.G, c.G) <= 1 && apart(k.B, c.B) <= 1 {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+func apart(a, b uint8) uint8 { return max(a, b) - min(a, b) }

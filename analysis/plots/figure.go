@@ -70,15 +70,17 @@ var attribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`,
 
 // compact gives colours their variables and takes out what browsers know anyway.
 func compact(svg string) string {
-	names := map[string]string{}
-	for _, v := range Variables() {
-		names[v.Light] = fmt.Sprintf("var(%s,%s)", v.Name, v.Light)
-	}
+	known := map[string]string{}
 	svg = colours.ReplaceAllStringFunc(svg, func(c string) string {
-		if v, ok := names[strings.ToLower(c)]; ok {
-			return v
+		v, seen := known[c]
+		if !seen {
+			v = c
+			if r, ok := roleOf(c); ok {
+				v = fmt.Sprintf("var(%s,%s)", r.variable(), hex(colour(r)))
+			}
+			known[c] = v
 		}
-		return c
+		return v
 	})
 	svg = fontName.ReplaceAllString(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif")
 	return strings.NewReplacer("font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n", "").Replace(svg)

@@ -1,0 +1,318 @@
+package explain_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// player chooses from what it and its opponent have said in the meeting, first match
+// first, and from its last result.
+type player func(own, other []game.Parity, last game.Result, r *rand.Rand) game.Parity
+
+func coin(p float64) player {
+	return func(_, _ []game.Parity, _ game.Result, r *rand.Rand) game.Parity {
+		if r.Float64() < p {
+			return game.Even
+		}
+		return game.Odd
+	}
+}
+
+func alternate(own, _ []game.Parity, _ game.Result, r *rand.Rand) game.Parity {
+	if len(own) == 0 {
+		return coin(0.5)(nil, nil, 0, r)
+	}
+	return own[len(own)-1].Opposite()
+}
+
+func imitate(_, other []game.Parity, _ game.Result, r *rand.Rand) game.Parity {
+	if len(other) == 0 {
+		return coin(0.5)(nil, nil, 0, r)
+	}
+	return other[len(other)-1]
+}
+
+// stay repeats what did not lose.
+func stay(own, _ []game.Parity, last game.Result, r *rand.Rand) game.Parity {
+	if len(own) == 0 {
+		return coin(0.5)(nil, nil, 0, r)
+	}
+	if last == game.Loss {
+		return own[len(own)-1].Opposite()
+	}
+	return own[len(own)-1]
+}
+
+// late says even half of the time in the first three matches, then always odd.
+func late(own, _ []game.Parity, _ game.Result, r *rand.Rand) game.Parity {
+	if len(own) >= 3 {
+		return game.Odd
+	}
+	return coin(0.5)(nil, nil, 0, r)
+}
+
+// play plays leagues among players, some matches of which a player may fail.
+func play(t testing.TB, legs, leagues int, fault float64, players ...player) (results.Plan, []results.League) {
+	t.Helper()
+	plan := results.Plan{Schema: results.PlanSchema, Runs: leagues, Legs: legs}
+	for i := range players {
+		plan.Field = append(plan.Field, results.Entrant{Name: fmt.Sprint("p", i), Kind: "builtin"})
+	}
+	schedule, err := game.NewSchedule(len(players), legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []results.League
+	for index := range leagues {
+		r := rand.New(rand.NewPCG(5, uint64(index)))
+		l := results.League{Index: index, Seats: game.Seats(1, index, len(players))}
+		said := map[[2]int][]game.Parity{}
+		last := map[[2]int]game.Result{}
+		for _, p := range schedule.Matches() {
+			ab, ba := [2]int{p.A, p.B}, [2]int{p.B, p.A}
+			m := results.Match{Number: int32(1 + r.IntN(10))}
+			m.A.Choice = players[l.Seats[p.A]](said[ab], said[ba], last[ab], r)
+			m.B.Choice = players[l.Seats[p.B]](said[ba], said[ab], last[ba], r)
+			if r.Float64() < fault {
+				m.A, m.Number = game.Side{Fault: game.FaultError}, results.NoNumber
+			} else {
+				said[ab], said[ba] = append(said[ab], m.A.Choice), append(said[ba], m.B.Choice)
+				v := m.Verdict()
+				last[ab], last[ba] = v.ResultA, v.ResultB
+			}
+			l.Matches = append(l.Matches, m)
+		}
+		list = append(list, l)
+	}
+	return plan, list
+}
+
+func explained(t testing.TB, plan results.Plan, list []results.League, o explain.Options) explain.Explanations {
+	t.Helper()
+	c, err := explain.NewCollector(plan, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if err := c.Add(&list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Explanations(analysis.DefaultLevel)
+}
+
+func within(t *testing.T, what string, got analysis.Estimate, low, high float64) {
+	t.Helper()
+	if !(got.Estimate >= low && got.Estimate <= high && got.Low <= got.Estimate && got.Estimate <= got.High) {
+		t.Errorf("%s is %+v, want %g to %g", what, got, low, high)
+	}
+}
+
+func named(t *testing.T, what string, got int, want string) {
+	t.Helper()
+	if name := explain.Predictors()[got]; name != want {
+		t.Errorf("%s: %q, want %q", what, name, want)
+	}
+}
+
+// TestPredictability has players whose predictability is known.
+func TestPredictability(t *testing.T) {
+	t.Parallel()
+	plan, list := play(t, 10, 300, 0.02, coin(0.5), coin(0.8), alternate, imitate, stay)
+	e := explained(t, plan, list, explain.Options{})
+	if e.Leagues != 300 || e.Learnt != 150 || e.Judged != 150 {
+		t.Fatalf("leagues: %d, learnt %d, judged %d", e.Leagues, e.Learnt, e.Judged)
+	}
+	random, biased, flip, copycat, sticky := e.Players[0], e.Players[1], e.Players[2], e.Players[3], e.Players[4]
+
+	within(t, "a coin to one who has studied it", random.Studied, 0.47, 0.53)
+	within(t, "a coin to one who meets it first", random.Met, 0.47, 0.53)
+	if random.Order != 0 || math.Abs(random.Bits-1) > 0.01 {
+		t.Errorf("a coin has order %d and %g bits", random.Order, random.Bits)
+	}
+	within(t, "evens of a biased coin", biased.Even, 0.78, 0.82)
+	within(t, "a biased coin to one who has studied it", biased.Studied, 0.78, 0.82)
+	if want := -(0.8*math.Log2(0.8) + 0.2*math.Log2(0.2)); biased.Order != 0 || math.Abs(biased.Bits-want) > 0.02 {
+		t.Errorf("a biased coin has order %d and %g bits, want 0 and %g", biased.Order, biased.Bits, want)
+	}
+	named(t, "the best guess at a biased coin", biased.Exploit, "it says even")
+
+	// All but the first of ten matches is certain, and the first is a coin.
+	within(t, "an alternator to one who has studied it", flip.Studied, 0.94, 0.96)
+	within(t, "an alternator to one who meets it first", flip.Met, 0.94, 0.96)
+	named(t, "the best guess at an alternator", flip.Exploit, "it alternates")
+	if flip.Order != 1 || math.Abs(flip.Bits-0.1) > 0.02 {
+		t.Errorf("an alternator has order %d and %g bits, want 1 and 0.1", flip.Order, flip.Bits)
+	}
+	within(t, "an imitator to one who meets it first", copycat.Met, 0.94, 0.96)
+	named(t, "the best guess at an imitator", copycat.Exploit, "it says what the other said last")
+	within(t, "one who stays after a win", sticky.Met, 0.94, 0.96)
+	named(t, "the best guess at one who stays after a win", sticky.Exploit, "it repeats what did not lose and changes what lost")
+}
+
+// TestRegret has a player who could have done better, and one who could not.
+func TestRegret(t *testing.T) {
+	t.Parallel()
+	plan, list := play(t, 10, 300, 0, coin(0.5), alternate)
+	e := explained(t, plan, list, explain.Options{})
+	// The coin differs from the alternator half of the time. Knowing it, it would
+	// have in all matches but the first, and then half of the time.
+	within(t, "what the coin could have had", e.Players[0].Hindsight, 0.94, 0.96)
+	within(t, "the regret of the coin", e.Players[0].Regret, 0.40, 0.50)
+	named(t, "what the coin should have followed", e.Players[0].Follow, "it alternates")
+	// Against a coin nothing helps.
+	r := e.Players[1].Regret
+	if r.Low > 0 || r.High < 0 {
+		t.Errorf("the regret of one who met a coin is %+v, which excludes 0", r)
+	}
+
+	// One who always says the opposite of an imitator's next choice has none to
+	// learn from it: it loses by following any other guess.
+	plan, list = play(t, 10, 300, 0, alternate, imitate)
+	within(t, "the regret of one who differs always", explained(t, plan, list, explain.Options{}).Players[0].Regret, -0.05, 0.05)
+}
+
+// TestLearningCurve has a player who says odd from the fourth leg on, against one who
+// always says even.
+func TestLearningCurve(t *testing.T) {
+	t.Parallel()
+	plan, list := play(t, 6, 400, 0, late, coin(1))
+	e := explained(t, plan, list, explain.Options{Matches: 12})
+	if e.Learnt+e.Judged != 2 || e.Leagues != 400 {
+		t.Errorf("predicted %d leagues, counted %d", e.Learnt+e.Judged, e.Leagues)
+	}
+	for leg, p := range e.Players[0].Learning {
+		if leg < 3 {
+			within(t, fmt.Sprint("leg ", leg+1), p, 0.42, 0.58)
+			continue
+		}
+		within(t, fmt.Sprint("leg ", leg+1), p, 1, 1)
+	}
+	if !reflect.DeepEqual(e.Players[0].Learning, e.Players[1].Learning) {
+		t.Error("two who only met each other have two learning curves")
+	}
+}
+
+// TestLegsAreBinned holds that the points of a learning curve cover all legs, once.
+func TestLegsAreBinned(t *testing.T) {
+	t.Parallel()
+	for _, legs := range []int{1, 2, 19, 20, 21, 47, 1000} {
+		plan, list := play(t, legs, 2, 0, coin(0.5), coin(0.5))
+		e := explained(t, plan, list, explain.Options{Matches: 1})
+		next := 1
+		for _, b := range e.Legs {
+			if b[0] != next || b[1] < b[0] {
+				t.Fatalf("%d legs: %v", legs, e.Legs)
+			}
+			next = b[1] + 1
+		}
+		if next != legs+1 || len(e.Legs) > 20 || len(e.Players[0].Learning) != len(e.Legs) {
+			t.Errorf("%d legs: %v", legs, e.Legs)
+		}
+	}
+}
+
+// TestWithoutLeagues holds that nothing is claimed from nothing.
+func TestWithoutLeagues(t *testing.T) {
+	t.Parallel()
+	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
+	for n := range 2 {
+		p := explained(t, plan, list[:n], explain.Options{}).Players[0]
+		if p.Studied.Defined() || p.Regret.Defined() {
+			t.Errorf("after %d leagues: %+v", n, p)
+		}
+	}
+}
+
+func TestBadRecordsAreRefused(t *testing.T) {
+	t.Parallel()
+	plan, list := play(t, 3, 1, 0, coin(0.5), coin(0.5), coin(0.5))
+	c, err := explain.NewCollector(plan, explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, strange := list[0], list[0]
+	short.Matches = short.Matches[1:]
+	strange.Seats = []int{0, 1, 3}
+	for _, l := range []results.League{short, strange} {
+		if err := c.Add(&l); err == nil || !strings.Contains(err.Error(), "explain league 0") {
+			t.Errorf("a bad record gives %v", err)
+		}
+	}
+	plan.Legs = 0
+	if _, err := explain.NewCollector(plan, explain.Options{}); err == nil {
+		t.Error("a plan without legs is accepted")
+	}
+}
+
+func TestOpponents(t *testing.T) {
+	t.Parallel()
+	at := func(x, half float64) analysis.Estimate {
+		return analysis.Estimate{Estimate: x, Low: x - half, High: x + half}
+	}
+	e := &analysis.Estimates{Players: make([]analysis.Player, 4), Pairs: []analysis.Pair{
+		{A: 0, B: 1, Differ: at(0.9, 0.05)}, {A: 0, B: 2, Differ: at(0.88, 0.05)}, {A: 0, B: 3, Differ: at(0.2, 0.05)},
+		{A: 1, B: 2, Differ: at(0.5, 0.05)},
+	}}
+	best, worst, ok := explain.Opponents(e, 0)
+	if !ok || best.Field != 1 || best.Rivals != 1 || worst.Field != 3 || worst.Rivals != 0 {
+		t.Errorf("best %+v, worst %+v, %v", best, worst, ok)
+	}
+	if best, worst, _ := explain.Opponents(e, 2); best.Field != 0 || worst.Field != 1 {
+		t.Errorf("best %+v, worst %+v", best, worst)
+	}
+	e.Pairs = nil
+	if _, _, ok := explain.Opponents(e, 0); ok {
+		t.Error("somebody who met nobody has opponents")
+	}
+}
+
+// TestCollectorDoesNotAllocate holds the memory to what is there at the start.
+func TestCollectorDoesNotAllocate(t *testing.T) {
+	plan, list := play(t, 10, 8, 0.02, slices.Repeat([]player{coin(0.5)}, 6)...)
+	c, err := explain.NewCollector(plan, explain.Options{Matches: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	if n := testing.AllocsPerRun(50, func() {
+		if err := c.Add(&list[i%len(list)]); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	}); n > 0 {
+		t.Errorf("a league allocates %v times", n)
+	}
+}
+
+// BenchmarkAdd gives the cost of a match that is predicted, and of one that is only
+// counted.
+func BenchmarkAdd(b *testing.B) {
+	for name, matches := range map[string]int{"predicted": 1 << 60, "counted": 1} {
+		b.Run(name, func(b *testing.B) {
+			plan, list := play(b, 10, 8, 0, slices.Repeat([]player{coin(0.5), alternate, stay}, 6)...)
+			c, err := explain.NewCollector(plan, explain.Options{Matches: matches})
+			if err != nil {
+				b.Fatal(err)
+			}
+			i := 0
+			for b.Loop() {
+				if err := c.Add(&list[i%len(list)]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list[0].Matches)), "ns/match")
+		})
+	}
+}

@@ -61,7 +61,7 @@ var may = map[string][]string{
 	"analysis/report":      {"host/results", "analysis", "analysis/assert", "analysis/contrast", "analysis/sequential"},
 	"analysis/fairness":    {"analysis", "host/game"},
 	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential"},
-	"analysis/population":  {"host/results", "analysis"},
+	"analysis/population":  {"host/game", "host/results", "analysis"},
 	"analysis/explain":     {"host/game", "host/results", "analysis"},
 	"analysis/plots":       {"analysis"},
 	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report"},

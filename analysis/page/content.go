@@ -18,6 +18,7 @@ type content struct {
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 
 	Fair      bool
+	Worths    string // what the column of worths is; "" if there is none
 	Rows      []row
 	Tiers     []tier
 	PairTable *pairTable
@@ -38,6 +39,7 @@ type row struct {
 	Points, PointsRange               string
 	Win, AdjustedWin, Differ          string
 	Titles, TitlesRange, Rank, Losses string
+	Worth                             string
 }
 
 type tier struct {
@@ -79,7 +81,7 @@ func newContent(in Input) (*content, error) {
 	c := &content{
 		Styles: styles(), Title: "strategylab: " + s.title(), Subtitle: s.subtitle(),
 		Headline: s.headline(), Verdict: s.verdict(), Notes: s.notes(),
-		Fair: s.e.Fair, Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
+		Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
 		Faults: s.faults(), Method: s.method(), Facts: s.facts(),
 	}
 	if err := s.draw(c); err != nil {
@@ -113,6 +115,9 @@ func (s *source) rows() []row {
 		}
 		if !s.e.Fair { // under a fair draw it is half of differ
 			r.AdjustedWin = percent(p.AdjustedWinRate.Estimate)
+		}
+		if s.Worths != nil {
+			r.Worth = percent(s.Worths.Worth[i])
 		}
 		if i < len(s.e.Ranking.Places) {
 			r.Places = places(s.e.Ranking.Places[i])
@@ -202,6 +207,15 @@ func (s *source) differs() [][]analysis.Estimate {
 		cells[p.A][p.B], cells[p.B][p.A] = p.Differ, p.Differ
 	}
 	return cells
+}
+
+// worths says what the Plackett-Luce column is.
+func (s *source) worths() string {
+	if s.Worths == nil {
+		return ""
+	}
+	return "Worth is that of the Plackett-Luce model with ties, fitted to the placings in " + leagues(s.WorthLeagues) +
+		": the chance to come first, given that nobody is level with the first."
 }
 
 // sample says what explanations rest on.

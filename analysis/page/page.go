@@ -23,6 +23,10 @@ type Input struct {
 	// out, and the page says so.
 	Explanations explain.Explanations
 	Mirrors      []population.Mirror
+	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
+	// field index; nil if none was asked for.
+	Worths       *population.Worths
+	WorthLeagues int
 }
 
 //go:embed page.html

@@ -95,7 +95,9 @@ func list(names []string, most int) string {
 // notes are warnings that belong above everything else.
 func (s *source) notes() []string {
 	var notes []string
-	if n := s.e.Leagues; n < s.Run.Plan.Runs {
+	if lines := s.Run.StoppingLines(); len(lines) > 0 {
+		notes = append(notes, lines...)
+	} else if n := s.e.Leagues; n < s.Run.Plan.Runs {
 		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; what is shown holds for those.",
 			count(int64(n)), count(int64(s.Run.Plan.Runs))))
 	}

@@ -167,6 +167,17 @@ func (m *placingModel) parameters() int { return m.n - 1 + len(m.ties) }
 func (m *placingModel) evaluate(x, grad []float64) float64 {
 	theta := append([]float64{0}, x[:m.n-1]...)
 	logDelta := x[m.n-1:]
+	top := slices.Max(theta)
+	roots := make([][]float64, 1+len(m.ties))
+	for t := range roots {
+		k := 1
+		if t > 0 {
+			k = m.ties[t-1]
+		}
+		for _, v := range theta {
+			roots[t] = append(roots[t], math.Exp((v-top)/float64(k)))
+		}
+	}
 	full := make([]float64, m.n)
 	ties := make([]float64, len(m.ties))
 	sum := 0.0
@@ -187,7 +198,7 @@ func (m *placingModel) evaluate(x, grad []float64) float64 {
 				sum += p.Weight * logDelta[t]
 				ties[t] += p.Weight
 			}
-			sum -= p.Weight * m.normalise(theta, logDelta, left, p.Weight, full, ties)
+			sum -= p.Weight * (top + m.normalise(roots, logDelta, left, p.Weight, full, ties))
 		}
 	}
 	if grad != nil {
@@ -198,48 +209,39 @@ func (m *placingModel) evaluate(x, grad []float64) float64 {
 }
 
 // normalise returns the logarithm of the sum over all groups that could be taken from
-// those left, and takes what is expected of one taken from the gradients.
-func (m *placingModel) normalise(theta, logDelta []float64, left []int, weight float64, full, ties []float64) float64 {
-	top := math.Inf(-1)
-	for _, i := range left {
-		top = max(top, theta[i])
-	}
+// those left, less the largest log-worth, and takes what is expected of one taken from
+// the gradients. roots has by number of ties, from 1, the roots of worths.
+func (m *placingModel) normalise(roots [][]float64, logDelta []float64, left []int, weight float64, full, ties []float64) float64 {
 	total := 0.0
-	for _, i := range left {
-		total += math.Exp(theta[i] - top)
+	expected := make([]float64, len(left))
+	for j, i := range left {
+		expected[j] = roots[0][i]
+		total += roots[0][i]
 	}
 	sums := make([]float64, len(m.ties))
-	rows := make([][]float64, len(m.ties))
 	z := make([]float64, len(left))
 	for t, k := range m.ties {
 		if k > len(left) {
 			continue
 		}
 		for j, i := range left {
-			z[j] = math.Exp((theta[i] - top) / float64(k))
+			z[j] = roots[t+1][i]
 		}
 		e := elementary(z, k)
 		scale := math.Exp(logDelta[t])
 		sums[t] = scale * e[k]
-		rows[t] = make([]float64, len(left))
-		for j := range left {
-			rows[t][j] = scale * z[j] * without(e, z[j], k-1)
-		}
 		total += sums[t]
+		for j := range left {
+			expected[j] += scale * z[j] * without(e, z[j], k-1) / float64(k)
+		}
 	}
 	for j, i := range left {
-		expected := math.Exp(theta[i] - top)
-		for t, k := range m.ties {
-			if rows[t] != nil {
-				expected += rows[t][j] / float64(k)
-			}
-		}
-		full[i] -= weight * expected / total
+		full[i] -= weight * expected[j] / total
 	}
 	for t := range m.ties {
 		ties[t] -= weight * sums[t] / total
 	}
-	return top + math.Log(total)
+	return math.Log(total)
 }
 
 // elementary returns the elementary symmetric polynomials of degrees 0 to most.

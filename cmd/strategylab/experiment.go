@@ -42,6 +42,7 @@ func experimentCommand(p *process) *cli.Command {
 			formatFlag("table, json or csv"),
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "leave no report.html in the folder of the results"},
+			ratingsFlag(),
 			&cli.BoolFlag{Name: flagPNG, Usage: "leave the plots of the report as PNG beside it"},
 			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
 		}, append(untilFlags(), catalogFlags()...)...),
@@ -95,6 +96,9 @@ func newExperiment(p *process, c *cli.Context) (*experimentRun, error) {
 		return nil, err
 	}
 	if _, err = atLeast(c, flagLegs, 1); err != nil {
+		return nil, err
+	}
+	if err = checkRatings(c); err != nil {
 		return nil, err
 	}
 	if _, err = oneOf(c, flagTransport, "direct", "loopback", "http"); err != nil {

@@ -54,6 +54,8 @@ type reportMaker struct {
 	collector *explain.Collector
 	mirrors   func(context.Context, report.Run) ([]population.Mirror, error)
 	png       bool
+	ratings   *ratings // nil if none was asked for
+	note      func(format string, args ...any)
 }
 
 // write makes the page of a run from what was collected. The diagonal of the pair
@@ -66,9 +68,15 @@ func (m *reportMaker) write(ctx context.Context, dir string, run report.Run) err
 	if err := keepMirrors(dir, mirrors); err != nil {
 		return err
 	}
-	return writePage(dir, page.Input{
-		Run: run, Explanations: m.collector.Explanations(run.Estimates.Level), Mirrors: mirrors,
-	}, m.png)
+	in := page.Input{Run: run, Explanations: m.collector.Explanations(run.Estimates.Level), Mirrors: mirrors}
+	note, err := m.ratings.rate(&in)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		m.note("strategylab: warning: %s", note)
+	}
+	return writePage(dir, in, m.png)
 }
 
 // writePlots writes the plots of a report as PNG images into a folder.
@@ -101,8 +109,12 @@ func (e *experimentRun) newReport(plan results.Plan, factories []strategies.Fact
 	if err != nil {
 		return nil, err
 	}
+	r, err := newRatings(e.c, plan)
+	if err != nil {
+		return nil, err
+	}
 	return &reportMaker{
-		collector: c, png: e.c.Bool(flagPNG),
+		collector: c, png: e.c.Bool(flagPNG), ratings: r, note: e.note,
 		mirrors: func(ctx context.Context, run report.Run) ([]population.Mirror, error) {
 			return playMirrors(ctx, run, factories)
 		},
@@ -114,5 +126,9 @@ func (m *reportMaker) sink(s experiments.Sink) experiments.Sink {
 	if m == nil {
 		return s
 	}
-	return experiments.Tee(s, explained{m.collector})
+	s = experiments.Tee(s, explained{m.collector})
+	if m.ratings != nil {
+		s = experiments.Tee(s, m.ratings)
+	}
+	return s
 }

@@ -126,8 +126,12 @@ func (w *whatIf) watchScripts(ctx context.Context) error {
 	if w.format != "table" {
 		return usagef("--%s prints for people; it goes with --%s table only", flagWatch, flagFormat)
 	}
+	var watch *catalog.Watch
 	for n := 1; ; {
-		watch, err := w.playAgain(ctx, w.outFor(n))
+		now, err := w.playAgain(ctx, w.outFor(n))
+		if now != nil {
+			watch = now
+		}
 		switch err = withoutVerdict(err); {
 		case ctx.Err() != nil || err != nil && n == 1:
 			return err

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A watch gives its verdict again when the script is saved, and does not mind one
+// that is broken in between.
+func TestWhatifWatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "new.lua")
+	save := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(`function choose(turn) return "odd" end`)
+	if out, err := command(t.Context(), dir, "experiment", "--runs", "50", "--legs", "2", "--seed", "1",
+		"--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := command(t.Context(), dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, told := bufio.NewScanner(stdout), bufio.NewScanner(stderr)
+	until := func(lines *bufio.Scanner, what string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), what) {
+				return
+			}
+		}
+		t.Fatalf("the command ended before it said %q", what)
+	}
+	until(said, "The two runs are the same, match for match") // it plays what always-odd plays
+	until(told, "waiting for a script to change")
+	save(`function choose(`)
+	until(told, "new.lua:1: load")
+	until(told, "waiting for a script to change")
+	save(`function choose(turn) return "even" end`)
+	until(told, "edited new.lua")
+	until(said, "It changes always-even: ")
+	until(told, "waiting for a script to change")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for said.Scan() || told.Scan() {
+	}
+	_ = cmd.Wait() // how it ends is told by the code
+	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+		t.Errorf("exit code %d after an interrupt, want %d", code, exitOK)
+	}
+	for _, folder := range []string{"again", "again-2"} {
+		if _, err := os.Stat(filepath.Join(dir, folder, "leagues.bin")); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkAnalyze analyses a folder of 18 players and 10 legs, as the command does
+// from the first byte read to the last printed. 20,000 leagues are to take less than
+// 5 s and 200 MB.
+func BenchmarkAnalyze(b *testing.B) {
+	for _, leagues := range []int{1000, 20_000} {
+		b.Run(fmt.Sprintf("leagues=%d", leagues), func(b *testing.B) {
+			dir := filepath.Join(b.TempDir(), "run")
+			line := func(args ...string) {
+				b.Helper()
+				p := process{args: append([]string{"strategylab"}, args...), stdout: io.Discard, stderr: io.Discard, forBatch: func() {}}
+				if code := run(b.Context(), p); code != exitOK {
+					b.Fatalf("%q ended with %d", args, code)
+				}
+			}
+			// Playing looks at the clock, so it is a process of its own.
+			play := command(b.Context(), b.TempDir(), "experiment", "--runs", fmt.Sprint(leagues), "--seed", "1",
+				"--field", "random*18", "--no-report", "--out", dir)
+			if out, err := play.CombinedOutput(); err != nil {
+				b.Fatalf("%v: %s", err, out)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				line("analyze", dir)
+			}
+			matches := float64(b.N) * float64(leagues) * 1530
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/matches, "ns/match")
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package plugins_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/plugins"
+)
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	coin, readme := filepath.Join(dir, "coin"), filepath.Join(dir, "README")
+	for file, mode := range map[string]os.FileMode{coin: 0o755, readme: 0o644, filepath.Join(dir, ".hidden"): 0o755} {
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := plugins.Find(dir); err != nil || !slices.Equal(names, []string{"coin"}) {
+		t.Errorf("found %v, %v", names, err)
+	}
+	lock, err := plugins.ReadLock(dir)
+	if err != nil || len(lock) != 0 {
+		t.Fatalf("no lock file: %v, %v", lock, err)
+	}
+	var unlocked *plugins.UnlockedError
+	if _, err := lock.Check(coin); !errors.As(err, &unlocked) || unlocked.Want != "" {
+		t.Errorf("accepted without a lock file: %v", err)
+	}
+	sum, err := plugins.Sum(coin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum, NoTLS: true}
+	if err := os.WriteFile(filepath.Join(dir, plugins.LockName), lock.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if lock, err = plugins.ReadLock(dir); err != nil {
+		t.Fatal(err)
+	}
+	if pin, err := lock.Check(coin); err != nil || !pin.NoTLS || pin.Sum != sum {
+		t.Errorf("pin %v, %v", pin, err)
+	}
+	if err := os.WriteFile(coin, []byte("#!/bin/sh\nrm\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Check(coin); !errors.As(err, &unlocked) || unlocked.Want != sum || unlocked.Got == sum ||
+		!strings.Contains(err.Error(), sum) || !strings.Contains(err.Error(), unlocked.Got) {
+		t.Errorf("a changed program: %v", err)
+	}
+}
+
+func FuzzParseLock(f *testing.F) {
+	sum := strings.Repeat("0a", 32)
+	for _, s := range []string{
+		"", "# nothing\n\n", "coin sha256=" + sum + "\n", "coin sha256=" + sum + " mtls=false\nb sha256=" + sum,
+		"coin", "../coin sha256=" + sum, "coin sha256=12", "coin sha256=" + sum + " mtls=no", "a sha256=" + sum + "\na sha256=" + sum,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lock, err := plugins.ParseLock(data)
+		if err != nil {
+			if line, _, ok := strings.Cut(err.Error(), ":"); !ok || strings.Trim(line, "0123456789") != "" {
+				t.Errorf("error %q does not begin with a line", err)
+			}
+			return
+		}
+		again, err := plugins.ParseLock(lock.Bytes())
+		if err != nil || len(again) != len(lock) {
+			t.Fatalf("%q: written and read again: %v, %v", data, again, err)
+		}
+		for name, pin := range lock {
+			if again[name] != pin {
+				t.Errorf("%q: %v became %v", data, pin, again[name])
+			}
+		}
+	})
+}

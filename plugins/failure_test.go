@@ -104,7 +104,10 @@ func TestMisbehaviour(t *testing.T) {
 			var log logged
 			c := plugins.Config{
 				Command: []string{os.Args[0], "misbehave", how, mark}, Restarts: 2, Backoff: time.Millisecond,
-				CallTime: 50 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)),
+				Log: slog.New(slog.NewTextHandler(&log, nil)),
+			}
+			if tc.fault == game.FaultTimeout {
+				c.CallTime = 50 * time.Millisecond
 			}
 			all, err := plugins.Open(t.Context(), c)
 			if err != nil {

@@ -79,7 +79,7 @@ func (s *rogueSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice
 	case "panic":
 		panic("oh no")
 	case "flood":
-		for range 10_000 {
+		for range 500 {
 			fmt.Fprintln(os.Stderr, "flood")
 		}
 	case "leave a child":

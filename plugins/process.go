@@ -200,7 +200,7 @@ func (p *process) stop() {
 		p.client.Kill()
 		impatient.Stop()
 		p.kill()
-		if p.child != nil && p.child.cmd.Process != nil {
+		if p.child != nil && p.child.ID() != "" {
 			<-p.child.done
 		}
 		if p.cancel != nil {

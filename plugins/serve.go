@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -56,8 +57,10 @@ func ServeScript(load Loader) { serve(&server{load: load}) }
 // server is the plugin's side of the protocol.
 type server struct {
 	pb.UnimplementedStrategiesServer
+	load Loader
+
+	mu        sync.Mutex
 	factories []strategies.Factory
-	load      Loader
 }
 
 func serve(s *server) {
@@ -101,6 +104,8 @@ func watchParent() {
 
 // factory returns a strategy by its place.
 func (s *server) factory(i uint32) (strategies.Factory, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if int(i) >= len(s.factories) {
 		return nil, fmt.Errorf("there is no strategy %d here, but %d", i, len(s.factories))
 	}
@@ -109,6 +114,8 @@ func (s *server) factory(i uint32) (strategies.Factory, error) {
 
 // Describe implements the protocol.
 func (s *server) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	reply := &pb.DescribeReply{Progress: true}
 	for _, f := range s.factories {
 		if _, own := f.(strategies.Batcher); own {
@@ -125,6 +132,8 @@ func describe(i strategies.Info) *pb.Strategy {
 
 // Load implements the protocol.
 func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.load == nil || len(s.factories) > 0 {
 		return nil, errors.New("this process plays what it was built with")
 	}

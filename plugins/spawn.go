@@ -25,8 +25,10 @@ type child struct {
 	done    chan struct{}
 	readers sync.WaitGroup
 
-	mu    sync.Mutex
-	hello string // the first line of its standard output
+	mu     sync.Mutex
+	system *os.Process // once it is started
+	killed bool        // or is to be, as soon as it is
+	hello  string // the first line of its standard output
 	state string // how it ended
 }
 
@@ -61,6 +63,10 @@ func (c *child) Start(context.Context) error {
 		return err
 	}
 	c.parent = ours[0]
+	c.mu.Lock()
+	c.system = c.cmd.Process
+	killed := c.killed
+	c.mu.Unlock()
 	out, in := io.Pipe()
 	c.stdout = out
 	c.readers.Go(func() { firstLine(ours[1], c.output, c.greeted, in) })
@@ -69,6 +75,9 @@ func (c *child) Start(context.Context) error {
 		c.ended(c.cmd.Wait(), ours[1:])
 		close(c.done)
 	}()
+	if killed {
+		c.kill()
+	}
 	return nil
 }
 
@@ -126,15 +135,25 @@ func (c *child) Kill(context.Context) error {
 }
 
 func (c *child) kill() {
-	if c.cmd.Process == nil {
+	p := c.target()
+	if p == nil {
 		return
 	}
 	select {
 	case <-c.done: // its number may be somebody else's by now
 	default:
-		killGroup(c.cmd.Process.Pid)
-		_ = c.cmd.Process.Kill()
+		killGroup(p.Pid)
+		_ = p.Kill()
 	}
+}
+
+// target returns what is to be killed, or nil if it is not started yet; then it
+// is killed as soon as it is.
+func (c *child) target() *os.Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.killed = c.killed || c.system == nil
+	return c.system
 }
 
 // cpu returns the processor time of a process that has ended, in microseconds.
@@ -156,10 +175,12 @@ func (c *child) Name() string { return c.cmd.Path }
 
 // ID implements runner.Runner.
 func (c *child) ID() string {
-	if c.cmd.Process == nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.system == nil {
 		return ""
 	}
-	return strconv.Itoa(c.cmd.Process.Pid)
+	return strconv.Itoa(c.system.Pid)
 }
 
 // Diagnose implements runner.Runner.

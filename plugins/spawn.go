@@ -28,8 +28,8 @@ type child struct {
 	mu     sync.Mutex
 	system *os.Process // once it is started
 	killed bool        // or is to be, as soon as it is
-	hello  string // the first line of its standard output
-	state string // how it ended
+	hello  string      // the first line of its standard output
+	state  string      // how it ended
 }
 
 var _ runner.Runner = (*child)(nil)

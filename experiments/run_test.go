@@ -266,6 +266,34 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestStopEveryLeague: with looks after every league a run ends at the league that
+// Stop chose, whatever the workers and the blocks, and quarantine keeps its
+// checkpoints.
+func TestStopEveryLeague(t *testing.T) {
+	t.Parallel()
+	plan := planOf(4, 1, 500)
+	want, _ := run(t, &stub{plan: plan}, experiments.Options{})
+	for _, workers := range []int{1, 3, 8} {
+		for _, end := range []int{1, 63, 97} {
+			var got collector
+			asked := 0
+			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Options{
+				Workers: workers, Every: 1, Stop: func(leagues int) bool {
+					asked++
+					if leagues != asked || len(got.leagues) != leagues {
+						t.Errorf("question %d is about %d leagues, with %d in the sink", asked, leagues, len(got.leagues))
+					}
+					return leagues == end
+				},
+			})
+			if err != nil || !out.Stopped || out.Leagues != end || asked != end {
+				t.Errorf("%d workers: outcome %+v after %d questions, error %v, want a stop after %d leagues", workers, out, asked, err, end)
+			}
+			wantLeagues(t, &collector{leagues: want.leagues[:end]}, &got)
+		}
+	}
+}
+
 // TestLookAheadIsBounded holds league 0 back until everybody else has nothing
 // more to do.
 func TestLookAheadIsBounded(t *testing.T) {

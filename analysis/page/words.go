@@ -126,6 +126,12 @@ func (s *source) method() []paragraph {
 		{"Comparisons", "are made within leagues, where both players met the same field, and corrected for being many. All statements of the tiers and of the " +
 			"possible places hold together with the stated confidence. A tier holds everybody who is not shown to be worse than somebody outside the tiers above it."},
 	}
+	if lines := s.Run.StoppingLines(); len(lines) > 0 {
+		// The unit stays; how its intervals are made does not.
+		m[2].Text = "Strategies remember each other within a league, so its matches are dependent. Between leagues every seat is made anew. " +
+			"Every interval is computed from values of whole leagues."
+		m = append(m, paragraph{"The end", strings.Join(lines, " ")})
+	}
 	if len(s.Explanations.Players) > 0 {
 		m = append(m, paragraph{"Explanations", "are about predicting choices: whoever predicts a choice says the opposite, and both gain half a point on average. " +
 			"Predictors are chosen on leagues with an even number and judged on leagues with an odd one, so that the best of several is not flattered. " +

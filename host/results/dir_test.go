@@ -187,6 +187,48 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// TestStopIsKept: when a run is to stop stands in its plan, decides nothing about its
+// leagues, and is not lost when the run is extended.
+func TestStopIsKept(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 1, 5, "")
+	plain := plan.Hash()
+	plan.Stop = &results.Stop{Ratio: &results.Ratio{New: plan.Field[1].Name, Old: plan.Field[2].Name, Delta: 0.01, Alpha: 0.05, Beta: 0.1}}
+	if plan.Hash() != plain {
+		t.Error("the hash depends on when to stop")
+	}
+	path := t.TempDir()
+	d, err := results.Create(path, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := plan
+	longer.Runs, longer.Stop = 9, nil
+	if err := errors.Join(d.Extend(longer), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := results.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got := r.Plan(); got.Runs != 9 || got.Stop == nil || got.Stop.Ratio == nil || *got.Stop.Ratio != *plan.Stop.Ratio {
+		t.Errorf("read back: %+v", got)
+	}
+	for want, stop := range map[string]results.Stop{
+		"stop needs until or sprt":             {},
+		"and not both":                         {Until: "best", Ratio: plan.Stop.Ratio},
+		`"nobody", who is not in the field`:    {Ratio: &results.Ratio{New: "nobody", Old: plan.Field[0].Name}},
+		`"` + plan.Field[0].Name + `" with it`: {Ratio: &results.Ratio{New: plan.Field[0].Name, Old: plan.Field[0].Name}},
+	} {
+		bad := plan
+		bad.Stop = &stop
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}
+
 func TestPlanIsReadStrictly(t *testing.T) {
 	t.Parallel()
 	good, err := json.Marshal(testPlan(3, 1, 3, ""))

@@ -79,6 +79,15 @@ func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, 
 	return acc, s.rule
 }
 
+// moments are those of some numbers.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
+func (m *moments) mean() float64 { return m.sum / m.n }
+func (m *moments) deviation() float64 {
+	return math.Sqrt((m.squares - m.n*m.mean()*m.mean()) / (m.n - 1))
+}
+
 // TestPowerIsWhatExperimentsHave plays as many leagues as power asks for, again and
 // again, and counts how often the player with the edge is alone in the first tier.
 // The formula takes a single step where the estimates take several, so they may do a
@@ -102,7 +111,7 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 		plan, factories := edged(tt.players, tt.legs, tt.edge)
 		plan.Runs = leagues
 		alone := 0
-		var sum, squares float64 // of the mean difference to the second player
+		differences := map[power.Measure]*moments{power.Adjusted: {}, power.Raw: {}} // to the second player
 		for rep := range tt.repetitions {
 			plan.Seed = uint64(rep) + 1
 			acc, _ := playUntil(t, plan, factories, nil)
@@ -110,21 +119,23 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 				alone++
 			}
 			e := acc.Estimates(0.95).Players
-			d := e[0].Adjusted.Estimate - e[1].Adjusted.Estimate
-			sum, squares = sum+d, squares+d*d
+			differences[power.Adjusted].add(e[0].Adjusted.Estimate - e[1].Adjusted.Estimate)
+			differences[power.Raw].add(e[0].Points.Estimate - e[1].Points.Estimate)
 		}
 		n := float64(tt.repetitions)
 		share, slack := float64(alone)/n, 3*math.Sqrt(0.8*0.2/n)
-		c := s.Contrast(power.Adjusted, tt.edge)
-		mean := sum / n
-		deviation := math.Sqrt((squares - n*mean*mean) / (n - 1) * float64(leagues))
-		t.Logf("%d players, %d legs, edge %v, %d leagues: seen in %.3f; mean %.5f (theory %.5f), deviation %.4f (%.4f)",
-			tt.players, tt.legs, tt.edge, leagues, share, mean, c.Mean, deviation, c.Deviation)
+		t.Logf("%d players, %d legs, edge %v, %d leagues: seen in %.3f", tt.players, tt.legs, tt.edge, leagues, share)
 		if share < 0.8-slack || share > 0.86+slack {
 			t.Errorf("%d players, %d legs, edge %v: seen in %.3f of experiments of %d leagues, want 0.8", tt.players, tt.legs, tt.edge, share, leagues)
 		}
-		if math.Abs(mean-c.Mean) > 4*c.Deviation/math.Sqrt(float64(leagues)*n) || math.Abs(deviation/c.Deviation-1) > 4/math.Sqrt(2*n) {
-			t.Errorf("%d players, %d legs, edge %v: mean %v and deviation %v, want %v and %v", tt.players, tt.legs, tt.edge, mean, deviation, c.Mean, c.Deviation)
+		for m, d := range differences {
+			c := s.Contrast(m, tt.edge)
+			deviation := d.deviation() * math.Sqrt(float64(leagues)) // of one league
+			t.Logf("  %s: mean %.5f (theory %.5f), deviation %.4f (%.4f)", m, d.mean(), c.Mean, deviation, c.Deviation)
+			if math.Abs(d.mean()-c.Mean) > 4*c.Deviation/math.Sqrt(float64(leagues)*n) || math.Abs(deviation/c.Deviation-1) > 4/math.Sqrt(2*n) {
+				t.Errorf("%d players, %d legs, edge %v, %s points: mean %v and deviation %v, want %v and %v",
+					tt.players, tt.legs, tt.edge, m, d.mean(), deviation, c.Mean, c.Deviation)
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ type content struct {
 
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 
+	Level     string // of intervals, "95 %"
 	Fair      bool
 	Worths    string // what the column of worths is; "" if there is none
 	Rows      []row
@@ -81,7 +82,7 @@ func newContent(in Input) (*content, error) {
 	c := &content{
 		Styles: styles(), Title: "strategylab: " + s.title(), Subtitle: s.subtitle(),
 		Headline: s.headline(), Verdict: s.verdict(), Notes: s.notes(),
-		Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
+		Level: s.level(), Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
 		Faults: s.faults(), Method: s.method(), Facts: s.facts(),
 	}
 	if err := s.draw(c); err != nil {

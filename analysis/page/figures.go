@@ -115,7 +115,7 @@ func (s *source) learningPlot() (*figure, error) {
 		curves = append(curves, c)
 	}
 	caption := "How often choices differ, leg by leg. A curve that rises shows a strategy, or its opponents, learning in the course of a league; a flat one that " +
-		"nothing is learnt. Bands are 95 % intervals of single points."
+		"nothing is learnt. Bands are " + s.level() + " intervals of single points."
 	if len(s.e.Order) > mostCurves {
 		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; each has its own curve further down.", mostCurves)
 	}

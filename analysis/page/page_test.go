@@ -155,8 +155,19 @@ func TestUnitsAndCaptions(t *testing.T) {
 func TestReproducible(t *testing.T) {
 	t.Parallel()
 	in := played(t, "", 5, 40, field(5)...)
-	if written(t, in) != written(t, in) {
+	first, again := written(t, in), written(t, in)
+	if first != again {
 		t.Error("the same input gave two pages")
+	}
+}
+
+// TestLevel holds that intervals are called what they are.
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 4, 60, field(4)...)
+	in.Run.Estimates.Level = 0.9
+	if got := text(written(t, in)); !strings.Contains(got, "Small figures are 90 % intervals") || !strings.Contains(got, "Bands are 90 % intervals") {
+		t.Error("the page does not say that intervals are of 90 %")
 	}
 }
 

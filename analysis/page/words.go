@@ -92,6 +92,9 @@ func list(names []string, most int) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
+// level is the confidence level of single intervals.
+func (s *source) level() string { return number(100*s.e.Level, 0) + "\u00a0%" }
+
 // notes are warnings that belong above everything else.
 func (s *source) notes() []string {
 	var notes []string

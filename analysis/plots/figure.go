@@ -82,6 +82,8 @@ func compact(svg string) string {
 		}
 		return v
 	})
+	// A picture of cells must fill the frame that their labels stand at.
+	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `)
 	svg = fontName.ReplaceAllString(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif")
 	return strings.NewReplacer("font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n", "").Replace(svg)
 }

@@ -58,6 +58,10 @@ func TestSVG(t *testing.T) {
 			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 				t.Errorf("%s has a number that does not exist", name)
 			}
+			if strings.Contains(svg, "<image") != (name == "large matrix") ||
+				strings.Count(svg, "<image") != strings.Count(svg, `preserveAspectRatio="none"`) {
+				t.Errorf("%s: a picture does not fill its frame, or there is one where there should be none", name)
+			}
 			if m := bare.FindStringIndex(svg); m != nil {
 				t.Errorf("%s has a colour that no page can change: %.60s", name, svg[m[0]:])
 			}

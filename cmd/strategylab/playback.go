@@ -78,6 +78,7 @@ func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
 			agents = append(agents, x.Agent)
 		}
 	}
+	slices.Sort(agents)
 	switch {
 	case len(agents) == 0:
 		return nil, usagef("nobody in the recording was asked anything, so there is nothing to replay")

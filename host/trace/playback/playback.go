@@ -171,7 +171,7 @@ func (others) Close() error { return nil }
 var errUnrecorded = errors.New("the recording has no answer to it")
 
 // RoundTrip answers a message as it was answered when it was recorded: the next
-// of the same type and match, or the last again.
+// of the same type and match to the same peer, or the last again.
 func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	asked := trace.ReadRequest(out.Body)
 	p := o.p
@@ -179,7 +179,7 @@ func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Re
 	defer p.mu.Unlock()
 	var chosen *trace.Exchange
 	for _, x := range p.exchanges {
-		if x.Direction != jsonrpc.Out || !usable(x) || x.Type != asked.Type || x.Match != asked.Match {
+		if x.Direction != jsonrpc.Out || !usable(x) || x.Peer != out.URL || x.Type != asked.Type || x.Match != asked.Match {
 			continue
 		}
 		chosen = x

@@ -1,6 +1,7 @@
 package isolate_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/strategylab/strategylab/plugins/isolate"
@@ -8,8 +9,10 @@ import (
 )
 
 // BenchmarkExperiment plays a thousand leagues among the example scripts, in
-// process and isolated.
+// process and isolated, with the heap tuned as the command tunes it.
 func BenchmarkExperiment(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1600))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(192 << 20))
 	inside := load(b, catalog.Formats(), examples...)
 	outside := load(b, formats(isolate.Options{}), examples...)
 	p := plan(1000, 10, inside)

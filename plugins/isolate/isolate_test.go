@@ -68,7 +68,7 @@ func plan(runs, legs int, factories []strategies.Factory) results.Plan {
 
 func played(tb testing.TB, p results.Plan, factories []strategies.Factory) experiments.Outcome {
 	tb.Helper()
-	a, err := arena.New(p, factories, arena.Options{})
+	a, err := arena.New(p, factories, arena.Options{Block: 32}) // as the command has it
 	if err != nil {
 		tb.Fatal(err)
 	}

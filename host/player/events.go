@@ -1,7 +1,10 @@
 package player
 
 import (
+	"time"
+
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -14,9 +17,11 @@ const (
 	Registered EventKind = "registered"
 	Invited    EventKind = "invited"
 	Chose      EventKind = "chose"
-	Failed     EventKind = "failed" // the strategy did
-	Ended      EventKind = "ended"  // a match did
+	Answered   EventKind = "answered" // a call for a choice, be it a repeated one
+	Failed     EventKind = "failed"   // the strategy did
+	Ended      EventKind = "ended"    // a match did
 	Completed  EventKind = "completed"
+	Deserted   EventKind = "deserted" // nothing has been heard for so long that the league must be over
 )
 
 // Event is something that happened to the agent, for people who watch. Fields
@@ -32,7 +37,12 @@ type Event struct {
 	Error    string              `json:"error,omitempty"`
 	Result   string              `json:"result,omitempty"`
 	Points   int                 `json:"points,omitempty"`
-	Place    int                 `json:"place,omitempty"` // in the final table
+	Place    int                 `json:"place,omitempty"`   // in the final table
+	Dialect  string              `json:"dialect,omitempty"` // that the manager, or the referee, speaks
+	Referee  string              `json:"referee,omitempty"`
+	Role     string              `json:"role,omitempty"`
+	Table    []protocol.Standing `json:"table,omitempty"`   // the last that was told
+	Took     time.Duration       `json:"took_ns,omitempty"` // from the call for a choice to the answer
 	Standing strategies.Standing `json:"standing,omitzero"`
 }
 

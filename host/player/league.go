@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -10,14 +11,14 @@ import (
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     p.alive(p.roundAnnounced),
-		protocol.TypeLeagueStandingsUpdate: p.alive(p.byManager),
-		protocol.TypeRoundCompleted:        p.alive(p.roundCompleted),
+		protocol.TypeRoundAnnouncement:     p.alive(p.forgiving(p.roundAnnounced)),
+		protocol.TypeLeagueStandingsUpdate: p.alive(p.forgiving(p.standingsUpdated)),
+		protocol.TypeRoundCompleted:        p.alive(p.forgiving(p.roundCompleted)),
 		protocol.TypeLeagueCompleted:       p.alive(p.leagueCompleted),
 		protocol.TypeGameInvitation:        p.alive(p.invited),
 		protocol.TypeChooseParityCall:      p.alive(p.called),
-		protocol.TypeGameOver:              p.alive(p.over),
-		protocol.TypeGameError:             p.alive(p.gameError),
+		protocol.TypeGameOver:              p.alive(p.forgiving(p.over)),
+		protocol.TypeGameError:             p.alive(p.forgiving(p.gameError)),
 	}
 }
 
@@ -38,13 +39,22 @@ func (p *Player) alive(h wire.Handler) wire.Handler {
 	}
 }
 
-// byManager checks a message whose content the agent has no use for.
-func (p *Player) byManager(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
-	if _, err := in.Decode(); err != nil {
-		return nil, err
+// forgiving acknowledges notifications that cannot be read, where the agent is
+// tolerant: the manager or referee takes a refusal for a failure, and nothing
+// depends on them.
+func (p *Player) forgiving(h wire.Handler) wire.Handler {
+	if p.cfg.Mode == protocol.Strict {
+		return h
 	}
-	p.heard.Store(true)
-	return p.ack(in), nil
+	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+		answer, err := h(ctx, in)
+		switch protocol.CodeOf(err) {
+		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
+			p.cfg.Log.Info("a message cannot be read, and is acknowledged all the same", "type", string(in.Type), "error", err)
+			return p.ack(in), nil
+		}
+		return answer, err
+	}
 }
 
 // ack acknowledges with the agent's id.
@@ -95,30 +105,62 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Inbound) (protocol.M
 
 func (p *Player) leagueCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueCompleted](in)
-	if err != nil {
+	if err != nil && p.cfg.Mode == protocol.Strict {
 		return nil, err
 	}
-	place := 0
-	for _, s := range m.FinalStandings {
-		if s.PlayerID == p.ID() {
-			place = s.Rank
-		}
+	if err == nil {
+		p.keepTable(m.FinalStandings)
 	}
-	p.complete(ctx, place)
+	p.complete(ctx, 0)
 	return p.ack(in), nil
 }
 
+// standingsUpdated keeps the table, which may be the last that is told.
+func (p *Player) standingsUpdated(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
+	if err != nil {
+		return nil, err
+	}
+	p.heard.Store(true)
+	p.keepTable(m.Standings)
+	return p.ack(in), nil
+}
+
+func (p *Player) keepTable(table []protocol.Standing) {
+	if len(table) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.season.table = table
+}
+
+// placeIn returns the agent's place in a table, 0 where it has none.
+func (p *Player) placeIn(table []protocol.Standing) int {
+	own := p.ID()
+	for _, s := range table {
+		if s.PlayerID == own {
+			return s.Rank
+		}
+	}
+	return 0
+}
+
 // complete ends the league, once. The place is 0 where it is not known.
-func (p *Player) complete(ctx context.Context, place int) {
+func (p *Player) complete(ctx context.Context, place int) { p.conclude(ctx, Completed, place) }
+
+// conclude ends the league, once, for the reason that the event names.
+func (p *Player) conclude(ctx context.Context, why EventKind, place int) {
 	p.mu.Lock()
 	s := p.season
-	e := Event{Kind: Completed, Place: place, Standing: s.stand}
+	e := Event{Kind: why, Place: place, Standing: s.stand, Table: s.table}
 	first := !s.completed
 	s.completed = true
 	p.mu.Unlock()
 	if !first {
 		return
 	}
+	e.Place = cmp.Or(place, p.placeIn(e.Table))
 	if err := p.record.append(ctx, eventCompleted, nil); err != nil {
 		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -26,6 +27,15 @@ type match struct {
 	keyed    bool   // that is the key of the match
 	reply    string // what the agent signs with
 
+	// How the referee takes answers.
+	joins   int           // how often the invitation was answered
+	called  bool          // it has gone on with the match
+	calling chan struct{} // closed when it does
+	posting bool          // the join is to be sent as a message of its own
+	posted  bool          // and has been
+	missed  bool          // it holds the agent to be absent
+	speaker string        // as wire.Speaker has it
+
 	noting sync.Mutex // guards what follows
 	noted  invited    // what the journal says of the invitation
 
@@ -37,6 +47,8 @@ type match struct {
 	answer   Answer // guarded by Player.mu besides, for Faults
 	told     bool
 }
+
+func newMatch(id string) *match { return &match{id: id, calling: make(chan struct{})} }
 
 // place settles the position of a match: its index in the schedule where that
 // is known. The match's lock is held, and the seat is made.
@@ -71,7 +83,11 @@ func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message,
 		Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
 	}
 	join.MessageType, join.AuthToken = protocol.TypeGameJoinAck, reply
-	p.tell(Event{Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID})
+	p.joinedBefore(in, m, join)
+	p.tell(Event{
+		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
+		Referee: wire.Speaker(in), Dialect: in.Dialect.Name,
+	})
 	return join, nil
 }
 
@@ -90,7 +106,8 @@ func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*mat
 	}
 	m := s.matches[id]
 	if m == nil {
-		m = &match{id: id, round: in.Header.RoundID.Number()}
+		m = newMatch(id)
+		m.round = in.Header.RoundID.Number()
 		s.matches[id] = m
 	}
 	p.sign(s, m, in)
@@ -129,6 +146,8 @@ func (p *Player) called(_ context.Context, in *wire.Inbound) (protocol.Message, 
 			return nil, err
 		}
 	}
+	p.wasRead(in, m)
+	start := time.Now()
 	answer, err := p.choose(s, m)
 	if err != nil {
 		return nil, err
@@ -136,6 +155,7 @@ func (p *Player) called(_ context.Context, in *wire.Inbound) (protocol.Message, 
 	if answer.Fault != game.NoFault {
 		return nil, refusal(in.Type, answer)
 	}
+	p.tell(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
 	choice := protocol.Choice(answer.Choice.String())
 	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
 	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
@@ -226,5 +246,8 @@ func (p *Player) gameError(_ context.Context, in *wire.Inbound) (protocol.Messag
 		return nil, err
 	}
 	p.cfg.Log.Warn("the referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
+	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID()) {
+		p.wasMissed(m)
+	}
 	return p.ack(in), nil
 }

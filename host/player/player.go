@@ -30,6 +30,14 @@ const (
 // before it asks.
 const DefaultWatch = 30 * time.Second
 
+// DefaultIdleExit is how long an agent that is to leave with the league stays
+// in one in which nothing happens any more.
+const DefaultIdleExit = 5 * time.Minute
+
+// DefaultPatience is how long a referee is given to show that it has read a
+// join.
+const DefaultPatience = time.Second
+
 // Config says who plays, and where. Factory, Endpoint, Manager and Caller are
 // required; the zero value of everything else has the meaning named with it.
 type Config struct {
@@ -64,6 +72,19 @@ type Config struct {
 	// Once makes Run return when the league is complete. Otherwise the agent
 	// stays, and registers for the next one.
 	Once bool
+	// IdleExit makes Run return when the agent has played and then for so long
+	// heard nothing: many managers never say that the league is over. The zero
+	// value is DefaultIdleExit with Once and never without; negative is never.
+	IdleExit time.Duration
+	// Patience is how long a referee is given to call for the choice before the
+	// join, which it may not have read in the answer to its invitation, is sent
+	// to it as a message; default DefaultPatience, negative for never. Referees
+	// that sign with match keys read answers.
+	Patience time.Duration
+	// Dialects are the ways to register that are tried, in this order; nil
+	// stands for protocol.RegistrationOrder. A Manager of our own takes the
+	// first.
+	Dialects []*protocol.Dialect
 	// Watch is how often an agent that hears nothing asks the manager how the
 	// league stands, and how often it tries to register for the next league;
 	// default DefaultWatch, negative for never.
@@ -94,12 +115,18 @@ type Player struct {
 	endpoint *wire.Endpoint
 	record   *record // nil without a data directory
 
+	registrar wire.Registrar // Run's
+	manners   wire.Manners
+
 	me   *wire.Identity
 	told string // the endpoint that the manager was told; Run's
 
 	life  context.Context // ends with Run; strategies are called in it
 	end   context.CancelFunc
+	knows atomic.Bool   // the manager has answered a question, and so knows tokens
 	heard atomic.Bool   // of the manager, since it was last looked after
+	last  atomic.Int64  // when a message came last, since began
+	began time.Time     // for last, which is told by the monotonic clock
 	done  chan struct{} // gets one for each league that is complete
 	again chan struct{} // asks for another registration
 
@@ -123,6 +150,8 @@ func New(cfg Config) (*Player, error) {
 		cfg: cfg, me: wire.NewIdentity(protocol.RolePlayer, cmp.Or(cfg.ID, cfg.Name)),
 		season: newSeason(), done: make(chan struct{}, 1), again: make(chan struct{}, 1),
 	}
+	p.registrar = wire.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
+	p.began = time.Now()
 	p.life, p.end = context.WithCancel(context.Background())
 	if cfg.Data != "" {
 		if err := p.recover(); err != nil {
@@ -135,6 +164,7 @@ func New(cfg Config) (*Player, error) {
 	}
 	if cfg.Mode == protocol.Tolerant {
 		p.endpoint.Default = acknowledge
+		p.endpoint.Manner = p.manner
 	}
 	return p, nil
 }
@@ -155,6 +185,12 @@ func defaults(cfg *Config) {
 	if cfg.Watch == 0 {
 		cfg.Watch = DefaultWatch
 	}
+	if cfg.IdleExit == 0 && cfg.Once {
+		cfg.IdleExit = DefaultIdleExit
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = DefaultPatience
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -171,7 +207,10 @@ func (p *Player) Handler() jsonrpc.Handler {
 	if p.cfg.Mode == protocol.Tolerant {
 		return jsonrpc.HandlerFunc(p.handleTolerantly)
 	}
-	return p.endpoint
+	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+		p.last.Store(int64(time.Since(p.began)))
+		return p.endpoint.Handle(ctx, req)
+	})
 }
 
 // handleTolerantly acknowledges messages of types that league.v2 does not have:
@@ -179,6 +218,7 @@ func (p *Player) Handler() jsonrpc.Handler {
 // nothing that nobody reads them. A call without a message type is refused all
 // the same, so that a caller tries the method's other names.
 func (p *Player) handleTolerantly(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+	p.last.Store(int64(time.Since(p.began)))
 	answer := p.endpoint.Handle(ctx, req)
 	if answer.Error == nil || answer.Error.Code != jsonrpc.CodeMethodNotFound || !bytes.Contains(req.Raw, []byte(`"message_type"`)) {
 		return answer

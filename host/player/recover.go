@@ -110,10 +110,10 @@ func (p *Player) hadJoined(i invited) {
 
 // match is the match as it was when it was recorded.
 func (i invited) match() *match {
-	return &match{
-		id: i.Match, round: i.Round, opponent: i.Opponent, role: i.Role,
-		referee: i.Referee, signed: i.Signed, keyed: i.Keyed, reply: i.Reply, noted: i,
-	}
+	m := newMatch(i.Match)
+	m.round, m.opponent, m.role = i.Round, i.Opponent, i.Role
+	m.referee, m.signed, m.keyed, m.reply, m.noted = i.Referee, i.Signed, i.Keyed, i.Reply, i
+	return m
 }
 
 func (p *Player) hadChosen(c chosen) {
@@ -131,7 +131,8 @@ func (p *Player) hadEnded(o strategies.Outcome) {
 	s := p.season
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
-		m = &match{id: o.MatchID, round: o.Round, opponent: o.Opponent, role: o.Role, position: o.Match, placed: true}
+		m = newMatch(o.MatchID)
+		m.round, m.opponent, m.role, m.position, m.placed = o.Round, o.Opponent, o.Role, o.Match, true
 		s.matches[m.id] = m
 	}
 	m.told = true

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 		return fmt.Errorf("register with %s: %w", p.cfg.Manager.URL, err)
 	}
 	p.heard.Store(true)
-	p.tell(Event{Kind: Registered})
+	p.tell(Event{Kind: Registered, Dialect: p.cfg.Manager.Speaks().Name})
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (p *Player) registerOnce(ctx context.Context, token, conversation, id strin
 		},
 	}
 	request.AuthToken = token
-	answer, err := p.cfg.Caller.CallWithID(ctx, p.cfg.Manager, request, id)
+	answer, err := p.registrar.Register(ctx, wire.Application{Message: request, ID: id, Name: p.cfg.Name, Endpoint: p.cfg.Endpoint})
 	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
 		return fmt.Errorf("the answer cannot be used: %v", err) // and will not be another one next time
 	}
@@ -86,10 +87,16 @@ func (p *Player) registerOnce(ctx context.Context, token, conversation, id strin
 		return fmt.Errorf("the registration was answered by a %s", answer.Head().MessageType)
 	case !protocol.Accepted(r.Status):
 		return &RejectedError{r.Reason.Value()}
-	case !protocol.ValidID(r.PlayerID):
+	case r.PlayerID != "" && !protocol.ValidID(r.PlayerID):
 		return fmt.Errorf("the manager gave the player id %q, which is none", r.PlayerID)
 	}
 	reg := registration{ID: r.PlayerID, Token: r.AuthToken, League: r.LeagueID, Endpoint: p.cfg.Endpoint}
+	if reg.ID == "" { // it has taken the agent on, and left it its name
+		reg.ID = cmp.Or(p.ID(), folder(p.cfg))
+	}
+	if p.cfg.Manager.Speaks().Has(protocol.TraitRequests) {
+		p.manners.Begin(protocol.TraitRequests)
+	}
 	reg.Same = p.sameLeague(ctx, reg, token != "")
 	if err := p.record.registered(ctx, reg); err != nil {
 		return err
@@ -123,11 +130,17 @@ func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) b
 }
 
 // ask sends a query and reads its data into T. A manager that does not know
-// the agent's token any more is registered with again.
+// the agent's token any more is registered with again; but not one that has
+// never shown to know it, which may answer every question like that: the agent
+// would be there twice.
 func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, error) {
 	h := p.me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(p.cfg.Now()))
 	data, err := query[T](ctx, p, h, what)
-	if protocol.CodeOf(err) == protocol.CodeTokenInvalid && h.AuthToken == p.me.Token() {
+	switch {
+	case err == nil:
+		p.knows.Store(true)
+	case protocol.CodeOf(err) != protocol.CodeTokenInvalid || h.AuthToken != p.me.Token():
+	case p.cfg.Mode == protocol.Strict || p.me.Proved() || p.knows.Load():
 		p.registerAgain()
 	}
 	return data, err
@@ -171,10 +184,16 @@ func (p *Player) stay(ctx context.Context) error {
 		defer ticker.Stop()
 		look = ticker.C
 	}
+	idle, rest := p.idling()
+	defer rest()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-idle:
+			if p.deserted(ctx) {
+				return nil
+			}
 		case err := <-p.record.failed():
 			return err
 		case <-p.done:

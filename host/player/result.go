@@ -51,6 +51,9 @@ func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, er
 		return nil, err
 	}
 	m.told = true
+	if o.Result == game.TechnicalLoss {
+		p.wasMissed(m)
+	}
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 	defer cancel()
 	if err := seat.observe(ctx, &o); err != nil {

@@ -18,6 +18,7 @@ type season struct {
 	matches   map[string]*match
 	ended     []strategies.Outcome // for the history; only with a data directory
 	stand     strategies.Standing
+	table     []protocol.Standing // the last that the manager has told
 	completed bool
 
 	// The seat is made once, when it is first needed; whoever needs it waits.
@@ -31,6 +32,9 @@ type season struct {
 type announcement struct {
 	players [2]string
 	referee string // may be empty, where a manager gives only its endpoint
+
+	endpoint string // the referee's
+	unkeyed  bool   // the manager says that the referee has no match keys
 }
 
 func newSeason() *season {
@@ -75,7 +79,9 @@ func (s *season) announce(m *protocol.RoundAnnouncement, own string) {
 		if a.RefereeID != "" {
 			s.referees[a.RefereeID] = true
 		}
-		about := announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID}
+		about := announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID, endpoint: a.RefereeEndpoint}
+		keys, said := a.MatchKeys.Get()
+		about.unkeyed = said && !keys
 		if a.PlayerAID == own || a.PlayerBID == own {
 			s.announced[a.MatchID] = about
 		} else {

@@ -31,7 +31,7 @@ func (d *Dialect) CallAs(name string, m Message) (Call, error) {
 	if err != nil {
 		return Call{}, err
 	}
-	if raw, err = d.edited(t, raw); err != nil {
+	if raw, err = d.edited(t, raw, true); err != nil {
 		return Call{}, fmt.Errorf("protocol: edit %s for dialect %s: %w", t, d.Name, err)
 	}
 	if d.Request.Bare {

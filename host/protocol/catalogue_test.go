@@ -50,7 +50,7 @@ func TestCatalogue(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if d, _ := Describe(TypeChooseParityCall); !cmp.Equal(d.Aliases, []string{"choose_parity"}) {
+	if d, _ := Describe(TypeChooseParityCall); !cmp.Equal(d.Aliases, []string{"choose_parity", "receive_parity_call"}) {
 		t.Errorf("aliases %v", d.Aliases)
 	}
 	if _, ok := Describe("NO_SUCH_TYPE"); ok {

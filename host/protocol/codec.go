@@ -14,12 +14,12 @@ type Codec struct {
 	fallback *Dialect // for what is in no recognisable wrapping
 }
 
-// NewCodec returns a codec that recognises the given dialects, or those of the
-// protocol itself if none are given. The first flat one answers what cannot be
+// NewCodec returns a codec that recognises the given dialects, or all that are
+// known if none are given. The first flat one answers what cannot be
 // told apart, so it should be [Contracts].
 func NewCodec(mode Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
-		dialects = builtin
+		dialects = known
 	}
 	c := &Codec{mode: mode, dialects: slices.Clone(dialects), fallback: Contracts}
 	for _, d := range c.dialects {
@@ -53,6 +53,8 @@ type Request struct {
 	mode Mode
 	doc  document // Raw, taken apart
 	tool string   // what the message was called by, echoed in some answers
+
+	handOut string // the type of a match that was handed out alone
 }
 
 // Open unwraps a JSON-RPC request and finds out its message type. The Request
@@ -132,6 +134,9 @@ func (c *Codec) open(r *Request, params document, raw []byte) *Error {
 	if d.Request.structured() {
 		r.doc, r.tool, refusal = d.Request.take(params)
 		r.Raw = r.doc.encode()
+	}
+	if _, served := byMethod[r.tool]; refusal == nil && (served || r.tool == "") {
+		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 	}
 	r.glance()
 	if refusal != nil {

@@ -64,7 +64,7 @@ func TestDispatch(t *testing.T) {
 	}
 	for _, mode := range []Mode{Strict, Tolerant} {
 		for _, tt := range tests {
-			req, err := NewCodec(mode).Open(tt.method, tt.body.encode())
+			req, err := NewCodec(mode, Dialects()...).Open(tt.method, tt.body.encode())
 			if req == nil || req.Dialect != Contracts {
 				t.Fatalf("%v: %s: the request is %+v", mode, tt.name, req)
 			}

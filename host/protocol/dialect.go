@@ -25,7 +25,8 @@ type Dialect struct {
 
 	// Edits are made to every message that is written, in this order.
 	Edits []Edit
-	// Omit lists top-level members that are not written.
+	// Omit lists top-level members that are not written, in requests only: an
+	// answer with more than the peer reads does no harm.
 	Omit []string
 
 	// Refusal says how a refusal is told.
@@ -33,6 +34,13 @@ type Dialect struct {
 	// Rejects says that a registration is turned away with an answer of status
 	// REJECTED where other dialects get an error.
 	Rejects bool
+
+	// Marks tell the dialect apart from others that wrap and name alike. Where
+	// all of them are found, the dialect is preferred to those without marks.
+	Marks []Mark
+	// HandOut is the name under which a referee is given its matches one by
+	// one; empty where it reads them from ROUND_ANNOUNCEMENT.
+	HandOut string
 
 	// Async lists answers that the peer does not give when it is called but
 	// posts as requests of their own; the call itself gets an acknowledgement.
@@ -65,6 +73,16 @@ type Place struct {
 	Request bool
 	// Bare says that there is no JSON-RPC around the message.
 	Bare bool
+}
+
+// A Mark is something in a message that betrays who wrote it.
+type Mark struct {
+	// Path leads to the member, through objects from the top of the message.
+	Path []string
+	// Value is the text that the member must be.
+	Value string
+	// Absent says that there must be no such member instead.
+	Absent bool
 }
 
 // Naming is a way to derive a request's method from its type.
@@ -104,6 +122,8 @@ type Edit struct {
 	Value jsontext.Value
 	// When limits the edit.
 	When Condition
+	// Was, if set, limits the edit to members of this value, as JSON.
+	Was jsontext.Value
 }
 
 // Condition says in which state of the member an Edit is made.
@@ -159,10 +179,10 @@ func (d *Dialect) MethodsOf(t Type) []string {
 // their own.
 func (d *Dialect) IsAsync(t Type) bool { return slices.Contains(d.Async, t) }
 
-// edited applies the edits and omissions to a message. It returns the message
-// as it is where the dialect has none.
-func (d *Dialect) edited(t Type, raw jsontext.Value) (jsontext.Value, error) {
-	if len(d.Edits) == 0 && len(d.Omit) == 0 {
+// edited applies the edits to a message, and the omissions to one that is a
+// request. It returns the message as it is where the dialect has none.
+func (d *Dialect) edited(t Type, raw jsontext.Value, request bool) (jsontext.Value, error) {
+	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
 		return raw, nil
 	}
 	doc, err := splitDocument(raw)
@@ -177,7 +197,10 @@ func (d *Dialect) edited(t Type, raw jsontext.Value) (jsontext.Value, error) {
 			return nil, err
 		}
 	}
-	return doc.without(d.Omit...).encode(), nil
+	if request {
+		doc = doc.without(d.Omit...)
+	}
+	return doc.encode(), nil
 }
 
 // apply makes the edit in the object that the rest of the path leads from.
@@ -199,7 +222,7 @@ func (e Edit) apply(doc document, path []string) (document, error) {
 		}
 		return doc.set(path[0], inner.encode()), nil
 	}
-	if e.When == IfMissing && value != nil || e.When == IfNull && value.Kind() != 'n' {
+	if e.When == IfMissing && value != nil || e.When == IfNull && value.Kind() != 'n' || e.Was != nil && !sameValue(e.Was, value) {
 		return doc, nil
 	}
 	replacement := e.Value

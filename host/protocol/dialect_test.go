@@ -169,7 +169,7 @@ func TestWhatVariantsLookLike(t *testing.T) {
 		{"the message as text", call(dialect("text"), "start_league"), `"params":{"text":"{\"protocol\":`},
 		{"a result that is text", back(dialect("text"), "league_status"), `"result":"{\"protocol\":`},
 		{"a tool call without a header", call(dialect("plain-tool"), "game_invitation"), `"params":{"name":"handle_game_invitation","arguments":{"auth_token":`},
-		{"a choice in two places", back(dialect("plain-tool"), "choose_parity_response"), `\"parity_choice\":\"odd\"}"}],"isError":false,"auth_token":`},
+		{"a choice in two places", back(dialect("plain-tool"), "choose_parity_response"), `\"parity_choice\":\"odd\"}"}],"isError":false,"protocol":`},
 		{"an answer that is a request", back(dialect("request-answer"), "game_join_ack"), `{"jsonrpc":"2.0","method":"game_join_ack","params":{"protocol":`},
 		{"both names of the choice", back(dialect("union"), "choose_parity_response"), `"parity_choice":"odd","choice":"odd"`},
 		{"all names of the join", back(dialect("union"), "game_join_ack"), `"accept":true,"accepted":true,"status":"ACCEPTED"`},
@@ -195,10 +195,10 @@ func TestMethodsOf(t *testing.T) {
 		t    Type
 		want []string
 	}{
-		{Contracts, TypeChooseParityCall, []string{"parity_choose", "choose_parity", "CHOOSE_PARITY_CALL", "choose_parity_call"}},
-		{variants[0], TypeGameOver, []string{"GAME_OVER", "notify_match_result", "game_over"}},
+		{Contracts, TypeChooseParityCall, []string{"parity_choose", "choose_parity", "receive_parity_call", "CHOOSE_PARITY_CALL", "choose_parity_call"}},
+		{variants[0], TypeGameOver, []string{"GAME_OVER", "notify_match_result", "receive_game_over", "game_over"}},
 		{variants[1], TypeGameOver, []string{"receive_game_over", "notify_match_result", "GAME_OVER", "game_over"}},
-		{Tool, TypeGameOver, []string{"notify_match_result", "GAME_OVER", "game_over"}},
+		{Tool, TypeGameOver, []string{"notify_match_result", "receive_game_over", "GAME_OVER", "game_over"}},
 	} {
 		got := tt.d.MethodsOf(tt.t)
 		if !slices.Equal(got, tt.want) {

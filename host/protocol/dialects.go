@@ -63,15 +63,20 @@ func Dialects() []*Dialect {
 	return slices.Clone(builtin)
 }
 
-// DialectNamed returns the dialect of the protocol itself that has the name.
-// The error lists the names there are.
+// DialectNamed returns the dialect that has the name, of the protocol itself
+// or of the wild, with the traits that are added to it by "+" signs:
+// "contracts+numeric-ids". The error lists the names there are.
 func DialectNamed(name string) (*Dialect, error) {
-	names := make([]string, len(builtin))
-	for i, d := range builtin {
-		if d.Name == name {
-			return d, nil
+	base, rest, more := strings.Cut(name, "+")
+	var names []string
+	for _, d := range KnownDialects() {
+		if d.Name == base {
+			if !more {
+				return d, nil
+			}
+			return d.withTraits(strings.Split(rest, "+"))
 		}
-		names[i] = d.Name
+		names = append(names, d.Name)
 	}
 	return nil, fmt.Errorf("protocol: there is no dialect %q; there are %s", name, strings.Join(names, ", "))
 }

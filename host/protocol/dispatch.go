@@ -1,13 +1,19 @@
 package protocol
 
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // recognise finds the dialect of a request by the wrapping it is in, and among
 // those that wrap alike by the way it is named.
 func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
 	var found, owner *Dialect
 	for _, d := range c.dialects {
 		p := d.Request
-		if !p.structured() {
-			continue
+		if !p.structured() || len(d.Marks) > 0 {
+			continue // those with marks are asked when the message is out
 		}
 		if p.Method == method {
 			owner = d
@@ -49,11 +55,44 @@ func (p Place) absent() *Error {
 // request so, or else the first.
 func (c *Codec) flat(method string, t Type) *Dialect {
 	for _, d := range c.dialects {
-		if !d.Request.structured() && !d.Request.Bare && d.nameOf(t) == method {
+		if !d.Request.structured() && !d.Request.Bare && len(d.Marks) == 0 && d.nameOf(t) == method {
 			return d
 		}
 	}
 	return c.fallback
+}
+
+// refine returns the dialect that wraps and names like d and whose marks the
+// message bears, or d itself.
+func (c *Codec) refine(d *Dialect, method string, message document) *Dialect {
+	for _, other := range c.dialects {
+		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(Type(message.text("message_type"))) != method {
+			continue
+		}
+		if !slices.ContainsFunc(other.Marks, func(m Mark) bool { return !m.in(message) }) {
+			return other
+		}
+	}
+	return d
+}
+
+// in reports whether the message bears the mark.
+func (m Mark) in(message document) bool {
+	value := jsontext.Value(nil)
+	for i, name := range m.Path {
+		if value = message.get(name); i == len(m.Path)-1 {
+			break
+		}
+		inner, err := splitDocument(value)
+		if err != nil {
+			return m.Absent
+		}
+		message = inner
+	}
+	if m.Absent {
+		return value == nil
+	}
+	return value.Kind() == '"' && string(unquote(value)) == m.Value
 }
 
 // witness returns what the message was called by: the name in the place for
@@ -73,6 +112,9 @@ func (r *Request) witness() string {
 // the message was called by as a second witness. The field rules say later
 // that a missing message_type is missing, so it is inferred here in any mode.
 func (r *Request) dispatch(name string) *Error {
+	if handOut, refusal := r.handedOut(name); handOut || refusal != nil {
+		return refusal
+	}
 	said := r.Header.MessageType
 	entry, byName := byType[said], byMethod[name]
 	if entry == nil || r.Dialect.nameOf(said) != name {

@@ -75,6 +75,9 @@ func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
 	if o.Reason == "" {
 		o.Reason = m.Reason
 	}
+	if points, told := m.PointsEarned.Get(); told {
+		o.Score = map[string]int{self: points}
+	}
 	if strings.EqualFold(o.Winner, StatusDraw) {
 		o.Winner = ""
 	}

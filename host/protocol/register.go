@@ -23,6 +23,7 @@ type RefereeMeta struct {
 	GameTypes            []string       `json:"game_types,omitzero"`
 	ContactEndpoint      string         `json:"contact_endpoint"`
 	MaxConcurrentMatches Opt[int]       `json:"max_concurrent_matches,omitzero"`
+	MatchKeys            Opt[bool]      `json:"match_keys,omitzero"` // whether it signs with the keys of a match
 	Extra                jsontext.Value `json:",embed"`
 }
 
@@ -80,6 +81,7 @@ func metaFields(more ...field) *shape {
 var refereeRegisterRequestShape = message([]Role{RoleReferee},
 	object("referee_meta", "The referee that registers.", metaFields(
 		number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, maxInteger),
+		boolean("match_keys", "Whether it signs with the keys of a match that the announcement holds."),
 	)).always(),
 )
 

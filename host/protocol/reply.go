@@ -41,9 +41,16 @@ func (r *Request) Reply(m Message) (Reply, error) {
 
 // wrap puts an encoded answer where the dialect wants it.
 func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) {
-	raw, err := r.Dialect.edited(t, raw)
+	raw, err := r.Dialect.edited(t, raw, false)
 	if err != nil {
 		return Reply{}, err
+	}
+	if r.handOut != "" && !refused {
+		doc, err := splitDocument(raw)
+		if err != nil {
+			return Reply{}, err
+		}
+		raw = doc.set("message_type", quoted(r.handOut+"_ACK")).encode()
 	}
 	place := r.Dialect.Answer
 	if raw, err = place.put(raw, r.tool, refused); err != nil {

@@ -13,17 +13,22 @@ type RoundAnnouncement struct {
 
 // AnnouncedMatch is one match of a round.
 type AnnouncedMatch struct {
-	MatchID         string         `json:"match_id"`
-	GameType        string         `json:"game_type,omitzero"`
-	PlayerAID       string         `json:"player_A_id"`
-	PlayerBID       string         `json:"player_B_id"`
-	RefereeID       string         `json:"referee_id,omitzero"`
-	RefereeEndpoint string         `json:"referee_endpoint,omitzero"`
-	PlayerAEndpoint string         `json:"player_A_endpoint,omitzero"`
-	PlayerBEndpoint string         `json:"player_B_endpoint,omitzero"`
-	PlayerAKeys     *KeyPair       `json:"player_A_keys,omitzero"`
-	PlayerBKeys     *KeyPair       `json:"player_B_keys,omitzero"`
-	Extra           jsontext.Value `json:",embed"`
+	MatchID         string   `json:"match_id"`
+	GameType        string   `json:"game_type,omitzero"`
+	PlayerAID       string   `json:"player_A_id"`
+	PlayerBID       string   `json:"player_B_id"`
+	RefereeID       string   `json:"referee_id,omitzero"`
+	RefereeEndpoint string   `json:"referee_endpoint,omitzero"`
+	PlayerAEndpoint string   `json:"player_A_endpoint,omitzero"`
+	PlayerBEndpoint string   `json:"player_B_endpoint,omitzero"`
+	PlayerAKeys     *KeyPair `json:"player_A_keys,omitzero"`
+	PlayerBKeys     *KeyPair `json:"player_B_keys,omitzero"`
+	PlayerADialect  string   `json:"player_A_dialect,omitzero"` // where it is not that of the book
+	PlayerBDialect  string   `json:"player_B_dialect,omitzero"`
+	// MatchKeys is false where the referee signs with no match key, since it
+	// is not one that has said it would.
+	MatchKeys Opt[bool]      `json:"match_keys,omitzero"`
+	Extra     jsontext.Value `json:",embed"`
 }
 
 // KeyPair is what a referee needs to speak with one player of one match.
@@ -109,6 +114,9 @@ var roundAnnouncementShape = message([]Role{RoleManager},
 		text("player_B_endpoint", "The URL of PLAYER_B; to referees only."),
 		object("player_A_keys", "The match keys shared with PLAYER_A; to the match's referee only.", keyPairShape),
 		object("player_B_keys", "The match keys shared with PLAYER_B; to the match's referee only.", keyPairShape),
+		text("player_A_dialect", "How PLAYER_A is addressed where that is not by the book; to referees only."),
+		text("player_B_dialect", "How PLAYER_B is addressed where that is not by the book; to referees only."),
+		boolean("match_keys", "False where the referee signs without a match key."),
 	))).always(),
 )
 

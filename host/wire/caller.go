@@ -19,13 +19,33 @@ type Peer struct {
 	URL     string
 	Dialect *protocol.Dialect
 
-	mu    sync.Mutex
-	names map[protocol.Type]string // what worked, where it is not the dialect's own
+	mu      sync.Mutex
+	learned *protocol.Dialect        // what the peer has shown that it speaks
+	names   map[protocol.Type]string // what worked, where it is not the dialect's own
+	handOut string                   // by which it takes its matches, if not by announcements
 }
 
 // NewPeer returns a peer that is addressed in a dialect.
 func NewPeer(url string, d *protocol.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: d}
+}
+
+// Speaks returns the dialect in which the peer is addressed: the one that it
+// has shown to speak or, before that, the one it was made with.
+func (p *Peer) Speaks() *protocol.Dialect {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.learned != nil {
+		return p.learned
+	}
+	return p.Dialect
+}
+
+// learn settles the dialect of the peer.
+func (p *Peer) learn(d *protocol.Dialect) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.learned = d
 }
 
 // method returns the name to try first for a type: what worked before where
@@ -71,12 +91,16 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 // peer may know that a request is sent again because its answer was lost.
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
+	announced, _ := m.(*protocol.RoundAnnouncement)
+	if name := p.handsOutBy(); name != "" && announced != nil {
+		return c.handOut(ctx, p, name, announced)
+	}
 	first := p.method(t)
 	answer, err := c.callAs(ctx, p, first, m, id)
 	if !unknownMethod(err) {
 		return answer, err
 	}
-	for i, name := range p.Dialect.MethodsOf(t) {
+	for i, name := range p.Speaks().MethodsOf(t) {
 		if name == first || i == 0 && first == "" {
 			continue
 		}
@@ -86,30 +110,44 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 			return answer, err
 		}
 	}
+	if announced != nil {
+		return c.handOutAnyhow(ctx, p, announced, err)
+	}
 	return answer, err
 }
 
 // callAs calls a peer under a name, or without one under the dialect's own.
 func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
-	call, err := wrap(p.Dialect, name, m)
+	call, err := wrap(p.Speaks(), name, m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
+	got, err := c.send(ctx, p, call, id)
+	if err != nil {
+		return nil, fmt.Errorf("send %s: %w", t, err)
+	}
+	return c.read(t, got)
+}
+
+// send sends a call as it is wrapped.
+func (c *Caller) send(ctx context.Context, p *Peer, call protocol.Call, id string) (*jsonrpc.Answer, error) {
 	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
 	switch {
 	case id != "":
-		out.ID, err = jsontext.AppendQuote(nil, id)
+		quoted, err := jsontext.AppendQuote(nil, id)
 		if err != nil {
-			return nil, fmt.Errorf("send %s: its id: %w", t, err)
+			return nil, fmt.Errorf("its id: %w", err)
 		}
-	case p.Dialect.NumericIDs:
+		out.ID = quoted
+	case p.Speaks().NumericIDs:
 		out.ID = strconv.AppendInt(nil, c.numbered.Add(1), 10)
 	}
-	got, err := c.Client.Call(ctx, p.URL, out)
-	if err != nil {
-		return nil, fmt.Errorf("send %s: %w", t, err)
-	}
+	return c.Client.Call(ctx, p.URL, out)
+}
+
+// read reads the answer to a message of type t.
+func (c *Caller) read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, error) {
 	if got.Kind == jsonrpc.AnswerNone {
 		return received(t)
 	}

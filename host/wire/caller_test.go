@@ -66,8 +66,8 @@ func TestOtherNamesOfAMethod(t *testing.T) {
 	}{
 		{"choose_parity", []string{"parity_choose", "choose_parity"}, false},
 		{"choose_parity", []string{"choose_parity"}, false},
-		{"CHOOSE_PARITY_CALL", []string{"choose_parity", "parity_choose", "CHOOSE_PARITY_CALL"}, false},
-		{"none", []string{"CHOOSE_PARITY_CALL", "parity_choose", "choose_parity", "choose_parity_call"}, true},
+		{"CHOOSE_PARITY_CALL", []string{"choose_parity", "parity_choose", "receive_parity_call", "CHOOSE_PARITY_CALL"}, false},
+		{"none", []string{"CHOOSE_PARITY_CALL", "parity_choose", "choose_parity", "receive_parity_call", "choose_parity_call"}, true},
 	} {
 		known, heard = tt.known, nil
 		tries := 0

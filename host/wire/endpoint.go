@@ -64,6 +64,10 @@ type Endpoint struct {
 	// is nil.
 	Handlers map[protocol.Type]Handler
 	Default  Handler
+	// Manner, if set, returns the dialect in which a request is answered where
+	// that is not the one it came in: its sender may have shown that it reads
+	// no answer in kind.
+	Manner func(in *Inbound) *protocol.Dialect
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
 }
@@ -88,6 +92,9 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 	var answer protocol.Message
 	if err == nil {
 		answer, err = e.serve(ctx, in)
+	}
+	if e.Manner != nil && in.Type != "" {
+		in.Dialect = e.Manner(in)
 	}
 	var reply protocol.Reply
 	if err == nil {

@@ -94,6 +94,13 @@ func Refused(err error) bool {
 	return refusal.Code != "" || refusal.RPC != 0
 }
 
+// refuses reports whether a peer has said no, rather than something that
+// cannot be read.
+func refuses(err error) bool {
+	_, ok := errors.AsType[*protocol.Refusal](err)
+	return ok
+}
+
 // unknownMethod reports whether a peer does not know the name by which it was
 // called: -32601, or no such tool.
 func unknownMethod(err error) bool {

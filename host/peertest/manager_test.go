@@ -1,0 +1,301 @@
+package peertest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// registered is somebody who has registered with a foreign manager.
+type registered struct{ id, name, endpoint, token string }
+
+// league is a foreign manager and the referee that goes with it.
+type league struct {
+	t       *testing.T
+	style   *style
+	manager *program
+	judge   *judge
+
+	mu       sync.Mutex
+	players  []registered
+	referees []registered
+	reports  map[string]object
+	changed  chan struct{}
+}
+
+// foreign starts a manager of a style, and its own referee.
+func foreign(t *testing.T, s *style) *league {
+	l := &league{t: t, style: s, reports: make(map[string]object), changed: make(chan struct{})}
+	sender := "league_manager"
+	if s.naming == "type" {
+		sender = "league_manager:LM01"
+	}
+	l.manager = launch(t, s, sender, l.handle)
+	l.judge = newJudge(t, s)
+	return l
+}
+
+func (l *league) handle(p *program, t string, message object) object {
+	switch t {
+	case "LEAGUE_REGISTER_REQUEST":
+		return l.register(p, t, message, "player", &l.players)
+	case "REFEREE_REGISTER_REQUEST":
+		return l.register(p, t, message, "referee", &l.referees)
+	case "MATCH_RESULT_REPORT":
+		id := text(message, "match_id")
+		l.note(func() { l.reports[id] = message })
+		ack := l.style.reportAck
+		if ack == "" {
+			ack = "MATCH_RESULT_ACK"
+		}
+		answer := p.header(ack)
+		answer["status"], answer["recorded"], answer["match_id"], answer["round_id"] = "recorded", true, id, message["round_id"]
+		return answer
+	}
+	return l.badToken(p)
+}
+
+// badToken is how the manager refuses what needs a token; it knows no queries.
+func (l *league) badToken(p *program) object {
+	switch l.style.badToken {
+	case "result":
+		answer := p.header("LEAGUE_ERROR")
+		answer["error_code"], answer["error_description"] = "E012", "AUTH_TOKEN_INVALID"
+		return answer
+	case "401":
+		return object{"_status": http.StatusUnauthorized, "_body": object{
+			"jsonrpc": "2.0", "id": nil, "error": object{"code": 12, "message": "AUTH_TOKEN_INVALID"},
+		}}
+	case "500":
+		return object{"_status": http.StatusInternalServerError, "_body": object{
+			"jsonrpc": "2.0", "id": nil, "error": object{"code": -32000, "message": "token"},
+		}}
+	case "type":
+		return object{"message_type": "ERROR", "error_code": "AUTH_FAILED"}
+	case "status":
+		return object{"status": "error"}
+	}
+	return object{"_error": object{"code": -32001, "message": "unauthorized"}}
+}
+
+func (l *league) register(p *program, t string, message object, role string, list *[]registered) object {
+	meta, _ := message[role+"_meta"].(object)
+	answer := p.header(strings.Replace(t, "REQUEST", "RESPONSE", 1))
+	endpoint := text(meta, "contact_endpoint")
+	if !strings.HasPrefix(text(meta, "protocol_version"), l.style.wantsMeta) || endpoint == "" {
+		answer["status"], answer["reason"] = "REJECTED", "protocol_version must begin with "+l.style.wantsMeta
+		return answer
+	}
+	if l.style.probes {
+		if p.post(context.Background(), endpoint, object{"jsonrpc": "2.0", "method": "ping", "id": 1}) == nil {
+			answer["status"], answer["reason"] = "REJECTED", "nobody listens at "+endpoint
+			return answer
+		}
+	}
+	var r registered
+	l.note(func() {
+		r = registered{name: text(meta, "display_name"), endpoint: endpoint}
+		prefix := map[string]string{"player": "P", "referee": "REF"}[role]
+		switch l.style.assigns {
+		case "hex":
+			r.id = fmt.Sprintf("%s_%08x", role, 0x3fa9c2d1+len(*list))
+		case "sender":
+			_, r.id, _ = strings.Cut(text(message, "sender"), ":")
+		default:
+			r.id = fmt.Sprintf("%s%02d", prefix, len(*list)+1)
+		}
+		r.token = fmt.Sprintf("token-of-%s", r.id)
+		*list = append(*list, r)
+	})
+	answer["status"], answer[role+"_id"] = l.style.registered, r.id
+	if l.style.registered == "" {
+		answer["status"] = "ACCEPTED"
+	}
+	if !l.style.noToken {
+		answer["auth_token"], answer["league_id"] = r.token, "league_2025"
+	}
+	return answer
+}
+
+// note changes the state and wakes who waits for it.
+func (l *league) note(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// await waits until the condition, asked with the lock held, is true.
+func (l *league) await(ctx context.Context, what string, condition func() bool) bool {
+	l.t.Helper()
+	for {
+		l.mu.Lock()
+		ok, changed := condition(), l.changed
+		l.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			l.t.Errorf("%s: in vain: %v", l.style.name, what)
+			return false
+		}
+	}
+}
+
+// pairing is one match of a round.
+type pairing struct {
+	id    string
+	round int
+	sides [2]registered
+}
+
+// pairings is a round robin.
+func pairings(players []registered) [][]pairing {
+	field := append([]registered(nil), players...)
+	if len(field)%2 == 1 {
+		field = append(field, registered{})
+	}
+	n := len(field)
+	var rounds [][]pairing
+	for r := 1; r < n; r++ {
+		var round []pairing
+		for i := range n / 2 {
+			if a, b := field[i], field[n-1-i]; a.id != "" && b.id != "" {
+				round = append(round, pairing{id: fmt.Sprintf("R%dM%d", r, len(round)+1), round: r, sides: [2]registered{a, b}})
+			}
+		}
+		rounds = append(rounds, round)
+		field = append(append([]registered{field[0]}, field[n-1]), field[1:n-1]...)
+	}
+	return rounds
+}
+
+func (l *league) round(n int) any {
+	if l.style.textRounds {
+		return fmt.Sprintf("ROUND_%d", n)
+	}
+	return n
+}
+
+// tell sends a message to all players and referees.
+func (l *league) tell(ctx context.Context, t string, to []registered, fields object) {
+	var all sync.WaitGroup
+	for _, r := range to {
+		all.Go(func() {
+			own := object{"auth_token": "manager-token"}
+			if !l.style.bare {
+				own["league_id"] = "league_2025"
+			}
+			for k, v := range fields {
+				own[k] = v
+			}
+			l.manager.call(ctx, r.endpoint, t, own)
+		})
+	}
+	all.Wait()
+}
+
+// play plays the league once that many players and referees have registered.
+func (l *league) play(ctx context.Context, players, referees int) map[string]object {
+	ok := l.await(ctx, "registrations", func() bool { return len(l.players) >= players && len(l.referees) >= referees })
+	if !ok {
+		return nil
+	}
+	l.mu.Lock()
+	field, judges := append([]registered(nil), l.players...), append([]registered(nil), l.referees...)
+	l.mu.Unlock()
+	played := 0
+	for _, round := range pairings(field) {
+		played += len(round)
+		l.playRound(ctx, round, field, judges)
+		if !l.await(ctx, "reports", func() bool { return len(l.reports) >= played }) {
+			return nil
+		}
+		table := object{"round_id": l.round(round[0].round), "standings": l.standings(field)}
+		over := object{"round_id": l.round(round[0].round), "matches_played": len(round), "next_round_id": nil}
+		everybody := append(append([]registered(nil), field...), judges...)
+		if l.style.standings == "before" {
+			l.tell(ctx, "LEAGUE_STANDINGS_UPDATE", everybody, table)
+			l.tell(ctx, "ROUND_COMPLETED", everybody, over)
+		} else {
+			l.tell(ctx, "ROUND_COMPLETED", everybody, over)
+			l.tell(ctx, "LEAGUE_STANDINGS_UPDATE", everybody, table)
+		}
+	}
+	if !l.style.endless {
+		l.tell(ctx, "LEAGUE_COMPLETED", append(field, judges...), object{"final_standings": l.standings(field), "total_matches": played})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reports
+}
+
+func (l *league) standings(field []registered) []any {
+	var table []any
+	for i, r := range field {
+		table = append(table, object{
+			"rank": i + 1, "player_id": r.id, "display_name": r.name, "points": 0, "wins": 0, "losses": 0, "draws": 0, "played": 1,
+		})
+	}
+	return table
+}
+
+func (l *league) playRound(ctx context.Context, round []pairing, field, judges []registered) {
+	referee := registered{id: l.judge.id, endpoint: l.judge.program.url}
+	if len(judges) > 0 {
+		referee = judges[0]
+	}
+	var matches []any
+	for _, p := range round {
+		m := object{
+			"match_id": p.id, "game_type": "even_odd", "player_A_id": p.sides[0].id, "player_B_id": p.sides[1].id,
+			"referee_endpoint": strings.Replace(referee.endpoint, "127.0.0.1", "localhost", 1), "referee_id": referee.id,
+		}
+		if l.style.bare {
+			delete(m, "referee_id")
+		}
+		matches = append(matches, m)
+	}
+	announcement := object{"round_id": l.round(round[0].round), "matches": matches}
+	if !l.style.quiet {
+		l.tell(ctx, "ROUND_ANNOUNCEMENT", field, announcement)
+	}
+	if len(judges) == 0 {
+		var all sync.WaitGroup
+		for _, p := range round {
+			all.Go(func() {
+				report := l.judge.play(ctx, p, l.round(p.round))
+				l.note(func() { l.reports[p.id] = report })
+			})
+		}
+		all.Wait()
+		return
+	}
+	l.handOut(ctx, round, announcement, referee)
+}
+
+// handOut gives a referee that has registered its matches.
+func (l *league) handOut(ctx context.Context, round []pairing, announcement object, referee registered) {
+	if l.style.handOut == "" {
+		l.tell(ctx, "ROUND_ANNOUNCEMENT", []registered{referee}, announcement)
+		return
+	}
+	for _, p := range round {
+		message := l.manager.header(strings.ToUpper(l.style.handOut))
+		message["match_id"], message["round_id"], message["league_id"] = p.id, l.round(p.round), "league_2025"
+		message["player_A_id"], message["player_B_id"] = p.sides[0].id, p.sides[1].id
+		if !l.style.noEndpoints {
+			message["player_A_endpoint"], message["player_B_endpoint"] = p.sides[0].endpoint, p.sides[1].endpoint
+		}
+		l.manager.post(ctx, referee.endpoint, object{
+			"jsonrpc": "2.0", "method": l.style.handOut, "params": message, "id": time.Now().UnixNano() % 1000,
+		})
+	}
+}

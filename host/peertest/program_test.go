@@ -1,0 +1,142 @@
+package peertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// program is a server and a client in one style. Its handler answers messages
+// by type.
+type program struct {
+	t      *testing.T
+	style  *style
+	sender string
+	url    string
+	http   http.Client
+	handle func(t string, message object) object
+
+	mu   sync.Mutex
+	seen []string // what came, by type, for failures
+	ids  int
+}
+
+// launch starts a program on a free port of loopback.
+func launch(t *testing.T, s *style, sender string, handle func(p *program, t string, message object) object) *program {
+	t.Helper()
+	p := &program{t: t, style: s, sender: sender, http: http.Client{Timeout: 5 * time.Second}}
+	p.handle = func(kind string, message object) object { return handle(p, kind, message) }
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.url = fmt.Sprintf("http://%s/mcp", ln.Addr())
+	server := &http.Server{Handler: http.HandlerFunc(p.serve)}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(ln) })
+	t.Cleanup(func() {
+		_ = server.Close()
+		serving.Wait()
+		p.http.CloseIdleConnections()
+	})
+	return p
+}
+
+func (p *program) serve(w http.ResponseWriter, r *http.Request) {
+	raw, _ := io.ReadAll(r.Body)
+	var body object
+	if json.Unmarshal(raw, &body) != nil {
+		http.Error(w, "bad JSON", http.StatusBadRequest)
+		return
+	}
+	var reply any
+	t, message, refusal := p.style.open(body)
+	switch {
+	case refusal != nil:
+		reply = object{"jsonrpc": "2.0", "error": refusal, "id": body["id"]}
+	case p.style.wantsSender && t != "LEAGUE_REGISTER_REQUEST" && t != "REFEREE_REGISTER_REQUEST" &&
+		(text(message, "sender") != "league_manager:LM01" && text(message, "sender") != "referee:REF01" || text(message, "auth_token") == ""):
+		reply = object{"jsonrpc": "2.0", "error": object{"code": -32000, "message": "unknown sender " + text(message, "sender")}, "id": body["id"]}
+	default:
+		p.mu.Lock()
+		p.seen = append(p.seen, t)
+		p.mu.Unlock()
+		answer := p.handle(t, message)
+		if status, ok := answer["_status"].(int); ok {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(answer["_body"])
+			return
+		}
+		if e, ok := answer["_error"]; ok {
+			reply = object{"jsonrpc": "2.0", "error": e, "id": body["id"]}
+			break
+		}
+		for _, name := range []string{"conversation_id"} {
+			if v, there := message[name]; there && answer[name] == nil {
+				answer[name] = v
+			}
+		}
+		reply = p.style.answer(answer, body["id"])
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(reply)
+}
+
+// header is what the program puts into all its messages.
+func (p *program) header(t string) object {
+	layout := p.style.timestamp
+	if layout == "" {
+		layout = "2006-01-02T15:04:05Z"
+	}
+	return object{
+		"protocol": "league.v2", "message_type": t, "sender": p.sender,
+		"timestamp": time.Now().UTC().Format(layout),
+	}
+}
+
+// call sends a message and returns what the program makes of the answer; nil
+// if it can make nothing of it.
+func (p *program) call(ctx context.Context, url, t string, fields object) object {
+	message := p.header(t)
+	for k, v := range fields {
+		message[k] = v
+	}
+	p.mu.Lock()
+	p.ids++
+	var id any = fmt.Sprintf("0b0e3f64-0000-4000-8000-%012d", p.ids)
+	if p.style.ids == "int" {
+		id = p.ids
+	}
+	p.mu.Unlock()
+	return p.style.read(p.post(ctx, url, p.style.wrap(t, message, id)))
+}
+
+// post posts JSON and returns the JSON object that comes back.
+func (p *program) post(ctx context.Context, url string, body any) object {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		p.t.Error(err)
+		return nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	if err != nil {
+		return nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := p.http.Do(req)
+	if err != nil {
+		return nil
+	}
+	defer res.Body.Close()
+	var answer object
+	_ = json.NewDecoder(res.Body).Decode(&answer)
+	return answer
+}

@@ -1,0 +1,282 @@
+package peertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// object is a JSON object as a dynamic language holds it.
+type object = map[string]any
+
+// style is how a program speaks: everything that was seen to differ between
+// programs that follow the same text. The zero value is by the book.
+type style struct {
+	name string
+
+	// How its requests are wrapped, and what it takes: flat, message, tool, io,
+	// envelope or bare; and how methods are named: book, type, lower, receive
+	// or unknown.
+	frame, naming string
+	picky         bool   // refuses every other wrapping and method
+	headerless    bool   // sends no header fields, and fails on any that it gets
+	ids           string // of its requests: uuid, int
+
+	// How it answers: result, text, content, params or bare; nullError adds an
+	// "error": null. And from where it reads answers: result, content, top
+	// (of result), params or bare.
+	answers, reads string
+	nullError      bool
+
+	registered  string // what it calls it to accept a registration
+	noToken     bool   // gives none, nor a league
+	assigns     string // ids by order, sender or hex
+	wantsMeta   string // what protocol_version must begin with
+	wantsSender bool   // refuses others than league_manager:LM01 and referee:REF01, and messages without a token
+
+	choiceField, joinField string // under which it answers: choice, parity_choice; accept, accepted, status
+	async                  bool   // joins by a message of its own, and takes only such joins
+	lowerRoles             bool
+	timestamp              string // layout
+	textRounds             bool   // ROUND_1
+	past                   bool   // deadlines
+	bare                   bool   // leaves out what it can: league_id, context, opponent_id
+
+	over        string // game_over in the form book, player, flat or outside
+	draw        int    // numbers are drawn up to this
+	points      [3]int // for a win, a draw, a loss
+	standings   string // after or before ROUND_COMPLETED
+	quiet       bool   // announces no rounds
+	endless     bool   // never says that the league is over
+	badToken    string // how a bad token is told
+	probes      bool   // tries the endpoint when somebody registers
+	lateListen  bool   // registers before it listens
+	stubborn    bool   // keeps its own id whatever it is told
+	repeats     bool   // registers twice
+	winnerDraw  bool   // reports "DRAW" as the winner
+	reportAck   string // the type of its acknowledgement of reports
+	handOut     string // by which referees are told to play
+	noEndpoints bool   // hands out matches without the players' endpoints
+}
+
+var methodNames = map[string]string{
+	"REFEREE_REGISTER_REQUEST": "register_referee", "LEAGUE_REGISTER_REQUEST": "register_player", "ROUND_ANNOUNCEMENT": "notify_round",
+	"LEAGUE_STANDINGS_UPDATE": "update_standings", "ROUND_COMPLETED": "notify_round_completed", "LEAGUE_COMPLETED": "notify_league_completed",
+	"GAME_INVITATION": "handle_game_invitation", "CHOOSE_PARITY_CALL": "choose_parity", "GAME_OVER": "notify_match_result",
+	"GAME_ERROR": "notify_game_error", "MATCH_RESULT_REPORT": "report_match_result", "LEAGUE_QUERY": "league_query", "START_LEAGUE": "start_league",
+}
+
+var receiveNames = map[string]string{
+	"GAME_INVITATION": "receive_game_invitation", "CHOOSE_PARITY_CALL": "receive_parity_call", "GAME_OVER": "receive_game_over",
+	"LEAGUE_STANDINGS_UPDATE": "notify_standings", "ROUND_ANNOUNCEMENT": "round_announcement",
+}
+
+// method is what the program calls a message.
+func (s *style) method(t string) string {
+	switch s.naming {
+	case "type":
+		return t
+	case "lower":
+		return strings.ToLower(t)
+	case "unknown":
+		return "unknown"
+	case "receive":
+		if name := receiveNames[t]; name != "" {
+			return name
+		}
+	}
+	if name := methodNames[t]; name != "" {
+		return name
+	}
+	return strings.ToLower(t)
+}
+
+var headerFields = []string{"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"}
+
+// wrap wraps a request.
+func (s *style) wrap(t string, message object, id any) any {
+	if s.headerless {
+		message = without(message, headerFields...)
+	}
+	method, params := s.method(t), message
+	switch s.frame {
+	case "bare":
+		return message
+	case "message":
+		method, params = "handle_message", object{"message": message}
+	case "tool":
+		method, params = "tools/call", object{"name": s.method(t), "arguments": message}
+	case "io":
+		method, params = "tools/call", object{"tool": s.method(t), "input": message}
+	case "envelope":
+		header, rest := object{}, object{}
+		for k, v := range message {
+			if contains(append(headerFields, "league_id", "round_id", "match_id", "game_type"), k) {
+				header[k] = v
+			} else {
+				rest[k] = v
+			}
+		}
+		method, params = "league.handle", object{"envelope": header, "payload": rest}
+	}
+	return object{"jsonrpc": "2.0", "method": method, "params": params, "id": id}
+}
+
+// open unwraps a request. The error is what the program answers to a wrapping
+// that it does not know.
+func (s *style) open(body object) (t string, message object, refusal object) {
+	unknown := object{"code": -32601, "message": "Method not found"}
+	invalid := object{"code": -32602, "message": "Invalid params"}
+	method, _ := body["method"].(string)
+	params, _ := body["params"].(object)
+	if s.frame == "bare" {
+		if t, ok := body["message_type"].(string); ok {
+			return t, body, nil
+		}
+		return "", nil, invalid
+	}
+	if body["jsonrpc"] != "2.0" {
+		return "", nil, object{"code": -32600, "message": "Invalid Request"}
+	}
+	switch s.frame {
+	case "message":
+		message, _ = params["message"].(object)
+		if method != "handle_message" {
+			return "", nil, unknown
+		}
+	case "tool":
+		if method != "tools/call" {
+			return "", nil, unknown
+		}
+		message, _ = params["arguments"].(object)
+		method, _ = params["name"].(string)
+	case "io":
+		if method != "tools/call" {
+			return "", nil, unknown
+		}
+		message, _ = params["input"].(object)
+		method, _ = params["tool"].(string)
+	case "envelope":
+		if method != "league.handle" {
+			return "", nil, unknown
+		}
+		message = object{}
+		for _, part := range []string{"envelope", "payload"} {
+			inner, _ := params[part].(object)
+			for k, v := range inner {
+				message[k] = v
+			}
+		}
+	default:
+		message = params
+	}
+	if message == nil {
+		return "", nil, invalid
+	}
+	t, _ = message["message_type"].(string)
+	if s.headerless {
+		for _, f := range headerFields {
+			if _, there := message[f]; there {
+				return "", nil, object{"code": -32603, "message": fmt.Sprintf("handler() got an unexpected keyword argument '%s'", f)}
+			}
+		}
+		t = ""
+	}
+	if s.frame == "message" || s.frame == "envelope" || t != "" && !s.picky {
+		return t, message, nil
+	}
+	for _, known := range []map[string]string{methodNames, receiveNames} {
+		for kind := range known {
+			if s.method(kind) == method {
+				return kind, message, nil
+			}
+		}
+	}
+	return "", nil, unknown
+}
+
+// answer wraps an answer.
+func (s *style) answer(message object, id any) any {
+	text, _ := json.Marshal(message)
+	out := object{"jsonrpc": "2.0", "id": id}
+	switch s.answers {
+	case "bare":
+		return message
+	case "params":
+		t, _ := message["message_type"].(string)
+		return object{"jsonrpc": "2.0", "method": strings.ToLower(t), "params": message, "id": "own-1"}
+	case "text":
+		out["result"] = string(text)
+	case "content":
+		out["result"] = object{"content": []any{object{"type": "text", "text": string(text)}}}
+	case "io":
+		out["result"] = object{"tool": "tool", "output": message}
+	case "envelope":
+		out["result"] = object{"envelope": object{}, "payload": message}
+	default:
+		out["result"] = message
+	}
+	if s.nullError {
+		out["error"] = nil
+	}
+	return out
+}
+
+// read finds the answer in a response, where the program looks for it.
+func (s *style) read(body object) object {
+	result, _ := body["result"].(object)
+	switch s.reads {
+	case "bare":
+		return body
+	case "params":
+		params, _ := body["params"].(object)
+		return params
+	case "content":
+		parts, _ := result["content"].([]any)
+		if len(parts) == 0 {
+			return nil
+		}
+		part, _ := parts[0].(object)
+		text, _ := part["text"].(string)
+		var inner object
+		_ = json.Unmarshal([]byte(text), &inner)
+		return inner
+	case "io":
+		inner, _ := result["output"].(object)
+		return inner
+	case "envelope":
+		all := object{}
+		for _, part := range []string{"envelope", "payload"} {
+			inner, _ := result[part].(object)
+			for k, v := range inner {
+				all[k] = v
+			}
+		}
+		return all
+	}
+	return result
+}
+
+func without(o object, names ...string) object {
+	out := object{}
+	for k, v := range o {
+		if !contains(names, k) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+func text(o object, name string) string {
+	t, _ := o[name].(string)
+	return t
+}

@@ -1,0 +1,176 @@
+package player
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// manner returns the dialect in which a message is answered.
+func (p *Player) manner(in *wire.Inbound) *protocol.Dialect {
+	return p.manners.Dialect(wire.Speaker(in), in.Dialect)
+}
+
+// joinedBefore takes note that a match has been joined. A referee that invites
+// again, although it has been answered, may not read answers of that kind; one
+// that proves who it is does.
+func (p *Player) joinedBefore(in *wire.Inbound, m *match, join *protocol.GameJoinAck) {
+	who := wire.Speaker(in)
+	p.mu.Lock()
+	again, keyed := m.joins > 0 && !m.called, m.keyed
+	m.joins++
+	if m.speaker == "" {
+		m.speaker = who
+	}
+	p.mu.Unlock()
+	if keyed || p.cfg.Mode != protocol.Tolerant {
+		return
+	}
+	if again {
+		p.manners.Missed(who)
+	}
+	p.postLater(in, m, join)
+}
+
+// wasRead takes note that the referee has gone on with a match, and so has read
+// the join.
+func (p *Player) wasRead(in *wire.Inbound, m *match) {
+	p.mu.Lock()
+	first, posted := !m.called, m.posted
+	if first {
+		m.called = true
+		close(m.calling)
+	}
+	joins := m.joins
+	p.mu.Unlock()
+	if !first || joins == 0 {
+		return
+	}
+	if posted {
+		p.manners.ReadBy(wire.Speaker(in), protocol.TraitAsync)
+	}
+	p.manners.Read(wire.Speaker(in))
+}
+
+// wasMissed takes note that a referee holds the agent to be absent from a match
+// that it has joined.
+func (p *Player) wasMissed(m *match) {
+	p.mu.Lock()
+	missed, who := m.joins > 0 && !m.called && !m.keyed && !m.missed, m.speaker
+	m.missed = m.missed || missed
+	p.mu.Unlock()
+	if missed {
+		p.manners.Missed(who)
+	}
+}
+
+// postLater sends the join as a message of its own: at once to a referee that
+// is known to want that, and to others when they have not called for the choice
+// after a while.
+func (p *Player) postLater(in *wire.Inbound, m *match, join *protocol.GameJoinAck) {
+	endpoint := p.refereeEndpoint(in)
+	async := p.manner(in).IsAsync(protocol.TypeGameJoinAck)
+	if endpoint == "" || p.cfg.Patience < 0 && !async {
+		return
+	}
+	p.mu.Lock()
+	once := m.posting
+	m.posting = true
+	p.mu.Unlock()
+	if once {
+		return
+	}
+	message := *join
+	message.Header = in.Header.Answer(protocol.TypeGameJoinAck, p.me.Sender(), protocol.Timestamp(p.cfg.Now()))
+	message.AuthToken = join.AuthToken
+	if message.AuthToken == "" {
+		message.AuthToken = p.replyToken(in)
+	}
+	dialect := in.Dialect
+	p.inBackground(func() {
+		if !async && !p.silentFor(m) {
+			return
+		}
+		p.post(endpoint, dialect, m, &message)
+	})
+}
+
+// silentFor waits for the call for a choice, and reports whether it has not
+// come within Config.Patience.
+func (p *Player) silentFor(m *match) bool {
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.Patience)
+	defer cancel()
+	select {
+	case <-m.calling:
+		return false
+	case <-ctx.Done():
+		return p.life.Err() == nil
+	}
+}
+
+func (p *Player) post(endpoint string, d *protocol.Dialect, m *match, message *protocol.GameJoinAck) {
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
+	defer cancel()
+	p.mu.Lock()
+	m.posted = true // the call may come before the answer to this
+	p.mu.Unlock()
+	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d), message); err != nil {
+		p.mu.Lock()
+		m.posted = false
+		p.mu.Unlock()
+		p.cfg.Log.Info("the referee does not take a join that is sent to it", "match", m.id, "url", endpoint, "error", err)
+	}
+}
+
+// replyToken is what the agent signs a message of its own with: its token, but
+// only toward the referee that the manager has named.
+func (p *Player) replyToken(in *wire.Inbound) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, referee, err := protocol.ParseSender(in.Header.Sender)
+	if a, known := p.season.announced[in.Header.MatchID]; err == nil && (known && a.referee == referee || p.season.referees[referee]) {
+		return p.me.Token()
+	}
+	return ""
+}
+
+// refereeEndpoint returns where the referee of a match takes messages: as it
+// says itself, as the manager has announced, or where the protocol expects a
+// referee of its number, on the manager's machine.
+func (p *Player) refereeEndpoint(in *wire.Inbound) string {
+	var said struct {
+		Endpoint string `json:"referee_endpoint"`
+		ReplyTo  string `json:"reply_to"`
+	}
+	_ = json.Unmarshal(in.Raw, &said) // what it does not say is empty
+	p.mu.Lock()
+	announced := p.season.announced[in.Header.MatchID].endpoint
+	p.mu.Unlock()
+	for _, endpoint := range []string{announced, said.Endpoint, said.ReplyTo} {
+		if u, err := url.Parse(endpoint); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
+			return endpoint
+		}
+	}
+	return p.defaultRefereeEndpoint(in)
+}
+
+func (p *Player) defaultRefereeEndpoint(in *wire.Inbound) string {
+	var n int
+	_, id, err := protocol.ParseSender(in.Header.Sender)
+	u, bad := url.Parse(p.cfg.Manager.URL)
+	if err != nil || bad != nil {
+		return ""
+	}
+	if _, err := fmt.Sscanf(id, "REF%d", &n); err != nil || n < 1 || n > 10 {
+		return ""
+	}
+	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(8000+n))
+	return u.String()
+}

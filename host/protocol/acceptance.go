@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Acceptance is what a manager has given to an agent that registered, read
+// from wherever in the answer it stands.
+type Acceptance struct {
+	ID     string // empty where the manager says yes and gives none
+	Token  string
+	League string
+}
+
+// acceptedWords are what a manager may call it when it takes an agent on.
+var acceptedWords = []string{StatusAccepted, StatusRegistered, "OK", "SUCCESS", "ACK", StatusAcknowledged}
+
+// rejectedWords are what it may call it when it does not.
+var rejectedWords = []string{StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
+
+// FindAcceptance looks in the body of an answer to a registration for what says
+// that the agent has been taken on, however deep it stands and whether as JSON
+// or as a text that holds JSON. It is asked before anything is concluded from
+// an answer of an unexpected form: whoever has been given an id must not
+// register again.
+func FindAcceptance(body []byte) (Acceptance, bool) {
+	doc, err := parseDocument(body)
+	if err != nil {
+		return Acceptance{}, false
+	}
+	if e := doc.get("error"); e != nil && e.Kind() != 'n' {
+		return Acceptance{}, false
+	}
+	var best Acceptance
+	yes := false
+	doc.search(0, &best, &yes)
+	return best, yes
+}
+
+// maxSearch bounds how deep an acceptance is looked for.
+const maxSearch = 6
+
+// search looks through an object and what it holds. A no ends it: the object
+// that says so is the answer.
+func (d document) search(depth int, found *Acceptance, yes *bool) (no bool) {
+	status := strings.ToUpper(d.text("status"))
+	if slices.Contains(rejectedWords, status) || d.text("error_code") != "" || d.get("success").Kind() == 'f' {
+		*found, *yes = Acceptance{}, false
+		return true
+	}
+	id := ""
+	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id"} {
+		if text := d.text(name); text != "" { // whether it can be one is for the agent to say
+			id = text
+			break
+		}
+	}
+	if id != "" || slices.Contains(acceptedWords, status) || d.get("success").Kind() == 't' || d.get("registered").Kind() == 't' {
+		*yes = true
+	}
+	take := func(into *string, text string) {
+		if *into == "" {
+			*into = text
+		}
+	}
+	take(&found.ID, id)
+	take(&found.Token, d.text("auth_token"))
+	take(&found.Token, d.text("token"))
+	if league := d.text("league_id"); ValidID(league) {
+		take(&found.League, league)
+	}
+	if depth == maxSearch {
+		return false
+	}
+	for _, m := range d {
+		for _, inner := range inside(m.value) {
+			if inner.search(depth+1, found, yes) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inside returns the objects that a value is or holds.
+func inside(v jsontext.Value) []document {
+	switch v.Kind() {
+	case '{':
+		if doc, err := splitDocument(v); err == nil {
+			return []document{doc}
+		}
+	case '[':
+		var all []document
+		for _, e := range splitElements(v) {
+			all = append(all, inside(e)...)
+		}
+		return all
+	case '"':
+		if doc, err := parseDocument(unquote(v)); err == nil {
+			return []document{doc}
+		}
+	}
+	return nil
+}
+
+// FindAgent looks in the body of an answer for an agent of this endpoint or, if
+// the endpoints are not given, of this display name, and returns its id.
+func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
+	doc, err := parseDocument(body)
+	if err != nil {
+		return "", false
+	}
+	return doc.findAgent(name, endpoint, 0)
+}
+
+func (d document) findAgent(name, endpoint string, depth int) (string, bool) {
+	at := d.first("contact_endpoint", "endpoint")
+	same := at == nil && name != "" && d.text("display_name") == name
+	if at.Kind() == '"' {
+		same = string(unquote(at)) == endpoint
+	}
+	for _, member := range []string{"player_id", "referee_id", "id"} {
+		if id := d.text(member); same && ValidID(id) {
+			return id, true
+		}
+	}
+	if depth == maxSearch {
+		return "", false
+	}
+	for _, m := range d {
+		for _, inner := range inside(m.value) {
+			if id, ok := inner.findAgent(name, endpoint, depth+1); ok {
+				return id, true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,212 @@
+package protocol
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// handOuts are the names, of types and of methods, under which managers give a
+// referee one match at a time. Such a message stands for an announcement of
+// that match alone.
+var handOuts = []string{"START_MATCH", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "MATCH_ASSIGNMENT", "conduct_match"}
+
+// HandOuts returns the names under which managers give a referee one match at a
+// time, the commonest first.
+func HandOuts() []string { return slices.Clone(handOuts) }
+
+// HandOutTrait is the trait of a referee that is given its matches under a
+// name of [HandOuts].
+func HandOutTrait(name string) string { return "hands-out-by-" + name }
+
+// handOutFields are the members of a hand-out that say what the fields of an
+// announced match do, by the names that managers give to them.
+var handOutFields = []struct {
+	field string
+	names []string
+}{
+	{"match_id", []string{"match_id", "id"}},
+	{"game_type", []string{"game_type"}},
+	{"player_A_id", []string{"player_A_id", "player_a_id", "player1_id", "player_1_id", "player_a", "player_A", "player1"}},
+	{"player_B_id", []string{"player_B_id", "player_b_id", "player2_id", "player_2_id", "player_b", "player_B", "player2"}},
+	{"player_A_endpoint", []string{"player_A_endpoint", "player_a_endpoint", "player1_endpoint", "player_1_endpoint", "endpoint_a"}},
+	{"player_B_endpoint", []string{"player_B_endpoint", "player_b_endpoint", "player2_endpoint", "player_2_endpoint", "endpoint_b"}},
+	{"player_A_keys", []string{"player_A_keys"}},
+	{"player_B_keys", []string{"player_B_keys"}},
+	{"player_A_dialect", []string{"player_A_dialect"}},
+	{"player_B_dialect", []string{"player_B_dialect"}},
+	{"referee_id", []string{"referee_id"}},
+	{"referee_endpoint", []string{"referee_endpoint"}},
+}
+
+// playerFields are the same for a player that is given as an object.
+var playerFields = []struct {
+	suffix string
+	names  []string
+}{
+	{"_id", []string{"player_id", "id"}},
+	{"_endpoint", []string{"contact_endpoint", "endpoint", "url"}},
+}
+
+// handedOut turns a match that is handed out alone into an announcement, and
+// reports whether it was one.
+func (r *Request) handedOut(name string) (bool, *Error) {
+	said := string(r.Header.MessageType)
+	switch {
+	case slices.Contains(handOuts, said):
+	case byType[Type(said)] == nil && slices.Contains(handOuts, name):
+	default:
+		return false, nil
+	}
+	message := r.doc
+	if inner, err := splitDocument(message.get("match")); err == nil && message.get("match_id") == nil {
+		message = append(slices.Clone(message.without("match")), inner...)
+	}
+	match := message.handedOutMatch()
+	if match.get("match_id") == nil {
+		e := Refuse(CodeMissingField, Type(said), "A match that is handed out has a match_id.")
+		e.Violations = []Violation{{"/match_id", "required"}}
+		return true, e
+	}
+	var doc document
+	for _, m := range message {
+		if doc.get(m.name) == nil && slices.Contains(headerNames, m.name) && m.name != "message_type" && m.name != "match_id" {
+			doc = append(doc, m)
+		}
+	}
+	if doc.get("round_id") == nil {
+		round := message.first("round", "round_number")
+		if round == nil {
+			round = roundInID(string(textOf(match.get("match_id"))))
+		}
+		doc = append(doc, member{"round_id", round})
+	}
+	doc = append(doc,
+		member{"message_type", quoted(string(TypeRoundAnnouncement))},
+		member{"matches", slices.Concat(jsontext.Value{'['}, match.encode(), jsontext.Value{']'})})
+	r.Type, r.doc, r.Raw, r.handOut = TypeRoundAnnouncement, doc, doc.encode(), strings.ToUpper(cmp.Or(said, name))
+	r.Header.MessageType = TypeRoundAnnouncement
+	r.Header.RoundID = glanceRound(doc.get("round_id"))
+	return true, nil
+}
+
+// handedOutMatch returns the match of a hand-out as an announcement has it.
+func (doc document) handedOutMatch() document {
+	var match document
+	for _, f := range handOutFields {
+		if v := doc.first(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
+			match = append(match, member{f.field, v})
+		}
+	}
+	for i, side := range []string{"player_A", "player_B"} {
+		player := doc.playerAt(i)
+		if player == nil {
+			continue
+		}
+		if player.Kind() == '"' && match.get(side+"_id") == nil {
+			match = append(match, member{side + "_id", player})
+			continue
+		}
+		inner, err := splitDocument(player)
+		if err != nil {
+			continue
+		}
+		for _, f := range playerFields {
+			if v := inner.first(f.names...); v != nil && match.get(side+f.suffix) == nil {
+				match = append(match, member{side + f.suffix, v})
+			}
+		}
+	}
+	return match
+}
+
+// playerAt returns what a hand-out says of its first or second player where it
+// gives them as a list or as objects; nil if it does neither.
+func (doc document) playerAt(i int) jsontext.Value {
+	if list := doc.get("players"); list.Kind() == '[' {
+		if all := splitElements(list); i < len(all) {
+			return all[i]
+		}
+	}
+	for _, name := range [][]string{{"player_A", "player_a", "player1"}, {"player_B", "player_b", "player2"}}[i] {
+		if v := doc.get(name); v.Kind() == '{' {
+			return v
+		}
+	}
+	return nil
+}
+
+// first returns the first of the members that is there.
+func (doc document) first(names ...string) jsontext.Value {
+	for _, name := range names {
+		if v := doc.get(name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// roundInID reads the round from a match id such as R2M1; it is 1 in others.
+func roundInID(id string) jsontext.Value {
+	rest, ok := strings.CutPrefix(id, "R")
+	if n := strings.IndexByte(rest, 'M'); ok && n > 0 && strings.Trim(rest[:n], "0123456789") == "" && rest[0] != '0' && n < 9 {
+		return jsontext.Value(rest[:n])
+	}
+	return jsontext.Value("1")
+}
+
+// HandOutCalls wraps an announcement for a referee that is given its matches one by
+// one, under a name of [HandOuts]: a call for each match whose players'
+// endpoints it holds. The error is that of [Encode].
+func (d *Dialect) HandOutCalls(name string, m *RoundAnnouncement) ([]Call, error) {
+	var calls []Call
+	for i := range m.Matches {
+		if m.Matches[i].PlayerAEndpoint == "" && m.Matches[i].PlayerBEndpoint == "" {
+			continue // another referee's
+		}
+		call, err := d.handOut(name, m, &m.Matches[i])
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, call)
+	}
+	return calls, nil
+}
+
+func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMatch) (Call, error) {
+	alone := *m
+	alone.Matches, alone.Byes = []AnnouncedMatch{*match}, nil
+	raw, err := Encode(&alone)
+	if err != nil {
+		return Call{}, err
+	}
+	doc, err := splitDocument(raw)
+	if err != nil {
+		return Call{}, err
+	}
+	inner, err := splitDocument(splitElements(doc.get("matches"))[0])
+	if err != nil {
+		return Call{}, err
+	}
+	doc = append(doc.without("matches", "message_type"), member{"message_type", quoted(strings.ToUpper(name))})
+	for _, f := range inner {
+		doc = append(doc, f)
+		if lowered := strings.ToLower(f.name); lowered != f.name {
+			doc = append(doc, member{lowered, f.value})
+		}
+	}
+	doc = doc.without(d.Omit...)
+	if d.Request.Bare {
+		return Call{Body: doc.encode()}, nil
+	}
+	params, err := d.Request.put(doc.encode(), name, false)
+	if err != nil {
+		return Call{}, err
+	}
+	if d.Request.Method != "" {
+		name = d.Request.Method
+	}
+	return Call{Method: name, Params: params}, nil
+}

@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// handsOutBy returns the name under which a referee is given its matches one by
+// one; empty where it is sent announcements.
+func (p *Peer) handsOutBy() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handOut != "" {
+		return p.handOut
+	}
+	d := p.learned
+	if d == nil {
+		d = p.Dialect
+	}
+	return d.HandOut
+}
+
+// handOut gives a referee the matches of an announcement that are its own, a
+// call for each. The answer to the last stands for all; one that the referee
+// refuses ends it.
+func (c *Caller) handOut(ctx context.Context, p *Peer, name string, m *protocol.RoundAnnouncement) (protocol.Message, error) {
+	calls, err := p.Speaks().HandOutCalls(name, m)
+	if err != nil {
+		return nil, fmt.Errorf("hand out matches by %s: %w", name, err)
+	}
+	answer, err := received(m.MessageType)
+	for _, call := range calls {
+		got, failed := c.send(ctx, p, call, "")
+		if failed != nil {
+			return nil, fmt.Errorf("hand out a match by %s: %w", name, failed)
+		}
+		if _, failed = c.read(m.MessageType, got); failed != nil && refuses(failed) {
+			return nil, failed
+		}
+	}
+	return answer, err
+}
+
+// handOutAnyhow looks for the name under which a referee that knows no
+// announcements takes its matches. Without one the error is that of the
+// announcement.
+func (c *Caller) handOutAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnnouncement, unknown error) (protocol.Message, error) {
+	for _, name := range protocol.HandOuts() {
+		answer, err := c.handOut(ctx, p, name, m)
+		if unknownMethod(err) {
+			continue
+		}
+		if err == nil && len(m.Matches) > 0 {
+			p.mu.Lock()
+			p.handOut = name
+			p.mu.Unlock()
+		}
+		return answer, err
+	}
+	return nil, unknown
+}

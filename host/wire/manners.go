@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"net"
+	"sync"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Manners remembers how peers want to be answered who do not read an answer
+// that is given in kind. A peer is answered in kind until it shows that it has
+// not read the answer; then in the next of a few ways, until it shows that it
+// has. It is safe for concurrent use; the zero value knows nobody.
+type Manners struct {
+	mu     sync.Mutex
+	common string // the way that registration has shown, for everybody
+	known  map[string]*manner
+}
+
+// manner is how one peer is answered.
+type manner struct {
+	way  int  // index into ways
+	read bool // the peer has shown that it reads this
+}
+
+// ways are the traits of answers, in the order in which they are tried. What
+// harms nobody else comes first.
+var ways = []string{"", protocol.TraitAsync, protocol.TraitRequests}
+
+// Speaker returns by which name the sender of a request is remembered.
+func Speaker(in *Inbound) string {
+	if in.Header.Sender != "" {
+		return in.Header.Sender
+	}
+	host, _, err := net.SplitHostPort(in.RPC.RemoteAddr)
+	if err != nil {
+		return in.RPC.RemoteAddr
+	}
+	return host
+}
+
+// Begin sets the way in which everybody is answered to begin with: one of the
+// protocol's traits.
+func (m *Manners) Begin(trait string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.common = trait
+}
+
+// of returns what is remembered of a peer. The lock is held.
+func (m *Manners) of(who string) *manner {
+	if m.known == nil {
+		m.known = make(map[string]*manner)
+	}
+	known := m.known[who]
+	if known == nil {
+		known = new(manner)
+		for i, way := range ways {
+			if way == m.common {
+				known.way = i
+			}
+		}
+		m.known[who] = known
+	}
+	return known
+}
+
+// Dialect returns the dialect in which a peer that spoke in d is answered.
+func (m *Manners) Dialect(who string, d *protocol.Dialect) *protocol.Dialect {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if way := ways[m.of(who).way]; way != "" {
+		return d.With(way)
+	}
+	return d
+}
+
+// Missed takes note that a peer has not read an answer. It reports whether the
+// peer is answered otherwise from now on.
+func (m *Manners) Missed(who string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(who)
+	if known.read {
+		return false // it was the answer that was lost
+	}
+	known.way = (known.way + 1) % len(ways)
+	return true
+}
+
+// Read takes note that a peer has read an answer, and so will read others of
+// the kind.
+func (m *Manners) Read(who string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(who).read = true
+}
+
+// ReadBy takes note that a peer has read an answer that was given in another
+// way than the one it would be given in now.
+func (m *Manners) ReadBy(who, trait string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(who)
+	for i, way := range ways {
+		if way == trait && !known.read {
+			known.way, known.read = i, true
+		}
+	}
+}

@@ -49,6 +49,7 @@ var may = map[string][]string{
 		"experiments", "host/game", "host/jsonrpc", "host/manager", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "strategies",
 	},
+	"host/peertest":       {},
 	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// beside them: what counts, knowing nothing of how it was played

@@ -56,6 +56,9 @@ func (m *Manager) entry(p game.Pairing) protocol.AnnouncedMatch {
 	}
 	if referee := m.state.matches[p.Index].referee; referee != nil {
 		e.RefereeID, e.RefereeEndpoint = referee.id, referee.reg.Endpoint
+		if !referee.reg.Keyed && m.cfg.Mode == protocol.Tolerant {
+			e.MatchKeys = protocol.Some(false)
+		}
 	}
 	return e
 }
@@ -74,6 +77,7 @@ func (m *Manager) orders(round int, referee *agent) []protocol.AnnouncedMatch {
 		if now.referee == referee {
 			a, b := m.state.seats[p.A], m.state.seats[p.B]
 			e.PlayerAEndpoint, e.PlayerBEndpoint = a.reg.Endpoint, b.reg.Endpoint
+			e.PlayerADialect, e.PlayerBDialect = unusual(a.reg.Dialect), unusual(b.reg.Dialect)
 			forA := a.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			forB := b.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			e.PlayerAKeys, e.PlayerBKeys = &forA, &forB
@@ -81,6 +85,14 @@ func (m *Manager) orders(round int, referee *agent) []protocol.AnnouncedMatch {
 		orders = append(orders, e)
 	}
 	return orders
+}
+
+// unusual returns the name of a dialect that has to be told.
+func unusual(dialect string) string {
+	if dialect == protocol.DialectContracts {
+		return ""
+	}
+	return dialect
 }
 
 // standingsUpdate returns what writes LEAGUE_STANDINGS_UPDATE after a round.

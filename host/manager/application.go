@@ -16,6 +16,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -44,6 +46,7 @@ type application struct {
 	capacity int
 	dialect  string
 	mark     string // of the request
+	keyed    bool   // a referee signs with the keys of a match
 }
 
 func refereeApplication(in *wire.Inbound) (application, error) {
@@ -54,6 +57,7 @@ func refereeApplication(in *wire.Inbound) (application, error) {
 	a := application{
 		role: protocol.RoleReferee, name: m.Meta.DisplayName, version: m.Meta.Version, games: m.Meta.GameTypes,
 		endpoint: m.Meta.ContactEndpoint, capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity),
+		keyed: m.Meta.MatchKeys.Value(),
 	}
 	return a.complete(in, &m.Header)
 }
@@ -73,7 +77,7 @@ func playerApplication(in *wire.Inbound) (application, error) {
 // complete adds what stands in the header, and judges what needs no knowledge
 // of the league.
 func (a application) complete(in *wire.Inbound, h *protocol.Header) (application, error) {
-	a.kind, a.token, a.dialect = in.Type, h.AuthToken, in.Dialect.Name
+	a.kind, a.token, a.dialect = in.Type, h.AuthToken, dialectOf(in, a.role)
 	a.name = strings.TrimSpace(a.name)
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == a.role {
 		a.asked = id
@@ -98,6 +102,19 @@ func (a application) complete(in *wire.Inbound, h *protocol.Header) (application
 		return a, protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind, "The contact endpoint "+err.Error()+".")
 	}
 	return a, nil
+}
+
+// dialectOf returns the name of the dialect in which who registers so is to be
+// addressed, with what else the registration betrays.
+func dialectOf(in *wire.Inbound, role protocol.Role) string {
+	d := in.Dialect
+	if jsontext.Value(in.RPC.ID).Kind() == '0' {
+		d = d.With(protocol.TraitNumericIDs)
+	}
+	if name := protocol.HandOutIn(in.Raw); role == protocol.RoleReferee && name != "" {
+		d = d.With(protocol.HandOutTrait(name))
+	}
+	return d.Name
 }
 
 func tooLong(kind protocol.Type, field, detail string) error {

@@ -93,7 +93,7 @@ type Config struct {
 
 	// Mode says how much is asked of requests.
 	Mode protocol.Mode
-	// Dialects are the wrappings that are recognised: protocol.Dialects.
+	// Dialects are the wrappings that are recognised: protocol.KnownDialects.
 	Dialects []*protocol.Dialect
 	// Caller sends the notifications.
 	Caller *wire.Caller
@@ -138,7 +138,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Draw = game.FairDraw()
 	}
 	if c.Dialects == nil {
-		c.Dialects = protocol.Dialects()
+		c.Dialects = protocol.KnownDialects()
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader

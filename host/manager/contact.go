@@ -57,19 +57,22 @@ func (m *Manager) meet(a *agent) *contact {
 		m.contacts[a.id] = c
 	}
 	dialect := m.dialect(a.reg.Dialect)
-	if c.peer == nil || c.peer.URL != a.reg.Endpoint || c.peer.Dialect != dialect {
+	if c.peer == nil || c.peer.URL != a.reg.Endpoint || c.peer.Dialect.Name != dialect.Name {
 		c.peer = wire.NewPeer(a.reg.Endpoint, dialect)
 	}
 	c.agent, c.token = a, a.verifier.ManagerToken(m.cfg.LeagueID)
 	return c
 }
 
-// dialect returns the dialect of a name.
+// dialect returns the dialect of a name, which may have traits.
 func (m *Manager) dialect(name string) *protocol.Dialect {
 	for _, d := range m.cfg.Dialects {
 		if d.Name == name {
 			return d
 		}
+	}
+	if d, err := protocol.DialectNamed(name); err == nil {
+		return d
 	}
 	return m.cfg.Dialects[0]
 }

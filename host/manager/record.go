@@ -32,14 +32,15 @@ type registered struct {
 	Games    []string  `json:"game_types,omitempty"`
 	Endpoint string    `json:"contact_endpoint"`
 	Capacity int       `json:"max_concurrent_matches,omitempty"`
-	Mark     string    `json:"mark,omitempty"` // of the request, to know it again
+	Keyed    bool      `json:"match_keys,omitempty"` // it signs with them
+	Mark     string    `json:"mark,omitempty"`       // of the request, to know it again
 	At       time.Time `json:"at"`
 }
 
 // same reports whether two registrations say the same of the same agent.
 func (e *registered) same(o *registered) bool {
 	return e.Role == o.Role && e.ID == o.ID && e.Verifier == o.Verifier && e.Dialect == o.Dialect && e.Name == o.Name &&
-		e.Version == o.Version && slices.Equal(e.Games, o.Games) && e.Endpoint == o.Endpoint && e.Capacity == o.Capacity
+		e.Version == o.Version && slices.Equal(e.Games, o.Games) && e.Endpoint == o.Endpoint && e.Capacity == o.Capacity && e.Keyed == o.Keyed
 }
 
 // started fixes who plays and on which seat, and with that the schedule.

@@ -104,7 +104,7 @@ func (m *Manager) decide(a application) (*registered, error) {
 	s := m.state
 	e := &registered{
 		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
-		Endpoint: a.endpoint, Capacity: a.capacity, Mark: a.mark, At: m.cfg.Now(),
+		Endpoint: a.endpoint, Capacity: a.capacity, Keyed: a.keyed, Mark: a.mark, At: m.cfg.Now(),
 	}
 	old := m.returning(a, e.At)
 	switch {

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -112,7 +113,7 @@ func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*mat
 	}
 	p.sign(s, m, in)
 	if m.opponent == "" {
-		m.opponent = opponent
+		m.opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))
 	}
 	switch strings.ToUpper(role) {
 	case protocol.PlayerA:

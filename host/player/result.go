@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, er
 		return p.ack(in), nil // it comes too late to matter to anybody
 	}
 	t := p.turn(s, m)
+	if t.Opponent == "" { // neither invitation nor announcement have named one
+		t.Opponent = cmp.Or(msg.Opponent(p.ID()), nobody)
+	}
 	result, err := msg.Outcome(p.ID(), t.Opponent)
 	if err != nil {
 		var broken *protocol.Error
@@ -68,6 +72,9 @@ func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, er
 	p.tell(Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points})
 	return p.ack(in), nil
 }
+
+// nobody stands for an opponent whom nobody has named.
+const nobody = "unknown"
 
 // outcome turns a result into what the strategy is told. chosen is what the
 // agent answered, for a referee that does not repeat it.

@@ -37,6 +37,15 @@ type announcement struct {
 	unkeyed  bool   // the manager says that the referee has no match keys
 }
 
+// opponentOf returns the player whom another one meets, empty if that is not
+// known.
+func (a announcement) opponentOf(own string) string {
+	if a.players[0] == own {
+		return a.players[1]
+	}
+	return a.players[0]
+}
+
 func newSeason() *season {
 	return &season{
 		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),

@@ -210,3 +210,34 @@ func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMat
 	}
 	return Call{Method: name, Params: params}, nil
 }
+
+// HandOutIn looks in a referee's registration for a name under which it takes
+// its matches one by one: any text that is one, such as an element of a list of
+// its tools. It is empty for a referee that names none.
+func HandOutIn(registration jsontext.Value) string {
+	doc, err := splitDocument(registration)
+	if err != nil {
+		return ""
+	}
+	meta, err := splitDocument(doc.get("referee_meta"))
+	if err != nil {
+		return ""
+	}
+	for _, m := range meta {
+		values := []jsontext.Value{m.value}
+		if m.value.Kind() == '[' {
+			values = splitElements(m.value)
+		}
+		for _, v := range values {
+			if v.Kind() == '{' {
+				if inner, err := splitDocument(v); err == nil {
+					v = inner.get("name")
+				}
+			}
+			if v.Kind() == '"' && slices.Contains(handOuts, string(unquote(v))) {
+				return string(unquote(v))
+			}
+		}
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -95,6 +96,26 @@ func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
 		}
 	}
 	return o.settled(m.MessageType, self, opponent)
+}
+
+// Opponent returns whom the player self has met, as far as the result names
+// anybody else, and otherwise nothing.
+func (m *GameOver) Opponent(self string) string {
+	lists := []map[string]Choice{m.PlayerChoices}
+	if r := m.GameResult; r != nil {
+		lists = append(lists, r.Choices, r.PlayerChoices)
+		if w := r.WinnerPlayerID.Value(); w != "" && w != self && !strings.EqualFold(w, StatusDraw) {
+			return w
+		}
+	}
+	for _, choices := range lists {
+		for _, id := range slices.Sorted(maps.Keys(choices)) {
+			if id != self {
+				return id
+			}
+		}
+	}
+	return ""
 }
 
 // flatChoices returns the choices of the flat form, nil if it has none.

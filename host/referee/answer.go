@@ -49,12 +49,13 @@ func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
 // from one match to the next.
 func (r *Referee) peer(b *bout, side int) *wire.Peer {
 	endpoint, _ := b.contact(side)
-	who := [2]string{b.Players[side], endpoint}
+	dialect := b.dialect(side)
+	who := [3]string{b.Players[side], endpoint, dialect}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peers[who]
 	if p == nil {
-		p = r.cfg.Player(b.Players[side], endpoint)
+		p = r.cfg.Player(b.Players[side], endpoint, dialect)
 		r.peers[who] = p
 	}
 	return p

@@ -118,6 +118,7 @@ func (r *Referee) assignmentOf(in *wire.Inbound, m *protocol.AnnouncedMatch) (*a
 		Conversation: "conv-" + m.MatchID + "-" + random[:8],
 		Players:      [2]string{m.PlayerAID, m.PlayerBID},
 		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
+		Dialects:     [2]string{m.PlayerADialect, m.PlayerBDialect},
 	}
 	for i, keys := range []*protocol.KeyPair{m.PlayerAKeys, m.PlayerBKeys} {
 		if keys != nil {

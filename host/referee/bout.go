@@ -17,6 +17,7 @@ type assignment struct {
 	Players      [2]string           `json:"players"`         // A, B
 	Endpoints    [2]string           `json:"endpoints"`
 	Keys         [2]protocol.KeyPair `json:"keys"`
+	Dialects     [2]string           `json:"dialects,omitzero"` // of the players, where they are not by the book
 }
 
 // bout is one match. What it is about never changes; how its players are
@@ -31,6 +32,7 @@ type bout struct {
 	mu        sync.Mutex
 	endpoints [2]string
 	keys      [2]protocol.KeyPair
+	dialects  [2]string
 	play      game.Play
 	waiting   [2]*expected // what each side is expected to answer
 	running   bool
@@ -42,7 +44,7 @@ type bout struct {
 func newBout(a *assignment) *bout {
 	return &bout{
 		League: a.League, Match: a.Match, Round: a.Round, Conversation: a.Conversation, Players: a.Players,
-		endpoints: a.Endpoints, keys: a.Keys,
+		endpoints: a.Endpoints, keys: a.Keys, dialects: a.Dialects,
 	}
 }
 
@@ -55,7 +57,7 @@ func (b *bout) outdated(a *assignment) bool {
 		return false
 	}
 	for side, k := range b.keys {
-		if b.endpoints[side] != a.Endpoints[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
+		if b.endpoints[side] != a.Endpoints[side] || b.dialects[side] != a.Dialects[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
 			return true
 		}
 	}
@@ -69,11 +71,19 @@ func (b *bout) contact(side int) (endpoint string, keys protocol.KeyPair) {
 	return b.endpoints[side], b.keys[side]
 }
 
+// dialect returns the name of the dialect that a side speaks, empty if it is by
+// the book.
+func (b *bout) dialect(side int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.dialects[side]
+}
+
 // reach takes on how the players are reached by a repeated assignment.
 func (b *bout) reach(a *assignment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.endpoints, b.keys = a.Endpoints, a.Keys
+	b.endpoints, b.keys, b.dialects = a.Endpoints, a.Keys, a.Dialects
 }
 
 // expected is an answer that may come in two ways: as the answer to a request,

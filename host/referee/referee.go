@@ -56,8 +56,10 @@ type Config struct {
 	// The default draws from 1 to 10 with a cryptographic source, so that
 	// nobody can foresee it.
 	Draw func(Match) (int, error)
-	// Player returns how a player is addressed; default is by the book.
-	Player func(id, endpoint string) *wire.Peer
+	// Player returns how a player is addressed. The dialect is the name of the
+	// one that the manager gives, empty if it gives none; default is to believe
+	// it, and by the book without.
+	Player func(id, endpoint, dialect string) *wire.Peer
 
 	// Data is a directory for the journal; empty keeps none.
 	Data string
@@ -79,7 +81,7 @@ type Referee struct {
 
 	mu        sync.Mutex
 	matches   map[string]*bout
-	peers     map[[2]string]*wire.Peer // by id and endpoint
+	peers     map[[3]string]*wire.Peer // by id, endpoint and dialect
 	standings map[string]protocol.OwnStandings
 	inbox     []*bout // assigned before Run could begin them
 	begin     func(*bout)
@@ -105,7 +107,7 @@ func New(cfg Config) (*Referee, error) {
 	}
 	defaults(&cfg)
 	r := &Referee{
-		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[2]string]*wire.Peer),
+		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
 		adopted: make(chan struct{}), again: make(chan struct{}, 1),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
@@ -148,7 +150,13 @@ func defaults(cfg *Config) {
 		cfg.Draw = func(Match) (int, error) { return drawUnforeseen(fair) }
 	}
 	if cfg.Player == nil {
-		cfg.Player = func(_, endpoint string) *wire.Peer { return wire.NewPeer(endpoint, protocol.Contracts) }
+		cfg.Player = func(_, endpoint, dialect string) *wire.Peer {
+			d, err := protocol.DialectNamed(dialect)
+			if err != nil {
+				d = protocol.Contracts
+			}
+			return wire.NewPeer(endpoint, d)
+		}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -122,7 +122,7 @@ func (r *Referee) register(ctx context.Context) error {
 			Header: h,
 			Meta: protocol.RefereeMeta{
 				DisplayName: r.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd},
-				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent),
+				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent), MatchKeys: protocol.Some(true),
 			},
 		}, id)
 	})

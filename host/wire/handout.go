@@ -47,12 +47,15 @@ func (c *Caller) handOut(ctx context.Context, p *Peer, name string, m *protocol.
 // announcements takes its matches. Without one the error is that of the
 // announcement.
 func (c *Caller) handOutAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnnouncement, unknown error) (protocol.Message, error) {
+	if calls, err := p.Speaks().HandOutCalls(protocol.HandOuts()[0], m); err != nil || len(calls) == 0 {
+		return nil, unknown // there is nothing to hand out
+	}
 	for _, name := range protocol.HandOuts() {
 		answer, err := c.handOut(ctx, p, name, m)
 		if unknownMethod(err) {
 			continue
 		}
-		if err == nil && len(m.Matches) > 0 {
+		if err == nil {
 			p.mu.Lock()
 			p.handOut = name
 			p.mu.Unlock()

@@ -1,0 +1,145 @@
+package peertest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// contestant is a foreign player.
+type contestant struct {
+	style   *style
+	program *program
+	name    string
+	manager string
+	joinTo  func(match string) string // where joins by message go
+	overs   atomic.Int64
+	done    chan struct{} // closed by LEAGUE_COMPLETED
+	ended   atomic.Bool
+	choice  string
+
+	id, token string
+	referees  map[string]string // by match
+	settled   chan struct{}     // closed when it knows its id
+	joining   sync.WaitGroup
+}
+
+// contest starts a player of a style; it registers when it is told to.
+func contest(t *testing.T, s *style, name, choice string) *contestant {
+	c := &contestant{style: s, name: name, choice: choice, done: make(chan struct{}), settled: make(chan struct{}), referees: make(map[string]string)}
+	c.program = launch(t, s, "player:"+name, c.handle)
+	t.Cleanup(c.joining.Wait)
+	return c
+}
+
+// register registers once, or twice if that is its way, and learns who it is.
+func (c *contestant) register(ctx context.Context, manager string) error {
+	c.manager = manager
+	defer close(c.settled)
+	times := 1
+	if c.style.repeats {
+		times = 2
+	}
+	version := "2.1.0"
+	if c.style.wantsSender {
+		version = "league.v2"
+	}
+	for range times {
+		answer := c.program.call(ctx, manager, "LEAGUE_REGISTER_REQUEST", object{
+			"conversation_id": "conv-" + c.name,
+			"player_meta": object{
+				"display_name": c.name, "version": "1.0.0", "game_types": []any{"even_odd"},
+				"protocol_version": version, "contact_endpoint": c.program.url,
+			},
+		})
+		want := c.style.registered
+		if want == "" {
+			want = "ACCEPTED"
+		}
+		if text(answer, "status") != want && c.id != "" {
+			break // a repeat, and the league has begun meanwhile
+		}
+		if text(answer, "status") != want {
+			return fmt.Errorf("%s: registration answered by %v, want status %s", c.style.name, answer, want)
+		}
+		c.id, c.token = text(answer, "player_id"), text(answer, "auth_token")
+	}
+	c.program.sender = "player:" + c.id
+	return nil
+}
+
+func (c *contestant) handle(p *program, t string, message object) object {
+	<-c.settled
+	ack := func(t string) object {
+		answer := p.header(t)
+		answer["player_id"], answer["auth_token"] = c.id, c.token
+		if v, ok := message["match_id"]; ok {
+			answer["match_id"] = v
+		}
+		return answer
+	}
+	switch t {
+	case "ROUND_ANNOUNCEMENT":
+		matches, _ := message["matches"].([]any)
+		p.mu.Lock()
+		for _, m := range matches {
+			m, _ := m.(object)
+			c.referees[text(m, "match_id")] = text(m, "referee_endpoint")
+		}
+		p.mu.Unlock()
+	case "GAME_INVITATION":
+		if c.style.async {
+			c.joining.Go(func() { c.joinLater(message) })
+			return object{"status": "ACKNOWLEDGED"}
+		}
+		answer := ack("GAME_JOIN_ACK")
+		answer["arrival_timestamp"] = answer["timestamp"]
+		switch c.style.joinField {
+		case "status":
+			answer["status"] = "RECEIVED"
+		case "accepted":
+			answer["accepted"] = true
+		default:
+			answer["accept"] = true
+		}
+		return answer
+	case "CHOOSE_PARITY_CALL":
+		answer := ack("CHOOSE_PARITY_RESPONSE")
+		field := c.style.choiceField
+		if field == "" {
+			field = "parity_choice"
+		}
+		answer[field] = c.choice
+		return answer
+	case "GAME_OVER":
+		c.overs.Add(1)
+	case "LEAGUE_COMPLETED":
+		if c.ended.CompareAndSwap(false, true) {
+			close(c.done)
+		}
+	case "LEAGUE_STANDINGS_UPDATE":
+		answer := ack("STANDINGS_UPDATE_ACK")
+		answer["status"] = "ACKNOWLEDGED"
+		return answer
+	}
+	answer := ack(t + "_ACK")
+	answer["status"] = "ACKNOWLEDGED"
+	return answer
+}
+
+// joinLater joins by a message of its own.
+func (c *contestant) joinLater(message object) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	match := text(message, "match_id")
+	c.program.mu.Lock()
+	url := c.referees[match]
+	c.program.mu.Unlock()
+	c.program.call(ctx, url, "GAME_JOIN_ACK", object{
+		"match_id": match, "player_id": c.id, "accept": true, "auth_token": c.token, "league_id": message["league_id"],
+		"conversation_id": message["conversation_id"], "arrival_timestamp": time.Now().UTC().Format("2006-01-02T15:04:05Z"),
+	})
+}

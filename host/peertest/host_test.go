@@ -1,0 +1,138 @@
+package peertest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+// foreignPlayers are the players that our host is to seat, as they were seen.
+var foreignPlayers = []*style{
+	{name: "book", picky: true},
+	{name: "loose", ids: "int", choiceField: "choice", joinField: "accepted", nullError: true, timestamp: "2006-01-02T15:04:05.000000+00:00"},
+	{name: "type", naming: "type", picky: true, wantsSender: true, registered: "REGISTERED", joinField: "status"},
+	{name: "lower", naming: "lower", picky: true, answers: "text", repeats: true},
+	{name: "receive", naming: "receive", picky: true, joinField: "status"},
+	{name: "message", frame: "message", ids: "int", choiceField: "choice"},
+	{name: "tool", frame: "tool", picky: true, headerless: true, answers: "content", reads: "content"},
+	{name: "toolresult", frame: "tool", picky: true, answers: "result", reads: "content"},
+	{name: "io", frame: "io", answers: "io", reads: "io"},
+	{name: "envelope", frame: "envelope", answers: "envelope", reads: "envelope"},
+	{name: "asks", naming: "lower", answers: "params"},
+	{name: "async", async: true},
+	{name: "bare", frame: "bare", answers: "bare", reads: "bare"},
+}
+
+// hosted is a league of ours that others take part in.
+type hosted struct {
+	url    string
+	played chan *host.Played
+	failed chan error
+}
+
+// hostLeague starts a league for so many players, beside referees and house
+// players of ours.
+func hostLeague(ctx context.Context, t *testing.T, players, referees int, house ...string) *hosted {
+	t.Helper()
+	backoff := game.Backoff{Retries: 2, First: 5 * time.Millisecond, Most: 10 * time.Millisecond}
+	started := make(chan string, 1)
+	l := &host.League{
+		Network: host.NewSockets(), Server: jsonrpc.Config{AcceptObjects: true},
+		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: 5 * time.Second, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 20 * time.Second},
+		Started: func(url string) { started <- url },
+	}
+	for range referees {
+		l.Referees = append(l.Referees, referee.Config{Mode: protocol.Tolerant, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second, Timeout: 3 * time.Second, Backoff: backoff})
+	}
+	for i, name := range house {
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
+			Factory: factory(t, name), Name: "house-" + name, Mode: protocol.Tolerant, Patience: 20 * time.Millisecond,
+			Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Backoff: backoff,
+		}})
+	}
+	h := &hosted{played: make(chan *host.Played, 1), failed: make(chan error, 1)}
+	go func() {
+		played, err := l.Play(ctx)
+		_ = l.Network.Close()
+		h.played <- played
+		h.failed <- err
+	}()
+	select {
+	case h.url = <-started:
+	case err := <-h.failed:
+		t.Fatal(err)
+	}
+	return h
+}
+
+// end waits for the end of the league.
+func (h *hosted) end(t *testing.T) *host.Played {
+	t.Helper()
+	played := <-h.played
+	if err := <-h.failed; err != nil {
+		t.Fatal(err)
+	}
+	return played
+}
+
+// clean checks that a league was played without a technical loss.
+func clean(t *testing.T, played *host.Played, players int) {
+	t.Helper()
+	if want := players * (players - 1) / 2; len(played.Matches) != want || len(played.Standings) != players {
+		t.Errorf("%d of %d matches, %d of %d players", len(played.Matches), want, len(played.Standings), players)
+	}
+	for _, m := range played.Matches {
+		for i, r := range m.Results {
+			if r == game.TechnicalLoss || m.Choices[i] == game.NoParity {
+				t.Errorf("%s: %s: %v, choice %v", m.ID, m.Players[i], r, m.Choices[i])
+			}
+		}
+	}
+}
+
+// TestOurHostSeatsForeignPlayers: three players of each kind play a complete
+// league of ours without a technical loss, and hear of its end.
+func TestOurHostSeatsForeignPlayers(t *testing.T) {
+	t.Parallel()
+	for _, s := range foreignPlayers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			defer cancel()
+			h := hostLeague(ctx, t, 3, 1)
+			var all []*contestant
+			for i := range 3 {
+				c := contest(t, s, s.name+strings.Repeat("x", i+1), []string{"even", "odd", "odd"}[i])
+				if err := c.register(ctx, h.url); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, c)
+			}
+			clean(t, h.end(t), 3)
+			checkContestants(ctx, t, all, 2)
+		})
+	}
+}
+
+func checkContestants(ctx context.Context, t *testing.T, all []*contestant, matches int64) {
+	t.Helper()
+	for _, c := range all {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			t.Errorf("%s was not told of the end of the league", c.name)
+		}
+		if n := c.overs.Load(); n < matches {
+			t.Errorf("%s was told %d of %d results", c.name, n, matches)
+		}
+	}
+}

@@ -152,7 +152,7 @@ func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factor
 // is an exchange with each plugin.
 func blockOf(factories []strategies.Factory) int {
 	const (
-		scriptsHere  = 8
+		scriptsHere  = 4
 		scriptsApart = 32
 		none         = 256
 	)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"testing"
 
 	"github.com/strategylab/strategylab/host"
@@ -19,7 +20,11 @@ import (
 // completion, and beside it as many bare round trips as a league of one leg has
 // messages: once to a server that is open already, and once to six servers that
 // are opened and closed each time, as the six agents of a league are.
+//
+// Both are collected as rarely as the commands have it.
 func BenchmarkLeague(b *testing.B) {
+	percent := debug.SetGCPercent(400)
+	b.Cleanup(func() { debug.SetGCPercent(percent) })
 	for _, bb := range []struct {
 		transport string
 		legs      int

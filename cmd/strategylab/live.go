@@ -76,6 +76,7 @@ type live struct {
 }
 
 func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
+	p.forLive()
 	l := &live{p: p, mode: mode, data: p.path(c.String(flagData)), log: p.logger(slog.LevelWarn)}
 	switch v := c.String(flagValidation); v {
 	case "":

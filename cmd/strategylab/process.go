@@ -22,6 +22,7 @@ type process struct {
 	now            func() time.Time
 	entropy        func() (uint64, error)
 	forBatch       func() // tunes the process for batch work
+	forLive        func() // tunes the process for messages
 }
 
 // path returns where the user meant by a path given on the command line.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,16 +19,44 @@ const (
 	flagOnce       = "once"
 	flagConcurrent = "concurrent"
 	flagID         = "id"
+	flagDialect    = "dialect"
+	flagIdleExit   = "idle-exit"
 )
+
+// dialectAuto stands for finding out how a manager wants to be spoken to.
+const dialectAuto = "auto"
 
 func agentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
 		&cli.StringFlag{Name: flagName, Usage: "display name"},
 		&cli.StringFlag{Name: flagID, Usage: "id to ask the manager for (default: whatever it gives)"},
+		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "how the manager is spoken to: auto finds out; or " + dialectNames()},
 		stdioFlag(),
 		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent (default: where it listens)"},
 	}
+}
+
+func dialectNames() string {
+	var names []string
+	for _, d := range protocol.KnownDialects() {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// dialects returns the dialects in which an agent tries to register; nil leaves
+// it to the agent.
+func dialects(c *cli.Context) ([]*protocol.Dialect, error) {
+	name := c.String(flagDialect)
+	if name == dialectAuto {
+		return nil, nil
+	}
+	d, err := protocol.DialectNamed(name)
+	if err != nil {
+		return nil, usagef("--%s is %q, want %s, or one of %s", flagDialect, name, dialectAuto, dialectNames())
+	}
+	return []*protocol.Dialect{d}, nil
 }
 
 func playerCommand(p *process) *cli.Command {
@@ -35,6 +65,7 @@ func playerCommand(p *process) *cli.Command {
 		Flags: join(agentFlags(), []cli.Flag{
 			&cli.StringFlag{Name: flagStrategy, Usage: "name or path of the strategy", Required: true},
 			&cli.BoolFlag{Name: flagOnce, Usage: "leave when the league is complete (default: stay)"},
+			&cli.DurationFlag{Name: flagIdleExit, Usage: "leave when nothing has been heard for so long after a match, for managers that never say that the league is over (default: 5m with --once, else never)"},
 			seedFlag(),
 		}, liveFlags("127.0.0.1:0"), liveCatalogFlags()),
 		Action: func(c *cli.Context) error { return playLive(p, c) },
@@ -85,6 +116,13 @@ func playLive(p *process, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	ways, err := dialects(c)
+	if err != nil {
+		return err
+	}
+	if c.Duration(flagIdleExit) < 0 {
+		return usagef("--%s is %v, want more than nothing", flagIdleExit, c.Duration(flagIdleExit))
+	}
 	cat, e, err := loadStrategy(p, c, c.String(flagStrategy))
 	if err != nil {
 		return err
@@ -102,6 +140,7 @@ func playLive(p *process, c *cli.Context) (err error) {
 	a.Tap = rec.tap(a.Name)
 	cfg := l.playerConfig()
 	cfg.Factory, cfg.Name, cfg.ID, cfg.Once = e.Factory, c.String(flagName), c.String(flagID), c.Bool(flagOnce)
+	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
 	cfg.Key, cfg.Coin = game.StrategyKey(s, 0, 0), game.CoinKey(s, 0, 0)
 	cfg.Print, cfg.Events = p.logger(0), l.played
 	return l.agentError(c, a.Player(c.Context, cfg))
@@ -122,29 +161,64 @@ func (l *live) played(e player.Event) {
 	case player.Waiting:
 		text = "the manager cannot be reached yet, and is tried again: " + e.Error
 	case player.Registered:
-		text = "registered as " + e.Player
+		text = "registered as " + e.Player + manner(e.Dialect)
+	case player.Invited:
+		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), manner(e.Dialect))
 	case player.Chose:
 		text = fmt.Sprintf("%-7s against %s: %s", e.Match, e.Opponent, e.Choice)
 	case player.Failed:
 		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, e.Error)
 	case player.Ended:
 		text = fmt.Sprintf("%-7s against %s: %s, %d points", e.Match, e.Opponent, e.Result, e.Points)
-	case player.Completed:
+	case player.Completed, player.Deserted:
 		s := e.Standing
-		text = fmt.Sprintf("the league is complete: %d played, %d won, %d drawn, %d lost, %d points", s.Played, s.Wins, s.Draws, s.Losses, s.Points)
+		text = "the league is complete: "
+		if e.Kind == player.Deserted {
+			text = "nothing has been heard for a while, so the league is over: "
+		}
+		text += fmt.Sprintf("%d played, %d won, %d drawn, %d lost, %d points", s.Played, s.Wins, s.Draws, s.Losses, s.Points)
 		if e.Place > 0 {
 			text += fmt.Sprintf(", place %d", e.Place)
 		}
+		text += tableText(e.Table)
 	}
 	l.out.write(e, text)
 }
 
+// manner says how somebody speaks, where that is not by the book.
+func manner(dialect string) string {
+	if dialect == "" || dialect == protocol.DialectContracts {
+		return ""
+	}
+	return ", in the dialect " + dialect
+}
+
+func against(opponent string) string {
+	if opponent == "" {
+		return ""
+	}
+	return " against " + opponent
+}
+
+// tableText is the table as the manager told it last, a line each.
+func tableText(table []protocol.Standing) string {
+	var b strings.Builder
+	for _, s := range table {
+		fmt.Fprintf(&b, "\n  %3d  %-8s %-24s %d points", s.Rank, s.PlayerID, s.DisplayName, s.Points)
+	}
+	return b.String()
+}
+
 func refereeLive(p *process, c *cli.Context) (err error) {
-	l, err := newLive(p, c, protocol.Strict)
+	l, err := newLive(p, c, protocol.Tolerant) // toward a manager it does not control
 	if err != nil {
 		return err
 	}
 	a, err := l.agentOf(c, "referee")
+	if err != nil {
+		return err
+	}
+	ways, err := dialects(c)
 	if err != nil {
 		return err
 	}
@@ -166,6 +240,7 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	defer rec.end(&err)
 	a.Tap = rec.tap(a.Name)
 	cfg := l.refereeConfig(l.drawer(c, draw, key))
+	cfg.Dialects = ways
 	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed
 	return l.agentError(c, a.Referee(c.Context, cfg))
 }

@@ -200,8 +200,11 @@ func (m *Manager) sweep() {
 		m.changes++
 		if m.othersAlive(c) {
 			c.dead = true
-		} else {
-			c.stale = true
+			continue
+		}
+		c.stale = true
+		if !a.reg.Keyed { // it may want to be told otherwise
+			c.peer.TryNextHandOut()
 		}
 	}
 }

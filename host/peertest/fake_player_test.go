@@ -15,7 +15,6 @@ type contestant struct {
 	program *program
 	name    string
 	manager string
-	joinTo  func(match string) string // where joins by message go
 	overs   atomic.Int64
 	done    chan struct{} // closed by LEAGUE_COMPLETED
 	ended   atomic.Bool

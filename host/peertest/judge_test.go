@@ -18,7 +18,6 @@ type judge struct {
 
 	mu       sync.Mutex
 	joined   map[string]chan struct{} // by match and player
-	asked    func(pairing)            // for the referee that is given matches
 	patience time.Duration
 }
 
@@ -139,7 +138,13 @@ func (j *judge) result(p pairing, choices [2]string, number int) object {
 	parity := []string{"even", "odd"}[number%2]
 	points := j.points()
 	score := object{ids[0]: points[1], ids[1]: points[1]}
-	details := object{"drawn_number": number, "number_parity": parity, "choices": object{ids[0]: choices[0], ids[1]: choices[1]}, "status": "DRAW"}
+	chosen := object{}
+	for side, choice := range choices {
+		if choice != "" {
+			chosen[ids[side]] = choice
+		}
+	}
+	details := object{"drawn_number": number, "number_parity": parity, "choices": chosen, "status": "DRAW"}
 	var winner any
 	if j.style.winnerDraw {
 		winner = "DRAW"
@@ -156,6 +161,16 @@ func (j *judge) result(p pairing, choices [2]string, number int) object {
 		}
 	}
 	if absent != nil {
+		winner, score = nil, object{ids[0]: 0, ids[1]: 0}
+		if len(absent) == 1 {
+			other := ids[0]
+			if absent[0] == other {
+				other = ids[1]
+			}
+			winner, score[other] = other, points[0]
+		}
+		delete(details, "drawn_number")
+		delete(details, "number_parity")
 		details["status"], details["technical_loss_player_ids"] = "TECHNICAL_LOSS", absent
 	}
 	return object{"match_id": p.id, "result": object{"winner": winner, "score": score, "details": details}, "technical_loss_player_ids": absent}

@@ -56,6 +56,17 @@ func (l *league) handle(p *program, t string, message object) object {
 		answer["status"], answer["recorded"], answer["match_id"], answer["round_id"] = "recorded", true, id, message["round_id"]
 		return answer
 	}
+	if t == "LEAGUE_QUERY" && l.style.noEndpoints && text(message, "query_type") == "GET_PLAYERS" {
+		var list []any
+		l.mu.Lock()
+		for _, r := range l.players {
+			list = append(list, object{"player_id": r.id, "display_name": r.name, "contact_endpoint": r.endpoint})
+		}
+		l.mu.Unlock()
+		answer := p.header("LEAGUE_QUERY_RESPONSE")
+		answer["query_type"], answer["success"], answer["data"] = "GET_PLAYERS", true, object{"players": list}
+		return answer
+	}
 	return l.badToken(p)
 }
 
@@ -260,6 +271,9 @@ func (l *league) playRound(ctx context.Context, round []pairing, field, judges [
 		}
 		if l.style.bare {
 			delete(m, "referee_id")
+		}
+		if len(judges) > 0 {
+			m["player_A_endpoint"], m["player_B_endpoint"] = p.sides[0].endpoint, p.sides[1].endpoint
 		}
 		matches = append(matches, m)
 	}

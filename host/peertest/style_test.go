@@ -50,13 +50,12 @@ type style struct {
 	endless     bool   // never says that the league is over
 	badToken    string // how a bad token is told
 	probes      bool   // tries the endpoint when somebody registers
-	lateListen  bool   // registers before it listens
-	stubborn    bool   // keeps its own id whatever it is told
 	repeats     bool   // registers twice
 	winnerDraw  bool   // reports "DRAW" as the winner
 	reportAck   string // the type of its acknowledgement of reports
 	handOut     string // by which referees are told to play
-	noEndpoints bool   // hands out matches without the players' endpoints
+	noEndpoints bool   // hands out matches without the players' endpoints, or does not read them
+	suggests    bool   // the registration names handOut; announcements are acknowledged and ignored
 }
 
 var methodNames = map[string]string{
@@ -91,7 +90,7 @@ func (s *style) method(t string) string {
 	return strings.ToLower(t)
 }
 
-var headerFields = []string{"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"}
+var headerFields = []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"}
 
 // wrap wraps a request.
 func (s *style) wrap(t string, message object, id any) any {
@@ -111,7 +110,7 @@ func (s *style) wrap(t string, message object, id any) any {
 	case "envelope":
 		header, rest := object{}, object{}
 		for k, v := range message {
-			if contains(append(headerFields, "league_id", "round_id", "match_id", "game_type"), k) {
+			if contains(append(headerFields, "auth_token", "league_id", "round_id", "match_id", "game_type"), k) {
 				header[k] = v
 			} else {
 				rest[k] = v
@@ -174,6 +173,9 @@ func (s *style) open(body object) (t string, message object, refusal object) {
 		return "", nil, invalid
 	}
 	t, _ = message["message_type"].(string)
+	if s.handOut != "" && strings.EqualFold(method, s.handOut) {
+		return s.handOut, message, nil
+	}
 	if s.headerless {
 		for _, f := range headerFields {
 			if _, there := message[f]; there {

@@ -53,7 +53,7 @@ func (p *Player) unkeyed(matchID, referee string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := p.season.announced[matchID]
-	return a.unkeyed && a.referee == referee
+	return a.unkeyed && (referee == "" || a.referee == referee)
 }
 
 // signature returns what the referee of a match signs with, and who that is.
@@ -75,7 +75,7 @@ func (p *Player) signature(matchID string) (known, keyed bool, referee, signed s
 // answered with that. The player's lock is held.
 func (p *Player) sign(s *season, m *match, in *wire.Inbound) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
-	if err != nil || m.keyed && m.referee == referee {
+	if err != nil && in.Header.Sender != "" || m.keyed && m.referee == referee {
 		return
 	}
 	given := in.Header.AuthToken

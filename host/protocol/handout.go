@@ -92,6 +92,10 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 	return true, nil
 }
 
+// HandedOut reports whether the message came as a single match that was handed
+// out alone.
+func (r *Request) HandedOut() bool { return r.handOut != "" }
+
 // handedOutMatch returns the match of a hand-out as an announcement has it.
 func (doc document) handedOutMatch() document {
 	var match document

@@ -64,7 +64,7 @@ var PlainTool = &Dialect{
 	Request: Tool.Request,
 	Marks:   []Mark{{Path: []string{"message_type"}, Absent: true}},
 	Answer:  Place{Content: true, Message: "structuredContent", Flat: true},
-	Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token"},
+	Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
 	Refusal: RefuseByToolError,
 }
 

@@ -79,7 +79,7 @@ func (r *Referee) announced(ctx context.Context, in *wire.Inbound) (protocol.Mes
 	var mine []*assignment
 	for i := range m.Matches {
 		a := &m.Matches[i]
-		if a.RefereeID != r.me.ID() && (a.RefereeID != "" || a.RefereeEndpoint != r.cfg.Endpoint) {
+		if !r.mine(in, a) {
 			continue
 		}
 		one, err := r.assignmentOf(in, a)
@@ -95,6 +95,21 @@ func (r *Referee) announced(ctx context.Context, in *wire.Inbound) (protocol.Mes
 		return nil, err
 	}
 	return r.ack(in), nil
+}
+
+// mine reports whether a match is this referee's: it bears its id or, where a
+// manager goes by that, its endpoint. A match that is handed out alone to a
+// tolerant referee, and names no other, is.
+func (r *Referee) mine(in *wire.Inbound, a *protocol.AnnouncedMatch) bool {
+	switch {
+	case a.RefereeID == r.me.ID():
+		return true
+	case r.cfg.Mode == protocol.Strict:
+		return a.RefereeID == "" && a.RefereeEndpoint == r.cfg.Endpoint
+	case a.RefereeID == "" && a.RefereeEndpoint == "":
+		return in.HandedOut()
+	}
+	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.me.Proved())
 }
 
 // assignmentOf reads an assignment. Where the manager gives no keys, the

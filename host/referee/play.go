@@ -62,6 +62,11 @@ func (r *Referee) conduct(ctx context.Context, b *bout) error {
 // decide plays a match until it is finished.
 func (r *Referee) decide(ctx context.Context, b *bout) error {
 	p := b.state()
+	if p.Phase() != game.Finished {
+		if err := r.locate(ctx, b); err != nil {
+			return err
+		}
+	}
 	if p.Phase() == game.WaitingForPlayers {
 		r.both(func(side int) { r.invite(ctx, b, side) })
 	}

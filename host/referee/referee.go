@@ -61,6 +61,10 @@ type Config struct {
 	// it, and by the book without.
 	Player func(id, endpoint, dialect string) *wire.Peer
 
+	// Dialects are the ways to register that are tried, in this order; nil
+	// stands for protocol.RegistrationOrder.
+	Dialects []*protocol.Dialect
+
 	// Data is a directory for the journal; empty keeps none.
 	Data string
 
@@ -71,11 +75,13 @@ type Config struct {
 
 // Referee is one agent. Its handler is safe for concurrent use.
 type Referee struct {
-	cfg      Config
-	me       *wire.Identity
-	endpoint *wire.Endpoint
-	journal  *store
-	slots    chan struct{} // one for each match that may be under way
+	cfg Config
+
+	registrar wire.Registrar
+	me        *wire.Identity
+	endpoint  *wire.Endpoint
+	journal   *store
+	slots     chan struct{} // one for each match that may be under way
 
 	assigning sync.Mutex // held while an announcement is taken on
 
@@ -110,6 +116,7 @@ func New(cfg Config) (*Referee, error) {
 		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
 		adopted: make(chan struct{}), again: make(chan struct{}, 1),
 	}
+	r.registrar = wire.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
 	r.unregistered()
@@ -152,8 +159,8 @@ func defaults(cfg *Config) {
 	if cfg.Player == nil {
 		cfg.Player = func(_, endpoint, dialect string) *wire.Peer {
 			d, err := protocol.DialectNamed(dialect)
-			if err != nil {
-				d = protocol.Contracts
+			if err != nil { // players are mostly of their manager's kind
+				return wire.GuessPeer(endpoint, cfg.Manager.Speaks())
 			}
 			return wire.NewPeer(endpoint, d)
 		}

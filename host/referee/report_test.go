@@ -237,7 +237,7 @@ func TestRegistration(t *testing.T) {
 	}{
 		{"rejected", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "REJECTED", "reason": "League already started"}), "League already started"},
 		{"full", refuse(1001, obj{"error_code": "E020"}), "E020"},
-		{"a bad id", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "ACCEPTED", "referee_id": "../x", "auth_token": "t", "league_id": "cup"}), "referee_id"},
+		{"a bad id", say(obj{"message_type": "REFEREE_REGISTER_RESPONSE", "status": "ACCEPTED", "referee_id": "../x", "auth_token": "t", "league_id": "cup"}), "referee id"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -118,13 +118,14 @@ func (r *Referee) register(ctx context.Context) error {
 	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
 		h := protocol.NewHeader(protocol.TypeRefereeRegisterRequest, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation)
 		h.AuthToken = r.me.Token()
-		return r.cfg.Caller.CallWithID(ctx, r.cfg.Manager, &protocol.RefereeRegisterRequest{
+		request := &protocol.RefereeRegisterRequest{
 			Header: h,
 			Meta: protocol.RefereeMeta{
 				DisplayName: r.cfg.Name, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd},
 				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent), MatchKeys: protocol.Some(true),
 			},
-		}, id)
+		}
+		return r.registrar.Register(ctx, wire.Application{Message: request, ID: id, Name: r.cfg.Name, Endpoint: r.cfg.Endpoint})
 	})
 	if err != nil {
 		return fmt.Errorf("register with %s: %w", r.cfg.Manager.URL, err)
@@ -135,6 +136,8 @@ func (r *Referee) register(ctx context.Context) error {
 		return fmt.Errorf("register with %s: answered by a %s", r.cfg.Manager.URL, answer.Head().MessageType)
 	case !protocol.Accepted(a.Status):
 		return fmt.Errorf("register with %s: the manager turned the registration away: %s", r.cfg.Manager.URL, a.Reason.Value())
+	case a.RefereeID == "": // it has taken the agent on, and left it its name
+		a.RefereeID = cmp.Or(r.me.ID(), r.folder())
 	case !protocol.ValidID(a.RefereeID):
 		return fmt.Errorf("register with %s: the manager gave the referee id %q, which is none", r.cfg.Manager.URL, a.RefereeID)
 	}

@@ -93,10 +93,8 @@ func (s *store) close() error {
 	return s.journal.Close()
 }
 
-// recover opens the journal and takes up every match that has not been
-// reported: where it was assigned it is played, where both have chosen the
-// number is drawn, and where it is finished it is reported.
-func (r *Referee) recover() error {
+// folder is what the referee goes by before it has been given an id.
+func (r *Referee) folder() string {
 	name := r.cfg.Name
 	if protocol.ValidID(r.cfg.ID) {
 		name = r.cfg.ID
@@ -104,7 +102,14 @@ func (r *Referee) recover() error {
 	if !protocol.ValidID(name) {
 		name = "referee"
 	}
-	file := filepath.Join(r.cfg.Data, "data", "referees", name, "journal")
+	return name
+}
+
+// recover opens the journal and takes up every match that has not been
+// reported: where it was assigned it is played, where both have chosen the
+// number is drawn, and where it is finished it is reported.
+func (r *Referee) recover() error {
+	file := filepath.Join(r.cfg.Data, "data", "referees", r.folder(), "journal")
 	j, found, err := journal.Open(file, journal.Options{})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,8 @@ type Peer struct {
 	URL     string
 	Dialect *protocol.Dialect
 
+	guess bool // nobody has said which dialect it speaks
+
 	mu      sync.Mutex
 	learned *protocol.Dialect        // what the peer has shown that it speaks
 	names   map[protocol.Type]string // what worked, where it is not the dialect's own
@@ -28,6 +31,21 @@ type Peer struct {
 // NewPeer returns a peer that is addressed in a dialect.
 func NewPeer(url string, d *protocol.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: d}
+}
+
+// GuessPeer returns a peer of which nobody has said how it is addressed: a
+// dialect is tried first, and others when the peer does not understand it.
+func GuessPeer(url string, first *protocol.Dialect) *Peer {
+	return &Peer{URL: url, Dialect: first, guess: true}
+}
+
+// TryNextHandOut changes how a referee is given its matches, for one that takes
+// announcements and does nothing.
+func (p *Peer) TryNextHandOut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := protocol.HandOuts()
+	p.handOut = names[(slices.Index(names, p.handOut)+1)%len(names)]
 }
 
 // Speaks returns the dialect in which the peer is addressed: the one that it
@@ -113,7 +131,28 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	if announced != nil {
 		return c.handOutAnyhow(ctx, p, announced, err)
 	}
+	if p.guess {
+		return c.guess(ctx, p, m, err)
+	}
 	return answer, err
+}
+
+// guess looks for the dialect of a peer of which nobody has told it. Without
+// one the error is that of the first attempt.
+func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
+	for _, d := range protocol.RegistrationOrder() {
+		if d.Name == p.Speaks().Name {
+			continue
+		}
+		other := NewPeer(p.URL, d)
+		answer, err := c.callAs(ctx, other, "", m, "")
+		if err != nil && judgeRefusal(err) == misread {
+			continue
+		}
+		p.learn(d)
+		return answer, err
+	}
+	return nil, first
 }
 
 // callAs calls a peer under a name, or without one under the dialect's own.

@@ -1,0 +1,277 @@
+package peertest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+// handingOut are managers that tell referees to play in every way that was
+// seen, in all wrappings.
+var handingOut = []*style{
+	{name: "announces", picky: true},
+	{name: "announces endpoints only", bare: true, textRounds: true},
+	{name: "START_MATCH", handOut: "START_MATCH", naming: "type", picky: true, reportAck: "MATCH_RESULT_REPORT_ACK"},
+	{name: "start_match", handOut: "start_match", noEndpoints: true, ids: "int"},
+	{name: "assign_match", handOut: "assign_match", frame: "message"},
+	{name: "RUN_MATCH", handOut: "RUN_MATCH", noEndpoints: true, naming: "lower", textRounds: true},
+	{name: "announces to tools", frame: "tool", answers: "content", reads: "content"},
+	{name: "announces in answers", answers: "params", reads: "params", naming: "lower"},
+	{name: "announces bare", frame: "bare", answers: "bare", reads: "bare"},
+}
+
+// TestOurRefereeUnderForeignManagers: our referee, told nothing but the
+// manager's URL, conducts a complete league between players of the manager's
+// kind.
+func TestOurRefereeUnderForeignManagers(t *testing.T) {
+	t.Parallel()
+	for _, s := range handingOut {
+		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			defer cancel()
+			l := foreign(t, s)
+			var serving sync.WaitGroup
+			serving.Go(func() { ourReferee(ctx, t, l.manager.url) })
+			for i, choice := range []string{"even", "odd", "even"} {
+				c := contest(t, s, []string{"Ada", "Grace", "Edsger"}[i], choice)
+				if err := c.register(ctx, l.manager.url); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reports := l.play(ctx, 3, 1)
+			serving.Wait()
+			if len(l.referees) != 1 || len(reports) != 3 {
+				t.Errorf("%d registrations of a referee, %d of 3 reports", len(l.referees), len(reports))
+			}
+			for id, r := range reports {
+				result, _ := r["result"].(object)
+				details, _ := result["details"].(object)
+				choices, _ := details["choices"].(object)
+				if len(choices) != 2 || details["status"] == "TECHNICAL_LOSS" {
+					t.Errorf("%s: %v", id, result)
+				}
+			}
+		})
+	}
+}
+
+// ourReferee serves as the command does, until the league is over.
+func ourReferee(ctx context.Context, t *testing.T, manager string) {
+	network := host.NewSockets()
+	defer network.Close()
+	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
+	err := a.Referee(ctx, referee.Config{
+		Mode: protocol.Tolerant, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second, Timeout: 3 * time.Second,
+		Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond},
+	})
+	if err != nil {
+		t.Errorf("our referee: %v", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("our referee has not noticed the end of the league")
+	}
+}
+
+// foreignReferees are the referees that our host is to give matches to.
+var foreignReferees = []*style{
+	{name: "announced", points: [3]int{3, 1, 0}},
+	{name: "START_MATCH", handOut: "START_MATCH", picky: true},
+	{name: "start_match", handOut: "start_match", picky: true, ids: "int", timestamp: "2006-01-02T15:04:05.000Z"},
+	{name: "assign_match", handOut: "assign_match", frame: "message", suggests: true, choiceField: "choice"},
+	{name: "RUN_MATCH", handOut: "RUN_MATCH", naming: "type", noEndpoints: true, suggests: true, joinField: "status", winnerDraw: true},
+	{name: "tools", frame: "tool", headerless: true, answers: "content", reads: "content"},
+	{name: "bare", frame: "bare", answers: "bare", reads: "bare"},
+	{name: "envelope", frame: "envelope", answers: "envelope", reads: "envelope"},
+	{name: "flat results", over: "flat", lowerRoles: true},
+	{name: "joins by message", async: true},
+}
+
+// official is a referee of a style that has registered with a manager of ours.
+type official struct {
+	*judge
+	t       *testing.T
+	manager string
+	playing sync.WaitGroup
+	once    sync.Map // matches, by id
+}
+
+func officiate(t *testing.T, s *style) *official {
+	o := &official{judge: newJudge(t, s), t: t}
+	joined := o.program.handle
+	o.program.handle = func(kind string, message object) object {
+		name := kind
+		if s.handOut != "" && strings.EqualFold(kind, s.handOut) {
+			o.begin(message)
+		} else if kind == "ROUND_ANNOUNCEMENT" {
+			if s.handOut != "" && !s.suggests {
+				return object{"_error": object{"code": -32601, "message": "Method not found"}}
+			}
+			if s.handOut == "" {
+				matches, _ := message["matches"].([]any)
+				for _, m := range matches {
+					m, _ := m.(object)
+					if text(m, "referee_id") == o.id {
+						m["round_id"], m["league_id"] = message["round_id"], message["league_id"]
+						o.begin(m)
+					}
+				}
+			}
+		}
+		return joined(name, message)
+	}
+	t.Cleanup(o.playing.Wait)
+	return o
+}
+
+func (o *official) register(ctx context.Context, manager string) {
+	o.t.Helper()
+	o.manager = manager
+	meta := object{
+		"display_name": o.style.name, "version": "1.0.0", "protocol_version": "2.1.0", "game_types": []any{"even_odd"},
+		"contact_endpoint": o.program.url, "max_concurrent_matches": 2,
+	}
+	if o.style.suggests {
+		meta["capabilities"] = []any{o.style.handOut}
+	}
+	answer := o.program.call(ctx, manager, "REFEREE_REGISTER_REQUEST", object{"conversation_id": "c-" + o.style.name, "referee_meta": meta})
+	if text(answer, "status") != "ACCEPTED" {
+		o.t.Fatalf("%s: registration answered by %v", o.style.name, answer)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.id, o.token = text(answer, "referee_id"), text(answer, "auth_token")
+	o.program.sender = "referee:" + o.id
+}
+
+// begin plays a match that was handed out, and reports it.
+func (o *official) begin(m object) {
+	id := text(m, "match_id")
+	if _, again := o.once.LoadOrStore(id, true); again {
+		return
+	}
+	o.playing.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		p := pairing{id: id, sides: [2]registered{
+			{id: text(m, "player_A_id"), endpoint: text(m, "player_A_endpoint")}, {id: text(m, "player_B_id"), endpoint: text(m, "player_B_endpoint")},
+		}}
+		if o.style.noEndpoints {
+			o.lookUp(ctx, &p)
+		}
+		report := o.play(ctx, p, m["round_id"])
+		fields := object{
+			"league_id": m["league_id"], "round_id": m["round_id"], "match_id": id, "game_type": "even_odd",
+			"auth_token": o.token, "conversation_id": "conv-" + id, "result": report["result"],
+		}
+		if ack := o.program.call(ctx, o.manager, "MATCH_RESULT_REPORT", fields); text(ack, "match_id") != id {
+			o.t.Errorf("%s: the report of %s was answered by %v", o.style.name, id, ack)
+		}
+	})
+}
+
+// lookUp asks the manager where the players are.
+func (o *official) lookUp(ctx context.Context, p *pairing) {
+	answer := o.program.call(ctx, o.manager, "LEAGUE_QUERY", object{
+		"query_type": "GET_PLAYERS", "auth_token": o.token, "conversation_id": "q-" + p.id,
+	})
+	data, _ := answer["data"].(object)
+	players, _ := data["players"].([]any)
+	for _, one := range players {
+		one, _ := one.(object)
+		for side := range p.sides {
+			if p.sides[side].id == text(one, "player_id") {
+				p.sides[side].endpoint = text(one, "contact_endpoint")
+			}
+		}
+	}
+}
+
+// TestForeignRefereesOfOurHost: a foreign referee is given the matches of a
+// league between house players and a foreign player.
+func TestForeignRefereesOfOurHost(t *testing.T) {
+	t.Parallel()
+	for _, s := range foreignReferees {
+		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			defer cancel()
+			h := hostLeague(ctx, t, 3, 0, "random", "alternate")
+			officiate(t, s).register(ctx, h.url)
+			c := contest(t, &style{name: "guest", choiceField: s.choiceField, joinField: s.joinField, async: s.async, frame: s.frame, answers: s.answers, reads: s.reads, headerless: s.headerless}, "guest", "even")
+			if err := c.register(ctx, h.url); err != nil {
+				t.Fatal(err)
+			}
+			clean(t, h.end(t), 3)
+			checkContestants(ctx, t, []*contestant{c}, 2)
+		})
+	}
+}
+
+// TestOneLeagueOfAll: referees and players of every kind, house players and a
+// referee of ours among them, in one league.
+func TestOneLeagueOfAll(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	n := len(foreignPlayers) + 2
+	h := hostLeague(ctx, t, n, 1, "random", "frequency")
+	for _, s := range foreignReferees {
+		// These read nothing but what their own kind answers.
+		if s.choiceField == "" && s.joinField == "" && !s.async && !s.headerless && (s.frame == "" || s.suggests) {
+			officiate(t, s).register(ctx, h.url)
+		}
+	}
+	var all []*contestant
+	for i, s := range foreignPlayers {
+		c := contest(t, s, s.name, []string{"even", "odd"}[i%2])
+		if err := c.register(ctx, h.url); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	played := h.end(t)
+	if len(played.Matches) != n*(n-1)/2 {
+		t.Errorf("%d of %d matches", len(played.Matches), n*(n-1)/2)
+	}
+	// A foreign referee reads only what its own kind answers; ours reads all.
+	ours := &host.Played{Standings: played.Standings}
+	for _, m := range played.Matches {
+		if m.RefereeID == "REF01" {
+			ours.Matches = append(ours.Matches, m)
+		}
+	}
+	if len(ours.Matches) == 0 || len(ours.Matches) == len(played.Matches) {
+		t.Errorf("our referee has conducted %d matches of %d", len(ours.Matches), len(played.Matches))
+	}
+	unforfeited(t, ours)
+	checkContestants(ctx, t, all, 0)
+}
+
+// TestOneLeagueOfAllPlayers: players of every kind and house players, conducted
+// by referees of ours, lose nothing on technical grounds.
+func TestOneLeagueOfAllPlayers(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	n := len(foreignPlayers) + 2
+	h := hostLeague(ctx, t, n, 2, "random", "frequency")
+	var all []*contestant
+	for i, s := range foreignPlayers {
+		c := contest(t, s, s.name, []string{"even", "odd"}[i%2])
+		if err := c.register(ctx, h.url); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	clean(t, h.end(t), n)
+	checkContestants(ctx, t, all, int64(n-1))
+}

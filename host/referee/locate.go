@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -20,7 +21,7 @@ func (r *Referee) locate(ctx context.Context, b *bout) error {
 			continue
 		}
 		if known == nil {
-			known = r.askWhere(ctx)
+			known = r.askWhere(ctx, b)
 		}
 		endpoint := known[id]
 		if endpoint == "" {
@@ -38,11 +39,12 @@ func (r *Referee) locate(ctx context.Context, b *bout) error {
 
 // askWhere asks the manager where its players are. What it does not tell is
 // missing.
-func (r *Referee) askWhere(ctx context.Context) map[string]string {
+func (r *Referee) askWhere(ctx context.Context, b *bout) map[string]string {
 	endpoints := make(map[string]string)
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 	defer cancel()
 	h := r.me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))
+	h.LeagueID = cmp.Or(h.LeagueID, b.League)
 	answer, err := r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
 	if err != nil {
 		r.cfg.Log.Info("the manager does not tell where the players are", "error", err)

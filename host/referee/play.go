@@ -62,7 +62,7 @@ func (r *Referee) conduct(ctx context.Context, b *bout) error {
 // decide plays a match until it is finished.
 func (r *Referee) decide(ctx context.Context, b *bout) error {
 	p := b.state()
-	if p.Phase() != game.Finished {
+	if p.Phase() != game.Finished && r.cfg.Mode == protocol.Tolerant {
 		if err := r.locate(ctx, b); err != nil {
 			return err
 		}

@@ -34,13 +34,13 @@ type Outcome struct {
 // Evidence is one exchange of a check, as it stood on the wire. Bytes that
 // were cut say so.
 type Evidence struct {
-	To       string `json:"to,omitempty"`   // the agent's URL, if we asked
-	From     string `json:"from,omitempty"` // who asked, if the agent did
-	Request  string `json:"request"`
-	Status   int    `json:"status,omitempty"` // HTTP
-	Answer   string `json:"answer,omitempty"`
-	Error    string `json:"error,omitempty"` // why no answer came
-	TookMS   float64 `json:"took_ms"`
+	To      string  `json:"to,omitempty"`   // the agent's URL, if we asked
+	From    string  `json:"from,omitempty"` // who asked, if the agent did
+	Request string  `json:"request"`
+	Status  int     `json:"status,omitempty"` // HTTP
+	Answer  string  `json:"answer,omitempty"`
+	Error   string  `json:"error,omitempty"` // why no answer came
+	TookMS  float64 `json:"took_ms"`
 }
 
 // Report is what all checks have shown.

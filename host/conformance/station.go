@@ -1,0 +1,139 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// station is an endpoint of the counterpart: a manager, a referee or a player
+// that the agent under test speaks to. It keeps what it is sent.
+type station struct {
+	name string
+	url  string
+
+	server *http.Server
+	served sync.WaitGroup
+
+	mu     sync.Mutex
+	answer func(in *trace.Exchange) Said // what is answered; nil acknowledges
+	inbox  []*trace.Exchange
+	read   int           // how many of the inbox were awaited already
+	change chan struct{} // closed and replaced when something came
+}
+
+// Said is an answer of a station.
+type Said struct {
+	Status int // 0 means 200
+	Body   []byte
+	Delay  time.Duration
+}
+
+// maxAsked bounds what a station reads of one message.
+const maxAsked = 16 << 20
+
+// open begins to listen; addr may be "127.0.0.1:0".
+func open(ctx context.Context, name, addr string) (*station, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	s := &station{name: name, url: "http://" + l.Addr().String() + "/mcp", change: make(chan struct{})}
+	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	s.served.Go(func() {
+		// Serve ends when the station is closed; there is nobody to tell.
+		_ = s.server.Serve(l)
+	})
+	return s, nil
+}
+
+// close stops listening and waits for what is under way.
+func (s *station) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := s.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.server.Close()
+	}
+	s.served.Wait()
+	return err
+}
+
+// ServeHTTP takes in a message and answers it.
+func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxAsked))
+	if err != nil {
+		return
+	}
+	in := trace.ReadRequest(body)
+	in.Peer, in.At = r.RemoteAddr, time.Now()
+	s.mu.Lock()
+	answer := s.answer
+	s.inbox = append(s.inbox, in)
+	close(s.change)
+	s.change = make(chan struct{})
+	s.mu.Unlock()
+	said := Said{}
+	if answer != nil {
+		said = answer(in)
+	}
+	if said.Delay > 0 {
+		select {
+		case <-time.After(said.Delay):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if said.Status == 0 {
+		said.Status = http.StatusOK
+	}
+	w.WriteHeader(said.Status)
+	_, _ = w.Write(said.Body) // the agent may have gone
+}
+
+// onMessage sets what is answered from now on.
+func (s *station) onMessage(answer func(in *trace.Exchange) Said) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+// await returns the next message that fits and was not awaited before; those
+// before it are passed over. It is nil if none comes in time.
+func (s *station) await(ctx context.Context, within time.Duration, fits func(*trace.Exchange) bool) *trace.Exchange {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	for {
+		s.mu.Lock()
+		for s.read < len(s.inbox) {
+			in := s.inbox[s.read]
+			s.read++
+			if fits(in) {
+				s.mu.Unlock()
+				return in
+			}
+		}
+		change := s.change
+		s.mu.Unlock()
+		select {
+		case <-change:
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ofType fits messages of a type.
+func ofType(t protocol.Type) func(*trace.Exchange) bool {
+	return func(x *trace.Exchange) bool { return x.Type == t }
+}

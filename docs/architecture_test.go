@@ -51,6 +51,7 @@ var may = map[string][]string{
 	},
 	"host/peertest":       {},
 	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance":    {"host/jsonrpc", "host/protocol", "host/trace"},
 
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":  {},
@@ -87,6 +88,7 @@ var may = map[string][]string{
 		"experiments",
 		"experiments/arena",
 		"host",
+		"host/conformance",
 		"host/disk",
 		"host/game",
 		"host/jsonrpc",

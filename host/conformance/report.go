@@ -11,7 +11,7 @@ type Status string
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
-	Skipped Status = "skipped" // it could not be made; Detail says why
+	Skipped Status = "skipped" // it could not be made; Detail says why, and what to do
 )
 
 // Outcome is what one check has shown.
@@ -20,7 +20,8 @@ type Outcome struct {
 	Level  Level  `json:"level"`
 	Rule   string `json:"rule"`
 	Status Status `json:"status"`
-	// Detail is what was wrong, or why the check was skipped.
+	// Detail is what was wrong, why the check was skipped, or, of one that
+	// passed, what was measured.
 	Detail string `json:"detail,omitempty"`
 	// Advice says what to change; only where the check failed.
 	Advice string `json:"advice,omitempty"`

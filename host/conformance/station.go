@@ -32,6 +32,7 @@ type station struct {
 // Said is an answer of a station.
 type Said struct {
 	Status int // 0 means 200
+	Header http.Header
 	Body   []byte
 	Delay  time.Duration
 }
@@ -90,6 +91,9 @@ func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+	for name, values := range said.Header {
+		w.Header()[name] = values
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if said.Status == 0 {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,11 +11,15 @@ import (
 )
 
 // T is what a check works with. Like its namesake in package testing it is told
-// of failures; methods that end a check do not return.
+// of failures; methods that end a check do not return. A check uses its T from
+// one goroutine; what it runs besides uses copies made by apart.
 type T struct {
-	ctx      context.Context
-	counter  *counterpart
-	evidence []Evidence
+	ctx         context.Context
+	counter     *counterpart
+	side        side
+	evidence    []Evidence
+	note        string
+	unreachable bool // a connection was refused
 }
 
 // stop ends a check. It is recovered by the runner and never leaves the package.
@@ -33,6 +38,31 @@ func (t *T) Skip(format string, args ...any) {
 	panic(stop{Skipped, fmt.Sprintf(format, args...)})
 }
 
+// Note keeps what a check has measured, for the report of one that passes.
+func (t *T) Note(format string, args ...any) { t.note = fmt.Sprintf(format, args...) }
+
+// apart runs something of a check on a T of its own, in a goroutine that the
+// function returned waits for. That function ends the check as what it waited
+// for would have.
+func (t *T) apart(do func(t *T)) (wait func()) {
+	own := &T{ctx: t.ctx, counter: t.counter, side: t.side}
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		do(own)
+	}()
+	return func() {
+		ended := <-done
+		for _, e := range own.evidence {
+			t.keep(e)
+		}
+		t.unreachable = t.unreachable || own.unreachable
+		if ended != nil {
+			panic(ended)
+		}
+	}
+}
+
 // maxShown bounds how many bytes of a message are kept as evidence.
 const maxShown = 4096
 
@@ -44,6 +74,11 @@ func (t *T) keep(e Evidence) {
 		t.evidence = t.evidence[1:]
 	}
 	t.evidence = append(t.evidence, e)
+}
+
+// saw keeps a message of the agent as evidence.
+func (t *T) saw(who string, body []byte) {
+	t.keep(Evidence{From: who, Request: shown(body)})
 }
 
 func shown(b []byte) string {
@@ -65,14 +100,20 @@ type Reply struct {
 // Post sends a body as it is and returns what comes back, whatever it is. Every
 // exchange is evidence.
 func (t *T) Post(body []byte, header http.Header) Reply {
+	return t.PostTo(t.counter.opts.URL, body, header)
+}
+
+// PostTo is Post to another URL than the agent's.
+func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
 	ctx, cancel := context.WithTimeout(t.ctx, t.counter.opts.Timeout)
 	defer cancel()
 	began := time.Now()
-	reply, err := t.counter.transport.RoundTrip(ctx, &jsonrpc.Outgoing{URL: t.counter.opts.URL, Header: header, Body: body, MaxAnswer: 16 << 20})
+	reply, err := t.counter.transport.RoundTrip(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAsked})
 	r := Reply{Took: time.Since(began), Err: err}
-	e := Evidence{To: t.counter.opts.URL, Request: shown(body), TookMS: float64(r.Took.Microseconds()) / 1000}
+	e := Evidence{To: url, Request: shown(body), TookMS: milliseconds(r.Took)}
 	if err != nil {
 		e.Error = err.Error()
+		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
 	}
 	if reply != nil {
 		r.Status, r.Header, r.Body = reply.Status, reply.Header, reply.Body
@@ -81,3 +122,5 @@ func (t *T) Post(body []byte, header http.Header) Reply {
 	t.keep(e)
 	return r
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,7 @@
+package conformance
+
+import "slices"
+
+func playerChecks() []Check {
+	return slices.Concat(registrationChecks(), joinChecks())
+}

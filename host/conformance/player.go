@@ -89,10 +89,10 @@ func (s *playerSide) awaitPlayer(ctx context.Context) error {
 	return nil
 }
 
-func (s *playerSide) registered() bool { return s.accepted() != nil }
+func (s *playerSide) registered() bool { return s.taken() != nil }
 
-// accepted returns the registration that was accepted first, or nil.
-func (s *playerSide) accepted() *registration {
+// taken returns the registration that was accepted first, or nil.
+func (s *playerSide) taken() *registration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.asked {

@@ -27,7 +27,7 @@ type playerSide struct {
 	c       *counterpart
 	manager *station
 	league  string
-	opens   string // how the ids of matches begin
+	arrived chan struct{} // gets one when an attempt to register was answered
 
 	mu       sync.Mutex
 	id       string
@@ -51,12 +51,13 @@ type registration struct {
 // openPlayerSide listens for the player and waits until it has registered. One
 // that is there and does not register is spoken to all the same.
 func openPlayerSide(ctx context.Context, c *counterpart) (side, error) {
-	s := &playerSide{c: c, league: ownLeague, dialect: protocol.Contracts, id: c.opts.ID}
+	s := &playerSide{c: c, league: ownLeague, dialect: protocol.Contracts, id: c.opts.ID, arrived: make(chan struct{}, 1)}
 	var err error
 	if s.manager, err = open(ctx, "league_manager", c.opts.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the player's manager: %w", err)
 	}
 	s.manager.onMessage(s.answer)
+	c.opts.Listening(s.manager.url)
 	c.opts.Say(fmt.Sprintf("start the player with the manager %s; it is given %v to register", s.manager.url, c.opts.Wait))
 	if err := s.awaitPlayer(ctx); err != nil {
 		return nil, errors.Join(err, s.manager.close())
@@ -66,12 +67,16 @@ func openPlayerSide(ctx context.Context, c *counterpart) (side, error) {
 
 // awaitPlayer waits until the player has registered and can be reached.
 func (s *playerSide) awaitPlayer(ctx context.Context) error {
-	deadline := time.Now().Add(s.c.opts.Wait)
-	for !s.registered() && time.Now().Before(deadline) && ctx.Err() == nil {
-		s.manager.await(ctx, time.Until(deadline), ofType(protocol.TypeLeagueRegisterRequest))
-	}
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+	late := time.NewTimer(s.c.opts.Wait)
+	defer late.Stop()
+	for waiting := true; waiting && !s.registered(); {
+		select {
+		case <-s.arrived:
+		case <-late.C:
+			waiting = false
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if s.registered() {
 		return s.c.awaitAgent(ctx)
@@ -166,6 +171,12 @@ func (s *playerSide) register(in *trace.Exchange) Said {
 	r := &registration{Exchange: in}
 	r.probed = r.meta().text("contact_endpoint")
 	r.answered, r.failed = s.probe(r.probed)
+	defer func() {
+		select {
+		case s.arrived <- struct{}{}:
+		default:
+		}
+	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, r)

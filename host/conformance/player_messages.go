@@ -39,7 +39,7 @@ func (p playerT) bout() bout {
 	p.mu.Lock()
 	p.rounds++
 	b := bout{
-		id: fmt.Sprintf("R%dM1", p.rounds), round: p.rounds, conversation: jsonrpc.RandomID(),
+		id: roundMatch(p.rounds), round: p.rounds, conversation: jsonrpc.RandomID(),
 		referee: ownReferee, opponent: opponentOf(p.id),
 	}
 	mute := p.mute
@@ -58,8 +58,13 @@ func (p playerT) bout() bout {
 	return b
 }
 
+// roundMatch is the id of the match of a round.
+func roundMatch(round int) string { return fmt.Sprintf("R%dM1", round) }
+
 // send sends a message in the dialect that the player registered in.
-func (p playerT) send(m protocol.Message) *Answer { return p.Send(letter{message: m, dialect: p.dialect}) }
+func (p playerT) send(m protocol.Message) *Answer {
+	return p.Send(letter{message: m, dialect: p.dialect})
+}
 
 // edited sends a message after changing its members.
 func (p playerT) edited(m protocol.Message, edit func(map[string]any)) *Answer {

@@ -238,4 +238,3 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
-

@@ -38,6 +38,9 @@ type Options struct {
 	Busy bool
 	// Progress, if set, is told of each check that has ended.
 	Progress func(Outcome)
+	// Listening, if set, is told the URL of the counterpart's manager, once it
+	// listens.
+	Listening func(url string)
 	// Say, if set, is told in a sentence what the user has to do or to wait for.
 	Say func(string)
 }
@@ -109,6 +112,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
+	}
+	if o.Listening == nil {
+		o.Listening = func(string) {}
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}

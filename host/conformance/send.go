@@ -49,17 +49,9 @@ func (t *T) body(l letter) []byte {
 		return doc
 	}
 	var tree any
-	reader := json.NewDecoder(bytes.NewReader(doc))
-	reader.UseNumber()
-	if err := reader.Decode(&tree); err != nil {
-		panic(err) // it was written a moment ago
-	}
+	decode(doc, &tree)
 	change(tree, l.edit)
-	out, err := json.Marshal(tree)
-	if err != nil {
-		panic(err) // a check has put something else than JSON into it
-	}
-	return out
+	return encode(tree)
 }
 
 // change applies an edit to every object of a document that is a message or
@@ -113,4 +105,21 @@ func (t *T) refused(a *Answer) {
 	default:
 		t.Fail("it was taken: answered by %s", a)
 	}
+}
+
+// decode and encode are for documents that the package has written itself.
+func decode(doc []byte, v any) {
+	reader := json.NewDecoder(bytes.NewReader(doc))
+	reader.UseNumber()
+	if err := reader.Decode(v); err != nil {
+		panic(err)
+	}
+}
+
+func encode(v any) []byte {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return out
 }

@@ -1,0 +1,282 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// What mutants are made of: how a request is looked at, and what is done to its
+// answer.
+
+type object = map[string]any
+
+// walk calls visit for every object of a document that is a message.
+func walk(tree any, visit func(object)) {
+	switch v := tree.(type) {
+	case object:
+		if v["message_type"] != nil {
+			visit(v)
+			return
+		}
+		for _, inner := range v {
+			walk(inner, visit)
+		}
+	case []any:
+		for _, inner := range v {
+			walk(inner, visit)
+		}
+	}
+}
+
+func parse(body []byte) object {
+	var doc object
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if dec.Decode(&doc) != nil {
+		return object{}
+	}
+	return doc
+}
+
+func write(doc any) []byte {
+	out, err := json.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// message returns the members of the message in a request, without those of
+// its frame.
+func (in *asked) message() object {
+	m := object{}
+	doc := parse(in.body)
+	walk(doc, func(o object) { m = o })
+	// The envelope dialect has the rest beside.
+	if params, ok := doc["params"].(object); ok {
+		if payload, ok := params["payload"].(object); ok {
+			for k, v := range payload {
+				m[k] = v
+			}
+		}
+	}
+	return m
+}
+
+func (in *asked) text(name string) string {
+	s, _ := in.message()[name].(string)
+	return s
+}
+
+func (in *asked) of(t string) bool { return in.text("message_type") == t }
+
+// changed returns the request with the members of its message changed.
+func (in *asked) changed(edit func(object)) *asked {
+	doc := parse(in.body)
+	walk(doc, edit)
+	return &asked{body: write(doc), header: in.header}
+}
+
+// refused reports whether an answer is a refusal.
+func (r *reply) refused() bool { return r.status >= 400 || parse(r.body)["error"] != nil }
+
+// edit changes the members of the message in an answer.
+func (r *reply) edit(edit func(object)) *reply {
+	doc := parse(r.body)
+	walk(doc, edit)
+	return &reply{status: r.status, media: r.media, body: write(doc)}
+}
+
+// refusal answers a request by an error.
+func refusal(in *asked, code int) *reply {
+	id, _ := parse(in.body)["id"]
+	return &reply{status: http.StatusOK, media: "application/json", body: write(object{"jsonrpc": "2.0", "id": id, "error": object{"code": code, "message": "no"}})}
+}
+
+// nothing is what a program answers that has failed.
+func nothing() *reply { return &reply{status: http.StatusInternalServerError, media: "text/plain"} }
+
+// taken answers a request as if nothing were wrong with it.
+func taken(in *asked) *reply {
+	return &reply{status: http.StatusOK, media: "application/json", body: write(object{"jsonrpc": "2.0", "id": "1", "result": object{
+		"protocol": "league.v2", "message_type": ackOf(in.text("message_type")), "timestamp": "2026-03-14T09:10:13Z", "accept": true,
+	}})}
+}
+
+func ackOf(t string) string {
+	switch t {
+	case "LEAGUE_COMPLETED", "GAME_OVER":
+		return t + "_ACK"
+	}
+	return "GAME_JOIN_ACK"
+}
+
+// The faults themselves.
+
+type serve = func(m *memory, in *asked, next func(*asked) *reply) *reply
+
+// answers changes the message that answers a type, where it is no refusal.
+func answers(t string, edit func(object)) serve {
+	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		if !in.of(t) || r.refused() {
+			return r
+		}
+		return r.edit(edit)
+	}
+}
+
+func set(name string, value any) func(object) { return func(o object) { o[name] = value } }
+
+func drop(names ...string) func(object) {
+	return func(o object) {
+		for _, name := range names {
+			delete(o, name)
+		}
+	}
+}
+
+// refuses turns away what would be taken, if the condition holds.
+func refuses(when func(m *memory, in *asked) bool) serve {
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		if r.refused() {
+			return r
+		}
+		m.Lock()
+		defer m.Unlock()
+		if when(m, in) {
+			return refusal(in, -32000)
+		}
+		return r
+	}
+}
+
+// breaks fails without an answer, if the condition holds.
+func breaks(when func(in *asked) bool) serve {
+	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		if when(in) {
+			return nothing()
+		}
+		return next(in)
+	}
+}
+
+// takes takes what is to be refused, if the condition holds.
+func takes(when func(in *asked) bool) serve {
+	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		if when(in) {
+			return taken(in)
+		}
+		return next(in)
+	}
+}
+
+// believes changes a request so that the player takes it, if the condition
+// holds.
+func believes(when func(in *asked) bool, edit func(m *memory, in *asked, o object)) serve {
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		m.Lock()
+		if in.of("GAME_INVITATION") {
+			m.tokens[in.text("match_id")] = in.text("auth_token")
+		}
+		if in.of("LEAGUE_STANDINGS_UPDATE") && m.tokens["manager"] == "" {
+			m.tokens["manager"] = in.text("auth_token")
+		}
+		if when(in) {
+			in = in.changed(func(o object) { edit(m, in, o) })
+		}
+		m.Unlock()
+		return next(in)
+	}
+}
+
+func rightToken(m *memory, in *asked, o object) { o["auth_token"] = m.tokens[in.text("match_id")] }
+
+// flips changes the choice of an answer, if the condition holds.
+func flips(when func(m *memory, in *asked) bool) serve {
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		m.Lock()
+		defer m.Unlock()
+		if r.refused() || !when(m, in) {
+			return r
+		}
+		return r.edit(func(o object) {
+			other := "even"
+			if o["parity_choice"] == "even" {
+				other = "odd"
+			}
+			o["parity_choice"], o["choice"] = other, other
+		})
+	}
+}
+
+// framed changes the JSON-RPC frame of what is no refusal.
+func framed(edit func(request, answer object)) serve {
+	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		if r.refused() {
+			return r
+		}
+		doc := parse(r.body)
+		edit(parse(in.body), doc)
+		return &reply{status: r.status, media: r.media, body: write(doc)}
+	}
+}
+
+func bodyHas(text string) func(*asked) bool {
+	return func(in *asked) bool { return bytes.Contains(in.body, []byte(text)) }
+}
+
+func methodIs(name string) func(*memory, *asked) bool {
+	return func(_ *memory, in *asked) bool { return parse(in.body)["method"] == name }
+}
+
+func isType(t string) func(*memory, *asked) bool {
+	return func(_ *memory, in *asked) bool { return in.of(t) }
+}
+
+func with(t, name, value string) func(*asked) bool {
+	return func(in *asked) bool { return in.of(t) && in.text(name) == value }
+}
+
+var largeNumber = regexp.MustCompile(`^\d{16,}$`)
+
+type out = func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error)
+
+// registers changes the registration.
+func registers(edit func(doc, message object)) out {
+	return func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+		doc := parse(body)
+		if message, ok := doc["params"].(object); ok && message["message_type"] == "LEAGUE_REGISTER_REQUEST" {
+			edit(doc, message)
+			body = write(doc)
+		}
+		return next(body)
+	}
+}
+
+func meta(edit func(object)) out {
+	return registers(func(_, message object) { edit(message["player_meta"].(object)) })
+}
+
+// acceptance is what a player takes for the yes of a manager.
+func acceptance(body []byte) *jsonrpc.Reply {
+	return &jsonrpc.Reply{Status: http.StatusOK, Body: fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","id":%s,"result":{"protocol":"league.v2","message_type":"LEAGUE_REGISTER_RESPONSE","timestamp":"2026-03-14T09:10:13Z","status":"ACCEPTED","player_id":"P01"}}`,
+		write(parse(body)["id"]))}
+}
+
+// registersItself does not ask its manager.
+func registersItself(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+	if bytes.Contains(body, []byte("LEAGUE_REGISTER_REQUEST")) {
+		return acceptance(body), nil
+	}
+	return next(body)
+}

@@ -1,0 +1,261 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// patience is how long an agent of a test may take for an answer. Only a
+// mutant that is slow needs it.
+const patience = 4 * time.Second
+
+// quick is a back-off for tests.
+var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
+
+// A subject is our own player, served on a socket, perhaps with a fault.
+type subject struct {
+	url    string
+	run    func(ctx context.Context, manager string) error
+	joined sync.WaitGroup
+	ended  error
+}
+
+func factory(t testing.TB) strategies.Factory {
+	t.Helper()
+	f, ok := builtin.Find("random")
+	if !ok {
+		t.Fatal("there is no strategy random")
+	}
+	return f
+}
+
+// onSockets serves a player as the program does.
+func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *subject {
+	t.Helper()
+	ctx := context.Background()
+	srv, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &subject{url: srv.URL()}
+	s.run = func(ctx context.Context, manager string) error {
+		p, closeClient, err := newPlayer(t, mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), change)
+		if err != nil {
+			return errors.Join(err, srv.Close())
+		}
+		serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+		var served error
+		var server sync.WaitGroup
+		server.Go(func() { served = srv.Serve(serving, p.Handler()) })
+		err = p.Run(ctx)
+		stop()
+		server.Wait()
+		return errors.Join(err, served, closeClient())
+	}
+	return s
+}
+
+func newPlayer(t testing.TB, mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper, change func(*player.Config)) (*player.Player, func() error, error) {
+	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
+	cfg := player.Config{
+		Factory: factory(t), Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts),
+		Caller: &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+		Name:   "Ada", Mode: mode, Timeout: 5 * time.Second, Backoff: quick, Watch: -1,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := player.New(cfg)
+	return p, client.Close, err
+}
+
+// check runs the checks against a subject.
+func (s *subject) check(t testing.TB, change func(*conformance.Options)) *conformance.Report {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		stop()
+		s.joined.Wait()
+	})
+	opts := conformance.Options{
+		Role: conformance.Player, URL: s.url, Timeout: patience, Wait: 20 * time.Second,
+		Listening: func(manager string) {
+			s.joined.Go(func() { s.ended = s.run(ctx, manager) })
+		},
+	}
+	if change != nil {
+		change(&opts)
+	}
+	r, err := conformance.Run(ctx, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	s.joined.Wait()
+	if s.ended != nil {
+		t.Errorf("the player ended: %v", s.ended)
+	}
+	return r
+}
+
+// ending returns the ids of the checks that ended so.
+func ending(r *conformance.Report, s conformance.Status) []string {
+	var ids []string
+	for _, o := range r.Outcomes {
+		if o.Status == s {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids
+}
+
+// explain prints how checks ended that should not have.
+func explain(r *conformance.Report) string {
+	var b strings.Builder
+	if err := r.WriteText(&b, false); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// A mutant is our own player behind a proxy that has one fault.
+type mutant struct {
+	check string // that it fails, and no other
+	busy  bool   // the manager turns the first registration away
+	// serve changes how a request is answered; next is the player's own answer.
+	serve func(m *memory, in *asked, next func(*asked) *reply) *reply
+	// out changes what the player sends to its manager.
+	out func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error)
+	// wrap changes how HTTP is served, before a body is read.
+	wrap func(m *memory, h http.Handler) http.Handler
+}
+
+// asked is a request to a mutant.
+type asked struct {
+	body   []byte
+	header http.Header
+}
+
+// reply is its answer.
+type reply struct {
+	status int
+	media  string
+	body   []byte
+}
+
+// memory is what a mutant remembers. A mutant holds its lock.
+type memory struct {
+	sync.Mutex
+	seen   map[string]int
+	tokens map[string]string
+	last   string
+	done   chan struct{}
+}
+
+func (m *memory) count(what string) int {
+	m.seen[what]++
+	return m.seen[what]
+}
+
+// mutated serves a mutant.
+func mutated(t testing.TB, mu mutant) *subject {
+	t.Helper()
+	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	net := new(jsonrpc.Loopback)
+	inner, err := net.Listen("player", jsonrpc.Config{AcceptObjects: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trip := net.From("proxy")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
+	if mu.wrap != nil {
+		h = mu.wrap(m, h)
+	}
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	s := &subject{url: srv.URL + "/mcp"}
+	s.run = func(ctx context.Context, manager string) error {
+		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
+		p, closeClient, err := newPlayer(t, protocol.Tolerant, s.url, manager, out, nil)
+		if err != nil {
+			return err
+		}
+		serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+		var served error
+		var server sync.WaitGroup
+		server.Go(func() { served = inner.Serve(serving, p.Handler()) })
+		err = p.Run(ctx)
+		stop()
+		server.Wait()
+		return errors.Join(err, served, closeClient())
+	}
+	return s
+}
+
+// forward passes a request on to the player, by way of the mutant's fault.
+func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip jsonrpc.RoundTripper, url string) {
+	if r.Method != http.MethodPost {
+		http.Error(w, "POST only", http.StatusMethodNotAllowed)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	in := &asked{body: body, header: r.Header}
+	next := func(in *asked) *reply {
+		if in.header.Get("Content-Type") == "text/plain" { // which a loopback does not look at
+			return &reply{status: http.StatusUnsupportedMediaType, media: "application/json", body: refusal(in, -32600).body}
+		}
+		answer, err := trip.RoundTrip(r.Context(), &jsonrpc.Outgoing{URL: url, Header: in.header, Body: in.body, MaxAnswer: 16 << 20})
+		if err != nil {
+			return &reply{status: http.StatusBadGateway, body: fmt.Appendf(nil, "%v", err)}
+		}
+		return &reply{status: answer.Status, media: "application/json", body: answer.Body}
+	}
+	var out *reply
+	if mu.serve != nil {
+		out = mu.serve(m, in, next)
+	} else {
+		out = next(in)
+	}
+	w.Header().Set("Content-Type", out.media)
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body)
+}
+
+// outgoing carries what the player says to its manager.
+type outgoing struct {
+	jsonrpc.RoundTripper
+	mu mutant
+	m  *memory
+}
+
+func (o *outgoing) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	next := func(body []byte) (*jsonrpc.Reply, error) {
+		changed := *out
+		changed.Body = body
+		return o.RoundTripper.RoundTrip(ctx, &changed)
+	}
+	if o.mu.out == nil {
+		return next(out.Body)
+	}
+	return o.mu.out(o.m, out.Body, next)
+}

@@ -1,0 +1,167 @@
+package conformance
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// hostile is one kind of message that is not to be taken.
+type hostile struct {
+	name  string
+	level Level
+	rule  string
+	// send sends it; the answer must be a refusal.
+	send func(p playerT) *Answer
+	// code is the JSON-RPC code that the refusal should bear; 0 asks for none.
+	code int
+}
+
+// bodyOf makes a hostile kind out of a change to the text of an invitation.
+func bodyOf(change func(body []byte) []byte) func(p playerT) *Answer {
+	return func(p playerT) *Answer {
+		body := p.body(letter{message: p.invitation(p.bout()), dialect: p.dialect})
+		return ReadAnswer(p.Post(change(body), nil))
+	}
+}
+
+// messageOf makes one out of a change to the members of an invitation.
+func messageOf(edit func(m map[string]any)) func(p playerT) *Answer {
+	return func(p playerT) *Answer { return p.edited(p.invitation(p.bout()), edit) }
+}
+
+// Sizes of hostile messages. By the protocol 1 MiB is taken in.
+const (
+	tooLong = 2 << 20
+	tooDeep = 20_000
+)
+
+func hostiles() []hostile {
+	replace := func(old, with string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(with), 1) }
+	}
+	const typ = `"message_type":"GAME_INVITATION"`
+	return []hostile{
+		{"json", Should, "A body that is no JSON", bodyOf(func(b []byte) []byte { return b[:len(b)/2] }), -32700},
+		{"empty", Should, "An empty body", bodyOf(func([]byte) []byte { return nil }), -32700},
+		{"trailing", Should, "A body with data behind the JSON document", bodyOf(func(b []byte) []byte { return append(b, `{"x":1}`...) }), -32700},
+		{"duplicate", Wild, "A body in which a member stands twice, which two readers understand differently,", bodyOf(replace(typ, `"message_type":"GAME_OVER",`+typ)), -32700},
+		{"utf8", Wild, "A body that is not UTF-8", bodyOf(replace(`"PLAYER_A"`, "\"PLAYER_A\",\"x\":\"\xff\xfe\"")), -32700},
+		{"deep", Should, "A body nested 20,000 deep", bodyOf(replace(typ, typ+`,"x":`+strings.Repeat("[", tooDeep)+strings.Repeat("]", tooDeep))), -32700},
+		{"batch", Should, "A JSON-RPC batch", bodyOf(func(b []byte) []byte { return append(append([]byte("["), b...), ']') }), -32600},
+		{"version", Wild, `A jsonrpc member other than "2.0"`, bodyOf(replace(`"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`)), -32600},
+		{"method", Wild, "A message whose method belongs to another message_type", func(p playerT) *Answer {
+			return p.Send(letter{message: p.invitation(p.bout()), method: "notify_match_result"})
+		}, -32600},
+		{"long", Wild, "A body of 2 MiB, where 1 MiB is the limit,", messageOf(func(m map[string]any) { m["x"] = padding(tooLong) }), 0},
+		{"media", Wild, "A body that is declared as something else than application/json", func(p playerT) *Answer {
+			return p.Send(letter{message: p.invitation(p.bout()), dialect: p.dialect, header: http.Header{"Content-Type": {"text/plain"}}})
+		}, 0},
+		{"match", Should, "An invitation without match_id", messageOf(func(m map[string]any) { delete(m, "match_id") }), 0},
+		{"wrongtype", Should, "An invitation whose match_id is a number", messageOf(func(m map[string]any) { m["match_id"] = 7 }), 0},
+		{"path", Should, "An invitation whose match_id is a path", func(p playerT) *Answer {
+			b := p.bout()
+			b.id = "../../" + b.id
+			return p.send(p.invitation(b))
+		}, 0},
+		{"protocol", Should, `A message of another protocol than "league.v2"`, messageOf(func(m map[string]any) { m["protocol"] = "league.v9" }), -32602},
+		{"zone", Wild, "A message whose timestamp is not in UTC", messageOf(func(m map[string]any) { m["timestamp"] = "2026-03-14T11:10:13+02:00" }), -32602},
+		{"game", Should, "An invitation to another game than even_odd", messageOf(func(m map[string]any) { m["game_type"] = "chess" }), 0},
+	}
+}
+
+// hostileChecks are about input that no good peer sends.
+func hostileChecks() []Check {
+	var checks []Check
+	for _, h := range hostiles() {
+		checks = append(checks, Check{
+			ID: "player.hostile." + h.name, Level: h.level,
+			Rule:   h.rule + " is refused by a JSON-RPC error, and the connection is not dropped (league.v2, validation).",
+			Advice: "Check the input before it is used, and answer every failure by a JSON-RPC error; catch what the JSON reader throws.",
+			run:    forPlayer(func(p playerT) { p.refused(h.send(p)) }),
+		})
+	}
+	return append(checks,
+		Check{
+			ID: "player.hostile.verb", Level: Wild,
+			Rule:   "The endpoint takes POST only; GET is refused (league.v2, transport).",
+			Advice: "Answer other verbs with HTTP 405.",
+			run:    forPlayer(refusesGet),
+		},
+		Check{
+			ID: "player.hostile.type", Level: Should,
+			Rule:   "A message of a type that league.v2 does not have is refused (-32601) or acknowledged, and does no harm.",
+			Advice: "Let the dispatch end in a branch for everything else.",
+			run:    forPlayer(survivesUnknown),
+		},
+		Check{
+			ID: "player.hostile.codes", Level: Wild,
+			Rule:   "A refusal bears the code of its cause: -32700 for what is no JSON, -32600 for what is no request, -32602 for wrong members (league.v2, errors).",
+			Advice: "Use the codes of JSON-RPC 2.0, section 5.1.",
+			run:    forPlayer(refusesByCode),
+		},
+		Check{
+			ID: "player.hostile.then", Level: Must, Needs: []string{joinAnswered, choiceAnswered},
+			Rule:   "After all that, the player plays on.",
+			Advice: "Let no input end or block the process: handle each request apart, and release locks when one fails.",
+			run:    forPlayer(func(p playerT) { p.called() }),
+		},
+	)
+}
+
+func refusesGet(p playerT) {
+	req, err := http.NewRequestWithContext(p.ctx, http.MethodGet, p.counter.opts.URL, nil)
+	if err != nil {
+		p.Skip("%v", err)
+	}
+	client := &http.Client{Timeout: p.counter.opts.Timeout, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	e := Evidence{To: p.counter.opts.URL, Request: "GET"}
+	if err != nil {
+		e.Error = err.Error()
+		p.keep(e)
+		p.Fail("the connection was dropped instead of answered: %v", err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		e.Error = err.Error()
+	}
+	e.Status = resp.StatusCode
+	p.keep(e)
+	// MCP serves event streams by GET.
+	if resp.StatusCode < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		p.Fail("GET is answered with HTTP %d", resp.StatusCode)
+	}
+}
+
+func survivesUnknown(p playerT) {
+	m := p.standings()
+	a := p.Send(letter{message: m, dialect: p.dialect, method: methodOf(p.dialect, "notify_weather"), edit: func(m map[string]any) {
+		m["message_type"] = "WEATHER_REPORT"
+	}})
+	p.answeredSomehow(a)
+}
+
+// methodOf is a method name in a dialect: its own one where it has but one.
+func methodOf(d *protocol.Dialect, name string) string {
+	if d.Request.Method != "" || d.Request.Bare {
+		return ""
+	}
+	return name
+}
+
+func refusesByCode(p playerT) {
+	if p.dialect.Request.Bare {
+		p.Skip("it registered without JSON-RPC and is spoken to so")
+	}
+	for _, h := range hostiles() {
+		if h.code == 0 {
+			continue
+		}
+		// What is taken, or refused without a code, is another check's matter.
+		if a := h.send(p); a.Refused && a.Code != 0 && a.Code != h.code {
+			p.Fail("%s is refused with %d, want %d", h.rule, a.Code, h.code)
+		}
+	}
+}

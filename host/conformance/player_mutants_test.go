@@ -1,0 +1,355 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+const (
+	invitation = "GAME_INVITATION"
+	call       = "CHOOSE_PARITY_CALL"
+	over       = "GAME_OVER"
+	gameError  = "GAME_ERROR"
+	standings  = "LEAGUE_STANDINGS_UPDATE"
+	complete   = "LEAGUE_COMPLETED"
+)
+
+func playerMutants() []mutant {
+	return slices.Concat(registeringMutants(), matchMutants(), answerMutants(), noticeMutants(), shapeMutants(), authMutants(), loadMutants(), hostileMutants(), endMutants())
+}
+
+func registeringMutants() []mutant {
+	return []mutant{
+		{check: "player.register.rpc", out: registers(func(doc, _ object) { doc["jsonrpc"] = "1.0" })},
+		{check: "player.register.header", out: registers(func(_, m object) { delete(m, "conversation_id") })},
+		{check: "player.register.timestamp", out: registers(func(_, m object) { m["timestamp"] = "2026-03-14T11:10:13+02:00" })},
+		{check: "player.register.sender", out: registers(func(_, m object) { m["sender"] = "alice" })},
+		{check: "player.register.meta", out: meta(drop("display_name"))},
+		{check: "player.register.version", out: meta(set("game_types", "even_odd"))},
+		{check: "player.register.endpoint", out: meta(set("contact_endpoint", "http://127.0.0.1:1/mcp"))},
+		{check: "player.register.listens", wrap: deafUntilRegistered, out: func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+			defer func() {
+				m.Lock()
+				defer m.Unlock()
+				if m.count("registered") == 1 {
+					close(m.done)
+				}
+			}()
+			return next(body)
+		}},
+		{check: "player.register.retry", busy: true, out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+			r, err := next(body)
+			if err == nil && r.Status == http.StatusServiceUnavailable {
+				return acceptance(body), nil // it never looks at the status
+			}
+			return r, err
+		}},
+	}
+}
+
+// deafUntilRegistered answers nobody before the player is registered.
+func deafUntilRegistered(m *memory, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-m.done:
+			h.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
+}
+
+func matchMutants() []mutant {
+	again := func(t string) func(m *memory, in *asked) bool {
+		return func(m *memory, in *asked) bool { return in.of(t) && m.count(t+in.text("match_id")) > 1 }
+	}
+	return []mutant{
+		{check: "player.join.answer", serve: answers(invitation, drop("accept", "accepted", "status"))},
+		{check: "player.join.match", serve: answers(invitation, set("match_id", "R0M0"))},
+		{check: "player.join.player", serve: answers(invitation, set("player_id", "P99"))},
+		{check: "player.join.arrival", serve: answers(invitation, drop("arrival_timestamp"))},
+		{check: "player.join.again", serve: refuses(again(invitation))},
+		{check: "player.choice.answer", serve: answers(call, func(o object) { o["parity_choice"], o["choice"] = "EVEN", "EVEN" })},
+		{check: "player.choice.name", serve: answers(call, drop("parity_choice"))},
+		{check: "player.choice.match", serve: answers(call, set("match_id", "R0M0"))},
+		{check: "player.choice.player", serve: answers(call, set("player_id", "P99"))},
+		{check: "player.choice.same", serve: flips(again(call))},
+		{check: "player.choice.past", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasPrefix(in.text("deadline"), "2020") })},
+		{check: "player.choice.other", serve: believes(with(call, "player_id", "P77"), func(_ *memory, _ *asked, o object) { o["player_id"] = "P01" })},
+		{check: "player.choice.secret", serve: answers(invitation, set("parity_choice", "even"))},
+		{check: "player.state.others", serve: takes(with(invitation, "opponent_id", "P98"))},
+		{check: "player.state.uninvited", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			m.Lock()
+			if in.of(invitation) {
+				m.count(in.text("match_id"))
+			}
+			known := m.seen[in.text("match_id")] > 0
+			m.Unlock()
+			if in.of(call) && !known {
+				return nothing()
+			}
+			return next(in)
+		}},
+		{check: "player.state.late", serve: flips(func(m *memory, in *asked) bool {
+			if in.of(over) {
+				m.count(in.text("match_id"))
+			}
+			return in.of(call) && m.seen[in.text("match_id")] > 0
+		})},
+	}
+}
+
+func answerMutants() []mutant {
+	return []mutant{
+		{check: "player.answer.header", serve: answers(call, drop("protocol"))},
+		{check: "player.answer.utc", serve: answers(call, set("timestamp", "2026-03-14T11:10:13+02:00"))},
+		{check: "player.answer.seconds", serve: answers(call, set("timestamp", "2026-03-14T09:10:13.5Z"))},
+		{check: "player.answer.sender", serve: answers(call, set("sender", "player:P99"))},
+		{check: "player.answer.conversation", serve: answers(call, set("conversation_id", "another"))},
+		{check: "player.answer.token", serve: answers(call, set("auth_token", "tok-P99-0123456789"))},
+		{check: "player.answer.media", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			r.media = "text/html"
+			return r
+		}},
+	}
+}
+
+func noticeMutants() []mutant {
+	return []mutant{
+		{check: "player.round.ack", serve: refuses(isType("ROUND_ANNOUNCEMENT"))},
+		{check: "player.standings.ack", serve: refuses(isType(standings))},
+		{check: "player.roundend.ack", serve: refuses(isType("ROUND_COMPLETED"))},
+		{check: "player.over.ack", serve: refuses(isType(over))},
+		{check: "player.over.forms", serve: refuses(func(_ *memory, in *asked) bool {
+			return in.of(over) && bytes.Contains(in.body, []byte(`"drawn_number":null`))
+		})},
+		{check: "player.over.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(over) && m.count(in.text("match_id")) > 1 })},
+		{check: "player.error.ack", serve: refuses(isType(gameError))},
+		{check: "player.error.then", serve: refuses(func(m *memory, in *asked) bool {
+			if in.of(gameError) {
+				m.count(in.text("match_id"))
+			}
+			return in.of(call) && m.seen[in.text("match_id")] > 0
+		})},
+		{check: "player.ack.fields", serve: answers(standings, set("status", "OK"))},
+	}
+}
+
+func shapeMutants() []mutant {
+	lacks := func(t, name string) func(in *asked) bool {
+		return func(in *asked) bool { return in.of(t) && in.message()[name] == nil }
+	}
+	return []mutant{
+		{check: "player.rpc.string", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(string); ok && id == "42" {
+				answer["id"] = 42
+			}
+		})},
+		{check: "player.rpc.number", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(json.Number); ok && len(id) < 16 {
+				answer["id"] = id.String()
+			}
+		})},
+		{check: "player.rpc.large", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(json.Number); ok && largeNumber.MatchString(id.String()) {
+				answer["id"], _ = id.Float64()
+			}
+		})},
+		{check: "player.rpc.version", serve: framed(func(_, answer object) { delete(answer, "jsonrpc") })},
+		{check: "player.rpc.noid", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			doc := parse(in.body)
+			if _, ok := doc["id"]; !ok && doc["method"] == "handle_game_invitation" {
+				doc["id"] = "x"
+				in = &asked{body: write(doc), header: in.header}
+			}
+			return next(in)
+		}},
+		{check: "player.dialect.contracts", out: registersInEnvelope, serve: refuses(methodIs("handle_game_invitation"))},
+		{check: "player.dialect.envelope", serve: refuses(methodIs("league.handle"))},
+		{check: "player.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
+		{check: "player.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
+		{check: "player.dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
+				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
+			}
+			return r
+		}},
+		{check: "player.dialect.alias", serve: refuses(methodIs("choose_parity"))},
+		{check: "player.dialect.type", serve: refuses(methodIs(call))},
+		{check: "player.dialect.unknown", serve: refuses(methodIs("unknown"))},
+		{check: "player.fields.unknown", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas("x_weather")(in) })},
+		{check: "player.fields.time", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasSuffix(in.text("timestamp"), "+00:00") })},
+		{check: "player.fields.optional", serve: refuses(func(_ *memory, in *asked) bool { return lacks(call, "league_id")(in) })},
+		{check: "player.fields.missing", serve: breaks(lacks(call, "deadline"))},
+		{check: "player.fields.round", serve: breaks(bodyHas(`"round_id":"ROUND_`))},
+	}
+}
+
+// registersInEnvelope wraps the registration with the header apart.
+func registersInEnvelope(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+	doc := parse(body)
+	if m, ok := doc["params"].(object); ok && m["message_type"] == "LEAGUE_REGISTER_REQUEST" {
+		payload := object{"player_meta": m["player_meta"]}
+		delete(m, "player_meta")
+		doc["method"], doc["params"] = "league.handle", object{"envelope": m, "payload": payload}
+		body = write(doc)
+	}
+	return next(body)
+}
+
+const forged = "-forged"
+
+func authMutants() []mutant {
+	return []mutant{
+		{check: "player.auth.token", serve: believes(func(in *asked) bool { return in.of(call) && strings.HasSuffix(in.text("auth_token"), forged) }, rightToken)},
+		{check: "player.auth.missing", serve: believes(func(in *asked) bool { return in.of(call) && in.text("auth_token") == "" }, rightToken)},
+		{check: "player.auth.referee", serve: believes(with(call, "sender", "referee:REF02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
+		{check: "player.auth.player", serve: believes(with(call, "sender", "player:P02"), func(_ *memory, _ *asked, o object) { o["sender"] = "referee:REF01" })},
+		{check: "player.auth.manager", serve: believes(func(in *asked) bool { return in.of(standings) && strings.HasSuffix(in.text("auth_token"), forged) },
+			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
+		{check: "player.auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if token := in.text("auth_token"); r.refused() && strings.HasSuffix(token, forged) {
+				doc := parse(r.body)
+				doc["error"].(object)["message"] = "bad token " + token
+				r.body = write(doc)
+			}
+			return r
+		}},
+		{check: "player.auth.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			match := in.text("match_id")
+			if in.of(call) && r.refused() {
+				m.count(match)
+			}
+			if in.of(call) && !r.refused() && m.seen[match] > 0 {
+				return refusal(in, -32000)
+			}
+			return r
+		}},
+		{check: "player.auth.completed", serve: takes(func(in *asked) bool { return in.of(complete) && strings.HasPrefix(in.text("sender"), "referee:") })},
+	}
+}
+
+func loadMutants() []mutant {
+	return []mutant{
+		{check: "player.load.concurrent", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			// Every match is taken for the one that was joined last.
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			match := in.text("match_id")
+			if in.of(invitation) && !r.refused() {
+				m.count(match)
+				m.last = match
+			}
+			if in.of(call) && !r.refused() && m.seen[match] > 0 {
+				return r.edit(set("match_id", m.last))
+			}
+			return r
+		}},
+		{check: "player.load.stalled", wrap: func(m *memory, h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				m.Lock()
+				defer m.Unlock()
+				h.ServeHTTP(w, r)
+			})
+		}},
+		{check: "player.load.speed", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if in.of(over) {
+				time.Sleep(600 * time.Millisecond) // it is the fault: a quarter of the deadline is 500 ms
+			}
+			return next(in)
+		}},
+	}
+}
+
+func hostileMutants() []mutant {
+	first := func(body []byte) (whole, more bool) {
+		dec := json.NewDecoder(bytes.NewReader(body))
+		var v any
+		if dec.Decode(&v) != nil {
+			return false, false
+		}
+		return true, dec.More()
+	}
+	take := func(name string, when func(in *asked) bool) mutant {
+		return mutant{check: "player.hostile." + name, serve: takes(when)}
+	}
+	return []mutant{
+		take("json", func(in *asked) bool {
+			whole, _ := first(in.body)
+			return !whole && len(in.body) > 0 && len(in.body) < 4000
+		}),
+		take("empty", func(in *asked) bool { return len(in.body) == 0 }),
+		take("trailing", func(in *asked) bool { _, more := first(in.body); return more }),
+		take("duplicate", bodyHas(`"message_type":"GAME_OVER","message_type"`)),
+		take("utf8", bodyHas("\xff\xfe")),
+		take("deep", bodyHas("[[[[[[[[[[")),
+		take("batch", func(in *asked) bool { return bytes.HasPrefix(in.body, []byte("[")) }),
+		take("version", bodyHas(`"jsonrpc":"1.0"`)),
+		take("method", func(in *asked) bool { return in.of(invitation) && parse(in.body)["method"] == "notify_match_result" }),
+		take("long", func(in *asked) bool { return len(in.body) > 1<<20 }),
+		take("media", func(in *asked) bool { return in.header.Get("Content-Type") == "text/plain" }),
+		take("match", func(in *asked) bool { return in.of(invitation) && in.message()["match_id"] == nil }),
+		take("wrongtype", bodyHas(`"match_id":7`)),
+		take("path", bodyHas(`"match_id":"../`)),
+		take("protocol", bodyHas("league.v9")),
+		take("zone", bodyHas("+02:00")),
+		take("game", bodyHas("chess")),
+		{check: "player.hostile.verb", wrap: func(_ *memory, h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet {
+					h.ServeHTTP(w, r)
+				}
+			})
+		}},
+		{check: "player.hostile.type", serve: breaks(bodyHas("WEATHER_REPORT"))},
+		{check: "player.hostile.codes", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(r.body); r.refused() {
+				if e, ok := doc["error"].(object); ok && e["code"] == json.Number("-32700") {
+					e["code"] = -32000
+					r.body = write(doc)
+				}
+			}
+			return r
+		}},
+		{check: "player.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			// What was nested too deep has left something behind.
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			if bodyHas("[[[[[[[[[[")(in) {
+				m.count("deep")
+			}
+			if in.of(invitation) && !r.refused() && m.seen["deep"] > 0 {
+				return refusal(in, -32000)
+			}
+			return r
+		}},
+	}
+}
+
+func endMutants() []mutant {
+	return []mutant{
+		{check: "player.end.ack", serve: refuses(isType(complete))},
+		{check: "player.end.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(complete) && m.count(complete) > 1 })},
+		{check: "player.register.once", out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+			r, err := next(body)
+			if err == nil && bytes.Contains(body, []byte("LEAGUE_REGISTER_REQUEST")) {
+				return next(body)
+			}
+			return r, err
+		}},
+	}
+}

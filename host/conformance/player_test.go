@@ -1,0 +1,103 @@
+package conformance_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// TestOwnPlayer holds our own player to every rule, over real sockets.
+func TestOwnPlayer(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			r := onSockets(t, mode, nil).check(t, func(o *conformance.Options) { o.Busy = true })
+			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			}
+			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
+				t.Errorf("%d outcomes of %d checks", len(r.Outcomes), len(conformance.Checks(conformance.Player)))
+			}
+			if r.Agent != "Ada" || r.Dialect != protocol.DialectContracts {
+				t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
+			}
+		})
+	}
+}
+
+// TestPlayerLeaves checks a player that leaves at the end of its league, and
+// what is left out when no registration is turned away.
+func TestPlayerLeaves(t *testing.T) {
+	t.Parallel()
+	r := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Once = true }).check(t, nil)
+	if failed := ending(r, conformance.Failed); failed != nil {
+		t.Errorf("failed %q\n%s", failed, explain(r))
+	}
+	if skipped := ending(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
+		t.Errorf("skipped %q", skipped)
+	}
+}
+
+// TestPlayerElsewhere checks a player that has another manager: what it cannot
+// know is left out, and said so.
+func TestPlayerElsewhere(t *testing.T) {
+	t.Parallel()
+	s := mutated(t, mutant{out: registersItself})
+	r := s.check(t, func(o *conformance.Options) { o.Wait = 200 * time.Millisecond })
+	if failed := ending(r, conformance.Failed); failed != nil {
+		t.Errorf("failed %q\n%s", failed, explain(r))
+	}
+	for _, o := range r.Outcomes {
+		if registration := len(o.ID) > 15 && o.ID[:15] == "player.register"; registration && o.Status != conformance.Skipped {
+			t.Errorf("%s: %s of a player that did not register", o.ID, o.Status)
+		}
+		if o.Status == conformance.Skipped && o.Detail == "" {
+			t.Errorf("%s is skipped without a reason", o.ID)
+		}
+	}
+	for _, id := range []string{"player.join.answer", "player.choice.answer", "player.load.concurrent", "player.hostile.then"} {
+		if slices.Contains(ending(r, conformance.Skipped), id) {
+			t.Errorf("%s is skipped", id)
+		}
+	}
+}
+
+// TestPlayerMutants has, for every check, a player that fails it and no other.
+func TestPlayerMutants(t *testing.T) {
+	t.Parallel()
+	covered := map[string]bool{}
+	for _, mu := range playerMutants() {
+		if covered[mu.check] {
+			t.Errorf("two mutants for %s", mu.check)
+		}
+		covered[mu.check] = true
+		t.Run(mu.check, func(t *testing.T) {
+			t.Parallel()
+			r := mutated(t, mu).check(t, func(o *conformance.Options) {
+				o.Busy, o.Timeout = mu.busy, 2*time.Second
+			})
+			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
+				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))
+			}
+			for _, o := range r.Outcomes {
+				if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
+					t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
+				}
+			}
+		})
+	}
+	for _, c := range conformance.Checks(conformance.Player) {
+		if !covered[c.ID] {
+			t.Errorf("there is no mutant that fails %s", c.ID)
+		}
+		delete(covered, c.ID)
+	}
+	for id := range covered {
+		t.Errorf("there is a mutant for %s, which is no check", id)
+	}
+}

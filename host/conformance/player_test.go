@@ -80,6 +80,9 @@ func TestPlayerMutants(t *testing.T) {
 			t.Parallel()
 			r := mutated(t, mu).check(t, func(o *conformance.Options) {
 				o.Busy, o.Timeout = mu.busy, 2*time.Second
+				if mu.busy { // and does not come back, for which it is waited in vain
+					o.Wait = 2 * time.Second
+				}
 			})
 			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
 				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))

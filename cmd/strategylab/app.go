@@ -42,6 +42,7 @@ func newApp(p *process) *cli.App {
 			serveCommand(),
 			workerCommand(),
 			traceCommand(p),
+			conformanceCommand(p),
 		},
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes

@@ -19,6 +19,9 @@ const (
 
 	exitRefuted   = 5 // an assertion is refuted
 	exitUndecided = 6 // no assertion is refuted, but one is not decided with these leagues
+
+	exitBreaksMust   = 7 // an agent breaks a rule of level must
+	exitBreaksShould = 8 // an agent breaks rules of lesser levels only
 )
 
 // usageError is a mistake in the command line, with what to do about it.
@@ -82,6 +85,10 @@ func exitCode(err error) int {
 		return exitRefuted
 	case errors.Is(err, errUndecided):
 		return exitUndecided
+	case errors.Is(err, errBreaksMust):
+		return exitBreaksMust
+	case errors.Is(err, errBreaksShould):
+		return exitBreaksShould
 	case errors.As(err, &strategy), errors.Is(err, errCheckFailed):
 		return exitStrategy
 	case errors.As(err, &usage):

@@ -63,9 +63,14 @@ func remedy(c *cli.Context, err error) error {
 // urlFlag checks a flag that is the URL of an agent, or empty.
 func urlFlag(c *cli.Context, flag string) error {
 	text := c.String(flag)
-	u, err := url.Parse(text)
-	if text != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
+	if text != "" && !agentURL(text) {
 		return usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp", flag, text)
 	}
 	return nil
+}
+
+// agentURL reports whether an agent can be called by a text.
+func agentURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

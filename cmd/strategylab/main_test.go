@@ -36,6 +36,7 @@ func TestScript(t *testing.T) {
 			"anyof":    anyOf,
 			"serving":  serving,
 			"foreign":  foreign,
+			"port":     freePort,
 			"code":     exitsWith,
 
 			"same-but-time": sameButTime,

@@ -54,6 +54,9 @@ func write(doc any) []byte {
 // message returns the members of the message in a request, without those of
 // its frame.
 func (in *asked) message() object {
+	if in.read != nil {
+		return in.read
+	}
 	m := object{}
 	doc := parse(in.body)
 	walk(doc, func(o object) { m = o })
@@ -65,6 +68,7 @@ func (in *asked) message() object {
 			}
 		}
 	}
+	in.read = m
 	return m
 }
 

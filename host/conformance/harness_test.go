@@ -24,7 +24,7 @@ import (
 
 // patience is how long an agent of a test may take for an answer. Only a
 // mutant that is slow needs it.
-const patience = 4 * time.Second
+const patience = 10 * time.Second
 
 // quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
@@ -139,6 +139,7 @@ func explain(r *conformance.Report) string {
 type mutant struct {
 	check string // that it fails, and no other
 	busy  bool   // the manager turns the first registration away
+	slow  bool   // it makes use of the time it has; the time is short then
 	// serve changes how a request is answered; next is the player's own answer.
 	serve func(m *memory, in *asked, next func(*asked) *reply) *reply
 	// out changes what the player sends to its manager.
@@ -151,6 +152,7 @@ type mutant struct {
 type asked struct {
 	body   []byte
 	header http.Header
+	read   object // the message, once it was asked for
 }
 
 // reply is its answer.

@@ -36,7 +36,7 @@ type playerSide struct {
 	dialect  *protocol.Dialect // that the player is spoken to in
 	asked    []*registration   // every attempt to register, in order
 	rounds   int               // that have been announced, or begun without a word
-	mute     bool              // the player does not take announcements; none is made unasked
+	mute     bool              // no round is announced unasked
 }
 
 // registration is one attempt of the player to register.
@@ -88,7 +88,9 @@ func (s *playerSide) awaitPlayer(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.id == "" {
-		s.id = "P01"
+		// What it is called is not known, so that no match can be announced as
+		// one of its own.
+		s.id, s.mute = "P01", true
 	}
 	s.take()
 	return nil

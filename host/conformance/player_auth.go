@@ -110,6 +110,7 @@ func stateChecks() []Check {
 }
 
 func refusesOthers(p playerT) {
+	p.needsRegistration()
 	p.mu.Lock()
 	p.rounds++
 	b := bout{id: roundMatch(p.rounds), round: p.rounds, referee: ownReferee, opponent: "P98"}

@@ -56,9 +56,6 @@ func joinChecks() []Check {
 func joins(p playerT) {
 	b := p.bout()
 	a := p.send(p.invitation(b))
-	if a.Refused && !p.registered() {
-		p.Skip("it is not registered with this manager and refuses the invitation (%s): start it with the manager %s, so that it knows whose referee this is", a, p.manager.url)
-	}
 	p.accepted(a, protocol.TypeGameJoinAck)
 	if !joinsIn(a) {
 		p.Fail("the answer does not say that the player joins")

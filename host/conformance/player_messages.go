@@ -24,6 +24,15 @@ func (p playerT) apart(do func(p playerT)) (wait func()) {
 	return p.T.apart(func(t *T) { do(playerT{t, p.playerSide}) })
 }
 
+// accepted is T.accepted. A player that is not registered here may well refuse
+// what it is sent: it knows another manager, or none.
+func (p playerT) accepted(a *Answer, want protocol.Type) {
+	if a.Refused && !p.registered() {
+		p.Skip("it is not registered with this manager and answers with %s; start it with the manager %s, so that it knows who speaks", a, p.manager.url)
+	}
+	p.T.accepted(a, want)
+}
+
 // bout is a match of the player under test.
 type bout struct {
 	id           string

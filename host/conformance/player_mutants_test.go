@@ -257,14 +257,14 @@ func loadMutants() []mutant {
 			}
 			return r
 		}},
-		{check: "player.load.stalled", wrap: func(m *memory, h http.Handler) http.Handler {
+		{check: "player.load.stalled", slow: true, wrap: func(m *memory, h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				m.Lock()
 				defer m.Unlock()
 				h.ServeHTTP(w, r)
 			})
 		}},
-		{check: "player.load.speed", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "player.load.speed", slow: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if in.of(over) {
 				time.Sleep(600 * time.Millisecond) // it is the fault: a quarter of the deadline is 500 ms
 			}

@@ -98,7 +98,7 @@ func (t *T) accepted(a *Answer, want protocol.Type) {
 func (t *T) refused(a *Answer) {
 	switch {
 	case a.Err != nil:
-		t.Fail("the connection was dropped instead of answered: %v", a.Err)
+		t.Fail("it was not answered: %v", a.Err)
 	case a.Refused:
 	case a.Document == nil && a.Status >= 400:
 		t.Fail("refused with HTTP %d and a body that is no JSON-RPC error; a caller cannot tell why", a.Status)

@@ -109,6 +109,12 @@ func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
 	defer cancel()
 	began := time.Now()
 	reply, err := t.counter.transport.RoundTrip(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAsked})
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("nothing came within %v", t.counter.opts.Timeout)
+	}
+	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
+		broken.URL = url
+	}
 	r := Reply{Took: time.Since(began), Err: err}
 	e := Evidence{To: url, Request: shown(body), TookMS: milliseconds(r.Took)}
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// WriteText writes a report for people: a line for each check that is not
-// passed, with its evidence where it failed, and the sums. With all set, passed
-// checks have a line as well.
+// WriteText writes a report for people: what failed, gravest first, each with
+// its evidence; what was not tested, and why; and the sums. With all set, what
+// passed is listed as well.
 func (r *Report) WriteText(w io.Writer, all bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s", r.Role, r.URL)
@@ -20,12 +22,18 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 		fmt.Fprintf(&b, ", spoken to in %s", r.Dialect)
 	}
 	b.WriteString("\n\n")
-	for _, o := range r.Outcomes {
-		if o.Status != Passed || all {
-			o.text(&b)
+	for _, l := range Levels() {
+		for _, o := range r.Outcomes {
+			if o.Level == l && o.Status == Failed {
+				o.text(&b)
+				b.WriteString("\n")
+			}
 		}
 	}
-	b.WriteString("\n")
+	r.list(&b, Skipped, "not tested:")
+	if all {
+		r.list(&b, Passed, "passed:")
+	}
 	for _, l := range Levels() {
 		fmt.Fprintf(&b, "%-7s %3d passed, %d failed, %d not tested\n", l, r.Count(l, Passed), r.Count(l, Failed), r.Count(l, Skipped))
 	}
@@ -44,30 +52,86 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 	return err
 }
 
+// list writes a line for each check that ended so, if any did.
+func (r *Report) list(b *strings.Builder, s Status, heading string) {
+	for _, o := range r.Outcomes {
+		if o.Status != s {
+			continue
+		}
+		if heading != "" {
+			fmt.Fprintln(b, heading)
+			heading = ""
+		}
+		detail := o.Detail
+		if detail == "" {
+			detail = o.Rule
+		}
+		fmt.Fprintf(b, "  %-6s  %s: %s\n", o.Level, o.ID, detail)
+	}
+	if heading == "" {
+		b.WriteString("\n")
+	}
+}
+
+// text writes a failure.
 func (o *Outcome) text(b *strings.Builder) {
-	mark := map[Status]string{Passed: "ok", Failed: "FAIL", Skipped: "skip"}[o.Status]
-	fmt.Fprintf(b, "%-4s  %-6s  %s: %s\n", mark, o.Level, o.ID, o.Rule)
-	if o.Detail != "" {
-		fmt.Fprintf(b, "              %s\n", o.Detail)
-	}
-	if o.Status != Failed {
-		return
-	}
-	if n := len(o.Evidence); n > 0 {
-		e := o.Evidence[n-1]
-		fmt.Fprintf(b, "              sent     %s\n", e.Request)
-		switch {
-		case e.Error != "":
-			fmt.Fprintf(b, "              no answer: %s\n", e.Error)
-		case e.Answer == "":
-			fmt.Fprintf(b, "              answered HTTP %d with an empty body\n", e.Status)
-		default:
-			fmt.Fprintf(b, "              answered HTTP %d %s\n", e.Status, e.Answer)
+	fmt.Fprintf(b, "FAIL  %-6s  %s\n", o.Level, o.ID)
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "  %-9s %s\n", what, text)
 		}
 	}
-	if o.Advice != "" {
-		fmt.Fprintf(b, "              what to do: %s\n", o.Advice)
+	line("rule", o.Rule)
+	line("found", o.Detail)
+	if n := len(o.Evidence); n > 0 {
+		e := o.Evidence[n-1]
+		if e.From != "" {
+			line("received", brief(e.Request))
+		} else {
+			line("sent", brief(e.Request))
+			line("answer", e.answer())
+		}
 	}
+	line("to do", o.Advice)
+}
+
+// answer is what came back, for people.
+func (e *Evidence) answer() string {
+	switch {
+	case e.Error != "":
+		return "none: " + e.Error
+	case e.Answer == "":
+		return fmt.Sprintf("HTTP %d with an empty body", e.Status)
+	}
+	return fmt.Sprintf("HTTP %d %s", e.Status, brief(e.Answer))
+}
+
+// maxBrief bounds how many bytes of a message people are shown.
+const maxBrief = 1200
+
+// brief cuts a message for people; what is not UTF-8 or not printable is
+// escaped.
+func brief(message string) string {
+	if message == "" {
+		return "an empty body"
+	}
+	cut := ""
+	if len(message) > maxBrief {
+		cut = fmt.Sprintf("... (%d bytes more)", len(message)-maxBrief)
+		message = message[:maxBrief]
+	}
+	var b strings.Builder
+	for i, r := range message {
+		switch {
+		case r == utf8.RuneError:
+			fmt.Fprintf(&b, "\\x%02x", message[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String() + cut
 }
 
 // The JUnit XML that build servers read, as its common readers agree on it.

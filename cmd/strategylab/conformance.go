@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/host/conformance"
+)
+
+const (
+	flagOnly = "only"
+	flagList = "list"
+	flagWait = "wait"
+	flagBusy = "busy"
+)
+
+// What conformance has found: a rule of level must is broken, or only lesser
+// ones are.
+var (
+	errBreaksMust   = errors.New("the agent breaks a rule of level must")
+	errBreaksShould = errors.New("the agent breaks rules, none of them of level must")
+)
+
+func conformanceCommand(p *process) *cli.Command {
+	return &cli.Command{
+		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check a running agent against the rules of league.v2",
+		Description: "The command plays the other side: to a player it is the manager and the referees.\n" +
+			"Start the agent with the manager that the command names, at any time before or after it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: flagList, Usage: "print every check with its id, level and rule, and make none"},
+			&cli.StringSliceFlag{Name: flagOnly, Usage: "make only the checks with these ids, or with ids that begin so: player.join"},
+			&cli.StringFlag{Name: flagLevel, Value: string(conformance.Should), Usage: "must, should or wild: failures of this level and above make the command fail"},
+			&cli.StringFlag{Name: flagFormat, Value: "text", Usage: "text, json or junit"},
+			&cli.BoolFlag{Name: flagAll, Usage: "print the checks that passed as well"},
+			&cli.StringFlag{Name: flagListen, Value: "127.0.0.1:8000", Usage: "HOST:PORT of the manager that the agent is to register with; port 0 takes a free one"},
+			&cli.DurationFlag{Name: flagTimeout, Value: conformance.DefaultTimeout, Usage: "time for an answer, and the deadline that the agent is told"},
+			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time for the agent to be there and to register"},
+			&cli.StringFlag{Name: flagID, Usage: "id of an agent that does not register here (default: P01, or what it says)"},
+			&cli.BoolFlag{Name: flagBusy, Usage: "turn the first registration away, to see whether the agent tries again"},
+		},
+		Action: func(c *cli.Context) error { return conform(p, c) },
+	}
+}
+
+func roleNames(separator string) string {
+	var names []string
+	for _, r := range conformance.Roles() {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, separator)
+}
+
+func conform(p *process, c *cli.Context) error {
+	if c.Bool(flagList) {
+		return listChecks(p, c)
+	}
+	opts, write, err := conformanceOptions(p, c)
+	if err != nil {
+		return err
+	}
+	r, err := conformance.Run(c.Context, opts)
+	var nobody *conformance.NobodyError
+	if errors.As(err, &nobody) {
+		return advise(fmt.Errorf("conformance: %w", err), "start the %s first, or give it longer with --%s; it needs no manager but the one that this command is", opts.Role, flagWait)
+	}
+	if err != nil {
+		return fmt.Errorf("conformance: %w", remedy(c, err))
+	}
+	if err := write(p.stdout, r); err != nil {
+		return err
+	}
+	return conformity(r, conformance.Level(c.String(flagLevel)))
+}
+
+// conformanceOptions reads the flags. The function returned writes a report as
+// they ask for.
+func conformanceOptions(p *process, c *cli.Context) (opts conformance.Options, write func(io.Writer, *conformance.Report) error, err error) {
+	args, err := arguments(c, "the role of the agent", "the agent's URL")
+	if err != nil {
+		return opts, nil, err
+	}
+	role, err := conformance.ParseRole(args[0])
+	if err != nil {
+		return opts, nil, usagef("conformance: %w", err)
+	}
+	opts = conformance.Options{
+		Role: role, URL: args[1], Only: c.StringSlice(flagOnly), Timeout: c.Duration(flagTimeout), Wait: c.Duration(flagWait),
+		Listen: c.String(flagListen), ID: c.String(flagID), Busy: c.Bool(flagBusy),
+		Say: func(what string) { fmt.Fprintln(p.stderr, what) },
+	}
+	switch {
+	case !agentURL(opts.URL):
+		return opts, nil, usagef("conformance: %q is no URL of an agent, such as http://127.0.0.1:8101/mcp", opts.URL)
+	case opts.Timeout <= 0:
+		return opts, nil, usagef("--%s is %v, want more than nothing", flagTimeout, opts.Timeout)
+	case opts.Wait <= 0:
+		return opts, nil, usagef("--%s is %v, want more than nothing", flagWait, opts.Wait)
+	}
+	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
+		return opts, nil, withHint(fmt.Errorf("--%s: %w", flagOnly, err), "strategylab conformance --list %s prints them", role)
+	}
+	if _, err := oneOf(c, flagLevel, levelNames()...); err != nil {
+		return opts, nil, err
+	}
+	format, err := oneOf(c, flagFormat, "text", "json", "junit")
+	if err != nil {
+		return opts, nil, err
+	}
+	all := c.Bool(flagAll)
+	return opts, map[string]func(io.Writer, *conformance.Report) error{
+		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all) },
+		"json":  func(w io.Writer, r *conformance.Report) error { return printJSON(w, r) },
+		"junit": func(w io.Writer, r *conformance.Report) error { return r.WriteJUnit(w) },
+	}[format], nil
+}
+
+func levelNames() []string {
+	var names []string
+	for _, l := range conformance.Levels() {
+		names = append(names, string(l))
+	}
+	return names
+}
+
+// conformity is the error that a report ends the command with, if failures from a
+// level on count.
+func conformity(r *conformance.Report, from conformance.Level) error {
+	for _, l := range conformance.Levels() {
+		switch n := r.Count(l, conformance.Failed); {
+		case n > 0 && l == conformance.Must:
+			return &reported{errBreaksMust}
+		case n > 0:
+			return &reported{errBreaksShould}
+		case l == from:
+			return nil
+		}
+	}
+	return nil
+}
+
+// listChecks prints the checks of one role, or of all.
+func listChecks(p *process, c *cli.Context) error {
+	roles := conformance.Roles()
+	switch args := c.Args().Slice(); {
+	case len(args) == 1:
+		role, err := conformance.ParseRole(args[0])
+		if err != nil {
+			return usagef("conformance: %w", err)
+		}
+		roles = []conformance.Role{role}
+	case len(args) > 1:
+		return usagef("conformance: --%s takes a role or nothing, not %q", flagList, args[1])
+	}
+	for _, role := range roles {
+		checks, err := conformance.Select(conformance.Checks(role), c.StringSlice(flagOnly))
+		if err != nil {
+			return withHint(fmt.Errorf("--%s: %w", flagOnly, err), "without it, --%s prints all", flagList)
+		}
+		for _, check := range checks {
+			fmt.Fprintf(p.stdout, "%-28s %-6s %s\n", check.ID, check.Level, check.Rule)
+		}
+	}
+	return nil
+}

@@ -65,6 +65,10 @@ func joins(p playerT) {
 		p.id = id // it was told by another manager
 		p.mu.Unlock()
 	}
+	// A player may take a referee that never goes on with a match for one that
+	// has not read its answer, and answer in other ways from then on.
+	own := &T{ctx: p.ctx, counter: p.counter, side: p.side}
+	own.Send(letter{message: p.call(b), dialect: p.dialect})
 }
 
 // joinsIn reports whether an answer says that the player joins.

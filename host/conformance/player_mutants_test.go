@@ -264,9 +264,15 @@ func loadMutants() []mutant {
 				h.ServeHTTP(w, r)
 			})
 		}},
-		{check: "player.load.speed", slow: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "player.load.speed", slow: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			// It takes longer with every match that it has behind it.
 			if in.of(over) {
-				time.Sleep(600 * time.Millisecond) // it is the fault: a quarter of the deadline is 500 ms
+				m.Lock()
+				played := m.count(over)
+				m.Unlock()
+				if played > 6 {
+					time.Sleep(1100 * time.Millisecond) // which is the fault: more than a quarter of the time it has
+				}
 			}
 			return next(in)
 		}},

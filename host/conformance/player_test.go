@@ -81,7 +81,7 @@ func TestPlayerMutants(t *testing.T) {
 			r := mutated(t, mu).check(t, func(o *conformance.Options) {
 				o.Busy = mu.busy
 				if mu.slow {
-					o.Timeout = 2 * time.Second
+					o.Timeout = 4 * time.Second
 				}
 				if mu.busy { // and does not come back, for which it is waited in vain
 					o.Wait = 2 * time.Second

@@ -142,8 +142,19 @@ func playLive(p *process, c *cli.Context) (err error) {
 	cfg.Factory, cfg.Name, cfg.ID, cfg.Once = e.Factory, c.String(flagName), c.String(flagID), c.Bool(flagOnce)
 	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
 	cfg.Key, cfg.Coin = game.StrategyKey(s, 0, 0), game.CoinKey(s, 0, 0)
-	cfg.Print, cfg.Events = p.logger(0), l.played
-	return l.agentError(c, a.Player(c.Context, cfg))
+	took := new(latencies)
+	cfg.Print, cfg.Events = p.logger(0), func(e player.Event) {
+		if e.Kind == player.Answered {
+			took.add(e.Took)
+			return
+		}
+		l.played(e)
+	}
+	err = a.Player(c.Context, cfg)
+	if f, ok := took.forecast(l.choice, l.backoff.Retries); ok {
+		l.out.write(map[string]any{"event": "forecast", "forecast": f}, "what lateness would cost, by the agent's own time for a choice:\n"+f.String())
+	}
+	return l.agentError(c, err)
 }
 
 // agentError is the error of an agent that has ended.

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/forecast"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
@@ -71,7 +72,7 @@ func checkStrategy(p *process, c *cli.Context) error {
 		Verdict: strategytest.Verdict(findings), Findings: findings,
 	}
 	if v.Ready {
-		if v.Trial, err = trialOf(c.Context, cat, e, s); err != nil {
+		if v.Trial, err = trialOf(c.Context, p, cat, e, s); err != nil {
 			return err
 		}
 	}
@@ -114,24 +115,32 @@ type trial struct {
 	High     float64 `json:"high"`
 	Place    int     `json:"place"` // by adjusted points
 	Differ   float64 `json:"differ"`
+	// Forecast is of technical losses in a live league, by the time that the
+	// strategy itself has taken; null where nothing could be measured.
+	Forecast *forecast.Forecast `json:"forecast"`
 }
 
 func (t trial) String() string {
-	return fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f),\n"+
+	text := fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f),\n"+
 		"place %d of %d; its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
 		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, 100*t.Differ)
+	if t.Forecast != nil {
+		text += fmt.Sprintf("\n\nWhat lateness would cost in a live league, by the strategy's own time:\n%s", t.Forecast)
+	}
+	return text
 }
 
 // sparring is the small field of a trial: easy to read, easy to beat, and two
 // that learn.
 var sparring = [...]string{"random", "alternate", "copy-last", "frequency", "markov-2"}
 
-func trialOf(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, seed uint64) (*trial, error) {
+func trialOf(ctx context.Context, p *process, cat *catalog.Catalog, e catalog.Entry, seed uint64) (*trial, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: 100, Legs: 10, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
 		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
 	}
-	factories := []strategies.Factory{e.Factory}
+	took := new(latencies)
+	factories := []strategies.Factory{&timedFactory{e.Factory, p.now, took}}
 	for _, name := range sparring {
 		other, err := cat.Resolve(name)
 		if err != nil {
@@ -147,6 +156,7 @@ func trialOf(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, seed ui
 	mine := est.Players[0]
 	t := &trial{
 		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
+		Forecast: took.leagueForecast(),
 		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High,
 	}
 	for place, field := range est.Order {

@@ -119,7 +119,7 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicat
 		}
 		var answer protocol.Message
 		answer, err = r.Caller.read(kind, got)
-		if found, yes := protocol.FindAcceptance(got.Raw); yes && !turnedAway(answer) {
+		if found, yes := protocol.FindAcceptance(got.Raw); yes {
 			r.settle(d, got)
 			return granted(kind, answer, found), accepted, nil
 		}
@@ -141,16 +141,6 @@ func (r *Registrar) settle(d *protocol.Dialect, got *jsonrpc.Answer) {
 	}
 	r.Peer.learn(d)
 	r.doubtful, r.settled = nil, true
-}
-
-func turnedAway(answer protocol.Message) bool {
-	switch m := answer.(type) {
-	case *protocol.LeagueRegisterResponse:
-		return m.Status != "" && !protocol.Accepted(m.Status)
-	case *protocol.RefereeRegisterResponse:
-		return m.Status != "" && !protocol.Accepted(m.Status)
-	}
-	return false
 }
 
 // granted is the answer to a registration that was found, in the usual form.
@@ -232,6 +222,9 @@ const patience = 2 * time.Second
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded. Many do not tell.
 func (r *Registrar) listed(ctx context.Context, a Application) (protocol.Message, bool) {
+	if ctx.Err() != nil {
+		return nil, false // the time of this attempt is over; the next one asks
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	head := a.Message.Head()

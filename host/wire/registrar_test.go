@@ -1,0 +1,134 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+func applicant() wire.Application {
+	m := &protocol.LeagueRegisterRequest{
+		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:Ada", "2026-01-01T12:00:00Z", "conv-1"),
+		Meta:   protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"},
+	}
+	return wire.Application{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
+}
+
+// TestAYesIsFoundWhereverItStands: whoever has been given an id does not
+// register again.
+func TestAYesIsFoundWhereverItStands(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"by the book":          `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}}`,
+		"deeper":               `{"jsonrpc":"2.0","id":"id-1","result":{"status":"ok","data":{"response":{"player_id":"P07","auth_token":"t","league_id":"cup"}}}}`,
+		"in a text":            `{"jsonrpc":"2.0","id":"id-1","result":"{\"status\":\"REGISTERED\",\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}`,
+		"in content":           `{"jsonrpc":"2.0","id":"id-1","result":{"content":[{"type":"text","text":"{\"player_id\":\"P07\",\"auth_token\":\"t\",\"league_id\":\"cup\"}"}]}}`,
+		"without JSON-RPC":     `{"status":"success","player_id":"P07","token":"t","league_id":"cup"}`,
+		"as a request":         `{"jsonrpc":"2.0","id":9,"method":"x","params":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`,
+		"with an error null":   `{"jsonrpc":"2.0","id":"id-1","error":null,"result":{"player_id":"P07","auth_token":"t","league_id":"cup"}}`,
+		"under another status": `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"WELCOME","status":"WELCOME","player_id":"P07","auth_token":"t","league_id":"cup"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+				calls++
+				return jsonrpc.Response{Body: []byte(body)}
+			})
+			r := wire.Registrar{Caller: c, Peer: p}
+			answer, err := r.Register(t.Context(), applicant())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := answer.(*protocol.LeagueRegisterResponse)
+			if got.PlayerID != "P07" || got.AuthToken != "t" || got.LeagueID != "cup" || calls != 1 {
+				t.Errorf("%+v after %d calls", got, calls)
+			}
+		})
+	}
+}
+
+// TestANoIsBelieved: a manager that has understood and refuses is not asked in
+// other words.
+func TestANoIsBelieved(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"rejected":  `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"late"}}`,
+		"full":      `{"jsonrpc":"2.0","id":"id-1","error":{"code":2001,"message":"League is full","data":{"error_code":"E020"}}}`,
+		"same name": `{"jsonrpc":"2.0","id":"id-1","error":{"code":2002,"message":"Duplicate name","data":{"error_code":"E022"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+				calls++
+				return jsonrpc.Response{Body: []byte(body)}
+			})
+			r := wire.Registrar{Caller: c, Peer: p}
+			answer, err := r.Register(t.Context(), applicant())
+			if m, ok := answer.(*protocol.LeagueRegisterResponse); err == nil && (!ok || m.Status != "REJECTED") || calls != 1 {
+				t.Errorf("%v, %v after %d calls", answer, err, calls)
+			}
+		})
+	}
+}
+
+// TestADoubtfulAttemptIsRepeated: an answer that did not come may have been a
+// yes. The manager is asked, and where it does not tell, the same request is
+// sent again under the same id, and none in other words.
+func TestADoubtfulAttemptIsRepeated(t *testing.T) {
+	t.Parallel()
+	for _, tells := range []bool{true, false} {
+		var heard []string
+		silent, late := true, make(chan struct{})
+		c, p := caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+			heard = append(heard, req.Method+" "+string(req.ID[:min(len(req.ID), 6)]))
+			switch {
+			case req.Method == "league_query" && tells:
+				return jsonrpc.Response{Result: []byte(`{"data":{"players":[{"player_id":"P07","display_name":"Ada","contact_endpoint":"http://ada/mcp"}]}}`)}
+			case req.Method == "league_query":
+				return unknown()
+			case silent:
+				silent = false
+				<-late
+				return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
+			}
+			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
+		})
+		r := wire.Registrar{Caller: c, Peer: p}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		context.AfterFunc(ctx, func() { close(late) })
+		_, err := r.Register(ctx, applicant())
+		cancel()
+		if !errors.Is(err, jsonrpc.ErrTimeout) {
+			t.Fatalf("the first attempt: %v", err)
+		}
+		answer, err := r.Register(t.Context(), applicant())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := answer.(*protocol.LeagueRegisterResponse).PlayerID; id != "P07" {
+			t.Errorf("the id is %q", id)
+		}
+		registrations := 0
+		for _, h := range heard {
+			if strings.HasPrefix(h, "register_player") {
+				registrations++
+				if h != `register_player "id-1"` {
+					t.Errorf("registered by %s", h)
+				}
+			} else if !strings.HasPrefix(h, "league_query") && !strings.Contains(strings.ToLower(h), "query") {
+				t.Errorf("tried %s", h)
+			}
+		}
+		if want := map[bool]int{true: 1, false: 2}[tells]; registrations != want {
+			t.Errorf("told %v: %d registrations, want %d: %q", tells, registrations, want, heard)
+		}
+	}
+}

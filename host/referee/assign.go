@@ -39,7 +39,7 @@ func (r *Referee) authenticate(ctx context.Context, in *wire.Inbound) error {
 // referee has read the answer to its registration.
 func (r *Referee) fromManager(ctx context.Context, in *wire.Inbound) error {
 	err := r.me.FromManager(in, r.cfg.Mode)
-	if err != nil {
+	if err != nil || r.me.ID() == "" {
 		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
 		r.me.Settled(ctx)

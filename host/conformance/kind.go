@@ -12,25 +12,39 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
+// frame is what JSON-RPC has around a request.
+type frame struct {
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	ID      json.RawMessage `json:"id"`
+	Version json.RawMessage `json:"jsonrpc"`
+}
+
+// opened takes a request apart in whatever dialect it is. The request says how
+// to answer even where the error says that it cannot be read; it is nil for
+// what is no JSON object.
+func opened(body []byte) (*protocol.Request, frame, error) {
+	var f frame
+	if err := json.Unmarshal(body, &f); err != nil {
+		return nil, f, err
+	}
+	codec := protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
+	if f.Version == nil && f.Method == "" {
+		req, err := codec.OpenBare(body)
+		return req, f, err
+	}
+	req, err := codec.Open(f.Method, f.Params)
+	return req, f, err
+}
+
 // inKind answers a request in the wrapping it came in: with a message, with a
 // refusal (an error), or, for nil, with an acknowledgement. A request that can
 // hardly be read is answered as well as possible, since whoever sent it has to
 // be told something.
 func inKind(body []byte, answer any) Said {
-	var frame struct {
-		Method  string          `json:"method"`
-		Params  json.RawMessage `json:"params"`
-		ID      json.RawMessage `json:"id"`
-		Version json.RawMessage `json:"jsonrpc"`
-	}
-	if err := json.Unmarshal(body, &frame); err != nil {
+	req, frame, err := opened(body)
+	if req == nil {
 		return Said{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
-	}
-	codec := protocol.NewCodec(protocol.Tolerant)
-	// Open tells how to answer even where it fails.
-	req, err := codec.Open(frame.Method, frame.Params)
-	if frame.Version == nil && frame.Method == "" {
-		req, err = codec.OpenBare(body)
 	}
 	now := protocol.Timestamp(time.Now())
 	var reply protocol.Reply

@@ -42,6 +42,7 @@ type playerSide struct {
 // registration is one attempt of the player to register.
 type registration struct {
 	*trace.Exchange
+	dialect  *protocol.Dialect
 	accepted bool
 	answered time.Duration // after how long the contact endpoint answered HTTP; 0 if it did not
 	probed   string        // the endpoint that was asked
@@ -158,19 +159,21 @@ var wantsID = regexp.MustCompile(`^player:(P\d{2,})$`)
 
 // answer is what the manager answers.
 func (s *playerSide) answer(in *trace.Exchange) Said {
-	switch in.Type {
-	case protocol.TypeLeagueRegisterRequest:
-		return s.register(in)
-	case protocol.TypeLeagueQuery:
-		return inKind(in.Raw, s.query(in))
+	req, _, _ := opened(in.Raw)
+	switch {
+	case req == nil:
+	case req.Type == protocol.TypeLeagueRegisterRequest:
+		return s.register(in, req.Dialect)
+	case req.Type == protocol.TypeLeagueQuery:
+		return inKind(in.Raw, s.query(req))
 	}
 	return inKind(in.Raw, nil)
 }
 
 // register takes the player on. Before it answers it looks whether the player
 // listens already.
-func (s *playerSide) register(in *trace.Exchange) Said {
-	r := &registration{Exchange: in}
+func (s *playerSide) register(in *trace.Exchange, d *protocol.Dialect) Said {
+	r := &registration{Exchange: in, dialect: d}
 	r.probed = r.meta().text("contact_endpoint")
 	r.answered, r.failed = s.probe(r.probed)
 	defer func() {
@@ -193,9 +196,7 @@ func (s *playerSide) register(in *trace.Exchange) Said {
 			s.id = "P01"
 		}
 		s.take()
-		if d, err := protocol.DialectNamed(in.Dialect); err == nil {
-			s.dialect = d
-		}
+		s.dialect = d
 	}
 	r.accepted = true
 	answer := &protocol.LeagueRegisterResponse{Status: protocol.StatusAccepted, PlayerID: s.id, Reason: protocol.Null[string]()}
@@ -221,17 +222,20 @@ func (s *playerSide) probe(url string) (time.Duration, error) {
 }
 
 // query answers what the player may ask of its league.
-func (s *playerSide) query(in *trace.Exchange) any {
-	q, ok := in.Request.(*protocol.LeagueQuery)
+func (s *playerSide) query(in *protocol.Request) any {
+	m, err := in.Decode()
+	if err != nil {
+		return err
+	}
+	q, ok := m.(*protocol.LeagueQuery)
 	if !ok {
-		return protocol.Refuse(protocol.CodeMissingField, in.Type, "the query cannot be read")
+		return protocol.Refuse(protocol.CodeInvalidQueryType, in.Type, "it is no query")
 	}
 	s.mu.Lock()
 	rounds, id := s.rounds, s.id
 	s.mu.Unlock()
 	h := protocol.Header{MessageType: protocol.TypeLeagueQueryResponse}
 	var answer *protocol.LeagueQueryResponse
-	var err error
 	switch q.QueryType {
 	case protocol.QueryPlayers:
 		answer, err = protocol.NewQueryResponse(h, q.QueryType, protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: id}, {PlayerID: opponentOf(id)}}})

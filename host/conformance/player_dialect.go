@@ -31,8 +31,10 @@ func dialectChecks() []Check {
 		in(protocol.Tool, "A message by tools/call with params.name and params.arguments is answered as a tool result, in structuredContent or as text in content."),
 		in(protocol.ToolIO, "A message by tools/call with params.tool and params.input is answered in result.output."),
 		in(protocol.Bare, "A message without JSON-RPC is answered without, or refused."),
+		in(protocol.HandleMessage, "A message to handle_message, in params.message, is answered flat in result."),
 		named("alias", Should, "The call for a choice is taken under both its names, parity_choose and choose_parity (league.v2, dialects).", "handle_game_invitation", "choose_parity"),
 		named("type", Wild, "A message whose method is its message_type is taken (observed in real leagues).", string(protocol.TypeGameInvitation), string(protocol.TypeChooseParityCall)),
+		named("lower", Wild, "A message whose method is its message_type in lower case is taken (observed in real leagues).", "game_invitation", "choose_parity_call"),
 		named("unknown", Wild, "A message with a known message_type is taken under a method that nobody has heard of (observed in real leagues).", "unknown", "unknown"),
 	}
 }
@@ -54,9 +56,24 @@ func (p playerT) inKind(d *protocol.Dialect) {
 
 // wrapped ends the check unless an answer is in the dialect of its request.
 func (p playerT) wrapped(a *Answer, d *protocol.Dialect) {
-	if a.Wrapping != d.Name {
+	if a.Wrapping != wrapping(d) {
 		p.Fail("asked in %s, it answers in %s", d.Name, a.Wrapping)
 	}
+}
+
+// wrapping is how ReadAnswer calls the wrapping of a dialect's answers.
+func wrapping(d *protocol.Dialect) string {
+	switch place := d.Answer; {
+	case place.Bare:
+		return protocol.DialectBare
+	case place.Content:
+		return protocol.DialectTool
+	case place.Header != "":
+		return protocol.DialectEnvelope
+	case place.Name != "":
+		return protocol.DialectToolIO
+	}
+	return protocol.DialectContracts
 }
 
 // byName plays a match by methods of other names.

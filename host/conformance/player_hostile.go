@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/protocol"
@@ -10,10 +11,12 @@ import (
 
 // hostile is one kind of message that is not to be taken.
 type hostile struct {
-	name  string
-	level Level
-	rule  string
-	// send sends it; the answer must be a refusal.
+	name   string
+	level  Level
+	rule   string
+	advice string
+	// send sends it; the answer must be a refusal. It is nil where the player is
+	// spoken to in a dialect that has no place for such a thing.
 	send func(p playerT) *Answer
 	// code is the JSON-RPC code that the refusal should bear; 0 asks for none.
 	code int
@@ -23,7 +26,11 @@ type hostile struct {
 func bodyOf(change func(body []byte) []byte) func(p playerT) *Answer {
 	return func(p playerT) *Answer {
 		body := p.body(letter{message: p.invitation(p.bout()), dialect: p.dialect})
-		return ReadAnswer(p.Post(change(body), nil))
+		changed := change(slices.Clone(body))
+		if bytes.Equal(changed, body) {
+			return nil
+		}
+		return ReadAnswer(p.Post(changed, nil))
 	}
 }
 
@@ -44,33 +51,67 @@ func hostiles() []hostile {
 	replace := func(old, with string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(with), 1) }
 	}
-	const typ = `"message_type":"GAME_INVITATION"`
+	const match = `"match_id":`
 	return []hostile{
-		{"json", Should, "A body that is no JSON", bodyOf(func(b []byte) []byte { return b[:len(b)/2] }), -32700},
-		{"empty", Should, "An empty body", bodyOf(func([]byte) []byte { return nil }), -32700},
-		{"trailing", Should, "A body with data behind the JSON document", bodyOf(func(b []byte) []byte { return append(b, `{"x":1}`...) }), -32700},
-		{"duplicate", Wild, "A body in which a member stands twice, which two readers understand differently,", bodyOf(replace(typ, `"message_type":"GAME_OVER",`+typ)), -32700},
-		{"utf8", Wild, "A body that is not UTF-8", bodyOf(replace(`"PLAYER_A"`, "\"PLAYER_A\",\"x\":\"\xff\xfe\"")), -32700},
-		{"deep", Should, "A body nested 20,000 deep", bodyOf(replace(typ, typ+`,"x":`+strings.Repeat("[", tooDeep)+strings.Repeat("]", tooDeep))), -32700},
-		{"batch", Should, "A JSON-RPC batch", bodyOf(func(b []byte) []byte { return append(append([]byte("["), b...), ']') }), -32600},
-		{"version", Wild, `A jsonrpc member other than "2.0"`, bodyOf(replace(`"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`)), -32600},
-		{"method", Wild, "A message whose method belongs to another message_type", func(p playerT) *Answer {
-			return p.Send(letter{message: p.invitation(p.bout()), method: "notify_match_result"})
-		}, -32600},
-		{"long", Wild, "A body longer than 1 MiB", messageOf(func(m map[string]any) { m["x"] = padding(tooLong) }), 0},
-		{"media", Wild, "A body that is declared as something else than application/json", func(p playerT) *Answer {
-			return p.Send(letter{message: p.invitation(p.bout()), dialect: p.dialect, header: http.Header{"Content-Type": {"text/plain"}}})
-		}, 0},
-		{"match", Should, "An invitation without match_id", messageOf(func(m map[string]any) { delete(m, "match_id") }), 0},
-		{"wrongtype", Should, "An invitation whose match_id is a number", messageOf(func(m map[string]any) { m["match_id"] = 7 }), 0},
-		{"path", Should, "An invitation whose match_id is a path", func(p playerT) *Answer {
-			b := p.bout()
-			b.id = "../../" + b.id
-			return p.send(p.invitation(b))
-		}, 0},
-		{"protocol", Should, `A message of another protocol than "league.v2"`, messageOf(func(m map[string]any) { m["protocol"] = "league.v9" }), -32602},
-		{"zone", Wild, "A message whose timestamp is not in UTC", messageOf(func(m map[string]any) { m["timestamp"] = "2026-03-14T11:10:13+02:00" }), -32602},
-		{"game", Should, "An invitation to another game than even_odd", messageOf(func(m map[string]any) { m["game_type"] = "chess" }), 0},
+		{"json", Should, "A body that is no JSON",
+			"Catch what the JSON reader throws, and answer -32700 with id null.",
+			bodyOf(func(b []byte) []byte { return b[:len(b)/2] }), -32700},
+		{"empty", Should, "An empty body",
+			"Treat a missing or zero Content-Length as a body that is no JSON: answer -32700.",
+			bodyOf(func([]byte) []byte { return nil }), -32700},
+		{"trailing", Should, "A body with data behind the JSON document",
+			"Read to the end of the body, and answer -32700 if anything follows the document.",
+			bodyOf(func(b []byte) []byte { return append(b, `{"x":1}`...) }), -32700},
+		{"duplicate", Wild, "A body in which a member stands twice, which two readers understand differently,",
+			"Have the JSON reader refuse duplicate names; in Python, by object_pairs_hook.",
+			bodyOf(replace(match, match+`"R0M0",`+match)), -32700},
+		{"utf8", Wild, "A body that is not UTF-8",
+			"Decode the body as UTF-8 with errors raised, and answer -32700.",
+			bodyOf(replace(`"PLAYER_A"`, "\"PLAYER_A\",\"x\":\"\xff\xfe\"")), -32700},
+		{"deep", Should, "A body nested 20,000 deep",
+			"Bound the depth that is read, and catch what the reader throws beyond it (RecursionError in Python).",
+			bodyOf(replace(match, `"x":`+strings.Repeat("[", tooDeep)+strings.Repeat("]", tooDeep)+`,`+match)), -32700},
+		{"batch", Should, "A JSON-RPC batch",
+			"Answer -32600 to anything but a JSON object.",
+			bodyOf(func(b []byte) []byte { return append(append([]byte("["), b...), ']') }), -32600},
+		{"version", Wild, `A jsonrpc member other than "2.0"`,
+			`Compare jsonrpc with "2.0", and answer -32600 otherwise.`,
+			bodyOf(replace(`"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`)), -32600},
+		{"method", Wild, "A message whose method belongs to another message_type",
+			"Where the method is the name of another message, answer -32600.",
+			func(p playerT) *Answer {
+				return p.Send(letter{message: p.invitation(p.bout()), method: "notify_match_result"})
+			}, -32600},
+		{"long", Wild, "A body longer than 1 MiB",
+			"Look at Content-Length before reading, and answer HTTP 413 above 1 MiB.",
+			messageOf(func(m map[string]any) { m["x"] = padding(tooLong) }), 0},
+		{"media", Wild, "A body that is declared as something else than application/json",
+			"Answer HTTP 415 unless Content-Type is application/json.",
+			func(p playerT) *Answer {
+				return p.Send(letter{message: p.invitation(p.bout()), dialect: p.dialect, header: http.Header{"Content-Type": {"text/plain"}}})
+			}, 0},
+		{"match", Should, "An invitation without match_id",
+			"Check that match_id is there, and answer -32602 (E003).",
+			messageOf(func(m map[string]any) { delete(m, "match_id") }), 0},
+		{"wrongtype", Should, "An invitation whose match_id is a number",
+			"Check that match_id is a string, and answer -32602 (E006).",
+			messageOf(func(m map[string]any) { m["match_id"] = 7 }), 0},
+		{"path", Should, "An invitation whose match_id is a path",
+			"Check ids against ^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$ before they are used, above all in file names; answer -32602 (E006).",
+			func(p playerT) *Answer {
+				b := p.bout()
+				b.id = "../../" + b.id
+				return p.send(p.invitation(b))
+			}, 0},
+		{"protocol", Should, `A message of another protocol than "league.v2"`,
+			`Compare protocol with "league.v2", and answer -32602 (E018).`,
+			messageOf(func(m map[string]any) { m["protocol"] = "league.v9" }), -32602},
+		{"zone", Wild, "A message whose timestamp is not in UTC",
+			"Refuse a timestamp that does not end in Z or +00:00 (E021).",
+			messageOf(func(m map[string]any) { m["timestamp"] = "2026-03-14T11:10:13+02:00" }), -32602},
+		{"game", Should, "An invitation to another game than even_odd",
+			"Compare game_type with even_odd, and refuse others (2004, E045).",
+			messageOf(func(m map[string]any) { m["game_type"] = "chess" }), 0},
 	}
 }
 
@@ -81,8 +122,14 @@ func hostileChecks() []Check {
 		checks = append(checks, Check{
 			ID: "player.hostile." + h.name, Level: h.level,
 			Rule:   h.rule + " is refused by a JSON-RPC error, and the connection is not dropped (league.v2, validation).",
-			Advice: "Check the input before it is used, and answer every failure by a JSON-RPC error; catch what the JSON reader throws.",
-			run:    forPlayer(func(p playerT) { p.refused(h.send(p)) }),
+			Advice: h.advice,
+			run: forPlayer(func(p playerT) {
+				a := h.send(p)
+				if a == nil {
+					p.Skip("it is spoken to in %s, which has no place for that", p.dialect.Name)
+				}
+				p.refused(a)
+			}),
 		})
 	}
 	return append(checks,
@@ -164,7 +211,7 @@ func refusesByCode(p playerT) {
 		}
 		// What is taken, or refused without a code, is another check's matter.
 		a := h.send(p)
-		if !a.Refused || a.Code == 0 {
+		if a == nil || !a.Refused || a.Code == 0 {
 			continue
 		}
 		coded++

@@ -170,6 +170,12 @@ func shapeMutants() []mutant {
 			}
 			return next(in)
 		}},
+		{check: "player.rpc.notification", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if in.of("LEAGUE_ERROR") {
+				return nothing()
+			}
+			return next(in)
+		}},
 		{check: "player.dialect.contracts", out: registersInEnvelope, serve: refuses(methodIs("handle_game_invitation"))},
 		{check: "player.dialect.envelope", serve: refuses(methodIs("league.handle"))},
 		{check: "player.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
@@ -181,6 +187,8 @@ func shapeMutants() []mutant {
 			}
 			return r
 		}},
+		{check: "player.dialect.handle-message", serve: refuses(methodIs("handle_message"))},
+		{check: "player.dialect.lower", serve: refuses(methodIs("choose_parity_call"))},
 		{check: "player.dialect.alias", serve: refuses(methodIs("choose_parity"))},
 		{check: "player.dialect.type", serve: refuses(methodIs(call))},
 		{check: "player.dialect.unknown", serve: refuses(methodIs("unknown"))},
@@ -298,7 +306,7 @@ func hostileMutants() []mutant {
 		}),
 		take("empty", func(in *asked) bool { return len(in.body) == 0 }),
 		take("trailing", func(in *asked) bool { _, more := first(in.body); return more }),
-		take("duplicate", bodyHas(`"message_type":"GAME_OVER","message_type"`)),
+		take("duplicate", bodyHas(`"match_id":"R0M0"`)),
 		take("utf8", bodyHas("\xff\xfe")),
 		take("deep", bodyHas("[[[[[[[[[[")),
 		take("batch", func(in *asked) bool { return bytes.HasPrefix(in.body, []byte("[")) }),

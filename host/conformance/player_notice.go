@@ -118,12 +118,11 @@ func endChecks() []Check {
 }
 
 func doubtsTheEnd(p playerT) {
-	p.needsRegistration()
+	p.needsKeys()
 	b := p.joined()
 	m := p.leagueCompleted()
-	m.Sender = protocol.Sender(protocol.RoleReferee, b.referee)
 	m.AuthToken = p.verifier.MatchKeys(p.league, b.id, b.referee).Send
-	p.refused(p.send(m))
+	p.refused(p.edited(m, func(m map[string]any) { m["sender"] = protocol.Sender(protocol.RoleReferee, b.referee) }))
 	p.chooses(p.send(p.call(b)))
 }
 

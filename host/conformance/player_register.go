@@ -87,7 +87,7 @@ func registeredByRPC(p playerT) {
 	r := p.first()
 	doc := object(r.Raw)
 	switch {
-	case r.Dialect == protocol.DialectBare && doc["jsonrpc"] == nil:
+	case r.dialect.Request.Bare && doc["jsonrpc"] == nil:
 		p.Fail("the registration is not wrapped in JSON-RPC; strict managers refuse it")
 	case doc.text("jsonrpc") != "2.0":
 		p.Fail(`jsonrpc is %s, want "2.0"`, orMissing(doc["jsonrpc"]))

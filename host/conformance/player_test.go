@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,35 @@ func TestPlayerLeaves(t *testing.T) {
 	}
 	if skipped := ending(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
 		t.Errorf("skipped %q", skipped)
+	}
+}
+
+// TestPlayerInItsDialect speaks to a player as it has registered, in dialects of
+// which some break rules by themselves.
+func TestPlayerInItsDialect(t *testing.T) {
+	t.Parallel()
+	breaks := map[string][]string{
+		protocol.DialectBare:      {"player.register.rpc"},
+		protocol.DialectPlainTool: {"player.register.header"},
+	}
+	for _, d := range protocol.KnownDialects() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			s := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*protocol.Dialect{d} })
+			r := s.check(t, nil)
+			if failed := ending(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
+				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))
+			}
+			for _, id := range []string{"player.join.answer", "player.choice.answer", "player.over.ack", "player.hostile.then"} {
+				if slices.Contains(ending(r, conformance.Skipped), id) {
+					t.Errorf("%s is skipped", id)
+				}
+			}
+			// Which of the two is told by a version that our player does not give.
+			if want := strings.TrimSuffix(d.Name, "-v2"); r.Dialect != want {
+				t.Errorf("it registered in %s and is spoken to in %s", d.Name, r.Dialect)
+			}
+		})
 	}
 }
 

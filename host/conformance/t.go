@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -81,11 +83,23 @@ func (t *T) saw(who string, body []byte) {
 	t.keep(Evidence{From: who, Request: shown(body)})
 }
 
+// shown is a message as evidence; bytes that are not UTF-8 stand as \xNN.
 func shown(b []byte) string {
+	cut := ""
 	if len(b) > maxShown {
-		return fmt.Sprintf("%s... (%d bytes more)", b[:maxShown], len(b)-maxShown)
+		b, cut = b[:maxShown], fmt.Sprintf("... (%d bytes more)", len(b)-maxShown)
 	}
-	return string(b)
+	var text strings.Builder
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&text, "\\x%02x", b[0])
+		} else {
+			text.Write(b[:size])
+		}
+		b = b[size:]
+	}
+	return text.String() + cut
 }
 
 // Reply is what came back for a message.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // WriteText writes a report for people: what failed, gravest first, each with
@@ -109,8 +108,7 @@ func (e *Evidence) answer() string {
 // maxBrief bounds how many bytes of a message people are shown.
 const maxBrief = 1200
 
-// brief cuts a message for people; what is not UTF-8 or not printable is
-// escaped.
+// brief cuts a message for people; what is not printable is escaped.
 func brief(message string) string {
 	if message == "" {
 		return "an empty body"
@@ -121,13 +119,10 @@ func brief(message string) string {
 		message = message[:maxBrief]
 	}
 	var b strings.Builder
-	for i, r := range message {
-		switch {
-		case r == utf8.RuneError:
-			fmt.Fprintf(&b, "\\x%02x", message[i])
-		case unicode.IsPrint(r):
+	for _, r := range message {
+		if unicode.IsPrint(r) {
 			b.WriteRune(r)
-		default:
+		} else {
 			fmt.Fprintf(&b, "\\u%04x", r)
 		}
 	}

@@ -1,0 +1,212 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/conformance"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// sample has one outcome of every kind.
+func sample() *conformance.Report {
+	return &conformance.Report{
+		Schema: conformance.ReportSchema, Role: conformance.Player, URL: "http://127.0.0.1:8101/mcp", Agent: "Ada", Dialect: "contracts", Seconds: 1.25,
+		Outcomes: []conformance.Outcome{
+			{ID: "player.a.passed", Level: conformance.Must, Rule: "One.", Status: conformance.Passed, Seconds: 0.001},
+			{ID: "player.a.measured", Level: conformance.Should, Rule: "Two.", Status: conformance.Passed, Detail: "15 answers took 1 ms"},
+			{ID: "player.b.wild", Level: conformance.Wild, Rule: "Three.", Status: conformance.Failed, Detail: "it was taken", Advice: "Look first.", Evidence: []conformance.Evidence{
+				{To: "http://127.0.0.1:8101/mcp", Request: "{}\x00", Status: 200, Answer: `{"result":{}}`},
+			}},
+			{ID: "player.b.must", Level: conformance.Must, Rule: "Four.", Status: conformance.Failed, Detail: "protocol is missing", Advice: "Add it.", Evidence: []conformance.Evidence{
+				{To: "http://127.0.0.1:8101/mcp", Request: "an earlier one", Status: 200},
+				{From: "127.0.0.1:4711", Request: `{"jsonrpc":"2.0"}`},
+			}},
+			{ID: "player.b.silent", Level: conformance.Must, Rule: "Five.", Status: conformance.Failed, Detail: "it was not answered", Advice: "Answer.", Evidence: []conformance.Evidence{
+				{To: "http://127.0.0.1:8101/mcp", Request: strings.Repeat("x", 1300), Error: "nothing came within 5s"},
+			}},
+			{ID: "player.b.empty", Level: conformance.Should, Rule: "Six.", Status: conformance.Failed, Detail: "HTTP 500", Advice: "Do not.", Evidence: []conformance.Evidence{
+				{To: "http://127.0.0.1:8101/mcp", Status: 500},
+			}},
+			{ID: "player.c.skipped", Level: conformance.Should, Rule: "Seven.", Status: conformance.Skipped, Detail: "start it with the manager <here>"},
+		},
+	}
+}
+
+func TestWriteText(t *testing.T) {
+	t.Parallel()
+	for name, all := range map[string]bool{"report.txt": false, "report_all.txt": true} {
+		var got bytes.Buffer
+		if err := sample().WriteText(&got, all); err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got.Bytes(), want)
+		}
+	}
+}
+
+// TestVerdict words the worst level that failed.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[conformance.Level]string{
+		conformance.Must: "a league with this agent will break", conformance.Should: "a league may break", conformance.Wild: "peers cope with", "": "nothing that was tested breaks a rule",
+	} {
+		r := sample()
+		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {
+			return o.Status == conformance.Failed && o.Level != level
+		})
+		var got strings.Builder
+		if err := r.WriteText(&got, false); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("%q: %s", level, got.String())
+		}
+		if worst, failed := r.Failed(); worst != level || failed != (level != "") {
+			t.Errorf("%q: worst %q, %v", level, worst, failed)
+		}
+	}
+}
+
+// TestWriteJUnit reads the file as build servers do.
+func TestWriteJUnit(t *testing.T) {
+	t.Parallel()
+	var got bytes.Buffer
+	if err := sample().WriteJUnit(&got); err != nil {
+		t.Fatal(err)
+	}
+	var suite struct {
+		XMLName  xml.Name `xml:"testsuite"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Skipped  int      `xml:"skipped,attr"`
+		Time     float64  `xml:"time,attr"`
+		Cases    []struct {
+			Class   string `xml:"classname,attr"`
+			Name    string `xml:"name,attr"`
+			Failure *struct {
+				Message string `xml:"message,attr"`
+				Text    string `xml:",chardata"`
+			} `xml:"failure"`
+			Skipped *struct {
+				Message string `xml:"message,attr"`
+			} `xml:"skipped"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal(got.Bytes(), &suite); err != nil {
+		t.Fatalf("%v in\n%s", err, got.Bytes())
+	}
+	if suite.Tests != 7 || suite.Failures != 4 || suite.Skipped != 1 || suite.Time != 1.25 || len(suite.Cases) != 7 {
+		t.Errorf("the suite is %+v", suite)
+	}
+	wild := suite.Cases[2]
+	if wild.Class != "player.wild" || wild.Name != "player.b.wild" || wild.Failure == nil || wild.Failure.Message != "it was taken" || !strings.Contains(wild.Failure.Text, `sent      {}\u0000`) {
+		t.Errorf("a failure is %+v", wild)
+	}
+	if s := suite.Cases[6].Skipped; s == nil || s.Message != "start it with the manager <here>" {
+		t.Errorf("a skipped check is %+v", suite.Cases[6])
+	}
+}
+
+// TestJSON keeps what a report says.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	want := sample()
+	doc, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got conformance.Report
+	if err := json.Unmarshal(doc, &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(&got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestCatalogue holds the descriptions of all checks to their form.
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	for _, role := range conformance.Roles() {
+		var before []string
+		for _, c := range conformance.Checks(role) {
+			if !strings.HasPrefix(c.ID, string(role)+".") || strings.Count(c.ID, ".") != 2 {
+				t.Errorf("%s is no id of role, subject and rule", c.ID)
+			}
+			if slices.Contains(before, c.ID) {
+				t.Errorf("two checks are called %s", c.ID)
+			}
+			if !slices.Contains(conformance.Levels(), c.Level) {
+				t.Errorf("%s is of level %q", c.ID, c.Level)
+			}
+			if c.Rule == "" || strings.Contains(c.Rule, "\n") || c.Advice == "" {
+				t.Errorf("%s has the rule %q and the advice %q", c.ID, c.Rule, c.Advice)
+			}
+			for _, id := range c.Needs {
+				if !slices.Contains(before, id) {
+					t.Errorf("%s needs %s, which does not come before it", c.ID, id)
+				}
+			}
+			before = append(before, c.ID)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	checks := conformance.Checks(conformance.Player)
+	ids := func(only ...string) (ids []string) {
+		chosen, err := conformance.Select(checks, only)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range chosen {
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	if got := ids(); len(got) != len(checks) {
+		t.Errorf("nothing chosen is %d of %d", len(got), len(checks))
+	}
+	if got := ids("player.rpc.number", "player.join.match"); !slices.Equal(got, []string{"player.join.match", "player.rpc.number"}) {
+		t.Errorf("two are %q", got)
+	}
+	if got := ids("player.over"); len(got) != 3 {
+		t.Errorf("a subject is %q", got)
+	}
+	for _, bad := range []string{"player.ove", "player.over.", "", "referee"} {
+		if _, err := conformance.Select(checks, []string{bad}); err == nil {
+			t.Errorf("%q is taken for a check", bad)
+		}
+	}
+	if _, err := conformance.ParseRole("spectator"); err == nil {
+		t.Error("a spectator is a role")
+	}
+	if _, err := conformance.Run(t.Context(), conformance.Options{Role: "spectator"}); err == nil {
+		t.Error("a spectator is checked")
+	}
+	if _, err := conformance.Run(t.Context(), conformance.Options{Role: conformance.Player, Only: []string{"nothing"}}); err == nil {
+		t.Error("no check is made")
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// BenchmarkChoiceIsolated measures the player's own time for a call for a
+// choice, from the request to its answer, without the network: with a Lua
+// script in a worker process of its own. Every call is of a new match.
+func BenchmarkChoiceIsolated(b *testing.B) {
+	exe := filepath.Join(b.TempDir(), "strategylab")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	for _, script := range []string{"settle", "council"} {
+		b.Run(script, func(b *testing.B) {
+			formats := isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{exe, commandWorker}})
+			cat, err := catalog.Load(b.Context(), catalog.Options{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer cat.Close()
+			e, err := cat.Resolve(script)
+			if err != nil {
+				b.Fatal(err)
+			}
+			loop := new(jsonrpc.Loopback)
+			p, err := player.New(player.Config{
+				Factory: e.Factory, Endpoint: "http://player/mcp", Manager: wire.NewPeer("http://manager/mcp", protocol.Contracts),
+				Caller: &wire.Caller{Client: jsonrpc.NewClient(loop.From("player"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+				Mode:   protocol.Tolerant, League: &player.League{Field: []string{"P01", "P02"}}, Patience: -1,
+				Key: game.StrategyKey(1, 0, 0), Coin: game.CoinKey(1, 0, 0),
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer p.Close()
+			handler := p.Handler()
+			ask := func(match string) time.Duration {
+				params := fmt.Sprintf(`{"protocol":"league.v2","message_type":"CHOOSE_PARITY_CALL","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z","conversation_id":"c","auth_token":"t","match_id":%q,"context":{"opponent_id":"P02","round_id":1}}`, match)
+				start := time.Now()
+				answer := handler.Handle(b.Context(), &jsonrpc.Request{Kind: jsonrpc.KindCall, Method: "choose_parity", Params: []byte(params), ID: []byte(`1`), Raw: []byte(params)})
+				took := time.Since(start)
+				if answer.Result == nil {
+					b.Fatalf("no answer but %+v", answer)
+				}
+				return took
+			}
+			ask("warm") // starts the worker and the seat
+			took := make([]time.Duration, 0, b.N)
+			b.ResetTimer()
+			for i := range b.N {
+				took = append(took, ask(fmt.Sprintf("R%dM1", i)))
+			}
+			b.StopTimer()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
+			b.ReportMetric(float64(took[(len(took)*99)/100].Microseconds()), "p99-us")
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package protocol
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// peerExamples holds a registration in every dialect that no source describes.
+const peerExamples = "../../docs/protocol/peers"
+
+// peerRegistration is how a player that speaks the dialect registers.
+func peerRegistration(t *testing.T, d *Dialect) jsontext.Value {
+	t.Helper()
+	for _, s := range samples(t) {
+		m, ok := s.message.(*LeagueRegisterRequest)
+		if !ok {
+			continue
+		}
+		if d == TypeMethodV2 {
+			m.Meta.ProtocolVersion = Version
+		}
+		call, err := d.Call(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return call.Document(jsontext.Value(`1`))
+	}
+	t.Fatal("no sample of a registration")
+	return nil
+}
+
+// TestPeerExamples holds an example of every wild dialect to the codec, and the
+// codec to recognising it among all dialects; with -update it rewrites them.
+func TestPeerExamples(t *testing.T) {
+	t.Parallel()
+	for _, d := range wild {
+		name := filepath.Join(peerExamples, d.Name+".json")
+		want := indented(t, peerRegistration(t, d))
+		if *update {
+			if err := os.MkdirAll(peerExamples, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the codec writes (%v); run with -update", name, err)
+			continue
+		}
+		doc := parsed(t, got)
+		for _, mode := range []Mode{Strict, Tolerant} {
+			req, err := NewCodec(mode).Open(doc.text("method"), doc.get("params"))
+			if err != nil || req.Dialect != d || req.Type != TypeLeagueRegisterRequest {
+				t.Errorf("%s is opened as %s in dialect %s: %v", name, req.Type, req.Dialect.Name, err)
+			}
+		}
+	}
+}
+
+func TestTraits(t *testing.T) {
+	t.Parallel()
+	d := LowerMethod.With(TraitNumericIDs).With(TraitRequests).With(TraitNumericIDs).With("no-such-trait")
+	if d.Name != "lower-method+numeric-ids+answers-are-requests" || !d.NumericIDs || !d.Answer.Request || LowerMethod.NumericIDs {
+		t.Errorf("%+v", d)
+	}
+	again, err := DialectNamed(d.Name)
+	if err != nil || again.Name != d.Name || !again.NumericIDs || !again.Answer.Request {
+		t.Errorf("%+v, %v", again, err)
+	}
+	handed, err := DialectNamed("contracts+" + HandOutTrait("RUN_MATCH"))
+	if err != nil || handed.HandOut != "RUN_MATCH" {
+		t.Errorf("%+v, %v", handed, err)
+	}
+	for _, bad := range []string{"", "no-such", "contracts+", "contracts+no-such", "contracts+hands-out-by-nothing"} {
+		if d, err := DialectNamed(bad); err == nil {
+			t.Errorf("%q is %+v", bad, d)
+		}
+	}
+}
+
+// TestHandOuts: a match that is handed out alone is read as an announcement of
+// it, whatever its fields are called.
+func TestHandOuts(t *testing.T) {
+	t.Parallel()
+	want := AnnouncedMatch{MatchID: "R2M1", PlayerAID: "P01", PlayerBID: "P02", PlayerAEndpoint: "http://a/mcp", PlayerBEndpoint: "http://b/mcp"}
+	for name, tt := range map[string]struct{ method, params string }{
+		"by the announcement's names": {"START_MATCH", `{"message_type":"START_MATCH","match_id":"R2M1","player_A_id":"P01","player_B_id":"P02","player_A_endpoint":"http://a/mcp","player_B_endpoint":"http://b/mcp"}`},
+		"in lower case":               {"start_match", `{"match_id":"R2M1","round_id":2,"player_a_id":"P01","player_b_id":"P02","player_a_endpoint":"http://a/mcp","player_b_endpoint":"http://b/mcp"}`},
+		"as a list of objects":        {"assign_match", `{"match_id":"R2M1","players":[{"player_id":"P01","endpoint":"http://a/mcp"},{"player_id":"P02","contact_endpoint":"http://b/mcp"}]}`},
+		"inside":                      {"RUN_MATCH", `{"message_type":"RUN_MATCH","match":{"match_id":"R2M1","player_a":{"id":"P01","url":"http://a/mcp"},"player_b":{"id":"P02","url":"http://b/mcp"}}}`},
+	} {
+		req, err := NewCodec(Tolerant).Open(tt.method, []byte(tt.params))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		m, err := req.Decode()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		a, ok := m.(*RoundAnnouncement)
+		if !ok || len(a.Matches) != 1 || !req.HandedOut() || a.RoundID.Number() != 2 {
+			t.Errorf("%s: %T %+v", name, m, m)
+			continue
+		}
+		got := a.Matches[0]
+		if got.Extra = nil; got.MatchID != want.MatchID || got.PlayerAID != want.PlayerAID || got.PlayerBID != want.PlayerBID ||
+			got.PlayerAEndpoint != want.PlayerAEndpoint || got.PlayerBEndpoint != want.PlayerBEndpoint {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, err := NewCodec(Tolerant).Open("start_match", []byte(`{"players":[]}`)); CodeOf(err) != CodeMissingField {
+		t.Errorf("a match without an id: %v", err)
+	}
+	ids := HandOutIn(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
+	if ids != "RUN_MATCH" {
+		t.Errorf("the registration suggests %q", ids)
+	}
+}

@@ -42,7 +42,9 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 		means[i] = a.adjSample(i).mean
 		row[i] = cov[max(i, best)][min(i, best)] * widen
 	}
-	e := hybrid(means, row, best, level)
+	// Two means that differ do so by this much at least.
+	step := 1 / (float64(a.leagues) * float64(a.games*a.unit))
+	e := hybrid(means, row, best, level, step)
 	r := a.adjustedPoints(a.technical)
 	clip := func(x float64) float64 { return min(max(x, r.low), r.high) }
 	return &Winner{Field: best, Adjusted: Estimate{clip(e.Estimate), clip(e.Low), clip(e.High)}}
@@ -58,30 +60,40 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 // intervals, so the truth is also taken to lie in a simultaneous interval of all
 // players, which costs a tenth of the error. Its width is from Z. Šidák, JASA 62
 // (1967), 626-633, which holds whatever the correlations.
-func hybrid(means, row []float64, best int, level float64) Estimate {
+//
+// Means that come in steps can be level, which normal ones never are, and the
+// formulas would then give an interval without width. So a player who is level may
+// have won by anything from nothing to a step: each end of the interval is taken
+// where that makes it longer, and the estimate in the middle.
+func hybrid(means, row []float64, best int, level, step float64) Estimate {
 	y, variance := means[best], row[best]
 	s := math.Sqrt(variance)
-	low, high := math.Inf(-1), math.Inf(1)
-	for j, x := range means {
-		// The winner stays ahead of j while it has more than j would then have,
-		// x + row/variance (y' - y).
-		switch slope := 1 - row[j]/variance; {
-		case j == best:
-		case slope > 0:
-			low = max(low, y-(y-x)/slope)
-		case slope < 0:
-			high = min(high, y-(y-x)/slope)
+	// cut is where the winner, ahead by so much more, would no longer have won: it
+	// stays ahead of j while it has more than j would then have, x + row/variance
+	// (y' - y).
+	cut := func(more float64) (low, high float64) {
+		low, high = math.Inf(-1), math.Inf(1)
+		for j, x := range means {
+			switch slope := 1 - row[j]/variance; {
+			case j == best:
+			case slope > 0:
+				low = max(low, y-(y-x+more)/slope)
+			case slope < 0:
+				high = min(high, y-(y-x+more)/slope)
+			}
 		}
+		return low, high
 	}
 	alpha := 1 - level
 	beta := alpha / 10
 	reach := float64(s * sidak(beta, len(means)))
 	tail := (alpha - beta) / (2 * (1 - beta))
-	at := func(chance float64) float64 {
+	at := func(chance, more float64) float64 {
+		low, high := cut(more)
 		return rounded(conditionalQuantile(y, s, low, high, reach, chance))
 	}
-	mid := at(0.5)
-	return Estimate{mid, min(mid, at(1-tail)), max(mid, at(tail))}
+	mid := at(0.5, step/2)
+	return Estimate{mid, min(mid, at(1-tail, 0), at(1-tail, step)), max(mid, at(tail, 0), at(tail, step))}
 }
 
 // sidak is how many standard deviations none of n normal values exceeds, up or

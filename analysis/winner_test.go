@@ -3,7 +3,10 @@ package analysis
 import (
 	"encoding/csv"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -41,11 +44,59 @@ func TestHybrid(t *testing.T) {
 		if !ok {
 			t.Fatalf("no reference for %s", name)
 		}
-		e := hybrid(c.means, c.row, c.best, 0.95)
+		e := hybrid(c.means, c.row, c.best, 0.95, 0)
 		for k, got := range []float64{e.Estimate, e.Low, e.High} {
 			if math.Abs(got-number(t, want[k+1])) > 2e-7 {
 				t.Errorf("%s: number %d of %v, want %v", name, k, e, want[1:])
 			}
+		}
+	}
+}
+
+// TestHybridOfSteps: means that come in steps are often level. The interval of the
+// winner then has a width, and holds as often as it says.
+func TestHybridOfSteps(t *testing.T) {
+	t.Parallel()
+	const (
+		players, tosses = 3, 64
+		repetitions     = 4000
+	)
+	row := make([]float64, players)
+	var level, held, heldLevel int
+	r := rand.New(rand.NewPCG(1, 2))
+	for range repetitions {
+		means := make([]float64, players)
+		for i := range means {
+			means[i] = float64(bits.OnesCount64(r.Uint64())) / tosses // 64 tosses of a fair coin
+		}
+		best := 0
+		for i, x := range means {
+			if x > means[best] {
+				best = i
+			}
+		}
+		clear(row)
+		row[best] = 0.25 / tosses
+		e := hybrid(means, row, best, 0.95, 1.0/tosses)
+		if e.Width() < 0.5/tosses {
+			t.Fatalf("%v: interval %v", means, e)
+		}
+		holds := e.Low <= 0.5 && e.High >= 0.5
+		if holds {
+			held++
+		}
+		if slices.ContainsFunc(slices.Delete(slices.Clone(means), best, best+1), func(x float64) bool { return x == means[best] }) {
+			level++
+			if holds {
+				heldLevel++
+			}
+		}
+	}
+	t.Logf("holds in %d of %d; where two were level in %d of %d", held, repetitions, heldLevel, level)
+	// Four standard errors below what it says.
+	for _, n := range [][2]int{{held, repetitions}, {heldLevel, level}} {
+		if share := float64(n[0]) / float64(n[1]); share < 0.95-4*math.Sqrt(0.95*0.05/float64(n[1])) {
+			t.Errorf("the interval holds in %.3f of %d", share, n[1])
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -104,17 +102,7 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 		}
 		d.Players = append(d.Players, q)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(d); err != nil {
-		return fmt.Errorf("write JSON comparison: %w", err)
-	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("write JSON comparison: %w", err)
-	}
-	return nil
+	return writeDocument(w, "comparison", d)
 }
 
 // measureName is "adjusted", or "adjusted_among_unchanged" in matches among those

@@ -214,16 +214,19 @@ func number(x float64) *float64 {
 }
 
 // WriteJSON writes the document and a line feed, indented by two spaces.
-func WriteJSON(w io.Writer, d Document) error {
+func WriteJSON(w io.Writer, d Document) error { return writeDocument(w, "report", d) }
+
+// writeDocument writes a document of any kind.
+func writeDocument(w io.Writer, what string, d any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
-		return fmt.Errorf("write JSON report: %w", err)
+		return fmt.Errorf("write JSON %s: %w", what, err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("write JSON report: %w", err)
+		return fmt.Errorf("write JSON %s: %w", what, err)
 	}
 	return nil
 }

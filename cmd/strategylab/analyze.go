@@ -82,15 +82,11 @@ func (e *experimentRun) show(run report.Run) error {
 		}
 		return report.WritePlayersCSV(e.p.stdout, run)
 	}
-	width := 0
-	if e.p.terminal {
-		width = e.p.columns
-	}
-	return report.WriteTable(e.p.stdout, run, width)
+	return report.WriteTable(e.p.stdout, run, e.p.width())
 }
 
 // readRun reads the folder of a run, analyses it as the flags say, and hands its
-// leagues to what newSink makes as well, unless that is nil. It takes no lock and
+// leagues to what newSink makes as well, unless either is nil. It takes no lock and
 // writes nothing.
 func readRun(c *cli.Context, p *process, dir string, newSink func(results.Plan) (experiments.Sink, error)) (*report.Run, error) {
 	l, err := level(c)
@@ -117,7 +113,9 @@ func readRun(c *cli.Context, p *process, dir string, newSink func(results.Plan) 
 		if err != nil {
 			return nil, err
 		}
-		sinks = experiments.Tee(sinks, also)
+		if also != nil {
+			sinks = experiments.Tee(sinks, also)
+		}
 	}
 	hasher := results.NewHasher()
 	err = eachLeague(c.Context, reader, func(l *results.League) error {

@@ -25,6 +25,8 @@ func newApp(p *process) *cli.App {
 			powerCommand(p),
 			calibrateCommand(p),
 			reportCommand(p),
+			populationCommand(p),
+			explainCommand(p),
 			exportCommand(p),
 			compareCommand(p),
 			whatifCommand(p),

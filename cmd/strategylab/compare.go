@@ -79,11 +79,7 @@ func showContrast(p *process, format string, out report.Contrast) error {
 	case "csv":
 		return report.WriteContrastCSV(p.stdout, out)
 	}
-	width := 0
-	if p.terminal {
-		width = p.columns
-	}
-	return report.WriteContrastTable(p.stdout, out, width)
+	return report.WriteContrastTable(p.stdout, out, p.width())
 }
 
 // contrastRuns reads both runs into a contrast and returns their digests. Of

@@ -58,6 +58,10 @@ type reportMaker struct {
 	note      func(format string, args ...any)
 }
 
+func (m *reportMaker) warn(format string, args ...any) {
+	m.note("strategylab: warning: "+format, args...)
+}
+
 // write makes the page of a run from what was collected. The diagonal of the pair
 // matrix is played for it, unless the run was stopped.
 func (m *reportMaker) write(ctx context.Context, dir string, run report.Run) error {
@@ -69,12 +73,8 @@ func (m *reportMaker) write(ctx context.Context, dir string, run report.Run) err
 		return err
 	}
 	in := page.Input{Run: run, Explanations: m.collector.Explanations(run.Estimates.Level), Mirrors: mirrors}
-	note, err := m.ratings.rate(&in)
-	if err != nil {
+	if in.Worths, in.WorthLeagues, err = m.ratings.worths(m.warn); err != nil {
 		return err
-	}
-	if note != "" {
-		m.note("strategylab: warning: %s", note)
 	}
 	return writePage(dir, in, m.png)
 }

@@ -33,6 +33,14 @@ func (p *process) path(name string) string {
 	return filepath.Join(p.dir, name)
 }
 
+// width is what fits a line of the terminal in characters; 0 if there is none.
+func (p *process) width() int {
+	if p.terminal {
+		return p.columns
+	}
+	return 0
+}
+
 // logger writes people's log lines to stderr.
 func (p *process) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))

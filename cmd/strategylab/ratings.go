@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -46,19 +46,29 @@ func checkRatings(c *cli.Context) error {
 	}
 }
 
-// rate adds the rating to a report. Placings that no model fits are said, not an
-// error: the report stands without.
-func (r *ratings) rate(in *page.Input) (note string, err error) {
-	if r == nil {
-		return "", nil
+// ratingsSink gathers for a rating while recorded leagues are read; it has no sink
+// if none was asked for.
+func ratingsSink(c *cli.Context, plan results.Plan) (*ratings, experiments.Sink, error) {
+	r, err := newRatings(c, plan)
+	if r == nil || err != nil {
+		return nil, nil, err
 	}
-	w, err := r.Fit()
+	return r, r, nil
+}
+
+// worths fits the model to the placings; nil if none was asked for. Placings that no
+// model fits are said, not an error: the report stands without.
+func (r *ratings) worths(warn func(format string, args ...any)) (w *population.Worths, leagues int, err error) {
+	if r == nil {
+		return nil, 0, nil
+	}
+	fitted, err := r.Fit()
 	if errors.Is(err, population.ErrSeparated) || errors.Is(err, population.ErrNoPlacings) {
-		return "no worths: " + err.Error(), nil
+		warn("no worths: %v", err)
+		return nil, 0, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, 0, err
 	}
-	in.Worths, in.WorthLeagues = &w, r.Leagues()
-	return "", nil
+	return &fitted, r.Leagues(), nil
 }

@@ -21,6 +21,7 @@ func reportCommand(p *process) *cli.Command {
 			levelFlag(),
 			&cli.StringFlag{Name: flagOut, Usage: "another folder to write to"},
 			&cli.BoolFlag{Name: flagPNG, Usage: "the plots as PNG images as well, in " + plotsFolder},
+			ratingsFlag(),
 			&cli.BoolFlag{Name: flagQuiet, Usage: "nothing on stderr but errors"},
 		},
 		Action: func(c *cli.Context) error { return writeReport(p, c) },
@@ -36,11 +37,22 @@ func writeReport(p *process, c *cli.Context) error {
 	if o := c.String(flagOut); o != "" {
 		out = o
 	}
+	if err := checkRatings(c); err != nil {
+		return err
+	}
 	var collector *explain.Collector
+	var rated *ratings
 	run, err := readRun(c, p, args[0], func(plan results.Plan) (experiments.Sink, error) {
 		var err error
-		collector, err = explain.NewCollector(plan, explain.Options{})
-		return explained{collector}, err
+		if collector, err = explain.NewCollector(plan, explain.Options{}); err != nil {
+			return nil, err
+		}
+		sinks := experiments.Sink(explained{collector})
+		var rating experiments.Sink
+		if rated, rating, err = ratingsSink(c, plan); rating != nil {
+			sinks = experiments.Tee(sinks, rating)
+		}
+		return sinks, err
 	})
 	if err != nil {
 		return err
@@ -50,6 +62,13 @@ func writeReport(p *process, c *cli.Context) error {
 		return err
 	}
 	in := page.Input{Run: *run, Explanations: collector.Explanations(run.Estimates.Level), Mirrors: mirrors}
+	warn := p.warn
+	if c.Bool(flagQuiet) {
+		warn = func(string, ...any) {}
+	}
+	if in.Worths, in.WorthLeagues, err = rated.worths(warn); err != nil {
+		return err
+	}
 	if err := writePage(p.path(out), in, c.Bool(flagPNG)); err != nil {
 		return usagef("report %s: %w", args[0], err)
 	}

@@ -204,9 +204,12 @@ func (s *playerSide) register(in *trace.Exchange, d *protocol.Dialect) Said {
 	return inKind(in.Raw, answer)
 }
 
+// probeWithin is how long a player may take to answer while it registers.
+const probeWithin = 2 * time.Second
+
 // probe asks whether HTTP is answered at an endpoint; whatever is answered.
 func (s *playerSide) probe(url string) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), min(time.Second, s.c.opts.Timeout))
+	ctx, cancel := context.WithTimeout(context.Background(), min(probeWithin, s.c.opts.Timeout))
 	defer cancel()
 	began := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -78,7 +78,7 @@ func TestPlayerInItsDialect(t *testing.T) {
 func TestPlayerElsewhere(t *testing.T) {
 	t.Parallel()
 	s := mutated(t, mutant{out: registersItself})
-	r := s.check(t, func(o *conformance.Options) { o.Wait = 200 * time.Millisecond })
+	r := s.check(t, func(o *conformance.Options) { o.Wait = time.Second })
 	if failed := ending(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}

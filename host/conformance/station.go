@@ -9,12 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
 
 // station is an endpoint of the counterpart: a manager, a referee or a player
-// that the agent under test speaks to. It keeps what it is sent.
+// that the agent under test speaks to.
 type station struct {
 	name string
 	url  string
@@ -23,10 +22,7 @@ type station struct {
 	served sync.WaitGroup
 
 	mu     sync.Mutex
-	answer func(in *trace.Exchange) Said // what is answered; nil acknowledges
-	inbox  []*trace.Exchange
-	read   int           // how many of the inbox were awaited already
-	change chan struct{} // closed and replaced when something came
+	answer func(in *trace.Exchange) Said // what is answered; nil for an empty body
 }
 
 // Said is an answer of a station.
@@ -46,7 +42,7 @@ func open(ctx context.Context, name, addr string) (*station, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &station{name: name, url: "http://" + l.Addr().String() + "/mcp", change: make(chan struct{})}
+	s := &station{name: name, url: "http://" + l.Addr().String() + "/mcp"}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	s.served.Go(func() {
 		// Serve ends when the station is closed; there is nobody to tell.
@@ -77,9 +73,6 @@ func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in.Peer, in.At = r.RemoteAddr, time.Now()
 	s.mu.Lock()
 	answer := s.answer
-	s.inbox = append(s.inbox, in)
-	close(s.change)
-	s.change = make(chan struct{})
 	s.mu.Unlock()
 	said := Said{}
 	if answer != nil {
@@ -108,36 +101,4 @@ func (s *station) onMessage(answer func(in *trace.Exchange) Said) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
-}
-
-// await returns the next message that fits and was not awaited before; those
-// before it are passed over. It is nil if none comes in time.
-func (s *station) await(ctx context.Context, within time.Duration, fits func(*trace.Exchange) bool) *trace.Exchange {
-	late := time.NewTimer(within)
-	defer late.Stop()
-	for {
-		s.mu.Lock()
-		for s.read < len(s.inbox) {
-			in := s.inbox[s.read]
-			s.read++
-			if fits(in) {
-				s.mu.Unlock()
-				return in
-			}
-		}
-		change := s.change
-		s.mu.Unlock()
-		select {
-		case <-change:
-		case <-late.C:
-			return nil
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// ofType fits messages of a type.
-func ofType(t protocol.Type) func(*trace.Exchange) bool {
-	return func(x *trace.Exchange) bool { return x.Type == t }
 }

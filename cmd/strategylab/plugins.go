@@ -38,7 +38,8 @@ func pluginsCommand(p *process) *cli.Command {
 			},
 			{
 				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept programs as they are now: only those are started",
-				Description: "Writes the SHA-256 of the programs, or of all in the folder, into " + plugins.LockName + " beside them.",
+				Description: "Writes the SHA-256 of the programs, or of all in the folder, into " + plugins.LockName + " beside them. A program\n" +
+					"that was accepted without mTLS stays so until it is locked with --" + flagNoTLS + "=false.",
 				Flags: []cli.Flag{folder(), &cli.BoolFlag{
 					Name: flagNoTLS, Usage: "accept that they speak without mTLS, over a private socket",
 				}},
@@ -128,11 +129,17 @@ func lockPlugins(p *process, c *cli.Context) error {
 	if len(paths) == 0 {
 		return withHint(fmt.Errorf("there is no program in %s", c.String(flagPlugins)), "name one: strategylab plugins lock PROGRAM")
 	}
-	return p.accept(paths, c.Bool(flagNoTLS))
+	var noTLS *bool
+	if c.IsSet(flagNoTLS) {
+		v := c.Bool(flagNoTLS)
+		noTLS = &v
+	}
+	return p.accept(paths, noTLS)
 }
 
-// accept writes programs into the lock files of their folders.
-func (p *process) accept(paths []string, noTLS bool) error {
+// accept writes programs into the lock files of their folders. Without a word
+// on TLS they keep what was said of them before.
+func (p *process) accept(paths []string, noTLS *bool) error {
 	for _, path := range paths {
 		file := p.path(path)
 		if ok, err := plugins.Executable(file); err != nil {
@@ -148,7 +155,10 @@ func (p *process) accept(paths []string, noTLS bool) error {
 		if err != nil {
 			return err
 		}
-		pin := plugins.Pin{Name: filepath.Base(file), Sum: sum, NoTLS: noTLS}
+		pin := plugins.Pin{Name: filepath.Base(file), Sum: sum, NoTLS: lock[filepath.Base(file)].NoTLS}
+		if noTLS != nil {
+			pin.NoTLS = *noTLS
+		}
 		lock[pin.Name] = pin
 		for name := range lock { // those that are gone
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), name)); errors.Is(err, fs.ErrNotExist) {
@@ -186,5 +196,5 @@ func buildPlugins(p *process, c *cli.Context) error {
 		fmt.Fprintf(p.stdout, "built %s\n", path)
 		paths = append(paths, path)
 	}
-	return p.accept(paths, false)
+	return p.accept(paths, nil)
 }

@@ -10,7 +10,7 @@ import (
 func (in *instrumenter) assign(s *ast.AssignStmt) ast.Stmt {
 	if len(s.Lhs) == 1 && len(s.Rhs) == 1 {
 		if target, ok := computed(s.Lhs[0]); ok {
-			return store(s, target, s.Rhs[0])
+			return in.loops.store(s, target, s.Rhs[0])
 		}
 		if c, ok := s.Rhs[0].(*ast.FuncCallExpr); ok {
 			// One target takes one value anyway. Told to cut the results down

@@ -49,6 +49,7 @@ func refuse(at ast.PositionHolder, format string, args ...any) {
 type instrumenter struct {
 	depth int
 	temps int
+	loops loops
 }
 
 // instrument rewrites a chunk in place. It returns why not if it cannot: the
@@ -65,6 +66,7 @@ func instrument(chunk []ast.Stmt) (why *refusal) {
 	}()
 	var in instrumenter
 	in.block(chunk)
+	in.loops.settle()
 	return nil
 }
 
@@ -87,10 +89,12 @@ func (in *instrumenter) stmt(stmt ast.Stmt) ast.Stmt {
 	defer in.leave()
 	switch s := stmt.(type) {
 	case *ast.AssignStmt:
+		in.loops.assigned(s.Lhs...)
 		in.exprs(s.Lhs)
 		in.exprs(s.Rhs)
 		return in.assign(s)
 	case *ast.LocalAssignStmt:
+		in.loops.declared(s.Names...)
 		in.exprs(s.Exprs)
 	case *ast.FuncCallStmt:
 		s.Expr = in.expr(s.Expr)
@@ -111,11 +115,16 @@ func (in *instrumenter) stmt(stmt ast.Stmt) ast.Stmt {
 		if s.Step != nil {
 			s.Step = in.expr(s.Step)
 		}
+		in.loops.enter(s.Name)
 		in.block(s.Stmts)
+		in.loops.leave(s.Name)
 	case *ast.GenericForStmt:
+		in.loops.declared(s.Names...)
 		in.exprs(s.Exprs)
 		in.block(s.Stmts)
 	case *ast.FuncDefStmt: // its name is made of constant fields
+		in.loops.assigned(s.Name.Func)
+		in.loops.declared(s.Func.ParList.Names...)
 		in.block(s.Func.Stmts)
 	case *ast.ReturnStmt:
 		in.exprs(s.Exprs)
@@ -167,6 +176,7 @@ func (in *instrumenter) expr(expr ast.Expr) ast.Expr {
 	case *ast.UnaryLenOpExpr:
 		e.Expr = in.expr(e.Expr)
 	case *ast.FunctionExpr:
+		in.loops.declared(e.ParList.Names...)
 		in.block(e.Stmts)
 	}
 	return expr

@@ -13,8 +13,9 @@ import (
 )
 
 // hostPatience is how long a run may take in which hostile scripts play. It is
-// far more than the budgets of their calls come to.
-const hostPatience = 2 * time.Minute
+// far more than the budgets of their calls come to, for the disk of a busy
+// machine may keep a process waiting for a minute or more until its files are safe.
+const hostPatience = 5 * time.Minute
 
 // runHost runs a command line in a process of its own and holds that to its
 // bounds.

@@ -39,7 +39,11 @@ func askFlags() []cli.Flag {
 func startCommand(p *process) *cli.Command {
 	return &cli.Command{
 		Name: "start", Usage: "start the league of a manager",
-		Flags:  askFlags(),
+		Description: "A manager that does not understand START_LEAGUE is sent start_league without parameters, and then\n" +
+			"POST /start_league. One that wants every round announced is told so with --announce-round N.",
+		Flags: join(askFlags(), []cli.Flag{
+			&cli.IntFlag{Name: flagAnnounce, Usage: "have this round announced instead, for managers that want that"},
+		}),
 		Action: func(c *cli.Context) error { return startLeague(p, c) },
 	}
 }
@@ -86,7 +90,16 @@ func startLeague(p *process, c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
+	if c.IsSet(flagAnnounce) {
+		return announceRound(p, c)
+	}
 	answer, err := tellManager(p, c, protocol.New(protocol.TypeStartLeague))
+	if err != nil && !understood(err) {
+		err = startOtherwise(p, c, err)
+		if err == nil {
+			return nil
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}

@@ -94,8 +94,8 @@ func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
 			return host.Agent{}, err
 		}
 	}
-	if id := c.String(flagID); id != "" && !protocol.ValidID(id) {
-		return host.Agent{}, usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flagID, id)
+	if err := idFlag(c); err != nil {
+		return host.Agent{}, err
 	}
 	stdin, stdout := l.stdio(c)
 	return host.Agent{

@@ -100,6 +100,9 @@ func conformanceOptions(p *process, c *cli.Context) (opts conformance.Options, w
 	case opts.Wait <= 0:
 		return opts, nil, usagef("--%s is %v, want more than nothing", flagWait, opts.Wait)
 	}
+	if err := idFlag(c); err != nil {
+		return opts, nil, err
+	}
 	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
 		return opts, nil, withHint(fmt.Errorf("--%s: %w", flagOnly, err), "strategylab conformance --list %s prints them", role)
 	}

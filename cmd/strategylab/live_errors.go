@@ -69,6 +69,14 @@ func urlFlag(c *cli.Context, flag string) error {
 	return nil
 }
 
+// idFlag checks the id that a command was given, if any.
+func idFlag(c *cli.Context) error {
+	if id := c.String(flagID); id != "" && !protocol.ValidID(id) {
+		return usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flagID, id)
+	}
+	return nil
+}
+
 // agentURL reports whether an agent can be called by a text.
 func agentURL(text string) bool {
 	u, err := url.Parse(text)

@@ -1,5 +1,5 @@
 """A league.v2 player in plain Python: python3 player.py MANAGER_URL [PORT]."""
-import json, sys, threading, urllib.request
+import json, sys, threading, time, urllib.request
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -42,10 +42,19 @@ class Player(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 server = ThreadingHTTPServer(("127.0.0.1", PORT), Player)
-threading.Thread(target=server.serve_forever).start()
+threading.Thread(target=server.serve_forever, daemon=True).start()
 me = {"protocol": "league.v2", "message_type": "LEAGUE_REGISTER_REQUEST", "sender": "player:py", "timestamp": now(), "conversation_id": "1",
       "player_meta": {"display_name": "Plain Python", "version": "1.0.0", "game_types": ["even_odd"], "contact_endpoint": URL}}
 call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "register_player", "params": me}).encode()
-with urllib.request.urlopen(urllib.request.Request(sys.argv[1], call, {"Content-Type": "application/json"})) as response:
-    result = json.load(response)["result"]
+for pause in (1, 2, 4, 0):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(sys.argv[1], call, {"Content-Type": "application/json"})) as response:
+            result = json.load(response)["result"]
+        break
+    except OSError as e:  # the manager is not there yet, or is busy
+        print("not registered yet:", e, file=sys.stderr)
+        time.sleep(pause)
+else:
+    sys.exit("the manager does not answer")
 ME.update(id=result["player_id"], token=result["auth_token"])
+threading.Event().wait()  # until somebody ends the program

@@ -184,7 +184,9 @@ func (s *playerSide) register(in *trace.Exchange, d *protocol.Dialect) Said {
 	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, r)
+	if len(s.asked) < maxAttempts {
+		s.asked = append(s.asked, r)
+	}
 	if s.c.opts.Busy && len(s.asked) == 1 {
 		return Said{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"1"}}, Body: inKind(in.Raw, protocol.RefuseHTTP(http.StatusServiceUnavailable, "the manager is busy; try again")).Body}
 	}
@@ -203,6 +205,9 @@ func (s *playerSide) register(in *trace.Exchange, d *protocol.Dialect) Said {
 	answer.MessageType, answer.AuthToken, answer.LeagueID = protocol.TypeLeagueRegisterResponse, s.token, s.league
 	return inKind(in.Raw, answer)
 }
+
+// maxAttempts bounds how many attempts to register are kept.
+const maxAttempts = 100
 
 // probeWithin is how long a player may take to answer while it registers.
 const probeWithin = 2 * time.Second

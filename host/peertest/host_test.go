@@ -142,3 +142,26 @@ func checkContestants(ctx context.Context, t *testing.T, all []*contestant, matc
 		}
 	}
 }
+
+// TestStartedWithNothingButTheMethod: a launcher on this machine that sends
+// start_league with empty params starts the league.
+func TestStartedWithNothingButTheMethod(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	h := hostLeague(ctx, t, 0, 1)
+	var all []*contestant
+	for _, name := range []string{"Ada", "Grace"} {
+		c := contest(t, foreignPlayers[0], name, "even")
+		if err := c.register(ctx, h.url); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	answer := all[0].program.post(ctx, h.url, object{"jsonrpc": "2.0", "method": "start_league", "params": object{}, "id": 1})
+	if result, _ := answer["result"].(object); text(result, "message_type") != "LEAGUE_STATUS" {
+		t.Fatalf("the start was answered by %v", answer)
+	}
+	clean(t, h.end(t), 2)
+	checkContestants(ctx, t, all, 1)
+}

@@ -1,0 +1,46 @@
+package protocol
+
+import "testing"
+
+// FuzzAcceptance: whatever a manager answers, looking for an acceptance or an
+// agent in it comes to an end, and a no is never a yes.
+func FuzzAcceptance(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{"status":"ACCEPTED","player_id":"P01","auth_token":"t","league_id":"cup"}}`,
+		`{"result":"{\"content\":[{\"text\":\"{\\\"player_id\\\":\\\"P01\\\"}\"}]}"}`,
+		`{"result":{"status":"REJECTED","player_id":"P01"}}`,
+		`{"error":{"code":-32601,"data":{"player_id":"P01"}}}`,
+		`{"data":{"players":[{"player_id":"P01","contact_endpoint":"http://a/mcp","display_name":"A"}]}}`,
+		`{"a":[[{"b":{"c":{"d":{"e":{"f":{"g":{"player_id":"P01"}}}}}}}]]}`,
+		`{"result":null}`, `[]`, `"`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		found, yes := FindAcceptance(body)
+		if !yes && found != (Acceptance{}) && found.ID != "" {
+			t.Errorf("no, and yet the id %q", found.ID)
+		}
+		if doc, err := parseDocument(body); yes && err == nil && doc.text("status") == StatusRejected {
+			t.Errorf("a rejection is taken for a yes: %s", body)
+		}
+		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !ValidID(id) {
+			t.Errorf("found the agent %q", id)
+		}
+	})
+}
+
+func TestANoIsNoAcceptance(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"result":{"status":"REJECTED","player_id":"P01"}}`, `{"error":{"code":1,"data":{"player_id":"P01"}}}`,
+		`{"status":"error"}`, `{"result":{"success":false,"player_id":"P01"}}`, `{"result":{"error_code":"E020","player_id":"P01"}}`, `{"result":{}}`,
+	} {
+		if found, yes := FindAcceptance([]byte(body)); yes {
+			t.Errorf("%s: %+v", body, found)
+		}
+	}
+	if id, ok := FindAgent([]byte(`{"players":[{"player_id":"P01","contact_endpoint":"http://b/mcp","display_name":"A"}]}`), "A", "http://a/mcp"); ok {
+		t.Errorf("somebody of the same name elsewhere is taken for the agent: %s", id)
+	}
+}

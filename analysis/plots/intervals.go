@@ -42,7 +42,7 @@ func Intervals(rows []Row, axis string) *Figure {
 	}
 }
 
-// reach is the range of all intervals.
+// reach is the range of all intervals, with some room to see where they end.
 func reach(rows []Row) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
@@ -58,7 +58,8 @@ func reach(rows []Row) (low, high float64) {
 	case low == high:
 		return low - 0.5, high + 0.5
 	}
-	return low, high
+	room := (high - low) / 50
+	return low - room, high + room
 }
 
 type intervalRows struct {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
+	"sync"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -218,6 +220,38 @@ func flips(when func(m *memory, in *asked) bool) serve {
 			}
 			o["parity_choice"], o["choice"] = other, other
 		})
+	}
+}
+
+// postsAnswers acknowledges invitations and calls in JSON-RPC without a
+// wrapping, and posts the player's answers to the endpoint that was announced.
+func postsAnswers(posts *sync.WaitGroup) serve {
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		r := next(in)
+		if in.of("ROUND_ANNOUNCEMENT") {
+			if matches, ok := in.message()["matches"].([]any); ok && len(matches) > 0 {
+				m.Lock()
+				m.last, _ = matches[0].(object)["referee_endpoint"].(string)
+				m.Unlock()
+			}
+		}
+		doc := parse(r.body)
+		result, _ := doc["result"].(object)
+		t, _ := result["message_type"].(string)
+		if t != "GAME_JOIN_ACK" && t != "CHOOSE_PARITY_RESPONSE" {
+			return r
+		}
+		m.Lock()
+		to := m.last
+		m.Unlock()
+		posts.Go(func() {
+			resp, err := http.Post(to, "application/json", bytes.NewReader(write(object{"jsonrpc": "2.0", "id": 1, "method": strings.ToLower(t), "params": result})))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		})
+		doc["result"] = object{"status": "ACKNOWLEDGED"}
+		return &reply{status: r.status, media: r.media, body: write(doc)}
 	}
 }
 

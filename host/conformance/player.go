@@ -29,14 +29,17 @@ type playerSide struct {
 	league  string
 	arrived chan struct{} // gets one when an attempt to register was answered
 
-	mu       sync.Mutex
-	id       string
-	token    string
-	verifier protocol.Verifier
-	dialect  *protocol.Dialect // that the player is spoken to in
-	asked    []*registration   // every attempt to register, in order
-	rounds   int               // that have been announced, or begun without a word
-	mute     bool              // no round is announced unasked
+	mu          sync.Mutex
+	id          string
+	token       string
+	verifier    protocol.Verifier
+	dialect     *protocol.Dialect // that the player is spoken to in
+	asked       []*registration   // every attempt to register, in order
+	rounds      int               // that have been announced, or begun without a word
+	posted      []posted          // answers that came as requests
+	came        chan struct{}     // closed and replaced when one came
+	mute        bool              // no round is announced unasked
+	synchronous bool              // it has left an acknowledgement at that
 }
 
 // registration is one attempt of the player to register.
@@ -52,7 +55,7 @@ type registration struct {
 // openPlayerSide listens for the player and waits until it has registered. One
 // that is there and does not register is spoken to all the same.
 func openPlayerSide(ctx context.Context, c *counterpart) (side, error) {
-	s := &playerSide{c: c, league: ownLeague, dialect: protocol.Contracts, id: c.opts.ID, arrived: make(chan struct{}, 1)}
+	s := &playerSide{c: c, league: ownLeague, dialect: protocol.Contracts, id: c.opts.ID, arrived: make(chan struct{}, 1), came: make(chan struct{})}
 	var err error
 	if s.manager, err = open(ctx, "league_manager", c.opts.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the player's manager: %w", err)
@@ -137,12 +140,14 @@ func (s *playerSide) describe(r *Report) {
 func (r *registration) meta() fields { return object(r.message()["player_meta"]) }
 
 // message is the registration as it stands on the wire, without its wrapping.
-func (r *registration) message() fields {
-	doc := object(r.Raw)
-	params := object(doc["params"])
+func (r *registration) message() fields { return object(r.Raw).inner() }
+
+// inner returns the message that the document of a request holds.
+func (f fields) inner() fields {
+	params := object(f["params"])
 	switch {
 	case params == nil:
-		return doc
+		return f
 	case params.has("envelope"):
 		return joined(params, "envelope", "payload")
 	case params.has("arguments"):
@@ -166,6 +171,8 @@ func (s *playerSide) answer(in *trace.Exchange) Said {
 		return s.register(in, req.Dialect)
 	case req.Type == protocol.TypeLeagueQuery:
 		return inKind(in.Raw, s.query(req))
+	case req.Type == protocol.TypeGameJoinAck, req.Type == protocol.TypeChooseParityResponse:
+		s.takePosted(in, req)
 	}
 	return inKind(in.Raw, nil)
 }

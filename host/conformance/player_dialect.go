@@ -42,14 +42,14 @@ func dialectChecks() []Check {
 // inKind plays a match in a dialect.
 func (p playerT) inKind(d *protocol.Dialect) {
 	b := p.bout()
-	join := p.Send(letter{message: p.invitation(b), dialect: d})
+	join := p.deliver(letter{message: p.invitation(b), dialect: d})
 	if d == protocol.Bare && join.Refused {
 		p.Note("refused, as in strict mode: %s", join)
 		return
 	}
 	p.accepted(join, protocol.TypeGameJoinAck)
 	p.wrapped(join, d)
-	a := p.Send(letter{message: p.call(b), dialect: d})
+	a := p.deliver(letter{message: p.call(b), dialect: d})
 	p.chooses(a)
 	p.wrapped(a, d)
 }
@@ -82,8 +82,8 @@ func (p playerT) byName(join, choose string) {
 		p.Skip("it registered in %s, where methods have no say", p.dialect.Name)
 	}
 	b := p.bout()
-	p.accepted(p.Send(letter{message: p.invitation(b), dialect: p.dialect, method: join}), protocol.TypeGameJoinAck)
-	p.chooses(p.Send(letter{message: p.call(b), dialect: p.dialect, method: choose}))
+	p.accepted(p.deliver(letter{message: p.invitation(b), dialect: p.dialect, method: join}), protocol.TypeGameJoinAck)
+	p.chooses(p.deliver(letter{message: p.call(b), dialect: p.dialect, method: choose}))
 }
 
 // fieldChecks are about what a message may hold beyond and short of the book.

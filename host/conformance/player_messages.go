@@ -72,12 +72,12 @@ func roundMatch(round int) string { return fmt.Sprintf("R%dM1", round) }
 
 // send sends a message in the dialect that the player registered in.
 func (p playerT) send(m protocol.Message) *Answer {
-	return p.Send(letter{message: m, dialect: p.dialect})
+	return p.deliver(letter{message: m, dialect: p.dialect})
 }
 
 // edited sends a message after changing its members.
 func (p playerT) edited(m protocol.Message, edit func(map[string]any)) *Answer {
-	return p.Send(letter{message: m, dialect: p.dialect, edit: edit})
+	return p.deliver(letter{message: m, dialect: p.dialect, edit: edit})
 }
 
 // fromManager is the header of a message of the manager.

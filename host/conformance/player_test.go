@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,6 +71,21 @@ func TestPlayerInItsDialect(t *testing.T) {
 				t.Errorf("it registered in %s and is spoken to in %s", d.Name, r.Dialect)
 			}
 		})
+	}
+}
+
+// TestPlayerAnswersLater checks a player that acknowledges what it is asked and
+// posts its answers to the referee, as the protocol allows.
+func TestPlayerAnswersLater(t *testing.T) {
+	t.Parallel()
+	var posts sync.WaitGroup
+	defer posts.Wait()
+	r := mutated(t, mutant{serve: postsAnswers(&posts)}).check(t, nil)
+	if failed := ending(r, conformance.Failed); failed != nil {
+		t.Errorf("failed %q\n%s", failed, explain(r))
+	}
+	if skipped := ending(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
+		t.Errorf("skipped %q", skipped)
 	}
 }
 

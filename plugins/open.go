@@ -153,7 +153,7 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.process, infos = p, p.info
+		k.process, k.starts, infos = p, 1, p.info
 	}
 	var all []strategies.Factory
 	for i, info := range infos {

@@ -154,6 +154,7 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 	if err := e.print(*run, e.p.path(out)); err != nil {
 		return nil, err
 	}
+	e.noteUsage(factories)
 	if interrupted {
 		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
 		return run, &reported{errStopped}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,29 +15,63 @@ import (
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
-// checkIsolated plays a script in a process of its own as well, as live leagues
-// do, and tells whether that makes a difference. Where it plays there anyway,
-// or cannot, there is nothing to tell.
+// checkIsolated plays a script in this process and in one of its own, as live
+// leagues do, and tells whether that makes a difference, and what the other
+// process took. What cannot play there has nothing to tell.
 func checkIsolated(p *process, c *cli.Context, e catalog.Entry, o strategytest.Options) []strategytest.Finding {
-	if !e.Info.Kind.Script() || c.Bool(flagIsolate) || p.exe == "" || c.Context.Err() != nil {
+	if !e.Info.Kind.Script() || p.exe == "" || c.Context.Err() != nil {
 		return nil
 	}
-	f, err := openIsolated(p, c, e, o)
-	if err != nil {
-		return []strategytest.Finding{{
-			ID: "isolated", Level: strategytest.Error, Where: e.Info.Source,
-			What: fmt.Sprintf("it does not load in a process of its own: %v", err),
-		}}
+	var found []strategytest.Finding
+	inside, outside := e.Factory, e.Factory
+	if c.Bool(flagIsolate) { // what it is has been checked from outside, which does not see instructions
+		f, err := loadAgain(p, e, o, catalog.Formats())
+		if err != nil {
+			return []strategytest.Finding{loadsNot(e, "in this process", err)}
+		}
+		defer f.Close()
+		inside, found = f, instructionsOf(strategytest.Check(c.Context, f, o))
+	} else {
+		options := isolate.Options{Worker: []string{p.exe, commandWorker}, Log: p.childLog(c)}
+		f, err := loadAgain(p, e, o, isolate.Formats(catalog.Formats(), options))
+		if err != nil {
+			return []strategytest.Finding{loadsNot(e, "in a process of its own", err)}
+		}
+		defer f.Close() // what ends badly has failed before, which is told
+		outside = f
 	}
-	found := strategytest.CheckIsolated(c.Context, e.Factory, f, o)
-	taken := workerFinding(f)
-	if err := f.Close(); err != nil && found.Level < strategytest.Warning {
-		found = strategytest.Finding{
-			ID: "isolated", Level: strategytest.Warning, Where: e.Info.Source,
-			What: fmt.Sprintf("its process did not end well: %v", err),
+	found = append(found, strategytest.CheckIsolated(c.Context, inside, outside, o))
+	return append(found, workerFinding(outside)...)
+}
+
+func loadsNot(e catalog.Entry, where string, err error) strategytest.Finding {
+	return strategytest.Finding{
+		ID: "isolated", Level: strategytest.Error, Where: e.Info.Source, What: fmt.Sprintf("it does not load %s: %v", where, err),
+	}
+}
+
+// instructionsOf returns the findings that count instructions.
+func instructionsOf(all []strategytest.Finding) (found []strategytest.Finding) {
+	for _, f := range all {
+		if strings.HasPrefix(f.ID, "budget-") {
+			found = append(found, f)
 		}
 	}
-	return append([]strategytest.Finding{found}, taken...)
+	return found
+}
+
+// loadAgain loads the script of an entry by some formats.
+func loadAgain(p *process, e catalog.Entry, o strategytest.Options, formats []catalog.Format) (strategies.Factory, error) {
+	source, err := os.ReadFile(p.path(e.Info.Source))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range formats {
+		if f.Kind == e.Info.Kind {
+			return f.Load(e.Info.Name, e.Info.Source, source, o.Limits)
+		}
+	}
+	return nil, fmt.Errorf("nothing runs a %s script", e.Info.Kind)
 }
 
 // workerFinding says what a script's process has taken for the league it played.
@@ -61,18 +96,4 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 		what += fmt.Sprintf("; it died %d times and was started again", u.Failed)
 	}
 	return []strategytest.Finding{{ID: "worker", Level: level, What: what}}
-}
-
-func openIsolated(p *process, c *cli.Context, e catalog.Entry, o strategytest.Options) (strategies.Factory, error) {
-	source, err := os.ReadFile(p.path(e.Info.Source))
-	if err != nil {
-		return nil, err
-	}
-	options := isolate.Options{Worker: []string{p.exe, commandWorker}, Log: p.childLog(c)}
-	for _, f := range isolate.Formats(catalog.Formats(), options) {
-		if f.Kind == e.Info.Kind {
-			return f.Load(e.Info.Name, e.Info.Source, source, o.Limits)
-		}
-	}
-	return nil, fmt.Errorf("nothing runs a %s script", e.Info.Kind)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -54,6 +55,11 @@ func TestKilledHost(t *testing.T) {
 		kills = n
 	}
 	mark := t.TempDir()
+	folders, err := os.MkdirTemp("", "kills") // a short path, since sockets are in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folders)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var moments []time.Duration
 	for range kills {
@@ -61,6 +67,7 @@ func TestKilledHost(t *testing.T) {
 	}
 	for _, after := range moments {
 		cmd := exec.Command(os.Args[0], "host", mark)
+		cmd.Env = append(os.Environ(), "TMPDIR="+folders)
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -76,4 +83,21 @@ func TestKilledHost(t *testing.T) {
 		_ = cmd.Wait()
 	}
 	wantNobody(t, mark)
+	// Of all hosts but the last, the folders are gone, save one that was killed
+	// between making a folder and saying whose it is.
+	left, err := filepath.Glob(filepath.Join(folders, "plugin-dir*", "strategylab-host"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := make(map[string]bool)
+	for _, mark := range left {
+		pid, err := os.ReadFile(mark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[string(pid)] = true
+	}
+	if len(hosts) > 1 {
+		t.Errorf("folders of %d killed hosts are left, want those of the last alone", len(hosts))
+	}
 }

@@ -146,6 +146,7 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweep()
 	k := &keeper{config: config, turn: make(chan struct{}, 1)}
 	infos := config.Strategies
 	if infos == nil {

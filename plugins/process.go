@@ -96,6 +96,9 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	defer p.mu.Unlock()
 	env := append(spec.Env, "TMPDIR="+folder, "PATH=/usr/local/bin:/usr/bin:/bin")
 	p.folder = folder
+	if err := claim(folder); err != nil {
+		return nil, err
+	}
 	p.child = newChild(p.config.Command, folder, append(env, p.config.Env...), p.output)
 	return p.child, nil
 }

@@ -35,7 +35,7 @@ func runHost(t *testing.T, dir string, args []string, bound int64) (stdout, stde
 		t.Fatalf("the host died: %s", errs.Bytes())
 	}
 	until(t, "the end of all processes of the host", func() bool { return !isRunning(cmd.Path) })
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage) // the largest of the process and its children
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)  // the largest of the process and its children
 	if peak := usage.Maxrss << 10; peak > bound && !raced { // whose own memory is several times that
 		t.Errorf("the host took %d MiB, want at most %d", peak>>20, bound>>20)
 	}

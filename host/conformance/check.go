@@ -36,6 +36,7 @@ type side interface {
 func parts() []part {
 	return []part{
 		{Player, playerChecks, openPlayerSide},
+		{Referee, refereeChecks, openRefereeSide},
 	}
 }
 

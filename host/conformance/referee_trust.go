@@ -225,11 +225,11 @@ func (p refereeT) limit() int {
 }
 
 func conductsMany(p refereeT) {
-	const many = 4
+	const many = 5
 	var plans []plan
 	choices := []protocol.Choice{protocol.Even, protocol.Odd}
 	for i := range many {
-		plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1])}})
+		plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1&1])}})
 	}
 	all := p.together(plans...)
 	p.send(p.announcement(all...))
@@ -237,8 +237,8 @@ func conductsMany(p refereeT) {
 		p.ends(d)
 		h := p.one(d, protocol.TypeMatchResultReport, atManager)
 		got := h.reported().choices
-		if got[playerIDs[sideA]] != string(choices[i&1]) || got[playerIDs[sideB]] != string(choices[i>>1]) {
-			p.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", d.id, many, choices[i&1], choices[i>>1], got)
+		if got[playerIDs[sideA]] != string(choices[i&1]) || got[playerIDs[sideB]] != string(choices[i>>1&1]) {
+			p.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", d.id, many, choices[i&1], choices[i>>1&1], got)
 		}
 	}
 }

@@ -1,0 +1,237 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Times of a referee under test. The deadlines are spent whole by players that
+// do not answer, the rest is for a machine that is busy.
+const (
+	refereeDeadline = 600 * time.Millisecond
+	refereeTimeout  = 3 * time.Second
+)
+
+func newReferee(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
+	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
+	r, err := referee.New(referee.Config{
+		Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts), Mode: mode, Name: "Rhadamanthys",
+		Caller:      &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+		JoinTimeout: refereeDeadline, ChoiceTimeout: refereeDeadline, Timeout: refereeTimeout,
+		Backoff: game.Backoff{Retries: 3, First: 50 * time.Millisecond, Most: 200 * time.Millisecond},
+	})
+	return r, client.Close, err
+}
+
+// whistling serves a referee as the program does.
+func whistling(mode protocol.Mode) (*subject, error) {
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{url: srv.URL()}
+	s.run = func(ctx context.Context, manager string) error {
+		r, closeClient, err := newReferee(mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
+		if err != nil {
+			return errors.Join(err, srv.Close())
+		}
+		return errors.Join(serving(ctx, r.Handler(), srv.Serve, r.Run), closeClient())
+	}
+	return s, nil
+}
+
+// serving serves an agent while it runs.
+func serving(ctx context.Context, h jsonrpc.Handler, serve func(context.Context, jsonrpc.Handler) error, run func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var served error
+	var server sync.WaitGroup
+	serves, end := context.WithCancel(context.WithoutCancel(ctx))
+	server.Go(func() { served = serve(serves, h) })
+	err := run(ctx)
+	end()
+	server.Wait()
+	return errors.Join(err, served)
+}
+
+// mutatedReferee serves a referee behind a proxy that has a fault.
+func mutatedReferee(mu mutant) (*subject, func(), error) {
+	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	net := new(jsonrpc.Loopback)
+	inner, err := net.Listen("referee", jsonrpc.Config{AcceptObjects: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	trip := net.From("proxy")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
+	if mu.wrap != nil {
+		h = mu.wrap(m, h)
+	}
+	srv := httptest.NewServer(h)
+	s := &subject{url: srv.URL + "/mcp"}
+	s.run = func(ctx context.Context, manager string) error {
+		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
+		r, closeClient, err := newReferee(protocol.Tolerant, s.url, manager, out)
+		if err != nil {
+			return err
+		}
+		return errors.Join(serving(ctx, r.Handler(), inner.Serve, r.Run), closeClient())
+	}
+	return s, srv.Close, nil
+}
+
+// examine runs the checks of a role against a subject.
+func (s *subject) examine(role conformance.Role, change func(*conformance.Options)) (*conformance.Report, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer func() {
+		stop()
+		s.joined.Wait()
+	}()
+	opts := conformance.Options{
+		Role: role, URL: s.url, Timeout: refereeTimeout, Wait: 20 * time.Second,
+		Listening: func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) },
+	}
+	if change != nil {
+		change(&opts)
+	}
+	r, err := conformance.Run(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	stop()
+	s.joined.Wait()
+	return r, s.ended
+}
+
+// TestOwnReferee holds our own referee to every rule, over real sockets.
+func TestOwnReferee(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			s, err := whistling(mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.examine(conformance.Referee, func(o *conformance.Options) { o.Busy = true })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			}
+			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != protocol.DialectContracts {
+				t.Errorf("%d outcomes; it is %q and speaks %q", len(r.Outcomes), r.Agent, r.Dialect)
+			}
+		})
+	}
+}
+
+// mutantsAtOnce is how many mutants are tried at the same time: they wait for
+// most of their time.
+const mutantsAtOnce = 12
+
+// examineMutants has, for every check of a role, an agent that fails it and no
+// other.
+func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve func(mutant) (*subject, func(), error)) {
+	type end struct {
+		report *conformance.Report
+		err    error
+	}
+	ends := make([]end, len(all))
+	var tried sync.WaitGroup
+	slots := make(chan struct{}, mutantsAtOnce)
+	for i, mu := range all {
+		tried.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			s, stop, err := serve(mu)
+			if err != nil {
+				ends[i].err = err
+				return
+			}
+			defer stop()
+			ends[i].report, ends[i].err = s.examine(role, func(o *conformance.Options) {
+				o.Busy = mu.busy
+				if mu.busy { // and does not come back, for which it is waited in vain
+					o.Wait = 2 * time.Second
+				}
+			})
+		})
+	}
+	tried.Wait()
+	covered := map[string]bool{}
+	for i, mu := range all {
+		if covered[mu.check] {
+			t.Errorf("two mutants for %s", mu.check)
+		}
+		covered[mu.check] = true
+		t.Run(mu.check, func(t *testing.T) {
+			if ends[i].err != nil {
+				t.Fatal(ends[i].err)
+			}
+			r := ends[i].report
+			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
+				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))
+			}
+			for _, o := range r.Outcomes {
+				if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
+					t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
+				}
+			}
+		})
+	}
+	for _, c := range conformance.Checks(role) {
+		if !covered[c.ID] {
+			t.Errorf("there is no mutant that fails %s", c.ID)
+		}
+		delete(covered, c.ID)
+	}
+	for id := range covered {
+		t.Errorf("there is a mutant for %s, which is no check", id)
+	}
+}
+
+// TestRefereeElsewhere checks a referee that does not register: what cannot be
+// tested is left out, and said so.
+func TestRefereeElsewhere(t *testing.T) {
+	t.Parallel()
+	s, stop, err := mutatedReferee(mutant{out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+		if of(body, refereeRegistration) {
+			return refereeAcceptance(body), nil
+		}
+		return next(body)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	r, err := s.examine(conformance.Referee, func(o *conformance.Options) { o.Wait = 200 * time.Millisecond })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := ending(r, conformance.Failed); failed != nil {
+		t.Errorf("failed %q\n%s", failed, explain(r))
+	}
+	for _, o := range r.Outcomes {
+		if o.Status == conformance.Skipped && o.Detail == "" {
+			t.Errorf("%s is skipped without a reason", o.ID)
+		}
+	}
+	if skipped := ending(r, conformance.Skipped); !slices.Contains(skipped, "referee.round.plays") || slices.Contains(skipped, "referee.hostile.json") {
+		t.Errorf("skipped %q", skipped)
+	}
+}

@@ -235,7 +235,7 @@ func turnChecks() []Check {
 
 // aMoment is how long a player takes that is a little slow: less than any
 // deadline.
-func (p refereeT) aMoment() time.Duration { return min(p.counter.opts.Timeout/10, time.Second) }
+func (p refereeT) aMoment() time.Duration { return min(p.counter.opts.Timeout/20, time.Second) }
 
 func keepsChoices(p refereeT) {
 	limit := p.aMoment()

@@ -135,9 +135,9 @@ func scenes() map[string]plan {
 	}
 }
 
-// slow are the scenes in which the referee has to wait. They are played at the
-// same time.
-var slow = []string{"spent", "silent", "mute", "deaf"}
+// groups are scenes in which the referee has to wait. Those of one group are
+// played at the same time.
+func groups() [][]string { return [][]string{{"spent", "deaf"}, {"silent", "mute"}} }
 
 // scene returns a match, once it is over.
 func (p refereeT) scene(name string) *duel {
@@ -155,8 +155,10 @@ func (p refereeT) stage(name string) *duel {
 		return d
 	}
 	names := []string{name}
-	if slices.Contains(slow, name) {
-		names = slow
+	for _, group := range groups() {
+		if slices.Contains(group, name) {
+			names = group
+		}
 	}
 	var plans []plan
 	for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func refereeRegisteringMutants() []mutant {
 }
 
 func roundMutants() []mutant {
-	invitations := map[string]func(){}
+	var last []byte
 	return []mutant{
 		{check: "referee.round.plays", out: only(invitation, func(_ *memory, body []byte, _ onward) (*jsonrpc.Reply, error) { return declining(reading(body)), nil })},
 		{check: "referee.round.ack", serve: refuses(isType(announcement))},
@@ -79,24 +80,34 @@ func roundMutants() []mutant {
 			return next(&asked{body: bytes.ReplaceAll(in.body, []byte(`"referee_id":"REF02"`), []byte(`"referee_id":"REF01"`)), header: in.header})
 		}},
 		{check: "referee.round.again", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			for id := range bytes.SplitSeq(in.body, []byte(`"match_id":"`)) {
-				id, _, _ := bytes.Cut(id, []byte(`"`))
-				m.Lock()
-				again := invitations[string(id)]
-				m.Unlock()
-				if in.of(announcement) && again != nil {
-					again()
-				}
+			m.Lock()
+			defer m.Unlock()
+			if in.of(announcement) && m.count(string(bytes.Join(matchID.FindAll(in.body, -1), nil))) == 2 {
+				m.count("again")
 			}
 			return next(in)
 		}, out: only(invitation, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			m.Lock()
-			invitations[reading(body).text("match_id")] = func() { _, _ = next(body) }
+			earlier := last
+			if reading(body).text("role_in_match") == "PLAYER_A" {
+				last = body
+			} else {
+				earlier = nil
+			}
+			again := m.seen["again"] > 0 && earlier != nil
+			if again {
+				delete(m.seen, "again")
+			}
 			m.Unlock()
+			if again {
+				_, _ = next(earlier)
+			}
 			return next(body)
 		})},
 	}
 }
+
+var matchID = regexp.MustCompile(`"match_id":"[^"]*"`)
 
 func askingMutants() []mutant {
 	token := ""
@@ -163,7 +174,7 @@ func oneAfterTheOther(t string, isFirst func(s *sent) bool) out {
 		case first:
 			select {
 			case <-done:
-			case <-time.After(refereeDeadline * 3 / 4):
+			case <-time.After(refereeTimeout / 10): // a slow player takes half of that
 			}
 		}
 		return next(body)
@@ -446,24 +457,28 @@ func retryMutants() []mutant {
 			}
 			return busyTimes[s.key()] == 4
 		}, accepting)},
-		{check: "referee.retry.backoff", out: only(invitation, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.retry.backoff", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
+			if !s.of(invitation) && !s.of(over) {
+				return next(body)
+			}
+			key := s.text("message_type") + s.key() + s.text("auth_token")
 			m.Lock()
-			slow := slowed[s.key()]
-			delete(slowed, s.key())
-			first := m.count(s.key()) == 1
+			slow := slowed[key]
+			delete(slowed, key)
+			first := m.count(key) == 1
 			m.Unlock()
 			if slow {
-				time.Sleep(400 * time.Millisecond) // it is the fault: the first pause is the longest
+				time.Sleep(time.Second) // it is the fault: the first pause is the longest
 			}
 			r, err := next(body)
 			if first && isBusy(s, r, err) {
 				m.Lock()
-				slowed[s.key()] = true
+				slowed[key] = true
 				m.Unlock()
 			}
 			return r, err
-		})},
+		}},
 		{check: "referee.error.told", out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			if s := reading(body); whole(s.message["retry_count"]) == 2 {
 				return said("GAME_ERROR_ACK", object{"status": "ACKNOWLEDGED"})(s), nil
@@ -686,7 +701,10 @@ func refereeHostileMutants() []mutant {
 		take("wrongtype", bodyHas(`"match_id":7`)),
 		take("path", bodyHas(`"match_id":"../`)),
 		take("self", bodyHas(`"player_B_id":"P01"`)),
-		take("twice", func(in *asked) bool { return bytes.Count(in.body, []byte(`"match_id"`)) == 2 }),
+		take("twice", func(in *asked) bool {
+			ids := matchID.FindAll(in.body, -1)
+			return len(ids) == 2 && bytes.Equal(ids[0], ids[1])
+		}),
 		take("game", bodyHas("chess")),
 		{check: "referee.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// What was nested too deep has left something behind.

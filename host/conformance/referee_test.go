@@ -18,20 +18,21 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Times of a referee under test. The deadlines are spent whole by players that
-// do not answer, the rest is for a machine that is busy.
+// Times of a referee under test. A deadline is spent whole by players that do not
+// answer; elsewhere it is for a machine that is busy.
 const (
 	refereeDeadline = 600 * time.Millisecond
-	refereeTimeout  = 3 * time.Second
+	refereePatience = 10 * time.Second
+	refereeTimeout  = 6 * time.Second
 )
 
-func newReferee(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
+func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	r, err := referee.New(referee.Config{
 		Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts), Mode: mode, Name: "Rhadamanthys",
 		Caller:      &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
-		JoinTimeout: refereeDeadline, ChoiceTimeout: refereeDeadline, Timeout: refereeTimeout,
-		Backoff: game.Backoff{Retries: 3, First: 50 * time.Millisecond, Most: 200 * time.Millisecond},
+		JoinTimeout: deadline, ChoiceTimeout: deadline, Timeout: refereeTimeout,
+		Backoff: game.Backoff{Retries: 3, First: 100 * time.Millisecond, Most: 400 * time.Millisecond},
 	})
 	return r, client.Close, err
 }
@@ -44,7 +45,7 @@ func whistling(mode protocol.Mode) (*subject, error) {
 	}
 	s := &subject{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
-		r, closeClient, err := newReferee(mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
+		r, closeClient, err := newReferee(mode, refereeDeadline, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
@@ -83,14 +84,59 @@ func mutatedReferee(mu mutant) (*subject, func(), error) {
 	srv := httptest.NewServer(h)
 	s := &subject{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
-		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
-		r, closeClient, err := newReferee(protocol.Tolerant, s.url, manager, out)
+		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}
+		r, closeClient, err := newReferee(protocol.Tolerant, deadlineOf(mu), s.url, manager, out)
 		if err != nil {
 			return err
 		}
 		return errors.Join(serving(ctx, r.Handler(), inner.Serve, r.Run), closeClient())
 	}
 	return s, srv.Close, nil
+}
+
+// deadlineOf is what players of a mutant are given.
+func deadlineOf(mu mutant) time.Duration {
+	if slices.Contains(inSilence, mu.check) {
+		return refereeDeadline
+	}
+	return refereePatience
+}
+
+// inSilence are the checks that wait for deadlines to pass. They are made of the
+// mutants that are to fail them, and of those without a fault; the others have
+// deadlines that a busy machine does not miss.
+var inSilence = []string{"referee.fault.join", "referee.fault.choice"}
+
+// checksOf are those that are made of a mutant.
+func checksOf(role conformance.Role, mu mutant) []string {
+	var ids []string
+	for _, c := range conformance.Checks(role) {
+		if slices.Contains(inSilence, mu.check) || !slices.Contains(inSilence, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// lasting carries what an agent says, also what a mutant has kept for later.
+type lasting struct{ outgoing }
+
+func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	next := func(body []byte) (*jsonrpc.Reply, error) {
+		ctx := ctx
+		if ctx.Err() != nil {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer stop()
+		}
+		changed := *out
+		changed.Body = body
+		return l.RoundTripper.RoundTrip(ctx, &changed)
+	}
+	if l.mu.out == nil {
+		return next(out.Body)
+	}
+	return l.mu.out(l.m, out.Body, next)
 }
 
 // examine runs the checks of a role against a subject.
@@ -142,7 +188,7 @@ func TestOwnReferee(t *testing.T) {
 
 // mutantsAtOnce is how many mutants are tried at the same time: they wait for
 // most of their time.
-const mutantsAtOnce = 12
+const mutantsAtOnce = 16
 
 // examineMutants has, for every check of a role, an agent that fails it and no
 // other.
@@ -165,7 +211,7 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 			}
 			defer stop()
 			ends[i].report, ends[i].err = s.examine(role, func(o *conformance.Options) {
-				o.Busy = mu.busy
+				o.Busy, o.Only = mu.busy, checksOf(role, mu)
 				if mu.busy { // and does not come back, for which it is waited in vain
 					o.Wait = 2 * time.Second
 				}

@@ -37,6 +37,7 @@ func parts() []part {
 	return []part{
 		{Player, playerChecks, openPlayerSide},
 		{Referee, refereeChecks, openRefereeSide},
+		{Manager, managerChecks, openManagerSide},
 	}
 }
 

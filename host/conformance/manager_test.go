@@ -1,0 +1,268 @@
+package conformance_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// A house is our own manager, served on a socket, perhaps with a fault.
+type house struct {
+	url  string
+	stop func() error
+}
+
+// managing serves a manager by a server of its own.
+func managing(mode protocol.Mode, serve func(context.Context, jsonrpc.Handler) error) (func() error, error) {
+	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
+	m, err := manager.New(manager.Config{
+		LeagueID: "cup", Mode: mode, Probe: manager.ProbeOff, Backoff: quick,
+		Caller: &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var served, ran error
+	var all sync.WaitGroup
+	all.Go(func() { served = serve(ctx, m.Handler()) })
+	all.Go(func() { ran = m.Run(ctx) })
+	return func() error {
+		end()
+		all.Wait()
+		if errors.Is(ran, context.Canceled) {
+			ran = nil // which it was told
+		}
+		return errors.Join(served, ran, m.Close(), client.Close())
+	}, nil
+}
+
+func onOwnSocket(mode protocol.Mode) (*house, error) {
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
+	if err != nil {
+		return nil, err
+	}
+	stop, err := managing(mode, srv.Serve)
+	return &house{srv.URL(), stop}, err
+}
+
+// mutatedManager serves a manager behind a proxy that has a fault.
+func mutatedManager(mu mutant) (*house, error) {
+	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	net := new(jsonrpc.Loopback)
+	inner, err := net.Listen("manager", jsonrpc.Config{AcceptObjects: true})
+	if err != nil {
+		return nil, err
+	}
+	stop, err := managing(protocol.Tolerant, inner.Serve)
+	if err != nil {
+		return nil, err
+	}
+	trip := net.From("proxy")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
+	if mu.wrap != nil {
+		h = mu.wrap(m, h)
+	}
+	srv := httptest.NewServer(h)
+	return &house{srv.URL + "/mcp", func() error { srv.Close(); return stop() }}, nil
+}
+
+func (h *house) examine() (*conformance.Report, error) {
+	r, err := conformance.Run(context.Background(), conformance.Options{Role: conformance.Manager, URL: h.url, Timeout: refereeTimeout})
+	return r, errors.Join(err, h.stop())
+}
+
+// TestOwnManager holds our own manager to every rule, over real sockets.
+func TestOwnManager(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			h, err := onOwnSocket(mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := h.examine()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			}
+		})
+	}
+}
+
+// TestManagerMutants has, for every check, a manager that fails it and no other.
+func TestManagerMutants(t *testing.T) {
+	t.Parallel()
+	covered := map[string]bool{}
+	for _, mu := range managerMutants() {
+		if covered[mu.check] {
+			t.Errorf("two mutants for %s", mu.check)
+		}
+		covered[mu.check] = true
+		t.Run(mu.check, func(t *testing.T) {
+			t.Parallel()
+			h, err := mutatedManager(mu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := h.examine()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
+				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))
+			}
+		})
+	}
+	for _, c := range conformance.Checks(conformance.Manager) {
+		if !covered[c.ID] {
+			t.Errorf("there is no mutant that fails %s", c.ID)
+		}
+		delete(covered, c.ID)
+	}
+	for id := range covered {
+		t.Errorf("there is a mutant for %s, which is no check", id)
+	}
+}
+
+const (
+	application = "LEAGUE_REGISTER_REQUEST"
+	query       = "LEAGUE_QUERY"
+)
+
+func managerMutants() []mutant {
+	takesRegistration := func(name string, when func(in *asked) bool) mutant {
+		return mutant{check: "manager.register." + name, serve: takes(func(in *asked) bool { return in.of(application) && when(in) })}
+	}
+	asks := func(t string) func(*memory, *asked) bool {
+		return func(_ *memory, in *asked) bool { return in.text("query_type") == t }
+	}
+	changes := func(queryType string, edit func(data object)) serve {
+		return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if r.refused() || in.text("query_type") != queryType {
+				return r
+			}
+			return r.edit(func(o object) { edit(o["data"].(object)) })
+		}
+	}
+	registered := 0
+	return slices.Concat([]mutant{
+		{check: "manager.register.referee", serve: answers("REFEREE_REGISTER_REQUEST", drop("auth_token"))},
+		{check: "manager.register.player", serve: answers(application, drop("league_id"))},
+		{check: "manager.register.all", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			if in.of(application) && !r.refused() {
+				if registered++; registered == 2 {
+					return r.edit(set("player_id", "P01"))
+				}
+			}
+			return r
+		}},
+		{check: "manager.register.id", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if in.of(application) && in.text("sender") == "player:P77" {
+				in = in.changed(set("sender", "player:somebody"))
+			}
+			return next(in)
+		}},
+		{check: "manager.register.header", serve: answers(application, drop("protocol"))},
+		takesRegistration("name", func(in *asked) bool {
+			return bytes.Contains(in.body, []byte("127.0.0.1:1/name")) && !bytes.Contains(in.body, []byte("Conformance name"))
+		}),
+		takesRegistration("game", bodyHas("chess")),
+		takesRegistration("endpoint", bodyHas("nowhere")),
+		takesRegistration("meta", func(in *asked) bool { return in.message()["player_meta"] == nil }),
+		{check: "manager.query.status", serve: changes("GET_STATUS", set("league_id", "another"))},
+		{check: "manager.query.standings", serve: changes("GET_STANDINGS", set("standings", []any{}))},
+		{check: "manager.query.players", serve: refuses(asks("GET_PLAYERS"))},
+		{check: "manager.query.secret", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			if in.of(application) && !r.refused() {
+				walk(parse(r.body), func(o object) { m.last, _ = o["auth_token"].(string) })
+			}
+			if in.text("query_type") == "GET_STANDINGS" && !r.refused() {
+				return r.edit(set("x_stored", m.last))
+			}
+			return r
+		}},
+		{check: "manager.query.endpoints", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			m.Lock()
+			if in.of(application) {
+				m.tokens["endpoints"] += " " + string(write(in.message()["player_meta"]))
+			}
+			stored := m.tokens["endpoints"]
+			m.Unlock()
+			r := next(in)
+			if in.text("query_type") == "GET_PLAYERS" && !r.refused() {
+				return r.edit(set("x_stored", stored))
+			}
+			return r
+		}},
+		{check: "manager.query.type", serve: takes(func(in *asked) bool { return in.text("query_type") == "GET_WEATHER" })},
+		{check: "manager.query.conversation", serve: answers(query, set("conversation_id", "another"))},
+		{check: "manager.auth.missing", serve: takes(func(in *asked) bool { return in.of(query) && in.text("auth_token") == "" })},
+		{check: "manager.auth.token", serve: takes(func(in *asked) bool { return in.of(query) && strings.HasSuffix(in.text("auth_token"), forged) })},
+		{check: "manager.auth.other", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if in.of(query) && r.refused() && in.text("auth_token") != "" && !strings.HasSuffix(in.text("auth_token"), forged) && in.text("sender") == "player:P02" {
+				return taken(in)
+			}
+			return r
+		}},
+		{check: "manager.auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if token := in.text("auth_token"); r.refused() && strings.HasSuffix(token, forged) {
+				doc := parse(r.body)
+				doc["error"].(object)["message"] = "bad token " + token
+				r.body = write(doc)
+			}
+			return r
+		}},
+		{check: "manager.dialect.envelope", serve: refuses(methodIs("league.handle"))},
+		{check: "manager.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
+		{check: "manager.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
+		{check: "manager.dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
+				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
+			}
+			return r
+		}},
+		{check: "manager.dialect.type", serve: refuses(methodIs(query))},
+		{check: "manager.dialect.unknown", serve: refuses(methodIs("unknown"))},
+		{check: "manager.fields.unknown", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas("x_weather")(in) })},
+		stalling("manager.load.stalled"),
+		{check: "manager.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			// What was nested too deep has left something behind.
+			r := next(in)
+			m.Lock()
+			defer m.Unlock()
+			if bodyHas("[[[[[[[[[[")(in) {
+				m.count("deep")
+			}
+			if !r.refused() && m.seen["deep"] > 0 {
+				return refusal(in, -32000)
+			}
+			return r
+		}},
+	}, framing("manager", "league_query"), attackedMutants("manager", query, "report_match_result"))
+}

@@ -1,0 +1,315 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+func retryMutants() []mutant {
+	busyTimes, slowed := map[string]int{}, map[string]bool{}
+	return []mutant{
+		{check: "referee.retry.join", out: instead(invitation, isBusy, declining)},
+		{check: "referee.retry.choice", out: instead(call, isBusy, refusing)},
+		{check: "referee.retry.ids", out: only(invitation, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			s := reading(body)
+			id := s.doc["id"]
+			s.doc["id"] = s.key()
+			r, err := next(write(s.doc))
+			if err != nil {
+				return r, err
+			}
+			doc := parse(r.Body)
+			doc["id"] = id
+			return &jsonrpc.Reply{Status: r.Status, Header: r.Header, Body: write(doc)}, nil
+		})},
+		{check: "referee.retry.spent", out: instead(invitation, func(s *sent, r *jsonrpc.Reply, err error) bool {
+			if isBusy(s, r, err) {
+				busyTimes[s.key()]++
+			}
+			return busyTimes[s.key()] == 4
+		}, accepting)},
+		{check: "referee.retry.backoff", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			s := reading(body)
+			if !s.of(invitation) && !s.of(over) {
+				return next(body)
+			}
+			key := s.text("message_type") + s.key() + s.text("auth_token")
+			m.Lock()
+			slow := slowed[key]
+			delete(slowed, key)
+			first := m.count(key) == 1
+			m.Unlock()
+			if slow {
+				time.Sleep(time.Second) // it is the fault: the first pause is the longest
+			}
+			r, err := next(body)
+			if first && isBusy(s, r, err) {
+				m.Lock()
+				slowed[key] = true
+				m.Unlock()
+			}
+			return r, err
+		}},
+		{check: "referee.error.told", out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			if s := reading(body); whole(s.message["retry_count"]) == 2 {
+				return said("GAME_ERROR_ACK", object{"status": "ACKNOWLEDGED"})(s), nil
+			}
+			return next(body)
+		})},
+		{check: "referee.error.header", out: emits(gameError, set("auth_token", "another"))},
+		{check: "referee.error.fields", out: emits(gameError, drop("error_code"))},
+		{check: "referee.error.last", out: emits(gameError, set("retryable", true))},
+	}
+}
+
+func faultMutants() []mutant {
+	faulty := func(edit func(r, d object)) out {
+		return results(func(_, r, d object) {
+			if d["status"] == technical {
+				edit(r, d)
+			}
+		})
+	}
+	return []mutant{
+		{check: "referee.fault.declined", out: instead(invitation, holds(`"accept":false`), unavailable)},
+		{check: "referee.fault.invalid", out: receives(call, func(_ *sent, o object) {
+			if c, ok := o["parity_choice"].(string); ok {
+				o["parity_choice"] = strings.ToLower(c)
+			}
+		})},
+		{check: "referee.fault.score", out: only(report, faulty(func(r, _ object) {
+			if r["winner"] == "P02" {
+				r["score"] = object{"P01": 0, "P02": 1}
+			}
+		}))},
+		{check: "referee.fault.nodraw", out: faulty(func(_, d object) { d["drawn_number"], d["number_parity"] = 4, "even" })},
+		{check: "referee.fault.names", out: faulty(func(_, d object) { delete(d, "technical_loss_player_ids") })},
+		{check: "referee.fault.both", out: only(report, faulty(func(r, _ object) {
+			if r["winner"] == nil {
+				r["winner"] = "P01"
+			}
+		}))},
+		{check: "referee.fault.join", out: instead(invitation, brokenOff, accepting)},
+		{check: "referee.fault.choice", out: instead(call, brokenOff, evenly)},
+	}
+}
+
+func trustMutants() []mutant {
+	announced := func(when func(in *asked) bool) func(in *asked) bool {
+		return func(in *asked) bool { return in.of(announcement) && when(in) }
+	}
+	return []mutant{
+		{check: "referee.auth.token", serve: believes(announced(func(in *asked) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
+			func(m *memory, _ *asked, o object) { o["auth_token"] = m.tokens["manager"] })},
+		{check: "referee.auth.sender", serve: believes(with(announcement, "sender", "player:P01"), func(_ *memory, _ *asked, o object) { o["sender"] = "league_manager" })},
+		{check: "referee.auth.league", serve: believes(with(announcement, "league_id", "elsewhere"), func(_ *memory, _ *asked, o object) { o["league_id"] = "conformance" })},
+		{check: "referee.auth.quiet", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if token := in.text("auth_token"); r.refused() && in.of(standings) && strings.HasSuffix(token, forged) {
+				doc := parse(r.body)
+				doc["error"].(object)["message"] = "bad token " + token
+				r.body = write(doc)
+			}
+			return r
+		}},
+		{check: "referee.auth.completed", serve: takes(func(in *asked) bool { return in.of(complete) && strings.HasSuffix(in.text("auth_token"), forged) })},
+	}
+}
+
+func frameMutants() []mutant {
+	return append(framing("referee", "update_standings"),
+		mutant{check: "referee.dialect.envelope", serve: refuses(methodIs("league.handle"))},
+		mutant{check: "referee.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
+		mutant{check: "referee.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
+		mutant{check: "referee.dialect.bare", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(in.body); doc["jsonrpc"] == nil && doc["message_type"] != nil {
+				r.body = write(object{"jsonrpc": "2.0", "id": nil, "result": parse(r.body)})
+			}
+			return r
+		}},
+		mutant{check: "referee.dialect.type", serve: refuses(methodIs(standings))},
+		mutant{check: "referee.dialect.unknown", serve: refuses(methodIs("unknown"))},
+		mutant{check: "referee.fields.unknown", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if bodyHas("x_weather")(in) {
+				return refusal(in, -32602)
+			}
+			return next(in)
+		}},
+	)
+}
+
+// framing are the mutants of the checks of a role on JSON-RPC ids, which are
+// tried on a method.
+func framing(role, method string) []mutant {
+	return []mutant{
+		{check: role + ".rpc.string", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(string); ok && id == "42" {
+				answer["id"] = 42
+			}
+		})},
+		{check: role + ".rpc.number", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(json.Number); ok && len(id) < 16 {
+				answer["id"] = id.String()
+			}
+		})},
+		{check: role + ".rpc.large", serve: framed(func(request, answer object) {
+			if id, ok := request["id"].(json.Number); ok && largeNumber.MatchString(id.String()) {
+				answer["id"], _ = id.Float64()
+			}
+		})},
+		{check: role + ".rpc.noid", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			doc := parse(in.body)
+			if _, ok := doc["id"]; !ok && doc["method"] == method {
+				doc["id"] = "x"
+				in = &asked{body: write(doc), header: in.header}
+			}
+			return next(in)
+		}},
+	}
+}
+
+func burdenMutants() []mutant {
+	matches := func(in *asked) int { return bytes.Count(in.body, []byte(`"match_id"`)) }
+	return []mutant{
+		{check: "referee.load.concurrent", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if matches(in) == 5 {
+				doc := parse(in.body)
+				walk(doc, func(o object) { o["matches"] = o["matches"].([]any)[:4] })
+				in = &asked{body: write(doc), header: in.header}
+			}
+			return next(in)
+		}},
+		{check: "referee.load.limit", out: emits(refereeRegistration, func(o object) { o["referee_meta"].(object)["max_concurrent_matches"] = 2 })},
+		stalling("referee.load.stalled"),
+		{check: "referee.load.speed", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			m.Lock()
+			slow := m.seen["many"] == 1 && matches(in) == 1
+			if slow || matches(in) > 5 {
+				m.count("many")
+			}
+			m.Unlock()
+			if slow {
+				time.Sleep(refereeTimeout / 3) // it is the fault
+			}
+			return next(in)
+		}},
+	}
+}
+
+// stalling serves one request after the other.
+func stalling(check string) mutant {
+	return mutant{check: check, wrap: func(m *memory, h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			m.Lock()
+			defer m.Unlock()
+			h.ServeHTTP(w, r)
+		})
+	}}
+}
+
+// attackedMutants take what every agent of a role is to refuse: a bad message of
+// a type, or one under a method that is another's.
+func attackedMutants(role, t, wrong string) []mutant {
+	first := func(body []byte) (whole, more bool) {
+		dec := json.NewDecoder(bytes.NewReader(body))
+		var v any
+		if dec.Decode(&v) != nil {
+			return false, false
+		}
+		return true, dec.More()
+	}
+	take := func(name string, when func(in *asked) bool) mutant {
+		return mutant{check: role + ".hostile." + name, serve: takes(when)}
+	}
+	return []mutant{
+		take("json", func(in *asked) bool {
+			whole, _ := first(in.body)
+			return !whole && len(in.body) > 0 && len(in.body) < 4000
+		}),
+		take("empty", func(in *asked) bool { return len(in.body) == 0 }),
+		take("trailing", func(in *asked) bool { _, more := first(in.body); return more }),
+		take("duplicate", bodyHas(`"message_type":"GAME_OVER","message_type"`)),
+		take("utf8", bodyHas("\xff\xfe")),
+		take("deep", bodyHas("[[[[[[[[[[")),
+		take("batch", func(in *asked) bool { return bytes.HasPrefix(in.body, []byte("[")) }),
+		take("version", bodyHas(`"jsonrpc":"1.0"`)),
+		take("method", func(in *asked) bool { return in.of(t) && parse(in.body)["method"] == wrong }),
+		take("long", func(in *asked) bool { return len(in.body) > 1<<20 }),
+		take("media", func(in *asked) bool { return in.header.Get("Content-Type") == "text/plain" }),
+		take("protocol", bodyHas("league.v9")),
+		take("zone", bodyHas("+02:00")),
+		{check: role + ".hostile.type", serve: breaks(bodyHas("WEATHER_REPORT"))},
+		{check: role + ".hostile.verb", wrap: func(_ *memory, h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet {
+					h.ServeHTTP(w, r)
+				}
+			})
+		}},
+		{check: role + ".hostile.codes", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if doc := parse(r.body); r.refused() {
+				if e, ok := doc["error"].(object); ok && e["code"] == json.Number("-32700") {
+					e["code"] = -32000
+					r.body = write(doc)
+				}
+			}
+			return r
+		}},
+	}
+}
+
+func refereeHostileMutants() []mutant {
+	take := func(name string, when func(in *asked) bool) mutant {
+		return mutant{check: "referee.hostile." + name, serve: takes(when)}
+	}
+	return []mutant{
+		take("match", func(in *asked) bool {
+			list, _ := in.message()["matches"].([]any)
+			return len(list) == 1 && list[0].(object)["match_id"] == nil
+		}),
+		take("wrongtype", bodyHas(`"match_id":7`)),
+		take("path", bodyHas(`"match_id":"../`)),
+		take("self", bodyHas(`"player_B_id":"P01"`)),
+		take("twice", func(in *asked) bool {
+			ids := matchID.FindAll(in.body, -1)
+			return len(ids) == 2 && bytes.Equal(ids[0], ids[1])
+		}),
+		take("game", bodyHas("chess")),
+		{check: "referee.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			// What was nested too deep has left something behind.
+			if bodyHas("[[[[[[[[[[")(in) {
+				m.Lock()
+				m.count("deep")
+				m.Unlock()
+			}
+			return next(in)
+		}, out: only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			m.Lock()
+			broken := m.seen["deep"] > 0
+			m.Unlock()
+			if broken {
+				return overTaken(reading(body)), nil
+			}
+			return next(body)
+		})},
+	}
+}
+
+func refereeEndMutants() []mutant {
+	return []mutant{
+		{check: "referee.end.ack", serve: refuses(isType(complete))},
+		{check: "referee.register.once", out: only(refereeRegistration, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			if r, err := next(body); err != nil || r.Status != http.StatusOK {
+				return r, err
+			}
+			return next(body)
+		})},
+	}
+}

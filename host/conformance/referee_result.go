@@ -219,6 +219,7 @@ func reportChecks() []Check {
 					return inKind(h.Raw, protocol.Refuse(protocol.CodeDuplicateReport, h.Type, "this match has been reported").With("same_result", true))
 				}})
 				p.played(plan{})
+				p.until(p.aMoment(), func() bool { return d.count(protocol.TypeMatchResultReport, atManager) > 1 })
 				if list := p.all(d, protocol.TypeMatchResultReport); len(list) > 1 {
 					p.show(list[1])
 					p.Fail("a report that was refused as a duplicate was sent %s", times(len(list)))

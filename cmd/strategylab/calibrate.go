@@ -76,7 +76,8 @@ func calibrate(p *process, c *cli.Context) error {
 	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, opts.Seed)
 	p.forBatch()
 	rows, err := measureAll(c.Context, parts, suite, opts, progress)
-	if err != nil {
+	interrupted := stopped(c.Context, err) && len(rows) > 0
+	if err != nil && !interrupted {
 		return err
 	}
 	write := calibration.WriteTable
@@ -85,6 +86,10 @@ func calibrate(p *process, c *cli.Context) error {
 	}
 	if err := write(p.stdout, rows); err != nil {
 		return err
+	}
+	if interrupted {
+		fmt.Fprintln(p.stderr, "stopped; what was measured by then is above")
+		return &reported{errStopped}
 	}
 	for _, r := range rows {
 		if !r.Kept() {
@@ -140,7 +145,8 @@ const (
 	partWidths    = "widths"
 )
 
-// measureAll measures part after part.
+// measureAll measures part after part. What was measured before an error is returned
+// with it, here and below.
 func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
 	measure := map[string]func(context.Context, calibration.Suite, calibration.Options, io.Writer) ([]calibration.Row, error){
 		partIntervals: measureIntervals, partLooking: measureLooking, partWidths: measureWidths,
@@ -148,10 +154,10 @@ func measureAll(ctx context.Context, parts []string, suite calibration.Suite, op
 	var rows []calibration.Row
 	for _, part := range parts {
 		list, err := measure[part](ctx, suite, opts, progress)
-		if err != nil {
-			return nil, err
-		}
 		rows = append(rows, list...)
+		if err != nil {
+			return rows, err
+		}
 	}
 	return rows, nil
 }
@@ -175,7 +181,7 @@ func measureIntervals(ctx context.Context, suite calibration.Suite, opts calibra
 		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
 		list, err := calibration.Measure(ctx, f, playBots, own(opts, k, progress))
 		if err != nil {
-			return nil, err
+			return rows, err
 		}
 		rows = append(rows, list...)
 	}
@@ -188,7 +194,7 @@ func measureLooking(ctx context.Context, suite calibration.Suite, opts calibrati
 		fmt.Fprintf(progress, "looking after every league, %s guarantee: %s\n", w.Guarantee, w.Field.Name)
 		list, err := calibration.MeasureLooking(ctx, w, playBots, own(opts, 1000+k, progress))
 		if err != nil {
-			return nil, err
+			return rows, err
 		}
 		rows = append(rows, list...)
 	}
@@ -204,7 +210,7 @@ func measureWidths(ctx context.Context, suite calibration.Suite, opts calibratio
 		fmt.Fprintf(progress, "widths among %d equal players\n", n)
 		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, own(opts, 2000+k, progress))
 		if err != nil {
-			return nil, err
+			return rows, err
 		}
 		rows = append(rows, row)
 	}

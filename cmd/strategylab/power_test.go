@@ -105,40 +105,43 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 		{4, 2, 0.08, 600},
 		{3, 10, 0.1, 600},
 	} {
-		s := power.Setup{Players: tt.players, Legs: tt.legs, Differ: 0.5, Level: 0.95, Chance: 0.8}
-		leagues, err := s.Leagues(power.Adjusted, tt.edge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, factories := edged(tt.players, tt.legs, tt.edge)
-		plan.Runs = leagues
-		alone := 0
-		differences := map[power.Measure]*moments{power.Adjusted: {}, power.Raw: {}} // to the second player
-		for rep := range tt.repetitions {
-			plan.Seed = uint64(rep) + 1
-			acc, _ := playUntil(t, plan, factories, nil)
-			if tier := acc.Ranking(0.95).Tiers[0]; len(tier) == 1 && tier[0] == 0 {
-				alone++
+		t.Run(fmt.Sprintf("%d players", tt.players), func(t *testing.T) {
+			t.Parallel()
+			s := power.Setup{Players: tt.players, Legs: tt.legs, Differ: 0.5, Level: 0.95, Chance: 0.8}
+			leagues, err := s.Leagues(power.Adjusted, tt.edge)
+			if err != nil {
+				t.Fatal(err)
 			}
-			e := acc.Estimates(0.95).Players
-			differences[power.Adjusted].add(e[0].Adjusted.Estimate - e[1].Adjusted.Estimate)
-			differences[power.Raw].add(e[0].Points.Estimate - e[1].Points.Estimate)
-		}
-		n := float64(tt.repetitions)
-		share, slack := float64(alone)/n, 3*math.Sqrt(0.8*0.2/n)
-		t.Logf("%d players, %d legs, edge %v, %d leagues: seen in %.3f", tt.players, tt.legs, tt.edge, leagues, share)
-		if share < 0.8-slack || share > 0.86+slack {
-			t.Errorf("%d players, %d legs, edge %v: seen in %.3f of experiments of %d leagues, want 0.8", tt.players, tt.legs, tt.edge, share, leagues)
-		}
-		for m, d := range differences {
-			c := s.Contrast(m, tt.edge)
-			deviation := d.deviation() * math.Sqrt(float64(leagues)) // of one league
-			t.Logf("  %s: mean %.5f (theory %.5f), deviation %.4f (%.4f)", m, d.mean(), c.Mean, deviation, c.Deviation)
-			if math.Abs(d.mean()-c.Mean) > 4*c.Deviation/math.Sqrt(float64(leagues)*n) || math.Abs(deviation/c.Deviation-1) > 4/math.Sqrt(2*n) {
-				t.Errorf("%d players, %d legs, edge %v, %s points: mean %v and deviation %v, want %v and %v",
-					tt.players, tt.legs, tt.edge, m, d.mean(), deviation, c.Mean, c.Deviation)
+			plan, factories := edged(tt.players, tt.legs, tt.edge)
+			plan.Runs = leagues
+			alone := 0
+			differences := map[power.Measure]*moments{power.Adjusted: {}, power.Raw: {}} // to the second player
+			for rep := range tt.repetitions {
+				plan.Seed = uint64(rep) + 1
+				acc, _ := playUntil(t, plan, factories, nil)
+				if tier := acc.Ranking(0.95).Tiers[0]; len(tier) == 1 && tier[0] == 0 {
+					alone++
+				}
+				e := acc.Estimates(0.95).Players
+				differences[power.Adjusted].add(e[0].Adjusted.Estimate - e[1].Adjusted.Estimate)
+				differences[power.Raw].add(e[0].Points.Estimate - e[1].Points.Estimate)
 			}
-		}
+			n := float64(tt.repetitions)
+			share, slack := float64(alone)/n, 3*math.Sqrt(0.8*0.2/n)
+			t.Logf("%d players, %d legs, edge %v, %d leagues: seen in %.3f", tt.players, tt.legs, tt.edge, leagues, share)
+			if share < 0.8-slack || share > 0.86+slack {
+				t.Errorf("%d players, %d legs, edge %v: seen in %.3f of experiments of %d leagues, want 0.8", tt.players, tt.legs, tt.edge, share, leagues)
+			}
+			for m, d := range differences {
+				c := s.Contrast(m, tt.edge)
+				deviation := d.deviation() * math.Sqrt(float64(leagues)) // of one league
+				t.Logf("  %s: mean %.5f (theory %.5f), deviation %.4f (%.4f)", m, d.mean(), c.Mean, deviation, c.Deviation)
+				if math.Abs(d.mean()-c.Mean) > 4*c.Deviation/math.Sqrt(float64(leagues)*n) || math.Abs(deviation/c.Deviation-1) > 4/math.Sqrt(2*n) {
+					t.Errorf("%d players, %d legs, edge %v, %s points: mean %v and deviation %v, want %v and %v",
+						tt.players, tt.legs, tt.edge, m, d.mean(), deviation, c.Mean, c.Deviation)
+				}
+			}
+		})
 	}
 }
 

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// lockedBuffer is written by a process and read by a test.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// A calibration takes long. What it has measured when it is stopped is printed.
+func TestStoppedCalibrationKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
+	cmd := command(t.Context(), t.TempDir(), "calibrate", "--players", "2,20", "--repetitions", "30", "--leagues", "2000", "--legs", "1", "--seed", "1", "--parts", "intervals")
+	var out, progress lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &progress
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the second field begins", func() bool { return strings.Contains(progress.String(), "\n2 of ") })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		t.Errorf("ended with %v, want exit code 4; %s", err, progress.String())
+	}
+	if !strings.Contains(out.String(), "2 players") || !strings.Contains(out.String(), "coverage: P(differ) of a pair") || strings.Contains(out.String(), "20 equal") {
+		t.Errorf("printed %q", out.String())
+	}
+	if !strings.Contains(progress.String(), "what was measured by then is above") {
+		t.Errorf("said %q", progress.String())
+	}
+}

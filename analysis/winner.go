@@ -62,38 +62,33 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 // (1967), 626-633, which holds whatever the correlations.
 //
 // Means that come in steps can be level, which normal ones never are, and the
-// formulas would then give an interval without width. So a player who is level may
-// have won by anything from nothing to a step: each end of the interval is taken
-// where that makes it longer, and the estimate in the middle.
+// formulas would then give an interval without width. So half a step is added to
+// every lead, as is usual where a normal distribution stands for one of steps.
 func hybrid(means, row []float64, best int, level, step float64) Estimate {
 	y, variance := means[best], row[best]
 	s := math.Sqrt(variance)
-	// cut is where the winner, ahead by so much more, would no longer have won: it
-	// stays ahead of j while it has more than j would then have, x + row/variance
-	// (y' - y).
-	cut := func(more float64) (low, high float64) {
-		low, high = math.Inf(-1), math.Inf(1)
-		for j, x := range means {
-			switch slope := 1 - row[j]/variance; {
-			case j == best:
-			case slope > 0:
-				low = max(low, y-(y-x+more)/slope)
-			case slope < 0:
-				high = min(high, y-(y-x+more)/slope)
-			}
+	low, high := math.Inf(-1), math.Inf(1)
+	for j, x := range means {
+		// The winner stays ahead of j while it has more than j would then have,
+		// x + row/variance (y' - y).
+		lead := y - x + step/2
+		switch slope := 1 - row[j]/variance; {
+		case j == best:
+		case slope > 0:
+			low = max(low, y-lead/slope)
+		case slope < 0:
+			high = min(high, y-lead/slope)
 		}
-		return low, high
 	}
 	alpha := 1 - level
 	beta := alpha / 10
 	reach := float64(s * sidak(beta, len(means)))
 	tail := (alpha - beta) / (2 * (1 - beta))
-	at := func(chance, more float64) float64 {
-		low, high := cut(more)
+	at := func(chance float64) float64 {
 		return rounded(conditionalQuantile(y, s, low, high, reach, chance))
 	}
-	mid := at(0.5, step/2)
-	return Estimate{mid, min(mid, at(1-tail, 0), at(1-tail, step)), max(mid, at(tail, 0), at(tail, step))}
+	mid := at(0.5)
+	return Estimate{mid, min(mid, at(1-tail)), max(mid, at(tail))}
 }
 
 // sidak is how many standard deviations none of n normal values exceeds, up or

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
 )
 
@@ -19,6 +20,10 @@ type reference struct {
 		Payoff [][]float64
 		M      int
 		Alpha  float64
+		Want   []float64
+	}
+	Borda struct {
+		Differ [][]float64
 		Want   []float64
 	}
 	Replicator struct {
@@ -172,5 +177,18 @@ func TestPlackettLuce(t *testing.T) {
 		for k, want := range c.Ties {
 			near(t, "tie parameter", w.Ties[k-2], want, 1e-5)
 		}
+	}
+}
+
+func TestBordaAgreesWithCountedBallots(t *testing.T) {
+	t.Parallel()
+	r := load(t).Borda
+	names := []string{"a", "b", "c", "d"}
+	g, err := population.NewGame(plan(names...), estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Differ[i][j]) }), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range population.NewView(g).Members {
+		near(t, names[i], m.Borda, r.Want[i], 1e-12)
 	}
 }

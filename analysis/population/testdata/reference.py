@@ -154,7 +154,24 @@ PAIRS = [([[0], [1]], 19), ([[1], [0]], 22), ([[0, 1]], 16), ([[0], [2]], 16), (
          ([[1], [2]], 19), ([[2], [1]], 19), ([[1, 2]], 10), ([[0], [3]], 18), ([[3], [0]], 23), ([[0, 3]], 13),
          ([[1], [3]], 23), ([[3], [1]], 19), ([[1, 3]], 9), ([[2], [3]], 19), ([[3], [2]], 20), ([[2, 3]], 15)]
 
+def borda(p):
+    # Borda's count from ballots: every strategy ranks the others by what they
+    # score against it, ties share the mean of their places, and the first of
+    # k gets k-1 points, the last none.
+    n, share = len(p), [F(0)] * len(p)
+    for voter in range(n):
+        ballot = sorted((i for i in range(n) if i != voter), key=lambda i: -p[i][voter])
+        k = len(ballot)
+        for i in ballot:
+            level = [place for place, other in enumerate(ballot, 1) if p[other][voter] == p[i][voter]]
+            share[i] += (k - F(sum(level), len(level))) / (k - 1) / (n - 1)
+    return share
+
+
+BORDA = [[0, 3, 5, 2], [3, 0, 4, 2], [5, 4, 0, 2], [2, 2, 2, 0]]
+
 print(json.dumps({
+    "borda": {"differ": [[v / 10 for v in row] for row in BORDA], "want": [float(v) for v in borda(BORDA)]},
     "moran": [{"args": [float(F(v)) for v in c], "want": float(moran(*c))} for c in MORAN],
     "fermi": [{"args": c, "want": float(fermi(*c))} for c in FERMI],
     "alpharank": {"payoff": GAME, "m": 50, "alpha": 2, "want": [float(v) for v in alpharank(GAME, 50, 2)]},

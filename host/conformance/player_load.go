@@ -103,7 +103,25 @@ func playsBesideASlowPeer(p playerT) {
 		p.Fail("while another peer had sent half a request, an invitation was not answered: %v", join.Err)
 	}
 	p.accepted(join, protocol.TypeGameJoinAck)
-	p.chooses(p.send(p.call(b)))
+	for range noticed {
+		p.chooses(p.send(p.call(b)))
+		p.pause(notice)
+	}
+}
+
+// An agent may take a moment to notice a peer that has sent half a request, and
+// holds up others only then. So it is asked several times, with pauses.
+const (
+	noticed = 10
+	notice  = 25 * time.Millisecond
+)
+
+// pause waits, unless the check has to end.
+func (t *T) pause(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.ctx.Done():
+	}
 }
 
 // stall opens a connection and sends the beginning of a request.

@@ -190,6 +190,10 @@ func TestOwnReferee(t *testing.T) {
 // most of their time.
 const mutantsAtOnce = 16
 
+// left says which mutants are left out: with the race detector every sixth is
+// enough, since what agents do at once is the same in all of them.
+func left(i int) bool { return raced && i%6 != 0 }
+
 // examineMutants has, for every check of a role, an agent that fails it and no
 // other.
 func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve func(mutant) (*subject, func(), error)) {
@@ -201,6 +205,9 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 	var tried sync.WaitGroup
 	slots := make(chan struct{}, mutantsAtOnce)
 	for i, mu := range all {
+		if left(i) {
+			continue
+		}
 		tried.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -225,6 +232,9 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 			t.Errorf("two mutants for %s", mu.check)
 		}
 		covered[mu.check] = true
+		if left(i) {
+			continue
+		}
 		t.Run(mu.check, func(t *testing.T) {
 			if ends[i].err != nil {
 				t.Fatal(ends[i].err)

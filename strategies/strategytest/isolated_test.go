@@ -45,7 +45,7 @@ func TestIsolatedRuntimes(t *testing.T) {
 	if *isolated {
 		t.Skip("this is that process")
 	}
-	if testing.Short() {
+	if testing.Short() || raced {
 		t.Skip("it starts hundreds of processes")
 	}
 	out, err := exec.CommandContext(t.Context(), os.Args[0], "-isolated", "-test.run", "^Test(Lua|JavaScript)Runtime$").CombinedOutput()

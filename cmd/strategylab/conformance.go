@@ -28,7 +28,8 @@ var (
 func conformanceCommand(p *process) *cli.Command {
 	return &cli.Command{
 		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check a running agent against the rules of league.v2",
-		Description: "The command plays the other side: to a player it is the manager and the referees.\n" +
+		Description: "The command plays the other side: to a player the manager and the referees, to a referee the manager and\n" +
+			"the players, to a manager both.\n" +
 			"Start the agent with the manager that the command names, at any time before or after it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: flagList, Usage: "print every check with its id, level and rule, and make none"},

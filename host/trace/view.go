@@ -22,7 +22,7 @@ type message struct {
 }
 
 // tolerant reads what agents send each other, in whatever wrapping.
-var tolerant = protocol.NewCodec(protocol.Tolerant, protocol.Dialects()...)
+var tolerant = protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
 
 // readRequest takes a request apart. It never fails: what it cannot read stays
 // empty, and problem says why.

@@ -67,14 +67,9 @@ func checkStrategy(p *process, c *cli.Context) error {
 	o := strategytest.Options{Seed: s, Now: p.now, Memory: budget.Live, Limits: l}
 	findings := strategytest.Check(c.Context, e.Factory, o)
 	findings = append(findings, checkIsolated(p, c, e, o)...)
-	v := verdict{
-		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
-		Verdict: strategytest.Verdict(findings), Findings: findings,
-	}
-	if v.Ready {
-		if v.Trial, err = trialOf(c.Context, p, cat, e, s); err != nil {
-			return err
-		}
+	v, err := judged(c.Context, p, cat, e, findings, s)
+	if err != nil {
+		return err
 	}
 	if err := printVerdict(p.stdout, format, v); err != nil {
 		return err
@@ -83,6 +78,21 @@ func checkStrategy(p *process, c *cli.Context) error {
 		return &reported{errCheckFailed}
 	}
 	return nil
+}
+
+// judged sums up the findings about a strategy, and tries one that is ready in a
+// small field.
+func judged(ctx context.Context, p *process, cat *catalog.Catalog, e catalog.Entry, findings []strategytest.Finding, seed uint64) (verdict, error) {
+	v := verdict{
+		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
+		Verdict: strategytest.Verdict(findings), Findings: findings,
+	}
+	if !v.Ready {
+		return v, nil
+	}
+	var err error
+	v.Trial, err = trialOf(ctx, p, cat, e, seed)
+	return v, err
 }
 
 func printVerdict(w io.Writer, format string, v verdict) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/plugins"
-	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
 	"github.com/strategylab/strategylab/strategies/strategytest"
@@ -32,8 +31,7 @@ func checkIsolated(p *process, c *cli.Context, e catalog.Entry, o strategytest.O
 		defer f.Close()
 		inside, found = f, instructionsOf(strategytest.Check(c.Context, f, o))
 	} else {
-		options := isolate.Options{Worker: []string{p.exe, commandWorker}, Log: p.childLog(c)}
-		f, err := loadAgain(p, e, o, isolate.Formats(catalog.Formats(), options))
+		f, err := loadAgain(p, e, o, p.apart(p.childLog(c)))
 		if err != nil {
 			return []strategytest.Finding{loadsNot(e, "in a process of its own", err)}
 		}

@@ -75,15 +75,10 @@ func loadCatalog(ctx context.Context, p *process, c *cli.Context) (*catalog.Cata
 	if err != nil {
 		return nil, err
 	}
-	o := catalog.Options{Dir: p.dir, Scripts: c.String(flagScripts), RequireScripts: c.IsSet(flagScripts), Limits: l}
-	if err := p.processes(c, &o); err != nil {
-		return nil, err
-	}
-	cat, err := catalog.Load(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("load strategies: %w", err)
-	}
-	return cat, nil
+	return p.load(ctx, supply{
+		scripts: c.String(flagScripts), required: c.IsSet(flagScripts), plugins: c.String(flagPlugins),
+		limits: l, isolate: c.Bool(flagIsolate), log: p.childLog(c),
+	})
 }
 
 // loadStrategy loads the catalogue, which the caller closes, and finds in it

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -64,39 +65,65 @@ func workerCommand() *cli.Command {
 	}
 }
 
+// supply says where strategies come from, and how they are run.
+type supply struct {
+	scripts  string // folder
+	required bool   // which must be there
+	plugins  string // folder
+	limits   budget.Limits
+	isolate  bool         // every script in a process of its own
+	log      *slog.Logger // of other processes
+}
+
+// load loads the catalogue of what a supply has.
+func (p *process) load(ctx context.Context, s supply) (*catalog.Catalog, error) {
+	o := catalog.Options{Dir: p.dir, Scripts: s.scripts, RequireScripts: s.required, Limits: s.limits}
+	if err := p.processes(ctx, s, &o); err != nil {
+		return nil, err
+	}
+	cat, err := catalog.Load(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("load strategies: %w", err)
+	}
+	return cat, nil
+}
+
 // processes adds to the options of a catalogue what is played in other
-// processes, as the flags ask for it.
-func (p *process) processes(c *cli.Context, o *catalog.Options) error {
-	log := p.childLog(c)
+// processes.
+func (p *process) processes(ctx context.Context, s supply, o *catalog.Options) error {
 	o.Builtins = builtin.All()
 	if p.exe != "" {
-		own, err := p.ownPlugin(c.Context, log)
+		own, err := p.ownPlugin(ctx, s.log)
 		if err != nil {
 			return err
 		}
 		o.Builtins = append(o.Builtins, own...)
 	}
-	folder := c.String(flagPlugins)
-	names, err := plugins.Find(p.path(folder))
+	names, err := plugins.Find(p.path(s.plugins))
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		o.Plugins = append(o.Plugins, filepath.Join(folder, name))
+		o.Plugins = append(o.Plugins, filepath.Join(s.plugins, name))
 	}
 	o.OpenPlugin = func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
-		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: log})
+		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: s.log})
 	}
-	if !c.Bool(flagIsolate) {
+	if !s.isolate {
 		return nil
 	}
 	if p.exe == "" {
 		return withHint(errors.New("scripts cannot be isolated: this program does not know its own path"),
 			"--%s=false runs them in this process", flagIsolate)
 	}
-	o.Formats = isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{p.exe, commandWorker}, Log: log})
+	o.Formats = p.apart(s.log)
 	o.Lazy = true // a worker for every script of the folder would be a waste
 	return nil
+}
+
+// apart are the languages of scripts, each script in a process of its own.
+func (p *process) apart(log *slog.Logger) []catalog.Format {
+	return isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{p.exe, commandWorker}, Log: log})
 }
 
 // childLog is where other processes write: what they have to say is for people.

@@ -72,18 +72,35 @@ func tellManager(p *process, c *cli.Context, m protocol.Message) (_ protocol.Mes
 		return nil, err
 	}
 	defer rec.end(&err)
+	answer, err := ask{
+		manager: c.String(flagManager), token: c.String(flagAdminToken), league: c.String(flagLeagueID),
+		timeout: c.Duration(flagTimeout), tap: rec.tap("launcher"),
+	}.tell(c.Context, p, m)
+	return answer, remedy(c, err)
+}
+
+// ask says whom to ask about a league, and as whom.
+type ask struct {
+	manager string // URL
+	token   string // may be empty
+	league  string // its name
+	timeout time.Duration
+	tap     jsonrpc.Tap // may be nil
+}
+
+// tell sends one message as the launcher and returns the answer.
+func (a ask) tell(ctx context.Context, p *process, m protocol.Message) (_ protocol.Message, err error) {
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	caller := &wire.Caller{
-		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: rec.tap("launcher")}), Codec: protocol.NewCodec(protocol.Tolerant),
+		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.tap}), Codec: protocol.NewCodec(protocol.Tolerant),
 	}
 	h := m.Head()
 	*h = protocol.NewHeader(h.MessageType, string(protocol.RoleLauncher), protocol.Timestamp(p.now()), jsonrpc.RandomID())
-	h.AuthToken, h.LeagueID = c.String(flagAdminToken), c.String(flagLeagueID)
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
+	h.AuthToken, h.LeagueID = a.token, a.league
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	answer, err := caller.Call(ctx, wire.NewPeer(c.String(flagManager), protocol.Contracts), m)
-	return answer, remedy(c, err)
+	return caller.Call(ctx, wire.NewPeer(a.manager, protocol.Contracts), m)
 }
 
 func startLeague(p *process, c *cli.Context) error {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
@@ -138,13 +139,7 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 	if interrupted {
 		err = nil
 	}
-	if run != nil && err == nil {
-		err = dir.Summary(run.Document())
-	}
-	if run != nil && err == nil && page != nil && run.Estimates.Leagues > 0 {
-		err = page.write(ctx, e.p.path(out), *run)
-	}
-	if err = errors.Join(err, dir.Close()); err != nil {
+	if err = keepRun(ctx, dir, e.p.path(out), run, page, err); err != nil {
 		return nil, err
 	}
 	if interrupted && run.Estimates.Leagues == 0 {
@@ -167,17 +162,52 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 	return run, verdictOn(run)
 }
 
+// keepRun writes into the folder of a run what it has shown, unless playing it has
+// failed, and closes the folder in any case. The page may be nil.
+func keepRun(ctx context.Context, dir *results.Dir, path string, run *report.Run, page *reportMaker, err error) error {
+	if run != nil && err == nil {
+		err = dir.Summary(run.Document())
+	}
+	if run != nil && err == nil && page != nil && run.Estimates.Leagues > 0 {
+		err = page.write(ctx, path, *run)
+	}
+	return errors.Join(err, dir.Close())
+}
+
 func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factories []strategies.Factory, page *reportMaker) (*report.Run, error) {
+	plan := dir.Plan()
+	judging, err := newJudge(e.c, plan)
+	if err != nil {
+		return nil, err
+	}
+	var bar io.Writer
+	if e.p.terminal && !e.quiet {
+		bar = e.p.stderr
+	}
+	progress := startProgress(bar, e.p.columns, e.p.now, dir.Len(), plan.Runs)
+	defer progress.stop()
+	return session{p: e.p, workers: e.workersFor(plan), judging: judging, page: page, seen: progress}.play(ctx, dir, factories)
+}
+
+// session is how the leagues of a run are played and what becomes of them beside
+// their being recorded.
+type session struct {
+	p       *process
+	workers int           // leagues under way at once; 0 is one a processor
+	judging *assert.Judge // of assertions; may have none
+	page    *reportMaker  // nil if none is wanted
+	seen    experiments.Sink
+}
+
+// play plays what is left of the run in an open folder and reports on all that is
+// in it, also if it was interrupted, which is its error then.
+func (s session) play(ctx context.Context, dir *results.Dir, factories []strategies.Factory) (*report.Run, error) {
 	plan := dir.Plan()
 	study, err := newStudy(plan, analysis.DefaultLevel)
 	if err != nil {
 		return nil, err
 	}
-	judging, err := newJudge(e.c, plan)
-	if err != nil {
-		return nil, err
-	}
-	sinks := page.sink(experiments.Tee(study, judging))
+	sinks := s.page.sink(experiments.Tee(study, s.judging))
 	prefix, err := experiments.Resume(plan, dir.Leagues(), sinks)
 	if err != nil {
 		return nil, err
@@ -186,22 +216,16 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	if err != nil {
 		return nil, err
 	}
-	var bar io.Writer
-	if e.p.terminal && !e.quiet {
-		bar = e.p.stderr
-	}
-	before, began := prefix.Leagues(), e.p.now()
-	progress := startProgress(bar, e.p.columns, e.p.now, before, plan.Runs)
-	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, progress),
-		experiments.Options{Workers: e.workersFor(plan), After: prefix, Stop: study.stop(), Every: 1})
-	progress.stop()
-	seconds := e.p.now().Sub(began).Seconds()
+	before, began := prefix.Leagues(), s.p.now()
+	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, s.seen),
+		experiments.Options{Workers: s.workers, After: prefix, Stop: study.stop(), Every: 1})
+	seconds := s.p.now().Sub(began).Seconds()
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible}
 	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
 		facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}
 	run := study.report(analysis.DefaultLevel, facts)
-	judge(&run, judging, study.acc)
+	judge(&run, s.judging, study.acc)
 	return &run, err
 }
 

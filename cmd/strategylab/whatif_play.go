@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/host/results"
@@ -17,10 +16,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 	if interrupted {
 		err = nil
 	}
-	if run != nil && err == nil {
-		err = dir.Summary(run.Document())
-	}
-	if err = errors.Join(err, dir.Close()); err != nil {
+	if err = keepRun(ctx, dir, w.p.path(out), run, nil, err); err != nil {
 		return err
 	}
 	if interrupted && run.Estimates.Leagues == 0 {

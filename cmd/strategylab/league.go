@@ -114,7 +114,9 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 		}
 	}
 	for range c.Int(flagReferees) {
-		league.Referees = append(league.Referees, l.refereeConfig(l.drawer(c, draw, key)))
+		conducting := l.refereeConfig(l.drawer(c, draw, key))
+		conducting.Events = l.conducted
+		league.Referees = append(league.Referees, conducting)
 	}
 	rec, err := startRecording(p, c)
 	if err != nil {
@@ -129,6 +131,9 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 		return err
 	}
 	played, err := league.Play(c.Context)
+	if summary := l.trouble.summary(l.mode); summary != "" {
+		l.out.say("%s", summary)
+	}
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", errStopped, context.Cause(c.Context))
 	}

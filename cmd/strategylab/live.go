@@ -73,6 +73,7 @@ type live struct {
 	data    string
 	log     *slog.Logger
 	out     *eventWriter
+	trouble troubles
 }
 
 func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
@@ -182,9 +183,12 @@ func (e *eventWriter) say(format string, args ...any) {
 // managed prints what the manager tells.
 func (l *live) managed(e manager.Event) {
 	text := ""
+	l.trouble.managed(e)
 	switch e.Kind {
+	case manager.MessageRefused:
+		text = refusedText(e)
 	case manager.AgentRegistered:
-		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name)
+		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + manner(e.Dialect)
 	case manager.AgentState:
 		if e.State == manager.LifeSuspended {
 			text = fmt.Sprintf("%-5s %s does not answer; it is tried again", e.Agent, e.Name)
@@ -202,6 +206,13 @@ func (l *live) managed(e manager.Event) {
 	if e.Kind == manager.LeagueCompleted {
 		l.out.table(e.Standings)
 	}
+}
+
+func again(again bool) string {
+	if again {
+		return " again"
+	}
+	return ""
 }
 
 func matchLine(m manager.Match) string {

@@ -38,6 +38,9 @@ func TestScript(t *testing.T) {
 			"foreign":  foreign,
 			"port":     freePort,
 			"code":     exitsWith,
+			"posting":  posting,
+
+			"wildplayer": wildPlayer,
 
 			"same-but-time": sameButTime,
 		},

@@ -11,9 +11,14 @@ type EventKind string
 
 // The kinds of event, and what is set in each besides Kind and Time.
 const (
-	// AgentRegistered: Agent, Role, Name, State. Again says that the agent was
-	// known already.
+	// AgentRegistered: Agent, Role, Name, State, Dialect (in which it is
+	// addressed from now on). Again says that the agent was known already.
 	AgentRegistered EventKind = "agent_registered"
+	// MessageRefused: Agent (the sender, as far as it signs), Message, Name and
+	// URL (of who wants to register), Error; Tolerant says that a tolerant
+	// league would take the message. Registrations are told of, and what is
+	// refused for strictness alone; the same refusal once.
+	MessageRefused EventKind = "message_refused"
 	// AgentState: Agent, Role, Name, State: the agent's state has changed.
 	AgentState EventKind = "agent_state"
 	// LeagueStarted: Total rounds.
@@ -43,6 +48,11 @@ type Event struct {
 	Name  string        `json:"display_name,omitempty"`
 	State AgentLife     `json:"state,omitempty"`
 	Again bool          `json:"again,omitempty"`
+
+	Dialect  string `json:"dialect,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Error    string `json:"error,omitempty"`
+	Tolerant bool   `json:"tolerant_would_accept,omitempty"`
 
 	Round     int           `json:"round,omitempty"`
 	Total     int           `json:"total_rounds,omitempty"`

@@ -36,7 +36,7 @@ func (m *Manager) followRegistered(e *registered) {
 	}
 	_, again := m.contacts[e.ID]
 	c := m.meet(m.state.agents[e.ID])
-	m.emit(Event{Kind: AgentRegistered, Agent: e.ID, Role: e.Role, Name: e.Name, State: LifeRegistered, Again: again})
+	m.emit(Event{Kind: AgentRegistered, Agent: e.ID, Role: e.Role, Name: e.Name, State: LifeRegistered, Dialect: e.Dialect, Again: again})
 	if again {
 		m.alive(c)
 	} else {

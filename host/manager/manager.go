@@ -18,6 +18,7 @@ import (
 type Manager struct {
 	cfg      Config
 	endpoint *wire.Endpoint
+	tolerant *protocol.Codec  // what a tolerant league would take
 	journal  *journal.Journal // nil without a data directory
 	views    *views           // likewise
 
@@ -39,7 +40,8 @@ type Manager struct {
 	changes    uint64              // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
-	busy       int // contacts whose queue is being delivered
+	refusals   map[string]bool // that have been told of
+	busy       int             // contacts whose queue is being delivered
 	stopped    bool
 
 	telling    sync.Mutex // held by whoever calls Config.Events
@@ -63,6 +65,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]*pending),
+		refusals: make(map[string]bool), tolerant: protocol.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
@@ -72,6 +75,7 @@ func New(cfg Config) (*Manager, error) {
 		Now:      cfg.Now,
 		Handlers: m.handlers(),
 		Default:  m.authenticated(m.unwanted),
+		Refusing: m.refusing,
 		Log:      cfg.Log,
 	}
 	if cfg.DataDir != "" {
@@ -138,6 +142,9 @@ func (m *Manager) Handler() jsonrpc.Handler {
 // Refuse gives what a server refuses by itself the shape of the league's
 // errors: it is a jsonrpc.RefuseFunc.
 func (m *Manager) Refuse(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	if told := m.refusedBare(req, r); told != nil {
+		return told
+	}
 	return m.endpoint.Refuse(ctx, req, r)
 }
 

@@ -43,7 +43,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Inbound, a application)
 	e, token, err := m.signUp(ctx, a)
 	var turnedAway *rejection
 	if errors.As(err, &turnedAway) {
-		m.cfg.Log.Info("a registration was rejected", "name", a.name, "url", a.endpoint, "reason", turnedAway.reason)
+		m.refused(in, turnedAway.reason, false)
 		in.Header.LeagueID = "" // the answer names no league
 		return protocol.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
 	}

@@ -7,12 +7,26 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
+// strictlyUnfit is what is wrong with an answer that a tolerant referee would
+// take.
+type strictlyUnfit struct{ error }
+
+func (e *strictlyUnfit) Unwrap() error { return e.error }
+
 // fits judges an answer that came where it was asked for. One that is about
 // another match, or signed by somebody else, is no answer: it is asked for
 // again.
 func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
+	err := r.fitsIn(r.cfg.Mode, b, side, m)
+	if err != nil && r.fitsIn(protocol.Tolerant, b, side, m) == nil {
+		return &strictlyUnfit{err}
+	}
+	return err
+}
+
+func (r *Referee) fitsIn(mode protocol.Mode, b *bout, side int, m protocol.Message) error {
 	h := m.Head()
-	strict := r.cfg.Mode == protocol.Strict
+	strict := mode == protocol.Strict
 	_, keys := b.contact(side)
 	unusable := func(format string, args ...any) error {
 		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))

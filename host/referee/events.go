@@ -9,9 +9,10 @@ type EventKind string
 const (
 	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
 	Registered EventKind = "registered"
-	Retried    EventKind = "retried"  // a player has to be asked again
-	Finished   EventKind = "finished" // a match is
-	Alarm      EventKind = "alarm"    // a match cannot be played or reported, or the manager holds another result of it
+	Retried    EventKind = "retried"   // a player has to be asked again
+	Forfeited  EventKind = "forfeited" // a player has lost a match on technical grounds: Fault, and Error if there is more to say
+	Finished   EventKind = "finished"  // a match is
+	Alarm      EventKind = "alarm"     // a match cannot be played or reported, or the manager holds another result of it
 	Completed  EventKind = "completed"
 )
 
@@ -30,6 +31,11 @@ type Event struct {
 	Sides   [2]game.Side `json:"-"`
 	Number  int          `json:"drawn_number,omitempty"`
 	Points  [2]int       `json:"points,omitzero"`
+
+	Fault string `json:"fault,omitempty"` // as game.Fault has it
+	// Tolerant says of an answer that was not taken that a tolerant referee
+	// would have taken it.
+	Tolerant bool `json:"tolerant_would_accept,omitempty"`
 }
 
 func (r *Referee) tell(e Event) {

@@ -152,7 +152,7 @@ func (r *Referee) invite(ctx context.Context, b *bout, side int) {
 	} else if joins, said := answer.(*protocol.GameJoinAck).Joins(); said && !joins {
 		fault = game.FaultDeclined
 	}
-	r.settle(b, side, fault, func(p *game.Play) error { return p.Join(side) })
+	r.settle(b, side, fault, err, func(p *game.Play) error { return p.Join(side) })
 }
 
 // ask asks one side for its choice.
@@ -174,20 +174,25 @@ func (r *Referee) ask(ctx context.Context, b *bout, side int) {
 		return
 	}
 	if err != nil {
-		r.settle(b, side, faultOf(err, game.FaultNoAnswer), nil)
+		r.settle(b, side, faultOf(err, game.FaultNoAnswer), err, nil)
 		return
 	}
 	choice, err := game.ParseParity(string(answer.(*protocol.ChooseParityResponse).Chosen()))
 	if err != nil {
-		r.settle(b, side, game.FaultInvalid, nil)
+		r.settle(b, side, game.FaultInvalid, err, nil)
 		return
 	}
-	r.settle(b, side, game.NoFault, func(p *game.Play) error { return p.Choose(side, choice) })
+	r.settle(b, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
 }
 
-// settle records what a side brought.
-func (r *Referee) settle(b *bout, side int, fault game.Fault, good func(*game.Play) error) {
+// settle records what a side brought, or why it has lost the match.
+func (r *Referee) settle(b *bout, side int, fault game.Fault, why error, good func(*game.Play) error) {
 	if fault != game.NoFault {
+		lost := Event{Kind: Forfeited, Match: b.Match, Round: b.Round, Player: b.Players[side], Fault: fault.String(), Tolerant: strictly(why)}
+		if why != nil {
+			lost.Error = brief(why)
+		}
+		r.tell(lost)
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
 	}
 	if err := b.change(good); err != nil {
@@ -243,6 +248,12 @@ func (r *Referee) obtain(ctx context.Context, b *bout, side int, timeout time.Du
 		r.tellFault(ctx, b, side, want, wire.Attempt{Last: true, Err: err})
 	}
 	return answer, err
+}
+
+// strictly reports whether an error is one of strictness alone.
+func strictly(err error) bool {
+	_, is := errors.AsType[*strictlyUnfit](err)
+	return is
 }
 
 // pending reports whether an answer says only that an invitation has arrived,

@@ -36,7 +36,7 @@ func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protoco
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
 	}
 	if !a.Last {
-		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: brief(a.Err)})
+		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: brief(a.Err), Tolerant: strictly(a.Err)})
 	}
 	peer := r.peer(b, side)
 	r.courtesy(ctx, func(ctx context.Context) {
@@ -49,7 +49,11 @@ func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protoco
 // brief cuts the text of an error that may quote a peer at length.
 func brief(err error) string {
 	const most = 300
-	text := strings.ToValidUTF8(err.Error(), "?")
+	text := err.Error()
+	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Detail != "" {
+		text = e.Detail // the rest is told beside it
+	}
+	text = strings.ToValidUTF8(text, "?")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}

@@ -68,6 +68,9 @@ type Endpoint struct {
 	// that is not the one it came in: its sender may have shown that it reads
 	// no answer in kind.
 	Manner func(in *Inbound) *protocol.Dialect
+	// Refusing, if set, is told of every request that is about to be refused,
+	// and returns what is answered: why, or more than that.
+	Refusing func(ctx context.Context, in *Inbound, why *protocol.Error) *protocol.Error
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
 }
@@ -101,7 +104,7 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 		reply, err = in.Reply(answer)
 	}
 	if err != nil {
-		reply = in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), e.refusal(ctx, in, err))
+		reply = in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), e.refusing(ctx, in, err))
 	}
 	return response(reply, rpc.ID)
 }
@@ -183,6 +186,15 @@ func (e *Endpoint) address(in *Inbound, answer protocol.Message) {
 	if h.RoundID.IsAbsent() {
 		h.RoundID = echo.RoundID
 	}
+}
+
+// refusing returns what the peer is told of an error, and lets Refusing know.
+func (e *Endpoint) refusing(ctx context.Context, in *Inbound, err error) *protocol.Error {
+	refusal := e.refusal(ctx, in, err)
+	if e.Refusing == nil {
+		return refusal
+	}
+	return e.Refusing(ctx, in, refusal)
 }
 
 // refusal turns an error into what the peer is told.

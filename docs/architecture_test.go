@@ -25,6 +25,8 @@ var may = map[string][]string{
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
 	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
+	"host/mcptools": {"host/jsonrpc", "host/protocol"},
+
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},
 	"strategies/builtin":      {"host/game", "strategies"},

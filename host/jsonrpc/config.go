@@ -17,11 +17,19 @@ type Config struct {
 	// paths, and requests on Path that are no POST or that Divert picks. Without
 	// it they are answered 404 and 405. The contexts of its requests end as
 	// soon as the server begins to drain, so that streams do not hold it up;
-	// neither WriteTimeout nor the request limits apply.
+	// neither WriteTimeout nor the request limits apply. What Divert has picked
+	// is given the drain period instead, and is not told to Tap.
 	Other http.Handler
-	// Divert reports whether a POST on Path goes to Other. It sees the header
-	// and must not read the body. It is not asked where Other is nil.
-	Divert func(*http.Request) bool
+	// Divert reports whether a POST on Path goes to Other, which then finds its
+	// body as it came. It is asked when the body has been read, within the
+	// limits. Where that is no request (KindCall without a Method: bad JSON, a
+	// batch, a response), only Raw and what does not come from the body are
+	// filled in. It is not asked where Other is nil, and only over HTTP.
+	Divert func(*Request) bool
+	// Beside, if set, is called for every stream that ServeStdio serves, and
+	// returns what takes messages there that do not belong to the endpoint. It
+	// writes lines of its own by send, which is safe for concurrent use.
+	Beside func(send func(line []byte) error) Side
 
 	// AcceptObjects hands JSON objects without a "jsonrpc" member to the handler
 	// as KindObject instead of refusing them.

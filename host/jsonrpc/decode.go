@@ -205,9 +205,16 @@ func validID(id jsontext.Value) bool {
 	return false
 }
 
-// parse fills in req from req.Raw. If it fails, the refusal says why, and
-// req.ID is set if the id could be read.
+// parse fills in req from req.Raw, the first time that it is called. If it
+// fails, the refusal says why, and req.ID is set if the id could be read.
 func (req *Request) parse(maxDepth int, acceptObjects bool) *Refusal {
+	if !req.parsed {
+		req.parsed, req.flaw = true, req.read(maxDepth, acceptObjects)
+	}
+	return req.flaw
+}
+
+func (req *Request) read(maxDepth int, acceptObjects bool) *Refusal {
 	var m members
 	kind, err := parseDocument(req.Raw, maxDepth, m.set)
 	switch {

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -47,10 +48,18 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, e.refuse(r.Context(), req, refused))
 		return
 	}
+	if e.admitted(w, r, req) {
+		e.serveDiverted(w, r, req.Raw)
+	}
+}
+
+// admitted serves a request within the limits, or reports that it has been
+// read and belongs to Other.
+func (e *httpEndpoint) admitted(w http.ResponseWriter, r *http.Request, req *Request) (diverted bool) {
 	peer := peerOf(r.RemoteAddr)
 	if refused := e.gate.enter(peer); refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
-		return
+		return false
 	}
 	defer e.gate.leave(peer)
 
@@ -58,9 +67,16 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req.Raw = raw
 	if refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
-		return
+		return false
+	}
+	if e.cfg.Other != nil && e.cfg.Divert != nil {
+		req.parse(e.cfg.MaxDepth, e.cfg.AcceptObjects)
+		if e.cfg.Divert(req) {
+			return true
+		}
 	}
 	write(w, e.serve(r.Context(), req))
+	return false
 }
 
 // isOther reports whether r does not belong to the endpoint.
@@ -70,32 +86,53 @@ func (e *httpEndpoint) isOther(r *http.Request) bool {
 		return true
 	case e.cfg.Other == nil:
 		return false
-	case r.Method != http.MethodPost:
-		return true
 	}
-	return e.cfg.Divert != nil && e.cfg.Divert(r)
+	return r.Method != http.MethodPost
 }
 
+// serveOther serves what was never the endpoint's. It ends with the draining.
 func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 	if e.cfg.Other == nil {
 		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
 		return
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.draining, cancel)()
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		unhurried(w)
+	}
+	e.other(w, r.WithContext(ctx))
+}
+
+// serveDiverted serves what came as a request of the endpoint's. It is given
+// the drain period.
+func (e *httpEndpoint) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
+	unhurried(w)
+	r = r.WithContext(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	e.other(w, r)
+}
+
+func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
 	done := e.gate.follow()
 	if done == nil {
 		http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
 		return
 	}
 	defer done()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(e.draining, cancel)()
 	if e.cfg.WriteTimeout > 0 {
 		// Streams live as long as they like. A writer that cannot lift the
 		// deadline has none.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}
-	e.cfg.Other.ServeHTTP(w, r.WithContext(ctx))
+	e.cfg.Other.ServeHTTP(w, r)
+}
+
+// unhurried lifts the deadline for reading a request that has been read: it
+// would be taken for the peer's going away.
+func unhurried(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // checkHeader refuses what can be refused before the body is read.

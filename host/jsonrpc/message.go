@@ -80,6 +80,9 @@ type Request struct {
 	// Header is the HTTP header, or what a loopback caller passed. It may be
 	// nil, which http.Header's methods for reading allow.
 	Header http.Header
+
+	parsed bool     // Raw has been read,
+	flaw   *Refusal // and this is what is wrong with it
 }
 
 // A Response is what a handler answers. The fields are tried in the order

@@ -19,7 +19,7 @@ func TestRoutes(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "other %s %s %s", r.Method, r.URL.Path, body)
 	})
-	stream := func(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/event-stream") }
+	stream := func(r *jsonrpc.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/event-stream") }
 	alone := startHTTP(t, jsonrpc.Config{}, echo)
 	beside := startHTTP(t, jsonrpc.Config{Other: other}, echo)
 	diverting := startHTTP(t, jsonrpc.Config{Other: other, Divert: stream}, echo)

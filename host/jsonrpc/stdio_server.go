@@ -36,6 +36,15 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 		broken:   make(chan struct{}),
 		stop:     make(chan struct{}),
 	}
+	if cfg.Beside != nil {
+		s.side = cfg.Beside(s.send)
+		done := s.gate.follow()
+		go func() { // waited for by finish, through the gate
+			defer done()
+			<-s.stop
+			s.side.End(work)
+		}()
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.read(work, newLineReader(r, cfg.MaxBody)) }()
 
@@ -59,6 +68,7 @@ type stdioServer struct {
 	gate  *gate         // only to wait: the limit is slots
 	slots chan struct{} // one per request in hand
 	stop  chan struct{} // closed when no more may be read
+	side  Side          // nil for none
 
 	mu       sync.Mutex // held while writing
 	w        io.Writer
@@ -82,6 +92,13 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		if err != nil && !tooLong {
 			return fmt.Errorf("jsonrpc: reading requests: %w", err)
 		}
+		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
+		if s.side != nil && !tooLong {
+			flaw := req.parse(s.cfg.MaxDepth, s.cfg.AcceptObjects)
+			if s.side.Take(ctx, req, flaw) {
+				continue
+			}
+		}
 		select {
 		case s.slots <- struct{}{}:
 		case <-s.stop:
@@ -93,14 +110,13 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		}
 		go func() { // waited for by finish, through the gate
 			defer done()
-			s.handle(ctx, line, tooLong)
+			s.handle(ctx, req, tooLong)
 			<-s.slots
 		}()
 	}
 }
 
-func (s *stdioServer) handle(ctx context.Context, line []byte, tooLong bool) {
-	req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio, Raw: line}
+func (s *stdioServer) handle(ctx context.Context, req *Request, tooLong bool) {
 	if tooLong {
 		s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
 		return
@@ -118,17 +134,24 @@ func (s *stdioServer) write(rep reply) {
 		r := refusal(ReasonInternal, "the answer is not JSON")
 		line = encodeError(nil, r.Error())
 	}
+	// That it cannot be written is told by finish.
+	_ = s.send(line)
+}
+
+// send writes a line, in one Write.
+func (s *stdioServer) send(line []byte) error {
 	// The capacity is cut so that the handler's own memory is not written to.
 	line = append(line[:len(line):len(line)], '\n')
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.writeErr != nil {
-		return
+		return s.writeErr
 	}
 	if _, err := s.w.Write(line); err != nil {
 		s.writeErr = fmt.Errorf("jsonrpc: writing an answer: %w", err)
 		close(s.broken)
 	}
+	return s.writeErr
 }
 
 // finish waits for the requests in hand, after ctx has ended at most for the

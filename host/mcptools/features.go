@@ -1,0 +1,89 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// addResource hands a resource to the SDK, which panics where it dislikes one.
+func (s *Server) addResource(r Resource) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	set(&r.MIME, "text/plain")
+	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		uri := req.Params.URI
+		data, err := r.Read(ctx, uri)
+		if errors.Is(err, ErrNoResource) {
+			return nil, mcp.ResourceNotFoundError(uri)
+		}
+		if err != nil {
+			return nil, &sdkrpc.Error{Code: sdkrpc.CodeInternalError, Message: err.Error()}
+		}
+		c := &mcp.ResourceContents{URI: uri, MIMEType: r.MIME}
+		if isText(r.MIME) && utf8.Valid(data) {
+			c.Text = string(data)
+		} else {
+			c.Blob = data
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
+	}
+	if r.Template {
+		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+			URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME,
+		}, read)
+		return nil
+	}
+	s.sdk.AddResource(&mcp.Resource{
+		URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME,
+	}, read)
+	return nil
+}
+
+// isText reports whether a media type is that of a text.
+func isText(mime string) bool {
+	base, _, _ := strings.Cut(mime, ";")
+	return strings.HasPrefix(base, "text/") || strings.HasSuffix(base, "json") || strings.HasSuffix(base, "xml") || strings.HasSuffix(base, "javascript")
+}
+
+func (s *Server) addPrompt(p Prompt) {
+	known := map[string]bool{}
+	out := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+	for _, a := range p.Arguments {
+		known[a.Name] = true
+		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
+	}
+	s.sdk.AddPrompt(out, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		given := req.Params.Arguments
+		for _, a := range p.Arguments {
+			if _, ok := given[a.Name]; a.Required && !ok {
+				return nil, badPrompt("the prompt %s needs the argument %q", p.Name, a.Name)
+			}
+		}
+		for name := range given {
+			if !known[name] {
+				return nil, badPrompt("the prompt %s has no argument %q", p.Name, name)
+			}
+		}
+		text, err := p.Render(ctx, given)
+		if err != nil {
+			return nil, badPrompt("%w", err)
+		}
+		return &mcp.GetPromptResult{
+			Description: p.Description,
+			Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
+		}, nil
+	})
+}
+
+func badPrompt(format string, args ...any) error {
+	return &sdkrpc.Error{Code: sdkrpc.CodeInvalidParams, Message: fmt.Errorf(format, args...).Error()}
+}

@@ -1,0 +1,25 @@
+package mcptools
+
+import (
+	"context"
+	"log/slog"
+)
+
+// quiet returns a logger for the SDK, to which every mistake of a client is an
+// error: all that it says is of level Debug here.
+func quiet(l *slog.Logger) *slog.Logger { return slog.New(demoted{l.Handler()}) }
+
+type demoted struct{ to slog.Handler }
+
+func (d demoted) Enabled(ctx context.Context, _ slog.Level) bool {
+	return d.to.Enabled(ctx, slog.LevelDebug)
+}
+
+func (d demoted) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = slog.LevelDebug
+	return d.to.Handle(ctx, r)
+}
+
+func (d demoted) WithAttrs(attrs []slog.Attr) slog.Handler { return demoted{d.to.WithAttrs(attrs)} }
+
+func (d demoted) WithGroup(name string) slog.Handler { return demoted{d.to.WithGroup(name)} }

@@ -1,0 +1,266 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Config says what a server offers. The zero value of a limit means the
+// default named with it.
+type Config struct {
+	// Name and Version identify the server; Name is required. Instructions tell
+	// a model how to use what is offered.
+	Name, Version, Instructions string
+
+	Tools     []Tool
+	Resources []Resource
+	Prompts   []Prompt
+
+	// Logger gets what goes wrong in tools at level Error, and what happens in
+	// sessions at level Debug. By default nothing is logged.
+	Logger *slog.Logger
+
+	// AllowOrigins lists the origins ("https://example.org") from which web
+	// pages may call; by default none but the server's own.
+	AllowOrigins []string
+	// MaxBody is the longest request that is read, in bytes: 1 MiB.
+	MaxBody int64
+	// MaxOutput is the longest output of a tool, in bytes: 4 MiB.
+	MaxOutput int
+	// MaxCalls is the number of tool calls under way at once: 64. Further ones
+	// are refused as busy.
+	MaxCalls int
+	// MaxSessions is the number of HTTP sessions: 512. Further ones are refused
+	// as busy. MaxSessionsPerPeer is the same for one remote address: 64; a
+	// further one ends that of the same address which has been idle longest.
+	MaxSessions, MaxSessionsPerPeer int
+	// SessionIdle is the time after which a session that asks for nothing ends:
+	// 30 minutes.
+	SessionIdle time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	set(&c.Version, "0.0.0")
+	set(&c.MaxBody, 1<<20)
+	set(&c.MaxOutput, 4<<20)
+	set(&c.MaxCalls, 64)
+	set(&c.MaxSessions, 512)
+	set(&c.MaxSessionsPerPeer, 64)
+	set(&c.SessionIdle, 30*time.Minute)
+	return c
+}
+
+func set[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// Server serves a table of tools. Its methods are safe for concurrent use.
+type Server struct {
+	cfg Config
+	sdk *mcp.Server
+
+	// closing ends when Close is called, and with it every call.
+	closing context.Context
+	close   context.CancelFunc
+
+	mu      sync.Mutex
+	closed  bool
+	calls   int                          // under way
+	idle    *sync.Cond                   // calls has become 0
+	hanging map[string]map[*ongoing]bool // by session: what to cancel when it ends
+	streams map[*lines]bool              // STDIO
+}
+
+// ongoing is a call that can be cancelled.
+type ongoing struct{ cancel context.CancelFunc }
+
+// toolName is what the MCP standard allows as a name.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// New returns a server for what cfg lists. The error says which entry cannot
+// be served, and why.
+func New(cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Name == "" {
+		return nil, errors.New("mcptools: a server needs a name")
+	}
+	s := &Server{cfg: cfg, hanging: map[string]map[*ongoing]bool{}, streams: map[*lines]bool{}}
+	s.idle = sync.NewCond(&s.mu)
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.sdk = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Version: cfg.Version}, &mcp.ServerOptions{
+		Instructions: cfg.Instructions,
+		Logger:       quiet(cfg.Logger),
+		// The table does not change while it is served, and logs stay here.
+		Capabilities: &mcp.ServerCapabilities{},
+	})
+	if err := errors.Join(checkOrigins(cfg.AllowOrigins), s.addTools(), s.addResources(), s.addPrompts()); err != nil {
+		return nil, fmt.Errorf("mcptools: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Server) addTools() error {
+	seen := map[string]bool{}
+	for _, t := range s.cfg.Tools {
+		if !toolName.MatchString(t.Name) {
+			return fmt.Errorf("tool %q: a name has letters, digits, '_', '-' and '.', at most 128", t.Name)
+		}
+		if seen[t.Name] {
+			return fmt.Errorf("tool %q is listed twice", t.Name)
+		}
+		seen[t.Name] = true
+		b, err := bind(t)
+		if err != nil {
+			return fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+		if err := s.register(b); err != nil {
+			return fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// register hands a tool to the SDK, which panics where it dislikes one.
+func (s *Server) register(b *bound) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	s.sdk.AddTool(b.describe(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return s.call(ctx, b, req)
+	})
+	return nil
+}
+
+func (s *Server) addResources() error {
+	seen := map[string]bool{}
+	for _, r := range s.cfg.Resources {
+		at, err := url.Parse(r.URI)
+		switch {
+		case !r.Template && (err != nil || !at.IsAbs()):
+			return fmt.Errorf("resource %q: the URI must be absolute, such as lab://name", r.URI)
+		case seen[r.URI]:
+			return fmt.Errorf("resource %q is listed twice", r.URI)
+		case r.Name == "" || r.Read == nil:
+			return fmt.Errorf("resource %q needs a name and a function to read it", r.URI)
+		}
+		seen[r.URI] = true
+		if err := s.addResource(r); err != nil {
+			return fmt.Errorf("resource %q: %w", r.URI, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) addPrompts() error {
+	seen := map[string]bool{}
+	for _, p := range s.cfg.Prompts {
+		switch {
+		case p.Name == "" || p.Render == nil:
+			return fmt.Errorf("prompt %q needs a name and a function to render it", p.Name)
+		case seen[p.Name]:
+			return fmt.Errorf("prompt %q is listed twice", p.Name)
+		}
+		seen[p.Name] = true
+		s.addPrompt(p)
+	}
+	return nil
+}
+
+// Close ends every session, cancels the calls under way and waits for them. A
+// tool that does not heed its context holds it up.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	streams := make([]*lines, 0, len(s.streams))
+	for l := range s.streams {
+		streams = append(streams, l)
+	}
+	s.mu.Unlock()
+	s.close()
+	for _, l := range streams {
+		l.end()
+	}
+	for session := range s.sdk.Sessions() {
+		_ = session.Close() // what fails in closing is gone already
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.calls > 0 {
+		s.idle.Wait()
+	}
+}
+
+// describe returns the tool as clients see it.
+func (b *bound) describe() *mcp.Tool {
+	t := b.tool
+	out := &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: t.ReadOnly, IdempotentHint: t.Idempotent,
+			DestructiveHint: &t.Destructive, OpenWorldHint: &t.OpenWorld,
+		},
+	}
+	if b.shown != nil {
+		out.OutputSchema = b.shown
+	}
+	return out
+}
+
+// either returns a schema of type object that admits what one of two admits.
+func either(a, b json.RawMessage) (json.RawMessage, error) {
+	var defs = map[string]json.RawMessage{}
+	var parts []json.RawMessage
+	for _, raw := range []json.RawMessage{a, b} {
+		part := map[string]json.RawMessage{}
+		if err := json.Unmarshal(raw, &part); err != nil {
+			return nil, err
+		}
+		own := map[string]json.RawMessage{}
+		if err := json.Unmarshal(or(part["$defs"], `{}`), &own); err != nil {
+			return nil, err
+		}
+		for name, def := range own {
+			if old, taken := defs[name]; taken && string(old) != string(def) {
+				return nil, fmt.Errorf("the schemas of output and refusal define %q differently", name)
+			}
+			defs[name] = def
+		}
+		delete(part, "$defs")
+		delete(part, "$schema")
+		delete(part, "$id")
+		rest, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rest)
+	}
+	whole := map[string]any{"type": "object", "anyOf": parts}
+	if len(defs) > 0 {
+		whole["$defs"] = defs
+	}
+	return json.Marshal(whole)
+}
+
+func or(raw json.RawMessage, def string) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage(def)
+	}
+	return raw
+}

@@ -1,0 +1,195 @@
+package mcptools
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// ServeStdio serves one client that writes to in and reads from out, one JSON
+// document a line; nothing else is written to out. At the end of in it answers
+// what has been read and returns nil; when ctx ends it gives the calls in hand
+// a few seconds. It closes in and out as jsonrpc.ServeStdio does.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	nobody := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "not a message of MCP"}}
+	})
+	return jsonrpc.ServeStdio(ctx, in, out, nobody, jsonrpc.Config{
+		MaxBody: s.cfg.MaxBody, Logger: s.cfg.Logger,
+		Beside: func(send func([]byte) error) jsonrpc.Side { return s.lines(send, true) },
+	})
+}
+
+// Beside serves the clients of a stream that carries messages of a league too:
+// jsonrpc.Config.Beside. The stream is MCP's from the first initialize (or
+// server/discover) on; messages of the league stay the league's.
+func (s *Server) Beside(send func(line []byte) error) jsonrpc.Side { return s.lines(send, false) }
+
+// lines is a stream of messages as a connection of the SDK's.
+type lines struct {
+	server *Server
+	send   func([]byte) error
+	all    bool // every message is for the server
+
+	incoming chan sdkrpc.Message
+
+	mu      sync.Mutex
+	session *mcp.ServerSession // nil until the first message of MCP
+	pending int                // calls that have not been answered
+	over    bool               // nothing more comes
+	quiet   chan struct{}      // closed when over and nothing is pending
+	ended   chan struct{}      // closed when the connection is
+	once    sync.Once
+}
+
+func (s *Server) lines(send func([]byte) error, all bool) *lines {
+	l := &lines{
+		server: s, send: send, all: all,
+		incoming: make(chan sdkrpc.Message), quiet: make(chan struct{}), ended: make(chan struct{}),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams[l] = true
+	return l
+}
+
+// Take implements jsonrpc.Side.
+func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
+	if !l.mine(req, refused) {
+		return false
+	}
+	msg, err := sdkrpc.DecodeMessage(req.Raw)
+	if err != nil {
+		return false // whoever else answers it says what is wrong
+	}
+	if !l.expect(ctx, msg) {
+		return false
+	}
+	select {
+	case l.incoming <- msg:
+	case <-l.ended:
+	}
+	return true
+}
+
+// expect prepares for a message, beginning the session with the first one. It
+// reports whether the message can still be taken.
+func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	if l.session == nil {
+		// The session outlives the reading of the stream.
+		session, err := l.server.sdk.Connect(context.WithoutCancel(ctx), l, nil)
+		if err != nil {
+			return false
+		}
+		l.session = session
+	}
+	if call, ok := msg.(*sdkrpc.Request); ok && call.IsCall() {
+		l.pending++
+	}
+	return true
+}
+
+// begun reports whether the stream is MCP's.
+func (l *lines) begun() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session != nil
+}
+
+// mine reports whether a message is MCP's.
+func (l *lines) mine(req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
+	switch {
+	case refused != nil:
+		// A response has no method, for which the endpoint would refuse it.
+		return l.begun() && refused.Reason == jsonrpc.ReasonBadShape && isResponse(req.Raw)
+	case req.Kind == jsonrpc.KindObject:
+		return false
+	case req.Method == methodInitialize, req.Method == methodDiscover:
+		return true
+	}
+	return l.all || isMethod(req.Method) && l.begun()
+}
+
+// End implements jsonrpc.Side.
+func (l *lines) End(ctx context.Context) {
+	l.mu.Lock()
+	l.over = true
+	l.settle()
+	session := l.session
+	l.mu.Unlock()
+	if session != nil {
+		select {
+		case <-l.quiet:
+		case <-ctx.Done():
+		case <-l.ended:
+		}
+		l.end()
+		_ = session.Wait() // that it was cut off is known here
+	}
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	delete(l.server.streams, l)
+}
+
+// settle closes quiet when the time has come. The lock is held.
+func (l *lines) settle() {
+	if l.over && l.pending <= 0 {
+		select {
+		case <-l.quiet:
+		default:
+			close(l.quiet)
+		}
+	}
+}
+
+// end ends the connection: the SDK cancels the calls in hand.
+func (l *lines) end() { l.once.Do(func() { close(l.ended) }) }
+
+// Connect implements mcp.Transport.
+func (l *lines) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+
+// Read implements mcp.Connection.
+func (l *lines) Read(ctx context.Context) (sdkrpc.Message, error) {
+	select {
+	case msg := <-l.incoming:
+		return msg, nil
+	case <-l.ended:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements mcp.Connection.
+func (l *lines) Write(_ context.Context, msg sdkrpc.Message) error {
+	line, err := sdkrpc.EncodeMessage(msg)
+	if err == nil {
+		err = l.send(line)
+	}
+	if _, answers := msg.(*sdkrpc.Response); answers {
+		l.mu.Lock()
+		l.pending--
+		l.settle()
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// Close implements mcp.Connection.
+func (l *lines) Close() error {
+	l.end()
+	return nil
+}
+
+// SessionID implements mcp.Connection.
+func (l *lines) SessionID() string { return "" }

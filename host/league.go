@@ -170,7 +170,7 @@ func (a *assembly) end() error {
 }
 
 // endpoint opens an agent's endpoint and its way to the others.
-func (a *assembly) endpoint(name string) (*opened, *wire.Caller, error) {
+func (a *assembly) endpoint(name string, beside ...route) (*opened, *wire.Caller, error) {
 	if a.serving == nil {
 		a.serving, a.close = context.WithCancel(context.WithoutCancel(a.ctx))
 	}
@@ -178,6 +178,7 @@ func (a *assembly) endpoint(name string) (*opened, *wire.Caller, error) {
 	if a.league.Tap != nil {
 		cfg.Tap = a.league.Tap(name)
 	}
+	cfg.Routes = withRoutes(cfg.Routes, beside)
 	srv, err := open(a.ctx, a.league.Network, name, cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
@@ -204,7 +205,8 @@ func (a *assembly) run(name string, run func(context.Context) error) {
 }
 
 func (a *assembly) manager() (*manager.Manager, string, error) {
-	srv, caller, err := a.endpoint("manager")
+	launcher := new(later)
+	srv, caller, err := a.endpoint("manager", route{manager.StartPath, launcher})
 	if err != nil {
 		return nil, "", err
 	}
@@ -214,7 +216,7 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
-	srv.refuse = m.Refuse
+	srv.refuse, launcher.Handler = m.Refuse, m.StartHandler()
 	a.serve("manager", srv, m.Handler())
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"maps"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -127,3 +129,25 @@ func open(ctx context.Context, n Network, name string, cfg jsonrpc.Config) (*ope
 	o.Server, err = n.Listen(ctx, name, cfg)
 	return o, err
 }
+
+// route is a path that an agent serves beside its endpoint.
+type route struct {
+	path    string
+	handler http.Handler
+}
+
+// withRoutes adds an agent's own routes to those that are configured.
+func withRoutes(configured map[string]http.Handler, own []route) map[string]http.Handler {
+	all := maps.Clone(configured)
+	for _, r := range own {
+		if all == nil {
+			all = make(map[string]http.Handler)
+		}
+		all[r.path] = r.handler
+	}
+	return all
+}
+
+// later is a handler that is made after the endpoint it belongs to has been
+// opened, and before that is served.
+type later struct{ http.Handler }

@@ -24,6 +24,10 @@ const (
 	flagProbe      = "probe"
 )
 
+// noAdminToken lets every program on the host's machine start the league, as
+// launchers expect that know of no token.
+const noAdminToken = "none"
+
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagLeagueID, Value: "league", Usage: "names the league"},
@@ -36,7 +40,7 @@ func hostFlags() []cli.Flag {
 func openFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: flagPlayers, Usage: "start by itself when so many players have registered (default: wait for 'start')"},
-		&cli.StringFlag{Name: flagAdminToken, Usage: "what 'start' must show (default: one is made and printed)"},
+		&cli.StringFlag{Name: flagAdminToken, Usage: "what 'start' must show; none lets every program on this machine start (default: one is made and printed)"},
 		&cli.StringSliceFlag{Name: flagAllowHost, Usage: "pattern of hosts outside this machine that agents may be on; repeatable"},
 		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "off, warn or require: try an agent's endpoint when it registers"},
 	}
@@ -163,8 +167,11 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		Now: l.p.now, Log: l.log, Events: l.managed,
 		AdminToken: c.String(flagAdminToken), AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(flagPlayers),
 	}
-	if cfg.AdminToken == "" {
+	switch cfg.AdminToken {
+	case "":
 		cfg.AdminToken = newAdminToken()
+	case noAdminToken:
+		cfg.AdminToken = ""
 	}
 	if !protocol.ValidID(cfg.LeagueID) {
 		return cfg, usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flagLeagueID, cfg.LeagueID)
@@ -255,9 +262,13 @@ func (l *live) started(c *cli.Context, url string, league *host.League, closed b
 	}
 	if n := league.Manager.Players; n > 0 {
 		l.out.say("the league starts when %d players have registered", n)
-	} else {
-		l.out.say("start the league with:  strategylab start --manager %s --admin-token %s", url, league.Manager.AdminToken)
+		return
 	}
+	line := "start the league with:  strategylab start --manager " + url
+	if token := league.Manager.AdminToken; token != "" {
+		line += " --admin-token " + token
+	}
+	l.out.say("%s", line)
 }
 
 // newAdminToken makes a token that nobody can guess.

@@ -38,6 +38,8 @@ func TestScript(t *testing.T) {
 			"foreign":  foreign,
 			"port":     freePort,
 			"code":     exitsWith,
+			"hosting":  hosting,
+			"ended":    ended,
 			"posting":  posting,
 
 			"wildplayer": wildPlayer,

@@ -1,24 +1,86 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// hosting starts a live command on a port that is free, as serving does, and
+// keeps what it prints: hosting FILE COMMAND ARG... The file is there when the
+// command has ended.
+func hosting(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	part, err := os.Create(file + ".part")
+	ts.Check(err)
+	cmd := &exec.Cmd{Path: os.Args[0], Args: append([]string{"strategylab"}, args[1:]...), Dir: ts.MkAbs("."), Stderr: part}
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Check(os.WriteFile(file+".pid", []byte(strconv.Itoa(cmd.Process.Pid)), 0o600))
+	done := make(chan struct{})
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		<-done
+	})
+	listening := make(chan string, 1)
+	go func() {
+		defer close(done)
+		defer close(listening)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(part, lines.Text())
+			if at := address.FindString(lines.Text()); at != "" && len(listening) == 0 {
+				select {
+				case listening <- at:
+				default:
+				}
+			}
+		}
+		_ = cmd.Wait() // the output says it
+		_ = part.Close()
+		_ = os.Rename(part.Name(), file)
+	}()
+	at := <-listening
+	if at == "" {
+		<-done
+		ts.Fatalf("%q does not listen: %s", args[1:], ts.ReadFile(args[0]))
+	}
+	setURL(ts, at)
+}
+
+// ended waits for the end of what hosting has started, or brings it about by an
+// interrupt: ended FILE [interrupt].
+func ended(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	if len(args) > 1 {
+		pid, err := strconv.Atoi(ts.ReadFile(args[0] + ".pid"))
+		ts.Check(err)
+		process, err := os.FindProcess(pid)
+		ts.Check(err)
+		ts.Check(process.Signal(os.Interrupt))
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+	}
+	text, _ := os.ReadFile(file + ".part") // it is the failure that counts
+	ts.Fatalf("it does not end: %s", text)
+}
+
 // wildPlayer starts a player that sends nothing but what a message cannot do
 // without, until the end of the script: wildplayer NAME URL FILE [header]. It
-// registers, as soon as the manager is there, and writes the answer to a file.
+// registers, and writes the answer to a file.
 // With "header" its registration is by the book, and its answers are not.
 func wildPlayer(ts *testscript.TestScript, _ bool, args []string) {
 	srv := httptest.NewServer(http.HandlerFunc(answerWildly))
@@ -32,7 +94,7 @@ func wildPlayer(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "register_player", "params": message})
 	ts.Check(err)
-	_, answer := postUntilThere(ts, args[1], "application/json", string(body), nil)
+	_, answer := postText(ts, args[1], string(body), http.Header{"Content-Type": {"application/json"}})
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(answer), 0o600))
 }
 
@@ -57,40 +119,28 @@ func answerWildly(w http.ResponseWriter, r *http.Request) {
 
 // posting posts a text and writes status and answer to a file: posting FILE URL
 // BODY [HEADER=VALUE...]. The Content-Type is JSON unless that is said
-// otherwise. It waits until somebody listens there.
+// otherwise.
 func posting(ts *testscript.TestScript, _ bool, args []string) {
-	header, media := http.Header{}, "application/json"
+	header := http.Header{"Content-Type": {"application/json"}}
 	for _, h := range args[3:] {
 		name, value, _ := strings.Cut(h, "=")
-		if name == "Content-Type" {
-			media = value
-			continue
-		}
 		header.Set(name, value)
+		if value == "" {
+			header.Del(name)
+		}
 	}
-	status, answer := postUntilThere(ts, args[1], media, args[2], header)
+	status, answer := postText(ts, args[1], args[2], header)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), fmt.Appendf(nil, "HTTP %d\n%s\n", status, answer), 0o600))
 }
 
-// postUntilThere posts a body as soon as somebody listens.
-func postUntilThere(ts *testscript.TestScript, url, media, body string, header http.Header) (int, string) {
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader([]byte(body)))
-		ts.Check(err)
-		if header != nil {
-			req.Header = header.Clone()
-		}
-		if media != "" {
-			req.Header.Set("Content-Type", media)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if errors.Is(err, syscall.ECONNREFUSED) && time.Now().Before(deadline) {
-			continue
-		}
-		ts.Check(err)
-		defer res.Body.Close()
-		answer, err := io.ReadAll(res.Body)
-		ts.Check(err)
-		return res.StatusCode, string(answer)
-	}
+func postText(ts *testscript.TestScript, url, body string, header http.Header) (int, string) {
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	ts.Check(err)
+	req.Header = header
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	return res.StatusCode, string(answer)
 }

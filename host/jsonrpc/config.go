@@ -13,8 +13,12 @@ import (
 type Config struct {
 	// Path is the path of the endpoint, by default "/mcp".
 	Path string
+	// Routes serve paths of their own beside the endpoint, whatever the verb,
+	// within its limits and times. The key is the path; Path itself counts for
+	// nothing. What they are sent is not told to Tap.
+	Routes map[string]http.Handler
 	// Other serves what does not belong to the endpoint: requests for other
-	// paths, and requests on Path that are no POST or that Divert picks. Without
+	// paths than those of Routes, and requests on Path that are no POST or that Divert picks. Without
 	// it they are answered 404 and 405. The contexts of its requests end as
 	// soon as the server begins to drain, so that streams do not hold it up;
 	// neither WriteTimeout nor the request limits apply. What Divert has picked

@@ -33,6 +33,10 @@ type httpEndpoint struct {
 }
 
 func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := e.cfg.Routes[r.URL.Path]; h != nil && r.URL.Path != e.cfg.Path {
+		e.serveRoute(h, w, r)
+		return
+	}
 	if e.isOther(r) {
 		e.serveOther(w, r)
 		return
@@ -133,6 +137,19 @@ func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
 // would be taken for the peer's going away.
 func unhurried(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// serveRoute serves a path beside the endpoint within the endpoint's limits.
+func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	peer := peerOf(r.RemoteAddr)
+	if refused := e.gate.enter(peer); refused != nil {
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, refused.Detail, refused.Status)
+		return
+	}
+	defer e.gate.leave(peer)
+	r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
+	h.ServeHTTP(w, r)
 }
 
 // checkHeader refuses what can be refused before the body is read.

@@ -88,3 +88,48 @@ func TestOtherHasNoLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestRoutesBeside: a path of its own is served whatever is beside the endpoint,
+// and within the endpoint's limits.
+func TestRoutesBeside(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	routes := map[string]http.Handler{
+		"/start": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, err := io.ReadAll(r.Body)
+			fmt.Fprintf(w, "start %s %v", r.Method, err)
+		}),
+		"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(entered); <-release }),
+		"/mcp":  http.NotFoundHandler(),
+	}
+	srv := startHTTP(t, jsonrpc.Config{Routes: routes, MaxBody: 100, MaxConcurrent: 1}, echo)
+	base := "http://" + srv.Addr().String()
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"POST", "/start", "{}", 200, "start POST <nil>"},
+		{"GET", "/start", "", 200, "start GET <nil>"},
+		{"POST", "/start", strings.Repeat("x", 101), 200, "request body too large"},
+		{"POST", "/mcp", call, 200, `"result"`},
+		{"GET", "/mcp", "", 405, "-32600"},
+		{"GET", "/start/", "", 404, "/mcp"},
+	} {
+		res, body := request(t, c.method, base+c.path, "application/json", strings.NewReader(c.body))
+		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
+		}
+	}
+	slow := make(chan struct{})
+	go func() {
+		defer close(slow)
+		request(t, "GET", base+"/slow", "", nil)
+	}()
+	<-entered
+	if res, _ := request(t, "GET", base+"/start", "", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("beyond the limit: status %d", res.StatusCode)
+	}
+	close(release)
+	<-slow
+}

@@ -124,19 +124,24 @@ func (m *Manager) open() error {
 // should also accept objects without JSON-RPC (jsonrpc.Config.AcceptObjects).
 func (m *Manager) Handler() jsonrpc.Handler {
 	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-		answer := m.endpoint.Handle(ctx, req)
-		m.tell()
-		// What follows from a registration (the start of the league, matches for a
-		// late referee) comes after its answer, since before that the agent knows
-		// neither its id nor the manager's token.
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.arrived {
-			m.arrived = false
-			m.poke()
-		}
-		return answer
+		return m.answer(ctx, m.endpoint, req)
 	})
+}
+
+// answer has an endpoint of the manager's answer a request.
+func (m *Manager) answer(ctx context.Context, at *wire.Endpoint, req *jsonrpc.Request) jsonrpc.Response {
+	answer := at.Handle(ctx, req)
+	m.tell()
+	// What follows from a registration (the start of the league, matches for a
+	// late referee) comes after its answer, since before that the agent knows
+	// neither its id nor the manager's token.
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.arrived {
+		m.arrived = false
+		m.poke()
+	}
+	return answer
 }
 
 // Refuse gives what a server refuses by itself the shape of the league's

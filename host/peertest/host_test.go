@@ -143,25 +143,46 @@ func checkContestants(ctx context.Context, t *testing.T, all []*contestant, matc
 	}
 }
 
-// TestStartedWithNothingButTheMethod: a launcher on this machine that sends
-// start_league with empty params starts the league.
-func TestStartedWithNothingButTheMethod(t *testing.T) {
+// TestStartedInOtherForms: a launcher on this machine that sends start_league
+// with empty params or a league id, or posts to /start_league, starts the
+// league.
+func TestStartedInOtherForms(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
-	defer cancel()
-	h := hostLeague(ctx, t, 0, 1)
-	var all []*contestant
-	for _, name := range []string{"Ada", "Grace"} {
-		c := contest(t, foreignPlayers[0], name, "even")
-		if err := c.register(ctx, h.url); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
+	call := func(params object) any {
+		return object{"jsonrpc": "2.0", "method": "start_league", "params": params, "id": 1}
 	}
-	answer := all[0].program.post(ctx, h.url, object{"jsonrpc": "2.0", "method": "start_league", "params": object{}, "id": 1})
-	if result, _ := answer["result"].(object); text(result, "message_type") != "LEAGUE_STATUS" {
-		t.Fatalf("the start was answered by %v", answer)
+	for _, form := range []struct {
+		name, path string
+		body       any
+	}{
+		{"empty params", "/mcp", call(object{})},
+		{"no params", "/mcp", object{"jsonrpc": "2.0", "method": "start_league", "id": 1}},
+		{"a league id", "/mcp", call(object{"league_id": "league"})},
+		{"the type as method", "/mcp", object{"jsonrpc": "2.0", "method": "START_LEAGUE", "params": object{"sender": "launcher"}, "id": 1}},
+		{"a path of its own", "/start_league", object{}},
+	} {
+		t.Run(strings.ReplaceAll(form.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			defer cancel()
+			h := hostLeague(ctx, t, 0, 1)
+			var all []*contestant
+			for _, name := range []string{"Ada", "Grace"} {
+				c := contest(t, foreignPlayers[0], name, "even")
+				if err := c.register(ctx, h.url); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, c)
+			}
+			answer := all[0].program.post(ctx, strings.Replace(h.url, "/mcp", form.path, 1), form.body)
+			if result, _ := answer["result"].(object); result != nil {
+				answer = result
+			}
+			if text(answer, "message_type") != "LEAGUE_STATUS" {
+				t.Fatalf("the start was answered by %v", answer)
+			}
+			clean(t, h.end(t), 2)
+			checkContestants(ctx, t, all, 1)
+		})
 	}
-	clean(t, h.end(t), 2)
-	checkContestants(ctx, t, all, 1)
 }

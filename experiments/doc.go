@@ -15,7 +15,9 @@
 // that is before each league whose index is a multiple of Checkpoint, the
 // players are put aside that lost their seat to an overrun (game.FaultTimeout,
 // game.FaultBudget or game.FaultCrash) in at least QuarantineAfter of the
-// Checkpoint leagues before. From then on they are not called any more: each of
+// Checkpoint leagues before. The crash of a plugin does not count: it costs all
+// leagues that are under way at once, and a plugin is started again only so
+// often in a run. From then on they are not called any more: each of
 // their matches is lost with game.FaultQuarantined. The rule looks at records
 // only, so a resumed run comes to the same decisions.
 //

@@ -20,6 +20,7 @@ type Prefix struct {
 	matches      int
 	reproducible bool
 
+	plugin      []bool   // by field index
 	overran     []int    // by field index: leagues since the last checkpoint
 	lastOverrun []int    // by field index: the league last counted there, from 1
 	barred      []bool   // by field index; replaced, never changed
@@ -37,9 +38,13 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 		return nil, err
 	}
 	n := len(plan.Field)
+	plugin := make([]bool, n)
+	for i, f := range plan.Field {
+		plugin[i] = f.Kind == kindPlugin
+	}
 	return &Prefix{
 		schedule: sched.Matches(), players: n, hasher: results.NewHasher(), reproducible: true,
-		overran: make([]int, n), lastOverrun: make([]int, n), barred: make([]bool, n), noted: make([]uint64, n),
+		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n), barred: make([]bool, n), noted: make([]uint64, n),
 	}, nil
 }
 
@@ -116,16 +121,25 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 		p.reproducible = false
 	}
 	field := l.Seats[seat]
-	if overrun(f) && p.lastOverrun[field] != l.Index+1 {
+	if p.overrun(field, f) && p.lastOverrun[field] != l.Index+1 {
 		p.lastOverrun[field] = l.Index + 1
 		p.overran[field]++
 	}
 }
 
+// kindPlugin is what plans call the kind of a player that is another program.
+const kindPlugin = "plugin"
+
 // overrun reports whether a fault cost its player the seat at an expense that
 // would be met again in the next league.
-func overrun(f game.Fault) bool {
-	return f == game.FaultTimeout || f == game.FaultBudget || f == game.FaultCrash
+func (p *Prefix) overrun(field int, f game.Fault) bool {
+	switch f {
+	case game.FaultTimeout, game.FaultBudget:
+		return true
+	case game.FaultCrash:
+		return !p.plugin[field]
+	}
+	return false
 }
 
 // decide puts players aside at a checkpoint.
@@ -150,7 +164,7 @@ func (p *Prefix) annotate(l *results.League) {
 			continue
 		}
 		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined, Text: fmt.Sprintf(
-			"put aside from league %d on: overran in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
+			"put aside from league %d on: overran or crashed in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
 	}
 	if len(l.Notes) == 0 {
 		return

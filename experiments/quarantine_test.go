@@ -130,6 +130,25 @@ func TestQuarantineOfSeveral(t *testing.T) {
 	}
 }
 
+// TestQuarantineOfPlugins leaves the crashes of a plugin to whoever restarts it.
+func TestQuarantineOfPlugins(t *testing.T) {
+	t.Parallel()
+	plan := planOf(3, 1, 200)
+	plan.Field[0].Kind, plan.Field[1].Kind = "plugin", "plugin"
+	fault := func(_, field int) game.Fault {
+		return []game.Fault{game.FaultCrash, game.FaultTimeout, game.FaultCrash}[field]
+	}
+	got, out := run(t, &stub{plan: plan, fault: fault}, experiments.Options{})
+	if diff := cmp.Diff([]int{1, 2}, out.Quarantined); diff != "" {
+		t.Errorf("put aside (-want +got):\n%s", diff)
+	}
+	for field, want := range []int{-1, 64, 64} {
+		if from := asideFrom(t, plan, got.leagues, field); from != want {
+			t.Errorf("player %d is put aside from league %d on, want %d", field, from, want)
+		}
+	}
+}
+
 // TestQuarantineSurvivesResumption cuts the record at every few leagues around
 // the decisions.
 func TestQuarantineSurvivesResumption(t *testing.T) {
@@ -192,7 +211,7 @@ func TestNotes(t *testing.T) {
 		{5, results.Note{Field: 1, Fault: game.FaultError, Text: "error in league 5"}},
 		{10, results.Note{Field: 1, Fault: game.FaultInvalid, Text: "invalid-choice in league 10"}},
 		{64, results.Note{Field: 3, Fault: game.FaultQuarantined,
-			Text: "put aside from league 64 on: overran in at least 32 of 64 leagues in a row"}},
+			Text: "put aside from league 64 on: overran or crashed in at least 32 of 64 leagues in a row"}},
 	}
 	for _, workers := range []int{1, 4} {
 		c, _ := run(t, &stub{plan: plan, fault: fault}, experiments.Options{Workers: workers})

@@ -23,6 +23,7 @@ type keeper struct {
 	starts  int
 	users   int // factories that are not closed
 	spent   time.Duration
+	peak    uint64 // bytes
 }
 
 // get returns a process that is of use, if need be after a start.
@@ -50,11 +51,13 @@ func (k *keeper) get(ctx context.Context) (*process, error) {
 
 // bury takes down a process that is out of use.
 func (k *keeper) bury(p *process) {
+	peak := p.child.peak()
 	p.stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.process = nil
-	k.spent += time.Duration(p.child.cpu()) * time.Microsecond
+	k.spent += p.spent()
+	k.peak = max(k.peak, peak)
 	if p.blamed() {
 		k.failed++
 		k.config.Log.Warn("the plugin has failed", "plugin", k.config.Name, "times", k.failed, "why", p.reason())
@@ -96,7 +99,7 @@ func (k *keeper) putAside(last error) error {
 	if k.aside != nil || k.failed <= k.config.Restarts {
 		return k.aside
 	}
-	k.aside = fmt.Errorf("%w: plugin %s has failed %d times", strategies.ErrPutAside, k.config.Name, k.failed)
+	k.aside = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrPutAside, k.config.Name, k.failed, k.failed-1)
 	if last != nil {
 		k.aside = fmt.Errorf("%w, the last time: %w", k.aside, last)
 	}

@@ -10,8 +10,9 @@ type Usage struct {
 	// CPU is the processor time of all of them so far, of the one that is
 	// running as it has last told, which it does with every answer.
 	CPU time.Duration
-	// Peak is the most memory that the one that is running has had resident, in
-	// bytes; 0 if none is running or the system does not tell.
+	// Peak is the most memory that any of them was seen to have resident, in
+	// bytes. A process that dies by itself is not looked at again. 0 if none was
+	// seen, or the system does not tell.
 	Peak uint64
 	// Memory is the cap on what a worker takes up for its script, in bytes; 0
 	// for a plugin, which has none.
@@ -36,14 +37,28 @@ func (k *keeper) usage() Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := Usage{
-		Process: k.config.Name, CPU: k.spent, Memory: k.config.Memory,
+		Process: k.config.Name, CPU: k.spent, Peak: k.peak, Memory: k.config.Memory,
 		Starts: k.starts, Failed: k.failed, Aside: k.aside != nil && k.aside != errEnded,
 	}
-	if k.process != nil {
-		u.CPU += time.Duration(k.process.cpu.Load()) * time.Microsecond
-		u.Peak = k.process.child.peak()
+	if p := k.process; p != nil {
+		u.CPU += p.spent()
+		u.Peak = max(u.Peak, p.child.peak())
+		if p.blamed() { // and nobody has had need of another since
+			u.Failed++
+		}
 	}
 	return u
+}
+
+// spent returns the processor time of a process, as it has last told while it
+// runs.
+func (p *process) spent() time.Duration {
+	select {
+	case <-p.child.done:
+		return time.Duration(p.child.cpu()) * time.Microsecond
+	default:
+		return time.Duration(p.cpu.Load()) * time.Microsecond
+	}
 }
 
 // peak returns the most memory that a running process has had resident.

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"math"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
@@ -28,6 +29,7 @@ type content struct {
 
 	Population *populationPart
 	Faults     []fault
+	Processes  []process
 	Method     []paragraph
 	Facts      []fact
 }
@@ -50,6 +52,12 @@ type tier struct {
 
 type fault struct {
 	Name, Kind, Count, Share, Where string
+}
+
+// process is what ran apart, in words.
+type process struct {
+	Name, Kind, Players, CPU, Peak, Starts, Failures string
+	Aside                                            bool
 }
 
 type paragraph struct{ Head, Text string }
@@ -83,7 +91,7 @@ func newContent(in Input) (*content, error) {
 		Styles: styles(), Title: "strategylab: " + s.title(), Subtitle: s.subtitle(),
 		Headline: s.headline(), Verdict: s.verdict(), Notes: s.notes(),
 		Level: s.level(), Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
-		Faults: s.faults(), Method: s.method(), Facts: s.facts(),
+		Faults: s.faults(), Processes: s.processes(), Method: s.method(), Facts: s.facts(),
 	}
 	if err := s.draw(c); err != nil {
 		return nil, err
@@ -152,6 +160,21 @@ func (s *source) faults() []fault {
 		}
 	}
 	return list
+}
+
+func (s *source) processes() []process {
+	var rows []process
+	for _, p := range s.Run.Facts.Processes {
+		r := process{
+			Name: p.Name, Kind: p.Kind, Players: strings.Join(p.Players, ", "), CPU: number(p.CPUSeconds, 2) + " s", Peak: "-",
+			Starts: count(int64(p.Starts)), Failures: count(int64(p.Failures)), Aside: p.PutAside,
+		}
+		if p.PeakBytes != nil {
+			r.Peak = number(float64(*p.PeakBytes)/(1<<20), 1) + " MiB"
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // pairTable is the pair matrix in words, for small fields.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/report"
 )
 
 // text is a page without tags, style and plots, with single spaces.
@@ -54,6 +55,30 @@ func TestAnswers(t *testing.T) {
 				t.Error("the template refused a value")
 			}
 		})
+	}
+}
+
+// TestProcesses shows what ran apart, and above all what was given up.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 4, 60, field(3)...)
+	if got := text(written(t, in)); strings.Contains(got, "Processes") || strings.Contains(got, "put aside") {
+		t.Error("the page speaks of processes where there were none")
+	}
+	peak := uint64(3 << 19)
+	in.Run.Facts.Processes = []report.Process{
+		{Name: "<b>x", Kind: "lua", Players: []string{"bot-01", "bot-02"}, CPUSeconds: 1234.5, PeakBytes: &peak, Starts: 1},
+		{Name: "y", Kind: "plugin", Players: []string{"bot-03"}, Starts: 6, Failures: 7, PutAside: true},
+	}
+	got := text(written(t, in))
+	for _, want := range []string{
+		"y was put aside after its processes had failed 7 times: from then on every match of bot-03 was lost.",
+		"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0",
+		"y plugin bot-03 0.00 s - 6 7 put aside",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not say %q:\n%s", want, got)
+		}
 	}
 }
 

@@ -110,6 +110,12 @@ func (s *source) notes() []string {
 	if !s.Run.Facts.Reproducible {
 		notes = append(notes, "Not reproducible: time limits or lost connections decided matches, and need not do so again.")
 	}
+	for _, p := range s.Run.Facts.Processes {
+		if p.PutAside {
+			notes = append(notes, fmt.Sprintf("%s was put aside after its processes had failed %s: from then on every match of %s was lost.",
+				p.Name, times(p.Failures), list(p.Players, 4)))
+		}
+	}
 	return notes
 }
 
@@ -163,6 +169,13 @@ func (s *source) facts() []fact {
 		list = append(list, fact{"Digest", f.Digest})
 	}
 	return list
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return count(int64(n)) + " times"
 }
 
 // number writes a number with so many decimals, with commas between thousands.

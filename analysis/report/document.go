@@ -16,8 +16,8 @@ const Schema = "strategylab/experiment/v1"
 // Document is an experiment's outcome for other programs: what
 // "experiment --format json" prints and what summary.json holds. It has no NaN
 // and no infinities; a number that does not exist is null. Everything but
-// Seconds and MatchesPerSecond is the same whenever the plan is run again,
-// provided that Reproducible is true.
+// Seconds, MatchesPerSecond and Processes is the same whenever the plan is run
+// again, provided that Reproducible is true.
 type Document struct {
 	Schema  string `json:"schema"`
 	Plan    Plan   `json:"plan"`
@@ -50,6 +50,8 @@ type Document struct {
 	Sequential *Sequential `json:"sequential,omitempty"` // absent if the number of leagues was given
 	RatioTest  *RatioTest  `json:"sprt,omitempty"`
 	Assertions []Assertion `json:"assertions,omitempty"` // in the order in which they were asked for
+
+	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
 }
 
 // Plan is the part of a plan that says what was played, without where the
@@ -176,6 +178,7 @@ func (r Run) Document() Document {
 	}
 	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
 	d.Assertions = newAssertions(r.Assertions)
+	d.Processes = r.Facts.Processes
 	return d
 }
 

@@ -96,6 +96,11 @@ func runs(t *testing.T) map[string]report.Run {
 	}
 	faulty := play(t, 120, 4, "uniform:1-10", mixed...)
 	faulty.Facts.Reproducible, faulty.Facts.Messages = false, 17280
+	peak := uint64(24<<20 + 1)
+	faulty.Facts.Processes = []report.Process{
+		{Name: "broken", Kind: "js", Players: []string{"broken"}, CPUSeconds: 0.1234, PeakBytes: &peak, CapBytes: 192 << 20, Starts: 1},
+		{Name: "gone\x1b[2J", Kind: "plugin", Players: []string{"random", "always-odd"}, CPUSeconds: 1, Starts: 6, Failures: 7, PutAside: true},
+	}
 	return map[string]report.Run{
 		"clean":      play(t, 1000, 10, "uniform:1-10", mixed[:5]...),
 		"faulty":     faulty,
@@ -191,8 +196,12 @@ func TestDocumentShape(t *testing.T) {
 		if err := json.Unmarshal(buf.Bytes(), &doc); err != nil {
 			t.Fatal(err)
 		}
-		keys(t, name, doc, "schema", "plan", "leagues", "matches", "messages", "seconds", "matches_per_second", "digest",
-			"reproducible", "variance_ratio", "tiers", "winner", "players", "pairs", "stopped")
+		all := []string{"schema", "plan", "leagues", "matches", "messages", "seconds", "matches_per_second", "digest",
+			"reproducible", "variance_ratio", "tiers", "winner", "players", "pairs", "stopped"}
+		if len(r.Facts.Processes) > 0 {
+			all = append(all, "processes")
+		}
+		keys(t, name, doc, all...)
 		keys(t, name+" plan", doc["plan"], "runs", "legs", "seed", "field", "draw", "transport")
 		players := doc["players"].([]any)
 		if len(players) != len(r.Plan.Field) || len(doc["pairs"].([]any)) != len(players)*(len(players)-1)/2 {

@@ -23,6 +23,7 @@ type Facts struct {
 	MatchesPerSecond float64 // not positive where there is no such rate
 	Digest           string  // of the results, in hexadecimal
 	Reproducible     bool    // whether the same plan gives the same digest elsewhere
+	Processes        []Process
 }
 
 // places returns the field indices of the players, best first.

@@ -33,7 +33,7 @@ func WriteTable(w io.Writer, r Run, width int) error {
 	buf.WriteString(wrap(head, width) + "\n\n")
 	renderColumns(&buf, r.columns(), width)
 	buf.WriteByte('\n')
-	for _, line := range slices.Concat([]string{r.verdict()}, r.StoppingLines(), r.rankingLines(), r.faultLines(), r.factLines(), AssertionLines(r.Assertions)) {
+	for _, line := range slices.Concat([]string{r.verdict()}, r.StoppingLines(), r.rankingLines(), r.faultLines(), r.processLines(), r.factLines(), AssertionLines(r.Assertions)) {
 		buf.WriteString(wrap(line, width) + "\n")
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"strategylab": func() { os.Exit(realMain()) },
+		"exiting":     serveExiting,
 	})
 }
 

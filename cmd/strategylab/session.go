@@ -149,7 +149,7 @@ func (e *experimentRun) play(ctx context.Context, dir *results.Dir, out string, 
 	if err := e.print(*run, e.p.path(out)); err != nil {
 		return nil, err
 	}
-	e.noteUsage(factories)
+	e.noteUsage(run)
 	if interrupted {
 		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
 		return run, &reported{errStopped}
@@ -220,7 +220,8 @@ func (s session) play(ctx context.Context, dir *results.Dir, factories []strateg
 	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, s.seen),
 		experiments.Options{Workers: s.workers, After: prefix, Stop: study.stop(), Every: 1})
 	seconds := s.p.now().Sub(began).Seconds()
-	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible}
+	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
+		Processes: processesOf(plan, factories)}
 	if played := outcome.Leagues - before; played > 0 && seconds > 0 {
 		facts.MatchesPerSecond = float64(outcome.Matches) * float64(played) / float64(outcome.Leagues) / seconds
 	}

@@ -1,54 +1,54 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-	"time"
-
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// noteUsage says what the processes of plugins and isolated scripts have taken,
-// and how they have fared.
-func (e *experimentRun) noteUsage(factories []strategies.Factory) {
-	seen := make(map[any]bool)
-	for _, f := range factories {
+// processesOf says what the processes of a field's plugins and isolated scripts
+// have taken, and how they have fared.
+func processesOf(plan results.Plan, factories []strategies.Factory) []report.Process {
+	var list []report.Process
+	at := make(map[any]int) // in list
+	for i, f := range factories {
 		m, ok := f.(plugins.Metered)
 		if !ok {
 			continue
 		}
-		u := m.Usage()
+		u, info := m.Usage(), f.Info()
 		var who any = f // several players may be copies of one script
-		if f.Info().Kind == strategies.Plugin {
-			who = u.Process // and several strategies may be one plugin's
+		p := report.Process{
+			Name: info.Name, Kind: string(info.Kind), CPUSeconds: u.CPU.Seconds(), CapBytes: u.Memory,
+			Starts: u.Starts, Failures: u.Failed, PutAside: u.Aside,
 		}
-		if u.Starts > 0 && !seen[who] {
-			e.note("%s", usageOf(f.Info(), u))
+		if info.Kind == strategies.Plugin {
+			who, p.Name = u.Process, u.Process // and several strategies may be one plugin's
 		}
-		seen[who] = true
+		if u.Peak > 0 {
+			p.PeakBytes = &u.Peak
+		}
+		if u.Starts == 0 && u.Failed == 0 {
+			continue
+		}
+		k, known := at[who]
+		if !known {
+			k = len(list)
+			at[who], list = k, append(list, p)
+		}
+		list[k].Players = append(list[k].Players, plan.Field[i].Name)
 	}
+	return list
 }
 
-// usageOf says in one line what there is to say of the processes of a strategy.
-func usageOf(info strategies.Info, u plugins.Usage) string {
-	name := info.Name
-	if info.Kind == strategies.Plugin {
-		name = "plugin " + u.Process
+// noteUsage says what the processes have taken where the output has no place
+// for that.
+func (e *experimentRun) noteUsage(run *report.Run) {
+	if e.format != "csv" {
+		return
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, in a process of its own: %v of processor time", name, u.CPU.Round(time.Millisecond))
-	switch {
-	case u.Failed == 1:
-		b.WriteString(", failed once")
-	case u.Failed > 1:
-		fmt.Fprintf(&b, ", failed %d times", u.Failed)
+	for _, p := range run.Facts.Processes {
+		e.note("%s", p)
 	}
-	if u.Starts > 1 {
-		fmt.Fprintf(&b, ", started %d times", u.Starts)
-	}
-	if u.Aside {
-		b.WriteString(", put aside")
-	}
-	return b.String()
 }

@@ -78,6 +78,7 @@ func refereeCommand(p *process) *cli.Command {
 		Flags: join(agentFlags(), []cli.Flag{
 			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "matches under way at once, at most"},
 			&cli.StringFlag{Name: flagDraw, Value: game.FairDraw().String(), Usage: "the draw: uniform:1-10 or weights:1=3,2=1"},
+			&cli.DurationFlag{Name: flagIdleExit, Usage: "leave when nothing has been heard for so long after a match, for managers that never say that the league is over (default: never)"},
 			seedFlag(),
 		}, liveFlags("127.0.0.1:0")),
 		Action: func(c *cli.Context) error { return refereeLive(p, c) },
@@ -120,8 +121,8 @@ func playLive(p *process, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Duration(flagIdleExit) < 0 {
-		return usagef("--%s is %v, want more than nothing", flagIdleExit, c.Duration(flagIdleExit))
+	if err := idleExit(c); err != nil {
+		return err
 	}
 	cat, e, err := loadStrategy(p, c, c.String(flagStrategy))
 	if err != nil {
@@ -155,6 +156,14 @@ func playLive(p *process, c *cli.Context) (err error) {
 		l.out.write(map[string]any{"event": "forecast", "forecast": f}, "what lateness would cost, by the agent's own time for a choice:\n"+f.String())
 	}
 	return l.agentError(c, err)
+}
+
+// idleExit checks the flag of that name.
+func idleExit(c *cli.Context) error {
+	if c.Duration(flagIdleExit) < 0 {
+		return usagef("--%s is %v, want more than nothing", flagIdleExit, c.Duration(flagIdleExit))
+	}
+	return nil
 }
 
 // agentError is the error of an agent that has ended.
@@ -244,6 +253,9 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	if _, err := atLeast(c, flagConcurrent, 1); err != nil {
 		return err
 	}
+	if err := idleExit(c); err != nil {
+		return err
+	}
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return err
@@ -251,7 +263,7 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	defer rec.end(&err)
 	a.Tap = rec.tap(a.Name)
 	cfg := l.refereeConfig(l.drawer(c, draw, key))
-	cfg.Dialects = ways
+	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
 	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed
 	return l.agentError(c, a.Referee(c.Context, cfg))
 }
@@ -270,8 +282,20 @@ func (l *live) refereed(e referee.Event) {
 		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
+	case referee.Forfeited:
+		text = fmt.Sprintf("%-7s %s loses on technical grounds: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
 	case referee.Completed:
-		text = "the league is complete"
+		text = fmt.Sprintf("the league is complete: %s", conductedText(e.Matches))
+	case referee.Deserted:
+		text = fmt.Sprintf("nothing has been heard for a while, so the league is over: %s", conductedText(e.Matches))
 	}
 	l.out.write(e, text)
+}
+
+// conductedText says how many matches a referee has conducted.
+func conductedText(matches int) string {
+	if matches == 1 {
+		return "1 match conducted"
+	}
+	return fmt.Sprintf("%d matches conducted", matches)
 }

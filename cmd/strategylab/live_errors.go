@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,6 +52,8 @@ func remedy(c *cli.Context, err error) error {
 		return advise(err, "what answers at %s is no league manager; its URL is printed where it runs, and usually ends in /mcp", manager)
 	case protocol.CodeOf(err) == protocol.CodeTokenMissing, protocol.CodeOf(err) == protocol.CodeTokenInvalid:
 		return advise(err, "give the token that the host printed as --%s", flagAdminToken)
+	case protocol.CodeOf(err) == protocol.CodeDuplicateName:
+		return advise(err, "choose another name: --%s %q", flagName, cmp.Or(suggested(err), "Team 7"))
 	case protocol.CodeOf(err) == protocol.CodeLeagueNotFound:
 		return advise(err, "name the league that the manager runs with --%s", flagLeagueID)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
@@ -58,6 +62,19 @@ func remedy(c *cli.Context, err error) error {
 		return advise(err, "choose a folder or a port that this user may use")
 	}
 	return err
+}
+
+// suggested returns the name that a manager suggests for one that is taken.
+func suggested(err error) string {
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	if !ok {
+		return ""
+	}
+	var data struct {
+		Suggestion string `json:"suggestion"`
+	}
+	_ = json.Unmarshal(refusal.Data, &data) // what cannot be read suggests nothing
+	return data.Suggestion
 }
 
 // urlFlag checks a flag that is the URL of an agent, or empty.

@@ -197,6 +197,31 @@ func TestAgentsWaitForTheManager(t *testing.T) {
 	}
 }
 
+// A referee whose manager has died without a word leaves with --idle-exit, and
+// says what it has done and whether it still owes a report.
+func TestRefereeLeavesADeadLeague(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--players", "2", "--legs", "100")
+	url := manager.until("listening")["manager"].(string)
+	referee := start(t, dir, "referee", "--manager", url, "--idle-exit", "300ms", "--timeout", "200ms", "--retry-delay", "20ms")
+	referee.until("registered")
+	for _, name := range []string{"Ada", "Bob"} {
+		start(t, dir, "player", "--strategy", "random", "--name", name, "--manager", url).until("registered")
+	}
+	manager.until("round_completed")
+	manager.signal(syscall.SIGKILL)
+	manager.ended()
+	if e := referee.until("deserted"); e["matches"].(float64) < 1 {
+		t.Errorf("it leaves with %v", e)
+	}
+	code := referee.ended()
+	stderr, _ := os.ReadFile(referee.stderr.Name())
+	if owes := strings.Contains(string(stderr), "has not taken 1 of"); code != exitOK && !owes || code == exitOK && owes {
+		t.Errorf("it ended with %d: %s", code, stderr)
+	}
+}
+
 // league plays by itself, and a seed makes it play the same again.
 func TestLeagueCommand(t *testing.T) {
 	t.Parallel()

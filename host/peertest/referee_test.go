@@ -26,6 +26,7 @@ var handingOut = []*style{
 	{name: "announces to tools", frame: "tool", answers: "content", reads: "content"},
 	{name: "announces in answers", answers: "params", reads: "params", naming: "lower"},
 	{name: "announces bare", frame: "bare", answers: "bare", reads: "bare"},
+	{name: "never says that it is over", endless: true, handOut: "start_match"},
 }
 
 // TestOurRefereeUnderForeignManagers: our referee, told nothing but the
@@ -40,7 +41,7 @@ func TestOurRefereeUnderForeignManagers(t *testing.T) {
 			defer cancel()
 			l := foreign(t, s)
 			var serving sync.WaitGroup
-			serving.Go(func() { ourReferee(ctx, t, l.manager.url) })
+			serving.Go(func() { ourReferee(ctx, t, l.manager.url, s.endless) })
 			for i, choice := range []string{"even", "odd", "even"} {
 				c := contest(t, s, []string{"Ada", "Grace", "Edsger"}[i], choice)
 				if err := c.register(ctx, l.manager.url); err != nil {
@@ -64,15 +65,20 @@ func TestOurRefereeUnderForeignManagers(t *testing.T) {
 	}
 }
 
-// ourReferee serves as the command does, until the league is over.
-func ourReferee(ctx context.Context, t *testing.T, manager string) {
+// ourReferee serves as the command does, until the league is over; where nobody
+// says so, until it is silent.
+func ourReferee(ctx context.Context, t *testing.T, manager string, endless bool) {
 	network := host.NewSockets()
 	defer network.Close()
 	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
-	err := a.Referee(ctx, referee.Config{
+	cfg := referee.Config{
 		Mode: protocol.Tolerant, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second, Timeout: 3 * time.Second,
 		Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond},
-	})
+	}
+	if endless {
+		cfg.IdleExit = time.Second
+	}
+	err := a.Referee(ctx, cfg)
 	if err != nil {
 		t.Errorf("our referee: %v", err)
 	}

@@ -246,7 +246,8 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Inbound) (protoc
 	if err := r.journal.append(context.WithoutCancel(ctx), eventCompleted, r.me.League()); err != nil {
 		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
 	}
-	r.tell(Event{Kind: Completed})
+	done, _ := r.conducted()
+	r.tell(Event{Kind: Completed, Matches: done})
 	r.complete()
 	return r.ack(in), nil
 }

@@ -182,3 +182,11 @@ func (b *bout) state() game.Play {
 	defer b.mu.Unlock()
 	return b.play
 }
+
+// progress reports whether the match has been brought to its end, and whether
+// its report has been taken.
+func (b *bout) progress() (told, reported bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.told || b.reported, b.reported
+}

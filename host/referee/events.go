@@ -13,7 +13,8 @@ const (
 	Forfeited  EventKind = "forfeited" // a player has lost a match on technical grounds: Fault, and Error if there is more to say
 	Finished   EventKind = "finished"  // a match is
 	Alarm      EventKind = "alarm"     // a match cannot be played or reported, or the manager holds another result of it
-	Completed  EventKind = "completed"
+	Completed  EventKind = "completed" // the league is; Matches were conducted
+	Deserted   EventKind = "deserted"  // nothing has been heard for so long that the league must be over; Matches were conducted
 )
 
 // Event is something that happened, for people who watch. Fields that an event
@@ -31,6 +32,7 @@ type Event struct {
 	Sides   [2]game.Side `json:"-"`
 	Number  int          `json:"drawn_number,omitempty"`
 	Points  [2]int       `json:"points,omitzero"`
+	Matches int          `json:"matches,omitempty"`
 
 	Fault string `json:"fault,omitempty"` // as game.Fault has it
 	// Tolerant says of an answer that was not taken that a tolerant referee

@@ -20,7 +20,11 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 	}
 	reported := false
 	defer func() { b.leave(reported) }()
-	if err := r.conduct(ctx, b); err != nil {
+	r.conducting.Add(1)
+	err := r.conduct(ctx, b)
+	r.touch()
+	r.conducting.Add(-1)
+	if err != nil {
 		r.alarm(ctx, b, "a match cannot be played", err)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -65,6 +66,11 @@ type Config struct {
 	// stands for protocol.RegistrationOrder.
 	Dialects []*protocol.Dialect
 
+	// IdleExit makes Run return when the agent has conducted a match and then
+	// for so long heard nothing and conducted nothing: many managers never say
+	// that the league is over. The zero value is never.
+	IdleExit time.Duration
+
 	// Data is a directory for the journal; empty keeps none.
 	Data string
 
@@ -95,6 +101,10 @@ type Referee struct {
 	completed bool          // the league is
 	adopted   chan struct{} // closed with the next registration
 
+	began      time.Time    // for last, which is told by the monotonic clock
+	last       atomic.Int64 // when something happened last, since began
+	conducting atomic.Int64 // matches that are not finished, or not told to their players
+
 	plays      sync.WaitGroup // matches under way
 	background sync.WaitGroup // what nobody waits for; begun by plays only
 
@@ -114,7 +124,7 @@ func New(cfg Config) (*Referee, error) {
 	defaults(&cfg)
 	r := &Referee{
 		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		adopted: make(chan struct{}), again: make(chan struct{}, 1),
+		adopted: make(chan struct{}), again: make(chan struct{}, 1), began: time.Now(),
 	}
 	r.registrar = wire.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	r.league, r.complete = context.WithCancel(context.Background())
@@ -186,7 +196,7 @@ func drawUnforeseen(d game.Draw) (int, error) {
 }
 
 // Handler answers what comes to the agent's endpoint.
-func (r *Referee) Handler() jsonrpc.Handler { return r.endpoint }
+func (r *Referee) Handler() jsonrpc.Handler { return jsonrpc.HandlerFunc(r.listening) }
 
 // Refuse gives what the server refuses by itself the league's error shape.
 func (r *Referee) Refuse() jsonrpc.RefuseFunc { return r.endpoint.Refuse }

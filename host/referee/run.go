@@ -12,8 +12,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Run registers and plays what is assigned until ctx ends or the league is
-// complete and everything reported. It is called once, and waits for all it
+// Run registers and plays what is assigned until ctx ends, the league is
+// complete and everything reported, or Config.IdleExit says so. It is called once, and waits for all it
 // has begun. The error says why the agent could not take part; the end of ctx
 // is none.
 //
@@ -38,8 +38,15 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 			return fmt.Errorf("the manager does not renew the registration: %w", err)
 		}
 	}
+	idle, rest := r.idling()
+	defer rest()
 	for {
 		select {
+		case <-idle:
+			if r.deserted() {
+				r.wind(stop)
+				return r.quit()
+			}
 		case <-ctx.Done():
 			return nil
 		case err := <-r.journal.failed():

@@ -38,6 +38,9 @@ var may = map[string][]string{
 	"host/referee":            {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies"},
 
+	"host/validation/eventlog": {"host/disk", "host/jsonrpc"},
+	"host/validation":          {"host/jsonrpc", "host/protocol", "host/validation/eventlog", "host/wire"},
+
 	"plugins/internal/strategypb": {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
 	"plugins":                     {"plugins/internal/strategypb", "plugins/internal/wire", "strategies", "strategies/batch", "strategies/budget"},

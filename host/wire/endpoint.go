@@ -20,13 +20,26 @@ type Inbound struct {
 	// RPC is the JSON-RPC request that carried it: its id, its peer, its HTTP
 	// header.
 	RPC *jsonrpc.Request
+
+	judge func() error // of the Exchange, if there is one
+}
+
+// Decode holds the message to its field rules, and before them to those of an
+// [Exchange]. The error is a *protocol.Error.
+func (in *Inbound) Decode() (protocol.Message, error) {
+	if in.judge != nil {
+		if err := in.judge(); err != nil {
+			return nil, err
+		}
+	}
+	return in.Request.Decode()
 }
 
 // Decode holds the message to its field rules and returns it. T is the pointer
 // type that belongs to the message type, such as *protocol.GameInvitation. The
 // error is a *protocol.Error, fit to be returned by a Handler.
 func Decode[T protocol.Message](in *Inbound) (T, error) {
-	m, err := in.Request.Decode()
+	m, err := in.Decode()
 	if err != nil {
 		var none T
 		return none, err
@@ -78,6 +91,10 @@ type Endpoint struct {
 // Handle implements jsonrpc.Handler.
 func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	in := &Inbound{RPC: rpc}
+	x := exchangeOf(ctx)
+	if x != nil {
+		in.judge = x.Judge
+	}
 	var err error
 	if rpc.Kind == jsonrpc.KindObject {
 		in.Request, err = e.Codec.OpenBare(rpc.Raw)
@@ -85,9 +102,11 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 		in.Request, err = e.Codec.OpenRead(rpc.Method, rpc.Params)
 	}
 	if done, ok := e.withoutID(in); ok {
+		x.learn(in, nil)
 		return done
 	}
 	if in.Type == protocol.TypeLeagueError && err == nil {
+		x.learn(in, nil)
 		// Nothing answers an error report. One that wants an answer is given an
 		// empty one, lest two agents refuse each other's refusals for ever.
 		return taken(in)
@@ -103,9 +122,12 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 	if err == nil {
 		reply, err = in.Reply(answer)
 	}
+	var refusal *protocol.Error
 	if err != nil {
-		reply = in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), e.refusing(ctx, in, err))
+		refusal = e.refusing(ctx, in, err)
+		reply = in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), refusal)
 	}
+	x.learn(in, refusal)
 	return response(reply, rpc.ID)
 }
 

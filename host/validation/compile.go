@@ -1,0 +1,82 @@
+package validation
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+//go:embed schemas
+var schemas embed.FS
+
+// draft is the only dialect of JSON Schema that is taken.
+const draft = "https://json-schema.org/draft/2020-12/schema"
+
+// ErrRemoteRef is the cause when a schema refers to another that is not one of
+// the embedded ones.
+var ErrRemoteRef = errors.New("schemas are never fetched: put what is needed into $defs, or refer to an embedded schema by its file name, such as league_query.json")
+
+// embedded loads the schemas that come with the program, and no others.
+type embedded struct{}
+
+// Load implements jsonschema.URLLoader.
+func (embedded) Load(url string) (any, error) {
+	name, ours := strings.CutPrefix(url, protocol.SchemaBase)
+	if !ours {
+		return nil, ErrRemoteRef
+	}
+	base := strings.TrimSuffix(name, ".json")
+	raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)))
+	if base != strings.ToLower(base) || base == name {
+		err = errors.New("no such file")
+	}
+	if err != nil {
+		raw, err = schemas.ReadFile("schemas/" + name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("there is no embedded schema %q; %w", name, ErrRemoteRef)
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+}
+
+// compile returns the validator of a schema. The name is its place among the
+// embedded schemas, so that it can refer to them by file name.
+func compile(name string, schema jsontext.Value) (*jsonschema.Schema, error) {
+	if err := checkDraft(schema); err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(embedded{})
+	if err := c.AddResource(protocol.SchemaBase+name, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(protocol.SchemaBase + name)
+}
+
+// checkDraft refuses schemas that are written for another draft.
+func checkDraft(schema jsontext.Value) error {
+	if schema.Kind() != '{' {
+		return nil // true and false are schemas
+	}
+	members, err := membersOf(schema)
+	if err != nil {
+		return err
+	}
+	if said := members["$schema"]; said != nil && strings.TrimSuffix(text(said), "#") != draft {
+		return fmt.Errorf("$schema is %.200s, want %s", said, draft)
+	}
+	return nil
+}

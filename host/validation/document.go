@@ -1,0 +1,139 @@
+package validation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxDepth is the deepest nesting that is judged, that of host/jsonrpc.
+const maxDepth = 128
+
+var (
+	errTooDeep   = errors.New("nested too deeply")
+	errNoObject  = errors.New("not an object")
+	errNotSingle = errors.New("not a single JSON value")
+)
+
+// membersOf returns the members of a JSON object.
+func membersOf(raw jsontext.Value) (map[string]jsontext.Value, error) {
+	if raw.Kind() != '{' {
+		return nil, errNoObject
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	members := make(map[string]jsontext.Value)
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		members[key] = value.Clone()
+	}
+	_, err := dec.ReadToken()
+	return members, err
+}
+
+// text returns the value of a JSON string, "" for anything else.
+func text(raw jsontext.Value) string {
+	if raw.Kind() != '"' {
+		return ""
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// decode returns a JSON text as the values that the validator takes. Duplicate
+// names, trailing data and text that is no UTF-8 are errors.
+func decode(raw jsontext.Value) (any, error) {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	v, err := decodeValue(dec, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errNotSingle
+	}
+	return v, nil
+}
+
+func decodeValue(dec *jsontext.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		object := make(map[string]any)
+		for dec.PeekKind() != '}' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			key := name.String()
+			if object[key], err = decodeValue(dec, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		_, err := dec.ReadToken()
+		return object, err
+	case '[':
+		array := []any{}
+		for dec.PeekKind() != ']' {
+			element, err := decodeValue(dec, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			array = append(array, element)
+		}
+		_, err := dec.ReadToken()
+		return array, err
+	case '"':
+		return token.String(), nil
+	case '0':
+		return number(token.String()), nil
+	case 't', 'f':
+		return token.Bool(), nil
+	}
+	return nil, nil
+}
+
+// number returns a JSON number for the validator, which computes with exact
+// fractions: 1e999999999 would take all memory there is. What is out of the
+// range of any schema is replaced by the nearest number that is in it, and a
+// number of very many digits by one of fewer.
+func number(s string) any {
+	const digits, exponent = 400, 400
+	mantissa, exp, scaled := strings.Cut(strings.ToLower(s), "e")
+	e, err := strconv.Atoi(exp)
+	if len(mantissa) <= digits && (!scaled || err == nil && e >= -exponent && e <= exponent) {
+		return json.Number(s)
+	}
+	f, _ := strconv.ParseFloat(s, 64) // out of range it is infinite
+	switch {
+	case math.IsInf(f, 0):
+		return math.Copysign(math.MaxFloat64, f)
+	case f == 0 && strings.ContainsAny(mantissa, "123456789"):
+		return math.SmallestNonzeroFloat64
+	}
+	return f
+}

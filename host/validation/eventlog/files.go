@@ -1,0 +1,160 @@
+package eventlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/disk"
+)
+
+// latest is the name under which the newest file can be found.
+const latest = ".latest"
+
+const (
+	deterministicStem = "deterministic"
+	suffix            = ".jsonl"
+)
+
+// symlink is os.Symlink; tests have systems without.
+func symlink(old, new string) error { return os.Symlink(old, new) }
+
+// files are the files of a log, one after another. One goroutine uses them at a
+// time.
+type files struct {
+	dir, stem string
+	maxFile   int64
+	maxFiles  int
+	symlink   func(old, new string) error
+
+	number int // of the file that is open, from 1
+	file   *os.File
+	size   int64
+	// trouble is what went wrong beside the writing itself.
+	trouble error
+}
+
+// name returns the name of the file with a number.
+func (f *files) name(number int) string {
+	if f.stem == deterministicStem && number == 1 {
+		return f.stem + suffix
+	}
+	return fmt.Sprintf("%s-%04d%s", f.stem, number, suffix)
+}
+
+// next begins the next file, has .latest point to it, and removes the oldest
+// beyond the number that is kept.
+func (f *files) next() error {
+	if f.number == 0 {
+		if err := os.MkdirAll(f.dir, 0o755); err != nil {
+			return err
+		}
+		if err := f.clear(); err != nil {
+			return err
+		}
+	}
+	name := f.name(f.number + 1)
+	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	_ = f.close() // what it could not keep was told when it was written
+	f.file, f.size = file, 0
+	f.number++
+	// Neither is a reason to lose a record.
+	f.trouble = errors.Join(f.point(name), f.prune())
+	return nil
+}
+
+// clear removes the files of an earlier deterministic log.
+func (f *files) clear() error {
+	if f.stem != deterministicStem {
+		return nil
+	}
+	old, err := filepath.Glob(filepath.Join(f.dir, deterministicStem+"*"+suffix))
+	for _, name := range old {
+		if err == nil {
+			err = os.Remove(name)
+		}
+	}
+	return err
+}
+
+// point has .latest name a file. Whoever reads it sees the old name or the new.
+func (f *files) point(name string) error {
+	temp := filepath.Join(f.dir, latest+".new")
+	_ = os.Remove(temp) // left behind by a crash
+	if err := f.symlink(name, temp); err != nil {
+		return disk.WriteFile(filepath.Join(f.dir, latest), []byte(name+"\n"), 0o644)
+	}
+	return os.Rename(temp, filepath.Join(f.dir, latest))
+}
+
+// numbered matches the names of ordinary logs.
+var numbered = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{4,})?\.jsonl$`)
+
+// prune removes the oldest files. Their names begin with the time; that which
+// is open stays.
+func (f *files) prune() error {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return err
+	}
+	var old []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && numbered.MatchString(e.Name()) && e.Name() != f.name(f.number) {
+			old = append(old, e.Name())
+		}
+	}
+	slices.Sort(old)
+	for len(old) >= f.maxFiles && len(old) > 0 {
+		if err := os.Remove(filepath.Join(f.dir, old[0])); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		old = old[1:]
+	}
+	return nil
+}
+
+// write writes whole lines from the beginning of a text, as many as fit in the
+// file, and returns how many bytes. What a failed write left of a line is taken
+// back.
+func (f *files) write(lines []byte) (int, error) {
+	if f.file == nil {
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+	}
+	room := min(int64(len(lines)), max(0, f.maxFile-f.size))
+	n := bytes.LastIndexByte(lines[:room], '\n') + 1
+	if n == 0 && f.size > 0 {
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+		return 0, nil
+	}
+	if n == 0 { // a line that is longer than a file may be has one of its own
+		n = bytes.IndexByte(lines, '\n') + 1
+	}
+	if _, err := f.file.Write(lines[:n]); err != nil {
+		if undo := f.file.Truncate(f.size); undo != nil {
+			_ = f.close() // go on in another file
+		}
+		return 0, err
+	}
+	f.size += int64(n)
+	return n, nil
+}
+
+func (f *files) close() error {
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file = nil
+	return err
+}

@@ -1,0 +1,115 @@
+package eventlog
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// schemaVersion is that of the records.
+const schemaVersion = "1"
+
+// maxText bounds what of a sender's own text stands in a record, in bytes.
+const maxText = 128
+
+// A Record is what is known of one request.
+type Record struct {
+	// Request is the JSON-RPC id as it was written, nil for none.
+	Request jsontext.Value
+	// Conversation is the conversation of the message, empty for none.
+	Conversation string
+	// Transport is "http" or "stdio", Route the path or "stdio".
+	Transport, Route string
+	// Method is the JSON-RPC method, empty where it could not be read.
+	Method string
+	// Status is the HTTP status, over STDIO the one that HTTP would have had.
+	Status int
+	// Duration is how long the request took to handle.
+	Duration time.Duration
+	// Error is the error object, nil for none. It is written as it is and may
+	// hold no value of an input.
+	Error jsontext.Value
+}
+
+// append adds a record as a line.
+func (l *Log) appendRecord(b []byte, r *Record) []byte {
+	b = append(b, `{"timestamp":"`...)
+	b = l.now().UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
+	b = append(b, `","ids":{"event":"`...)
+	b = append(b, l.newID()...)
+	b = append(b, `","request":`...)
+	b = appendID(b, r.Request)
+	b = append(b, `,"conversation":`...)
+	if r.Conversation == "" {
+		b = append(b, "null"...)
+	} else {
+		b = appendText(b, r.Conversation)
+	}
+	b = append(b, `},"transport":`...)
+	b = appendText(b, r.Transport)
+	b = append(b, `,"route":`...)
+	b = appendText(b, r.Route)
+	b = append(b, `,"method":`...)
+	b = appendText(b, r.Method)
+	b = append(b, `,"status":`...)
+	if r.Error == nil {
+		b = append(b, `"ok"`...)
+	} else {
+		b = append(b, `"error"`...)
+	}
+	b = append(b, `,"http_status":`...)
+	b = strconv.AppendInt(b, int64(r.Status), 10)
+	b = append(b, `,"duration_ms":`...)
+	b = l.appendDuration(b, r.Duration)
+	b = append(b, `,"error":`...)
+	if r.Error == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, r.Error...)
+	}
+	b = append(b, `,"metadata":{"schemaVersion":"`+schemaVersion+`","deterministic":`...)
+	b = strconv.AppendBool(b, l.cfg.Seed != "")
+	return append(b, "}}\n"...)
+}
+
+// appendDuration writes milliseconds, to the microsecond.
+func (l *Log) appendDuration(b []byte, d time.Duration) []byte {
+	if l.cfg.Seed != "" || d < 0 {
+		return append(b, '0')
+	}
+	return strconv.AppendFloat(b, float64(d.Microseconds())/1000, 'f', -1, 64)
+}
+
+// appendID writes a JSON-RPC id: a string, cut to a bounded length, or a short
+// number; null for anything else.
+func appendID(b []byte, id jsontext.Value) []byte {
+	switch id.Kind() {
+	case '"':
+		if len(id) <= maxText {
+			return append(b, id...)
+		}
+		if text, err := jsontext.AppendUnquote(nil, id); err == nil {
+			return appendText(b, string(text))
+		}
+	case '0':
+		if len(id) <= maxText {
+			return append(b, id...)
+		}
+	}
+	return append(b, "null"...)
+}
+
+// appendText writes a string, cut to a bounded length.
+func appendText(b []byte, s string) []byte {
+	if len(s) > maxText {
+		end := maxText
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	b, _ = jsontext.AppendQuote(b, s) // it says of invalid UTF-8 only that
+	return b
+}

@@ -1,0 +1,116 @@
+package validation
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// A Refusal is one of the canonical errors. As an error, and in its payload, it
+// never holds a value from the input.
+type Refusal struct {
+	// CanonicalError is the row of the canonical table: code, HTTP status,
+	// JSON-RPC code and message.
+	protocol.CanonicalError
+	// Violations are what the request breaks, sorted.
+	Violations []protocol.Violation
+	// Err is the cause of an INTERNAL_ERROR, for the log of the program and
+	// not for the caller; nil otherwise.
+	Err error
+
+	extra []byte // members that stand in data beside the canonical ones, with a comma before each
+}
+
+// refuse returns a refusal. An unknown code becomes an INTERNAL_ERROR whose
+// cause says so, never a refusal without a status.
+func refuse(code string, violations ...protocol.Violation) *Refusal {
+	row, err := protocol.Canonical(code)
+	if err != nil {
+		row, _ = protocol.Canonical(protocol.CanonicalInternalError)
+		return &Refusal{CanonicalError: row, Err: err}
+	}
+	return &Refusal{CanonicalError: row, Violations: tidy(violations)}
+}
+
+// internal returns the INTERNAL_ERROR with a cause.
+func internal(err error, violations ...protocol.Violation) *Refusal {
+	r := refuse(protocol.CanonicalInternalError, violations...)
+	r.Err = err
+	return r
+}
+
+// Error names the code, what is broken first, and the cause.
+func (r *Refusal) Error() string {
+	s := "validation: " + r.Code + ": " + r.Message
+	if len(r.Violations) > 0 {
+		s += ": " + r.Violations[0].Path + " breaks " + r.Violations[0].Rule
+	}
+	if r.Err != nil {
+		s += ": " + r.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Payload returns the JSON-RPC error object: {code, message, data: {canonical,
+// violations}}.
+func (r *Refusal) Payload() jsontext.Value {
+	payload, err := r.CanonicalError.Payload(r.Violations)
+	if err != nil { // a path that is no UTF-8, which the parser lets nobody write
+		payload, _ = r.CanonicalError.Payload(nil)
+	}
+	return payload
+}
+
+// rpc returns the error object for an answer.
+func (r *Refusal) rpc() *jsonrpc.Error {
+	members, err := membersOf(r.Payload())
+	if err != nil {
+		return &jsonrpc.Error{Code: r.RPC, Message: r.Message}
+	}
+	data := members["data"]
+	if len(r.extra) > 0 {
+		data = append(append(data[:len(data)-1:len(data)-1], r.extra...), '}')
+	}
+	return &jsonrpc.Error{Code: r.RPC, Message: r.Message, Data: data}
+}
+
+// response returns the answer to the request that is refused.
+func (r *Refusal) response() jsonrpc.Response {
+	return jsonrpc.Response{Status: r.status(), Error: r.rpc()}
+}
+
+// kept are the members of an error's data that are worth keeping in the
+// canonical form: sentences and codes, no values from the input.
+var kept = []string{"detail", "error_code", "error_name", "original_message_type"}
+
+// keep takes over what another form of the error says besides.
+func (r *Refusal) keep(data jsontext.Value) {
+	members, err := membersOf(data)
+	if err != nil {
+		return
+	}
+	for _, name := range kept {
+		if value := members[name]; value.Kind() == '"' {
+			r.extra = append(append(r.extra, `,"`+name+`":`...), value...)
+		}
+	}
+}
+
+// hasCanonical reports whether an error has the canonical form.
+func hasCanonical(err *jsonrpc.Error) bool {
+	members, failed := membersOf(err.Data)
+	return failed == nil && text(members["canonical"]) != ""
+}
+
+func (r *Refusal) status() int {
+	if r.HTTP == 0 {
+		return http.StatusInternalServerError
+	}
+	return r.HTTP
+}

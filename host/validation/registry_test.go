@@ -1,0 +1,279 @@
+package validation
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+const object = `{"type":"object","properties":{"n":{"type":"integer","minimum":1},"at":{"type":"string","format":"date-time","pattern":"Z$"}},"required":["n"],"additionalProperties":false}`
+
+func registry(t testing.TB, tools ...Tool) *Registry {
+	t.Helper()
+	r, err := NewRegistry(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func load(t testing.TB, input string) *ToolIO {
+	t.Helper()
+	io, err := registry(t, Tool{Name: "t", Input: []byte(input), Output: []byte(`true`)}).LoadToolIO("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return io
+}
+
+// TestFingerprint: it depends on what schemas say and not on how they are
+// written.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	print := func(name, in, out string) string {
+		io, err := registry(t, Tool{Name: name, Input: []byte(in), Output: []byte(out)}).LoadToolIO(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return io.Fingerprint
+	}
+	one := print("t", `{"type":"object","minProperties":1.0}`, `true`)
+	// printf '{"input":{"minProperties":1,"type":"object"},"output":true,"tool":"t"}' | sha256sum
+	if one != "102230dc184310452b9ad8a40bbf2cbe648d38c4876f4f8b1f0ed79854531e3a" {
+		t.Errorf("the fingerprint is %s", one)
+	}
+	if same := print("t", ` { "minProperties" : 1 , "typ\u0065":"object"}`, `true`); same != one {
+		t.Error("another spelling has another fingerprint")
+	}
+	for _, other := range []string{print("u", `{"type":"object","minProperties":1}`, `true`), print("t", `{"type":"object","minProperties":2}`, `true`), print("t", `{"type":"object","minProperties":1}`, `{}`)} {
+		if other == one {
+			t.Error("another tool has the same fingerprint")
+		}
+	}
+}
+
+// TestCompiledOnce: however many ask for the same schemas at once, they are
+// compiled once.
+func TestCompiledOnce(t *testing.T) {
+	t.Parallel()
+	all := registry(t, LeagueTools()...)
+	var some []*Registry
+	for range 8 {
+		r, err := all.Only("league_query", "parity_choose")
+		if err != nil {
+			t.Fatal(err)
+		}
+		some = append(some, r)
+	}
+	var wg sync.WaitGroup
+	var first sync.Map
+	for i := range 64 {
+		wg.Go(func() {
+			name := []string{"league_query", "LEAGUE_QUERY", "choose_parity", "parity_choose"}[i%4]
+			io, err := some[i%8].LoadToolIO(name)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if other, loaded := first.LoadOrStore(io.Tool, io); loaded && other != io {
+				t.Errorf("%s was made twice", io.Tool)
+			}
+		})
+	}
+	wg.Wait()
+	if n := all.cache.compiled.Load(); n != 2 {
+		t.Errorf("two tools were compiled %d times", n)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	r := registry(t, Tool{Name: "a", Aliases: []string{"b"}, Input: []byte(`true`), Output: []byte(`true`)})
+	for _, tt := range []struct {
+		name string
+		tool Tool
+	}{{"taken", Tool{Name: "b"}}, {"no name", Tool{}}, {"too long", Tool{Name: strings.Repeat("x", 129)}}} {
+		if err := r.Add(Tool{Name: "free"}, tt.tool); err == nil {
+			t.Errorf("%s: a tool was added", tt.name)
+		}
+	}
+	if names := r.Names(); !reflect.DeepEqual(names, []string{"a"}) {
+		t.Errorf("names: %q", names)
+	}
+	if _, err := r.LoadToolIO("free"); !errors.Is(err, ErrUnknownTool) {
+		t.Errorf("a tool that was refused: %v", err)
+	}
+	if _, err := r.Only("a", "c"); !errors.Is(err, ErrUnknownTool) {
+		t.Errorf("Only: %v", err)
+	}
+}
+
+// TestBadSchemas: what is wrong with a schema is said when it is loaded.
+func TestBadSchemas(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]string{
+		`{`:                 "the input schema is not JSON",
+		`{"a":1,"a":2}`:     "the input schema is not JSON",
+		`{"type":"objekt"}`: "input schema",
+		`{"pattern":"("}`:   "input schema",
+		`[]`:                "input schema",
+		`{"$schema":"http://json-schema.org/draft-07/schema#"}`:           "draft/2020-12",
+		`{"$ref":"https://example.com/other.json"}`:                       "schemas are never fetched",
+		`{"$ref":"http://127.0.0.1:1/x"}`:                                 "schemas are never fetched",
+		`{"$ref":"file:///etc/passwd"}`:                                   "schemas are never fetched",
+		`{"$id":"https://example.com/a.json","$ref":"league_query.json"}`: "schemas are never fetched",
+		`{"$ref":"no_such_message.json"}`:                                 `no embedded schema "no_such_message.json"`,
+		`{"$ref":"../../../etc/passwd"}`:                                  "schemas are never fetched",
+		`{"$ref":"LEAGUE_QUERY.json"}`:                                    "no embedded schema",
+		`{"$schema":"https://example.com/meta.json"}`:                     "draft/2020-12",
+		`{"properties":{"x":{"$dynamicRef":"https://example.com/z#a"}}}`:  "schemas are never fetched",
+	} {
+		r := registry(t, Tool{Name: "t", Input: []byte(schema), Output: []byte(`true`)})
+		_, err := r.LoadToolIO("t")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `tool "t"`) {
+			t.Errorf("%s: %v, want %q", schema, err, want)
+		}
+		if check := r.Check(); check == nil || err == nil || check.Error() != err.Error() {
+			t.Errorf("%s: Check says %v", schema, check)
+		}
+	}
+}
+
+func TestViolations(t *testing.T) {
+	t.Parallel()
+	v := func(pairs ...string) (want []protocol.Violation) {
+		for i := 0; i < len(pairs); i += 2 {
+			want = append(want, protocol.Violation{Path: pairs[i], Rule: pairs[i+1]})
+		}
+		return want
+	}
+	choice := `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`
+	for _, tt := range []struct {
+		schema, input string
+		want          []protocol.Violation
+	}{
+		{object, `{"n":1}`, nil},
+		{object, `{"n":1.0}`, nil},
+		{object, `{"n":10e-1}`, nil},
+		{object, `{"n":1e2,"at":"2026-01-01T00:00:00Z"}`, nil},
+		{object, `{}`, v("/n", "required")},
+		{object, `[]`, v("", "type")},
+		{object, `{"n":1.5}`, v("/n", "type")},
+		{object, `{"n":0}`, v("/n", "minimum")},
+		{object, `{"n":-1e999999999}`, v("/n", "minimum")},
+		{object, `{"n":1e-999999999}`, v("/n", "type")},
+		{object, `{"n":1e999999999}`, nil},
+		{object, `{"n":"secret","at":"2026-01-01T00:00:00+02:00","x/y~":1}`, v("/at", "pattern", "/n", "type", "/x~1y~0", "additionalProperties")},
+		{object, `{"n":1,"at":"yesterday Z"}`, v("/at", "format")},
+		{object, `{"n":1,"n":1}`, v("", "json")},
+		{object, `{"n":1} 2`, v("", "json")},
+		{object, ``, v("", "json")},
+		{`true`, strings.Repeat("[", 200) + strings.Repeat("]", 200), v("", "depth")},
+		{`{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x",1,"y",null]}`, v("/a/1", "type", "/a/3", "type")},
+		{choice, `{"c":1}`, v("/a", "required")},
+		{`{"anyOf":[{"type":"string"},{"type":"integer"}]}`, `null`, v("", "anyOf")},
+		{`{"not":{"required":["a"]}}`, `{"a":1}`, v("", "not")},
+		{`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, v("/b", "required")},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, v("/b", "dependentRequired")},
+		{`{"unevaluatedProperties":false}`, `{"a":1}`, v("/a", "unevaluatedProperties")},
+		{`{"properties":{"a":false}}`, `{"a":1}`, v("/a", "false")},
+		{`{"$ref":"league_query.json","required":["query_params"]}`, `{}`, v(
+			"/conversation_id", "required", "/league_id", "required", "/message_type", "required", "/protocol", "required",
+			"/query_params", "required", "/query_type", "required", "/sender", "required", "/timestamp", "required")},
+	} {
+		if got := load(t, tt.schema).CheckInput([]byte(tt.input)); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)
+		}
+	}
+}
+
+// TestViolationsAreStable: the same document has the same violations each
+// time, in the same order, however the validator walks over it.
+func TestViolationsAreStable(t *testing.T) {
+	t.Parallel()
+	io := load(t, `{"additionalProperties":{"propertyNames":{"maxLength":2},"additionalProperties":{"type":"string"}}}`)
+	var doc strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&doc, `,"k%02d":{"long%d":"","b":%d}`, i, i, i)
+	}
+	input := []byte("{" + doc.String()[1:] + "}")
+	first := io.CheckInput(input)
+	if len(first) != maxViolations || first[0] != (protocol.Violation{Path: "/k00/b", Rule: "type"}) || first[1] != (protocol.Violation{Path: "/k00/long0", Rule: "propertyNames"}) {
+		t.Fatalf("%d violations: %v", len(first), first)
+	}
+	for range 50 {
+		if again := io.CheckInput(input); !reflect.DeepEqual(again, first) {
+			t.Fatalf("another time: %v\nfirst: %v", again, first)
+		}
+	}
+}
+
+// TestPathsAreBounded: names come from the document and may be of any length.
+func TestPathsAreBounded(t *testing.T) {
+	t.Parallel()
+	io := load(t, `{"additionalProperties":{"additionalProperties":{"type":"string"}}}`)
+	got := io.CheckInput([]byte(`{"short":{"` + strings.Repeat("x", 300) + `":1}}`))
+	if want := []protocol.Violation{{Path: "/short", Rule: "type"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestCheckRecord(t *testing.T) {
+	t.Parallel()
+	r := registry(t, Tool{Name: "t", Input: []byte(object), Output: []byte(object)})
+	io, err := r.LoadToolIO("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, want := range map[string][]protocol.Violation{
+		`{"tool":"t","input":{"n":1},"output":{"n":2}}`: nil,
+		`{"tool":"u","input":{"n":1},"output":{}}`:      {{Path: "/output/n", Rule: "required"}, {Path: "/tool", Rule: "const"}},
+		`{"input":[]}`: {{Path: "/input", Rule: "type"}, {Path: "/output", Rule: "required"}, {Path: "/tool", Rule: "required"}},
+		`[]`:           {{Path: "", Rule: "type"}},
+	} {
+		if got := io.CheckRecord([]byte(record)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", record, got, want)
+		}
+	}
+}
+
+// TestLeagueTools: one tool for each method of the message table, and each
+// role's are among them.
+func TestLeagueTools(t *testing.T) {
+	t.Parallel()
+	all := registry(t, LeagueTools()...)
+	if err := all.Check(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, mt := range protocol.Types() {
+		about, _ := protocol.Describe(mt)
+		if about.Method == "" || about.Answer == "" {
+			continue
+		}
+		n++
+		for _, name := range append(about.Aliases, about.Method, string(mt), strings.ToLower(string(mt))) {
+			io, err := all.LoadToolIO(name)
+			if err != nil || io.Tool != about.Method {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if len(all.Names()) != n {
+		t.Errorf("%d tools for %d methods: %v", len(all.Names()), n, all.Names())
+	}
+	seen := make(map[string]bool)
+	for _, role := range []protocol.Role{protocol.RoleManager, protocol.RoleReferee, protocol.RolePlayer} {
+		for _, tool := range LeagueTools(role) {
+			seen[tool.Name] = true
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("the roles serve %d of %d tools", len(seen), n)
+	}
+}

@@ -52,7 +52,7 @@ var may = map[string][]string{
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
 		"experiments", "host/game", "host/jsonrpc", "host/manager", "host/player", "host/protocol", "host/referee",
-		"host/results", "host/wire", "strategies",
+		"host/results", "host/validation", "host/validation/eventlog", "host/wire", "strategies",
 	},
 	"host/peertest":       {},
 	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},

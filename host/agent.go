@@ -31,6 +31,9 @@ type Agent struct {
 	Stdout io.Writer
 	// Listening, if set, is called with the URL once the agent listens.
 	Listening func(url string)
+	// Validation says how requests are held to the contract of envelopes and
+	// tools, whichever way they come.
+	Validation Validation
 }
 
 // agent is what Player and Referee have in common.
@@ -43,7 +46,7 @@ type agent interface {
 // Player runs a player until it is done; of cfg, endpoint, manager and caller
 // are filled in. It listens before it registers.
 func (a Agent) Player(ctx context.Context, cfg player.Config) error {
-	return a.run(ctx, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RolePlayer, cfg.Mode, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return player.New(cfg)
 	})
@@ -52,13 +55,13 @@ func (a Agent) Player(ctx context.Context, cfg player.Config) error {
 // Referee runs a referee until it is done; of cfg, endpoint, manager and caller
 // are filled in.
 func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
-	return a.run(ctx, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RoleReferee, cfg.Mode, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return referee.New(cfg)
 	})
 }
 
-func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
+func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
 	a.Server.Tap = a.Tap
 	srv, err := open(ctx, a.Network, a.Name, a.Server)
 	if err != nil {
@@ -72,7 +75,11 @@ func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Pe
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	srv.refuse = ag.Refuse()
+	pipe, err := a.Validation.pipeline(new(toolTables), role, mode)
+	if err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	handler := srv.validate(pipe, ag.Handler(), ag.Refuse())
 	if a.Listening != nil {
 		a.Listening(url)
 	}
@@ -81,15 +88,15 @@ func (a Agent) run(ctx context.Context, make func(string, *wire.Caller, *wire.Pe
 	var served, piped error
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
-		if served = srv.Serve(serving, ag.Handler()); served != nil {
+		if served = srv.Serve(serving, handler); served != nil {
 			fail(served)
 		}
 	})
 	if a.Stdin != nil {
 		server.Go(func() {
 			cfg := a.Server
-			cfg.Refuse = ag.Refuse()
-			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, ag.Handler(), cfg)
+			cfg.Refuse = srv.refuse
+			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, handler, cfg)
 			fail(cmp.Or(piped, errInputEnded))
 		})
 	}

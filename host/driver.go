@@ -29,6 +29,7 @@ type Driver struct {
 	draw      game.Draw
 	mode      protocol.Mode
 	known     *player.League
+	tools     toolTables
 	requests  atomic.Int64
 }
 
@@ -109,6 +110,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 		},
 		Referees: []referee.Config{{Mode: d.mode, Concurrent: max(1, len(seats)/2), Draw: d.draws(index)}},
 		Server:   jsonrpc.Config{MaxPerPeer: -1},
+		tools:    &d.tools,
 	}
 	for seat, field := range seats {
 		l.Seats = append(l.Seats, Seat{player.Config{

@@ -34,6 +34,11 @@ type League struct {
 	Tap func(agent string) jsonrpc.Tap
 	// Started, if set, is called once everybody listens, with the manager's URL.
 	Started func(managerURL string)
+	// Validation says how requests are held to the contract of envelopes and
+	// tools.
+	Validation Validation
+
+	tools *toolTables // shared by the leagues of a driver; nil makes new ones
 }
 
 // Played is what a league came to.
@@ -53,7 +58,7 @@ type Played struct {
 func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &assembly{league: l, known: l.known(), ctx: ctx, cancel: cancel}
+	a := &assembly{league: l, known: l.known(), tools: cmp.Or(l.tools, new(toolTables)), ctx: ctx, cancel: cancel}
 	defer func() { err = cmp.Or(a.end(), err) }()
 	m, url, err := a.manager()
 	if err != nil {
@@ -134,6 +139,7 @@ func knownLeague(s *game.Schedule, players, legs int) *player.League {
 type assembly struct {
 	league *League
 	known  *player.League // what players are told; nil where they have to ask
+	tools  *toolTables
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	first  sync.Once
@@ -216,8 +222,12 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
-	srv.refuse, launcher.Handler = m.Refuse, m.StartHandler()
-	a.serve("manager", srv, m.Handler())
+	launcher.Handler = m.StartHandler()
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, cfg.Mode)
+	if err != nil {
+		return nil, "", errors.Join(err, srv.Close())
+	}
+	a.serve("manager", srv, srv.validate(pipe, m.Handler(), m.Refuse))
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil
 }
@@ -246,8 +256,11 @@ func (a *assembly) referee(i int, managerURL string) error {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	srv.refuse = r.Refuse()
-	a.serve(name, srv, r.Handler())
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, cfg.Mode)
+	if err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	a.serve(name, srv, srv.validate(pipe, r.Handler(), r.Refuse()))
 	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
 	if known {
@@ -283,8 +296,11 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
-	srv.refuse = p.Refuse()
-	a.serve(id, srv, p.Handler())
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, cfg.Mode)
+	if err != nil {
+		return nil, errors.Join(err, srv.Close())
+	}
+	a.serve(id, srv, srv.validate(pipe, p.Handler(), p.Refuse()))
 	known := p.ID() != ""
 	a.run(id, p.Run)
 	if known {

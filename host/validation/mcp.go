@@ -13,7 +13,7 @@ func IsMCP(h http.Header) bool {
 	if len(h) == 0 {
 		return false
 	}
-	if h.Get("Mcp-Session-Id") != "" || h.Get("Mcp-Protocol-Version") != "" {
+	if len(h["Mcp-Session-Id"]) > 0 || len(h["Mcp-Protocol-Version"]) > 0 {
 		return true
 	}
 	for _, list := range h["Accept"] {

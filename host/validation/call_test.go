@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,4 +79,13 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: the log says %q", tt.name, log.String())
 		}
 	}
+}
+
+func readFile(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

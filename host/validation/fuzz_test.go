@@ -1,0 +1,143 @@
+package validation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/validation/eventlog"
+)
+
+// documents are what the fuzzing begins with.
+var documents = []string{
+	`{"jsonrpc":"2.0","id":"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1","method":"tools/call","params":{"tool":"count","input":{"n":1}}}`,
+	`{"jsonrpc":"2.0","id":"7D9C1F0E-2F0B-4A57-9A55-0d4cf1f4f3a1","method":"tools/call","params":{"name":"count","arguments":{}}}`,
+	`{"jsonrpc":"2.0","id":"\u0037d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1","method":"","params":{}}`,
+	`{"jsonrpc":"2.0","id":"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3ag","method":"x","params":{}}`,
+	`{"jsonrpc":"2.0","id":"7d9c1f0e02f0b-4a57-9a55-0d4cf1f4f3a1","method":"x","params":{}}`,
+	`{"jsonrpc":"2.0","id":7,"method":"x","params":{}}`,
+	`{"jsonrpc":"2.0","id":null,"method":"x","params":null}`,
+	`{"jsonrpc":"2.0","method":"x","params":[]}`,
+	`{"json\u0072pc":"2.\u0030","method":"x"}`,
+	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"count","input":{"n":1e999999999}}}`,
+	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"guarded","input":{"n":"x"}}}`,
+	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"","input":[],"name":1}}`,
+	`{"jsonrpc":"1.0"}`, `{}`, `[]`, `[{}]`, `1`, `{"a":1,"a":1}`, `{`, ``, `{"id":"\ud800"}`,
+}
+
+// FuzzEnvelope holds the quick check of envelopes to their schemas: whatever
+// host/jsonrpc reads, both say the same of it.
+func FuzzEnvelope(f *testing.F) {
+	for _, d := range documents {
+		f.Add([]byte(d))
+	}
+	p := pipeline(f, Config{Registry: tools(f)})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var read *jsonrpc.Request
+		serveOnce(t, raw, jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			read = req
+			return jsonrpc.Response{Result: []byte(`{}`)}
+		}), nil)
+		if read == nil {
+			return
+		}
+		for _, e := range []envelope{envelopeStrict, envelopeDeterministic} {
+			s, err := p.envelopes.get(e.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := check(s, read.Raw, "")
+			if quick := e.keeps(read); quick != (found == nil) {
+				t.Fatalf("%s: the quick check says %v of %s, and the schema %v", e.schema, quick, raw, found)
+			}
+		}
+	})
+}
+
+// FuzzPipeline: whatever comes, the answer is JSON, a refusal has the canonical
+// form with sorted violations, and the log has one record, which is JSON.
+func FuzzPipeline(f *testing.F) {
+	for _, d := range documents {
+		f.Add([]byte(d), true)
+		f.Add([]byte(d), false)
+	}
+	registry := tools(f)
+	dir := f.TempDir()
+	next := jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+		return jsonrpc.Response{Result: []byte(`{"tool":"count","output":{"n":1}}`)}
+	})
+	f.Fuzz(func(t *testing.T, raw []byte, strict bool) {
+		log, err := eventlog.Open(eventlog.Config{Data: dir, Seed: "fuzz"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := pipeline(t, Config{Registry: registry, Strict: strict, Log: log, Deterministic: true})
+		answer := serveOnce(t, raw, p.Handler(next), p.Refuse(nil))
+		log.Close()
+		checkRecord(t, log, len(bytes.TrimSpace(raw)) > 0)
+		if len(answer) == 0 {
+			return
+		}
+		checkAnswer(t, raw, answer)
+	})
+}
+
+func checkAnswer(t *testing.T, raw, answer []byte) {
+	t.Helper()
+	var got struct {
+		Error *struct {
+			Code int
+			Data struct {
+				Canonical  string
+				Violations []protocol.Violation
+			}
+		}
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		t.Fatalf("%s is answered by %s: %v", raw, answer, err)
+	}
+	if got.Error == nil || got.Error.Code == jsonrpc.CodeParse {
+		return
+	}
+	row, err := protocol.Canonical(got.Error.Data.Canonical)
+	if err != nil || row.RPC != got.Error.Code {
+		t.Fatalf("%s is refused by %s: %v", raw, answer, err)
+	}
+	for i, v := range got.Error.Data.Violations {
+		if v.Rule == "" || len(v.Path) > maxPath {
+			t.Fatalf("%s: violation %+v", raw, v)
+		}
+		if i > 0 && got.Error.Data.Violations[i-1].Path > v.Path {
+			t.Fatalf("%s: violations are not sorted: %s", raw, answer)
+		}
+	}
+}
+
+// serveOnce has one document answered over STDIO, which reads it as HTTP does.
+// What holds several lines is no document there, and is made one.
+func serveOnce(t *testing.T, raw []byte, h jsonrpc.Handler, refuse jsonrpc.RefuseFunc) []byte {
+	t.Helper()
+	line := bytes.ReplaceAll(raw, []byte("\n"), []byte(" "))
+	var out bytes.Buffer
+	if err := jsonrpc.ServeStdio(t.Context(), bytes.NewReader(line), &out, h, jsonrpc.Config{AcceptObjects: true, Refuse: refuse}); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+func checkRecord(t *testing.T, log *eventlog.Log, want bool) {
+	t.Helper()
+	text := readFile(t, log.Name())
+	if !want {
+		return
+	}
+	if strings.Count(text, "\n") != 1 || !jsontext.Value(text).IsValid() {
+		t.Fatalf("the log holds %q", text)
+	}
+}

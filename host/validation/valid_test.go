@@ -1,0 +1,126 @@
+package validation_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/validation"
+)
+
+// valid are requests that are served, with strict envelopes and without. In
+// the last two the league refuses in the caller's own form.
+var valid = []struct{ name, body, want, record string }{
+	{"a tool", call(`{"tool":"count","input":{"n":1.0,"at":"2026-01-01T00:00:00Z"},"_meta":{}}`), `"result":{"tool":"count","output":{"n":1}}`, `"status":"ok","http_status":200`},
+	{"a tool of the league", call(query(queryRest + rightToken)), `"result":{"tool":"league_query","output":{"protocol"`, `"conversation":"conv-7"},`},
+	{"by another name", call(strings.Replace(query(queryRest+rightToken), `"tool":"league_query"`, `"tool":"LEAGUE_QUERY"`, 1)), `"result":{"tool":"LEAGUE_QUERY","output":{`, `"status":"ok"`},
+	{"a member more", `{"extra":1,"jsonrpc":"2.0","id":` + uuid + `,"method":"league_query","params":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","conversation_id":"conv-8"` + queryRest + rightToken + `}}`,
+		`"result":{"protocol":"league.v2"`, `"conversation":"conv-8"},"transport":"TRANSPORT","route":"ROUTE","method":"league_query","status":"ok","http_status":200,"duration_ms":0,"error":null,`},
+	{"MCP's form", call(`{"name":"league_query","arguments":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","conversation_id":"conv-9"` + queryRest + rightToken + `}}`), `"structuredContent":{`, `"status":"ok"`},
+	{"MCP's form, wrong token", call(`{"name":"league_query","arguments":{"message_type":"LEAGUE_QUERY","auth_token":"tok-wrong"}}`), `"isError":true`, `"status":"error","http_status":200,"duration_ms":0,"error":{"code":6001,"message":"Invalid auth token","data":{"error_code":"E012"}}`},
+	{"wrong token", `{"jsonrpc":"2.0","id":` + uuid + `,"method":"league_query","params":{"message_type":"LEAGUE_QUERY","auth_token":"tok-wrong"}}`, `"code":6001`, `"data":{"error_code":"E012"}`},
+}
+
+func TestValidInputsAreTheSameOverBoth(t *testing.T) {
+	t.Parallel()
+	for _, strict := range []bool{true, false} {
+		b := serveBoth(t, validation.Config{Strict: strict})
+		for _, in := range valid {
+			_, overHTTP := b.http(t, in.body)
+			overStdio := b.stdio(t, in.body)
+			if overHTTP != overStdio || !strings.Contains(overHTTP, in.want) {
+				t.Errorf("%s:\n HTTP %s\nSTDIO %s\nwant %s", in.name, overHTTP, overStdio, in.want)
+			}
+		}
+		b.closed()
+		log := readLog(t, b.log)
+		lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+		if len(lines) != 2*len(valid) {
+			t.Fatalf("%d records", len(lines))
+		}
+		for i, line := range lines {
+			want := strings.NewReplacer("TRANSPORT", []string{"http", "stdio"}[i%2], "ROUTE", []string{"/mcp", "stdio"}[i%2]).Replace(valid[i/2].record)
+			if !strings.Contains(line, want) {
+				t.Errorf("%s: the record is\n%s, want\n%s", valid[i/2].name, line, want)
+			}
+			if strings.Contains(line, "tok-") {
+				t.Errorf("%s: the record has a token: %s", valid[i/2].name, line)
+			}
+		}
+		if strict {
+			golden(t, "testdata/valid.jsonl", log)
+		}
+	}
+}
+
+// TestNotification: a message that wants no answer gets none, and is logged.
+func TestNotification(t *testing.T) {
+	t.Parallel()
+	b := serveBoth(t, validation.Config{})
+	status, body := b.http(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if status != http.StatusAccepted || body != "" {
+		t.Errorf("%d %s", status, body)
+	}
+	b.closed()
+	if log := string(readLog(t, b.log)); !strings.Contains(log, `"method":"notifications/cancelled","status":"ok","http_status":202`) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// TestLeftToMCP: a request with headers of the MCP standard is under its rules:
+// the pipeline refuses nothing, and gives nothing its own form.
+func TestLeftToMCP(t *testing.T) {
+	t.Parallel()
+	b := serveBoth(t, validation.Config{Strict: true})
+	for _, header := range [][2]string{{"Mcp-Session-Id", "s"}, {"MCP-Protocol-Version", "2025-06-18"}, {"Accept", "application/json, text/event-stream"}} {
+		for body, want := range map[string]int{
+			`{"jsonrpc":"2.0","id":7,"method":"do_something"}`:                                       -32601,
+			`{"jsonrpc":"1.0","id":7}`:                                                               -32600,
+			`{"jsonrpc":"2.0","id":7,"method":"start_league","params":{"message_type":"GAME_OVER"}}`: -32600,
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set(header[0], header[1])
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			var got answer
+			if err != nil || json.Unmarshal(raw, &got) != nil {
+				t.Fatalf("%s: %v", raw, err)
+			}
+			if got.Error.Code != want || got.Error.Data.Canonical != "" {
+				t.Errorf("%v %s: %s", header, body, raw)
+			}
+		}
+	}
+}
+
+func TestIsMCP(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[[2]string]bool{
+		{"Mcp-Session-Id", "x"}:                              true,
+		{"MCP-PROTOCOL-VERSION", "2025-06-18"}:               true,
+		{"Accept", "text/event-stream"}:                      true,
+		{"Accept", "application/json,Text/Event-Stream;q=1"}: true,
+		{"Accept", "application/json"}:                       false,
+		{"Accept", "*/*"}:                                    false,
+		{"X-Mcp", "1"}:                                       false,
+	} {
+		h := http.Header{}
+		h.Set(header[0], header[1])
+		if got := validation.IsMCP(h); got != want {
+			t.Errorf("%v: %v", header, got)
+		}
+	}
+	if validation.IsMCP(nil) {
+		t.Error("no header is a header")
+	}
+}

@@ -141,7 +141,7 @@ func (f *files) write(lines []byte) (int, error) {
 		n = bytes.IndexByte(lines, '\n') + 1
 	}
 	if _, err := f.file.Write(lines[:n]); err != nil {
-		if undo := f.file.Truncate(f.size); undo != nil {
+		if f.takeBack() != nil {
 			_ = f.close() // go on in another file
 		}
 		return 0, err
@@ -149,6 +149,9 @@ func (f *files) write(lines []byte) (int, error) {
 	f.size += int64(n)
 	return n, nil
 }
+
+// takeBack removes what a failed write left of a line.
+func (f *files) takeBack() error { return f.file.Truncate(f.size) }
 
 func (f *files) close() error {
 	if f.file == nil {

@@ -17,7 +17,34 @@ const SchemaBase = "https://strategylab.example/league.v2/"
 // GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
 // allowed. The error says that there is no such type.
 func Schema(t Type) ([]byte, error) {
-	raw, err := schemas.ReadFile("schemas/" + lower(t) + ".json")
+	return readSchema("schemas/", t)
+}
+
+// RequestSchema returns the JSON Schema of a message type as a receiver in the
+// mode asks for it where it comes as a request. The error says that the type
+// is never one.
+func RequestSchema(t Type, mode Mode) ([]byte, error) {
+	e := byType[t]
+	switch {
+	case e == nil || e.method == "":
+		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)
+	case mode == Strict && e.answers():
+		return readSchema("schemas/request/", t)
+	}
+	return AnswerSchema(t, mode)
+}
+
+// AnswerSchema returns the JSON Schema of a message type as a receiver in the
+// mode asks for it; in strict mode it is that of [Schema].
+func AnswerSchema(t Type, mode Mode) ([]byte, error) {
+	if mode == Tolerant {
+		return readSchema("schemas/tolerant/", t)
+	}
+	return Schema(t)
+}
+
+func readSchema(folder string, t Type) ([]byte, error) {
+	raw, err := schemas.ReadFile(folder + lower(t) + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("protocol: no schema for message type %q: %w", t, err)
 	}

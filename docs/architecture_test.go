@@ -25,7 +25,8 @@ var may = map[string][]string{
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
 	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
-	"host/mcptools": {"host/jsonrpc", "host/protocol"},
+	"host/mcptools":    {"host/jsonrpc", "host/protocol"},
+	"host/leaguetools": {"host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},
@@ -51,7 +52,7 @@ var may = map[string][]string{
 	"experiments":        {"host/game", "host/results"},
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
-		"experiments", "host/game", "host/jsonrpc", "host/manager", "host/player", "host/protocol", "host/referee",
+		"experiments", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/validation", "host/validation/eventlog", "host/wire", "strategies",
 	},
 	"host/peertest":       {},
@@ -100,6 +101,7 @@ var may = map[string][]string{
 		"host/game",
 		"host/jsonrpc",
 		"host/manager",
+		"host/mcptools",
 		"host/player",
 		"host/protocol",
 		"host/referee",

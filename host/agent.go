@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -25,6 +26,10 @@ type Agent struct {
 	Public string
 	// Tap, if set, is told of every message in and out.
 	Tap jsonrpc.Tap
+	// MCP, if set, has the agent offer its messages as tools of the Model
+	// Context Protocol, on the same path over HTTP and on the same streams. Name,
+	// instructions and tools are filled in.
+	MCP *mcptools.Config
 	// Stdin, if set, is a second way to the agent: one JSON document a line, as
 	// jsonrpc.ServeStdio reads them, answered on Stdout. The agent ends with it.
 	Stdin  io.Reader
@@ -38,6 +43,7 @@ type Agent struct {
 
 // agent is what Player and Referee have in common.
 type agent interface {
+	offered
 	Handler() jsonrpc.Handler
 	Refuse() jsonrpc.RefuseFunc
 	Run(ctx context.Context) error
@@ -63,7 +69,7 @@ func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
 
 func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
 	a.Server.Tap = a.Tap
-	srv, err := open(ctx, a.Network, a.Name, a.Server)
+	srv, err := open(ctx, a.Network, a.Name, a.Server, a.MCP)
 	if err != nil {
 		return err
 	}
@@ -80,6 +86,10 @@ func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, 
 		return errors.Join(err, srv.Close())
 	}
 	handler := srv.validate(pipe, ag.Handler(), ag.Refuse())
+	if err := srv.mount(role, ag, handler); err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	defer srv.unmount()
 	if a.Listening != nil {
 		a.Listening(url)
 	}
@@ -96,6 +106,9 @@ func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, 
 		server.Go(func() {
 			cfg := a.Server
 			cfg.Refuse = srv.refuse
+			if srv.tools != nil {
+				cfg.Beside = srv.tools.Beside
+			}
 			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, handler, cfg)
 			fail(cmp.Or(piped, errInputEnded))
 		})

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -29,6 +29,10 @@ type League struct {
 	Seats    []Seat
 	// Server configures every endpoint.
 	Server jsonrpc.Config
+	// MCP, if set, has every agent offer its messages as tools of the Model
+	// Context Protocol, on the same path over HTTP. Name, instructions and tools
+	// are filled in.
+	MCP *mcptools.Config
 	// Tap, if set, returns what is told of an agent's messages. The agents are
 	// called "manager", "REF01", "P01".
 	Tap func(agent string) jsonrpc.Tap
@@ -101,40 +105,6 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	return &Played{Matches: m.Results(), Standings: m.Standings(), Players: players}, nil
 }
 
-// known is what the players of a league can be told of it beforehand, all of
-// them at once; nil if there will be others, who may take any id, or if the
-// league has begun in an earlier process. It spares asking the manager, whose
-// schedule of a large league is long.
-func (l *League) known() *player.League {
-	if dir := l.Manager.DataDir; dir != "" {
-		if _, err := os.Stat(manager.JournalName(dir, cmp.Or(l.Manager.LeagueID, "league"))); err == nil {
-			return nil
-		}
-	}
-	for i, s := range l.Seats {
-		if s.ID != "" && s.ID != game.PlayerID(i) {
-			return nil
-		}
-	}
-	legs := max(1, l.Manager.Legs)
-	schedule, err := game.NewSchedule(len(l.Seats), legs)
-	if err != nil || l.Manager.Players != len(l.Seats) {
-		return nil
-	}
-	return knownLeague(schedule, len(l.Seats), legs)
-}
-
-func knownLeague(s *game.Schedule, players, legs int) *player.League {
-	known := &player.League{Rounds: s.Rounds(), Legs: legs, Index: make(map[string]int, len(s.Matches()))}
-	for seat := range players {
-		known.Field = append(known.Field, game.PlayerID(seat))
-	}
-	for _, m := range s.Matches() {
-		known.Index[m.ID] = m.Index
-	}
-	return known
-}
-
 // assembly is a league while it is put together and played.
 type assembly struct {
 	league *League
@@ -185,7 +155,7 @@ func (a *assembly) endpoint(name string, beside ...route) (*opened, *wire.Caller
 		cfg.Tap = a.league.Tap(name)
 	}
 	cfg.Routes = withRoutes(cfg.Routes, beside)
-	srv, err := open(a.ctx, a.league.Network, name, cfg)
+	srv, err := open(a.ctx, a.league.Network, name, cfg, a.league.MCP)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -194,8 +164,9 @@ func (a *assembly) endpoint(name string, beside ...route) (*opened, *wire.Caller
 	return srv, &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}, nil
 }
 
-func (a *assembly) serve(name string, srv Server, h jsonrpc.Handler) {
+func (a *assembly) serve(name string, srv *opened, h jsonrpc.Handler) {
 	a.servers.Go(func() {
+		defer srv.unmount()
 		if err := srv.Serve(a.serving, h); err != nil {
 			a.fail(fmt.Errorf("%s: %w", name, err))
 		}
@@ -227,7 +198,11 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
-	a.serve("manager", srv, srv.validate(pipe, m.Handler(), m.Refuse))
+	handler := srv.validate(pipe, m.Handler(), m.Refuse)
+	if err := srv.mount(protocol.RoleManager, m, handler); err != nil {
+		return nil, "", errors.Join(err, srv.Close(), m.Close())
+	}
+	a.serve("manager", srv, handler)
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil
 }
@@ -260,7 +235,11 @@ func (a *assembly) referee(i int, managerURL string) error {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	a.serve(name, srv, srv.validate(pipe, r.Handler(), r.Refuse()))
+	handler := srv.validate(pipe, r.Handler(), r.Refuse())
+	if err := srv.mount(protocol.RoleReferee, r, handler); err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	a.serve(name, srv, handler)
 	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
 	if known {
@@ -300,7 +279,11 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
-	a.serve(id, srv, srv.validate(pipe, p.Handler(), p.Refuse()))
+	handler := srv.validate(pipe, p.Handler(), p.Refuse())
+	if err := srv.mount(protocol.RolePlayer, p, handler); err != nil {
+		return nil, errors.Join(err, srv.Close())
+	}
+	a.serve(id, srv, handler)
 	known := p.ID() != ""
 	a.run(id, p.Run)
 	if known {

@@ -100,7 +100,7 @@ func (l *live) agentOf(c *cli.Context, name string) (host.Agent, error) {
 	}
 	stdin, stdout := l.stdio(c)
 	return host.Agent{
-		Stdin: stdin, Stdout: stdout,
+		Stdin: stdin, Stdout: stdout, MCP: l.mcp,
 		Network: l.network(name), Name: name, Server: l.server, Manager: c.String(flagManager), Public: c.String(flagPublicURL),
 		Listening: func(url string) {
 			l.out.write(map[string]any{"event": "listening", "url": url}, "listening at "+url)

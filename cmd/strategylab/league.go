@@ -99,7 +99,7 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 	if err != nil {
 		return usagef("--%s: %w", flagDraw, err)
 	}
-	league := &host.League{Network: l.network("manager"), Server: l.server}
+	league := &host.League{Network: l.network("manager"), Server: l.server, MCP: l.mcp}
 	if league.Manager, err = l.managerConfig(c, draw); err != nil {
 		return err
 	}

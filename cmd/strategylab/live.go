@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -54,7 +55,7 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: flagTLSCert, Usage: "PEM file: serve HTTPS"},
 		&cli.StringFlag{Name: flagTLSKey, Usage: "PEM file of the certificate's key"},
 		&cli.StringFlag{Name: flagFormat, Value: "text", Usage: "text, or json: events as JSON lines"},
-		recordFlag(), auditFlag(),
+		recordFlag(), auditFlag(), mcpFlag(),
 		&cli.BoolFlag{Name: flagVerbose, Usage: "log what agents have to say, on stderr"},
 	}
 }
@@ -74,6 +75,7 @@ type live struct {
 	log     *slog.Logger
 	out     *eventWriter
 	trouble troubles
+	mcp     *mcptools.Config // nil for none
 }
 
 func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
@@ -114,9 +116,15 @@ func newLive(p *process, c *cli.Context, mode protocol.Mode) (*live, error) {
 		return nil, usagef("--%s and --%s go together", flagTLSCert, flagTLSKey)
 	}
 	l.server = jsonrpc.Config{TLSCert: p.path(c.String(flagTLSCert)), TLSKey: p.path(c.String(flagTLSKey)), AcceptObjects: l.mode == protocol.Tolerant}
+	if l.mcp, err = mcpOffer(c); err != nil {
+		return nil, err
+	}
 	if c.Bool(flagVerbose) {
 		l.log = p.logger(slog.LevelDebug)
 		l.server.Logger = l.log
+	}
+	if l.mcp != nil {
+		l.mcp.Logger = l.log
 	}
 	return l, nil
 }

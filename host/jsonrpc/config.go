@@ -7,11 +7,14 @@ import (
 	"time"
 )
 
+// DefaultPath is the path of an endpoint that is not configured otherwise.
+const DefaultPath = "/mcp"
+
 // Config configures a server on any transport. The zero value of a field means
 // the default named with it, a negative limit or time means none. What has no
 // meaning on a transport (connections over STDIO, say) is ignored there.
 type Config struct {
-	// Path is the path of the endpoint, by default "/mcp".
+	// Path is the path of the endpoint, by default DefaultPath.
 	Path string
 	// Routes serve paths of their own beside the endpoint, whatever the verb,
 	// within its limits and times. The key is the path; Path itself counts for
@@ -81,7 +84,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	if c.Path == "" {
-		c.Path = "/mcp"
+		c.Path = DefaultPath
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

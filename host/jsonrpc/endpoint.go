@@ -30,6 +30,16 @@ func (r reply) own() reply {
 	return r
 }
 
+// Serve answers a request that came by another way than those of this package,
+// such as a second protocol on the same path, as they would: it parses req.Raw,
+// has h answer and tells cfg.Tap. It returns the HTTP status and the body,
+// which must not be changed.
+func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int, body []byte) {
+	e := endpoint{cfg: cfg.withDefaults(), handler: h}
+	rep := e.serve(ctx, req)
+	return rep.status, rep.body
+}
+
 // serve parses req.Raw, lets the handler answer it and encodes the answer.
 func (e *endpoint) serve(ctx context.Context, req *Request) reply {
 	if e.cfg.Tap == nil {

@@ -260,3 +260,7 @@ func (m *Manager) shut() error {
 	m.views.flush()
 	return m.journal.Close()
 }
+
+// Takes returns the message types that the agent takes, and how much it asks of
+// them.
+func (m *Manager) Takes() (protocol.Mode, []protocol.Type) { return m.endpoint.Takes() }

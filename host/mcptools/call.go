@@ -91,6 +91,9 @@ func (b *bound) admit(input json.RawMessage) error {
 	if jsontext.Value(input).Kind() != '{' {
 		return errors.New("it is no JSON object")
 	}
+	if b.tool.Guarded {
+		return nil
+	}
 	return b.input.check(input)
 }
 

@@ -33,6 +33,10 @@ type Tool struct {
 	// for the client.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 
+	// Guarded says that the tool finds out who calls before it judges the input,
+	// and then does both itself: Input is only shown.
+	Guarded bool
+
 	// Call does it. It returns a JSON object that keeps Output, or an error that
 	// the client is told in the tool's own name: by its text, which should be a
 	// sentence that says what to do about it, or, if it is a *Refusal, by what
@@ -46,8 +50,9 @@ type Tool struct {
 type Call struct {
 	// Tool is the name that was called.
 	Tool string
-	// Input is the JSON object that came: it keeps the tool's input schema and
-	// has no duplicate names. Without arguments it is {}.
+	// Input is the JSON object that came: it keeps the tool's input schema,
+	// unless the tool is guarded, and has no duplicate names. Without arguments
+	// it is {}.
 	Input json.RawMessage
 
 	// Transport, Route, RemoteAddr, Host and Header are those of the request

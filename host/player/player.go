@@ -288,3 +288,7 @@ func known(t protocol.Type) bool {
 	_, known := protocol.Describe(t)
 	return known
 }
+
+// Takes returns the message types that the agent takes, and how much it asks of
+// them.
+func (p *Player) Takes() (protocol.Mode, []protocol.Type) { return p.endpoint.Takes() }

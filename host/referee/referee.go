@@ -203,3 +203,7 @@ func (r *Referee) Refuse() jsonrpc.RefuseFunc { return r.endpoint.Refuse }
 
 // ID returns the referee's id, empty before registration.
 func (r *Referee) ID() string { return r.me.ID() }
+
+// Takes returns the message types that the agent takes, and how much it asks of
+// them.
+func (r *Referee) Takes() (protocol.Mode, []protocol.Type) { return r.endpoint.Takes() }

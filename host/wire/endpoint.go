@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +88,12 @@ type Endpoint struct {
 	Refusing func(ctx context.Context, in *Inbound, why *protocol.Error) *protocol.Error
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
+}
+
+// Takes returns the message types that have a handler of their own, in no
+// particular order, and how much is asked of them.
+func (e *Endpoint) Takes() (protocol.Mode, []protocol.Type) {
+	return e.Codec.Mode(), slices.Collect(maps.Keys(e.Handlers))
 }
 
 // Handle implements jsonrpc.Handler.

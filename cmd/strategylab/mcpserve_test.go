@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// What each kind of agent offers.
+var (
+	managerTools = []string{"league_query", "register_player", "register_referee", "report_match_result", "start_league"}
+	refereeTools = []string{"choose_parity_response", "game_join_ack", "notify_league_completed", "notify_round", "notify_round_completed", "update_standings"}
+	playerTools  = []string{
+		"handle_game_invitation", "notify_game_error", "notify_league_completed", "notify_match_result", "notify_round",
+		"notify_round_completed", "parity_choose", "update_standings",
+	}
+)
+
+// agentFlagsFor are the flags of an agent whose manager never answers.
+func agentFlagsFor(kind string) []string {
+	args := []string{kind, "--manager", "http://127.0.0.1:1/mcp", "--listen", "127.0.0.1:0"}
+	if kind == "player" {
+		args = append(args, "--strategy", "always-even")
+	}
+	return args
+}
+
+// TestAgentsServeClientsOverStdio has the SDK's client list and call the tools
+// of an agent that it has started, in either generation of the protocol.
+func TestAgentsServeClientsOverStdio(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		for kind, want := range map[string][]string{"player": playerTools, "referee": refereeTools} {
+			t.Run(kind+" "+version, func(t *testing.T) {
+				t.Parallel()
+				c := clientOf(t, &mcp.CommandTransport{Command: command(t.Context(), t.TempDir(), append(agentFlagsFor(kind), "--stdio")...)}, version)
+				offers(t, c, want)
+				if kind == "player" {
+					plays(t, c)
+				}
+				refusedWith(t, c, want[0], "game_error")
+			})
+		}
+	}
+}
+
+// TestAgentsServeClientsOverHTTP does the same at the agents' endpoints, and at
+// that of a host whose league is under way.
+func TestAgentsServeClientsOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, t.TempDir(), agentFlagsFor("player")...)
+			c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+			offers(t, c, playerTools)
+			plays(t, c)
+			interrupted(t, r, c)
+
+			r = start(t, t.TempDir(), agentFlagsFor("referee")...)
+			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, version)
+			offers(t, c, refereeTools)
+			refusedWith(t, c, "game_join_ack", "game_error")
+			interrupted(t, r, c)
+
+			r = start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
+			url := r.until("listening")["manager"].(string)
+			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
+			offers(t, c, managerTools)
+			refusedWith(t, c, "league_query", "league_error")
+			started := called(t, c, "start_league", league("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league"`))
+			if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
+				t.Errorf("start_league: %v", started)
+			}
+			r.until("league_completed")
+			interrupted(t, r, c)
+		})
+	}
+}
+
+// TestMCPCanBeSwitchedOff: then the endpoint is the league's alone.
+func TestMCPCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	r := start(t, t.TempDir(), append(agentFlagsFor("player"), "--mcp", "off")...)
+	url := r.until("listening")["url"].(string)
+	res, err := http.Post(url, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(body), `"E047"`) {
+		t.Errorf("initialize: %s, %v", body, err)
+	}
+	if res, err = http.Get(url); err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("GET: status %d", res.StatusCode)
+	}
+	interrupted(t, r, nil)
+}
+
+// TestOneStreamCarriesBoth sends a player messages of the league and of MCP on
+// the same stream: tools/call is the league's until the client has initialized.
+func TestOneStreamCarriesBoth(t *testing.T) {
+	t.Parallel()
+	cmd := command(t.Context(), t.TempDir(), append(agentFlagsFor("player"), "--stdio")...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stdout)
+	const match = `"auth_token":"k","match_id":"R1M1","game_type":"even_odd"`
+	invitation, choice := league("GAME_INVITATION", "referee:REF01", match), league("CHOOSE_PARITY_CALL", "referee:REF01", match)
+	for _, step := range []struct{ send, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"E047"`},
+		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"handle_game_invitation","arguments":` + invitation + `}}`, `"structuredContent":{"protocol"`},
+		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"nothing","arguments":{}}}`, `"TOOL_NOT_FOUND"`},
+		{`{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"serverInfo":{"name":"strategylab-player"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ``},
+		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"nothing","arguments":{}}}`, `unknown tool`},
+		{`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"parity_choose","arguments":` + choice + `}}`, `"parity_choice":"even"`},
+		{`{"jsonrpc":"2.0","id":7,"method":"parity_choose","params":` + choice + `}`, `{"jsonrpc":"2.0","id":7,"result":{"protocol":"league.v2"`},
+		{`{"jsonrpc":"2.0","id":8,"method":"ping"}`, `"result":{}`},
+		{`{"jsonrpc":"2.0","id":9,"result":{}}`, ``},
+		{`{"jsonrpc":"2.0","id":10,"id":10,"method":"ping"}`, `-32700`},
+		{`nonsense`, `-32700`},
+		{`[{"jsonrpc":"2.0","id":11,"method":"ping"}]`, `-32600`},
+		{`{"jsonrpc":"2.0","id":12,"method":"ping"}`, `"result":{}`},
+	} {
+		if _, err := io.WriteString(stdin, step.send+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if step.want == "" {
+			continue
+		}
+		line, err := lines.ReadString('\n')
+		if err != nil || !strings.Contains(line, step.want) {
+			t.Errorf("%s\ngot  %s%v\nwant %s", step.send, line, err, step.want)
+		}
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
+		t.Errorf("on stdout remains %q, %v", rest, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the end of the input ends the agent with %v", err)
+	}
+}
+
+// TestCallsOfToolsAreRecorded: a message that came as a call of a tool stands in
+// the recording like any other.
+func TestCallsOfToolsAreRecorded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl")...)
+	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, "2025-06-18")
+	plays(t, c)
+	interrupted(t, r, c)
+	recording, err := os.ReadFile(filepath.Join(dir, "rec.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"CHOOSE_PARITY_CALL", "CHOOSE_PARITY_RESPONSE"} {
+		if !strings.Contains(string(recording), want) {
+			t.Errorf("the recording does not have %s:\n%s", want, recording)
+		}
+	}
+	if strings.Contains(string(recording), "match-key-of-the-referee") {
+		t.Errorf("the recording tells a token:\n%s", recording)
+	}
+}
+
+// clientOf connects the SDK's client in a version of the protocol.
+func clientOf(t *testing.T, transport mcp.Transport, version string) *mcp.ClientSession {
+	t.Helper()
+	if s, ok := transport.(*mcp.StreamableClientTransport); ok {
+		own := &http.Transport{}
+		s.HTTPClient = &http.Client{Transport: own}
+		t.Cleanup(own.CloseIdleConnections)
+	}
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// offers holds the tools that a client sees to their names, each with what a
+// model needs.
+func offers(t *testing.T, c *mcp.ClientSession, want []string) {
+	t.Helper()
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tool := range list.Tools {
+		got = append(got, tool.Name)
+		if tool.Title == "" || len(tool.Description) < 200 || tool.InputSchema == nil || tool.OutputSchema == nil {
+			t.Errorf("%s is not described: %+v", tool.Name, tool)
+		}
+		if ro := tool.Annotations.ReadOnlyHint; ro != (tool.Name == "league_query") {
+			t.Errorf("%s: read-only is %v", tool.Name, ro)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("tools %q, want %q", got, want)
+	}
+}
+
+// plays has a player play a match by its tools.
+func plays(t *testing.T, c *mcp.ClientSession) {
+	t.Helper()
+	const token = `"auth_token":"match-key-of-the-referee","match_id":"R1M1","game_type":"even_odd"`
+	joined := called(t, c, "handle_game_invitation", league("GAME_INVITATION", "referee:REF01", token))
+	if joined["accept"] != true {
+		t.Errorf("the invitation: %v", joined)
+	}
+	chosen := called(t, c, "parity_choose", league("CHOOSE_PARITY_CALL", "referee:REF01", token))
+	if chosen["parity_choice"] != "even" {
+		t.Errorf("the choice: %v", chosen)
+	}
+}
+
+// called calls a tool that is to succeed.
+func called(t *testing.T, c *mcp.ClientSession, tool, message string) map[string]any {
+	t.Helper()
+	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(message)})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	doc, _ := res.StructuredContent.(map[string]any)
+	text, _ := res.Content[0].(*mcp.TextContent)
+	var same map[string]any
+	if res.IsError || doc == nil || json.Unmarshal([]byte(text.Text), &same) != nil || fmt.Sprint(same) != fmt.Sprint(doc) {
+		t.Fatalf("%s: %+v %v, with the text %s", tool, res, doc, text.Text)
+	}
+	return doc
+}
+
+// refusedWith calls a tool without a message.
+func refusedWith(t *testing.T, c *mcp.ClientSession, tool, kind string) {
+	t.Helper()
+	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	doc, _ := res.StructuredContent.(map[string]any)
+	if !res.IsError || doc["error_code"] == nil || doc["message_type"] != strings.ToUpper(kind) {
+		t.Errorf("%s without a message: %v", tool, doc)
+	}
+}
+
+// league returns a message with its header.
+func league(kind, sender, rest string) string {
+	return fmt.Sprintf(`{"protocol":"league.v2","message_type":%q,"sender":%q,"timestamp":"2026-01-01T12:00:00Z","conversation_id":"c",%s}`, kind, sender, rest)
+}
+
+// interrupted ends a client and then the command.
+func interrupted(t *testing.T, r *running, c *mcp.ClientSession) {
+	t.Helper()
+	if c != nil {
+		c.Close()
+	}
+	r.signal(syscall.SIGINT)
+	r.ended()
+}

@@ -69,6 +69,8 @@ func TestOurPlayerUnderForeignManagers(t *testing.T) {
 	}
 }
 
+var guestNames = []string{"Ada", "Grace", "Edsger", "Barbara", "Alan", "Emmy"}
+
 // ourPlayer plays as the command does, and returns its last event.
 func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.Event {
 	var mu sync.Mutex
@@ -77,7 +79,7 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.
 	defer network.Close()
 	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	err := a.Player(ctx, player.Config{
-		Factory: factory(t, "random"), Name: []string{"Ada", "Grace", "Edsger"}[i], Mode: protocol.Tolerant,
+		Factory: factory(t, "random"), Name: guestNames[i], Mode: protocol.Tolerant,
 		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 300 * time.Millisecond,
 		Patience: 20 * time.Millisecond, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
 		Events: func(e player.Event) {

@@ -1,0 +1,61 @@
+package peertest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// TestOurPlayersUnderEveryRefereeAtOnce: a league of our players, most of them
+// house players, in which every kind of referee that was seen conducts matches.
+// Each of these reads nothing but the answers of its own kind, and the players
+// are told of none: they lose nothing on technical grounds.
+func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	// A match of each round for every referee.
+	n := 2 * len(foreignReferees)
+	var house []string
+	for _, f := range builtin.All()[:n-len(guestNames)] {
+		house = append(house, f.Info().Name)
+	}
+	h := hostLeague(ctx, t, n, 0, house...)
+	kinds := make(map[string]string) // of referees, by id
+	for _, s := range foreignReferees {
+		o := officiate(t, s)
+		o.register(ctx, h.url)
+		kinds[o.id] = s.name
+	}
+	var guests sync.WaitGroup
+	ended := make([]player.Event, len(guestNames))
+	for i := range ended {
+		guests.Go(func() { ended[i] = ourPlayer(ctx, t, h.url, i) })
+	}
+	played := h.end(t)
+	guests.Wait()
+	conducted := make(map[string]int)
+	for _, m := range played.Matches {
+		conducted[kinds[m.RefereeID]]++
+		for i, r := range m.Results {
+			if m.Choices[i] == 0 {
+				t.Errorf("%s: %s brings no choice to a referee of the kind %q: %v", m.ID, m.Players[i], kinds[m.RefereeID], r)
+			}
+		}
+	}
+	for _, kind := range kinds {
+		if conducted[kind] < n-2 { // all but one round
+			t.Errorf("a referee of the kind %q has conducted %d matches", kind, conducted[kind])
+		}
+	}
+	clean(t, played, n)
+	for i, e := range ended {
+		if e.Kind != player.Completed || e.Standing.Played != n-1 || e.Place == 0 || len(e.Table) != n {
+			t.Errorf("guest %d ended by %q, %+v, place %d, table of %d", i, e.Kind, e.Standing, e.Place, len(e.Table))
+		}
+	}
+}

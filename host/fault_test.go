@@ -27,6 +27,10 @@ const patience = 200 * time.Millisecond
 
 var quick = game.Backoff{Retries: 2, First: time.Millisecond, Most: 4 * time.Millisecond}
 
+// punctual tells a time that patience takes to a full second: a deadline is
+// stated in full seconds, and players are given all the time that is stated.
+func punctual() time.Time { return time.Now().Truncate(time.Second).Add(time.Second - patience) }
+
 // leagueOf is a live league over sockets with quick times.
 func leagueOf(t *testing.T, players, own int) *host.League {
 	t.Helper()
@@ -34,7 +38,7 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 		Network: host.NewSockets(),
 		Manager: manager.Config{LeagueID: "cup", Players: players, DataDir: t.TempDir(), NoSync: true, Probe: manager.ProbeOff, Timeout: patience, Backoff: quick},
 		Referees: []referee.Config{
-			{Concurrent: players, JoinTimeout: patience, ChoiceTimeout: patience, Timeout: patience, Backoff: quick},
+			{Concurrent: players, JoinTimeout: patience, ChoiceTimeout: patience, Timeout: patience, Backoff: quick, Now: punctual},
 		},
 	}
 	t.Cleanup(func() { l.Network.Close() })

@@ -139,12 +139,13 @@ func (r *Referee) invite(ctx context.Context, b *bout, side int) {
 	if side == game.SideB {
 		role = protocol.PlayerB
 	}
-	request := func() protocol.Message {
+	request := func(time.Time) protocol.Message {
 		return &protocol.GameInvitation{
 			Header: r.header(protocol.TypeGameInvitation, b, side), RoleInMatch: role, OpponentID: b.Players[1-side],
 		}
 	}
-	answer, err := r.obtain(ctx, b, side, r.cfg.JoinTimeout, protocol.TypeGameJoinAck, request)
+	limit := func(time.Time) time.Duration { return r.cfg.JoinTimeout }
+	answer, err := r.obtain(ctx, b, side, limit, protocol.TypeGameJoinAck, request)
 	if ctx.Err() != nil {
 		return
 	}
@@ -164,16 +165,16 @@ func (r *Referee) ask(ctx context.Context, b *bout, side int) {
 	if p := b.state(); !p.Waiting(side) {
 		return
 	}
-	request := func() protocol.Message {
+	request := func(at time.Time) protocol.Message {
 		return &protocol.ChooseParityCall{
 			Header: r.header(protocol.TypeChooseParityCall, b, side), PlayerID: b.Players[side],
 			Context: &protocol.ChoiceContext{
 				OpponentID: b.Players[1-side], RoundID: protocol.RoundNumber(b.Round), YourStandings: r.standingOf(b.Players[side]),
 			},
-			Deadline: protocol.Deadline(r.cfg.Now().Add(r.cfg.ChoiceTimeout)),
+			Deadline: protocol.Deadline(at.Add(r.cfg.ChoiceTimeout)),
 		}
 	}
-	answer, err := r.obtain(ctx, b, side, r.cfg.ChoiceTimeout, protocol.TypeChooseParityResponse, request)
+	answer, err := r.obtain(ctx, b, side, r.choiceTime, protocol.TypeChooseParityResponse, request)
 	if ctx.Err() != nil {
 		return
 	}
@@ -187,6 +188,18 @@ func (r *Referee) ask(ctx context.Context, b *bout, side int) {
 		return
 	}
 	r.settle(b, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
+}
+
+// choiceTime is how long a player has that is called on: until the deadline
+// that it is told, which is a whole second and so up to a second later than
+// Config.ChoiceTimeout asks for.
+func (r *Referee) choiceTime(at time.Time) time.Duration {
+	end := at.Add(r.cfg.ChoiceTimeout)
+	stated := end.Truncate(time.Second)
+	if stated.Before(end) {
+		stated = stated.Add(time.Second)
+	}
+	return stated.Sub(at)
 }
 
 // settle records what a side brought, or why it has lost the match.
@@ -222,16 +235,20 @@ func faultOf(err error, silent game.Fault) game.Fault {
 
 // obtain asks a side and tries again as the back-off says. Before each retry,
 // and after the last, the player is told what went wrong. The answer may be
-// that to a request, or one that the player posts, as long as it is tried.
-func (r *Referee) obtain(ctx context.Context, b *bout, side int, timeout time.Duration, want protocol.Type, request func() protocol.Message) (protocol.Message, error) {
+// that to a request, or one that the player posts, as long as it is tried. Each
+// attempt has the time that limit gives for when it begins.
+func (r *Referee) obtain(ctx context.Context, b *bout, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := b.expect(side, want, stop)
-	policy := wire.Policy{Timeout: timeout, Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
+	policy := wire.Policy{Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
 		r.tellFault(ctx, b, side, want, a)
 	}}
 	answer, err := wire.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
-		answer, err := r.cfg.Caller.Call(ctx, r.peer(b, side), request())
+		at := r.cfg.Now()
+		ctx, cancel := context.WithTimeout(ctx, limit(at))
+		defer cancel()
+		answer, err := r.cfg.Caller.Call(ctx, r.peer(b, side), request(at))
 		if err == nil && !pending(answer) {
 			return answer, r.fits(b, side, answer)
 		}

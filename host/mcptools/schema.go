@@ -88,6 +88,5 @@ func violations(e *jsonschema.ValidationError, into map[string]bool) {
 		}
 		return
 	}
-	rule := strings.Join(e.ErrorKind.KeywordPath(), "/")
-	into[fmt.Sprintf("/%s does not keep %q", where, rule)] = true
+	into[fmt.Sprintf("/%s %s", where, wanted(e.ErrorKind))] = true
 }

@@ -66,7 +66,7 @@ func TestFailures(t *testing.T) {
 			for _, f := range []struct {
 				tool, input, text, structured string
 			}{
-				{"double", `{"n":"x"}`, `/n does not keep "type"`, ""},
+				{"double", `{"n":"x"}`, `/n is of type string, want integer`, ""},
 				{"double", `{}`, `/n is missing`, ""},
 				{"fail", `{}`, "no dice: roll again", ""},
 				{"refuse", `{}`, "not now", `{"code":"E007"}`},
@@ -93,7 +93,7 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	for _, want := range []string{"a tool panicked", "a tool does not keep its own schema", "/n does not keep"} {
+	for _, want := range []string{"a tool panicked", "a tool does not keep its own schema", "/n is of type"} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, logged.String())
 		}

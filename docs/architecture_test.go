@@ -79,7 +79,12 @@ var may = map[string][]string{
 	"plugins/examples/thue-morse": {"plugins", "strategies"},
 
 	// floor 4: what reads flags and wires the rest
+	"cmd/strategylab/labtools": {
+		"analysis", "analysis/explain", "analysis/page", "analysis/report", "experiments", "host/game", "host/mcptools", "host/protocol",
+		"host/results", "strategies", "strategies/catalog", "strategies/strategytest",
+	},
 	"cmd/strategylab": {
+		"cmd/strategylab/labtools",
 		"analysis",
 		"analysis/assert",
 		"analysis/calibration",
@@ -130,6 +135,7 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"gonum.org/v1/plot", "analysis/plots", "pictures are made in one place, in one style"},
 	{"github.com/parquet-go/parquet-go", "analysis/export", "a file format for other programs is no concern of what counts"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
+	{"github.com/google/jsonschema-go", "cmd/strategylab/labtools", "schemas are made of Go types where a tool is described, and nowhere else"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
 	{"github.com/urfave/cli", "cmd/strategylab", "only the command line knows flags; everything else takes values"},
 }

@@ -45,6 +45,7 @@ func newApp(p *process) *cli.App {
 			workerCommand(),
 			traceCommand(p),
 			conformanceCommand(p),
+			mcpCommand(p),
 		},
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes

@@ -1,0 +1,18 @@
+// Package labtools is the lab as an assistant sees it over the Model Context
+// Protocol: tools that list, show, check, play, compare and explain strategies,
+// the script API and finished reports as resources, and a prompt that teaches a
+// model to write a strategy.
+//
+// What the tools do is done by a [Bench], which the commands of the program use
+// as well; here live the words: what a tool takes and answers, with a JSON Schema
+// of each, what is refused and why, and what is kept.
+//
+// Three bounds hold for whatever a model sends:
+//
+//   - A strategy is named by its name or brought along as source. No text that
+//     comes in is ever a path; what becomes a file name is checked letter by
+//     letter, and files are opened below roots that links do not lead out of.
+//   - Every script runs in a process of its own, whoever wrote it.
+//   - Leagues, players, sources, time, experiments under way, reports kept and
+//     the length of answers are bounded.
+package labtools

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+)
+
+// startWeb starts a server over HTTP and returns its URL.
+func startWeb(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), "the lab listens at "); ok {
+			go func() {
+				for lines.Scan() { // a full pipe would hold the server up
+				}
+			}()
+			return url
+		}
+	}
+	t.Fatalf("the server did not start: %v", lines.Err())
+	return ""
+}
+
+// workers is how many processes of a program there are besides the first.
+func workers(program string) int {
+	n := -1
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if exe, err := os.Readlink(link); err == nil && exe == program {
+			n++
+		}
+	}
+	return max(n, 0)
+}
+
+const slowLua = "function choose(turn) local n = 0 for i = 1, 50000 do n = n + i end return 0.5 end"
+
+// long is an experiment that takes minutes.
+func long() map[string]any {
+	return map[string]any{"players": []any{luaPlayer("slow", slowLua), knownPlayer("random", 2)}, "runs": 5000, "legs": 3}
+}
+
+// An experiment that is called off ends at once with its workers, and what it
+// has finished stays.
+func TestExperimentIsCalledOff(t *testing.T) {
+	t.Parallel()
+	a := assist(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := a.call(ctx, "run_experiment", long())
+		ended <- err
+	}()
+	until(t, "some leagues", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return len(a.progress) > 1
+	})
+	cancel()
+	calledOff := time.Now()
+	if err := <-ended; err == nil {
+		t.Error("the call was answered, want it called off")
+	}
+	until(t, "the end of the workers", func() bool { return workers(a.program) == 0 })
+	t.Logf("all workers had ended after %v", time.Since(calledOff))
+	var list string
+	until(t, "the report of what was finished", func() (ok bool) {
+		list, _ = a.read("strategylab://reports")
+		return strings.HasPrefix(list, "strategylab://")
+	})
+	if text, err := a.read(strings.TrimSpace(list)); err != nil || !strings.Contains(text, "of 5000 leagues") && !strings.Contains(text, "slow") {
+		t.Errorf("report of what was finished: %v, %s", err, text)
+	}
+	a.gone()
+}
+
+// A server that is told to end in the middle of an experiment does so soon, with
+// everything it has started.
+func TestLabEndsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		dir := t.TempDir()
+		cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp")
+		cmd.Dir = dir
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_experiment","arguments":{"players":[{"name":"slow","language":"lua","source":"` + slowLua + `"},{"name":"random","copies":3}],"runs":5000,"legs":3}}}`,
+		} {
+			if _, err := in.Write([]byte(line + "\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "a worker", func() bool { return workers(cmd.Path) > 0 })
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: the server ended with %v; stderr: %s", signal, err, &stderr)
+		}
+		until(t, "the end of all processes of the server", func() bool { return !isRunning(cmd.Path) })
+	}
+}
+
+// Hostile sources cost their own process, their matches, and nobody else.
+func TestHostileSourcesOverMCP(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("workers under the race detector take more memory than they may")
+	}
+	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
+	for name, source := range map[string]string{
+		"loops when it loads":   "while true do end",
+		"loops":                 "function choose() while true do end end",
+		"eats memory":           "function choose() local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end end",
+		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
+		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
+	} {
+		verdict := answer[labtools.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
+		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
+			t.Errorf("a script that %s: %+v", name, verdict)
+		}
+	}
+	js := map[string]any{"language": "js", "source": "function choose() { const a = []; for (;;) a.push(new Array(1e6).fill(1)); }"}
+	if verdict := answer[labtools.CheckOutput](a, "check_strategy", js); verdict.Ready {
+		t.Errorf("a script in JavaScript that eats memory: %+v", verdict)
+	}
+	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
+		"runs":    20, "legs": 2,
+	})
+	for _, p := range run.Players {
+		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) {
+			t.Errorf("%s: %d of %d matches lost on technical grounds, faults %+v", p.Name, p.Technical, p.Matches, p.Faults)
+		}
+	}
+	if !strings.Contains(run.Summary, "by failing") {
+		t.Errorf("summary: %s", run.Summary)
+	}
+	a.gone()
+}
+
+// A field that takes longer than it may is told what was finished.
+func TestExperimentTakesTooLong(t *testing.T) {
+	t.Parallel()
+	a := assist(t, t.TempDir(), "--max-time", "3s")
+	began := time.Now()
+	run := answer[labtools.RunOutput](a, "run_experiment", long())
+	if run.Outcome.Stopped != "time" || run.Outcome.Leagues == 0 || run.Outcome.Leagues >= 5000 || !strings.Contains(run.Summary, "Stopped (time)") {
+		t.Errorf("after %v: %+v", time.Since(began), run.Outcome)
+	}
+	a.gone()
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+)
+
+// assistant is a client of the lab, as an assistant has one.
+type assistant struct {
+	t       *testing.T
+	session *mcp.ClientSession
+	program string // that the server runs as, and its workers
+	stderr  *strings.Builder
+
+	mu       sync.Mutex
+	progress []string      // messages
+	moved    chan struct{} // gets one when there is more, but never waits
+}
+
+// assist starts a lab in a folder and connects to it over STDIO.
+func assist(t *testing.T, dir string, args ...string) *assistant {
+	t.Helper()
+	a := &assistant{t: t, program: program(t, dir), stderr: new(strings.Builder)}
+	cmd := exec.Command(a.program, append([]string{"mcp"}, args...)...)
+	cmd.Dir, cmd.Stderr = dir, a.stderr
+	a.connect(&mcp.CommandTransport{Command: cmd})
+	return a
+}
+
+func (a *assistant) connect(transport mcp.Transport) {
+	a.t.Helper()
+	a.moved = make(chan struct{}, 1)
+	client := mcp.NewClient(&mcp.Implementation{Name: "assistant", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			a.mu.Lock()
+			a.progress = append(a.progress, r.Params.Message)
+			a.mu.Unlock()
+			select {
+			case a.moved <- struct{}{}:
+			default:
+			}
+		},
+	})
+	session, err := client.Connect(a.t.Context(), transport, nil)
+	if err != nil {
+		a.t.Fatalf("connect: %v; stderr: %s", err, a.stderr)
+	}
+	a.session = session
+	a.t.Cleanup(func() { _ = session.Close() }) // the end of the process is looked at where it matters
+}
+
+// call calls a tool and returns what it says and whether that is an error.
+func (a *assistant) call(ctx context.Context, tool string, input any) (*mcp.CallToolResult, string, error) {
+	a.t.Helper()
+	params := &mcp.CallToolParams{Name: tool, Arguments: input}
+	params.SetProgressToken("p")
+	res, err := a.session.CallTool(ctx, params)
+	if err != nil {
+		return nil, "", err
+	}
+	text := ""
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			text += t.Text
+		}
+	}
+	return res, text, nil
+}
+
+// answer calls a tool that must succeed.
+func answer[Out any](a *assistant, tool string, input any) Out {
+	a.t.Helper()
+	res, text, err := a.call(a.t.Context(), tool, input)
+	if err != nil || res.IsError {
+		a.t.Fatalf("%s: %v %s; stderr: %s", tool, err, text, a.stderr)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var out Out
+	if err := json.Unmarshal(raw, &out); err != nil {
+		a.t.Fatalf("%s: %v in %s", tool, err, raw)
+	}
+	return out
+}
+
+// refused calls a tool that must refuse, and returns what it says.
+func (a *assistant) refused(tool string, input any) string {
+	a.t.Helper()
+	res, text, err := a.call(a.t.Context(), tool, input)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !res.IsError:
+		a.t.Fatalf("%s %v: answered %s, want a refusal", tool, input, text)
+	}
+	return text
+}
+
+func (a *assistant) read(uri string) (string, error) {
+	res, err := a.session.ReadResource(a.t.Context(), &mcp.ReadResourceParams{URI: uri})
+	if err != nil {
+		return "", err
+	}
+	return res.Contents[0].Text, nil
+}
+
+// gone ends the session and waits until none of its processes is left.
+func (a *assistant) gone() {
+	a.t.Helper()
+	if err := a.session.Close(); err != nil {
+		a.t.Errorf("the server ended with %v; stderr: %s", err, a.stderr)
+	}
+	until(a.t, "the end of all processes of the server", func() bool { return !isRunning(a.program) })
+}
+
+const brokenLua = "-- Broken: forgets a bracket.\nfunction choose(turn\n  return 'even'\nend\n"
+
+// The whole way of an assistant from the prompt to a strategy that is better.
+func TestAssistantWritesAStrategy(t *testing.T) {
+	t.Parallel()
+	a := assist(t, t.TempDir())
+	source := a.example("lua")
+	if api, err := a.read("strategylab://script-api/lua"); err != nil || !strings.Contains(api, "opponent_choice") {
+		t.Fatalf("script API: %v, %.100s", err, api)
+	}
+	verdict := answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "lua", Source: brokenLua})
+	if verdict.Ready || verdict.Failure == nil || verdict.Failure.Line != 3 || !strings.Contains(verdict.Summary, "line 3") {
+		t.Fatalf("a script without a bracket: %+v", verdict)
+	}
+	verdict = answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "lua", Source: source, Name: "mine"})
+	if !verdict.Ready || verdict.Trial == nil || len(verdict.Findings) < 10 || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
+		t.Fatalf("the example of the prompt: %+v", verdict)
+	}
+	verdict = answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
+	if !verdict.Ready || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
+		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
+	}
+	mine := labtools.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
+	a.story(mine)
+	a.gone()
+}
+
+// example is the code in the prompt.
+func (a *assistant) example(language string) string {
+	a.t.Helper()
+	prompt, err := a.session.GetPrompt(a.t.Context(), &mcp.GetPromptParams{Name: "write_strategy", Arguments: map[string]string{"language": language}})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	_, after, found := strings.Cut(prompt.Messages[0].Content.(*mcp.TextContent).Text, "```"+language+"\n")
+	source, _, closed := strings.Cut(after, "```")
+	if !found || !closed {
+		a.t.Fatalf("the prompt has no example in %s", language)
+	}
+	return source
+}
+
+// story plays, compares and explains a strategy that is ready.
+func (a *assistant) story(mine labtools.Player) {
+	t, seed := a.t, uint64(7)
+	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
+	})
+	a.mu.Lock()
+	progress := strings.Join(a.progress, "\n")
+	a.mu.Unlock()
+	if !strings.Contains(progress, "150 of 150 leagues") {
+		t.Errorf("progress: %q", progress)
+	}
+	if run.Outcome.Leagues != 150 || run.Outcome.Stopped != "complete" || len(run.Players) != 5 || len(run.Outcome.Digest) != 64 {
+		t.Fatalf("experiment: %+v", run)
+	}
+	again := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
+	})
+	if again.Outcome.Digest != run.Outcome.Digest {
+		t.Errorf("the same seed gave the digests %s and %s", run.Outcome.Digest, again.Outcome.Digest)
+	}
+	compared := answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": mine, "b": knownPlayer("random", 1), "seed": seed})
+	if c := compared.Comparison; c.Verdict != "mine is better" || c.Difference.Low <= 0 || c.Corrected > 0.05 || !strings.Contains(compared.Summary, "mine is better") {
+		t.Errorf("against chance: %+v", compared)
+	}
+	compared = answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("always-even", 1), "b": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
+	if compared.Comparison.Verdict != "no evidence that these differ" {
+		t.Errorf("two that are the same against chance: %+v", compared.Comparison)
+	}
+	why := answer[labtools.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "seed": seed})
+	if why.Studied == nil || why.Studied.Hits.Low < 0.9 || len(why.Habits) != 5 {
+		t.Errorf("an alternating strategy: %+v", why)
+	}
+	for _, h := range why.Habits[1:] { // after its own even comes odd, and the other way round
+		if want := strings.Contains(h.After, "odd, the") || strings.Contains(h.After, "both said odd"); h.Times > 0 && (h.Even.Estimate > 0.9) != want {
+			t.Errorf("alternate after %s: %+v", h.After, h.Even)
+		}
+	}
+	for _, suffix := range []string{"", "/json", "/html"} {
+		if text, err := a.read(run.Outcome.Report.URI + suffix); err != nil || !strings.Contains(text, "mine") || !strings.Contains(text, run.Outcome.Digest) {
+			t.Errorf("report %q: %v, %.200s", suffix, err, text)
+		}
+	}
+	if list, err := a.read("strategylab://reports"); err != nil || strings.Count(list, "strategylab://") != 5 || !strings.Contains(list, run.Outcome.Report.URI) {
+		t.Errorf("reports: %v, %s", err, list)
+	}
+}
+
+func knownPlayer(name string, copies int) map[string]any {
+	return map[string]any{"name": name, "copies": copies}
+}
+
+func luaPlayer(name, source string) map[string]any {
+	return map[string]any{"name": name, "language": "lua", "source": source}
+}
+
+// The same over HTTP, behind a token.
+func TestAssistantOverHTTP(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789abcdef"
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp", "--http", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), tokenVariable+"="+token)
+	cmd.Dir = dir
+	url := startWeb(t, cmd)
+	for _, shown := range []string{"", "Bearer wrong", "Basic " + token} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", shown)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
+		}
+	}
+	a := &assistant{t: t, program: cmd.Path, stderr: new(strings.Builder)}
+	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}})
+	list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
+	if len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
+		t.Errorf("strategies: %+v", list)
+	}
+	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20})
+	if run.Outcome.Leagues != 20 {
+		t.Errorf("experiment: %+v", run)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("interrupted, the server ended with %v", err)
+	}
+	until(t, "the end of all processes of the server", func() bool { return !isRunning(filepath.Join(dir, "strategylab")) })
+}
+
+// bearer shows a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(req)
+}

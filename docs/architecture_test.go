@@ -114,6 +114,7 @@ var may = map[string][]string{
 		"host/trace",
 		"host/trace/audit",
 		"host/trace/playback",
+		"host/validation/eventlog",
 		"host/wire",
 		"plugins",
 		"plugins/isolate",

@@ -109,6 +109,9 @@ func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, 
 			if srv.tools != nil {
 				cfg.Beside = srv.tools.Beside
 			}
+			if a.Validation.Deterministic {
+				cfg.MaxConcurrent = 1 // in the order in which they come
+			}
 			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, handler, cfg)
 			fail(cmp.Or(piped, errInputEnded))
 		})

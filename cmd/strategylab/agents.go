@@ -139,6 +139,12 @@ func playLive(p *process, c *cli.Context) (err error) {
 	}
 	defer rec.end(&err)
 	a.Tap = rec.tap(a.Name)
+	valid, err := l.validation(c)
+	if err != nil {
+		return err
+	}
+	defer valid.end()
+	a.Validation = valid.Validation
 	cfg := l.playerConfig()
 	cfg.Factory, cfg.Name, cfg.ID, cfg.Once = e.Factory, c.String(flagName), c.String(flagID), c.Bool(flagOnce)
 	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
@@ -262,6 +268,12 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	}
 	defer rec.end(&err)
 	a.Tap = rec.tap(a.Name)
+	valid, err := l.validation(c)
+	if err != nil {
+		return err
+	}
+	defer valid.end()
+	a.Validation = valid.Validation
 	cfg := l.refereeConfig(l.drawer(c, draw, key))
 	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
 	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed

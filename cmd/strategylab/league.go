@@ -130,6 +130,12 @@ func hostLeague(p *process, c *cli.Context, closed bool) (err error) {
 	if rec.rec != nil {
 		league.Tap = rec.tap
 	}
+	valid, err := l.validation(c)
+	if err != nil {
+		return err
+	}
+	defer valid.end()
+	league.Validation = valid.Validation
 	league.Started = func(url string) { l.started(c, url, league, closed) }
 	if err := l.refereeCount(c, closed); err != nil {
 		return err

@@ -56,6 +56,7 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: flagTLSKey, Usage: "PEM file of the certificate's key"},
 		&cli.StringFlag{Name: flagFormat, Value: "text", Usage: "text, or json: events as JSON lines"},
 		recordFlag(), auditFlag(), mcpFlag(),
+		envelopeFlag(), validationLogFlag(), validationLogSizeFlag(), validationLogSeedFlag(),
 		&cli.BoolFlag{Name: flagVerbose, Usage: "log what agents have to say, on stderr"},
 	}
 }

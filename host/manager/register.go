@@ -246,7 +246,7 @@ func (m *Manager) idFor(a application) string {
 func (m *Manager) probe(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
-	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping"})
+	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping", Params: []byte(`{}`)})
 	for _, kind := range []error{jsonrpc.ErrConnect, jsonrpc.ErrClosed, jsonrpc.ErrTimeout, context.Canceled} {
 		if errors.Is(err, kind) {
 			return err

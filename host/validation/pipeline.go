@@ -158,26 +158,26 @@ func (p *Pipeline) canonical(req *jsonrpc.Request, e *event, res jsonrpc.Respons
 // Refuse returns a jsonrpc.RefuseFunc that gives the canonical form to what a
 // server refuses by itself because it is no JSON-RPC request, or because the
 // handler failed, and logs what is refused. Everything else is left to next,
-// which may be nil.
+// which may be nil; what next says in detail stays in data.
 func (p *Pipeline) Refuse(next jsonrpc.RefuseFunc) jsonrpc.RefuseFunc {
 	return func(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
-		e := event{transport: req.Transport, route: req.Route, method: req.Method, id: req.ID, status: r.Status}
-		var wire *jsonrpc.Error
-		refusal := p.ownRefusal(req, r)
-		if refusal != nil && !IsMCP(req.Header) {
+		e := event{transport: req.Transport, route: req.Route, method: req.Method, id: req.ID}
+		var told *jsonrpc.Error
+		if next != nil {
+			told = next(ctx, req, r)
+		}
+		shown := told
+		if shown == nil {
+			shown = r.Error()
+		}
+		if refusal := p.ownRefusal(req, r); refusal != nil && !IsMCP(req.Header) {
+			refusal.keep(shown.Data)
 			e.refused(refusal)
-			e.status = r.Status
-			wire = refusal.rpc()
+			told = refusal.rpc()
 		} else {
-			if next != nil {
-				wire = next(ctx, req, r)
-			}
-			shown := wire
-			if shown == nil {
-				shown = r.Error()
-			}
 			e.refusedBy(shown)
 		}
+		e.status = r.Status
 		if p.cfg.Log != nil {
 			if e.method == "" {
 				e.method = methodOf(req.Raw)
@@ -188,7 +188,7 @@ func (p *Pipeline) Refuse(next jsonrpc.RefuseFunc) jsonrpc.RefuseFunc {
 			}
 			p.record(&e, time.Time{})
 		}
-		return wire
+		return told
 	}
 }
 
@@ -205,9 +205,6 @@ func (p *Pipeline) ownRefusal(req *jsonrpc.Request, r *jsonrpc.Refusal) *Refusal
 		refusal = p.badEnvelope(p.envelope, req.Raw, protocol.Violation{Path: "", Rule: "type"})
 	case jsonrpc.ReasonInternal:
 		refusal = refuse(protocol.CanonicalInternalError)
-	default:
-		return nil
 	}
-	refusal.keep(r.Error().Data)
 	return refusal
 }

@@ -206,6 +206,10 @@ func (a *assistant) story(mine labtools.Player) {
 			t.Errorf("alternate after %s: %+v", h.After, h.Even)
 		}
 	}
+	dir := filepath.Dir(a.program) // the source that played is kept, so that a match can be shown again
+	if text, err := command(t.Context(), dir, "replay", run.Outcome.Report.Path, "--match", "R1M1").CombinedOutput(); err != nil || !strings.Contains(string(text), "PLAYER_A") {
+		t.Errorf("replay: %v: %s", err, text)
+	}
 	for _, suffix := range []string{"", "/json", "/html"} {
 		if text, err := a.read(run.Outcome.Report.URI + suffix); err != nil || !strings.Contains(text, "mine") || !strings.Contains(text, run.Outcome.Digest) {
 			t.Errorf("report %q: %v, %.200s", suffix, err, text)

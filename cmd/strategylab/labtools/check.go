@@ -57,7 +57,7 @@ func (l *Lab) checkLoaded(ctx context.Context, f strategies.Factory, name string
 			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: lineOf(found), Share: round(found.Share),
 		})
 		if found.Level == strategytest.Error && !strings.Contains(out.Summary, "First:") {
-			out.Summary += " First: " + found.What + "."
+			out.Summary += " First: " + found.What + lineText(lineOf(found)) + "."
 		}
 	}
 	if t := checked.Trial; t != nil {
@@ -73,12 +73,15 @@ func failed(e *strategies.Error) CheckOutput {
 		Findings: []Finding{},
 		Failure:  &Failure{Operation: string(e.Op), Line: e.Line, Message: e.Err.Error(), Hint: e.Hint},
 	}
-	where := ""
-	if e.Line > 0 {
-		where = fmt.Sprintf(" in line %d", e.Line)
-	}
-	out.Summary = fmt.Sprintf("Not ready: it does not load%s: %v.", where, e.Err)
+	out.Summary = fmt.Sprintf("Not ready: it does not load: %v%s.", e.Err, lineText(e.Line))
 	return out
+}
+
+func lineText(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", line)
 }
 
 // lineOf is the line that a finding is about; 0 if it says none.

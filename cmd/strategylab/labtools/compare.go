@@ -68,7 +68,7 @@ func comparison(out CompareOutput, level float64) string {
 		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s.", out.Outcome.Stopped, out.Outcome.Leagues, out.Outcome.Requested, c.Verdict)
 	}
 	if d := c.Difference; d != nil {
-		text += fmt.Sprintf(" %s scored %+.4f adjusted points a match against %s (%.0f %% interval %+.4f to %+.4f, p = %.2g corrected).",
+		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points a match compared with %s (%.0f %% interval %+.4f to %+.4f, p = %.2g corrected).",
 			c.A, d.Estimate, c.B, 100*level, d.Low, d.High, c.Corrected)
 	}
 	for _, p := range []Ranked{out.A, out.B} {

@@ -2,6 +2,7 @@ package labtools
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -30,11 +31,11 @@ func round(x float64) float64 {
 
 // significant leaves three digits of a p-value, however small it is.
 func significant(p float64) float64 {
-	if p <= 0 {
-		return 0
+	short, err := strconv.ParseFloat(strconv.FormatFloat(p, 'g', 3, 64), 64)
+	if err != nil {
+		return p
 	}
-	scale := math.Pow(10, 2-math.Floor(math.Log10(p)))
-	return math.Round(p*scale) / scale
+	return short
 }
 
 // Listed is a strategy in the answer of list_strategies.

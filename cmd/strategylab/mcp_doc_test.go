@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+)
+
+// documented is where the page on MCP says that the program lies.
+const documented = "/home/you/lab/"
+
+// configured is a server as the configurations of clients describe it.
+type configured struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// serversIn returns the servers of all configurations on a page, and those of
+// its claude mcp add.
+func serversIn(t *testing.T, page string) []configured {
+	t.Helper()
+	var all []configured
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		var config struct {
+			MCPServers map[string]configured `json:"mcpServers"`
+			Servers    map[string]configured `json:"servers"`
+		}
+		if err := json.Unmarshal([]byte(block[1]), &config); err != nil {
+			t.Errorf("%v in\n%s", err, block[1])
+		}
+		for _, servers := range []map[string]configured{config.MCPServers, config.Servers} {
+			for _, s := range servers {
+				all = append(all, s)
+			}
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?m)^claude mcp add strategylab -- (.*)$`).FindAllStringSubmatch(page, -1) {
+		words := strings.Fields(line[1])
+		all = append(all, configured{words[0], words[1:]})
+	}
+	return all
+}
+
+// What the page tells users to put into their clients starts a server.
+func TestDocumentedConfigurationsWork(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := serversIn(t, string(page))
+	if len(servers) != 3 {
+		t.Fatalf("the page has %d servers, want those of Claude Code, of Claude Desktop and Cursor, and of VS Code", len(servers))
+	}
+	for _, s := range servers {
+		dir := t.TempDir()
+		write(t, dir, "scripts/mine.lua", "function choose() return 1 end")
+		if !strings.HasPrefix(s.Command, documented) || program(t, dir) != filepath.Join(dir, strings.TrimPrefix(s.Command, documented)) {
+			t.Fatalf("the page starts %s", s.Command)
+		}
+		var args []string
+		for _, arg := range s.Args {
+			if rest, ours := strings.CutPrefix(arg, documented); ours {
+				arg = filepath.Join(dir, rest)
+			}
+			args = append(args, arg)
+		}
+		a := &assistant{t: t, program: filepath.Join(dir, "strategylab"), stderr: new(strings.Builder)}
+		cmd := exec.Command(a.program, args...)
+		cmd.Dir, cmd.Stderr = t.TempDir(), a.stderr // clients start servers anywhere
+		a.connect(&mcp.CommandTransport{Command: cmd})
+		run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
+		if _, err := os.Stat(filepath.Join(dir, "runs/mcp/reports", run.Outcome.Report.ID, "report.html")); err != nil {
+			t.Error(err)
+		}
+		a.gone()
+	}
+}
+
+// The answer that README and the page show is what the tool answers.
+func TestDocumentedAnswer(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Abs("../../scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := assist(t, t.TempDir(), "--scripts", scripts)
+	out := answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("council", 1), "b": knownPlayer("markov-2", 1), "seed": 1})
+	c := out.Comparison
+	numbers := fmt.Sprintf(`"difference": {"estimate": %v, "low": %v, "high": %v},
+    "p": %v,
+    "p_corrected": %v,
+    "verdict": %q`, c.Difference.Estimate, c.Difference.Low, c.Difference.High, c.P, c.Corrected, c.Verdict)
+	for file, wants := range map[string][]string{"../../README.md": {out.Summary}, "../../docs/mcp.md": {out.Summary, numbers}} {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%s does not show what the tool answers:\n%s", file, want)
+			}
+		}
+	}
+	// What was played can be looked at by the other commands.
+	dir := filepath.Join(filepath.Dir(a.program), out.Outcome.Report.Path)
+	for _, args := range [][]string{{"analyze", dir}, {"explain", dir, "council"}, {"replay", dir, "--league", "3", "--match", "R1M1", "--scripts", scripts}} {
+		if text, err := command(t.Context(), filepath.Dir(a.program), args...).CombinedOutput(); err != nil {
+			t.Errorf("%q: %v: %s", args, err, text)
+		}
+	}
+}

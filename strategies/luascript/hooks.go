@@ -12,19 +12,20 @@ const (
 	maxGap = 1 << 20
 )
 
-func hooks() map[string]*lua.LFunction {
-	return map[string]*lua.LFunction{
+func hooks() map[string]lua.LValue {
+	return map[string]lua.LValue{
 		hookConcat: function(concat),
 		hookStore:  function(store3),
 		hookSpread: function(spread),
 		hookKey:    function(key),
+		theNil:     lua.LNil,
 	}
 }
 
 // link puts the hooks where the compiled code names them, and turns tail calls
 // into calls. A tail call forgets its caller's line, and the interpreter keeps
 // a line of traceback for each of them, by the million if need be.
-func link(proto *lua.FunctionProto, hooks map[string]*lua.LFunction) {
+func link(proto *lua.FunctionProto, hooks map[string]lua.LValue) {
 	for i, c := range proto.Constants {
 		if s, ok := c.(lua.LString); ok {
 			if hook, ok := hooks[string(s)]; ok {

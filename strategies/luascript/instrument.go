@@ -22,6 +22,8 @@ const (
 	hookStore  = hookPrefix + "store"
 	hookSpread = hookPrefix + "spread"
 	hookKey    = hookPrefix + "key"
+	// theNil is no hook but nil: see instrumenter.compared.
+	theNil = hookPrefix + "nil"
 )
 
 const (
@@ -101,9 +103,11 @@ func (in *instrumenter) stmt(stmt ast.Stmt) ast.Stmt {
 	case *ast.DoBlockStmt:
 		in.block(s.Stmts)
 	case *ast.WhileStmt:
+		in.loops.complicate()
 		s.Condition = in.expr(s.Condition)
 		in.block(s.Stmts)
 	case *ast.RepeatStmt:
+		in.loops.complicate()
 		in.block(s.Stmts)
 		s.Condition = in.expr(s.Condition)
 	case *ast.IfStmt:
@@ -115,19 +119,23 @@ func (in *instrumenter) stmt(stmt ast.Stmt) ast.Stmt {
 		if s.Step != nil {
 			s.Step = in.expr(s.Step)
 		}
-		in.loops.enter(s.Name)
+		in.loops.enter(s)
 		in.block(s.Stmts)
-		in.loops.leave(s.Name)
+		return in.loops.leave(s)
 	case *ast.GenericForStmt:
+		in.loops.complicate()
 		in.loops.declared(s.Names...)
 		in.exprs(s.Exprs)
 		in.block(s.Stmts)
 	case *ast.FuncDefStmt: // its name is made of constant fields
+		in.loops.complicate()
 		in.loops.assigned(s.Name.Func)
 		in.loops.declared(s.Func.ParList.Names...)
 		in.block(s.Func.Stmts)
 	case *ast.ReturnStmt:
 		in.exprs(s.Exprs)
+	case *ast.GotoStmt, *ast.LabelStmt:
+		in.loops.complicate()
 	}
 	return stmt
 }
@@ -164,7 +172,7 @@ func (in *instrumenter) expr(expr ast.Expr) ast.Expr {
 	case *ast.LogicalOpExpr:
 		e.Lhs, e.Rhs = in.expr(e.Lhs), in.expr(e.Rhs)
 	case *ast.RelationalOpExpr:
-		e.Lhs, e.Rhs = in.expr(e.Lhs), in.expr(e.Rhs)
+		e.Lhs, e.Rhs = in.compared(e, e.Lhs), in.compared(e, e.Rhs)
 	case *ast.ArithmeticOpExpr:
 		e.Lhs, e.Rhs = in.expr(e.Lhs), in.expr(e.Rhs)
 	case *ast.StringConcatOpExpr:
@@ -176,10 +184,23 @@ func (in *instrumenter) expr(expr ast.Expr) ast.Expr {
 	case *ast.UnaryLenOpExpr:
 		e.Expr = in.expr(e.Expr)
 	case *ast.FunctionExpr:
+		in.loops.complicate()
 		in.loops.declared(e.ParList.Names...)
 		in.block(e.Stmts)
 	}
 	return expr
+}
+
+// compared rewrites an operand of a comparison. The compiler of gopher-lua has no
+// constant for nil and loads it anew each time; with one, x == nil is an
+// instruction shorter.
+func (in *instrumenter) compared(e *ast.RelationalOpExpr, operand ast.Expr) ast.Expr {
+	if _, ok := operand.(*ast.NilExpr); !ok || e.Operator != "==" && e.Operator != "~=" {
+		return in.expr(operand)
+	}
+	n := &ast.StringExpr{Value: theNil}
+	place(n, operand)
+	return n
 }
 
 // concat turns a..(b..(c..d)) into one call. The operator associates to the

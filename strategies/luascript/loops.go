@@ -12,29 +12,58 @@ import (
 //
 //	if i <= smallIndex then t[i] = v else hook(t, i, v) end
 //
+// And where the limit of the loop tells that i stays small, it is the limit that
+// is compared, once: see twice.
+//
 // A name is the variable of a loop only if it means nothing else anywhere in the
 // script, which is known at the end.
 type loops struct {
 	open   map[string]int  // loops around the current node, by variable
+	around []*loop         // the same, innermost last
 	other  map[string]bool // names that are declared or assigned otherwise
 	stores []loopStore
+	short  []*loop // whose limit may tell
 }
 
 // loopStore is a store that may be written in the cheap way.
 type loopStore struct {
 	name   string
-	hooked *ast.DoBlockStmt
+	block  *ast.DoBlockStmt // stands in its place
+	hooked ast.Stmt
 	direct *ast.AssignStmt
 }
 
-func (l *loops) enter(name string) {
+func (l *loops) enter(s *ast.NumberForStmt) {
 	if l.open == nil {
 		l.open = make(map[string]int)
 	}
-	l.open[name]++
+	l.open[s.Name]++
+	l.complicate()
+	l.around = append(l.around, &loop{stmt: s, plain: true, first: len(l.stores)})
 }
 
-func (l *loops) leave(name string) { l.open[name]-- }
+// leave returns what stands in the place of the loop.
+func (l *loops) leave(s *ast.NumberForStmt) ast.Stmt {
+	l.open[s.Name]--
+	last := len(l.around) - 1
+	this := l.around[last]
+	l.around = l.around[:last]
+	this.stores = l.stores[this.first:len(l.stores):len(l.stores)]
+	if !this.tells() {
+		return s
+	}
+	this.block = &ast.DoBlockStmt{Stmts: []ast.Stmt{s}}
+	place(this.block, s)
+	l.short = append(l.short, this)
+	return this.block
+}
+
+// complicate is told of what must not be written twice.
+func (l *loops) complicate() {
+	for _, around := range l.around {
+		around.plain = false
+	}
+}
 
 // declared is told of names of variables that are not those of numeric loops.
 func (l *loops) declared(names ...string) {
@@ -69,7 +98,7 @@ func (l *loops) store(at ast.PositionHolder, target *ast.AttrGetExpr, value ast.
 	block := &ast.DoBlockStmt{Stmts: []ast.Stmt{hooked}}
 	place(direct, at)
 	place(block, at)
-	l.stores = append(l.stores, loopStore{id.Value, block, direct})
+	l.stores = append(l.stores, loopStore{id.Value, block, hooked, direct})
 	return block
 }
 
@@ -81,11 +110,16 @@ func (l *loops) settle() {
 		}
 		bound := &ast.NumberExpr{Value: strconv.Itoa(smallIndex)}
 		small := &ast.RelationalOpExpr{Operator: "<=", Lhs: s.direct.Lhs[0].(*ast.AttrGetExpr).Key, Rhs: bound}
-		choice := &ast.IfStmt{Condition: small, Then: []ast.Stmt{s.direct}, Else: s.hooked.Stmts}
+		choice := &ast.IfStmt{Condition: small, Then: []ast.Stmt{s.direct}, Else: []ast.Stmt{s.hooked}}
 		place(bound, s.direct)
 		place(small, s.direct)
 		place(choice, s.direct)
-		s.hooked.Stmts = []ast.Stmt{choice}
+		s.block.Stmts = []ast.Stmt{choice}
+	}
+	for _, short := range l.short {
+		if !l.other[short.stmt.Name] {
+			short.twice()
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ type timing struct {
 	Decisions   int      `json:"decisions"`
 	Nanoseconds float64  `json:"ns_per_decision"` // median over leagues
 	Bare        *float64 `json:"bare_ns_per_decision"`
-	Ratio       *float64 `json:"ratio"`
+	Ratio       *float64 `json:"ratio"` // median over pairs of leagues, one after the other
 }
 
 func benchStrategy(p *process, c *cli.Context) error {
@@ -62,6 +62,7 @@ func benchStrategy(p *process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
+	p.forBatch() // collected all the time, a small heap would decide what is fast
 	t, err := timeDecisions(c.Context, p, e.Factory, c.Duration(flagFor))
 	if err != nil {
 		return err
@@ -102,7 +103,10 @@ func timeDecisions(ctx context.Context, p *process, f strategies.Factory, budget
 	t.Nanoseconds = median(own)
 	if hasBare {
 		b := median(bare)
-		ratio := t.Nanoseconds / b
+		for i := range own {
+			own[i] /= bare[i]
+		}
+		ratio := median(own)
 		t.Bare, t.Ratio = &b, &ratio
 	}
 	return t, nil

@@ -52,7 +52,7 @@ type agent interface {
 // Player runs a player until it is done; of cfg, endpoint, manager and caller
 // are filled in. It listens before it registers.
 func (a Agent) Player(ctx context.Context, cfg player.Config) error {
-	return a.run(ctx, protocol.RolePlayer, cfg.Mode, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RolePlayer, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return player.New(cfg)
 	})
@@ -61,13 +61,13 @@ func (a Agent) Player(ctx context.Context, cfg player.Config) error {
 // Referee runs a referee until it is done; of cfg, endpoint, manager and caller
 // are filled in.
 func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
-	return a.run(ctx, protocol.RoleReferee, cfg.Mode, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RoleReferee, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return referee.New(cfg)
 	})
 }
 
-func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
+func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
 	a.Server.Tap = a.Tap
 	srv, err := open(ctx, a.Network, a.Name, a.Server, a.MCP)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, mode protocol.Mode, 
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	pipe, err := a.Validation.pipeline(new(toolTables), role, mode)
+	pipe, err := a.Validation.pipeline(new(toolTables), role, ag)
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}

@@ -194,7 +194,7 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 		return nil, "", errors.Join(err, srv.Close())
 	}
 	launcher.Handler = m.StartHandler()
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, cfg.Mode)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, m)
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
@@ -231,7 +231,7 @@ func (a *assembly) referee(i int, managerURL string) error {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, cfg.Mode)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, r)
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
@@ -275,7 +275,7 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, cfg.Mode)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, p)
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}

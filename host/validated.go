@@ -26,41 +26,53 @@ type Validation struct {
 	Errors *slog.Logger
 }
 
-// toolTables are the tools of the league by the role that serves them, made
-// when they are first wanted.
+// toolTables are the tools of agents, made when they are first wanted, with
+// validators that are shared. The zero value is ready for use.
 type toolTables struct {
-	once sync.Once
-	all  map[protocol.Role]*validation.Registry
-	err  error
+	mu     sync.Mutex
+	common *validation.Registry
+	known  map[table]*validation.Registry
 }
 
-func (t *toolTables) of(role protocol.Role) (*validation.Registry, error) {
-	t.once.Do(func() {
-		league, err := validation.NewRegistry(validation.LeagueTools()...)
-		if err != nil {
-			t.err = err
-			return
-		}
-		t.all = make(map[protocol.Role]*validation.Registry)
-		for _, role := range []protocol.Role{protocol.RoleManager, protocol.RoleReferee, protocol.RolePlayer} {
-			var names []string
-			for _, tool := range validation.LeagueTools(role) {
-				names = append(names, tool.Name)
-			}
-			if t.all[role], t.err = league.Only(names...); t.err != nil {
-				return
-			}
-		}
-	})
-	return t.all[role], t.err
+// table identifies the tools of an agent: who takes the same messages in the
+// same mode has the same.
+type table struct {
+	role protocol.Role
+	mode protocol.Mode
 }
 
-// pipeline returns what an agent's requests go through.
-func (v Validation) pipeline(tables *toolTables, role protocol.Role, mode protocol.Mode) (*validation.Pipeline, error) {
-	tools, err := tables.of(role)
+func (t *toolTables) of(role protocol.Role, a offered) (*validation.Registry, error) {
+	mode, types := a.Takes()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.known[table{role, mode}]; found != nil {
+		return found, nil
+	}
+	if t.common == nil {
+		var err error
+		if t.common, err = validation.NewRegistry(); err != nil {
+			return nil, err
+		}
+		t.known = make(map[table]*validation.Registry)
+	}
+	tools, err := validation.LeagueTools(mode, types...)
 	if err != nil {
 		return nil, err
 	}
+	made, err := t.common.Beside(tools...)
+	if err == nil {
+		t.known[table{role, mode}] = made
+	}
+	return made, err
+}
+
+// pipeline returns what the requests of an agent go through.
+func (v Validation) pipeline(tables *toolTables, role protocol.Role, a offered) (*validation.Pipeline, error) {
+	tools, err := tables.of(role, a)
+	if err != nil {
+		return nil, err
+	}
+	mode, _ := a.Takes()
 	return validation.New(validation.Config{
 		Registry: tools, Strict: v.Strict, Tolerant: mode == protocol.Tolerant,
 		Deterministic: v.Deterministic, Log: v.Log, Errors: v.Errors,

@@ -1,69 +1,53 @@
 package validation
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// served lists the messages that an agent of each role takes by the book.
-var served = map[protocol.Role][]protocol.Type{
-	protocol.RoleManager: {
-		protocol.TypeRefereeRegisterRequest, protocol.TypeLeagueRegisterRequest, protocol.TypeStartLeague,
-		protocol.TypeMatchResultReport, protocol.TypeLeagueQuery,
-	},
-	protocol.RoleReferee: {
-		protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted,
-		protocol.TypeLeagueCompleted, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse,
-	},
-	protocol.RolePlayer: {
-		protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted,
-		protocol.TypeLeagueCompleted, protocol.TypeGameInvitation, protocol.TypeChooseParityCall,
-		protocol.TypeGameOver, protocol.TypeGameError,
-	},
-}
-
-// LeagueTools returns the tools of the league, in the order in which a league
-// sees them: one for each method of the message table, under the method's name
-// and with its other names as aliases. The input is the message, the output its
-// answer. They are guarded: agents find out who speaks before they judge what
-// is said.
+// LeagueTools returns the tools of an agent that takes messages of these types,
+// in the order in which a league sees them: one for each method of the message
+// table, under the method's name and with its other names as aliases. The input
+// is the message as an agent in that mode asks for it, the output its answer.
+// They are guarded: agents find out who speaks before they judge what is said.
 //
-// With roles, only the tools that agents of these roles serve are returned.
-func LeagueTools(roles ...protocol.Role) []Tool {
+// Without types, all that have an answer are taken. The error says that a type
+// is no request that is answered.
+func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 	var tools []Tool
 	for _, t := range protocol.Types() {
 		about, _ := protocol.Describe(t)
-		if about.Method == "" || about.Answer == "" || !servedBy(t, roles) {
+		answered := about.Method != "" && about.Answer != ""
+		switch wanted := slices.Contains(types, t); {
+		case len(types) == 0 && !answered || len(types) > 0 && !wanted:
 			continue
+		case !answered:
+			return nil, fmt.Errorf("validation: %s is no request that is answered, so it is no tool", t)
 		}
-		input, err := protocol.Schema(t)
+		tool, err := leagueTool(about, mode)
 		if err != nil {
-			panic(err) // each type has a schema: a test of host/protocol sees to it
+			return nil, err
 		}
-		output, err := protocol.Schema(about.Answer)
-		if err != nil {
-			panic(err)
-		}
-		aliases := append(about.Aliases, string(t))
-		if lower := strings.ToLower(string(t)); lower != about.Method {
-			aliases = append(aliases, lower)
-		}
-		tools = append(tools, Tool{Name: about.Method, Aliases: aliases, Input: input, Output: output, Guarded: true})
+		tools = append(tools, tool)
 	}
-	return tools
+	return tools, nil
 }
 
-func servedBy(t protocol.Type, roles []protocol.Role) bool {
-	if len(roles) == 0 {
-		return true
+func leagueTool(about protocol.Description, mode protocol.Mode) (Tool, error) {
+	input, err := protocol.RequestSchema(about.Type, mode)
+	if err != nil {
+		return Tool{}, fmt.Errorf("validation: %w", err)
 	}
-	for _, role := range roles {
-		for _, s := range served[role] {
-			if s == t {
-				return true
-			}
-		}
+	output, err := protocol.AnswerSchema(about.Answer, mode)
+	if err != nil {
+		return Tool{}, fmt.Errorf("validation: %w", err)
 	}
-	return false
+	aliases := append(about.Aliases, string(about.Type))
+	if lower := strings.ToLower(string(about.Type)); lower != about.Method {
+		aliases = append(aliases, lower)
+	}
+	return Tool{Name: about.Method, Aliases: aliases, Input: input, Output: output, Guarded: true}, nil
 }

@@ -90,7 +90,10 @@ func agent(t testing.TB) jsonrpc.Handler {
 
 func tools(t testing.TB) *validation.Registry {
 	t.Helper()
-	all := validation.LeagueTools(protocol.RoleManager)
+	all, err := validation.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery, protocol.TypeMatchResultReport, protocol.TypeStartLeague)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"count", "liar", "misnamed", "no_output", "no_object", "mute", "status", "panics"} {
 		all = append(all, validation.Tool{Name: name, Input: []byte(number), Output: []byte(number)})
 	}

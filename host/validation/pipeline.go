@@ -23,8 +23,9 @@ type Config struct {
 	// string as id, a method, an object as params. Otherwise the rules of the
 	// league hold: ids may be numbers, and params may be missing.
 	Strict bool
-	// Tolerant says that the handler of guarded tools asks less of a message
-	// than its schema: what it accepts is accepted, unless Strict is set.
+	// Tolerant leaves it to the handlers of guarded tools to judge their input,
+	// unless Strict is set: an agent that is tolerant takes more from peers in
+	// the wild than any schema says.
 	Tolerant bool
 	// Deterministic makes the log reproducible, for a Log that is
 	// deterministic too: requests are handled one at a time, and with Strict
@@ -55,7 +56,10 @@ func New(cfg Config) (*Pipeline, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Registry == nil {
-		cfg.Registry = &Registry{cache: new(cache)}
+		var err error
+		if cfg.Registry, err = NewRegistry(); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Errors == nil {
 		cfg.Errors = slog.New(slog.DiscardHandler)

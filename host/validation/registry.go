@@ -36,7 +36,7 @@ type Tool struct {
 // A Registry knows tools by their names and keeps their validators. It is safe
 // for concurrent use.
 type Registry struct {
-	cache *cache // shared with the registries made by Only
+	cache *cache // shared with the registries made by Beside
 
 	mu    sync.RWMutex
 	tools map[string]*entry // by name and by alias
@@ -85,22 +85,14 @@ func (r *Registry) Add(tools ...Tool) error {
 // maxToolName bounds a tool's name, in bytes.
 const maxToolName = 128
 
-// Only returns a registry of some of the tools, which shares the validators of
-// r. The names must be known.
-func (r *Registry) Only(names ...string) (*Registry, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	some := &Registry{cache: r.cache, tools: make(map[string]*entry)}
-	for _, name := range names {
-		e := r.tools[name]
-		if e == nil {
-			return nil, fmt.Errorf("validation: %w: %q", ErrUnknownTool, name)
-		}
-		for _, name := range append([]string{e.Name}, e.Aliases...) {
-			some.tools[name] = e
-		}
+// Beside returns a registry of other tools, which shares the validators of r: a
+// tool that both know is compiled once. The error is that of Add.
+func (r *Registry) Beside(tools ...Tool) (*Registry, error) {
+	other := &Registry{cache: r.cache, tools: make(map[string]*entry)}
+	if err := other.Add(tools...); err != nil {
+		return nil, err
 	}
-	return some, nil
+	return other, nil
 }
 
 // Names returns the names of all tools, without aliases, sorted.

@@ -61,10 +61,10 @@ func TestFingerprint(t *testing.T) {
 // compiled once.
 func TestCompiledOnce(t *testing.T) {
 	t.Parallel()
-	all := registry(t, LeagueTools()...)
+	all := registry(t)
 	var some []*Registry
 	for range 8 {
-		r, err := all.Only("league_query", "parity_choose")
+		r, err := all.Beside(league(t, protocol.TypeLeagueQuery, protocol.TypeChooseParityCall)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +108,8 @@ func TestNames(t *testing.T) {
 	if _, err := r.LoadToolIO("free"); !errors.Is(err, ErrUnknownTool) {
 		t.Errorf("a tool that was refused: %v", err)
 	}
-	if _, err := r.Only("a", "c"); !errors.Is(err, ErrUnknownTool) {
-		t.Errorf("Only: %v", err)
+	if _, err := r.Beside(Tool{Name: "x"}, Tool{Name: "x"}); err == nil {
+		t.Error("two tools of one name are beside")
 	}
 }
 
@@ -242,38 +242,51 @@ func TestCheckRecord(t *testing.T) {
 	}
 }
 
-// TestLeagueTools: one tool for each method of the message table, and each
-// role's are among them.
-func TestLeagueTools(t *testing.T) {
-	t.Parallel()
-	all := registry(t, LeagueTools()...)
-	if err := all.Check(); err != nil {
+// league returns the tools of a strict agent.
+func league(t testing.TB, types ...protocol.Type) []Tool {
+	t.Helper()
+	tools, err := LeagueTools(protocol.Strict, types...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for _, mt := range protocol.Types() {
-		about, _ := protocol.Describe(mt)
-		if about.Method == "" || about.Answer == "" {
-			continue
+	return tools
+}
+
+// TestLeagueTools: one tool for each method of the message table, and for every
+// name of it.
+func TestLeagueTools(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		tools, err := LeagueTools(mode)
+		if err != nil {
+			t.Fatal(err)
 		}
-		n++
-		for _, name := range append(about.Aliases, about.Method, string(mt), strings.ToLower(string(mt))) {
-			io, err := all.LoadToolIO(name)
-			if err != nil || io.Tool != about.Method {
-				t.Errorf("%s: %v", name, err)
+		all := registry(t, tools...)
+		if err := all.Check(); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, mt := range protocol.Types() {
+			about, _ := protocol.Describe(mt)
+			if about.Method == "" || about.Answer == "" {
+				continue
+			}
+			n++
+			for _, name := range append(about.Aliases, about.Method, string(mt), strings.ToLower(string(mt))) {
+				io, err := all.LoadToolIO(name)
+				if err != nil || io.Tool != about.Method {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
 		}
-	}
-	if len(all.Names()) != n {
-		t.Errorf("%d tools for %d methods: %v", len(all.Names()), n, all.Names())
-	}
-	seen := make(map[string]bool)
-	for _, role := range []protocol.Role{protocol.RoleManager, protocol.RoleReferee, protocol.RolePlayer} {
-		for _, tool := range LeagueTools(role) {
-			seen[tool.Name] = true
+		if len(all.Names()) != n || n < 15 {
+			t.Errorf("%d tools for %d methods: %v", len(all.Names()), n, all.Names())
 		}
 	}
-	if len(seen) != n {
-		t.Errorf("the roles serve %d of %d tools", len(seen), n)
+	if tools := league(t, protocol.TypeLeagueQuery); len(tools) != 1 || tools[0].Name != "league_query" {
+		t.Errorf("the tool of one message: %v", tools)
+	}
+	if _, err := LeagueTools(protocol.Strict, protocol.TypeLeagueError); err == nil {
+		t.Error("an error report is a tool")
 	}
 }

@@ -37,11 +37,10 @@ type subject struct {
 	ended  error
 }
 
-func factory(t testing.TB) strategies.Factory {
-	t.Helper()
+func factory() strategies.Factory {
 	f, ok := builtin.Find("random")
 	if !ok {
-		t.Fatal("there is no strategy random")
+		panic("there is no strategy random")
 	}
 	return f
 }
@@ -56,26 +55,19 @@ func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *s
 	}
 	s := &subject{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
-		p, closeClient, err := newPlayer(t, mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), change)
+		p, closeClient, err := newPlayer(mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), change)
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
-		serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-		var served error
-		var server sync.WaitGroup
-		server.Go(func() { served = srv.Serve(serving, p.Handler()) })
-		err = p.Run(ctx)
-		stop()
-		server.Wait()
-		return errors.Join(err, served, closeClient())
+		return errors.Join(serving(ctx, p.Handler(), srv.Serve, p.Run), closeClient())
 	}
 	return s
 }
 
-func newPlayer(t testing.TB, mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper, change func(*player.Config)) (*player.Player, func() error, error) {
+func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper, change func(*player.Config)) (*player.Player, func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	cfg := player.Config{
-		Factory: factory(t), Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts),
+		Factory: factory(), Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts),
 		Caller: &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
 		Name:   "Ada", Mode: mode, Timeout: 5 * time.Second, Backoff: quick, Watch: -1,
 	}
@@ -139,7 +131,9 @@ func explain(r *conformance.Report) string {
 type mutant struct {
 	check string // that it fails, and no other
 	busy  bool   // the manager turns the first registration away
+	halts bool   // it brings a match to a halt
 	slow  bool   // it makes use of the time it has; the time is short then
+	media string // the Content-Type of what it sends, if that is not JSON's
 	// serve changes how a request is answered; next is the player's own answer.
 	serve func(m *memory, in *asked, next func(*asked) *reply) *reply
 	// out changes what the player sends to its manager.
@@ -176,14 +170,24 @@ func (m *memory) count(what string) int {
 	return m.seen[what]
 }
 
-// mutated serves a mutant.
+// mutated serves a mutant until the end of a test.
 func mutated(t testing.TB, mu mutant) *subject {
 	t.Helper()
+	s, stop, err := mutatedPlayer(mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return s
+}
+
+// mutatedPlayer serves a mutant.
+func mutatedPlayer(mu mutant) (*subject, func(), error) {
 	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
 	net := new(jsonrpc.Loopback)
 	inner, err := net.Listen("player", jsonrpc.Config{AcceptObjects: true})
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	trip := net.From("proxy")
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
@@ -191,24 +195,16 @@ func mutated(t testing.TB, mu mutant) *subject {
 		h = mu.wrap(m, h)
 	}
 	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
 	s := &subject{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
-		p, closeClient, err := newPlayer(t, protocol.Tolerant, s.url, manager, out, nil)
+		p, closeClient, err := newPlayer(protocol.Tolerant, s.url, manager, out, nil)
 		if err != nil {
 			return err
 		}
-		serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-		var served error
-		var server sync.WaitGroup
-		server.Go(func() { served = inner.Serve(serving, p.Handler()) })
-		err = p.Run(ctx)
-		stop()
-		server.Wait()
-		return errors.Join(err, served, closeClient())
+		return errors.Join(serving(ctx, p.Handler(), inner.Serve, p.Run), closeClient())
 	}
-	return s
+	return s, srv.Close, nil
 }
 
 // forward passes a request on to the player, by way of the mutant's fault.

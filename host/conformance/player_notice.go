@@ -127,19 +127,25 @@ func doubtsTheEnd(p playerT) {
 }
 
 func endsOrStays(p playerT) {
-	// A player that is about to leave may drop a connection or two.
+	p.endsOrStays(func() *Answer { return p.send(p.leagueCompleted()) }, func(a *Answer) { p.accepted(a, protocol.TypeLeagueCompletedAck) })
+}
+
+// endsOrStays ends the check unless an agent that was told of the end of its
+// league answers when it is told again, or has left.
+func (t *T) endsOrStays(tell func() *Answer, accepted func(*Answer)) {
+	// One that is about to leave may drop a connection or two.
 	for began := time.Now(); ; {
-		a := p.send(p.leagueCompleted())
+		a := tell()
 		switch {
 		case a.Err == nil:
-			p.accepted(a, protocol.TypeLeagueCompletedAck)
-			p.Note("it stays")
+			accepted(a)
+			t.Note("it stays")
 			return
-		case p.counter.reach(p.ctx, p.counter.opts.URL) != nil:
-			p.Note("it has left")
+		case t.counter.reach(t.ctx, t.counter.opts.URL) != nil:
+			t.Note("it has left")
 			return
-		case time.Since(began) > p.counter.opts.Timeout:
-			p.Fail("it neither answers nor leaves: %v", a.Err)
+		case time.Since(began) > t.counter.opts.Timeout:
+			t.Fail("it neither answers nor leaves: %v", a.Err)
 		}
 	}
 }

@@ -116,40 +116,23 @@ func TestPlayerElsewhere(t *testing.T) {
 // TestPlayerMutants has, for every check, a player that fails it and no other.
 func TestPlayerMutants(t *testing.T) {
 	t.Parallel()
-	covered := map[string]bool{}
-	for _, mu := range playerMutants() {
-		if covered[mu.check] {
-			t.Errorf("two mutants for %s", mu.check)
+	examineMutants(t, conformance.Player, playerMutants(), tryPlayer)
+}
+
+// tryPlayer checks a player with a fault.
+func tryPlayer(mu mutant) (*conformance.Report, error) {
+	s, stop, err := mutatedPlayer(mu)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	return s.examine(conformance.Player, func(o *conformance.Options) {
+		o.Busy, o.Timeout = mu.busy, patience
+		if mu.slow {
+			o.Timeout = 4 * time.Second
 		}
-		covered[mu.check] = true
-		t.Run(mu.check, func(t *testing.T) {
-			t.Parallel()
-			r := mutated(t, mu).check(t, func(o *conformance.Options) {
-				o.Busy = mu.busy
-				if mu.slow {
-					o.Timeout = 4 * time.Second
-				}
-				if mu.busy { // and does not come back, for which it is waited in vain
-					o.Wait = 2 * time.Second
-				}
-			})
-			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
-				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))
-			}
-			for _, o := range r.Outcomes {
-				if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
-					t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
-				}
-			}
-		})
-	}
-	for _, c := range conformance.Checks(conformance.Player) {
-		if !covered[c.ID] {
-			t.Errorf("there is no mutant that fails %s", c.ID)
+		if mu.busy { // and does not come back, for which it is waited in vain
+			o.Wait = 2 * time.Second
 		}
-		delete(covered, c.ID)
-	}
-	for id := range covered {
-		t.Errorf("there is a mutant for %s, which is no check", id)
-	}
+	})
 }

@@ -43,6 +43,9 @@ type refereeSide struct {
 	duels    map[string]*duel
 	scenes   map[string]*duel
 	change   chan struct{} // closed and replaced when something was heard
+
+	lastHeard time.Time     // of the referee, about a match
+	notJSON   []*mislabeled // what came under another Content-Type
 }
 
 var playerIDs = [2]string{"P01", "P02"}
@@ -71,6 +74,7 @@ func (s *refereeSide) listen(ctx context.Context) error {
 		return fmt.Errorf("listen as the referee's manager: %w", err)
 	}
 	s.manager.onMessage(s.asManager)
+	s.manager.onHeader(func(in *trace.Exchange, h http.Header) { s.label(atManager, in, h) })
 	for i, id := range playerIDs {
 		if s.tokens[i], err = protocol.NewToken(rand.Reader, id); err != nil {
 			return err
@@ -78,6 +82,7 @@ func (s *refereeSide) listen(ctx context.Context) error {
 		if s.players[i], err = open(ctx, id, onAnyPort(s.c.opts.Listen)); err != nil {
 			return fmt.Errorf("listen as a player: %w", err)
 		}
+		s.players[i].onHeader(func(in *trace.Exchange, h http.Header) { s.label(i, in, h) })
 		s.players[i].onMessage(func(in *trace.Exchange) Said { return s.asPlayer(i, in) })
 	}
 	return nil

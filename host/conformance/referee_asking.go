@@ -123,6 +123,8 @@ func askingChecks() []Check {
 					}
 				})
 			}),
+		duelCheck("message.media", Must, "What a referee sends, its registration included, is labelled Content-Type: application/json (league.v2, transport).",
+			"Send the header; strict receivers answer HTTP 415 without it.", labelsJSON),
 		duelCheck("message.secret", Should, "The token that the manager gave the referee is not sent to players, who could report results with it (league.v2, authentication).",
 			"Sign what goes to players with the match keys of the announcement, and never send your own token to anybody but the manager.",
 			func(p refereeT) {
@@ -205,10 +207,17 @@ func turnChecks() []Check {
 				} else {
 					plan.choose[sideA] = wait
 				}
-				d := p.played(plan)
-				a, b := p.one(d, t, sideA), p.one(d, t, sideB)
-				if b.At.After(a.answered) {
-					p.Fail("player %s was sent its %s only after player %s had answered, %v later", playerIDs[sideB], t, playerIDs[sideA], b.At.Sub(a.At).Round(time.Millisecond))
+				// A machine that has much else to do may be that slow once.
+				const tries = 3
+				for try := 1; ; try++ {
+					d := p.played(plan)
+					a, b := p.one(d, t, sideA), p.one(d, t, sideB)
+					if !b.At.After(a.answered) {
+						return
+					}
+					if try == tries {
+						p.Fail("player %s was sent its %s only after player %s had answered, %v later", playerIDs[sideB], t, playerIDs[sideA], b.At.Sub(a.At).Round(time.Millisecond))
+					}
 				}
 			})
 	}

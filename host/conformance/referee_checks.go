@@ -18,7 +18,7 @@ const (
 func refereeChecks() []Check {
 	checks := slices.Concat(
 		refereeRegistrationChecks(), roundChecks(), askingChecks(), turnChecks(), resultChecks(), reportChecks(),
-		replyChecks(), postedChecks(), retryChecks(), faultChecks(), believingChecks(), frameChecks(), burdenChecks(),
+		replyChecks(), postedChecks(), retryChecks(), faultChecks(), deadlineChecks(), believingChecks(), frameChecks(), burdenChecks(),
 		refereeHostileChecks(), refereeEndChecks(),
 	)
 	return checks
@@ -132,12 +132,14 @@ func scenes() map[string]plan {
 		"silent":   {join: [2]reaction{never}},
 		"mute":     {choose: [2]reaction{never}},
 		"deaf":     {over: [2]reaction{turnsAway}},
+		"whole":    {choose: [2]reaction{firstly(1, inTime, choosing(protocol.Even))}},
+		"late":     {choose: [2]reaction{tooLate}},
 	}
 }
 
 // groups are scenes in which the referee has to wait. Those of one group are
 // played at the same time.
-func groups() [][]string { return [][]string{{"spent", "deaf"}, {"silent", "mute"}} }
+func groups() [][]string { return [][]string{{"spent", "deaf"}, {"silent", "mute", "whole", "late"}} }
 
 // scene returns a match, once it is over.
 func (p refereeT) scene(name string) *duel {
@@ -178,7 +180,10 @@ func (p refereeT) stage(name string) *duel {
 // begunWithin waits until a match has come to something that has to do with the
 // referee's own deadlines, which may be longer than anybody wants to wait.
 func (p refereeT) begunWithin(d *duel, holds func() bool) {
-	if !p.until(p.patience(), holds) {
+	p.mu.Lock()
+	quiet := time.Since(p.lastHeard)
+	p.mu.Unlock()
+	if !p.until(p.patience()-quiet, holds) {
 		p.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or give a longer --timeout", p.patience().Round(time.Second))
 	}
 }

@@ -65,6 +65,7 @@ func (s *refereeSide) hear(who int, in *trace.Exchange) Said {
 		}
 		d.heard = append(d.heard, h)
 	}
+	s.lastHeard = time.Now()
 	s.notify()
 	s.mu.Unlock()
 	if d == nil {

@@ -33,7 +33,7 @@ func retryMutants() []mutant {
 			}
 			return busyTimes[s.key()] == 4
 		}, accepting)},
-		{check: "referee.retry.backoff", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.retry.backoff", halts: true, out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			if !s.of(invitation) && !s.of(over) {
 				return next(body)
@@ -55,7 +55,7 @@ func retryMutants() []mutant {
 			}
 			return r, err
 		}},
-		{check: "referee.error.told", out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.error.told", halts: true, out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			if s := reading(body); whole(s.message["retry_count"]) == 2 {
 				return said("GAME_ERROR_ACK", object{"status": "ACKNOWLEDGED"})(s), nil
 			}
@@ -63,7 +63,7 @@ func retryMutants() []mutant {
 		})},
 		{check: "referee.error.header", out: emits(gameError, set("auth_token", "another"))},
 		{check: "referee.error.fields", out: emits(gameError, drop("error_code"))},
-		{check: "referee.error.last", out: emits(gameError, set("retryable", true))},
+		{check: "referee.error.last", halts: true, out: emits(gameError, set("retryable", true))},
 	}
 }
 
@@ -96,6 +96,32 @@ func faultMutants() []mutant {
 		}))},
 		{check: "referee.fault.join", out: instead(invitation, brokenOff, accepting)},
 		{check: "referee.fault.choice", out: instead(call, brokenOff, evenly)},
+	}
+}
+
+func deadlineMutants() []mutant {
+	return []mutant{
+		{check: "referee.call.whole", out: emits(call, func(o object) {
+			// It states two seconds more than it gives.
+			deadline, err := time.Parse(time.RFC3339, o["deadline"].(string))
+			if err != nil {
+				panic(err)
+			}
+			o["deadline"] = deadline.Add(2 * time.Second).Format(time.RFC3339)
+		})},
+		{check: "referee.reply.late", out: only(call, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			r, err := next(body)
+			m.Lock()
+			defer m.Unlock()
+			late := "late" + reading(body).key()
+			switch {
+			case err != nil:
+				m.count(late)
+			case m.seen[late] > 0 && holds(`"even"`)(nil, r, err):
+				r.Body = bytes.Replace(r.Body, []byte(`"even"`), []byte(`"odd"`), 1) // what came for the first call
+			}
+			return r, err
+		})},
 	}
 }
 
@@ -135,7 +161,7 @@ func frameMutants() []mutant {
 		}},
 		mutant{check: "referee.dialect.type", serve: refuses(methodIs(standings))},
 		mutant{check: "referee.dialect.unknown", serve: refuses(methodIs("unknown"))},
-		mutant{check: "referee.fields.unknown", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		mutant{check: "referee.fields.unknown", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if bodyHas("x_weather")(in) {
 				return refusal(in, -32602)
 			}
@@ -177,7 +203,7 @@ func framing(role, method string) []mutant {
 func burdenMutants() []mutant {
 	matches := func(in *asked) int { return bytes.Count(in.body, []byte(`"match_id"`)) }
 	return []mutant{
-		{check: "referee.load.concurrent", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.load.concurrent", halts: true, serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if matches(in) == 5 {
 				doc := parse(in.body)
 				walk(doc, func(o object) { o["matches"] = o["matches"].([]any)[:4] })
@@ -282,7 +308,7 @@ func refereeHostileMutants() []mutant {
 			return len(ids) == 2 && bytes.Equal(ids[0], ids[1])
 		}),
 		take("game", bodyHas("chess")),
-		{check: "referee.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.hostile.then", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// What was nested too deep has left something behind.
 			if bodyHas("[[[[[[[[[[")(in) {
 				m.Lock()
@@ -305,6 +331,17 @@ func refereeHostileMutants() []mutant {
 func refereeEndMutants() []mutant {
 	return []mutant{
 		{check: "referee.end.ack", serve: refuses(isType(complete))},
+		{check: "referee.end.again", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			if !in.of(complete) || strings.HasSuffix(in.text("auth_token"), forged) {
+				return next(in)
+			}
+			m.Lock()
+			defer m.Unlock()
+			if m.count(complete) > 1 {
+				return refusal(in, -32000)
+			}
+			return taken(in) // the referee behind it would leave
+		}},
 		{check: "referee.register.once", out: only(refereeRegistration, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			if r, err := next(body); err != nil || r.Status != http.StatusOK {
 				return r, err

@@ -97,7 +97,7 @@ func keepsToItsLimit(p refereeT) {
 	if limit < 1 || limit > mostTried {
 		p.Skip("it registered for %d matches at once; up to %d are tried", limit, mostTried)
 	}
-	open, most := 0, 0 // under the side's lock
+	open, most, begun := 0, 0, 0 // under the side's lock
 	wait := p.aMoment()
 	plans := make([]plan, limit+2)
 	for i := range plans {
@@ -106,10 +106,12 @@ func keepsToItsLimit(p refereeT) {
 				d.side.mu.Lock()
 				if h.n == 1 {
 					open++
+					begun++
 					most = max(most, open)
 				}
 				d.side.mu.Unlock()
-				d.side.until(wait, func() bool { return most > limit })
+				// Another one may come, as long as there is another.
+				d.side.until(wait, func() bool { return most > limit || begun == len(plans) })
 				return joining()(d, h)
 			}},
 			choose: [2]reaction{func(d *duel, h *heard) Said {
@@ -191,6 +193,15 @@ func refereeEndChecks() []Check {
 			run: forReferee(func(p refereeT) {
 				p.needsRegistration()
 				p.accepted(p.send(p.leagueCompleted()), protocol.TypeLeagueCompletedAck)
+			}),
+		},
+		{
+			ID: "referee.end.again", Level: Wild, Needs: []string{"referee.end.ack"},
+			Rule:   "After LEAGUE_COMPLETED a referee leaves, or stays and acknowledges a repetition.",
+			Advice: "Either end the process or go on answering.",
+			run: forReferee(func(p refereeT) {
+				p.needsRegistration()
+				p.endsOrStays(func() *Answer { return p.send(p.leagueCompleted()) }, func(a *Answer) { p.accepted(a, protocol.TypeLeagueCompletedAck) })
 			}),
 		},
 	}

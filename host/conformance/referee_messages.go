@@ -26,7 +26,7 @@ const longestPause = 4 * time.Second
 
 // patience is how long something is waited for that the referee may have to
 // pause for.
-func (p refereeT) patience() time.Duration { return p.counter.opts.Timeout + longestPause }
+func (s *refereeSide) patience() time.Duration { return s.c.opts.Timeout + longestPause }
 
 // needsRegistration skips a check that says nothing of a referee that knows
 // nobody here.

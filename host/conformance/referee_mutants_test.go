@@ -16,12 +16,12 @@ import (
 // other.
 func TestRefereeMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Referee, refereeMutants(), mutatedReferee)
+	examineMutants(t, conformance.Referee, refereeMutants(), tryReferee)
 }
 
 func refereeMutants() []mutant {
 	return slices.Concat(refereeRegisteringMutants(), roundMutants(), askingMutants(), turnMutants(), resultMutants(), reportMutants(),
-		replyMutants(), postedMutants(), retryMutants(), faultMutants(), trustMutants(), frameMutants(), burdenMutants(),
+		replyMutants(), postedMutants(), retryMutants(), faultMutants(), deadlineMutants(), trustMutants(), frameMutants(), burdenMutants(),
 		attackedMutants("referee", announcement, "notify_match_result"), refereeHostileMutants(), refereeEndMutants())
 }
 
@@ -134,6 +134,7 @@ func askingMutants() []mutant {
 		{check: "referee.message.rpc", out: only(call, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			return next(bytes.Replace(body, []byte(`"jsonrpc":"2.0"`), []byte(`"jsonrpc":"1.0"`), 1))
 		})},
+		{check: "referee.message.media", media: "text/plain"},
 		{check: "referee.message.secret", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			m.Lock()
 			s := reading(body)

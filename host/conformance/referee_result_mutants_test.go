@@ -94,7 +94,7 @@ func reportMutants() []mutant {
 			return r, err
 		}},
 		{check: "referee.report.once", out: again(report)},
-		{check: "referee.report.retry", out: instead(report, isBusy, recorded)},
+		{check: "referee.report.retry", halts: true, out: instead(report, isBusy, recorded)},
 		{check: "referee.report.duplicate", out: only(report, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			r, err := next(body)
 			if holds("5003")(nil, r, err) {
@@ -102,8 +102,8 @@ func reportMutants() []mutant {
 			}
 			return r, err
 		})},
-		{check: "referee.report.renew", out: instead(report, holds("E012"), recorded)},
-		{check: "referee.report.deaf", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.report.renew", halts: true, out: instead(report, holds("E012"), recorded)},
+		{check: "referee.report.deaf", halts: true, out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			m.Lock()
 			lost := deaf[s.text("match_id")]
@@ -119,7 +119,7 @@ func reportMutants() []mutant {
 			}
 			return r, err
 		}},
-		{check: "referee.over.retry", out: instead(over, isBusy, overTaken)},
+		{check: "referee.over.retry", halts: true, out: instead(over, isBusy, overTaken)},
 	}
 }
 

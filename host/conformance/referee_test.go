@@ -89,7 +89,11 @@ func mutatedReferee(mu mutant) (*subject, func(), error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(serving(ctx, r.Handler(), inner.Serve, r.Run), closeClient())
+		run := func(ctx context.Context) error {
+			defer srv.Close() // a referee that leaves does not answer any more
+			return r.Run(ctx)
+		}
+		return errors.Join(serving(ctx, r.Handler(), inner.Serve, run), closeClient())
 	}
 	return s, srv.Close, nil
 }
@@ -105,7 +109,7 @@ func deadlineOf(mu mutant) time.Duration {
 // inSilence are the checks that wait for deadlines to pass. They are made of the
 // mutants that are to fail them, and of those without a fault; the others have
 // deadlines that a busy machine does not miss.
-var inSilence = []string{"referee.fault.join", "referee.fault.choice"}
+var inSilence = []string{"referee.fault.join", "referee.fault.choice", "referee.call.whole", "referee.reply.late"}
 
 // checksOf are those that are made of a mutant.
 func checksOf(role conformance.Role, mu mutant) []string {
@@ -131,6 +135,9 @@ func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrp
 		}
 		changed := *out
 		changed.Body = body
+		if l.mu.media != "" {
+			changed.Header = http.Header{"Content-Type": {l.mu.media}}
+		}
 		return l.RoundTripper.RoundTrip(ctx, &changed)
 	}
 	if l.mu.out == nil {
@@ -188,15 +195,35 @@ func TestOwnReferee(t *testing.T) {
 
 // mutantsAtOnce is how many mutants are tried at the same time: they wait for
 // most of their time.
-const mutantsAtOnce = 16
+const mutantsAtOnce = 40
 
 // left says which mutants are left out: with the race detector every sixth is
 // enough, since what agents do at once is the same in all of them.
 func left(i int) bool { return raced && i%6 != 0 }
 
+// longestFirst returns the indices of mutants, those first that bring a match to
+// a halt: for them it is waited in vain.
+func longestFirst(all []mutant) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case all[a].halts == all[b].halts:
+			return 0
+		case all[a].halts:
+			return -1
+		}
+		return 1
+	})
+	return order
+}
+
 // examineMutants has, for every check of a role, an agent that fails it and no
-// other.
-func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve func(mutant) (*subject, func(), error)) {
+// other. Each is tried while others wait.
+func examineMutants(t *testing.T, role conformance.Role, all []mutant, try func(mutant) (*conformance.Report, error)) {
+	t.Helper()
 	type end struct {
 		report *conformance.Report
 		err    error
@@ -204,25 +231,14 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 	ends := make([]end, len(all))
 	var tried sync.WaitGroup
 	slots := make(chan struct{}, mutantsAtOnce)
-	for i, mu := range all {
+	for _, i := range longestFirst(all) {
 		if left(i) {
 			continue
 		}
+		slots <- struct{}{}
 		tried.Go(func() {
-			slots <- struct{}{}
 			defer func() { <-slots }()
-			s, stop, err := serve(mu)
-			if err != nil {
-				ends[i].err = err
-				return
-			}
-			defer stop()
-			ends[i].report, ends[i].err = s.examine(role, func(o *conformance.Options) {
-				o.Busy, o.Only = mu.busy, checksOf(role, mu)
-				if mu.busy { // and does not come back, for which it is waited in vain
-					o.Wait = 2 * time.Second
-				}
-			})
+			ends[i].report, ends[i].err = try(all[i])
 		})
 	}
 	tried.Wait()
@@ -239,15 +255,7 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 			if ends[i].err != nil {
 				t.Fatal(ends[i].err)
 			}
-			r := ends[i].report
-			if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{mu.check}) {
-				t.Errorf("failed %q, want %q\n%s", failed, mu.check, explain(r))
-			}
-			for _, o := range r.Outcomes {
-				if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
-					t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
-				}
-			}
+			failsAlone(t, ends[i].report, mu.check)
 		})
 	}
 	for _, c := range conformance.Checks(role) {
@@ -259,6 +267,34 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, serve fun
 	for id := range covered {
 		t.Errorf("there is a mutant for %s, which is no check", id)
 	}
+}
+
+// failsAlone fails unless one check has failed and no other, and says enough.
+func failsAlone(t *testing.T, r *conformance.Report, check string) {
+	t.Helper()
+	if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
+		t.Errorf("failed %q, want %q\n%s", failed, check, explain(r))
+	}
+	for _, o := range r.Outcomes {
+		if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
+			t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
+		}
+	}
+}
+
+// tryReferee checks a referee with a fault.
+func tryReferee(mu mutant) (*conformance.Report, error) {
+	s, stop, err := mutatedReferee(mu)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	return s.examine(conformance.Referee, func(o *conformance.Options) {
+		o.Busy, o.Only = mu.busy, checksOf(conformance.Referee, mu)
+		if mu.busy { // and does not come back, for which it is waited in vain
+			o.Wait = 2 * time.Second
+		}
+	})
 }
 
 // TestRefereeElsewhere checks a referee that does not register: what cannot be

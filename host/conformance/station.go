@@ -23,6 +23,7 @@ type station struct {
 
 	mu     sync.Mutex
 	answer func(in *trace.Exchange) Said // what is answered; nil for an empty body
+	header func(in *trace.Exchange, h http.Header)
 }
 
 // Said is an answer of a station.
@@ -72,8 +73,11 @@ func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in := trace.ReadRequest(body)
 	in.Peer, in.At = r.RemoteAddr, time.Now()
 	s.mu.Lock()
-	answer := s.answer
+	answer, header := s.answer, s.header
 	s.mu.Unlock()
+	if header != nil {
+		header(in, r.Header)
+	}
 	said := Said{}
 	if answer != nil {
 		said = answer(in)
@@ -101,4 +105,12 @@ func (s *station) onMessage(answer func(in *trace.Exchange) Said) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
+}
+
+// onHeader sets what is told of the header of each message, before it is
+// answered.
+func (s *station) onHeader(tell func(in *trace.Exchange, h http.Header)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.header = tell
 }

@@ -25,9 +25,6 @@ var may = map[string][]string{
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
 	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
-	"host/mcptools":    {"host/jsonrpc", "host/protocol"},
-	"host/leaguetools": {"host/jsonrpc", "host/mcptools", "host/protocol"},
-
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies"},
 	"strategies/builtin":      {"host/game", "strategies"},
@@ -41,6 +38,8 @@ var may = map[string][]string{
 
 	"host/validation/eventlog": {"host/disk", "host/jsonrpc"},
 	"host/validation":          {"host/jsonrpc", "host/protocol", "host/validation/eventlog", "host/wire"},
+	"host/mcptools":            {"host/jsonrpc", "host/protocol", "host/validation", "host/validation/eventlog"},
+	"host/leaguetools":         {"host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},

@@ -1,14 +1,13 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -16,45 +15,8 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/validation"
 )
-
-// bound is a tool with its schemas compiled.
-type bound struct {
-	tool                   Tool
-	input, output, refusal *schema
-	shown                  json.RawMessage // the output schema that clients see
-}
-
-func bind(t Tool) (*bound, error) {
-	if t.Call == nil {
-		return nil, errors.New("it has no function to call")
-	}
-	if t.Input == nil {
-		t.Input = json.RawMessage(`{"type":"object"}`)
-	}
-	b := &bound{tool: t, shown: t.Output}
-	for _, part := range []struct {
-		name string
-		raw  json.RawMessage
-		to   **schema
-	}{{"input", t.Input, &b.input}, {"output", t.Output, &b.output}, {"refusal", t.Refusal, &b.refusal}} {
-		if part.raw == nil {
-			continue
-		}
-		compiled, err := compile(part.raw)
-		if err != nil {
-			return nil, fmt.Errorf("its %s schema: %w", part.name, err)
-		}
-		*part.to = compiled
-	}
-	if t.Output != nil && t.Refusal != nil {
-		var err error
-		if b.shown, err = either(t.Output, t.Refusal); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
 
 // call serves one tools/call. The error it returns is one of the protocol;
 // what the tool itself has to say is in the result.
@@ -69,32 +31,70 @@ func (s *Server) call(ctx context.Context, b *bound, req *mcp.CallToolRequest) (
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
 	}
-	if err := b.admit(input); err != nil {
-		return told(fmt.Errorf("the input of %s is not valid: %w; see its input schema", b.tool.Name, err)), nil
+	if v := jsontext.Value(input); !v.IsValid() || v.Kind() != '{' {
+		return told(b.invalid(errors.New("it is no JSON object in UTF-8 without duplicate names"))), nil
 	}
 	c := &Call{Tool: b.tool.Name, Input: input, Session: session}
 	whence(c, req)
 	stop := report(ctx, c, req)
-	output, err := s.guarded(ctx, b, c)
+	output, err := s.judged(ctx, b, c)
 	stop()
 	if err != nil {
 		return s.refused(ctx, b, err)
 	}
-	return s.answered(ctx, b, output)
+	if output == nil {
+		return &mcp.CallToolResult{}, nil
+	}
+	return structured(output, string(output)), nil
 }
 
-// admit holds input to what every input must keep, and to the schema.
-func (b *bound) admit(input json.RawMessage) error {
-	if !jsontext.Value(input).IsValid() {
-		return errors.New("it is not JSON in UTF-8 without duplicate names")
-	}
-	if jsontext.Value(input).Kind() != '{' {
-		return errors.New("it is no JSON object")
-	}
+// errOutput stands for an output that must not be sent; it is logged where it
+// was found.
+var errOutput = errors.New("the tool does not keep its own schema")
+
+// judged calls the tool if the input keeps its schema, and returns the output
+// if that keeps its own. A guarded tool judges the input itself.
+func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage, error) {
 	if b.tool.Guarded {
-		return nil
+		output, err := s.guarded(ctx, b, c)
+		if err == nil {
+			err = s.sendable(ctx, b, "output", b.output, output)
+		}
+		return output, err
 	}
-	return b.input.check(input)
+	var own error // what the tool itself says
+	output, err := s.pipeline.Call(ctx, validation.Call{
+		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
+	}, func(ctx context.Context) (jsontext.Value, error) {
+		output, err := s.guarded(ctx, b, c)
+		switch {
+		case errors.Is(err, errPanicked):
+			return nil, err
+		case err == nil && output == nil && b.output == nil:
+			output = json.RawMessage(`{}`)
+		case err == nil && len(output) > s.cfg.MaxOutput:
+			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, s.cfg.MaxOutput)
+		case err == nil:
+			return jsontext.Value(output), s.sendable(ctx, b, "output", b.output, output)
+		}
+		if own = err; own != nil {
+			err = validation.ErrTold
+		}
+		return jsontext.Value(output), err
+	})
+	if own != nil {
+		return nil, own
+	}
+	refusal, ok := errors.AsType[*validation.Refusal](err)
+	if ok && refusal.Code == protocol.CanonicalInvalidToolInput {
+		return nil, b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
+	}
+	return json.RawMessage(output), err
+}
+
+// invalid is what a client is told of an input that does not keep its schema.
+func (b *bound) invalid(err error) error {
+	return fmt.Errorf("the input of %s is not valid: %w; see its input schema", b.tool.Name, err)
 }
 
 // errPanicked stands for a tool that panicked; it is logged where it happened.
@@ -111,31 +111,18 @@ func (s *Server) guarded(ctx context.Context, b *bound, c *Call) (output json.Ra
 	return b.tool.Call(ctx, c)
 }
 
-// answered sends what a tool returned, if it may be sent.
-func (s *Server) answered(ctx context.Context, b *bound, output json.RawMessage) (*mcp.CallToolResult, error) {
-	if output == nil && b.output == nil {
-		return &mcp.CallToolResult{}, nil
-	}
-	if len(output) > s.cfg.MaxOutput {
-		return told(fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", b.tool.Name, s.cfg.MaxOutput)), nil
-	}
-	if err := s.sendable(ctx, b, "output", b.output, output); err != nil {
-		return nil, err
-	}
-	return structured(output, string(output)), nil
-}
-
 // refused tells the client what a tool refused.
 func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToolResult, error) {
-	if errors.Is(err, errPanicked) {
-		return nil, internal()
-	}
 	refusal, ok := errors.AsType[*Refusal](err)
-	if !ok || refusal.Structured == nil {
+	_, broken := errors.AsType[*validation.Refusal](err)
+	switch {
+	case broken, errors.Is(err, errPanicked), errors.Is(err, errOutput):
+		return nil, internal()
+	case !ok || refusal.Structured == nil:
 		return told(err), nil
 	}
-	if err := s.sendable(ctx, b, "refusal", b.refusal, refusal.Structured); err != nil {
-		return nil, err
+	if s.sendable(ctx, b, "refusal", b.refusal, refusal.Structured) != nil {
+		return nil, internal()
 	}
 	res := structured(refusal.Structured, string(refusal.Structured))
 	if refusal.Text != "" {
@@ -145,9 +132,9 @@ func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToo
 	return res, nil
 }
 
-// sendable reports, as an error of the protocol, that something must not be
-// sent because it does not keep its own schema. That is the tool's fault: it is
-// logged, and the client learns no more than that.
+// sendable reports that something must not be sent because it does not keep its
+// own schema. That is the tool's fault: it is logged, and the client learns no
+// more than that.
 func (s *Server) sendable(ctx context.Context, b *bound, what string, schema *schema, doc json.RawMessage) error {
 	err := errors.New("it is no JSON object without duplicate names")
 	if v := jsontext.Value(doc); v.IsValid() && v.Kind() == '{' {
@@ -158,7 +145,7 @@ func (s *Server) sendable(ctx context.Context, b *bound, what string, schema *sc
 	}
 	s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a tool does not keep its own schema",
 		slog.String("tool", b.tool.Name), slog.String("schema", what), slog.String("error", err.Error()))
-	return internal()
+	return errOutput
 }
 
 // structured is a result with structured content, and beside it a text of it
@@ -181,84 +168,6 @@ func internal() error {
 	return &sdkrpc.Error{
 		Code: int64(row.RPC), Message: row.Message,
 		Data: json.RawMessage(`{"canonical":"` + row.Code + `","violations":[]}`),
-	}
-}
-
-// begin counts a call that begins and returns its context, which also ends
-// when the session is given up or the server is closed.
-func (s *Server) begin(ctx context.Context, session string) (_ context.Context, done func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, nil, errors.New("the server is shutting down")
-	case s.calls >= s.cfg.MaxCalls:
-		return nil, nil, fmt.Errorf("%d calls are under way already: try again in a moment", s.calls)
-	}
-	s.calls++
-	ctx, cancel := context.WithCancel(ctx)
-	detach := context.AfterFunc(s.closing, cancel)
-	one := &ongoing{cancel}
-	if s.hanging[session] == nil {
-		s.hanging[session] = map[*ongoing]bool{}
-	}
-	s.hanging[session][one] = true
-	return ctx, func() {
-		detach()
-		cancel()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.hanging[session], one)
-		if len(s.hanging[session]) == 0 {
-			delete(s.hanging, session)
-		}
-		if s.calls--; s.calls == 0 {
-			s.idle.Broadcast()
-		}
-	}, nil
-}
-
-// giveUp cancels the calls of a session.
-func (s *Server) giveUp(session string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for one := range s.hanging[session] {
-		one.cancel()
-	}
-}
-
-// progressEvery is how often progress is told at most.
-const progressEvery = 100 * time.Millisecond
-
-// report has c tell its progress to the client that asked for it, until stop.
-func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return func() {}
-	}
-	var (
-		mu      sync.Mutex
-		stopped bool
-		last    = -1.0
-		at      time.Time
-	)
-	c.progress = func(done, total float64, message string) {
-		mu.Lock()
-		defer mu.Unlock()
-		now, final := time.Now(), total > 0 && done >= total
-		if stopped || done <= last || (!final && now.Sub(at) < progressEvery) {
-			return
-		}
-		last, at = done, now
-		// A client that is gone hears of no progress; the call goes on.
-		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: done, Total: total, Message: message,
-		})
-	}
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		stopped = true
 	}
 }
 

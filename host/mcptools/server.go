@@ -2,7 +2,6 @@ package mcptools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,9 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/validation/eventlog"
 )
 
 // Config says what a server offers. The zero value of a limit means the
@@ -25,6 +27,9 @@ type Config struct {
 	Resources []Resource
 	Prompts   []Prompt
 
+	// Validation gets a record of every call of a tool that is not guarded; nil
+	// for none. It outlives the server.
+	Validation *eventlog.Log
 	// Logger gets what goes wrong in tools at level Error, and what happens in
 	// sessions at level Debug. By default nothing is logged.
 	Logger *slog.Logger
@@ -71,8 +76,9 @@ func set[T comparable](v *T, def T) {
 
 // Server serves a table of tools. Its methods are safe for concurrent use.
 type Server struct {
-	cfg Config
-	sdk *mcp.Server
+	cfg      Config
+	sdk      *mcp.Server
+	pipeline *validation.Pipeline
 
 	// closing ends when Close is called, and with it every call.
 	closing context.Context
@@ -108,6 +114,13 @@ func New(cfg Config) (*Server, error) {
 		// The table does not change while it is served, and logs stay here.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
+	registry, err := validation.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	if s.pipeline, err = validation.New(validation.Config{Registry: registry, Log: cfg.Validation}); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(checkOrigins(cfg.AllowOrigins), s.addTools(), s.addResources(), s.addPrompts()); err != nil {
 		return nil, fmt.Errorf("mcptools: %w", err)
 	}
@@ -128,7 +141,7 @@ func (s *Server) addTools() error {
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
-		if err := s.register(b); err != nil {
+		if err := errors.Join(s.register(b), s.pipeline.Registry().Add(b.contract())); err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 	}
@@ -205,62 +218,4 @@ func (s *Server) Close() {
 	for s.calls > 0 {
 		s.idle.Wait()
 	}
-}
-
-// describe returns the tool as clients see it.
-func (b *bound) describe() *mcp.Tool {
-	t := b.tool
-	out := &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
-		Annotations: &mcp.ToolAnnotations{
-			Title: t.Title, ReadOnlyHint: t.ReadOnly, IdempotentHint: t.Idempotent,
-			DestructiveHint: &t.Destructive, OpenWorldHint: &t.OpenWorld,
-		},
-	}
-	if b.shown != nil {
-		out.OutputSchema = b.shown
-	}
-	return out
-}
-
-// either returns a schema of type object that admits what one of two admits.
-func either(a, b json.RawMessage) (json.RawMessage, error) {
-	var defs = map[string]json.RawMessage{}
-	var parts []json.RawMessage
-	for _, raw := range []json.RawMessage{a, b} {
-		part := map[string]json.RawMessage{}
-		if err := json.Unmarshal(raw, &part); err != nil {
-			return nil, err
-		}
-		own := map[string]json.RawMessage{}
-		if err := json.Unmarshal(or(part["$defs"], `{}`), &own); err != nil {
-			return nil, err
-		}
-		for name, def := range own {
-			if old, taken := defs[name]; taken && string(old) != string(def) {
-				return nil, fmt.Errorf("the schemas of output and refusal define %q differently", name)
-			}
-			defs[name] = def
-		}
-		delete(part, "$defs")
-		delete(part, "$schema")
-		delete(part, "$id")
-		rest, err := json.Marshal(part)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, rest)
-	}
-	whole := map[string]any{"type": "object", "anyOf": parts}
-	if len(defs) > 0 {
-		whole["$defs"] = defs
-	}
-	return json.Marshal(whole)
-}
-
-func or(raw json.RawMessage, def string) json.RawMessage {
-	if raw == nil {
-		return json.RawMessage(def)
-	}
-	return raw
 }

@@ -12,6 +12,11 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
+// ErrTold is what serve returns to [Pipeline.Call] where the tool has a reason
+// of its own not to do what it was asked, which the caller is told: nothing is
+// wrong with the call, and it is logged as such.
+var ErrTold = errors.New("the tool has refused")
+
 // A Call is a call of a tool that did not come as a JSON-RPC request of ours,
 // such as one that an SDK of the MCP standard has read.
 type Call struct {
@@ -39,7 +44,7 @@ type Call struct {
 // is returned. The decision is logged like that about any request.
 //
 // The error is a *Refusal, or the error of serve as it is, which is logged as an
-// INTERNAL_ERROR unless it is a *Refusal or a *protocol.Error.
+// INTERNAL_ERROR unless it is a *Refusal, a *protocol.Error or ErrTold.
 //
 // Where the tool is guarded, serve is called first: it hands its context to a
 // [wire.Endpoint], which has the input judged once it knows who calls. A serve
@@ -103,7 +108,7 @@ func (p *Pipeline) recordCall(c *Call, x *wire.Exchange, err error, began time.T
 	var refusal *Refusal
 	var league *protocol.Error
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, ErrTold):
 	case errors.As(err, &refusal):
 		e.refused(refusal)
 	case errors.As(err, &league):

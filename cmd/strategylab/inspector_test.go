@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// inspectorVariable names the command-line program of the inspector of the
+// Model Context Protocol: node_modules/.bin/mcp-inspector where the package of
+// .ci/inspector is installed.
+const inspectorVariable = "MCP_INSPECTOR"
+
+// inspect has the inspector, a program of others in another language, talk to a
+// server and returns what it prints.
+func inspect(t *testing.T, into any, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Getenv(inspectorVariable), append([]string{"--cli"}, args...)...)
+	cmd.Dir = t.TempDir()
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, into)
+	}
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr.String())
+	}
+}
+
+// inspected is what the inspector prints of a list of tools or of a call.
+type inspected struct {
+	Tools             []struct{ Name string }
+	StructuredContent map[string]any
+	Content           []struct{ Text string }
+	IsError           bool
+}
+
+// TestInspector has the inspector list and call tools over both transports.
+func TestInspector(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(inspectorVariable) == "" {
+		t.Skipf("%s is not set: .ci/run says how to install the inspector, which needs Node", inspectorVariable)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string][]string{"player": playerTools, "referee": refereeTools} {
+		t.Run("STDIO "+kind, func(t *testing.T) {
+			t.Parallel()
+			// The inspector starts the server itself, and passes flags on only if
+			// they are not its own.
+			inspectTools(t, want, append([]string{linked(t, self)}, append(agentFlagsFor(kind), "--stdio")...)...)
+		})
+		t.Run("HTTP "+kind, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, t.TempDir(), agentFlagsFor(kind)...)
+			inspectTools(t, want, r.until("listening")["url"].(string), "--transport", "http")
+			interrupted(t, r, nil)
+		})
+	}
+	t.Run("HTTP host", func(t *testing.T) {
+		t.Parallel()
+		r := start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0", "--field", "random,markov-1", "--admin-token", "secret")
+		url := r.until("listening")["manager"].(string)
+		var list, started inspected
+		inspect(t, &list, url, "--transport", "http", "--method", "tools/list")
+		sameTools(t, list, managerTools)
+		inspect(t, &started, url, "--transport", "http", "--method", "tools/call", "--tool-name", "start_league",
+			"--tool-arg", "protocol=league.v2", "--tool-arg", "message_type=START_LEAGUE", "--tool-arg", "sender=launcher",
+			"--tool-arg", "timestamp=2026-01-01T12:00:00Z", "--tool-arg", "conversation_id=c", "--tool-arg", "auth_token=secret", "--tool-arg", "league_id=league")
+		if started.IsError || started.StructuredContent["message_type"] != "LEAGUE_STATUS" {
+			t.Errorf("start_league: %+v", started)
+		}
+		r.until("league_completed")
+		interrupted(t, r, nil)
+	})
+}
+
+// inspectTools lists the tools of an agent and calls one of a player's.
+func inspectTools(t *testing.T, want []string, server ...string) {
+	t.Helper()
+	var list inspected
+	inspect(t, &list, append(server, "--method", "tools/list")...)
+	sameTools(t, list, want)
+	tool, field, value := "game_join_ack", "error_code", ""
+	args := []string{}
+	if want[0] == playerTools[0] {
+		tool, field, value = "parity_choose", "parity_choice", "even"
+		args = []string{"--tool-arg", "match_id=R1M1", "--tool-arg", "sender=referee:REF01"}
+	}
+	var answer inspected
+	inspect(t, &answer, slices.Concat(server, []string{"--method", "tools/call", "--tool-name", tool}, args)...)
+	got, _ := answer.StructuredContent[field].(string)
+	if answer.IsError != (value == "") || got == "" || value != "" && got != value || len(answer.Content) == 0 {
+		t.Errorf("%s: %+v", tool, answer)
+	}
+}
+
+func sameTools(t *testing.T, list inspected, want []string) {
+	t.Helper()
+	var got []string
+	for _, tool := range list.Tools {
+		got = append(got, tool.Name)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("tools %q, want %q", got, want)
+	}
+}
+
+// linked returns a path under which the test binary is the program.
+func linked(t *testing.T, self string) string {
+	t.Helper()
+	path := t.TempDir() + "/strategylab"
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

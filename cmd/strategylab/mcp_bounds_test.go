@@ -50,6 +50,15 @@ func workers(program string) int {
 	return max(n, 0)
 }
 
+// notRaced skips tests that keep workers busy for seconds: under the race
+// detector these take more memory than a worker may.
+func notRaced(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("a worker under the race detector would take more memory than it may")
+	}
+}
+
 const slowLua = "function choose(turn) local n = 0 for i = 1, 50000 do n = n + i end return 0.5 end"
 
 // long is an experiment that takes minutes.
@@ -61,6 +70,7 @@ func long() map[string]any {
 // has finished stays.
 func TestExperimentIsCalledOff(t *testing.T) {
 	t.Parallel()
+	notRaced(t)
 	a := assist(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -131,9 +141,7 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 // Hostile sources cost their own process, their matches, and nobody else.
 func TestHostileSourcesOverMCP(t *testing.T) {
 	t.Parallel()
-	if raced {
-		t.Skip("workers under the race detector take more memory than they may")
-	}
+	notRaced(t)
 	a := assist(t, t.TempDir(), "--time-limit", "50ms", "--max-time", "1m")
 	for name, source := range map[string]string{
 		"loops when it loads":   "while true do end",
@@ -169,6 +177,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 // A field that takes longer than it may is told what was finished.
 func TestExperimentTakesTooLong(t *testing.T) {
 	t.Parallel()
+	notRaced(t)
 	a := assist(t, t.TempDir(), "--max-time", "3s")
 	began := time.Now()
 	run := answer[labtools.RunOutput](a, "run_experiment", long())

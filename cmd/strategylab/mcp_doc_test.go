@@ -74,7 +74,7 @@ func TestDocumentedConfigurationsWork(t *testing.T) {
 			}
 			args = append(args, arg)
 		}
-		a := &assistant{t: t, program: filepath.Join(dir, "strategylab"), stderr: new(strings.Builder)}
+		a := &assistant{t: t, program: filepath.Join(dir, "strategylab"), stderr: new(lockedBuffer)}
 		cmd := exec.Command(a.program, args...)
 		cmd.Dir, cmd.Stderr = t.TempDir(), a.stderr // clients start servers anywhere
 		a.connect(&mcp.CommandTransport{Command: cmd})

@@ -179,6 +179,28 @@ func TestSaveStrategy(t *testing.T) {
 	}
 }
 
+// Scripts of the folder take processes, too, and are counted before any starts.
+func TestTooManyScripts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var all []any
+	for i := range 17 {
+		name := fmt.Sprintf("s%d", i)
+		write(t, dir, "scripts/"+name+".lua", "function choose() return 1 end")
+		all = append(all, knownPlayer(name, 1))
+	}
+	a := assist(t, dir)
+	if got := a.refused("run_experiment", map[string]any{"players": all}); !strings.Contains(got, "17 players are scripts, each of which takes a process of its own; want at most 16") {
+		t.Errorf("17 scripts: %s", got)
+	}
+	if run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": all[1:], "runs": 2, "legs": 1}); len(run.Players) != 16 {
+		t.Errorf("16 scripts: %+v", run)
+	}
+	if list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"}); len(list.Strategies) != 17 {
+		t.Errorf("17 scripts are listed as %d", len(list.Strategies))
+	}
+}
+
 // The managers that were named are asked, and no others.
 func TestLeagueStatusOfManagers(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type assistant struct {
 	t       *testing.T
 	session *mcp.ClientSession
 	program string // that the server runs as, and its workers
-	stderr  *strings.Builder
+	stderr  *lockedBuffer
 
 	mu       sync.Mutex
 	progress []string      // messages
@@ -31,7 +31,7 @@ type assistant struct {
 // assist starts a lab in a folder and connects to it over STDIO.
 func assist(t *testing.T, dir string, args ...string) *assistant {
 	t.Helper()
-	a := &assistant{t: t, program: program(t, dir), stderr: new(strings.Builder)}
+	a := &assistant{t: t, program: program(t, dir), stderr: new(lockedBuffer)}
 	cmd := exec.Command(a.program, append([]string{"mcp"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, a.stderr
 	a.connect(&mcp.CommandTransport{Command: cmd})
@@ -252,7 +252,7 @@ func TestAssistantOverHTTP(t *testing.T) {
 			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
 		}
 	}
-	a := &assistant{t: t, program: cmd.Path, stderr: new(strings.Builder)}
+	a := &assistant{t: t, program: cmd.Path, stderr: new(lockedBuffer)}
 	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}})
 	list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
 	if len(list.Strategies) < 10 || list.Strategies[0].Title == "" {

@@ -17,6 +17,7 @@ const (
 	maxPlayers = 32        // in a field, copies included
 	maxSources = 8         // of players that bring one
 	maxBytes   = 512 << 10 // of all sources of one call
+	maxScripts = 16        // of all sorts, each of which takes a process of its own
 	maxMatches = 5_000_000 // of all leagues of one experiment
 )
 

@@ -13,11 +13,12 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// maxShown is how much of a source show_strategy shows, in bytes, and maxListed
-// how many strategies list_strategies lists.
+// Bounds of what is shown: bytes of a source, strategies in a list, and bytes of
+// each one's description there.
 const (
 	maxShown  = 64 << 10
 	maxListed = 500
+	maxSaid   = 400
 )
 
 // described remembers what scripts say of themselves, by their content: to find
@@ -32,17 +33,31 @@ type description struct {
 	err  error // why it does not load
 }
 
+func (d *described) get(key [sha256.Size]byte) (description, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, ok := d.known[key]
+	return found, ok
+}
+
+func (d *described) put(key [sha256.Size]byte, found description) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= maxListed {
+		clear(d.known)
+	}
+	d.known[key] = found
+}
+
 func newDescribed() *described { return &described{known: map[[sha256.Size]byte]description{}} }
 
 // describe loads a script for a moment.
 func (l *Lab) describe(kind strategies.Kind, name string, source []byte) (strategies.Info, error) {
-	l.known.mu.Lock()
-	defer l.known.mu.Unlock()
 	key := sha256.Sum256(append([]byte(string(kind)+":"+name+"\n"), source...))
-	if d, ok := l.known.known[key]; ok {
+	d, ok := l.known.get(key)
+	if ok {
 		return d.info, d.err
 	}
-	var d description
 	f, err := l.cfg.Bench.Load(name, kind, source)
 	var broken *strategies.Error
 	switch {
@@ -54,10 +69,7 @@ func (l *Lab) describe(kind strategies.Kind, name string, source []byte) (strate
 	if err != nil {
 		return d.info, err // not the script's fault: it may be different next time
 	}
-	if len(l.known.known) >= maxListed {
-		clear(l.known.known)
-	}
-	l.known.known[key] = d
+	l.known.put(key, d)
 	return d.info, d.err
 }
 
@@ -108,7 +120,7 @@ func (l *Lab) list(ctx context.Context, in ListInput, m meter) (ListOutput, erro
 			break
 		}
 		l.complete(&e)
-		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description, Origin: origin(e.Info)}
+		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: strategies.Clip(e.Info.Description, maxSaid), Origin: origin(e.Info)}
 		if e.Err != nil {
 			s.Error = e.Err.Error()
 		}

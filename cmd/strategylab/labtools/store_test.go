@@ -107,3 +107,31 @@ func TestReadBounded(t *testing.T) {
 		t.Error("read a folder")
 	}
 }
+
+// Whatever address is asked for, only a report is handed out.
+func FuzzReadReport(f *testing.F) {
+	dir := f.TempDir()
+	s := &store{folder: filepath.Join(dir, "data"), name: "data", keep: 2}
+	id := newID(time.Unix(0, 0))
+	if _, err := s.begin(id, nil); err != nil {
+		f.Fatal(err)
+	}
+	if err := s.write(id, reportText, []byte("a report")); err != nil {
+		f.Fatal(err)
+	}
+	for _, other := range []string{filepath.Join(dir, reportText), filepath.Join(dir, "data", reportText), filepath.Join(dir, "data", reportsFolder, reportText)} {
+		if err := os.WriteFile(other, []byte("secret"), 0o644); err != nil {
+			f.Fatal(err)
+		}
+	}
+	for _, seed := range []string{id, "", ".", "..", "../..", id + "/..", id + "/../..", "./" + id, "%2e%2e", id + "\x00", "/", "/etc"} {
+		f.Add(seed)
+	}
+	l := &Lab{store: s}
+	f.Fuzz(func(t *testing.T, asked string) {
+		content, err := l.readReport(reportURI(asked), "", reportText)
+		if err == nil && (string(content) != "a report" || asked != id) {
+			t.Errorf("%q: %q", asked, content)
+		}
+	})
+}

@@ -42,6 +42,9 @@ func (l *Lab) assemble(ctx context.Context, players []Player, folder string) (_ 
 		return nil, err
 	}
 	t := &team{cat: cat, sources: map[string]string{}}
+	if n := scriptsAmong(cat, players); n > maxScripts {
+		return nil, errors.Join(mistake("%d players are scripts, each of which takes a process of its own; want at most %d", n, maxScripts), cat.Close())
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close())
@@ -74,6 +77,21 @@ func (l *Lab) assemble(ctx context.Context, players []Player, folder string) (_ 
 		t.add(entrant, f, p.Copies)
 	}
 	return t, nil
+}
+
+// scriptsAmong counts the players that are scripts.
+func scriptsAmong(cat *catalog.Catalog, players []Player) int {
+	kinds := map[string]strategies.Kind{}
+	for _, e := range cat.Entries() {
+		kinds[e.Info.Name] = e.Info.Kind
+	}
+	n := 0
+	for _, p := range players {
+		if p.Source != "" || kinds[p.Name].Script() {
+			n++
+		}
+	}
+	return n
 }
 
 // add adds the copies of a player.

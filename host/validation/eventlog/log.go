@@ -50,6 +50,7 @@ type Log struct {
 	files *files // belongs to the writer; with a seed, to who holds mu
 
 	mu      sync.Mutex
+	clock   clock
 	pending []byte
 	dropped int64
 	closed  bool

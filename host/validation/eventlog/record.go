@@ -33,10 +33,10 @@ type Record struct {
 	Error jsontext.Value
 }
 
-// append adds a record as a line.
+// appendRecord adds a record as a line.
 func (l *Log) appendRecord(b []byte, r *Record) []byte {
 	b = append(b, `{"timestamp":"`...)
-	b = l.now().UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
+	b = l.clock.appendTime(b, l.now())
 	b = append(b, `","ids":{"event":"`...)
 	b = append(b, l.newID()...)
 	b = append(b, `","request":`...)
@@ -79,7 +79,30 @@ func (l *Log) appendDuration(b []byte, d time.Duration) []byte {
 	if l.cfg.Seed != "" || d < 0 {
 		return append(b, '0')
 	}
-	return strconv.AppendFloat(b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	us := d.Microseconds()
+	b = strconv.AppendInt(b, us/1000, 10)
+	return appendThousandths(append(b, '.'), int(us%1000))
+}
+
+// clock writes times. It keeps the last second, since records come by the
+// thousand in one.
+type clock struct {
+	second int64
+	text   []byte
+}
+
+// appendTime writes a time in UTC, to the millisecond.
+func (c *clock) appendTime(b []byte, t time.Time) []byte {
+	if second := t.Unix(); second != c.second || c.text == nil {
+		c.second, c.text = second, t.UTC().AppendFormat(c.text[:0], "2006-01-02T15:04:05.")
+	}
+	b = append(b, c.text...)
+	return append(appendThousandths(b, t.Nanosecond()/1_000_000), 'Z')
+}
+
+// appendThousandths writes three digits.
+func appendThousandths(b []byte, n int) []byte {
+	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 }
 
 // appendID writes a JSON-RPC id: a string, cut to a bounded length, or a short

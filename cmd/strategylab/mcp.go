@@ -100,6 +100,9 @@ func serveLab(p *process, c *cli.Context) error {
 	}
 	p.forBatch()
 	if web == nil {
+		if p.terminal {
+			fmt.Fprintln(p.stderr, "waiting for a client's messages on stdin; docs/mcp.md says how to add the lab to one")
+		}
 		err = serveStdio(c.Context, server, p)
 	} else {
 		err = web.serve(c.Context, server, func(url string) { fmt.Fprintf(p.stderr, "the lab listens at %s\n", url) })

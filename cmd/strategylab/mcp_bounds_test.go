@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,6 +99,48 @@ func TestExperimentIsCalledOff(t *testing.T) {
 	})
 	if text, err := a.read(strings.TrimSpace(list)); err != nil || !strings.Contains(text, "of 5000 leagues") && !strings.Contains(text, "slow") {
 		t.Errorf("report of what was finished: %v, %s", err, text)
+	}
+	a.gone()
+}
+
+// Who comes while as many experiments as may be are under way waits, is told so,
+// and has its turn.
+func TestExperimentsTakeTurns(t *testing.T) {
+	t.Parallel()
+	notRaced(t)
+	a := assist(t, t.TempDir(), "--at-once", "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := func(what string) func() bool {
+		return func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return slices.ContainsFunc(a.progress, func(m string) bool { return strings.Contains(m, what) })
+		}
+	}
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, _, err := a.call(ctx, "run_experiment", long())
+		first <- err
+	}()
+	until(t, "the first experiment", told("of 5000 leagues"))
+	go func() {
+		res, text, err := a.call(t.Context(), "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 3})
+		if err == nil && res.IsError {
+			err = errors.New(text)
+		}
+		second <- err
+	}()
+	until(t, "the second to wait", told("waiting until another experiment has ended"))
+	if list := answer[labtools.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
+		t.Error("nothing is listed meanwhile")
+	}
+	cancel()
+	if err := <-second; err != nil {
+		t.Errorf("the second, after the first: %v", err)
+	}
+	if err := <-first; err == nil {
+		t.Error("the first was answered, want it called off")
 	}
 	a.gone()
 }

@@ -10,11 +10,11 @@ import (
 
 // decode reads the input of a tool, which keeps the tool's schema, and puts the
 // defaults of the schema where a property is absent.
-func decode[T any](raw json.RawMessage) (T, error) {
+func decode[T any](raw json.RawMessage, limits map[string]int) (T, error) {
 	var in T
 	v := reflect.ValueOf(&in).Elem()
 	for _, f := range fieldsOf(v.Type()) {
-		text := f.field.Tag.Get("default")
+		text := f.standard(limits)
 		if text == "" {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/page"
@@ -127,7 +126,7 @@ func (l *Lab) readList(context.Context, string) ([]byte, error) {
 func (l *Lab) readReport(uri, suffix, file string) ([]byte, error) {
 	id := strings.TrimSuffix(strings.TrimPrefix(uri, reportsURI+"/"), suffix)
 	content, err := l.store.read(id, file)
-	if err == fs.ErrNotExist || isMissing(err) {
+	if isMissing(err) {
 		return nil, mcptools.ErrNoResource
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ func (p *Player) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*plain)(p))
 }
 
-// kind is the kind of a player that brings its source.
+// kindOf is the kind of scripts in a language.
 func kindOf(language string) (strategies.Kind, bool) {
 	switch language {
 	case "lua":

@@ -126,7 +126,7 @@ func add[In, Out any](b *builder, limits map[string]int, t mcptools.Tool, f func
 		b.errs = append(b.errs, fmt.Errorf("tool %s: %w", t.Name, err))
 	}
 	t.Call = func(ctx context.Context, c *mcptools.Call) (json.RawMessage, error) {
-		in, err := decode[In](c.Input)
+		in, err := decode[In](c.Input, limits)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// game of a tool that plays an experiment.
+// order is an experiment as a tool wants it played.
 type order struct {
 	players    []Player
 	runs, legs int

@@ -100,6 +100,18 @@ func (f property) limit(tag string, limits map[string]int) (int, bool) {
 	return n, err == nil
 }
 
+// standard is what an absent property means, as JSON; empty if that is nothing.
+// It is never more than the program's user allows.
+func (f property) standard(limits map[string]int) string {
+	text := f.field.Tag.Get("default")
+	if most, limited := limits[f.name]; limited {
+		if n, err := strconv.Atoi(text); err == nil && n > most {
+			return strconv.Itoa(most)
+		}
+	}
+	return text
+}
+
 // bound puts the bounds of a property into its schema.
 func (f property) bound(p *jsonschema.Schema, t reflect.Type, limits map[string]int) error {
 	low, hasLow := f.limit("min", limits)
@@ -128,7 +140,7 @@ func (f property) bound(p *jsonschema.Schema, t reflect.Type, limits map[string]
 		}
 	}
 	p.Pattern = f.field.Tag.Get("pattern")
-	if text := f.field.Tag.Get("default"); text != "" {
+	if text := f.standard(limits); text != "" {
 		if !json.Valid([]byte(text)) {
 			return fmt.Errorf("default %s is not JSON", text)
 		}

@@ -43,8 +43,8 @@ func TestToolsAreDescribed(t *testing.T) {
 			if what == "output" && (s.Properties["summary"] == nil || s.Required[0] != "summary") {
 				t.Errorf("%s has no summary", tool.Name)
 			}
-			if runs := s.Properties["runs"]; what == "input" && runs != nil && *runs.Maximum != 123 {
-				t.Errorf("%s: at most %v runs, want what the server allows", tool.Name, *runs.Maximum)
+			if runs := s.Properties["runs"]; what == "input" && runs != nil && (*runs.Maximum != 123 || string(runs.Default) != "123") {
+				t.Errorf("%s: %s and at most %v runs, want what the server allows", tool.Name, runs.Default, *runs.Maximum)
 			}
 		}
 	}
@@ -77,16 +77,20 @@ func allDescribed(t *testing.T, where string, s *jsonschema.Schema) {
 // What a schema promises as a default is what decode puts there.
 func TestDecodePutsDefaults(t *testing.T) {
 	t.Parallel()
-	in, err := decode[RunInput](json.RawMessage(`{"players":[{"name":"a"},{"name":"b","copies":3}],"legs":4}`))
+	in, err := decode[RunInput](json.RawMessage(`{"players":[{"name":"a"},{"name":"b","copies":3}],"legs":4}`), nil)
 	want := RunInput{Players: []Player{{Name: "a", Copies: 1}, {Name: "b", Copies: 3}}, Runs: 200, Legs: 4, Draw: "uniform:1-10"}
 	if err != nil || !reflect.DeepEqual(in, want) {
 		t.Errorf("got %+v, %v; want %+v", in, err, want)
 	}
-	check, err := decode[CheckInput](json.RawMessage(`{"language":"lua","source":"x"}`))
+	in, err = decode[RunInput](json.RawMessage(`{"players":[]}`), map[string]int{"runs": 50})
+	if err != nil || in.Runs != 50 {
+		t.Errorf("where 50 leagues are allowed, %d are played if nothing is said, %v", in.Runs, err)
+	}
+	check, err := decode[CheckInput](json.RawMessage(`{"language":"lua","source":"x"}`), nil)
 	if err != nil || check.Name != "draft" {
 		t.Errorf("got %+v, %v", check, err)
 	}
-	if _, err := decode[RunInput](json.RawMessage(`{"players":7}`)); !isInput(err) {
+	if _, err := decode[RunInput](json.RawMessage(`{"players":7}`), nil); !isInput(err) {
 		t.Errorf("a field that is a number: %v, want a mistake of the caller", err)
 	}
 }

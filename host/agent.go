@@ -86,9 +86,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *w
 		return errors.Join(err, srv.Close())
 	}
 	handler := srv.validate(pipe, ag.Handler(), ag.Refuse())
-	if err := srv.mount(role, ag, handler); err != nil {
-		return errors.Join(err, srv.Close())
-	}
+	srv.mount(role, ag, handler)
 	defer srv.unmount()
 	if a.Listening != nil {
 		a.Listening(url)
@@ -106,8 +104,9 @@ func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *w
 		server.Go(func() {
 			cfg := a.Server
 			cfg.Refuse = srv.refuse
-			if srv.tools != nil {
-				cfg.Beside = srv.tools.Beside
+			if cfg.Beside, piped = srv.beside(); piped != nil {
+				fail(piped)
+				return
 			}
 			if a.Validation.Deterministic {
 				cfg.MaxConcurrent = 1 // in the order in which they come

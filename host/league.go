@@ -199,9 +199,7 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 		return nil, "", errors.Join(err, srv.Close())
 	}
 	handler := srv.validate(pipe, m.Handler(), m.Refuse)
-	if err := srv.mount(protocol.RoleManager, m, handler); err != nil {
-		return nil, "", errors.Join(err, srv.Close(), m.Close())
-	}
+	srv.mount(protocol.RoleManager, m, handler)
 	a.serve("manager", srv, handler)
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil
@@ -236,9 +234,7 @@ func (a *assembly) referee(i int, managerURL string) error {
 		return errors.Join(err, srv.Close())
 	}
 	handler := srv.validate(pipe, r.Handler(), r.Refuse())
-	if err := srv.mount(protocol.RoleReferee, r, handler); err != nil {
-		return errors.Join(err, srv.Close())
-	}
+	srv.mount(protocol.RoleReferee, r, handler)
 	a.serve(name, srv, handler)
 	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
@@ -280,9 +276,7 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 		return nil, errors.Join(err, srv.Close())
 	}
 	handler := srv.validate(pipe, p.Handler(), p.Refuse())
-	if err := srv.mount(protocol.RolePlayer, p, handler); err != nil {
-		return nil, errors.Join(err, srv.Close())
-	}
+	srv.mount(protocol.RolePlayer, p, handler)
 	a.serve(id, srv, handler)
 	known := p.ID() != ""
 	a.run(id, p.Run)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/leaguetools"
@@ -24,33 +25,82 @@ func (o *opened) share(cfg *jsonrpc.Config) {
 
 // mount offers the agent's messages as tools, if the endpoint is shared. The
 // handler is what answers them at the endpoint.
-func (o *opened) mount(role protocol.Role, a offered, handler jsonrpc.Handler) error {
+func (o *opened) mount(role protocol.Role, a offered, handler jsonrpc.Handler) {
 	if o.offer == nil {
-		return nil
+		return
 	}
-	mode, takes := a.Takes()
-	tools, err := leaguetools.Tools(leaguetools.Agent{
-		Role: role, Mode: mode, Takes: takes,
-		Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {
-			return jsonrpc.Serve(ctx, req, handler, o.cfg)
-		},
-	})
+	o.tools = &offering{make: func() (*mcptools.Server, error) {
+		mode, takes := a.Takes()
+		tools, err := leaguetools.Tools(leaguetools.Agent{
+			Role: role, Mode: mode, Takes: takes,
+			Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {
+				return jsonrpc.Serve(ctx, req, handler, o.cfg)
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		cfg := *o.offer
+		cfg.Name, cfg.Instructions, cfg.Tools = "strategylab-"+roleName(role), leaguetools.Instructions(role), tools
+		return mcptools.New(cfg)
+	}}
+	o.client.Handler = o.tools
+}
+
+// beside returns what serves clients on a stream that is the agent's too, nil
+// for nothing.
+func (o *opened) beside() (func(send func(line []byte) error) jsonrpc.Side, error) {
+	if o.tools == nil {
+		return nil, nil
+	}
+	srv, err := o.tools.server()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cfg := *o.offer
-	cfg.Name, cfg.Instructions, cfg.Tools = "strategylab-"+roleName(role), leaguetools.Instructions(role), tools
-	if o.tools, err = mcptools.New(cfg); err != nil {
-		return err
-	}
-	o.client.Handler = o.tools.Handler()
-	return nil
+	return srv.Beside, nil
 }
 
 // unmount ends what mount began, when the endpoint serves nobody any more.
 func (o *opened) unmount() {
 	if o.tools != nil {
-		o.tools.Close()
+		o.tools.close()
+	}
+}
+
+// offering is a server that is made when its first client comes: compiling the
+// schemas takes longer than playing many a match, and most agents never have a
+// client.
+type offering struct {
+	make func() (*mcptools.Server, error)
+
+	once    sync.Once
+	srv     *mcptools.Server
+	handler http.Handler
+	err     error
+}
+
+func (o *offering) server() (*mcptools.Server, error) {
+	o.once.Do(func() {
+		if o.srv, o.err = o.make(); o.err == nil {
+			o.handler = o.srv.Handler()
+		}
+	})
+	return o.srv, o.err
+}
+
+func (o *offering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := o.server(); err != nil {
+		http.Error(w, "no tools: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	o.handler.ServeHTTP(w, r)
+}
+
+// close ends the server, if there is one. Nobody may come any more.
+func (o *offering) close() {
+	o.once.Do(func() {})
+	if o.srv != nil {
+		o.srv.Close()
 	}
 }
 

@@ -122,7 +122,7 @@ type opened struct {
 
 	offer  *mcptools.Config // nil where the endpoint is the agent's alone
 	client later            // what serves clients of the offer
-	tools  *mcptools.Server
+	tools  *offering
 }
 
 // open opens an endpoint whose refusals will have the agent's shape. With an

@@ -18,7 +18,21 @@ type bound struct {
 	shown                  json.RawMessage // the output schema that clients see
 }
 
-func bind(t Tool) (*bound, error) {
+// compiler compiles each schema once: those of refusals are mostly the same.
+type compiler map[string]*schema
+
+func (c compiler) compile(raw json.RawMessage) (*schema, error) {
+	if done := c[string(raw)]; done != nil {
+		return done, nil
+	}
+	compiled, err := compile(raw)
+	if err == nil {
+		c[string(raw)] = compiled
+	}
+	return compiled, err
+}
+
+func bind(t Tool, schemas compiler) (*bound, error) {
 	if t.Call == nil {
 		return nil, errors.New("it has no function to call")
 	}
@@ -34,7 +48,7 @@ func bind(t Tool) (*bound, error) {
 		if part.raw == nil {
 			continue
 		}
-		compiled, err := compile(part.raw)
+		compiled, err := schemas.compile(part.raw)
 		if err != nil {
 			return nil, fmt.Errorf("its %s schema: %w", part.name, err)
 		}

@@ -128,7 +128,7 @@ func New(cfg Config) (*Server, error) {
 }
 
 func (s *Server) addTools() error {
-	seen := map[string]bool{}
+	seen, schemas := map[string]bool{}, compiler{}
 	for _, t := range s.cfg.Tools {
 		if !toolName.MatchString(t.Name) {
 			return fmt.Errorf("tool %q: a name has letters, digits, '_', '-' and '.', at most 128", t.Name)
@@ -137,7 +137,7 @@ func (s *Server) addTools() error {
 			return fmt.Errorf("tool %q is listed twice", t.Name)
 		}
 		seen[t.Name] = true
-		b, err := bind(t)
+		b, err := bind(t, schemas)
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 // BenchmarkDecisions plays whole experiments among strategies in one plugin,
-// and beside it has one seat of the same plugin choose once after another, each
-// choice a call of its own.
+// and beside it has decisions made one after another: by unary calls, which is
+// what the ratio compares with, and by one seat of the same plugin, whose
+// choices go over the open stream.
 func BenchmarkDecisions(b *testing.B) {
 	names := []string{"markov-1", "frequency", "alternate", "copy-last", "random", "stay-or-flip"}
 	there := open(b, plugin(names...))
@@ -23,7 +24,8 @@ func BenchmarkDecisions(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var batched, single float64
+	unary := openUnary(b)
+	var batched, called, single float64
 	for b.Loop() {
 		before := b.Elapsed()
 		if _, err := experiments.Run(b.Context(), p, a, nobody{}, experiments.Options{}); err != nil {
@@ -31,11 +33,14 @@ func BenchmarkDecisions(b *testing.B) {
 		}
 		middle := b.Elapsed()
 		batched += float64(runs*legs*len(names)*(len(names)-1)) / (middle - before).Seconds()
+		called += unaryCalls(b, unary) / (b.Elapsed() - middle).Seconds()
+		middle = b.Elapsed()
 		single += oneByOne(b, there[0]) / (b.Elapsed() - middle).Seconds()
 	}
 	b.ReportMetric(batched/float64(b.N), "decisions/s")
+	b.ReportMetric(called/float64(b.N), "unary/s")
 	b.ReportMetric(single/float64(b.N), "single/s")
-	b.ReportMetric(batched/single, "ratio")
+	b.ReportMetric(batched/called, "ratio")
 }
 
 // oneByOne asks one seat for choices for a second, and returns how many it

@@ -11,8 +11,8 @@ import (
 )
 
 // TestMain lets the test binary be the plugin as well: "plugin NAME..." serves
-// built-in strategies, "misbehave HOW MARK" does what no plugin should; "host
-// MARK" plays with such plugins.
+// built-in strategies, "misbehave HOW MARK" does what no plugin should, "unary -"
+// takes a call for every decision; "host MARK" plays with such plugins.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 			return
 		case "host":
 			host(os.Args[2])
+			return
+		case "unary":
+			serveUnary()
 			return
 		case "misbehave":
 			misbehave(os.Args[2:])

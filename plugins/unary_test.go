@@ -31,7 +31,9 @@ func serveUnary() {
 	})
 }
 
-type unaryPlugin struct{ goplugin.NetRPCUnsupportedPlugin }
+type unaryPlugin struct {
+	goplugin.NetRPCUnsupportedPlugin
+}
 
 func (unaryPlugin) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
 	s.RegisterService(&grpc.ServiceDesc{

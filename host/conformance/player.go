@@ -71,22 +71,8 @@ func openPlayerSide(ctx context.Context, c *counterpart) (side, error) {
 
 // awaitPlayer waits until the player has registered and can be reached.
 func (s *playerSide) awaitPlayer(ctx context.Context) error {
-	late := time.NewTimer(s.c.opts.Wait)
-	defer late.Stop()
-	for waiting := true; waiting && !s.registered(); {
-		select {
-		case <-s.arrived:
-		case <-late.C:
-			waiting = false
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	if s.registered() {
-		return s.c.awaitAgent(ctx)
-	}
-	if err := s.c.reach(ctx, s.c.opts.URL); err != nil {
-		return &NobodyError{URL: s.c.opts.URL, Wait: s.c.opts.Wait, Err: err}
+	if done, err := s.c.awaitRegistration(ctx, s.arrived, s.registered); done || err != nil {
+		return err
 	}
 	s.c.opts.Say("the player has not registered; it is spoken to all the same, and what then cannot be tested is left out")
 	s.mu.Lock()

@@ -88,25 +88,16 @@ func (p playerT) all(bouts []bout, do func(p playerT, b bout)) {
 }
 
 func playsBesideASlowPeer(p playerT) {
-	u, err := url.Parse(p.counter.opts.URL)
-	if err != nil || u.Scheme != "http" {
-		p.Skip("it is tried over plain HTTP only")
-	}
-	b := p.bout()
-	conn, err := stall(p.ctx, u)
-	if err != nil {
-		p.Fail("no second connection: %v", err)
-	}
-	defer conn.Close() // it has served
-	join := p.send(p.invitation(b))
-	if join.Err != nil {
-		p.Fail("while another peer had sent half a request, an invitation was not answered: %v", join.Err)
-	}
-	p.accepted(join, protocol.TypeGameJoinAck)
-	for range noticed {
-		p.chooses(p.send(p.call(b)))
-		p.pause(notice)
-	}
+	b, invited := p.bout(), false
+	p.besideSlowPeer(func() *Answer {
+		if !invited {
+			invited = true
+			return p.send(p.invitation(b))
+		}
+		a := p.send(p.call(b))
+		p.chooses(a)
+		return a
+	})
 }
 
 // An agent may take a moment to notice a peer that has sent half a request, and

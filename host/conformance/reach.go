@@ -62,3 +62,27 @@ func (c *counterpart) awaitAgent(ctx context.Context) error {
 		}
 	}
 }
+
+// awaitRegistration waits until an agent has registered, of which it is told by
+// arrived, and can be reached. It reports false for an agent that is there and
+// has not registered; where nobody is there, the error is a *NobodyError.
+func (c *counterpart) awaitRegistration(ctx context.Context, arrived <-chan struct{}, registered func() bool) (bool, error) {
+	late := time.NewTimer(c.opts.Wait)
+	defer late.Stop()
+	for waiting := true; waiting && !registered(); {
+		select {
+		case <-arrived:
+		case <-late.C:
+			waiting = false
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+	if registered() {
+		return true, c.awaitAgent(ctx)
+	}
+	if err := c.reach(ctx, c.opts.URL); err != nil {
+		return false, &NobodyError{URL: c.opts.URL, Wait: c.opts.Wait, Err: err}
+	}
+	return false, nil
+}

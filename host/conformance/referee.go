@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"sync"
-	"time"
 
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -32,7 +30,7 @@ type refereeSide struct {
 	league  string
 	arrived chan struct{} // gets one when an attempt to register was answered
 
-	mu       sync.Mutex
+	board    // guards what follows
 	id       string
 	token    string
 	verifier protocol.Verifier
@@ -42,7 +40,6 @@ type refereeSide struct {
 	rounds   int
 	duels    map[string]*duel
 	scenes   map[string]*duel
-	change   chan struct{} // closed and replaced when something was heard
 
 	lastHeard time.Time     // of the referee, about a match
 	notJSON   []*mislabeled // what came under another Content-Type
@@ -54,7 +51,7 @@ var playerIDs = [2]string{"P01", "P02"}
 func openRefereeSide(ctx context.Context, c *counterpart) (side, error) {
 	s := &refereeSide{
 		c: c, league: ownLeague, dialect: protocol.Contracts, id: c.opts.ID, arrived: make(chan struct{}, 1),
-		duels: map[string]*duel{}, scenes: map[string]*duel{}, change: make(chan struct{}),
+		duels: map[string]*duel{}, scenes: map[string]*duel{}, board: newBoard(),
 	}
 	if err := s.listen(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -89,22 +86,8 @@ func (s *refereeSide) listen(ctx context.Context) error {
 }
 
 func (s *refereeSide) awaitReferee(ctx context.Context) error {
-	late := time.NewTimer(s.c.opts.Wait)
-	defer late.Stop()
-	for waiting := true; waiting && !s.registered(); {
-		select {
-		case <-s.arrived:
-		case <-late.C:
-			waiting = false
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	if s.registered() {
-		return s.c.awaitAgent(ctx)
-	}
-	if err := s.c.reach(ctx, s.c.opts.URL); err != nil {
-		return &NobodyError{URL: s.c.opts.URL, Wait: s.c.opts.Wait, Err: err}
+	if done, err := s.c.awaitRegistration(ctx, s.arrived, s.registered); done || err != nil {
+		return err
 	}
 	s.c.opts.Say("the referee has not registered; what then cannot be tested is left out")
 	s.mu.Lock()

@@ -79,32 +79,6 @@ func (s *refereeSide) hear(who int, in *trace.Exchange) Said {
 	return said
 }
 
-// notify wakes who waits for something to be heard. The lock is held.
-func (s *refereeSide) notify() {
-	close(s.change)
-	s.change = make(chan struct{})
-}
-
-// until waits until something holds of what was heard, under the lock, and
-// reports whether it came to that.
-func (s *refereeSide) until(within time.Duration, holds func() bool) bool {
-	late := time.NewTimer(within)
-	defer late.Stop()
-	for {
-		s.mu.Lock()
-		done, change := holds(), s.change
-		s.mu.Unlock()
-		if done {
-			return true
-		}
-		select {
-		case <-change:
-		case <-late.C:
-			return false
-		}
-	}
-}
-
 func (d *duel) react(h *heard) Said {
 	own, byTheBook := reaction(nil), reaction(func(_ *duel, h *heard) Said { return inKind(h.Raw, nil) })
 	switch {

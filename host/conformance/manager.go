@@ -8,14 +8,23 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // managerSide is what a manager meets: the agents that register with it.
 type managerSide struct {
-	c       *counterpart
-	members []*member // players, then referees
-	league  string    // that the manager named
-	run     string    // makes names that nobody has
+	c          *counterpart
+	members    []*member // players, then referees
+	league     string    // that the manager named
+	run        string    // makes names that nobody has
+	season     *season   // once it was played
+	begunEarly bool      // the manager began with nobody in the league
+
+	board           // guards what follows, and who the members are
+	heard   []*told // everything that the manager sent, in order
+	order   int     // how much has been heard and answered
+	given   []*fixture
+	closing bool
 }
 
 // member is an agent of the counterpart.
@@ -30,10 +39,13 @@ type member struct {
 	answer   *Answer // to its registration
 }
 
-// How many agents of each kind register.
+// ownReferees is how many referees register.
+const ownReferees = 2
+
+// How many players register. With an odd number there are byes.
 const (
-	ownPlayers  = 4
-	ownReferees = 2
+	DefaultPlayers = 5
+	MinPlayers     = 4
 )
 
 // openManagerSide listens for what the manager sends to its agents.
@@ -41,17 +53,18 @@ func openManagerSide(ctx context.Context, c *counterpart) (side, error) {
 	if err := c.awaitAgent(ctx); err != nil {
 		return nil, err
 	}
-	s := &managerSide{c: c, run: jsonrpc.RandomID()[:8]}
-	for i := range ownPlayers + ownReferees {
+	s := &managerSide{c: c, run: jsonrpc.RandomID()[:8], board: newBoard()}
+	for i := range c.opts.Players + ownReferees {
 		m := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
-		if i >= ownPlayers {
-			m.role, m.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-ownPlayers+1)
+		if i >= c.opts.Players {
+			m.role, m.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-c.opts.Players+1)
 		}
 		m.display = fmt.Sprintf("Conformance %s %s", m.name, s.run)
 		var err error
 		if m.station, err = open(ctx, m.name, onAnyPort(c.opts.Listen)); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen as an agent of the league: %w", err), s.close())
 		}
+		m.station.onMessage(func(in *trace.Exchange) Said { return s.hear(m, in) })
 		s.members = append(s.members, m)
 	}
 	return s, nil
@@ -59,6 +72,10 @@ func openManagerSide(ctx context.Context, c *counterpart) (side, error) {
 
 // close implements side.
 func (s *managerSide) close() error {
+	s.mu.Lock()
+	s.closing = true
+	s.notify()
+	s.mu.Unlock()
 	var errs []error
 	for _, m := range s.members {
 		errs = append(errs, m.station.close())
@@ -81,9 +98,9 @@ func forManager(run func(p managerT)) func(*T) {
 	return func(t *T) { run(managerT{t, t.side.(*managerSide)}) }
 }
 
-func (s *managerSide) players() []*member { return s.members[:ownPlayers] }
+func (s *managerSide) players() []*member { return s.members[:s.c.opts.Players] }
 
-func (s *managerSide) referees() []*member { return s.members[ownPlayers:] }
+func (s *managerSide) referees() []*member { return s.members[s.c.opts.Players:] }
 
 // send sends a message by the book.
 func (p managerT) send(m protocol.Message) *Answer { return p.Send(letter{message: m}) }
@@ -123,9 +140,11 @@ func (p managerT) join(m *member) {
 	var idName string
 	if m.role == protocol.RolePlayer {
 		m.answer, idName = p.send(p.application(m)), "player_id"
+		p.notBegun(m.answer)
 		p.accepted(m.answer, protocol.TypeLeagueRegisterResponse)
 	} else {
 		m.answer, idName = p.send(p.refereeApplication(m)), "referee_id"
+		p.notBegun(m.answer)
 		p.accepted(m.answer, protocol.TypeRefereeRegisterResponse)
 	}
 	a := m.answer.Message
@@ -137,9 +156,18 @@ func (p managerT) join(m *member) {
 			p.Fail("%s is %s, want a string", name, orMissing(a[name]))
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	m.id, m.token = a.text(idName), a.text("auth_token")
 	m.verifier = protocol.NewVerifier(m.token)
 	p.league = a.text("league_id")
+}
+
+// notBegun skips a check that fails only because the manager began too early.
+func (p managerT) notBegun(a *Answer) {
+	if p.begunEarly && a.Refused {
+		p.Skip("the league was begun with nobody in it; see manager.start.early")
+	}
 }
 
 // stranger is somebody who has not registered, with the endpoint of another.

@@ -10,13 +10,17 @@ import (
 
 // The checks that others build on.
 const (
-	managerTakes = "manager.register.all"
-	managerTells = "manager.query.status"
+	managerTakes    = "manager.register.all"
+	managerTells    = "manager.query.status"
+	managerSurvives = "manager.hostile.then"
 )
 
 // managerChecks are in the order in which they are made.
 func managerChecks() []Check {
-	return slices.Concat(admissionChecks(), queryChecks(), admissionAuthChecks(), managerFrameChecks(), managerHostileChecks())
+	waiting := slices.Concat(earlyChecks(), admissionChecks(), queryChecks(), admissionAuthChecks(), managerFrameChecks(), managerHostileChecks())
+	running := slices.Concat(startChecks(), scheduleChecks(), messageSentChecks(), reportTakenChecks(), reportRefusedChecks(),
+		standingsChecks(), closingChecks(), lateChecks(), runningQueryChecks(), notifyChecks(), crowdChecks())
+	return append(waiting, running...)
 }
 
 // askedID is the id that the last player asks for.
@@ -46,7 +50,7 @@ func admissionChecks() []Check {
 			"Count the ids up, and make each token of at least 128 random bits.", registersAll),
 		check("register.id", Should, base, "An id of the form P07 that is free and asked for in sender is given (league.v2, registration): some players keep it whatever they are told.",
 			"Read the id out of sender, and give it if nobody has it.", func(p managerT) {
-				m := p.players()[ownPlayers-1]
+				m := p.players()[p.c.opts.Players-1]
 				p.saw("the manager", m.answer.Body)
 				if m.id != askedID {
 					p.Fail("player:%s was given the id %s", askedID, m.id)
@@ -78,8 +82,7 @@ func admissionChecks() []Check {
 
 func registersAll(p managerT) {
 	seen := map[string]string{}
-	p.players()[ownPlayers-1].name = askedID
-	for _, m := range p.members {
+	for _, m := range p.arrivals() {
 		p.join(m)
 		for what, value := range map[string]string{"id": m.id, "token": m.token} {
 			if other, taken := seen[what+value]; taken {
@@ -151,6 +154,7 @@ func queryChecks() []Check {
 					p.Fail("player %s is told the endpoint of %s", p.players()[0].id, other.id)
 				}
 			}),
+		check("early", Should, "Before the league has started, GET_SCHEDULE and GET_NEXT_MATCH are answered by nothing or refused (E030): no match is made up.", "Answer with an empty list, and with null.", asksEarly),
 		check("type", Should, "A query_type that league.v2 does not have is refused (6002, E042).", "Let the dispatch end in a branch for everything else.",
 			func(p managerT) { p.refused(p.send(p.asking(p.players()[0], "GET_WEATHER"))) }),
 		check("conversation", Should, "An answer repeats conversation_id of the request, if it bears one (league.v2, header fields).", "Copy it.",
@@ -161,6 +165,23 @@ func queryChecks() []Check {
 					p.Fail("conversation_id is %q, want %q", got, m.ConversationID)
 				}
 			}),
+	}
+}
+
+func asksEarly(p managerT) {
+	for _, q := range []string{protocol.QuerySchedule, protocol.QueryNextMatch} {
+		a := p.send(p.asking(p.players()[0], q))
+		if a.Refused {
+			continue
+		}
+		if p.underWay() {
+			p.Skip("the league began by itself when everybody had registered")
+		}
+		p.accepted(a, protocol.TypeLeagueQueryResponse)
+		data := object(a.Message["data"])
+		if data.has("next_match") || slices.ContainsFunc(list(data["rounds"]), func(round fields) bool { return len(list(round["matches"])) > 0 }) {
+			p.Fail("there is a match already: %s", a.Message["data"])
+		}
 	}
 }
 
@@ -269,7 +290,7 @@ func managerHostileChecks() []Check {
 		checks[i].Needs = []string{managerTakes}
 	}
 	return append(checks, Check{
-		ID: "manager.hostile.then", Level: Must, Needs: []string{managerTakes, managerTells},
+		ID: managerSurvives, Level: Must, Needs: []string{managerTakes, managerTells},
 		Rule:   "After all that, the manager goes on answering.",
 		Advice: "Let no input end or block the process: handle each request apart, and release locks when one fails.",
 		run:    forManager(func(p managerT) { p.data(protocol.QueryStatus) }),

@@ -109,7 +109,7 @@ func deadlineOf(mu mutant) time.Duration {
 // inSilence are the checks that wait for deadlines to pass. They are made of the
 // mutants that are to fail them, and of those without a fault; the others have
 // deadlines that a busy machine does not miss.
-var inSilence = []string{"referee.fault.join", "referee.fault.choice", "referee.call.whole", "referee.reply.late"}
+var inSilence = []string{"referee.fault.join", "referee.fault.choice", "referee.call.whole", "referee.reply.late", "manager.notify.silent"}
 
 // checksOf are those that are made of a mutant.
 func checksOf(role conformance.Role, mu mutant) []string {

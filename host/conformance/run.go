@@ -36,6 +36,11 @@ type Options struct {
 	// Busy turns the first registration away as a busy manager does, to see
 	// whether the agent tries again. One that does not has to be started again.
 	Busy bool
+	// Players is how many players register with a manager: DefaultPlayers, and at
+	// least MinPlayers. A manager that begins by itself does so with a number.
+	Players int
+	// AdminToken is what a manager wants to be shown before it starts a league.
+	AdminToken string
 	// Progress, if set, is told of each check that has ended.
 	Progress func(Outcome)
 	// Listening, if set, is told the URL of the counterpart's manager, once it
@@ -65,6 +70,12 @@ type counterpart struct {
 	opts      Options
 	transport jsonrpc.RoundTripper
 	gone      string // the check during which the agent went away
+	checks    []Check
+}
+
+// makes reports whether a check is among those that are made.
+func (c *counterpart) makes(id string) bool {
+	return slices.ContainsFunc(c.checks, func(check Check) bool { return check.ID == id })
 }
 
 // Run makes the checks and returns what they have shown. The error says why
@@ -79,7 +90,7 @@ func Run(ctx context.Context, opts Options) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &counterpart{opts: opts.withDefaults(), transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})}
+	c := &counterpart{opts: opts.withDefaults(), transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), checks: checks}
 	defer func() { err = errors.Join(err, c.transport.Close()) }()
 	began := time.Now()
 	side, err := p.open(ctx, c)
@@ -110,6 +121,10 @@ func (o Options) withDefaults() Options {
 	if o.Wait <= 0 {
 		o.Wait = DefaultWait
 	}
+	if o.Players == 0 {
+		o.Players = DefaultPlayers
+	}
+	o.Players = max(o.Players, MinPlayers)
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}

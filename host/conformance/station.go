@@ -32,6 +32,7 @@ type Said struct {
 	Header http.Header
 	Body   []byte
 	Delay  time.Duration
+	Hangup bool // break the connection off instead
 }
 
 // maxAsked bounds what a station reads of one message.
@@ -88,6 +89,9 @@ func (s *station) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+	if said.Hangup {
+		panic(http.ErrAbortHandler)
 	}
 	for name, values := range said.Header {
 		w.Header()[name] = values

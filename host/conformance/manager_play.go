@@ -1,0 +1,283 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// play reports the matches of a round. Beside that, most of what checks want to
+// see happens here: in each match something else.
+func (p managerT) play(t *turn) {
+	s := p.season
+	first := len(s.ends) == 0
+	if first {
+		p.duringFirst(t)
+	}
+	if t.round == p.troubled() {
+		p.awaitRetries(t)
+	}
+	t.spoilt = s.spoilt != ""
+	for i, f := range t.fixtures {
+		f := f
+		e := p.endingOf(f)
+		if i == len(t.fixtures)-1 {
+			if first { // the round is not over yet
+				p.until(p.aMoment(), func() bool { return p.roundsOver() > 0 })
+			}
+			p.mu.Lock()
+			t.last = p.order
+			p.mu.Unlock()
+		}
+		nth := len(s.ends)
+		if nth == 0 {
+			p.badReports(f, e)
+		}
+		if nth > 0 && nth == p.lastMatch() {
+			p.contradictions(f, e)
+		}
+		a := p.report(nth, f, e)
+		if p.mayBeTaken(a) {
+			p.mu.Lock()
+			f.ended = e
+			p.mu.Unlock()
+			s.ends = append(s.ends, e)
+		} else {
+			s.refusedReport = true
+			panic(stop{Skipped, fmt.Sprintf("the report of match %s was answered by %s", f.id, a)})
+		}
+		if nth == 0 {
+			p.shoot("report.again", func() *Answer { return p.send(p.reporting(f, f.referee, e)) })
+			p.shoot("report.differs", func() *Answer { return p.send(p.reporting(f, f.referee, e.other())) })
+			p.shoot("schedule.after", p.query(0, protocol.QuerySchedule))
+		}
+	}
+	t.ends = len(s.ends)
+	t.spoilt = s.spoilt != ""
+}
+
+// mayBeTaken reports whether the manager has taken a report down: now, or
+// before, when it should have refused it.
+func (p managerT) mayBeTaken(a *Answer) bool {
+	if taken(a) || p.season.spoilt != "" || p.known(a) {
+		return true
+	}
+	for _, name := range []string{"report.token", "report.tokenless", "report.other", "report.player", "report.context"} {
+		if made := p.season.probes[name]; made != nil && taken(made.answer) && len(p.season.ends) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether an answer says yes.
+func taken(a *Answer) bool { return !a.Refused && a.Err == nil && a.Document != nil && a.Status < 300 }
+
+// roundsOver returns how many messages that a round is over have come. The lock
+// is held.
+func (s *managerSide) roundsOver() int {
+	n := 0
+	for _, m := range s.heard {
+		if m.kind == protocol.TypeRoundCompleted {
+			n++
+		}
+	}
+	return n
+}
+
+// The forms in which reports come, after the first.
+var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "nostatus"}
+
+// report reports the match that is the nth. A form that is not taken is
+// another check's matter, and is followed by a report by the book.
+func (p managerT) report(nth int, f *fixture, e *ending) *Answer {
+	m := p.reporting(f, f.referee, e)
+	byTheBook := func() *Answer { return p.send(m) }
+	if nth == 0 {
+		return p.shoot("report", byTheBook)
+	}
+	if nth >= len(reportForms) {
+		return p.shoot(fmt.Sprintf("report.%d", nth), byTheBook)
+	}
+	name := reportForms[nth]
+	var a *Answer
+	switch name {
+	case "twice":
+		a = p.crowd(f, e)
+	case "nostatus":
+		m.Result.Details.Status = ""
+		a = p.shoot("report."+name, byTheBook)
+	default:
+		d, err := protocol.DialectNamed(name)
+		if err != nil {
+			panic(err) // it is one of the protocol's own
+		}
+		a = p.shoot("report."+name, func() *Answer { return p.Send(letter{message: m, dialect: d}) })
+	}
+	if taken(a) {
+		return a
+	}
+	m = p.reporting(f, f.referee, e)
+	return p.shoot("report instead of "+name, byTheBook)
+}
+
+// badReports are made of a match before its own report.
+func (p managerT) badReports(f *fixture, e *ending) {
+	nobody := *e
+	nobody.players = [2]string{"P98", "P99"}
+	bad := func(name string, change func(m *protocol.MatchResultReport)) {
+		m := p.reporting(f, f.referee, e)
+		change(m)
+		p.shoot("report."+name, func() *Answer { return p.send(m) })
+	}
+	bad("unknown", func(m *protocol.MatchResultReport) { m.MatchID, m.Result = "R99M99", nobody.result() })
+	bad("token", func(m *protocol.MatchResultReport) { m.AuthToken = forged })
+	bad("tokenless", func(m *protocol.MatchResultReport) { m.AuthToken = "" })
+	bad("player", func(m *protocol.MatchResultReport) {
+		m.Sender, m.AuthToken = protocol.Sender(protocol.RolePlayer, p.players()[0].id), p.players()[0].token
+	})
+	bad("context", func(m *protocol.MatchResultReport) { m.LeagueID = "another-league" })
+	p.shoot("report.empty", func() *Answer {
+		return p.Send(letter{message: p.reporting(f, f.referee, e), edit: func(m map[string]any) { delete(m, "result") }})
+	})
+	i := slices.IndexFunc(p.referees(), func(m *member) bool { return m != f.referee })
+	p.shoot("report.other", func() *Answer { return p.send(p.reporting(f, p.referees()[i], e)) })
+}
+
+// contradictions are made of the last match, so that, if one is taken, only the
+// last table is not known.
+func (p managerT) contradictions(f *fixture, e *ending) {
+	s := p.season
+	bad := func(name string, change func(r *protocol.MatchResult)) {
+		if s.spoilt != "" {
+			s.missing[name] = fmt.Sprintf("the match has a result already, since manager.%s failed", s.spoilt)
+			return
+		}
+		m := p.reporting(f, f.referee, kindOf('w', e))
+		change(&m.Result)
+		if taken(p.shoot(name, func() *Answer { return p.send(m) })) {
+			s.spoilt = name
+		}
+	}
+	a, b := e.players[0], e.players[1]
+	bad("report.winner", func(r *protocol.MatchResult) {
+		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
+	})
+	bad("report.score", func(r *protocol.MatchResult) { r.Score[a] = 30 })
+	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })
+	bad("report.strangers", func(r *protocol.MatchResult) {
+		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
+	})
+}
+
+// kindOf is an ending of the same match, of some kind.
+func kindOf(kind byte, e *ending) *ending {
+	k := kinds[kind]
+	k.players = e.players
+	return &k
+}
+
+// lastMatch is the place of the last match in the season, as far as it is known.
+func (p managerT) lastMatch() int {
+	matches := p.pairs()
+	if a := p.season.probes["schedule.during"]; a != nil {
+		n := 0
+		for _, round := range list(object(a.answer.Message["data"])["rounds"]) {
+			n += len(list(round["matches"]))
+		}
+		matches = max(matches, n)
+	}
+	return matches - 1
+}
+
+// troubled is the round in whose announcement players are busy, broken off and
+// silent.
+func (s *managerSide) troubled() int { return 2 }
+
+// duringFirst asks in the first round, before anything is reported.
+func (p managerT) duringFirst(t *turn) {
+	p.shoot("status.during", p.query(0, protocol.QueryStatus))
+	p.shoot("schedule.during", p.query(0, protocol.QuerySchedule))
+	for i := range p.players() {
+		p.shoot(fmt.Sprintf("next.%d", i), p.query(i, protocol.QueryNextMatch))
+	}
+	late := p.stranger("late")
+	p.shoot("late", func() *Answer { return p.send(p.application(late)) })
+	p.shoot("late.players", p.query(0, protocol.QueryPlayers))
+	back := p.shoot("late.back", func() *Answer {
+		m := p.application(p.players()[0])
+		m.AuthToken = p.players()[0].token
+		return p.send(m)
+	}).Message
+	if token := back.text("auth_token"); token != "" && back.text("player_id") == p.players()[0].id {
+		p.players()[0].token = token // verified as before, where it is the same
+	}
+}
+
+// awaitRetries gives the manager time to tell those again who could not take
+// the announcement.
+func (p managerT) awaitRetries(t *turn) {
+	p.until(p.patience(), func() bool {
+		for _, m := range p.heard {
+			if m.spoilt && m.round == t.round && !p.toldAgain(m) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// toldAgain reports whether a message that an agent did not take has come again.
+// The lock is held.
+func (s *managerSide) toldAgain(lost *told) bool {
+	return slices.ContainsFunc(s.heard, func(m *told) bool {
+		return m.to == lost.to && m.kind == lost.kind && m.round == lost.round && m.n == lost.n+1 && m.settled
+	})
+}
+
+// crowd reports a match twice at the same time, while everybody asks something.
+func (p managerT) crowd(f *fixture, e *ending) *Answer {
+	reports := make([]*probe, 2)
+	asked := make([]*probe, crowded)
+	var waits []func()
+	run := func(to **probe, ask func(p managerT) *Answer) {
+		waits = append(waits, p.apart(func(t *T) {
+			a := ask(managerT{t, p.managerSide})
+			*to = &probe{answer: a, evidence: slices.Clone(t.evidence)}
+		}))
+	}
+	for i := range reports {
+		run(&reports[i], func(p managerT) *Answer { return p.send(p.reporting(f, f.referee, e)) })
+	}
+	for i := range asked {
+		run(&asked[i], func(p managerT) *Answer {
+			return p.query(i%len(p.players()), crowdAsks[i%len(crowdAsks)])()
+		})
+	}
+	for _, wait := range waits {
+		wait()
+	}
+	if reports[0].answer.Refused {
+		slices.Reverse(reports)
+	}
+	p.season.probes["report.twice"], p.season.probes["report.twice.other"] = reports[0], reports[1]
+	for i, a := range asked {
+		p.season.probes[fmt.Sprintf("crowd.%d", i)] = a
+	}
+	return reports[0].answer
+}
+
+// crowded is how many queries are asked at the same time.
+const crowded = 12
+
+// crowdAsks are the queries that are asked then, in turn.
+var crowdAsks = []string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}
+
+// afterTurn asks for the table when a round is over and nothing is reported.
+func (p managerT) afterTurn(t *turn) {
+	p.shoot(fmt.Sprintf("table.%d", len(p.season.turns)), p.query(0, protocol.QueryStandings))
+	p.mu.Lock()
+	t.closed = p.order
+	p.mu.Unlock()
+}

@@ -1,0 +1,265 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// season is the one league that a manager plays with us. It is played once, by
+// the first check that asks for it, from the start to the end, with everything
+// in it that checks want to see; afterwards they look at what was written down.
+type season struct {
+	byItself      bool   // it began before it was started
+	halt          string // why it did not come to its end, or not begin; empty if it did
+	refusedReport bool   // because a report was refused
+	turns         []*turn
+	probes        map[string]*probe
+	missing       map[string]string // why a probe was not made
+	ends          []*ending         // as reported
+	spoilt        string            // the probe that was taken, so that the table is not known any more
+	loose         bool              // the manager does not send everything that ends a round
+	took          []time.Duration   // by answers while the league ran
+	closed        int               // what was heard when the league had come to its end
+}
+
+// turn is one round of the season.
+type turn struct {
+	round    int
+	opened   int // what was heard before its first report
+	last     int // and before its last
+	closed   int // and when it was over
+	ends     int // matches reported until then
+	spoilt   bool
+	fixtures []*fixture
+}
+
+// probe is something that was asked during the season.
+type probe struct {
+	answer   *Answer
+	evidence []Evidence
+	order    int // what was heard before
+}
+
+// attempted returns the season, and plays it the first time.
+func (p managerT) attempted() *season {
+	if p.season == nil {
+		p.managerSide.season = &season{probes: map[string]*probe{}, missing: map[string]string{}}
+		stage := managerT{&T{ctx: p.ctx, counter: p.counter, side: p.side}, p.managerSide}
+		stage.playSeason()
+		p.unreachable = stage.unreachable
+	}
+	return p.season
+}
+
+// played returns the season. It skips the check if the league did not begin.
+func (p managerT) played() *season {
+	s := p.attempted()
+	if len(s.turns) == 0 {
+		p.Skip("the league did not begin: %s", s.halt)
+	}
+	return s
+}
+
+// complete returns the season, and skips the check if it did not come to its end.
+func (p managerT) complete() *season {
+	s := p.played()
+	if s.halt != "" {
+		p.Skip("the league did not come to its end: %s", s.halt)
+	}
+	return s
+}
+
+// playSeason plays the league. Nothing in it ends a check.
+func (p managerT) playSeason() {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case stop:
+			p.season.halt = ended.detail
+		default:
+			panic(ended)
+		}
+		p.mu.Lock()
+		p.season.closed = p.order
+		p.mu.Unlock()
+	}()
+	p.enrol()
+	p.begin()
+	for p.ctx.Err() == nil {
+		t := p.nextTurn()
+		if t == nil {
+			break
+		}
+		p.season.turns = append(p.season.turns, t)
+		p.play(t)
+		p.awaitEnd(t)
+		p.afterTurn(t)
+	}
+	p.afterwards()
+}
+
+// enrol registers everybody who has not been.
+func (p managerT) enrol() {
+	for _, m := range p.arrivals() {
+		p.join(m)
+	}
+}
+
+// arrivals are the members in the order in which they register: the referees
+// first, since some leagues begin with the last player.
+func (s *managerSide) arrivals() []*member {
+	s.players()[s.c.opts.Players-1].name = askedID
+	return append(slices.Clone(s.referees()), s.players()...)
+}
+
+// nextTurn waits until matches are given that nobody has reported, and returns
+// nil when none will be.
+func (p managerT) nextTurn() *turn {
+	var t *turn
+	fresh := func() []*fixture {
+		var list []*fixture
+		for _, f := range p.given {
+			if f.ended == nil && (len(list) == 0 || f.round == list[0].round) {
+				list = append(list, f)
+			}
+		}
+		return list
+	}
+	p.until(p.patience(), func() bool { return len(fresh()) > 0 || p.completed() || p.ctx.Err() != nil })
+	p.until(p.patience(), func() bool {
+		list := fresh()
+		if len(list) == 0 {
+			return true
+		}
+		t = &turn{round: list[0].round, fixtures: list, opened: p.order}
+		return len(list) >= p.announcedIn(list[0].round)
+	})
+	if t == nil && len(p.season.ends) < p.pairs() {
+		p.season.halt = fmt.Sprintf("within %v no match was given to a referee any more, neither by ROUND_ANNOUNCEMENT nor by a message of its own; %d were reported",
+			p.patience().Round(time.Second), len(p.season.ends))
+	}
+	return t
+}
+
+// pairs is how many matches there are in a leg.
+func (s *managerSide) pairs() int { return len(s.players()) * (len(s.players()) - 1) / 2 }
+
+// announcedIn returns how many matches a round has, by what players were told or
+// else by their number. The lock is held.
+func (s *managerSide) announcedIn(round int) int {
+	for _, m := range s.heard {
+		if m.kind == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
+			return len(m.matches)
+		}
+	}
+	return len(s.players()) / 2
+}
+
+// completed reports whether somebody has heard of the league's end. The lock is
+// held.
+func (s *managerSide) completed() bool {
+	return slices.ContainsFunc(s.heard, func(m *told) bool { return m.kind == protocol.TypeLeagueCompleted })
+}
+
+// awaitEnd waits until everybody has been told what ends a round. Where the
+// manager goes on without that, so do we.
+func (p managerT) awaitEnd(t *turn) {
+	going := func() bool {
+		return p.completed() || slices.ContainsFunc(p.given, func(f *fixture) bool { return f.ended == nil })
+	}
+	full := func() bool {
+		return p.allTold(protocol.TypeRoundCompleted, t.last) && p.allTold(protocol.TypeLeagueStandingsUpdate, t.last)
+	}
+	done := p.until(p.patience(), func() bool { return full() || going() })
+	if done && !p.season.loose {
+		p.season.loose = !p.until(max(p.aMoment(), longestPause), full)
+	} else if done {
+		p.until(p.aMoment(), full)
+	}
+}
+
+// allTold reports whether every agent has heard something of a kind since. The
+// lock is held.
+func (s *managerSide) allTold(kind protocol.Type, since int) bool {
+	for _, to := range s.members {
+		if !slices.ContainsFunc(s.heard, func(m *told) bool { return m.to == to && m.kind == kind && m.order > since && m.settled }) {
+			return false
+		}
+	}
+	return true
+}
+
+// shoot makes a probe, and keeps it.
+func (p managerT) shoot(name string, ask func() *Answer) *Answer {
+	p.mu.Lock()
+	before := p.order
+	p.mu.Unlock()
+	p.evidence = nil
+	a := ask()
+	p.season.probes[name] = &probe{a, slices.Clone(p.evidence), before}
+	p.season.took = append(p.season.took, a.Took)
+	return a
+}
+
+// recall returns a probe of the season, with its evidence. It skips the check
+// if the probe was not made.
+func (p managerT) recall(name string) *Answer {
+	s := p.attempted()
+	made := s.probes[name]
+	if made == nil {
+		why := s.missing[name]
+		if why == "" {
+			why = "the league did not come so far"
+		}
+		if s.halt != "" {
+			why += ": " + s.halt
+		}
+		p.Skip("%s", why)
+	}
+	for _, e := range made.evidence {
+		p.keep(e)
+	}
+	return made.answer
+}
+
+// afterwards looks at the league when it is over.
+func (p managerT) afterwards() {
+	s := p.season
+	if len(s.turns) == 0 {
+		return
+	}
+	if s.halt != "" {
+		return
+	}
+	p.until(p.patience(), func() bool { return p.allTold(protocol.TypeLeagueCompleted, 0) || s.loose && !p.completed() })
+	p.shoot("over.start", func() *Answer { return p.send(p.starting(p.counter.opts.AdminToken)) })
+	p.shoot("over.status", p.query(0, protocol.QueryStatus))
+	p.shoot("over.standings", p.query(0, protocol.QueryStandings))
+	p.shoot("over.schedule", p.query(0, protocol.QuerySchedule))
+	p.shoot("over.next", p.query(0, protocol.QueryNextMatch))
+	f := s.turns[0].fixtures[0]
+	p.shoot("over.report", func() *Answer { return p.send(p.reporting(f, f.referee, f.ended.other())) })
+	// What should not come any more would come now.
+	p.mu.Lock()
+	before := len(p.heard)
+	p.mu.Unlock()
+	p.until(p.aMoment(), func() bool { return len(p.heard) > before })
+}
+
+// query asks as one of the players.
+func (p managerT) query(player int, query string) func() *Answer {
+	return func() *Answer { return p.send(p.asking(p.players()[player], query)) }
+}
+
+// other is a different ending of the same match.
+func (e *ending) other() *ending {
+	kind := kinds['w']
+	if e.points == kind.points {
+		kind = kinds['l']
+	}
+	kind.players = e.players
+	return &kind
+}

@@ -24,6 +24,7 @@ type managerSide struct {
 	heard   []*told // everything that the manager sent, in order
 	order   int     // how much has been heard and answered
 	given   []*fixture
+	holding int // messages that are not answered
 	closing bool
 }
 

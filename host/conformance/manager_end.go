@@ -22,7 +22,11 @@ func closingChecks() []Check {
 				})
 			}
 		}),
-		seasonCheck("roundend.once", Should, "ROUND_COMPLETED comes once for each round, where it is acknowledged.", "Keep who has been told.", func(p managerT) { p.once(protocol.TypeRoundCompleted) }),
+		seasonCheck("roundend.once", Should, "ROUND_COMPLETED comes once for each round, where it is acknowledged.", "Keep who has been told.", func(p managerT) {
+			for _, t := range p.played().turns {
+				p.once(func(visit func(m *told)) { p.ends(t, visit) })
+			}
+		}),
 		seasonCheck("roundend.table", Wild, "LEAGUE_STANDINGS_UPDATE comes before ROUND_COMPLETED (league.v2, flow).", "Send to each agent one message after the other, in this order.", func(p managerT) {
 			for _, t := range p.played().turns {
 				for _, to := range p.members {
@@ -40,12 +44,12 @@ func closingChecks() []Check {
 		seasonCheck("roundend.next", Should, "next_round_id of ROUND_COMPLETED is the next round, and null after the last (ROUND_COMPLETED).", "Look whether there is another round.", func(p managerT) {
 			s := p.complete()
 			for i, t := range s.turns {
-				p.every(protocol.TypeRoundCompleted, func(m *told) {
+				p.ends(t, func(m *told) {
 					want := 0
 					if i+1 < len(s.turns) {
 						want = s.turns[i+1].round
 					}
-					if m.round == t.round && roundOf(m.message["next_round_id"]) != want {
+					if roundOf(m.message["next_round_id"]) != want {
 						p.show(m)
 						p.Fail("after round %d, next_round_id is %s", t.round, orMissing(m.message["next_round_id"]))
 					}
@@ -63,7 +67,9 @@ func closingChecks() []Check {
 				}
 			}
 		}),
-		seasonCheck("end.once", Should, "LEAGUE_COMPLETED comes once, where it is acknowledged.", "Keep who has been told.", func(p managerT) { p.once(protocol.TypeLeagueCompleted) }),
+		seasonCheck("end.once", Should, "LEAGUE_COMPLETED comes once, where it is acknowledged.", "Keep who has been told.", func(p managerT) {
+			p.once(func(visit func(m *told)) { p.every(protocol.TypeLeagueCompleted, visit) })
+		}),
 		seasonCheck("end.last", Should, "LEAGUE_COMPLETED is the last message, and comes when all rounds are completed (league.v2, flow).", "Send to each agent one message after the other.", func(p managerT) {
 			for _, to := range p.members {
 				var over *told
@@ -100,21 +106,25 @@ func closingChecks() []Check {
 	}
 }
 
-// once ends the check if a message has come twice to somebody who acknowledged
-// it.
-func (p managerT) once(kind protocol.Type) {
-	type whose struct {
-		to    *member
-		round int
-	}
-	seen := map[whose]bool{}
-	p.every(kind, func(m *told) {
-		key := whose{m.to, m.round}
-		if seen[key] {
+// once ends the check if, of some messages of one kind, two have come to somebody.
+func (p managerT) once(messages func(visit func(m *told))) {
+	seen := map[*member]bool{}
+	messages(func(m *told) {
+		if seen[m.to] {
 			p.show(m)
-			p.Fail("%s came to %s again", kind, m.to.id)
+			p.Fail("%s came to %s again", m.kind, m.to.id)
 		}
-		seen[key] = true
+		seen[m.to] = true
+	})
+}
+
+// ends calls visit for the messages that a round is over, but for those that come
+// too early.
+func (p managerT) ends(t *turn, visit func(m *told)) {
+	p.every(protocol.TypeRoundCompleted, func(m *told) {
+		if m.round == t.round && m.order > t.last {
+			visit(m)
+		}
 	})
 }
 
@@ -158,10 +168,7 @@ func sumsUp(p managerT) {
 		if t.spoilt {
 			continue
 		}
-		p.every(protocol.TypeRoundCompleted, func(m *told) {
-			if m.round != t.round {
-				return
-			}
+		p.ends(t, func(m *told) {
 			if got := count(m.message["matches_completed"]); got != len(t.fixtures) {
 				p.show(m)
 				p.Fail("matches_completed of round %d is %s, want %d", t.round, orMissing(m.message["matches_completed"]), len(t.fixtures))

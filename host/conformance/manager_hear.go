@@ -167,7 +167,13 @@ func (s *managerSide) trouble(m *told) func(*told) Said {
 		return func(m *told) Said {
 			// It is let off if the manager would wait for it longer than anybody
 			// waits for the check.
+			s.mu.Lock()
+			s.holding++
+			s.mu.Unlock()
 			s.until(s.patience(), func() bool { return s.handedOut(m.round) > 0 || s.closing })
+			s.mu.Lock()
+			s.holding--
+			s.mu.Unlock()
 			return Said{Hangup: true}
 		}
 	}

@@ -67,9 +67,7 @@ func scheduleChecks() []Check {
 		seasonCheck("round.players", Should, "Every player is told of every round by ROUND_ANNOUNCEMENT, also who does not play in it.", "Send it to all players at the same time.", tellsPlayers),
 		seasonCheck("round.first", Should, "Players are told of a round first, and referees when all players have acknowledged it or had their time: a referee begins at once (league.v2, flow).",
 			"Wait for the acknowledgements of the players before you send the announcement to the referees.", tellsPlayersFirst),
-		seasonCheck("round.pairs", Must, "Every pair of players meets once, or as often as every other pair (league.v2, round robin).", "Make the schedule by the circle method before the first round.", pairsAll),
-		seasonCheck("round.once", Must, "Nobody plays twice in a round.", "Make the schedule by the circle method before the first round.", playsOncePerRound),
-		seasonCheck("round.ids", Must, "Every match has an id of its own.", "Name matches by round and place: R2M1.", namesMatches),
+		seasonCheck("round.pairs", Must, "Every pair of players meets once, or as often as every other pair, and nobody plays twice in a round (league.v2, round robin).", "Make the schedule by the circle method before the first round.", pairsAll),
 		seasonCheck("round.byes", Should, "byes names who does not play in the round, and nobody else (ROUND_ANNOUNCEMENT).", "With an odd number of players, put the id of the one that is left over into byes.", tellsByes),
 		seasonCheck("round.same", Must, "Players and referees are told the same of a match: match_id, player_A_id, player_B_id and who conducts it.", "Write the matches once for all, and add to the referee's copy only what it alone needs.", tellsTheSame),
 		seasonCheck("round.referee", Must, "A match names one referee that has registered: referee_id and referee_endpoint are those of its registration.", "Take both from the registration; players answer nobody else.", namesReferee),
@@ -136,7 +134,15 @@ func tellsPlayersFirst(p managerT) {
 func pairsAll(p managerT) {
 	met := map[[2]string]int{}
 	for _, t := range p.complete().turns {
+		busy := map[string]string{}
 		for _, f := range t.fixtures {
+			for _, id := range f.players {
+				if other := busy[id]; other != "" {
+					p.show(f.by)
+					p.Fail("player %s is in the matches %s and %s of round %d", id, other, f.id, t.round)
+				}
+				busy[id] = f.id
+			}
 			pair := f.players
 			slices.Sort(pair[:])
 			if met[pair]++; p.number(pair[0]) < 0 || p.number(pair[1]) < 0 || pair[0] == pair[1] {
@@ -160,33 +166,6 @@ func pairsAll(p managerT) {
 			}
 		}
 	}
-}
-
-func playsOncePerRound(p managerT) {
-	for _, t := range p.played().turns {
-		seen := map[string]string{}
-		for _, f := range t.fixtures {
-			for _, id := range f.players {
-				if other := seen[id]; other != "" {
-					p.show(f.by)
-					p.Fail("player %s is in the matches %s and %s of round %d", id, other, f.id, t.round)
-				}
-				seen[id] = f.id
-			}
-		}
-	}
-}
-
-func namesMatches(p managerT) {
-	rounds := map[string]int{}
-	p.announcements(func(m *told, f fields) {
-		id := f.text("match_id")
-		if other, known := rounds[id]; id == "" || known && other != m.round {
-			p.show(m)
-			p.Fail("match_id is %s, in round %d; it was one of round %d", orMissing(f["match_id"]), m.round, other)
-		}
-		rounds[id] = m.round
-	})
 }
 
 func tellsByes(p managerT) {

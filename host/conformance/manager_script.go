@@ -50,12 +50,12 @@ var kinds = map[byte]ending{
 	'x': {technical: [2]bool{true, true}},
 }
 
-// script says how the match of two of the first five players ends, so that in
-// the table everybody but the last has as many points as another. The player
-// of row and column is the one with that number: in the end the order is
-// 5 4 3 2 1, and that of 5 and 4 is by technical losses, of 3 and 2 by the
-// matches among the tied, of 2 and 1 by wins.
-var script = [5]string{"-dddd", "--ltw", "---xl", "----d", "-----"}
+// script says how the match of two of the first five players ends, for the one
+// of the row against the one of the column. The order in the end is 5 1 4 2 3:
+// 5 is before 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number.
+// Where rounds are made by the circle method, matches among the tied decide after
+// the last but one.
+var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
 
 // endingOf returns how a match ends.
 func (s *managerSide) endingOf(f *fixture) *ending {

@@ -128,7 +128,10 @@ func (p managerT) nextTurn() *turn {
 		}
 		return list
 	}
-	p.until(p.patience(), func() bool { return len(fresh()) > 0 || p.completed() || p.ctx.Err() != nil })
+	given := func() bool { return len(fresh()) > 0 || p.completed() || p.ctx.Err() != nil }
+	if held := false; !p.until(p.patience(), func() bool { held = p.holding > 0; return given() }) && held {
+		p.until(p.patience(), given) // it may have waited for who was silent
+	}
 	p.until(p.patience(), func() bool {
 		list := fresh()
 		if len(list) == 0 {

@@ -112,7 +112,7 @@ func lateChecks() []Check {
 						p.Fail("%s is %s", name, a.Message[name])
 					}
 				}
-			}),
+			}).needing("manager.late.refused"),
 		seasonCheck("late.unharmed", Must, "A registration that was turned away leaves nothing behind: the players are those that there were (GET_PLAYERS).", "Check everything before anything is stored.", func(p managerT) {
 			a := p.recall("late.players")
 			p.accepted(a, protocol.TypeLeagueQueryResponse)

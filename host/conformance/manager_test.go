@@ -73,8 +73,8 @@ func mutatedManager(mu mutant) (*house, error) {
 		return nil, err
 	}
 	cfg := manager.Config{Mode: protocol.Tolerant, AdminToken: adminToken, Timeout: patience}
-	if slices.Contains(inSilence, mu.check) {
-		cfg.Timeout = managerSilence
+	if mu.slow {
+		cfg.Timeout = time.Minute // it waits for who is silent
 	}
 	stop, err := managing(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}, inner.Serve)
 	if err != nil {
@@ -130,7 +130,12 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.examine(func(o *conformance.Options) { o.Only = checksOf(conformance.Manager, mu) })
+	return h.examine(func(o *conformance.Options) {
+		o.Only = checksOf(conformance.Manager, mu)
+		if mu.slow {
+			o.Timeout = 7 * time.Second // and a pause are more than any manager may wait
+		}
+	})
 }
 
 const (
@@ -257,5 +262,5 @@ func managerMutants() []mutant {
 			}
 			return r
 		}},
-	}, framing("manager", "league_query"), attackedMutants("manager", query, "report_match_result"))
+	}, leagueMutants(), framing("manager", "league_query"), attackedMutants("manager", query, "report_match_result"))
 }

@@ -20,7 +20,7 @@ type told struct {
 	matches []fields // of an announcement, or of a match that is handed out alone
 	round   int      // that it names; 0 without
 	n       int      // how many of its kind and round have come to the agent, with it
-	spoilt  bool     // it was answered as by somebody who cannot take it
+	spoilt  bool     // it was not taken
 	settled bool     // it was answered
 	order   int      // of what was heard and answered, by all agents: when it came
 	after   int      // and when it was answered
@@ -41,7 +41,7 @@ func (s *managerSide) hear(to *member, in *trace.Exchange) Said {
 	s.mu.Lock()
 	s.note(m, alone)
 	act := s.trouble(m)
-	m.spoilt = act != nil
+	m.spoilt = act != nil && m.round == s.troubled()
 	s.notify()
 	s.mu.Unlock()
 	said := Said{}
@@ -192,9 +192,11 @@ func (s *managerSide) handedOut(round int) int {
 	return n
 }
 
-// aMoment is how long an agent takes that is a little slow, and how long is
-// waited for what is not to come.
-func (s *managerSide) aMoment() time.Duration { return min(s.c.opts.Timeout/20, time.Second) }
+// aMoment is how long an agent takes that is a little slow, which is less than any
+// manager waits, and how long is waited for what is not to come.
+func (s *managerSide) aMoment() time.Duration {
+	return min(s.c.opts.Timeout/20, 250*time.Millisecond)
+}
 
 // patience is how long is waited for what the manager has to do of its own
 // accord, after a pause that the protocol allows it.

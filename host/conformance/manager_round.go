@@ -119,16 +119,26 @@ func tellsPlayersFirst(p managerT) {
 		for referee, began := range p.firsts(protocol.RoleReferee, t.round) {
 			for player, m := range players {
 				switch {
+				case p.failedBefore(player, began):
+					// Nobody has to wait for it any more.
 				case m.order > began.order:
 					p.show(began)
 					p.Fail("referee %s was told of round %d before player %s", referee.id, t.round, player.id)
-				case m.after > began.order && !m.spoilt:
+				case m.after > began.order:
 					p.show(began)
 					p.Fail("referee %s was told of round %d when player %s had not acknowledged it yet", referee.id, t.round, player.id)
 				}
 			}
 		}
 	}
+}
+
+// failedBefore reports whether a player has not taken a message before another
+// came to somebody else.
+func (p managerT) failedBefore(player *member, other *told) bool {
+	return p.until(0, func() bool {
+		return slices.ContainsFunc(p.heard, func(m *told) bool { return m.to == player && m.spoilt && m.order < other.order })
+	})
 }
 
 func pairsAll(p managerT) {

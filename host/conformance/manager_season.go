@@ -129,7 +129,7 @@ func (p managerT) nextTurn() *turn {
 		return list
 	}
 	given := func() bool { return len(fresh()) > 0 || p.completed() || p.ctx.Err() != nil }
-	if held := false; !p.until(p.patience(), func() bool { held = p.holding > 0; return given() }) && held {
+	if held := false; !p.until(p.patience(), func() bool { held = held || p.holding > 0; return given() }) && held {
 		p.until(p.patience(), given) // it may have waited for who was silent
 	}
 	p.until(p.patience(), func() bool {

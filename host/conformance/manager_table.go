@@ -53,7 +53,11 @@ func (p managerT) latest(to *member, kind protocol.Type, t *turn) *told {
 	defer p.mu.Unlock()
 	var last *told
 	for _, m := range p.heard {
-		if m.to == to && m.kind == kind && m.order > t.last && m.order <= t.closed {
+		switch {
+		case m.to != to:
+		case m.kind == protocol.TypeLeagueCompleted:
+			return last // what comes now is manager.end.last's matter
+		case m.kind == kind && m.order > t.last && m.order <= t.closed:
 			last = m
 		}
 	}

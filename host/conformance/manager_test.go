@@ -55,6 +55,10 @@ const adminToken = "tok-admin-0123456789abcdef"
 // managerSilence is how long our manager waits for agents that are silent.
 const managerSilence = time.Second
 
+// ampleTimeout is that of our own manager, a quarter of which it may take for an
+// answer, also on a busy machine.
+const ampleTimeout = 20 * time.Second
+
 func onOwnSocket(cfg manager.Config) (*house, error) {
 	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: cfg.Mode == protocol.Tolerant})
 	if err != nil {
@@ -108,7 +112,7 @@ func TestOwnManager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := h.examine(nil)
+			r, err := h.examine(func(o *conformance.Options) { o.Timeout = ampleTimeout })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,6 +41,8 @@ func conformanceCommand(p *process) *cli.Command {
 			&cli.DurationFlag{Name: flagTimeout, Value: conformance.DefaultTimeout, Usage: "time for an answer, and the deadline that the agent is told"},
 			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time for the agent to be there and to register"},
 			&cli.StringFlag{Name: flagID, Usage: "id of an agent that does not register here (default: P01, or what it says)"},
+			&cli.StringFlag{Name: flagAdminToken, Usage: "what a manager wants to be shown before it starts a league"},
+			&cli.IntFlag{Name: flagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager; with an odd number there are byes"},
 			&cli.BoolFlag{Name: flagBusy, Usage: "turn the first registration away, to see whether the agent tries again"},
 		},
 		Action: func(c *cli.Context) error { return conform(p, c) },
@@ -91,6 +93,7 @@ func conformanceOptions(p *process, c *cli.Context) (opts conformance.Options, w
 	opts = conformance.Options{
 		Role: role, URL: args[1], Only: c.StringSlice(flagOnly), Timeout: c.Duration(flagTimeout), Wait: c.Duration(flagWait),
 		Listen: c.String(flagListen), ID: c.String(flagID), Busy: c.Bool(flagBusy),
+		AdminToken: c.String(flagAdminToken), Players: c.Int(flagPlayers),
 		Say: func(what string) { fmt.Fprintln(p.stderr, what) },
 	}
 	switch {
@@ -98,6 +101,8 @@ func conformanceOptions(p *process, c *cli.Context) (opts conformance.Options, w
 		return opts, nil, usagef("conformance: %q is no URL of an agent, such as http://127.0.0.1:8101/mcp", opts.URL)
 	case opts.Timeout <= 0:
 		return opts, nil, usagef("--%s is %v, want more than nothing", flagTimeout, opts.Timeout)
+	case opts.Players < conformance.MinPlayers || opts.Players > conformance.MaxPlayers:
+		return opts, nil, usagef("--%s is %d, want %d to %d", flagPlayers, opts.Players, conformance.MinPlayers, conformance.MaxPlayers)
 	case opts.Wait <= 0:
 		return opts, nil, usagef("--%s is %v, want more than nothing", flagWait, opts.Wait)
 	}

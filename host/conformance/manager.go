@@ -24,7 +24,8 @@ type managerSide struct {
 	heard   []*told // everything that the manager sent, in order
 	order   int     // how much has been heard and answered
 	given   []*fixture
-	holding int // messages that are not answered
+	holding int  // messages that are not answered
+	parting bool // everything was asked
 	closing bool
 }
 
@@ -43,10 +44,11 @@ type member struct {
 // ownReferees is how many referees register.
 const ownReferees = 2
 
-// How many players register. With an odd number there are byes.
+// How many players register with a manager. With an odd number there are byes.
 const (
 	DefaultPlayers = 5
 	MinPlayers     = 4
+	MaxPlayers     = 20
 )
 
 // openManagerSide listens for what the manager sends to its agents.
@@ -176,8 +178,9 @@ func (p managerT) stranger(name string) *member {
 	return &member{role: protocol.RolePlayer, name: name, display: fmt.Sprintf("Conformance %s %s", name, p.run), station: &station{url: "http://127.0.0.1:1/" + name}}
 }
 
-// asking is a query of a player.
+// asking is a query of a player, who registers before if it has not.
 func (p managerT) asking(m *member, query string) *protocol.LeagueQuery {
+	p.enrol()
 	return &protocol.LeagueQuery{Header: p.header(m, protocol.TypeLeagueQuery), QueryType: query}
 }
 

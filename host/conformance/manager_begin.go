@@ -32,7 +32,7 @@ func (p managerT) begin() {
 		return p.send(p.reporting(f, p.referees()[0], p.endingOf(f)))
 	})
 	token := p.counter.opts.AdminToken
-	const needed = "it is known to need no admin token; with --admin-token TOKEN, that of the manager, this is tried"
+	const needed = "no admin token was given; with --admin-token TOKEN, that of the manager, it is tried"
 	if token != "" {
 		p.shoot("start.missing", func() *Answer { return p.send(p.starting("")) })
 		p.shoot("start.token", func() *Answer { return p.send(p.starting(forged)) })

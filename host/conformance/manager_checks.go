@@ -13,6 +13,7 @@ const (
 	managerTakes    = "manager.register.all"
 	managerTells    = "manager.query.status"
 	managerSurvives = "manager.hostile.then"
+	managerGoesOn   = "manager.round.given"
 )
 
 // managerChecks are in the order in which they are made.
@@ -34,6 +35,7 @@ func admissionChecks() []Check {
 	}
 	refused := func(name string, level Level, rule, advice string, change func(p managerT, m *protocol.LeagueRegisterRequest), edit func(map[string]any)) Check {
 		return check("register."+name, level, base, rule, advice, func(p managerT) {
+			p.enrol()
 			m := p.application(p.stranger(name))
 			if change != nil {
 				change(p, m)
@@ -50,6 +52,7 @@ func admissionChecks() []Check {
 			"Count the ids up, and make each token of at least 128 random bits.", registersAll),
 		check("register.id", Should, base, "An id of the form P07 that is free and asked for in sender is given (league.v2, registration): some players keep it whatever they are told.",
 			"Read the id out of sender, and give it if nobody has it.", func(p managerT) {
+				p.enrol()
 				m := p.players()[p.c.opts.Players-1]
 				p.saw("the manager", m.answer.Body)
 				if m.id != askedID {
@@ -58,6 +61,7 @@ func admissionChecks() []Check {
 			}),
 		check("register.header", Must, base, `An answer bears protocol "league.v2", message_type and a timestamp in UTC (league.v2, header fields).`, "Put all three into every result. "+writeUTC,
 			func(p managerT) {
+				p.enrol()
 				for _, m := range []*member{p.players()[0], p.referees()[0]} {
 					p.saw("the manager", m.answer.Body)
 					f := m.answer.Message

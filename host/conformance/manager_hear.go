@@ -41,7 +41,7 @@ func (s *managerSide) hear(to *member, in *trace.Exchange) Said {
 	s.mu.Lock()
 	s.note(m, alone)
 	act := s.trouble(m)
-	m.spoilt = act != nil && m.round == s.troubled()
+	m.spoilt = act != nil && m.kind == protocol.TypeRoundAnnouncement && m.round == s.troubled()
 	s.notify()
 	s.mu.Unlock()
 	said := Said{}
@@ -148,10 +148,17 @@ const (
 // trouble returns what an agent does with a message in place of the
 // acknowledgement, or nil. The lock is held.
 func (s *managerSide) trouble(m *told) func(*told) Said {
-	if m.kind != protocol.TypeRoundAnnouncement || m.n > 1 {
+	if m.n > 1 {
 		return nil
 	}
 	switch {
+	case m.kind == protocol.TypeLeagueCompleted && m.to == s.members[len(s.members)-1]:
+		return func(m *told) Said {
+			s.until(3*s.aMoment(), func() bool { return s.parting || s.closing })
+			return acknowledges(m)
+		}
+	case m.kind != protocol.TypeRoundAnnouncement:
+		return nil
 	case m.round == 1 && m.to == s.players()[playerSlow]:
 		return func(m *told) Said {
 			s.until(s.aMoment(), func() bool { return s.handedOut(1) > 0 })

@@ -59,7 +59,7 @@ func (p managerT) firsts(role protocol.Role, round int) map[*member]*told {
 func scheduleChecks() []Check {
 	return []Check{
 		{
-			ID: "manager.round.given", Level: Must, Needs: []string{managerTakes, managerSurvives},
+			ID: managerGoesOn, Level: Must, Needs: []string{managerTakes, managerSurvives},
 			Rule:   "When the league has started, and when a round is over, referees are given the matches of the next by ROUND_ANNOUNCEMENT, or one by one, until all are played (league.v2, flow).",
 			Advice: "Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.",
 			run:    forManager(givesMatches),

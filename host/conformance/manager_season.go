@@ -49,7 +49,8 @@ func (p managerT) attempted() *season {
 		p.managerSide.season = &season{probes: map[string]*probe{}, missing: map[string]string{}}
 		stage := managerT{&T{ctx: p.ctx, counter: p.counter, side: p.side}, p.managerSide}
 		stage.playSeason()
-		p.unreachable = stage.unreachable
+		// Whether the manager has left meanwhile does not matter: checks look only at
+		// what was written down.
 	}
 	return p.season
 }
@@ -58,16 +59,24 @@ func (p managerT) attempted() *season {
 func (p managerT) played() *season {
 	s := p.attempted()
 	if len(s.turns) == 0 {
-		p.Skip("the league did not begin: %s", s.halt)
+		p.Skip("the league did not begin: %s", p.halted())
 	}
 	return s
+}
+
+// halted says why the league did not come to its end, or where that stands.
+func (p managerT) halted() string {
+	if p.counter.makes(managerGoesOn) {
+		return "see " + managerGoesOn
+	}
+	return p.season.halt
 }
 
 // complete returns the season, and skips the check if it did not come to its end.
 func (p managerT) complete() *season {
 	s := p.played()
 	if s.halt != "" {
-		p.Skip("the league did not come to its end: %s", s.halt)
+		p.Skip("the league did not come to its end: %s", p.halted())
 	}
 	return s
 }
@@ -88,7 +97,7 @@ func (p managerT) playSeason() {
 	}()
 	p.enrol()
 	p.begin()
-	for p.ctx.Err() == nil {
+	for p.ctx.Err() == nil && p.season.halt == "" {
 		t := p.nextTurn()
 		if t == nil {
 			break
@@ -101,8 +110,18 @@ func (p managerT) playSeason() {
 	p.afterwards()
 }
 
-// enrol registers everybody who has not been.
+// enrol registers everybody who has not been, and skips the check if somebody is
+// turned away: that is another check's matter.
 func (p managerT) enrol() {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case stop:
+			p.Skip("not all agents can be registered: %s", ended.detail)
+		default:
+			panic(ended)
+		}
+	}()
 	for _, m := range p.arrivals() {
 		p.join(m)
 	}
@@ -213,14 +232,14 @@ func (p managerT) recall(name string) *Answer {
 	s := p.attempted()
 	made := s.probes[name]
 	if made == nil {
-		why := s.missing[name]
-		if why == "" {
-			why = "the league did not come so far"
+		switch why := s.missing[name]; {
+		case why != "":
+			p.Skip("%s", why)
+		case s.halt != "":
+			p.Skip("the league did not come so far: %s", p.halted())
+		default:
+			p.Skip("the league had too few matches for that; more players (--players) play more")
 		}
-		if s.halt != "" {
-			why += ": " + s.halt
-		}
-		p.Skip("%s", why)
 	}
 	for _, e := range made.evidence {
 		p.keep(e)
@@ -237,19 +256,46 @@ func (p managerT) afterwards() {
 	if s.halt != "" {
 		return
 	}
-	p.until(p.patience(), func() bool { return p.allTold(protocol.TypeLeagueCompleted, 0) || s.loose && !p.completed() })
-	p.shoot("over.start", func() *Answer { return p.send(p.starting(p.counter.opts.AdminToken)) })
-	p.shoot("over.status", p.query(0, protocol.QueryStatus))
-	p.shoot("over.standings", p.query(0, protocol.QueryStandings))
-	p.shoot("over.schedule", p.query(0, protocol.QuerySchedule))
-	p.shoot("over.next", p.query(0, protocol.QueryNextMatch))
-	f := s.turns[0].fixtures[0]
-	p.shoot("over.report", func() *Answer { return p.send(p.reporting(f, f.referee, f.ended.other())) })
+	p.until(p.patience(), func() bool { return p.everybodyHeard(protocol.TypeLeagueCompleted) || s.loose && !p.completed() })
+	p.afterEnd()
+	p.mu.Lock()
+	p.parting = true
+	p.notify()
+	p.mu.Unlock()
 	// What should not come any more would come now.
 	p.mu.Lock()
 	before := len(p.heard)
 	p.mu.Unlock()
 	p.until(p.aMoment(), func() bool { return len(p.heard) > before })
+}
+
+// afterEnd asks when the league is over. The manager may leave then; somebody who
+// has not acknowledged the end keeps it for as long as that takes.
+func (p managerT) afterEnd() {
+	ask := func(name string, ask func() *Answer) {
+		if a := p.shoot(name, ask); a.Err != nil && p.unreachable {
+			delete(p.season.probes, name)
+			p.season.missing[name] = "the manager left when its league was complete"
+		}
+	}
+	ask("over.start", func() *Answer { return p.send(p.starting(p.counter.opts.AdminToken)) })
+	ask("over.status", p.query(0, protocol.QueryStatus))
+	ask("over.standings", p.query(0, protocol.QueryStandings))
+	ask("over.schedule", p.query(0, protocol.QuerySchedule))
+	ask("over.next", p.query(0, protocol.QueryNextMatch))
+	f := p.season.turns[0].fixtures[0]
+	ask("over.report", func() *Answer { return p.send(p.reporting(f, f.referee, f.ended.other())) })
+}
+
+// everybodyHeard reports whether a message of a kind has come to every agent. The
+// lock is held.
+func (s *managerSide) everybodyHeard(kind protocol.Type) bool {
+	for _, to := range s.members {
+		if !slices.ContainsFunc(s.heard, func(m *told) bool { return m.to == to && m.kind == kind }) {
+			return false
+		}
+	}
+	return true
 }
 
 // query asks as one of the players.

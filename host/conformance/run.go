@@ -36,8 +36,9 @@ type Options struct {
 	// Busy turns the first registration away as a busy manager does, to see
 	// whether the agent tries again. One that does not has to be started again.
 	Busy bool
-	// Players is how many players register with a manager: DefaultPlayers, and at
-	// least MinPlayers. A manager that begins by itself does so with a number.
+	// Players is how many players register with a manager: DefaultPlayers, or
+	// from MinPlayers to MaxPlayers. A manager that begins by itself does so with a
+	// number.
 	Players int
 	// AdminToken is what a manager wants to be shown before it starts a league.
 	AdminToken string
@@ -124,7 +125,7 @@ func (o Options) withDefaults() Options {
 	if o.Players == 0 {
 		o.Players = DefaultPlayers
 	}
-	o.Players = max(o.Players, MinPlayers)
+	o.Players = min(max(o.Players, MinPlayers), MaxPlayers)
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}

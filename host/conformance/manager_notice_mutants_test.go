@@ -175,7 +175,7 @@ func scheduleMutants() []mutant {
 		})
 	}
 	return []mutant{
-		{check: "manager.round.given", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "manager.round.given", halts: true, out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			m.Lock()
 			lost := toReferee(m, s) && s.of(announcement) && inRound(s, 2)
@@ -319,7 +319,7 @@ func notifyMutants() []mutant {
 	return []mutant{
 		{check: "manager.notify.busy", out: instead(announcement, isBusy, acked)},
 		{check: "manager.notify.broken", out: instead(announcement, brokenOff, acked)},
-		{check: "manager.notify.silent", slow: true},
+		{check: "manager.notify.silent", slow: true, halts: true},
 		{check: "manager.notify.same", out: only(announcement, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			m.Lock()

@@ -15,7 +15,13 @@ import (
 // maxDepth is the deepest nesting that is judged, that of host/jsonrpc.
 const maxDepth = 128
 
+// maxValues bounds how many values an input may hold: taken apart, and with all
+// that may be said about them, they take a hundred times the memory of their
+// text. The largest message of the league has a few thousand.
+const maxValues = 100_000
+
 var (
+	errTooMany   = errors.New("too many values")
 	errTooDeep   = errors.New("nested too deeply")
 	errNoObject  = errors.New("not an object")
 	errNotSingle = errors.New("not a single JSON value")
@@ -60,53 +66,42 @@ func text(raw jsontext.Value) string {
 }
 
 // decode returns a JSON text as the values that the validator takes. Duplicate
-// names, trailing data and text that is no UTF-8 are errors.
-func decode(raw jsontext.Value) (any, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	v, err := decodeValue(dec, 0)
+// names, trailing data and text that is no UTF-8 are errors, and so are more
+// values than most.
+func decode(raw jsontext.Value, most int) (any, error) {
+	d := decoder{Decoder: jsontext.NewDecoder(bytes.NewReader(raw)), left: most}
+	v, err := d.value(0)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errNotSingle
 	}
 	return v, nil
 }
 
-func decodeValue(dec *jsontext.Decoder, depth int) (any, error) {
+// decoder decodes one document.
+type decoder struct {
+	*jsontext.Decoder
+	left int // values that it may still hold
+}
+
+func (d *decoder) value(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
 	}
-	token, err := dec.ReadToken()
+	if d.left--; d.left < 0 {
+		return nil, errTooMany
+	}
+	token, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	switch token.Kind() {
 	case '{':
-		object := make(map[string]any)
-		for dec.PeekKind() != '}' {
-			name, err := dec.ReadToken()
-			if err != nil {
-				return nil, err
-			}
-			key := name.String()
-			if object[key], err = decodeValue(dec, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		_, err := dec.ReadToken()
-		return object, err
+		return d.object(depth)
 	case '[':
-		array := []any{}
-		for dec.PeekKind() != ']' {
-			element, err := decodeValue(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			array = append(array, element)
-		}
-		_, err := dec.ReadToken()
-		return array, err
+		return d.array(depth)
 	case '"':
 		return token.String(), nil
 	case '0':
@@ -115,6 +110,35 @@ func decodeValue(dec *jsontext.Decoder, depth int) (any, error) {
 		return token.Bool(), nil
 	}
 	return nil, nil
+}
+
+func (d *decoder) object(depth int) (any, error) {
+	object := make(map[string]any)
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		if object[key], err = d.value(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.ReadToken()
+	return object, err
+}
+
+func (d *decoder) array(depth int) (any, error) {
+	array := []any{}
+	for d.PeekKind() != ']' {
+		element, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, element)
+	}
+	_, err := d.ReadToken()
+	return array, err
 }
 
 // number returns a JSON number for the validator, which computes with exact

@@ -97,11 +97,41 @@ func (p *Pipeline) badEnvelope(e envelope, raw jsontext.Value, other protocol.Vi
 	if err != nil {
 		return internal(err)
 	}
-	found := check(s, raw, "")
+	found := checkValue(s, shallow(raw), "")
 	if found == nil {
 		found = []protocol.Violation{other}
 	}
 	return refuse(protocol.CanonicalInvalidEnvelope, found...)
+}
+
+// shallow returns what matters of an envelope, for the validator: whether its
+// members are there and of which kind. However large a request is, refusing it
+// is cheap.
+func shallow(raw jsontext.Value) any {
+	members, err := membersOf(raw)
+	if err != nil {
+		return []any{} // no object
+	}
+	envelope := make(map[string]any)
+	for _, name := range []string{"jsonrpc", "id", "method", "params"} {
+		value := members[name]
+		switch value.Kind() {
+		case 0:
+		case '{':
+			envelope[name] = map[string]any{}
+		case '[':
+			envelope[name] = []any{}
+		case '"':
+			envelope[name] = text(value)
+		case '0':
+			envelope[name] = 0.0 // no envelope asks which number
+		case 'n':
+			envelope[name] = nil
+		default:
+			envelope[name] = true
+		}
+	}
+	return envelope
 }
 
 // envelopes are the compiled schemas of envelopes, as they are wanted.

@@ -22,6 +22,7 @@ type event struct {
 	conversation string
 	status       int
 	failure      jsontext.Value // nil if all is well
+	skip         bool           // it is not to be logged
 }
 
 // refused notes that the pipeline refused the request.
@@ -82,7 +83,7 @@ func (e *event) answered(req *jsonrpc.Request, x *wire.Exchange, res jsonrpc.Res
 // record writes the event to the log, if there is one. A zero time stands for a
 // request that was refused before it could be handled.
 func (p *Pipeline) record(e *event, began time.Time) {
-	if p.cfg.Log == nil {
+	if p.cfg.Log == nil || e.skip {
 		return
 	}
 	var took time.Duration

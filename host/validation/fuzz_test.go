@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,10 @@ func FuzzEnvelope(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := check(s, read.Raw, "")
+			found := check(s, read.Raw, "", 1<<20)
+			if brief := checkValue(s, shallow(read.Raw), ""); !slices.Equal(brief, found) {
+				t.Fatalf("%s: in brief %s breaks %v, and as a whole %v", e.schema, raw, brief, found)
+			}
 			if quick := e.keeps(read); quick != (found == nil) {
 				t.Fatalf("%s: the quick check says %v of %s, and the schema %v", e.schema, quick, raw, found)
 			}

@@ -105,3 +105,11 @@ var leagueInputs = append(append([]invalid{}, everywhere...), []invalid{
 	{"the league's own refusal", `{"jsonrpc":"2.0","id":1,"method":"league_query","params":{"message_type":"LEAGUE_QUERY","auth_token":"tok-right"}}`, 200, "-32602 E003"},
 	{"neither method nor type", `{"jsonrpc":"2.0","id":1,"method":"do_something","params":{}}`, 200, "-32601 E047"},
 }...)
+
+// tolerantInputs are refused by the agent's own rules, in the canonical form.
+var tolerantInputs = []invalid{
+	{"wrong token comes before wrong fields", call(query(`,"auth_token":"tok-wrong","league_id":7`)), 200, "6001 E012"},
+	{"missing and wrong", call(query(rightToken + `,"timestamp":"tok-secret","league_id":"cup"`)), 422, "-32602 INVALID_TOOL_INPUT /params/input/query_type:required /params/input/timestamp:time"},
+	{"input is an array", call(`{"tool":"league_query","input":[]}`), 422, "-32602 INVALID_TOOL_INPUT /params/input:type"},
+	{"neither tool nor message", call(`{"tool":"ask","input":{"message_type":"tok-secret"}}`), 404, "-32001 TOOL_NOT_FOUND /params/tool:known"},
+}

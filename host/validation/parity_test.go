@@ -223,8 +223,9 @@ func TestInvalidInputsAreTheSameOverBoth(t *testing.T) {
 		cfg    validation.Config
 		inputs []invalid
 	}{
-		"strict": {validation.Config{Strict: true}, strictInputs},
-		"league": {validation.Config{}, leagueInputs},
+		"strict":   {validation.Config{Strict: true}, strictInputs},
+		"league":   {validation.Config{}, leagueInputs},
+		"tolerant": {validation.Config{Tolerant: true}, tolerantInputs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

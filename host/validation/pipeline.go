@@ -126,7 +126,9 @@ func (p *Pipeline) Handler(next jsonrpc.Handler) jsonrpc.Handler {
 func (p *Pipeline) handle(ctx context.Context, req *jsonrpc.Request, x *wire.Exchange, e *event, next jsonrpc.Handler) jsonrpc.Response {
 	ctx = wire.WithExchange(ctx, x)
 	if IsMCP(req.Header) {
-		return next.Handle(ctx, req)
+		res := next.Handle(ctx, req)
+		e.skip = unanswered(req, res) != nil // the server refuses it, and that is logged
+		return res
 	}
 	if refusal := p.checkEnvelope(req); refusal != nil {
 		e.refused(refusal)

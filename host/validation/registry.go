@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,7 @@ type entry struct {
 
 // NewRegistry returns a registry of tools. The error is that of Add.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{cache: new(cache), tools: make(map[string]*entry)}
+	r := &Registry{cache: newCache(), tools: make(map[string]*entry)}
 	if err := r.Add(tools...); err != nil {
 		return nil, err
 	}
@@ -162,17 +163,18 @@ type ToolIO struct {
 	Fingerprint string
 
 	input, output *jsonschema.Schema
+	slots         chan struct{} // of the cache
 }
 
 // CheckInput holds input to its schema and returns what it breaks, sorted; nil
 // if it keeps it. Paths begin at the input.
 func (io *ToolIO) CheckInput(input jsontext.Value) []protocol.Violation {
-	return check(io.input, input, "")
+	return io.checkInput(input, "")
 }
 
 // CheckOutput is CheckInput for output.
 func (io *ToolIO) CheckOutput(output jsontext.Value) []protocol.Violation {
-	return check(io.output, output, "")
+	return io.checkOutput(output, "")
 }
 
 // CheckRecord holds the record of a whole call, {"tool", "input", "output"}, to
@@ -193,12 +195,34 @@ func (io *ToolIO) CheckRecord(record jsontext.Value) []protocol.Violation {
 		found = append(found, protocol.Violation{Path: "/tool", Rule: "const"})
 	}
 	if parts["input"] != nil {
-		found = append(found, check(io.input, parts["input"], "/input")...)
+		found = append(found, io.checkInput(parts["input"], "/input")...)
 	}
 	if parts["output"] != nil {
-		found = append(found, check(io.output, parts["output"], "/output")...)
+		found = append(found, io.checkOutput(parts["output"], "/output")...)
 	}
 	return tidy(found)
+}
+
+func (io *ToolIO) checkInput(input jsontext.Value, root string) []protocol.Violation {
+	defer io.large(input)()
+	return check(io.input, input, root, maxValues)
+}
+
+// checkOutput does not bound the output, which is our own.
+func (io *ToolIO) checkOutput(output jsontext.Value, root string) []protocol.Violation {
+	defer io.large(output)()
+	return check(io.output, output, root, len(output)+1)
+}
+
+// large lets only a few large documents be judged at once. Taken apart they
+// take much memory, and judging them does nothing but compute.
+func (io *ToolIO) large(doc jsontext.Value) (done func()) {
+	const large = 16 << 10
+	if len(doc) < large {
+		return func() {}
+	}
+	io.slots <- struct{}{}
+	return func() { <-io.slots }
 }
 
 // fingerprint identifies a tool by its name and schemas, whatever the spelling
@@ -225,7 +249,10 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 type cache struct {
 	known    sync.Map // fingerprint to *compiled
 	compiled atomic.Int64
+	slots    chan struct{} // one for each large document that is being judged
 }
+
+func newCache() *cache { return &cache{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))} }
 
 // compiled is the result of compiling, once.
 type compiled struct {
@@ -239,7 +266,9 @@ func (c *cache) get(digest string, t *Tool) (*ToolIO, error) {
 	entry := found.(*compiled)
 	entry.once.Do(func() {
 		c.compiled.Add(1)
-		entry.io, entry.err = compileTool(digest, t)
+		if entry.io, entry.err = compileTool(digest, t); entry.err == nil {
+			entry.io.slots = c.slots
+		}
 	})
 	return entry.io, entry.err
 }

@@ -173,6 +173,8 @@ func TestViolations(t *testing.T) {
 		{object, `{"n":1,"n":1}`, v("", "json")},
 		{object, `{"n":1} 2`, v("", "json")},
 		{object, ``, v("", "json")},
+		{`true`, "[" + strings.Repeat("1,", maxValues-2) + "1]", nil},
+		{`true`, "[" + strings.Repeat("1,", maxValues-1) + "1]", v("", "size")},
 		{`true`, strings.Repeat("[", 200) + strings.Repeat("]", 200), v("", "depth")},
 		{`{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x",1,"y",null]}`, v("/a/1", "type", "/a/3", "type")},
 		{choice, `{"c":1}`, v("/a", "required")},
@@ -187,7 +189,7 @@ func TestViolations(t *testing.T) {
 			"/query_params", "required", "/query_type", "required", "/sender", "required", "/timestamp", "required")},
 	} {
 		if got := load(t, tt.schema).CheckInput([]byte(tt.input)); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)
+			t.Errorf("%.200s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)
 		}
 	}
 }

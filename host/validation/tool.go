@@ -134,7 +134,7 @@ type judgement struct {
 // judge returns an error if the input breaks the schema.
 func (j *judgement) judge() error {
 	if !j.done {
-		j.done, j.found = true, check(j.io.input, j.input, j.root)
+		j.done, j.found = true, j.io.checkInput(j.input, j.root)
 	}
 	if j.found == nil {
 		return nil
@@ -198,7 +198,7 @@ func (p *Pipeline) judgeResult(want *callOutput, result jsontext.Value) *Refusal
 
 // judgeOutput holds the output of a tool to its schema.
 func (p *Pipeline) judgeOutput(io *ToolIO, output jsontext.Value, root string) *Refusal {
-	if found := check(io.output, output, root); found != nil {
+	if found := io.checkOutput(output, root); found != nil {
 		return p.badOutput(io, found)
 	}
 	return nil

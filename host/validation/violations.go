@@ -21,10 +21,13 @@ const maxViolations = 32
 // longer one is cut to the longest part that fits.
 const maxPath = 256
 
-// check holds a JSON text to a schema. The root is put before every path.
-func check(s *jsonschema.Schema, raw jsontext.Value, root string) []protocol.Violation {
-	doc, err := decode(raw)
+// check holds a JSON text with at most so many values to a schema. The root is
+// put before every path.
+func check(s *jsonschema.Schema, raw jsontext.Value, root string, most int) []protocol.Violation {
+	doc, err := decode(raw, most)
 	switch {
+	case errors.Is(err, errTooMany):
+		return []protocol.Violation{{Path: root, Rule: "size"}}
 	case errors.Is(err, errTooDeep):
 		return []protocol.Violation{{Path: root, Rule: "depth"}}
 	case err != nil:

@@ -86,8 +86,8 @@ func (f *files) clear() error {
 
 // point has .latest name a file. Whoever reads it sees the old name or the new.
 func (f *files) point(name string) error {
-	temp := filepath.Join(f.dir, latest+".new")
-	_ = os.Remove(temp) // left behind by a crash
+	temp := filepath.Join(f.dir, latest+"."+f.stem) // others may be at it, too
+	_ = os.Remove(temp)                             // left behind by a crash
 	if err := f.symlink(name, temp); err != nil {
 		return disk.WriteFile(filepath.Join(f.dir, latest), []byte(name+"\n"), 0o644)
 	}

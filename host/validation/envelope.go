@@ -28,14 +28,32 @@ var (
 	envelopeDeterministic = envelope{schema: "envelope_deterministic.json", strict: true, uuid: true}
 )
 
-// EnvelopeSchema returns the JSON Schema (draft 2020-12) of the envelope as
-// strict validation asks for it; with deterministic ids, they are UUIDs.
-func EnvelopeSchema(deterministic bool) (jsontext.Value, error) {
+// An Envelope is the schema of a strict envelope, ready for use. It is safe for
+// concurrent use.
+type Envelope struct {
+	// Schema is the JSON Schema, draft 2020-12.
+	Schema jsontext.Value
+	// Fingerprint is the SHA-256, in lower-case hexadecimal, of its canonical
+	// JSON (RFC 8785).
+	Fingerprint string
+
+	schema *jsonschema.Schema
+}
+
+// LoadEnvelope returns the schema of envelopes as strict validation asks for
+// them; with deterministic ids, they are UUIDs. It is compiled once.
+func (r *Registry) LoadEnvelope(deterministic bool) (*Envelope, error) {
 	e := envelopeStrict
 	if deterministic {
 		e = envelopeDeterministic
 	}
-	return schemas.ReadFile("schemas/" + e.schema)
+	return r.cache.envelope(e.schema)
+}
+
+// Check holds a request to the schema and returns what it breaks, sorted; nil
+// if it keeps it.
+func (e *Envelope) Check(request jsontext.Value) []protocol.Violation {
+	return check(e.schema, request, "", maxValues)
 }
 
 // keeps reports whether a request that host/jsonrpc has read keeps the rules.
@@ -93,11 +111,11 @@ func (p *Pipeline) checkEnvelope(req *jsonrpc.Request) *Refusal {
 // badEnvelope says what is wrong with an envelope, by its schema. Where the
 // schema finds nothing it is the other violation.
 func (p *Pipeline) badEnvelope(e envelope, raw jsontext.Value, other protocol.Violation) *Refusal {
-	s, err := p.envelopes.get(e.schema)
+	s, err := p.cfg.Registry.cache.envelope(e.schema)
 	if err != nil {
 		return internal(err)
 	}
-	found := checkValue(s, shallow(raw), "")
+	found := checkValue(s.schema, shallow(raw), "")
 	if found == nil {
 		found = []protocol.Violation{other}
 	}
@@ -134,31 +152,36 @@ func shallow(raw jsontext.Value) any {
 	return envelope
 }
 
-// envelopes are the compiled schemas of envelopes, as they are wanted.
-type envelopes struct {
-	mu    sync.Mutex
-	known map[string]*jsonschema.Schema
+// envelope returns the schema of envelopes in a file.
+func (c *cache) envelope(name string) (*Envelope, error) {
+	found, _ := c.envelopes.LoadOrStore(name, new(compiledEnvelope))
+	entry := found.(*compiledEnvelope)
+	entry.once.Do(func() {
+		if entry.envelope, entry.err = compileEnvelope(name); entry.err != nil {
+			entry.err = fmt.Errorf("validation: %s: %w", name, entry.err)
+		}
+	})
+	return entry.envelope, entry.err
 }
 
-func (e *envelopes) get(name string) (*jsonschema.Schema, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s := e.known[name]; s != nil {
-		return s, nil
-	}
+// compiledEnvelope is the result of compiling, once.
+type compiledEnvelope struct {
+	once     sync.Once
+	envelope *Envelope
+	err      error
+}
+
+func compileEnvelope(name string) (*Envelope, error) {
 	raw, err := schemas.ReadFile("schemas/" + name)
 	if err != nil {
-		return nil, fmt.Errorf("validation: %w", err)
+		return nil, err
+	}
+	digest, err := digestOf(jsontext.Value(raw).Clone())
+	if err != nil {
+		return nil, err
 	}
 	s, err := compile(name, raw)
-	if err != nil {
-		return nil, fmt.Errorf("validation: %s: %w", name, err)
-	}
-	if e.known == nil {
-		e.known = make(map[string]*jsonschema.Schema)
-	}
-	e.known[name] = s
-	return s, nil
+	return &Envelope{Schema: raw, Fingerprint: digest, schema: s}, err
 }
 
 // unanswered returns the refusal of a request that its handler has not

@@ -49,12 +49,12 @@ func FuzzEnvelope(f *testing.F) {
 			return
 		}
 		for _, e := range []envelope{envelopeStrict, envelopeDeterministic} {
-			s, err := p.envelopes.get(e.schema)
+			s, err := p.Registry().LoadEnvelope(e.uuid)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := check(s, read.Raw, "", 1<<20)
-			if brief := checkValue(s, shallow(read.Raw), ""); !slices.Equal(brief, found) {
+			found := s.Check(read.Raw)
+			if brief := checkValue(s.schema, shallow(read.Raw), ""); !slices.Equal(brief, found) {
 				t.Fatalf("%s: in brief %s breaks %v, and as a whole %v", e.schema, raw, brief, found)
 			}
 			if quick := e.keeps(read); quick != (found == nil) {

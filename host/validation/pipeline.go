@@ -44,10 +44,9 @@ type Config struct {
 // A Pipeline takes requests through validation to their handlers. It serves
 // any number of transports at once and is safe for concurrent use.
 type Pipeline struct {
-	cfg       Config
-	envelope  envelope
-	envelopes envelopes
-	turn      chan struct{} // held by the request in hand; nil where there may be many
+	cfg      Config
+	envelope envelope
+	turn     chan struct{} // held by the request in hand; nil where there may be many
 }
 
 // New returns a pipeline.

@@ -34,8 +34,8 @@ type Tool struct {
 	Guarded bool
 }
 
-// A Registry knows tools by their names and keeps their validators. It is safe
-// for concurrent use.
+// A Registry knows the envelope, and tools by their names, and keeps their
+// validators. It is safe for concurrent use.
 type Registry struct {
 	cache *cache // shared with the registries made by Beside
 
@@ -238,8 +238,14 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 		return "", fmt.Errorf("the name: %w", err)
 	}
 	doc := jsontext.Value(slices.Concat([]byte(`{"tool":`), quoted, []byte(`,"input":`), input, []byte(`,"output":`), output, []byte("}")))
+	return digestOf(doc)
+}
+
+// digestOf returns the SHA-256 of the canonical form of a document, which is
+// overwritten.
+func digestOf(doc jsontext.Value) (string, error) {
 	if err := doc.Canonicalize(); err != nil {
-		return "", fmt.Errorf("its schemas have no canonical form: %w", err)
+		return "", fmt.Errorf("there is no canonical form: %w", err)
 	}
 	sum := sha256.Sum256(doc)
 	return hex.EncodeToString(sum[:]), nil
@@ -247,9 +253,10 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 
 // cache keeps compiled schemas by fingerprint.
 type cache struct {
-	known    sync.Map // fingerprint to *compiled
-	compiled atomic.Int64
-	slots    chan struct{} // one for each large document that is being judged
+	known     sync.Map // fingerprint to *compiled
+	compiled  atomic.Int64
+	envelopes sync.Map      // file name to *compiledEnvelope
+	slots     chan struct{} // one for each large document that is being judged
 }
 
 func newCache() *cache { return &cache{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))} }

@@ -292,3 +292,29 @@ func TestLeagueTools(t *testing.T) {
 		t.Error("an error report is a tool")
 	}
 }
+
+// TestEnvelope: the schema of envelopes comes with its fingerprint, and one is
+// made for all.
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	r := registry(t)
+	plain, err := r.LoadEnvelope(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.LoadEnvelope(false)
+	if err != nil || again != plain {
+		t.Errorf("another envelope: %v", err)
+	}
+	strict, err := r.LoadEnvelope(true)
+	if err != nil || len(plain.Fingerprint) != 64 || strict.Fingerprint == plain.Fingerprint {
+		t.Errorf("fingerprints %q and %q, %v", plain.Fingerprint, strict.Fingerprint, err)
+	}
+	request := []byte(`{"jsonrpc":"2.0","id":"7","method":"x","params":{},"more":1}`)
+	if got := plain.Check(request); got != nil {
+		t.Errorf("%s breaks %v", request, got)
+	}
+	if got := strict.Check(request); !reflect.DeepEqual(got, []protocol.Violation{{Path: "/id", Rule: "format"}}) {
+		t.Errorf("%s breaks %v", request, got)
+	}
+}

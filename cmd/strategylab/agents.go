@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -159,7 +157,7 @@ func playLive(p *process, c *cli.Context) (err error) {
 	}
 	err = a.Player(c.Context, cfg)
 	if f, ok := took.forecast(l.choice, l.backoff.Retries); ok {
-		l.out.write(map[string]any{"event": "forecast", "forecast": f}, "what lateness would cost, by the agent's own time for a choice:\n"+f.String())
+		l.out.write(map[string]any{"event": "forecast", "forecast": f}, forecastText(f))
 	}
 	return l.agentError(c, err)
 }
@@ -178,61 +176,6 @@ func (l *live) agentError(c *cli.Context, err error) error {
 		return nil // it is how an agent ends
 	}
 	return remedy(c, err)
-}
-
-// played prints what a player tells.
-func (l *live) played(e player.Event) {
-	text := ""
-	switch e.Kind {
-	case player.Waiting:
-		text = "the manager cannot be reached yet, and is tried again: " + e.Error
-	case player.Registered:
-		text = "registered as " + e.Player + manner(e.Dialect)
-	case player.Invited:
-		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), manner(e.Dialect))
-	case player.Chose:
-		text = fmt.Sprintf("%-7s against %s: %s", e.Match, e.Opponent, e.Choice)
-	case player.Failed:
-		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, e.Error)
-	case player.Ended:
-		text = fmt.Sprintf("%-7s against %s: %s, %d points", e.Match, e.Opponent, e.Result, e.Points)
-	case player.Completed, player.Deserted:
-		s := e.Standing
-		text = "the league is complete: "
-		if e.Kind == player.Deserted {
-			text = "nothing has been heard for a while, so the league is over: "
-		}
-		text += fmt.Sprintf("%d played, %d won, %d drawn, %d lost, %d points", s.Played, s.Wins, s.Draws, s.Losses, s.Points)
-		if e.Place > 0 {
-			text += fmt.Sprintf(", place %d", e.Place)
-		}
-		text += tableText(e.Table)
-	}
-	l.out.write(e, text)
-}
-
-// manner says how somebody speaks, where that is not by the book.
-func manner(dialect string) string {
-	if dialect == "" || dialect == protocol.DialectContracts {
-		return ""
-	}
-	return ", in the dialect " + dialect
-}
-
-func against(opponent string) string {
-	if opponent == "" {
-		return ""
-	}
-	return " against " + opponent
-}
-
-// tableText is the table as the manager told it last, a line each.
-func tableText(table []protocol.Standing) string {
-	var b strings.Builder
-	for _, s := range table {
-		fmt.Fprintf(&b, "\n  %3d  %-8s %-24s %d points", s.Rank, s.PlayerID, s.DisplayName, s.Points)
-	}
-	return b.String()
 }
 
 func refereeLive(p *process, c *cli.Context) (err error) {
@@ -278,36 +221,4 @@ func refereeLive(p *process, c *cli.Context) (err error) {
 	cfg.Dialects, cfg.IdleExit = ways, c.Duration(flagIdleExit)
 	cfg.Name, cfg.ID, cfg.Concurrent, cfg.Events = c.String(flagName), c.String(flagID), c.Int(flagConcurrent), l.refereed
 	return l.agentError(c, a.Referee(c.Context, cfg))
-}
-
-// refereed prints what a referee tells.
-func (l *live) refereed(e referee.Event) {
-	text := ""
-	switch e.Kind {
-	case referee.Waiting:
-		text = "the manager cannot be reached yet, and is tried again: " + e.Error
-	case referee.Registered:
-		text = "registered as " + e.Referee
-	case referee.Retried:
-		text = fmt.Sprintf("%-7s %s has to be asked again: %s", e.Match, e.Player, e.Error)
-	case referee.Finished:
-		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
-	case referee.Alarm:
-		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
-	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s %s loses on technical grounds: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
-	case referee.Completed:
-		text = fmt.Sprintf("the league is complete: %s", conductedText(e.Matches))
-	case referee.Deserted:
-		text = fmt.Sprintf("nothing has been heard for a while, so the league is over: %s", conductedText(e.Matches))
-	}
-	l.out.write(e, text)
-}
-
-// conductedText says how many matches a referee has conducted.
-func conductedText(matches int) string {
-	if matches == 1 {
-		return "1 match conducted"
-	}
-	return fmt.Sprintf("%d matches conducted", matches)
 }

@@ -15,6 +15,7 @@ type EventKind string
 const (
 	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
 	Registered EventKind = "registered"
+	Announced  EventKind = "announced" // a match of the agent's; without one it pauses in the round
 	Invited    EventKind = "invited"
 	Chose      EventKind = "chose"
 	Answered   EventKind = "answered" // a call for a choice, be it a repeated one
@@ -22,6 +23,7 @@ const (
 	Ended      EventKind = "ended"    // a match did
 	Completed  EventKind = "completed"
 	Deserted   EventKind = "deserted" // nothing has been heard for so long that the league must be over
+	Left       EventKind = "left"     // the agent has left a league in which it has played and that is not over
 )
 
 // Event is something that happened to the agent, for people who watch. Fields
@@ -36,8 +38,11 @@ type Event struct {
 	Fault    string              `json:"fault,omitempty"`
 	Error    string              `json:"error,omitempty"`
 	Result   string              `json:"result,omitempty"`
+	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or told
+	Other    string              `json:"opponent_choice,omitempty"` // empty where it is not told
 	Points   int                 `json:"points,omitempty"`
-	Place    int                 `json:"place,omitempty"`   // in the final table
+	Place    int                 `json:"place,omitempty"` // in the final table
+	League   string              `json:"league,omitempty"`
 	Dialect  string              `json:"dialect,omitempty"` // that the manager, or the referee, speaks
 	Referee  string              `json:"referee,omitempty"`
 	Role     string              `json:"role,omitempty"`

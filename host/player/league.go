@@ -77,10 +77,14 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Inbound) (protocol.M
 	own := p.ID()
 	p.mu.Lock()
 	s, over := p.season, p.season.completed
+	var news []Event
 	if !over {
-		s.announce(m, own)
+		news = s.announce(m, own)
 	}
 	p.mu.Unlock()
+	for _, e := range news {
+		p.tell(e)
+	}
 	switch {
 	case over: // of the next league, perhaps
 		p.registerAgain()

@@ -277,6 +277,7 @@ func (p *Player) finish() error {
 	p.mu.Unlock()
 	p.end()
 	p.background.Wait()
+	p.depart(s)
 	p.leave(s)
 	p.writeHistory(s)
 	return p.record.close()

@@ -58,7 +58,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 		return fmt.Errorf("register with %s: %w", p.cfg.Manager.URL, err)
 	}
 	p.heard.Store(true)
-	p.tell(Event{Kind: Registered, Dialect: p.cfg.Manager.Speaks().Name})
+	p.tell(Event{Kind: Registered, League: p.me.League(), Dialect: p.cfg.Manager.Speaks().Name})
 	return nil
 }
 

@@ -69,7 +69,14 @@ func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, er
 		s.ended = append(s.ended, o)
 	}
 	p.mu.Unlock()
-	p.tell(Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points})
+	e := Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points}
+	if o.Drew {
+		e.Number = o.Number
+	}
+	if o.OpponentChoice != game.NoParity {
+		e.Other = o.OpponentChoice.String()
+	}
+	p.tell(e)
 	return p.ack(in), nil
 }
 

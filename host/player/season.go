@@ -19,6 +19,7 @@ type season struct {
 	ended     []strategies.Outcome // for the history; only with a data directory
 	stand     strategies.Standing
 	table     []protocol.Standing // the last that the manager has told
+	round     int                 // the last that was announced
 	completed bool
 
 	// The seat is made once, when it is first needed; whoever needs it waits.
@@ -80,10 +81,27 @@ func (p *Player) leave(s *season) {
 	}
 }
 
-// announce keeps what the manager says of the matches of a round. Those of
-// others are forgotten after the round: in a large league they are many.
-func (s *season) announce(m *protocol.RoundAnnouncement, own string) {
+// depart tells of a league that the agent leaves before it is over.
+func (p *Player) depart(s *season) {
+	p.mu.Lock()
+	e := Event{Kind: Left, Standing: s.stand, Table: s.table}
+	over := s.completed
+	p.mu.Unlock()
+	if over || e.Standing.Played == 0 {
+		return
+	}
+	e.Place = p.placeIn(e.Table)
+	p.tell(e)
+}
+
+// announce keeps what the manager says of the matches of a round, and returns
+// what is new in it for the agent: a match, or that it has none. Those of others
+// are forgotten after the round: in a large league they are many.
+func (s *season) announce(m *protocol.RoundAnnouncement, own string) (news []Event) {
+	round := m.RoundID.Number()
+	defer func() { s.round = round }()
 	s.others = make(map[string]announcement, len(m.Matches))
+	plays := false
 	for _, a := range m.Matches {
 		if a.RefereeID != "" {
 			s.referees[a.RefereeID] = true
@@ -92,11 +110,19 @@ func (s *season) announce(m *protocol.RoundAnnouncement, own string) {
 		keys, said := a.MatchKeys.Get()
 		about.unkeyed = said && !keys
 		if a.PlayerAID == own || a.PlayerBID == own {
+			if _, known := s.announced[a.MatchID]; !known {
+				news = append(news, Event{Kind: Announced, Round: round, Match: a.MatchID, Opponent: about.opponentOf(own), Referee: a.RefereeID})
+			}
 			s.announced[a.MatchID] = about
+			plays = true
 		} else {
 			s.others[a.MatchID] = about
 		}
 	}
+	if !plays && s.round != round {
+		news = append(news, Event{Kind: Announced, Round: round})
+	}
+	return news
 }
 
 // sit returns the strategy's seat in a league, and makes it at the first call;

@@ -34,7 +34,8 @@ type Event struct {
 	Points  [2]int       `json:"points,omitzero"`
 	Matches int          `json:"matches,omitempty"`
 
-	Fault string `json:"fault,omitempty"` // as game.Fault has it
+	Dialect string `json:"dialect,omitempty"` // in which the manager is spoken to
+	Fault   string `json:"fault,omitempty"`   // as game.Fault has it
 	// Tolerant says of an answer that was not taken that a tolerant referee
 	// would have taken it.
 	Tolerant bool `json:"tolerant_would_accept,omitempty"`

@@ -168,7 +168,7 @@ func (r *Referee) adopt(ctx context.Context, a *protocol.RefereeRegisterResponse
 	close(r.adopted)
 	r.adopted = make(chan struct{})
 	r.mu.Unlock()
-	r.tell(Event{Kind: Registered})
+	r.tell(Event{Kind: Registered, Dialect: r.cfg.Manager.Speaks().Name})
 	return nil
 }
 

@@ -46,7 +46,7 @@ func TestPlayersThatMisbehaveOnSockets(t *testing.T) {
 			defer odd.Close()
 			client := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
 			r := newRig(t, func(c *referee.Config) {
-				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 20*time.Millisecond, time.Second, time.Second
+				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 300*time.Millisecond, time.Second, time.Second
 				c.Backoff = game.Backoff{Retries: 1, First: time.Millisecond, Most: time.Millisecond}
 				c.Caller = &wire.Caller{Client: jsonrpc.NewClient(client, jsonrpc.ClientConfig{MaxAnswer: 1 << 20}), Codec: protocol.NewCodec(protocol.Tolerant)}
 			})

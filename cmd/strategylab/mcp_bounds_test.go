@@ -146,10 +146,10 @@ func TestExperimentsTakeTurns(t *testing.T) {
 }
 
 // A server that is told to end in the middle of an experiment does so soon, with
-// everything it has started.
+// everything it has started; one that is killed leaves nothing behind, either.
 func TestLabEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
 		dir := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp")
 		cmd.Dir = dir
@@ -175,7 +175,7 @@ func TestLabEndsInTheMiddle(t *testing.T) {
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); (err != nil) != (signal == syscall.SIGKILL) {
 			t.Errorf("%v: the server ended with %v; stderr: %s", signal, err, &stderr)
 		}
 		until(t, "the end of all processes of the server", func() bool { return !isRunning(cmd.Path) })

@@ -63,7 +63,7 @@ func fieldOf(est *analysis.Estimates, p Player) int {
 
 func comparison(out CompareOutput, level float64) string {
 	c := out.Comparison
-	text := fmt.Sprintf("After %d leagues: %s.", out.Outcome.Leagues, c.Verdict)
+	text := fmt.Sprintf("After %s: %s.", leaguesOf(out.Outcome.Leagues), c.Verdict)
 	if out.Outcome.Stopped != "complete" {
 		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s.", out.Outcome.Stopped, out.Outcome.Leagues, out.Outcome.Requested, c.Verdict)
 	}

@@ -69,7 +69,7 @@ func rival(est *analysis.Estimates, o explain.Opponent) *Rival {
 // describe sums the explanation up.
 func (out *ExplainOutput) describe() string {
 	p := out.Player
-	text := fmt.Sprintf("In %d leagues %s", out.Outcome.Leagues, p.Name)
+	text := fmt.Sprintf("In %s %s", leaguesOf(out.Outcome.Leagues), p.Name)
 	if p.Differ == nil {
 		return text + " made no choice that met another." + technical(p)
 	}

@@ -79,7 +79,7 @@ func turned(c analysis.Comparison) analysis.Comparison {
 
 // summary says what an experiment has shown.
 func summary(est *analysis.Estimates, o Outcome) string {
-	text := fmt.Sprintf("In %d leagues of %d players", est.Leagues, len(est.Players))
+	text := fmt.Sprintf("In %s of %d players", leaguesOf(est.Leagues), len(est.Players))
 	if o.Stopped != "complete" {
 		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues; in these", o.Stopped, est.Leagues, o.Requested)
 	}
@@ -95,7 +95,7 @@ func summary(est *analysis.Estimates, o Outcome) string {
 	case est.NothingToRank():
 		text += " nothing can be ranked: with two players and a fair draw both expect the same points."
 	case len(leaders) == len(est.Players):
-		text += fmt.Sprintf(" there is no evidence that any two tiers differ; %s has most with %s.", best.Name, score)
+		text += fmt.Sprintf(" there is no evidence that any two of them differ; %s has most with %s.", best.Name, score)
 	case len(leaders) == 1:
 		text += fmt.Sprintf(" %s is better than all others, with %s.", leaders[0], score)
 	default:
@@ -107,6 +107,13 @@ func summary(est *analysis.Estimates, o Outcome) string {
 		}
 	}
 	return text
+}
+
+func leaguesOf(n int) string {
+	if n == 1 {
+		return "1 league"
+	}
+	return fmt.Sprintf("%d leagues", n)
 }
 
 func firstFault(faults []analysis.Fault) string {

@@ -42,6 +42,8 @@ func mcpCommand(p *process) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: flagHTTP, Usage: "`HOST:PORT` to serve HTTP on instead of stdin and stdout, under /mcp; port 0 takes a free one"},
 			&cli.StringFlag{Name: flagToken, EnvVars: []string{tokenVariable}, Usage: "what clients must show over HTTP, as Authorization: Bearer; required on addresses others can reach"},
+			&cli.StringFlag{Name: flagTLSCert, Usage: "PEM file: serve HTTPS"},
+			&cli.StringFlag{Name: flagTLSKey, Usage: "PEM file of the certificate's key"},
 			&cli.StringSliceFlag{Name: flagAllowOrigin, Usage: "origin of web pages that may call over HTTP, such as http://localhost:6274; repeatable"},
 			&cli.StringFlag{Name: flagData, Value: filepath.Join("runs", "mcp"), Usage: "folder for the reports of experiments; leagues kept in it by 'host --data-dir' can be asked about"},
 			&cli.StringFlag{Name: flagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
@@ -74,7 +76,7 @@ func serveLab(p *process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	web, err := newWeb(c, log)
+	web, err := newWeb(p, c, log)
 	if err != nil {
 		return err
 	}

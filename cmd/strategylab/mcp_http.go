@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,15 +22,16 @@ import (
 // mcpWeb serves the lab over HTTP.
 type mcpWeb struct {
 	addr  string
-	token string // empty: whoever can reach the address may call
+	token string      // empty: whoever can reach the address may call
+	tls   *tls.Config // nil: plain HTTP
 	log   *slog.Logger
 }
 
 // newWeb reads how HTTP is to be served; nil if it is not.
-func newWeb(c *cli.Context, log *slog.Logger) (*mcpWeb, error) {
+func newWeb(p *process, c *cli.Context, log *slog.Logger) (*mcpWeb, error) {
 	w := &mcpWeb{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
 	if !c.IsSet(flagHTTP) {
-		for _, flag := range []string{flagAllowOrigin} {
+		for _, flag := range []string{flagAllowOrigin, flagTLSCert, flagTLSKey} {
 			if c.IsSet(flag) {
 				return nil, usagef("--%s goes with --%s", flag, flagHTTP)
 			}
@@ -47,7 +49,24 @@ func newWeb(c *cli.Context, log *slog.Logger) (*mcpWeb, error) {
 	if w.token != "" && len(w.token) < 16 {
 		return nil, usagef("--%s has %d characters, want at least 16", flagToken, len(w.token))
 	}
-	return w, nil
+	w.tls, err = tlsOf(p, c)
+	return w, err
+}
+
+// tlsOf reads the certificate to serve HTTPS with; nil if there is none.
+func tlsOf(p *process, c *cli.Context) (*tls.Config, error) {
+	cert, key := c.String(flagTLSCert), c.String(flagTLSKey)
+	if (cert == "") != (key == "") {
+		return nil, usagef("--%s and --%s go together", flagTLSCert, flagTLSKey)
+	}
+	if cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(p.path(cert), p.path(key))
+	if err != nil {
+		return nil, usagef("TLS needs a certificate and its key as PEM files: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // loopbackHost reports whether only this machine can reach an address.
@@ -68,14 +87,18 @@ func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started fun
 	mux.Handle("/mcp", w.guard(server.Handler()))
 	web := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
 	}
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // they outlast ctx, to be answered
 	defer cut()
 	web.BaseContext = func(net.Listener) context.Context { return requests }
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(l) }()
-	started("http://" + l.Addr().String() + "/mcp")
+	scheme, serve := "http", web.Serve
+	if w.tls != nil {
+		scheme, serve = "https", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	}
+	go func() { ended <- serve(l) }()
+	started(scheme + "://" + l.Addr().String() + "/mcp")
 	select {
 	case err = <-ended:
 		server.Close()

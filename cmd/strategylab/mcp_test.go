@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -226,56 +224,4 @@ func knownPlayer(name string, copies int) map[string]any {
 
 func luaPlayer(name, source string) map[string]any {
 	return map[string]any{"name": name, "language": "lua", "source": source}
-}
-
-// The same over HTTP, behind a token.
-func TestAssistantOverHTTP(t *testing.T) {
-	t.Parallel()
-	const token = "0123456789abcdef"
-	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp", "--http", "127.0.0.1:0")
-	cmd.Env = append(os.Environ(), tokenVariable+"="+token)
-	cmd.Dir = dir
-	url := startWeb(t, cmd)
-	for _, shown := range []string{"", "Bearer wrong", "Basic " + token} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", shown)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("Authorization %q: status %d, want 401", shown, res.StatusCode)
-		}
-	}
-	a := &assistant{t: t, program: cmd.Path, stderr: new(lockedBuffer)}
-	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}})
-	list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
-	if len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
-		t.Errorf("strategies: %+v", list)
-	}
-	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20})
-	if run.Outcome.Leagues != 20 {
-		t.Errorf("experiment: %+v", run)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("interrupted, the server ended with %v", err)
-	}
-	until(t, "the end of all processes of the server", func() bool { return !isRunning(filepath.Join(dir, "strategylab")) })
-}
-
-// bearer shows a token with every request.
-type bearer string
-
-func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(req)
 }

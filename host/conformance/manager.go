@@ -70,6 +70,7 @@ func openManagerSide(ctx context.Context, c *counterpart) (side, error) {
 		m.station.onMessage(func(in *trace.Exchange) Said { return s.hear(m, in) })
 		s.members = append(s.members, m)
 	}
+	s.players()[c.opts.Players-1].name = askedID
 	return s, nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// closingChecks are about the ends of rounds, and of the league.
-func closingChecks() []Check {
+// roundEndChecks are about the ends of rounds.
+func roundEndChecks() []Check {
 	return []Check{
 		seasonCheck("roundend.sent", Should, "When every match of a round is reported, players and referees are sent ROUND_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.",
 			func(p managerT) { p.sentAfterRounds(protocol.TypeRoundCompleted) }),
@@ -56,6 +56,12 @@ func closingChecks() []Check {
 				})
 			}
 		}),
+	}
+}
+
+// leagueEndChecks are about the end of the league.
+func leagueEndChecks() []Check {
+	return []Check{
 		seasonCheck("end.sent", Should, "When the last round is completed, players and referees are sent LEAGUE_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.", func(p managerT) {
 			s := p.complete()
 			for _, to := range p.members {

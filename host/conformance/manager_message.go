@@ -55,6 +55,12 @@ func messageSentChecks() []Check {
 				}
 			})
 		}),
+	}
+}
+
+// messageContextChecks are about what the manager says of itself, and to whom.
+func messageContextChecks() []Check {
+	return []Check{
 		seasonCheck("message.sender", Should, "The manager signs as league_manager (league.v2, header fields).", `Set sender to "league_manager".`, func(p managerT) {
 			p.each(func(m *told) {
 				sender := m.message.text("sender")

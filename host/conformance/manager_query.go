@@ -142,3 +142,20 @@ func tellsNextMatch(p managerT) {
 		}
 	}
 }
+
+func asksEarly(p managerT) {
+	for _, q := range []string{protocol.QuerySchedule, protocol.QueryNextMatch} {
+		a := p.send(p.asking(p.players()[0], q))
+		if a.Refused {
+			continue
+		}
+		if p.underWay() {
+			p.Skip("the league began by itself when everybody had registered")
+		}
+		p.accepted(a, protocol.TypeLeagueQueryResponse)
+		data := object(a.Message["data"])
+		if data.has("next_match") || slices.ContainsFunc(list(data["rounds"]), func(round fields) bool { return len(list(round["matches"])) > 0 }) {
+			p.Fail("there is a match already: %s", a.Message["data"])
+		}
+	}
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// reportTakingMutants have faults in how they take reports.
-func reportTakingMutants() []mutant {
+// badReportMutants take reports that are to be refused.
+func badReportMutants() []mutant {
 	// takesBad takes a report that is refused otherwise, if the condition holds.
 	takesBad := func(name string, when func(m *memory, in *asked, refusal object) bool) mutant {
 		return mutant{check: "manager.report." + name, serve: takesOnce(func(m *memory, in *asked, r *reply) bool {
@@ -21,6 +21,35 @@ func reportTakingMutants() []mutant {
 	has := func(text string) func(*memory, *asked, object) bool {
 		return func(_ *memory, in *asked, _ object) bool { return bodyHas(text)(in) }
 	}
+	return []mutant{
+		takesBad("differs", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 1 }),
+		takesBad("late", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 2 }),
+		takesBad("unknown", func(_ *memory, in *asked, _ object) bool {
+			return in.text("match_id") == "R99M99" && in.message()["round_id"] != nil
+		}),
+		takesBad("token", func(_ *memory, in *asked, _ object) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
+		takesBad("tokenless", func(_ *memory, in *asked, _ object) bool { return in.text("auth_token") == "" }),
+		takesBad("player", func(_ *memory, in *asked, _ object) bool { return strings.HasPrefix(in.text("sender"), "player:") }),
+		takesBad("other", func(_ *memory, in *asked, data object) bool {
+			return data["error_code"] == "E040" && in.text("match_id") != "R99M99" && strings.HasPrefix(in.text("sender"), "referee:")
+		}),
+		takesBad("context", func(_ *memory, in *asked, _ object) bool { return in.text("league_id") == "another-league" }),
+		takesBad("empty", func(_ *memory, in *asked, _ object) bool { return in.message()["result"] == nil }),
+		takesBad("score", func(_ *memory, in *asked, _ object) bool {
+			result, _ := in.message()["result"].(object)
+			return strings.Contains(fmt.Sprint(result["score"]), ":30")
+		}),
+		takesBad("number", has("1000000")),
+		takesBad("strangers", has(`"winner":"P98"`)),
+		takesBad("winner", func(_ *memory, in *asked, data object) bool {
+			about, _ := data["context"].(object)
+			return data["error_code"] == "E046" && about["field"] == "winner" && in.text("league_id") == "cup"
+		}),
+	}
+}
+
+// reportTakingMutants have faults in how they take reports and refuse them.
+func reportTakingMutants() []mutant {
 	refusesForm := func(name string, when func(in *asked) bool) mutant {
 		return mutant{check: "manager.report." + name, serve: refuses(func(_ *memory, in *asked) bool { return in.of(report) && when(in) })}
 	}
@@ -62,29 +91,6 @@ func reportTakingMutants() []mutant {
 		}),
 		again("again", 1),
 		again("twice", 2),
-		takesBad("differs", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 1 }),
-		takesBad("late", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 2 }),
-		takesBad("unknown", func(_ *memory, in *asked, _ object) bool {
-			return in.text("match_id") == "R99M99" && in.message()["round_id"] != nil
-		}),
-		takesBad("token", func(_ *memory, in *asked, _ object) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
-		takesBad("tokenless", func(_ *memory, in *asked, _ object) bool { return in.text("auth_token") == "" }),
-		takesBad("player", func(_ *memory, in *asked, _ object) bool { return strings.HasPrefix(in.text("sender"), "player:") }),
-		takesBad("other", func(_ *memory, in *asked, data object) bool {
-			return data["error_code"] == "E040" && in.text("match_id") != "R99M99" && strings.HasPrefix(in.text("sender"), "referee:")
-		}),
-		takesBad("context", func(_ *memory, in *asked, _ object) bool { return in.text("league_id") == "another-league" }),
-		takesBad("empty", func(_ *memory, in *asked, _ object) bool { return in.message()["result"] == nil }),
-		takesBad("score", func(_ *memory, in *asked, _ object) bool {
-			result, _ := in.message()["result"].(object)
-			return strings.Contains(fmt.Sprint(result["score"]), ":30")
-		}),
-		takesBad("number", has("1000000")),
-		takesBad("strangers", has(`"winner":"P98"`)),
-		takesBad("winner", func(_ *memory, in *asked, data object) bool {
-			about, _ := data["context"].(object)
-			return data["error_code"] == "E046" && about["field"] == "winner" && in.text("league_id") == "cup"
-		}),
 		{check: "manager.report.codes", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if !in.of(report) || !bytes.Contains(r.body, []byte(`"same_result":false`)) {

@@ -15,7 +15,9 @@ func (p managerT) afterwards() {
 	if s.halt != "" {
 		return
 	}
-	p.until(p.patience(), func() bool { return p.everybodyHeard(protocol.TypeLeagueCompleted) || s.loose && !p.completed() })
+	p.until(p.patience(), func() bool {
+		return p.everybodyHeard(protocol.TypeLeagueCompleted) || len(s.closing) < 2 && !p.completed()
+	})
 	p.afterEnd()
 	p.mu.Lock()
 	p.parting = true

@@ -68,7 +68,7 @@ func leagueEndChecks() []Check {
 				if !p.until(0, func() bool {
 					return slices.ContainsFunc(p.heard, func(m *told) bool { return m.to == to && m.kind == protocol.TypeLeagueCompleted })
 				}) {
-					p.evidence = append(p.evidence, p.lastReport(s.turns[len(s.turns)-1])...)
+					p.evidence = append(p.evidence, s.turns[len(s.turns)-1].reported.evidence...)
 					p.Fail("%s was sent no LEAGUE_COMPLETED", to.id)
 				}
 			}

@@ -18,6 +18,7 @@ type told struct {
 	kind    protocol.Type
 	message fields   // without its wrapping
 	matches []fields // of an announcement, or of a match that is handed out alone
+	alone   bool     // it hands a match out alone
 	round   int      // that it names; 0 without
 	n       int      // how many of its kind and round have come to the agent, with it
 	spoilt  bool     // it was not taken
@@ -33,13 +34,12 @@ const maxTold = 20_000
 func (s *managerSide) hear(to *member, in *trace.Exchange) Said {
 	m := &told{Exchange: in, to: to, kind: in.Type, message: object(in.Raw).inner(), n: 1}
 	m.round = roundOf(m.message["round_id"])
-	alone := false
 	if req, _, err := opened(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
-		m.kind, m.matches, alone = req.Type, list(object(json.RawMessage(req.Raw))["matches"]), req.HandedOut()
+		m.kind, m.matches, m.alone = req.Type, list(object(json.RawMessage(req.Raw))["matches"]), req.HandedOut()
 		m.round = req.Header.RoundID.Number()
 	}
 	s.mu.Lock()
-	s.note(m, alone)
+	s.note(m)
 	act := s.trouble(m)
 	m.spoilt = act != nil && m.kind == protocol.TypeRoundAnnouncement && m.round == s.troubled()
 	s.notify()
@@ -60,7 +60,7 @@ func (s *managerSide) hear(to *member, in *trace.Exchange) Said {
 
 // note writes a message down, and what matches it gives to a referee. The lock
 // is held.
-func (s *managerSide) note(m *told, alone bool) {
+func (s *managerSide) note(m *told) {
 	s.order++
 	m.order, m.id = s.order, m.to.id
 	if len(s.heard) == maxTold {
@@ -77,7 +77,7 @@ func (s *managerSide) note(m *told, alone bool) {
 	}
 	for _, f := range m.matches {
 		id := f.text("match_id")
-		if id == "" || !alone && f.text("referee_id") != m.id && f.text("referee_endpoint") != m.to.station.url {
+		if id == "" || !m.alone && f.text("referee_id") != m.id && f.text("referee_endpoint") != m.to.station.url {
 			continue
 		}
 		if g := s.fixture(id); g != nil {

@@ -185,6 +185,16 @@ func scheduleMutants() []mutant {
 			}
 			return next(body)
 		}},
+		{check: "manager.round.announced", out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+			s := reading(body)
+			m.Lock()
+			referee := toReferee(m, s)
+			m.Unlock()
+			if s.of(announcement) && referee {
+				return handsOutAlone(s, next)
+			}
+			return next(body)
+		}},
 		{check: "manager.round.players", out: loses(announcement, 3)},
 		{check: "manager.round.first", out: delays(announcement, 1, "")},
 		repaired(),
@@ -203,6 +213,11 @@ func scheduleMutants() []mutant {
 		})},
 		{check: "manager.round.referee", out: emits(announcement, given("referee_endpoint", elsewhere))},
 		{check: "manager.round.endpoints", out: emits(announcement, given("player_A_endpoint", elsewhere))},
+	}
+}
+
+func privacyMutants() []mutant {
+	return []mutant{
 		{check: "manager.round.private", serve: remembers(application, func(m *memory, in, _ object) {
 			m.last, _ = in["player_meta"].(object)["contact_endpoint"].(string)
 		}), out: emitsRemembered(announcement)},
@@ -258,5 +273,5 @@ func emitsRemembered(t string) out {
 
 // leagueMutants have faults in how a league is run.
 func leagueMutants() []mutant {
-	return slices.Concat(startMutants(), runningQueryMutants(), reportTakingMutants(), badReportMutants(), scheduleMutants(), sentMutants(), tableMutants(), notifyMutants())
+	return slices.Concat(startMutants(), runningQueryMutants(), slowMutants(), reportTakingMutants(), badReportMutants(), scheduleMutants(), privacyMutants(), sentMutants(), tableMutants(), notifyMutants())
 }

@@ -37,8 +37,8 @@ func (p managerT) play(t *turn) {
 		if nth > 0 && nth == p.lastMatch() {
 			p.contradictions(f, e)
 		}
-		a := p.report(nth, f, e)
-		if p.mayBeTaken(a) {
+		t.reported = p.report(nth, f, e)
+		if a := t.reported.answer; p.mayBeTaken(a) {
 			p.mu.Lock()
 			f.ended = e
 			p.mu.Unlock()
@@ -89,37 +89,39 @@ func (s *managerSide) roundsOver() int {
 // The forms in which reports come, after the first.
 var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "nostatus"}
 
-// report reports the match that is the nth. A form that is not taken is
+// report reports the match that is the nth, and returns what came of it. A form that is not taken is
 // another check's matter, and is followed by a report by the book.
-func (p managerT) report(nth int, f *fixture, e *ending) *Answer {
+func (p managerT) report(nth int, f *fixture, e *ending) *probe {
 	m := p.reporting(f, f.referee, e)
-	byTheBook := func() *Answer { return p.send(m) }
+	made := func(name string, l letter) *probe {
+		p.shoot(name, func() *Answer { return p.Send(l) })
+		return p.season.probes[name]
+	}
 	if nth == 0 {
-		return p.shoot("report", byTheBook)
+		return made("report", letter{message: m})
 	}
 	if nth >= len(reportForms) {
-		return p.shoot(fmt.Sprintf("report.%d", nth), byTheBook)
+		return made(fmt.Sprintf("report.%d", nth), letter{message: m})
 	}
 	name := reportForms[nth]
-	var a *Answer
+	var told *probe
 	switch name {
 	case "twice":
-		a = p.crowd(f, e)
+		told = p.crowd(f, e)
 	case "nostatus":
 		m.Result.Details.Status = ""
-		a = p.shoot("report."+name, byTheBook)
+		told = made("report."+name, letter{message: m})
 	default:
 		d, err := protocol.DialectNamed(name)
 		if err != nil {
 			panic(err) // it is one of the protocol's own
 		}
-		a = p.shoot("report."+name, func() *Answer { return p.Send(letter{message: m, dialect: d}) })
+		told = made("report."+name, letter{message: m, dialect: d})
 	}
-	if taken(a) {
-		return a
+	if taken(told.answer) {
+		return told
 	}
-	m = p.reporting(f, f.referee, e)
-	return p.shoot("report instead of "+name, byTheBook)
+	return made("report instead of "+name, letter{message: p.reporting(f, f.referee, e)})
 }
 
 // badReports are made of a match before its own report.
@@ -178,18 +180,19 @@ func kindOf(kind byte, e *ending) *ending {
 	return &k
 }
 
-// lastMatch is the place of the last match in the season, as far as it is known.
-func (p managerT) lastMatch() int {
-	matches := p.pairs()
+// listed is how many matches GET_SCHEDULE has listed; 0 where it did not.
+func (p managerT) listed() int {
+	n := 0
 	if a := p.season.probes["schedule.during"]; a != nil {
-		n := 0
 		for _, round := range list(object(a.answer.Message["data"])["rounds"]) {
 			n += len(list(round["matches"]))
 		}
-		matches = max(matches, n)
 	}
-	return matches - 1
+	return n
 }
+
+// lastMatch is the place of the last match in the season, as far as it is known.
+func (p managerT) lastMatch() int { return max(p.pairs(), p.listed()) - 1 }
 
 // troubled is the round in whose announcement players are busy, broken off and
 // silent.
@@ -237,7 +240,7 @@ func (s *managerSide) toldAgain(lost *told) bool {
 }
 
 // crowd reports a match twice at the same time, while everybody asks something.
-func (p managerT) crowd(f *fixture, e *ending) *Answer {
+func (p managerT) crowd(f *fixture, e *ending) *probe {
 	reports := make([]*probe, 2)
 	asked := make([]*probe, crowded)
 	var waits []func()
@@ -265,7 +268,7 @@ func (p managerT) crowd(f *fixture, e *ending) *Answer {
 	for i, a := range asked {
 		p.season.probes[fmt.Sprintf("crowd.%d", i)] = a
 	}
-	return reports[0].answer
+	return reports[0]
 }
 
 // crowded is how many queries are asked at the same time.

@@ -64,6 +64,14 @@ func scheduleChecks() []Check {
 			Advice: "Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.",
 			run:    forManager(givesMatches),
 		},
+		seasonCheck("round.announced", Wild, "Referees are given their matches by ROUND_ANNOUNCEMENT, and not one by one (league.v2, flow).", "Send the whole round to every referee; each picks what bears its referee_id.", func(p managerT) {
+			p.every(protocol.TypeRoundAnnouncement, func(m *told) {
+				if m.alone {
+					p.show(m)
+					p.Fail("match %s was handed out alone", m.matches[0].text("match_id"))
+				}
+			})
+		}),
 		seasonCheck("round.players", Should, "Every player is told of every round by ROUND_ANNOUNCEMENT, also who does not play in it.", "Send it to all players at the same time.", tellsPlayers),
 		seasonCheck("round.first", Should, "Players are told of a round first, and referees when all players have acknowledged it or had their time: a referee begins at once (league.v2, flow).",
 			"Wait for the acknowledgements of the players before you send the announcement to the referees.", tellsPlayersFirst),

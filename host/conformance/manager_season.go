@@ -20,9 +20,9 @@ type season struct {
 	missing       map[string]string // why a probe was not made
 	ends          []*ending         // as reported
 	spoilt        string            // the probe that was taken, so that the table is not known any more
-	loose         bool              // the manager does not send everything that ends a round
+	closing       []protocol.Type   // what the manager ends rounds with
+	loose         bool              // it does not send all of it to everybody
 	took          []time.Duration   // by answers while the league ran
-	closed        int               // what was heard when the league had come to its end
 }
 
 // turn is one round of the season.
@@ -34,6 +34,7 @@ type turn struct {
 	ends     int // matches reported until then
 	spoilt   bool
 	fixtures []*fixture
+	reported *probe // its last report
 }
 
 // probe is something that was asked during the season.
@@ -46,7 +47,10 @@ type probe struct {
 // attempted returns the season, and plays it the first time.
 func (p managerT) attempted() *season {
 	if p.season == nil {
-		p.managerSide.season = &season{probes: map[string]*probe{}, missing: map[string]string{}}
+		p.managerSide.season = &season{
+			probes: map[string]*probe{}, missing: map[string]string{},
+			closing: []protocol.Type{protocol.TypeRoundCompleted, protocol.TypeLeagueStandingsUpdate},
+		}
 		stage := managerT{&T{ctx: p.ctx, counter: p.counter, side: p.side}, p.managerSide}
 		stage.playSeason()
 		// Whether the manager has left meanwhile does not matter: checks look only at
@@ -91,9 +95,6 @@ func (p managerT) playSeason() {
 		default:
 			panic(ended)
 		}
-		p.mu.Lock()
-		p.season.closed = p.order
-		p.mu.Unlock()
 	}()
 	p.enrol()
 	p.begin()
@@ -147,7 +148,11 @@ func (p managerT) nextTurn() *turn {
 		return list
 	}
 	given := func() bool { return len(fresh()) > 0 || p.completed() || p.ctx.Err() != nil }
-	if held := false; !p.until(p.patience(), func() bool { held = held || p.holding > 0; return given() }) && held {
+	wait := p.patience()
+	if n := p.listed(); n > 0 && len(p.season.ends) >= n {
+		wait = p.aMoment() // nothing more is to come
+	}
+	if held := false; !p.until(wait, func() bool { held = held || p.holding > 0; return given() }) && held {
 		p.until(p.patience(), given) // it may have waited for who was silent
 	}
 	p.until(p.patience(), func() bool {
@@ -186,20 +191,30 @@ func (s *managerSide) completed() bool {
 }
 
 // awaitEnd waits until everybody has been told what ends a round. Where the
-// manager goes on without that, so do we.
+// manager goes on without that, so do we; and what it never sends is not waited
+// for again.
 func (p managerT) awaitEnd(t *turn) {
+	s := p.season
 	going := func() bool {
 		return p.completed() || slices.ContainsFunc(p.given, func(f *fixture) bool { return f.ended == nil })
 	}
 	full := func() bool {
-		return p.allTold(protocol.TypeRoundCompleted, t.last) && p.allTold(protocol.TypeLeagueStandingsUpdate, t.last)
+		return !slices.ContainsFunc(s.closing, func(kind protocol.Type) bool { return !p.allTold(kind, t.last) })
 	}
-	done := p.until(p.patience(), func() bool { return full() || going() })
-	if done && !p.season.loose {
-		p.season.loose = !p.until(max(p.aMoment(), longestPause), full)
-	} else if done {
-		p.until(p.aMoment(), full)
+	p.until(p.patience(), func() bool { return full() || going() })
+	wait := longestPause
+	if s.loose {
+		wait = p.aMoment()
 	}
+	if p.until(wait, full) {
+		return
+	}
+	s.loose = true
+	s.closing = slices.DeleteFunc(s.closing, func(kind protocol.Type) bool {
+		return p.until(0, func() bool {
+			return !slices.ContainsFunc(p.heard, func(m *told) bool { return m.kind == kind && m.order > t.last })
+		})
+	})
 }
 
 // allTold reports whether every agent has heard something of a kind since. The

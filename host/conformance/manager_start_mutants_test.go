@@ -144,6 +144,11 @@ func runningQueryMutants() []mutant {
 			data["standings"].([]any)[0].(object)["draws"] = 9
 		})},
 		{check: "manager.load.concurrent", serve: crowdedOut()},
+	}
+}
+
+func slowMutants() []mutant {
+	return []mutant{
 		{check: "manager.load.speed", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if in.text("query_type") == "GET_STATUS" && bytes.Contains(r.body, []byte(`"completed"`)) {

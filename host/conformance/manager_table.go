@@ -222,25 +222,11 @@ func (p managerT) sentAfterRounds(kind protocol.Type) {
 	for _, t := range p.played().turns {
 		for _, to := range p.members {
 			if t.closed > 0 && p.latest(to, kind, t) == nil {
-				p.evidence = append(p.evidence, p.lastReport(t)...)
+				p.evidence = append(p.evidence, t.reported.evidence...)
 				p.Fail("after the last report of round %d, %s was sent no %s", t.round, to.id, kind)
 			}
 		}
 	}
-}
-
-// lastReport is the evidence of the report that ended a round.
-func (p managerT) lastReport(t *turn) []Evidence {
-	var last *probe
-	for name, made := range p.season.probes {
-		if made.answer.Message.text("message_type") == string(protocol.TypeMatchResultAck) && made.order <= t.closed && (last == nil || made.order > last.order) && name != "over.report" {
-			last = made
-		}
-	}
-	if last == nil {
-		return nil
-	}
-	return last.evidence
 }
 
 // count reads the number of a member of a message.

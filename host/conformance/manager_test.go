@@ -148,23 +148,17 @@ const (
 )
 
 func managerMutants() []mutant {
+	return slices.Concat(
+		admissionMutants(), queryMutants(), admissionAuthMutants(), managerFrameMutants(), leagueMutants(),
+		framing("manager", "league_query"), attackedMutants("manager", query, "report_match_result"),
+	)
+}
+
+func admissionMutants() []mutant {
 	takesRegistration := func(name string, when func(in *asked) bool) mutant {
 		return mutant{check: "manager.register." + name, serve: takes(func(in *asked) bool { return in.of(application) && when(in) })}
 	}
-	asks := func(t string) func(*memory, *asked) bool {
-		return func(_ *memory, in *asked) bool { return in.text("query_type") == t }
-	}
-	changes := func(queryType string, edit func(data object)) serve {
-		return func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if r.refused() || in.text("query_type") != queryType {
-				return r
-			}
-			return r.edit(func(o object) { edit(o["data"].(object)) })
-		}
-	}
-	registered := 0
-	return slices.Concat([]mutant{
+	return []mutant{
 		{check: "manager.register.referee", serve: answers("REFEREE_REGISTER_REQUEST", drop("auth_token"))},
 		{check: "manager.register.player", serve: answers(application, drop("league_id"))},
 		{check: "manager.register.all", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
@@ -172,7 +166,7 @@ func managerMutants() []mutant {
 			m.Lock()
 			defer m.Unlock()
 			if in.of(application) && !r.refused() {
-				if registered++; registered == 2 {
+				if m.count(application) == 2 {
 					return r.edit(set("player_id", "P01"))
 				}
 			}
@@ -191,6 +185,23 @@ func managerMutants() []mutant {
 		takesRegistration("game", bodyHas("chess")),
 		takesRegistration("endpoint", bodyHas("nowhere")),
 		takesRegistration("meta", func(in *asked) bool { return in.message()["player_meta"] == nil }),
+	}
+}
+
+func queryMutants() []mutant {
+	asks := func(t string) func(*memory, *asked) bool {
+		return func(_ *memory, in *asked) bool { return in.text("query_type") == t }
+	}
+	changes := func(queryType string, edit func(data object)) serve {
+		return func(m *memory, in *asked, next func(*asked) *reply) *reply {
+			r := next(in)
+			if r.refused() || in.text("query_type") != queryType {
+				return r
+			}
+			return r.edit(func(o object) { edit(o["data"].(object)) })
+		}
+	}
+	return []mutant{
 		{check: "manager.query.status", serve: changes("GET_STATUS", set("league_id", "another"))},
 		{check: "manager.query.standings", serve: changes("GET_STANDINGS", set("standings", []any{}))},
 		{check: "manager.query.players", serve: refuses(asks("GET_PLAYERS"))},
@@ -221,6 +232,11 @@ func managerMutants() []mutant {
 		}},
 		{check: "manager.query.type", serve: takes(func(in *asked) bool { return in.text("query_type") == "GET_WEATHER" })},
 		{check: "manager.query.conversation", serve: answers(query, set("conversation_id", "another"))},
+	}
+}
+
+func admissionAuthMutants() []mutant {
+	return []mutant{
 		{check: "manager.auth.missing", serve: takes(func(in *asked) bool { return in.of(query) && in.text("auth_token") == "" })},
 		{check: "manager.auth.token", serve: takes(func(in *asked) bool { return in.of(query) && strings.HasSuffix(in.text("auth_token"), forged) })},
 		{check: "manager.auth.other", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
@@ -239,6 +255,11 @@ func managerMutants() []mutant {
 			}
 			return r
 		}},
+	}
+}
+
+func managerFrameMutants() []mutant {
+	return []mutant{
 		{check: "manager.dialect.envelope", serve: refuses(methodIs("league.handle"))},
 		{check: "manager.dialect.tool", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"arguments"`)(in) })},
 		{check: "manager.dialect.tool-io", serve: refuses(func(_ *memory, in *asked) bool { return bodyHas(`"input"`)(in) })},
@@ -266,5 +287,5 @@ func managerMutants() []mutant {
 			}
 			return r
 		}},
-	}, leagueMutants(), framing("manager", "league_query"), attackedMutants("manager", query, "report_match_result"))
+	}
 }

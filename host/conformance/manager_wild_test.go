@@ -1,0 +1,78 @@
+package conformance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// handsOut is a manager as they are met: it tells players of no round, gives
+// referees one match at a time, and ends rounds and the league without a word.
+func handsOut(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+	s := reading(body)
+	m.Lock()
+	referee := toReferee(m, s)
+	m.Unlock()
+	switch {
+	case s.of(roundEnd), s.of(completed), s.of(announcement) && !referee:
+		return acked(s), nil
+	case !s.of(announcement):
+		return next(body)
+	}
+	return handsOutAlone(s, next)
+}
+
+// handsOutAlone sends the matches of an announcement to a referee one by one.
+func handsOutAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
+	for _, match := range rows(s.message, "matches") {
+		if match["player_A_endpoint"] == nil {
+			continue // another referee's
+		}
+		for name, value := range s.message {
+			if name != "matches" && name != "byes" {
+				match[name] = value
+			}
+		}
+		match["message_type"] = "START_MATCH"
+		if _, err := next(write(object{"jsonrpc": "2.0", "id": match["match_id"], "method": "start_match", "params": match})); err != nil {
+			return nil, err
+		}
+	}
+	return acked(s), nil
+}
+
+// TestManagerInTheWild checks a manager that runs a league in another way: it is
+// told what it leaves out, and the rest is tested all the same.
+func TestManagerInTheWild(t *testing.T) {
+	t.Parallel()
+	h, err := mutatedManager(mutant{out: handsOut})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.examine(func(o *conformance.Options) {
+		o.Only = checksOf(conformance.Manager, mutant{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"manager.round.announced", "manager.round.players", "manager.roundend.sent", "manager.end.sent"}
+	if failed := ending(r, conformance.Failed); !slices.Equal(failed, want) {
+		t.Errorf("failed %q, want %q\n%s", failed, want, explain(r))
+	}
+	untested := []string{
+		"manager.notify.busy", "manager.notify.broken", "manager.notify.same", "manager.roundend.once", "manager.end.champion",
+	}
+	skipped, passed := ending(r, conformance.Skipped), ending(r, conformance.Passed)
+	for _, id := range untested {
+		if !slices.Contains(skipped, id) {
+			t.Errorf("%s is tested, though nothing was sent for it", id)
+		}
+	}
+	for _, id := range []string{"manager.round.given", "manager.round.pairs", "manager.standings.ties", "manager.report.score", "manager.start.over"} {
+		if !slices.Contains(passed, id) {
+			t.Errorf("%s has not passed", id)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/validation/eventlog"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -57,6 +58,7 @@ func mcpCommand(p *process) *cli.Command {
 			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest go first"},
 			&cli.DurationFlag{Name: flagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
 			&cli.Int64Flag{Name: flagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
+			validationLogFlag(), validationLogSizeFlag(),
 			&cli.BoolFlag{Name: flagVerbose, Usage: "log what happens, on stderr"},
 		},
 		Action: func(c *cli.Context) error { return serveLab(p, c) },
@@ -87,6 +89,11 @@ func serveLab(p *process, c *cli.Context) error {
 	if err := cat.Close(); err != nil {
 		return err
 	}
+	valid, err := openValidationLog(p, c, eventlog.Config{Data: cfg.Data, Log: log, Lazy: true})
+	if err != nil {
+		return err
+	}
+	defer endLog(valid)
 	lab := labtools.New(cfg)
 	tools, err := lab.Tools()
 	if err != nil {
@@ -95,7 +102,7 @@ func serveLab(p *process, c *cli.Context) error {
 	server, err := mcptools.New(mcptools.Config{
 		Name: "strategylab", Version: version(), Instructions: labtools.Instructions,
 		Tools: tools, Resources: lab.Resources(), Prompts: lab.Prompts(),
-		Logger: log, AllowOrigins: c.StringSlice(flagAllowOrigin), MaxCalls: 32,
+		Validation: valid, Logger: log, AllowOrigins: c.StringSlice(flagAllowOrigin), MaxCalls: 32,
 	})
 	if err != nil {
 		return usagef("mcp: %w", err)

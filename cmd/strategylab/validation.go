@@ -37,14 +37,17 @@ const validationLogFiles = eventlog.DefaultMaxFiles
 type validated struct{ host.Validation }
 
 // end ends the log, if there is one.
-func (v validated) end() {
-	if v.Log != nil {
-		v.Log.Close()
+func (v validated) end() { endLog(v.Log) }
+
+// endLog ends a log, if there is one.
+func endLog(l *eventlog.Log) {
+	if l != nil {
+		l.Close()
 	}
 }
 
 // validation reads from the flags how requests are validated, and opens the
-// log. One that cannot be opened ends the command only if it was asked for.
+// log.
 func (l *live) validation(c *cli.Context) (validated, error) {
 	v := validated{host.Validation{Errors: l.log}}
 	envelope, err := oneOf(c, flagEnvelope, "league", "strict")
@@ -52,31 +55,44 @@ func (l *live) validation(c *cli.Context) (validated, error) {
 		return v, err
 	}
 	v.Strict = envelope == "strict"
+	if v.Log, err = openValidationLog(l.p, c, eventlog.Config{Data: l.data, Log: l.log}); err != nil {
+		return v, err
+	}
+	v.Deterministic = v.Log != nil && c.String(flagValidationLogSeed) != ""
+	return v, nil
+}
+
+// openValidationLog opens the log below a data directory as the flags ask for
+// it, and returns nil where they ask for none. One that cannot be opened ends
+// the command only if it was asked for.
+func openValidationLog(p *process, c *cli.Context, cfg eventlog.Config) (*eventlog.Log, error) {
 	wanted, err := oneOf(c, flagValidationLog, "auto", "on", "off")
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	size, err := atLeast(c, flagValidationLogSize, 1)
 	if err != nil {
-		return v, err
+		return nil, err
 	}
-	seed := c.String(flagValidationLogSeed)
+	cfg.Seed, cfg.Now = c.String(flagValidationLogSeed), p.now
+	cfg.MaxFile, cfg.MaxFiles = int64(size)<<20/validationLogFiles, validationLogFiles
+	asked := wanted == "on" || cfg.Seed != ""
 	switch {
-	case l.data == "" && (wanted == "on" || seed != "" && wanted != "off"):
-		return v, usagef("the validation log lies below --%s, which is not given", flagData)
-	case l.data == "" || wanted == "off":
-		return v, nil
+	case wanted == "off":
+		return nil, nil
+	case cfg.Data == "" && asked:
+		return nil, usagef("the validation log lies below --%s, which is not given", flagData)
+	case cfg.Data == "":
+		return nil, nil
 	}
-	log, err := eventlog.Open(eventlog.Config{
-		Data: l.data, Seed: seed, MaxFile: int64(size) << 20 / validationLogFiles, MaxFiles: validationLogFiles, Now: l.p.now, Log: l.log,
-	})
-	if err != nil && wanted == "auto" && seed == "" {
-		l.p.warn("%v; going on without", err)
-		return v, nil
+	cfg.Lazy = cfg.Lazy && !asked
+	l, err := eventlog.Open(cfg)
+	switch {
+	case err == nil:
+		return l, nil
+	case asked:
+		return nil, usagef("--%s: %w", flagValidationLog, err)
 	}
-	if err != nil {
-		return v, usagef("--%s: %w", flagValidationLog, err)
-	}
-	v.Log, v.Deterministic = log, seed != ""
-	return v, nil
+	p.warn("%v; going on without", err)
+	return nil, nil
 }

@@ -131,3 +131,28 @@ func TestOpenFails(t *testing.T) {
 		}
 	}
 }
+
+// TestLazy: nothing is made before there is something to write, and what cannot
+// be made then costs records.
+func TestLazy(t *testing.T) {
+	t.Parallel()
+	l := open(t, Config{Lazy: true, Seed: "s"})
+	if _, err := os.Stat(l.files.dir); !os.IsNotExist(err) {
+		t.Errorf("there is a folder: %v", err)
+	}
+	l.Append(record(1))
+	l.Close()
+	if all, _ := lines(t, l); len(all) != 1 {
+		t.Errorf("%d records", len(all))
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, Config{Data: file, Lazy: true, Seed: "s"})
+	l.Append(record(1))
+	l.Close()
+	if l.Dropped() != 1 {
+		t.Errorf("%d records were dropped", l.Dropped())
+	}
+}

@@ -36,6 +36,8 @@ type Config struct {
 	MaxFiles int
 	// Flush is how long a record waits at most before it is written.
 	Flush time.Duration
+	// Lazy leaves folder and file to be made for the first record.
+	Lazy bool
 	// Now tells the time; nil for the system's clock.
 	Now func() time.Time
 	// Log is told what is wrong with the log itself; nil for nobody.
@@ -88,8 +90,10 @@ func Open(cfg Config) (*Log, error) {
 		l.now, l.newID, stem = epoch, jsonrpc.SequentialIDs(cfg.Seed), deterministicStem
 	}
 	l.files = &files{dir: filepath.Join(cfg.Data, filepath.FromSlash(Folder)), stem: stem, maxFile: cfg.MaxFile, maxFiles: cfg.MaxFiles, symlink: symlink}
-	if err := l.files.next(); err != nil {
-		return nil, fmt.Errorf("validation log: %w", err)
+	if !cfg.Lazy {
+		if err := l.files.next(); err != nil {
+			return nil, fmt.Errorf("validation log: %w", err)
+		}
 	}
 	if cfg.Seed == "" {
 		l.writer.Go(l.write)

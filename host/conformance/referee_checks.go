@@ -179,11 +179,16 @@ func (p refereeT) stage(name string) *duel {
 
 // begunWithin waits until a match has come to something that has to do with the
 // referee's own deadlines, which may be longer than anybody wants to wait.
-func (p refereeT) begunWithin(d *duel, holds func() bool) {
+func (p refereeT) begunWithin(holds func() bool) {
 	p.mu.Lock()
 	quiet := time.Since(p.lastHeard)
 	p.mu.Unlock()
 	if !p.until(p.patience()-quiet, holds) {
-		p.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or give a longer --timeout", p.patience().Round(time.Second))
+		p.tooLong()
 	}
+}
+
+// tooLong leaves a check out for which nobody wants to wait.
+func (p refereeT) tooLong() {
+	p.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or give a longer --timeout", p.patience().Round(time.Second))
 }

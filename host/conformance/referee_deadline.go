@@ -69,14 +69,17 @@ func usesItsTime(p refereeT) {
 }
 
 // tooLate answers the first call with another choice than the next, when it is
-// over: the referee has gone on.
+// over: the referee has gone on. Where that takes longer than anybody wants to
+// wait, it is answered in time.
 func tooLate(d *duel, h *heard) Said {
 	if h.n > 1 {
 		// The late answer is on its way before this one.
 		d.side.until(d.side.c.opts.Timeout, func() bool { return d.answered(protocol.TypeChooseParityCall, sideA) })
 		return choosing(protocol.Even)(d, h)
 	}
-	d.side.until(d.side.patience(), d.goneOn)
+	if !d.side.until(d.side.patience(), func() bool { d.late = d.goneOn(); return d.late }) {
+		return choosing(protocol.Even)(d, h)
+	}
 	return choosing(protocol.Odd)(d, h)
 }
 
@@ -98,7 +101,13 @@ func (d *duel) goneOn() bool {
 
 func answersTooLate(p refereeT) {
 	d := p.stage("late")
-	p.begunWithin(d, d.goneOn)
+	p.begunWithin(func() bool { return d.answered(protocol.TypeChooseParityCall, sideA) })
+	p.mu.Lock()
+	late := d.late
+	p.mu.Unlock()
+	if !late {
+		p.tooLong()
+	}
 	p.ends(d)
 	called := p.all(d, protocol.TypeChooseParityCall, sideA)
 	o := p.one(d, protocol.TypeGameOver, sideB).told()

@@ -19,6 +19,7 @@ type duel struct {
 	keys  [2]protocol.KeyPair
 	plan  plan
 	heard []*heard // everything the referee said of it, in order; guarded by the side's lock
+	late  bool     // an answer was given when its time was over; likewise
 }
 
 // A reaction is what is answered to a message of the referee.

@@ -81,7 +81,10 @@ func (p refereeT) losesAtOnce(scene string, asked protocol.Type) {
 
 func (p refereeT) losesInSilence(scene string, asked protocol.Type) {
 	d := p.stage(scene)
-	p.begunWithin(d, func() bool { return d.count(asked, sideA) > 1 || d.count(protocol.TypeGameOver, sideB) > 0 })
+	p.begunWithin(func() bool { return d.count(asked, sideA) > 1 || d.count(protocol.TypeGameOver, sideB) > 0 })
+	if list := p.all(d, asked, sideA); len(list) > 1 && list[1].At.Sub(list[0].At) > p.patience() {
+		p.tooLong() // the match began long ago
+	}
 	p.ends(d)
 	p.lost(d)
 }

@@ -332,3 +332,26 @@ func TestRefereeElsewhere(t *testing.T) {
 		t.Errorf("skipped %q", skipped)
 	}
 }
+
+// TestRefereeWithLongDeadlines checks a referee that gives players longer than
+// anybody wants to wait: what depends on that is not tested, and said so.
+func TestRefereeWithLongDeadlines(t *testing.T) {
+	t.Parallel()
+	s, stop, err := mutatedReferee(mutant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	want := []string{"referee.call.whole", "referee.fault.choice", "referee.fault.join", "referee.reply.late"}
+	r, err := s.examine(conformance.Referee, func(o *conformance.Options) {
+		o.Only, o.Timeout = append([]string{"referee.round.plays"}, want...), 300*time.Millisecond
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := ending(r, conformance.Skipped)
+	slices.Sort(skipped)
+	if failed := ending(r, conformance.Failed); failed != nil || !slices.Equal(skipped, want) {
+		t.Errorf("failed %q, skipped %q, want %q\n%s", failed, skipped, want, explain(r))
+	}
+}

@@ -288,57 +288,15 @@ func loadMutants() []mutant {
 }
 
 func hostileMutants() []mutant {
-	first := func(body []byte) (whole, more bool) {
-		dec := json.NewDecoder(bytes.NewReader(body))
-		var v any
-		if dec.Decode(&v) != nil {
-			return false, false
-		}
-		return true, dec.More()
-	}
 	take := func(name string, when func(in *asked) bool) mutant {
 		return mutant{check: "player.hostile." + name, serve: takes(when)}
 	}
-	return []mutant{
-		take("json", func(in *asked) bool {
-			whole, _ := first(in.body)
-			return !whole && len(in.body) > 0 && len(in.body) < 4000
-		}),
-		take("empty", func(in *asked) bool { return len(in.body) == 0 }),
-		take("trailing", func(in *asked) bool { _, more := first(in.body); return more }),
-		take("duplicate", bodyHas(`"match_id":"R0M0"`)),
-		take("utf8", bodyHas("\xff\xfe")),
-		take("deep", bodyHas("[[[[[[[[[[")),
-		take("batch", func(in *asked) bool { return bytes.HasPrefix(in.body, []byte("[")) }),
-		take("version", bodyHas(`"jsonrpc":"1.0"`)),
-		take("method", func(in *asked) bool { return in.of(invitation) && parse(in.body)["method"] == "notify_match_result" }),
-		take("long", func(in *asked) bool { return len(in.body) > 1<<20 }),
-		take("media", func(in *asked) bool { return in.header.Get("Content-Type") == "text/plain" }),
+	return append(attackedMutants("player", invitation, "notify_match_result"),
 		take("match", func(in *asked) bool { return in.of(invitation) && in.message()["match_id"] == nil }),
 		take("wrongtype", bodyHas(`"match_id":7`)),
 		take("path", bodyHas(`"match_id":"../`)),
-		take("protocol", bodyHas("league.v9")),
-		take("zone", bodyHas("+02:00")),
 		take("game", bodyHas("chess")),
-		{check: "player.hostile.verb", wrap: func(_ *memory, h http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != http.MethodGet {
-					h.ServeHTTP(w, r)
-				}
-			})
-		}},
-		{check: "player.hostile.type", serve: breaks(bodyHas("WEATHER_REPORT"))},
-		{check: "player.hostile.codes", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			r := next(in)
-			if doc := parse(r.body); r.refused() {
-				if e, ok := doc["error"].(object); ok && e["code"] == json.Number("-32700") {
-					e["code"] = -32000
-					r.body = write(doc)
-				}
-			}
-			return r
-		}},
-		{check: "player.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		mutant{check: "player.hostile.then", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// What was nested too deep has left something behind.
 			r := next(in)
 			m.Lock()
@@ -351,7 +309,7 @@ func hostileMutants() []mutant {
 			}
 			return r
 		}},
-	}
+	)
 }
 
 func endMutants() []mutant {

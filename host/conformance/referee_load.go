@@ -144,11 +144,7 @@ func refereeHostileChecks() []Check {
 		return letter{message: p.announcement(p.duel(plan{})), dialect: p.dialect}
 	}
 	bad := func(name, what string, edit func(m, match map[string]any)) attack {
-		return attack{name, Should, what, 0, func(t *T, valid func() letter) *Answer {
-			l := valid()
-			l.edit = inMatch(edit)
-			return t.Send(l)
-		}}
+		return attack{name, Should, what, "Check each match of an announcement before it is begun, and answer -32602.", 0, memberAttack(inMatch(edit))}
 	}
 	all := append(attacks(protocol.TypeRoundAnnouncement, "notify_match_result"),
 		bad("match", "An announcement of a match without match_id", func(_, match map[string]any) { delete(match, "match_id") }),

@@ -102,6 +102,14 @@ func (r *Refusal) keep(data jsontext.Value) {
 	}
 }
 
+// say adds a sentence for people.
+func (r *Refusal) say(detail string) {
+	quoted, err := jsontext.AppendQuote([]byte(`,"detail":`), detail)
+	if err == nil && detail != "" {
+		r.extra = append(r.extra, quoted...)
+	}
+}
+
 // hasCanonical reports whether an error has the canonical form.
 func hasCanonical(err *jsonrpc.Error) bool {
 	members, failed := membersOf(err.Data)

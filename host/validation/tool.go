@@ -117,7 +117,11 @@ func (p *Pipeline) serveTool(ctx context.Context, req *jsonrpc.Request, x *wire.
 	}
 	res := next.Handle(ctx, req)
 	if x.Judge != nil && (j.found != nil || res.Error == nil && j.judge() != nil) {
-		return refused(j.refusal())
+		r := j.refusal()
+		if x.Refusal != nil {
+			r.say(x.Refusal.Detail)
+		}
+		return refused(r)
 	}
 	return p.judged(req, x, e, res, &callOutput{io: io, tool: text(call.params["tool"])})
 }

@@ -160,3 +160,14 @@ func TestIsMCP(t *testing.T) {
 		t.Error("no header is a header")
 	}
 }
+
+// TestDetail: what an agent says for people of a message that breaks its schema
+// reaches them.
+func TestDetail(t *testing.T) {
+	t.Parallel()
+	b := serveBoth(t, validation.Config{})
+	const want = `"violations":[{"path":"/params/input/query_type","rule":"required"}],"detail":"the input of the tool breaks its schema at /params/input/query_type"}`
+	if _, got := b.http(t, call(query(rightToken+`,"timestamp":"2026-01-01T00:00:00Z","league_id":"cup"`))); !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

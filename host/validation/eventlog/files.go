@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func (f *files) name(number int) string {
 	if f.stem == deterministicStem && number == 1 {
 		return f.stem + suffix
 	}
-	return fmt.Sprintf("%s-%04d%s", f.stem, number, suffix)
+	return fmt.Sprintf("%s-%08d%s", f.stem, number, suffix)
 }
 
 // next begins the next file, has .latest point to it, and removes the oldest
@@ -95,7 +96,7 @@ func (f *files) point(name string) error {
 }
 
 // numbered matches the names of ordinary logs.
-var numbered = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{4,})?\.jsonl$`)
+var numbered = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{8,})?\.jsonl$`)
 
 // prune removes the oldest files. Their names begin with the time; that which
 // is open stays.
@@ -110,7 +111,7 @@ func (f *files) prune() error {
 			old = append(old, e.Name())
 		}
 	}
-	slices.Sort(old)
+	slices.SortFunc(old, func(a, b string) int { return cmp.Compare(inOrder(a), inOrder(b)) })
 	for len(old) >= f.maxFiles && len(old) > 0 {
 		if err := os.Remove(filepath.Join(f.dir, old[0])); err != nil && !os.IsNotExist(err) {
 			return err
@@ -118,6 +119,14 @@ func (f *files) prune() error {
 		old = old[1:]
 	}
 	return nil
+}
+
+// inOrder returns a name that sorts by the age of the file.
+func inOrder(name string) string {
+	if name == deterministicStem+suffix {
+		return deterministicStem + "-00000001" + suffix
+	}
+	return name
 }
 
 // write writes whole lines from the beginning of a text, as many as fit in the

@@ -140,7 +140,7 @@ func checkLatest(t *testing.T, l *Log, want string) {
 func TestLatestWithoutLinks(t *testing.T) {
 	t.Parallel()
 	f := &files{dir: t.TempDir(), stem: deterministicStem, maxFile: 1, maxFiles: 2, symlink: func(string, string) error { return errors.ErrUnsupported }}
-	for _, want := range []string{"deterministic.jsonl\n", "deterministic-0002.jsonl\n"} {
+	for _, want := range []string{"deterministic.jsonl\n", "deterministic-00000002.jsonl\n"} {
 		if err := f.next(); err != nil || f.trouble != nil {
 			t.Fatal(err, f.trouble)
 		}
@@ -178,11 +178,19 @@ func TestDeterministic(t *testing.T) {
 		return all.String()
 	}
 	first := play("one")
-	if !strings.HasPrefix(first, "deterministic-0002.jsonl\n") || !strings.Contains(first, `"timestamp":"2025-01-01T00:00:00.000Z","ids":{"event":"`) {
+	if !strings.HasPrefix(first, "deterministic-00000002.jsonl\n") || !strings.Contains(first, `"timestamp":"2025-01-01T00:00:00.000Z","ids":{"event":"`) {
 		t.Errorf("the log is %s", first)
 	}
 	if other := play("two"); other == first {
 		t.Error("another seed gives the same log")
+	}
+	l := open(t, Config{Data: data, Seed: "one", MaxFile: 400, MaxFiles: 2})
+	for i := range 4 {
+		l.Append(record(i))
+	}
+	l.Close()
+	if _, names := lines(t, l); len(names) != 2 || names[0] != "deterministic-00000003.jsonl" {
+		t.Errorf("the last two files are %q", names)
 	}
 	if again := play("one"); again != first {
 		t.Errorf("the same again is\n%s\nand was\n%s", again, first)

@@ -22,8 +22,13 @@ type judge struct {
 }
 
 func newJudge(t *testing.T, s *style) *judge {
-	j := &judge{style: s, id: "REF01", token: "token-of-REF01", joined: make(map[string]chan struct{}), patience: 3 * time.Second}
-	j.program = launch(t, s, "referee:REF01", func(p *program, kind string, message object) object {
+	return judgeNamed(t, s, "REF01")
+}
+
+// judgeNamed is a referee with an id of its own.
+func judgeNamed(t *testing.T, s *style, id string) *judge {
+	j := &judge{style: s, id: id, token: "token-of-" + id, joined: make(map[string]chan struct{}), patience: 3 * time.Second}
+	j.program = launch(t, s, "referee:"+id, func(p *program, kind string, message object) object {
 		if kind == "GAME_JOIN_ACK" {
 			j.join(text(message, "match_id"), text(message, "player_id"))
 		}

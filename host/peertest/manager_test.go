@@ -19,6 +19,9 @@ type league struct {
 	style   *style
 	manager *program
 	judge   *judge
+	panel   []*judge // conduct the matches in turn, instead of judge
+
+	begun int // matches
 
 	mu       sync.Mutex
 	players  []registered
@@ -231,12 +234,15 @@ func (l *league) standings(field []registered) []any {
 }
 
 func (l *league) playRound(ctx context.Context, round []pairing, field, judges []registered) {
-	referee := registered{id: l.judge.id, endpoint: l.judge.program.url}
-	if len(judges) > 0 {
-		referee = judges[0]
-	}
+	var referee registered
+	conducting := make([]*judge, len(round))
 	var matches []any
-	for _, p := range round {
+	for i, p := range round {
+		conducting[i] = l.next()
+		referee = registered{id: conducting[i].id, endpoint: conducting[i].program.url}
+		if len(judges) > 0 {
+			referee = judges[0]
+		}
 		m := object{
 			"match_id": p.id, "game_type": "even_odd", "player_A_id": p.sides[0].id, "player_B_id": p.sides[1].id,
 			"referee_endpoint": strings.Replace(referee.endpoint, "127.0.0.1", "localhost", 1), "referee_id": referee.id,
@@ -255,9 +261,9 @@ func (l *league) playRound(ctx context.Context, round []pairing, field, judges [
 	}
 	if len(judges) == 0 {
 		var all sync.WaitGroup
-		for _, p := range round {
+		for i, p := range round {
 			all.Go(func() {
-				report := l.judge.play(ctx, p, l.round(p.round))
+				report := conducting[i].play(ctx, p, l.round(p.round))
 				l.note(func() { l.reports[p.id] = report })
 			})
 		}
@@ -265,6 +271,15 @@ func (l *league) playRound(ctx context.Context, round []pairing, field, judges [
 		return
 	}
 	l.handOut(ctx, round, announcement, referee)
+}
+
+// next is the referee of the match that is begun.
+func (l *league) next() *judge {
+	if len(l.panel) == 0 {
+		return l.judge
+	}
+	l.begun++
+	return l.panel[(l.begun-1)%len(l.panel)]
 }
 
 // handOut gives a referee that has registered its matches.

@@ -2,6 +2,9 @@ package peertest
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,5 +60,40 @@ func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
 		if e.Kind != player.Completed || e.Standing.Played != n-1 || e.Place == 0 || len(e.Table) != n {
 			t.Errorf("guest %d ended by %q, %+v, place %d, table of %d", i, e.Kind, e.Standing, e.Place, len(e.Table))
 		}
+	}
+}
+
+// TestOurPlayersUnderForeignRefereesInTurn: under each of a few foreign managers
+// the matches of our players are conducted by referees of all kinds in turn,
+// that know nothing of the manager's kind, among them one that reads no answers
+// but requests. The players lose nothing on technical grounds.
+func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
+	t.Parallel()
+	for _, manager := range []*style{foreignLeagues[0], foreignLeagues[2], {name: "handle_message", frame: "message"}, {name: "tools", frame: "tool", answers: "content", reads: "content"}} {
+		t.Run(strings.ReplaceAll(manager.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			defer cancel()
+			l := foreign(t, manager)
+			asks := &style{name: "asks", naming: "lower", answers: "params", reads: "params"}
+			for i, s := range append(slices.Clone(foreignReferees), asks) {
+				l.panel = append(l.panel, judgeNamed(t, s, fmt.Sprintf("REF%02d", i+1)))
+			}
+			var players sync.WaitGroup
+			ended := make([]player.Event, len(guestNames))
+			for i := range ended {
+				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i) })
+			}
+			reports := l.play(ctx, len(ended), 0)
+			players.Wait()
+			if want := len(ended) * (len(ended) - 1) / 2; len(reports) != want {
+				t.Errorf("%d of %d matches", len(reports), want)
+			}
+			for id, r := range reports {
+				if absent, _ := r["technical_loss_player_ids"].([]any); len(absent) > 0 {
+					t.Errorf("%s: technical loss of %v", id, absent)
+				}
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -13,9 +14,18 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// manner returns the dialect in which a message is answered.
+// manner returns the dialect in which a message is answered. Among referees whose
+// methods are types in lower case there are some that read no answer but one that
+// is a request. One that is of another kind than the manager, so that nothing is
+// known of it, is given both in one document.
 func (p *Player) manner(in *wire.Inbound) *protocol.Dialect {
-	return p.manners.Dialect(wire.Speaker(in), in.Dialect)
+	d := p.manners.Dialect(wire.Speaker(in), in.Dialect)
+	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
+	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
+	if asks && d == protocol.LowerMethod && managers != d.Name {
+		return d.With(protocol.TraitBoth)
+	}
+	return d
 }
 
 // joinedBefore takes note that a match has been joined. A referee that invites

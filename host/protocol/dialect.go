@@ -71,6 +71,9 @@ type Place struct {
 	// Request says that the answer is itself a request: a method, the type in
 	// lower case, and the message as params.
 	Request bool
+	// Both says that the answer is a result, and a request beside it: for peers
+	// of which it is not known which of the two they read.
+	Both bool
 	// Bare says that there is no JSON-RPC around the message.
 	Bare bool
 }

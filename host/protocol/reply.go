@@ -13,7 +13,7 @@ type RPCError struct {
 }
 
 // A Reply is what goes back for a request: exactly one of Result, Error,
-// Params (with Method) and Body is set. [Reply.Document] puts it into the JSON
+// Params (with Method) and Body is set, or Result and Params. [Reply.Document] puts it into the JSON
 // document that is sent.
 type Reply struct {
 	// Status is the HTTP status; other transports have no use for it.
@@ -62,6 +62,8 @@ func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) 
 		reply.Body = raw
 	case place.Request:
 		reply.Method, reply.Params = lower(t), raw
+	case place.Both && !refused:
+		reply.Result, reply.Method, reply.Params = raw, lower(t), raw
 	default:
 		reply.Result = raw
 	}
@@ -156,7 +158,11 @@ func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	}
 	doc := document{{"jsonrpc", quoted("2.0")}}
 	if r.Method != "" {
-		return append(doc, member{"method", quoted(r.Method)}, member{"params", r.Params}, identity(ownID)).encode(), nil
+		doc = append(doc, member{"method", quoted(r.Method)}, member{"params", r.Params})
+		if r.Result == nil {
+			return append(doc, identity(ownID)).encode(), nil
+		}
+		return append(doc, member{"result", r.Result}, identity(id)).encode(), nil
 	}
 	if r.Error == nil {
 		return append(doc, member{"result", r.Result}, identity(id)).encode(), nil

@@ -107,6 +107,7 @@ const (
 	TraitAsync      = "async"
 	TraitRequests   = "answers-are-requests"
 	TraitTextResult = "text-result"
+	TraitBoth       = "answers-are-both" // a result, and a request in one document
 )
 
 // traits say what each trait changes in a dialect.
@@ -115,6 +116,7 @@ var traits = map[string]func(d *Dialect){
 	TraitAsync:      func(d *Dialect) { d.Async = []Type{TypeGameJoinAck} },
 	TraitRequests:   func(d *Dialect) { d.Answer, d.Refusal = Place{Request: true}, RefuseByMessage },
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
+	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
 }
 
 // With returns the dialect with a trait added to it, under the name that

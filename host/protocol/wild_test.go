@@ -124,3 +124,42 @@ func TestHandOuts(t *testing.T) {
 		t.Errorf("the registration suggests %q", ids)
 	}
 }
+
+// An answer that is both can be read by those who look for a result and by
+// those who look for params; a refusal is only a refusal.
+func TestAnswersThatAreBoth(t *testing.T) {
+	t.Parallel()
+	r, err := NewCodec(Tolerant).Open("game_invitation", []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Dialect = r.Dialect.With(TraitBoth)
+	join := &GameJoinAck{PlayerID: "P01", Accept: Some(true)}
+	join.MessageType = TypeGameJoinAck
+	reply, err := r.Reply(join)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := reply.Document([]byte(`7`), []byte(`"own"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := parseDocument(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(doc.get("result"), doc.get("params")) || string(doc.get("id")) != "7" || doc.text("method") != "game_join_ack" {
+		t.Errorf("the answer is %s", raw)
+	}
+	a, err := ParseAnswer(200, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := NewCodec(Tolerant).ReadAnswer(TypeGameInvitation, a); err != nil || m.(*GameJoinAck).PlayerID != "P01" {
+		t.Errorf("it reads as %+v, %v", m, err)
+	}
+	refused := r.Refuse(Header{}, Refuse(CodeInvalidState, TypeGameInvitation, "no"))
+	if refused.Method != "" || refused.Result != nil || refused.Error == nil {
+		t.Errorf("a refusal is %+v", refused)
+	}
+}

@@ -10,5 +10,7 @@
 //
 // The counterpart speaks to the agent through the same sockets as any peer. The
 // agent under test is not harmed: after the checks it is told that the league
-// is complete.
+// is complete. A manager plays one whole league with the counterpart, in which
+// everything happens that checks want to see; the checks then look at what was
+// written down.
 package conformance

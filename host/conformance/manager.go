@@ -170,7 +170,7 @@ func (p managerT) join(m *member) {
 // notBegun skips a check that fails only because the manager began too early.
 func (p managerT) notBegun(a *Answer) {
 	if p.begunEarly && a.Refused {
-		p.Skip("the league was begun with nobody in it; see manager.start.early")
+		p.Skip("the league has begun already; see manager.start.early")
 	}
 }
 

@@ -44,7 +44,9 @@ func earlyChecks() []Check {
 			if wantsToken(a) {
 				p.Skip("the manager wants an admin token; give it with --admin-token TOKEN")
 			}
-			p.begunEarly = taken(a)
+			if p.begunEarly = taken(a); p.begunEarly {
+				p.Fail("it was taken: answered by %s; a manager whose league has begun before cannot be checked, so start a fresh one", a)
+			}
 			p.refused(a)
 		}),
 	}}

@@ -2,10 +2,13 @@ package conformance_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
 )
 
 // handsOut is a manager as they are met: it tells players of no round, gives
@@ -74,5 +77,74 @@ func TestManagerInTheWild(t *testing.T) {
 		if !slices.Contains(passed, id) {
 			t.Errorf("%s has not passed", id)
 		}
+	}
+}
+
+// TestManagerOtherwise checks our own manager where not everything can be tried,
+// and why is said.
+func TestManagerOtherwise(t *testing.T) {
+	t.Parallel()
+	begun := "the league began by itself when everybody had registered"
+	for name, c := range map[string]struct {
+		cfg     manager.Config
+		players int
+		skipped map[string]string // id: reason
+	}{
+		"without admin token": {cfg: manager.Config{}, skipped: map[string]string{
+			"manager.start.missing": "no admin token was given; with --admin-token TOKEN, that of the manager, it is tried",
+			"manager.start.token":   "no admin token was given; with --admin-token TOKEN, that of the manager, it is tried",
+		}},
+		"by itself": {cfg: manager.Config{Players: 6}, players: 6, skipped: map[string]string{
+			"manager.query.early": begun, "manager.start.report": begun, "manager.start.missing": begun, "manager.start.token": begun,
+			"manager.start.web": begun, "manager.start.player": begun, "manager.start.answer": begun, "manager.start.again": begun,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.cfg.Timeout = managerSilence
+			h, err := onOwnSocket(c.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := h.examine(func(o *conformance.Options) {
+				o.AdminToken, o.Timeout, o.Players = "", ampleTimeout, c.players
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed := ending(r, conformance.Failed); failed != nil {
+				t.Errorf("failed %q\n%s", failed, explain(r))
+			}
+			for _, o := range r.Outcomes {
+				if o.Status == conformance.Skipped && o.Detail != c.skipped[o.ID] {
+					t.Errorf("%s is skipped: %s", o.ID, o.Detail)
+				}
+				if o.Status == conformance.Passed && c.skipped[o.ID] != "" {
+					t.Errorf("%s is not skipped", o.ID)
+				}
+			}
+		})
+	}
+}
+
+// TestManagerTooSlow checks a manager that waits for a silent player for longer
+// than the check does, but not for longer than it may.
+func TestManagerTooSlow(t *testing.T) {
+	t.Parallel()
+	h, err := onOwnSocket(manager.Config{AdminToken: adminToken, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.examine(func(o *conformance.Options) {
+		o.Only, o.Timeout = []string{"manager.notify.silent", "manager.round"}, time.Second
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"manager.notify.silent"}) {
+		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+	}
+	if why := r.Outcomes[len(r.Outcomes)-1].Detail; !strings.Contains(why, "set a shorter time on it (by the protocol it has 10 s), or give a longer --timeout") {
+		t.Errorf("it is skipped: %s", why)
 	}
 }

@@ -119,22 +119,27 @@ var echo = jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jso
 	return jsonrpc.Response{Result: fmt.Appendf(nil, `{"league":%q}`, req.Method)}
 })
 
-// clients connects a client over each transport.
+// clients connects a client over each transport, in both generations of the
+// protocol.
 func clients(t *testing.T, srv *mcptools.Server, opts *mcp.ClientOptions) map[string]*mcp.ClientSession {
 	t.Helper()
-	return map[string]*mcp.ClientSession{
-		"HTTP":  overHTTP(t, listen(t, srv), opts),
-		"STDIO": overPipe(t, srv, opts),
+	all, url := map[string]*mcp.ClientSession{}, listen(t, srv)
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		all["HTTP "+version] = overHTTP(t, url, opts, version)
+		all["STDIO "+version] = overPipe(t, srv, opts, version)
 	}
+	return all
 }
 
-func overHTTP(t *testing.T, url string, opts *mcp.ClientOptions) *mcp.ClientSession {
+func overHTTP(t *testing.T, url string, opts *mcp.ClientOptions, version string) *mcp.ClientSession {
 	t.Helper()
-	return connect(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: &http.Transport{}}}, opts)
+	own := &http.Transport{}
+	t.Cleanup(own.CloseIdleConnections)
+	return connect(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: own}}, opts, version)
 }
 
 // overPipe serves srv on a pair of pipes.
-func overPipe(t *testing.T, srv *mcptools.Server, opts *mcp.ClientOptions) *mcp.ClientSession {
+func overPipe(t *testing.T, srv *mcptools.Server, opts *mcp.ClientOptions, version string) *mcp.ClientSession {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
@@ -145,15 +150,15 @@ func overPipe(t *testing.T, srv *mcptools.Server, opts *mcp.ClientOptions) *mcp.
 		}
 		fromServer.Close()
 	})
-	session := connect(t, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, opts)
+	session := connect(t, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, opts, version)
 	t.Cleanup(served.Wait)
 	t.Cleanup(func() { fromClient.Close() })
 	return session
 }
 
-func connect(t *testing.T, transport mcp.Transport, opts *mcp.ClientOptions) *mcp.ClientSession {
+func connect(t *testing.T, transport mcp.Transport, opts *mcp.ClientOptions, version string) *mcp.ClientSession {
 	t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, opts).Connect(t.Context(), transport, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, opts).Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,14 +86,19 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 		http.Error(res, "forbidden: "+err.Error(), http.StatusForbidden)
 		return
 	}
-	if w.ended() {
-		busy(res, "the server is shutting down")
-		return
+	session := req.Header.Get(headerSession)
+	modern := req.Header.Get(headerVersion) >= sessionless
+	if modern || session == "" {
+		// Close waits for what may begin a session.
+		if !w.hold() {
+			busy(res, "the server is shutting down")
+			return
+		}
+		defer w.held.Done()
 	}
 	req = marked(req)
-	session := req.Header.Get(headerSession)
 	switch {
-	case req.Header.Get(headerVersion) >= sessionless:
+	case modern:
 		w.modern.ServeHTTP(res, req)
 	case session != "":
 		if req.Method == http.MethodDelete {
@@ -150,12 +155,6 @@ func marked(req *http.Request) *http.Request {
 		out.Header.Set("Accept", "*/*") // RFC 9110, section 12.5.1
 	}
 	return out
-}
-
-func (s *Server) ended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
 }
 
 func busy(res http.ResponseWriter, why string) {

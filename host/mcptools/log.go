@@ -15,9 +15,16 @@ func (d demoted) Enabled(ctx context.Context, _ slog.Level) bool {
 	return d.to.Enabled(ctx, slog.LevelDebug)
 }
 
+// Handle leaves out ids of sessions: whoever knows one can use it.
 func (d demoted) Handle(ctx context.Context, r slog.Record) error {
-	r.Level = slog.LevelDebug
-	return d.to.Handle(ctx, r)
+	out := slog.NewRecord(r.Time, slog.LevelDebug, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key != "session_id" {
+			out.AddAttrs(a)
+		}
+		return true
+	})
+	return d.to.Handle(ctx, out)
 }
 
 func (d demoted) WithAttrs(attrs []slog.Attr) slog.Handler { return demoted{d.to.WithAttrs(attrs)} }

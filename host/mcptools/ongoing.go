@@ -48,3 +48,14 @@ func (s *Server) giveUp(session string) {
 		one.cancel()
 	}
 }
+
+// hold has Close wait until held.Done is called, unless it has been called.
+func (s *Server) hold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.held.Add(1)
+	return true
+}

@@ -159,7 +159,7 @@ func TestCallsAreLogged(t *testing.T) {
 		seen[r.Transport+" "+r.Route] = append(seen[r.Transport+" "+r.Route], what)
 	}
 	for _, way := range []string{"http /mcp", "stdio stdio"} {
-		if got := strings.Join(seen[way], ", "); got != "ok, error /params/arguments/n type, ok" {
+		if got := strings.Join(seen[way], ", ") + ", "; got != strings.Repeat("ok, error /params/arguments/n type, ok, ", 2) {
 			t.Errorf("%s: %s\n%s", way, got, raw)
 		}
 	}

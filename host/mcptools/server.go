@@ -86,6 +86,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	closed  bool
+	held    sync.WaitGroup               // what Close waits for; see hold
 	calls   int                          // under way
 	idle    *sync.Cond                   // calls has become 0
 	hanging map[string]map[*ongoing]bool // by session: what to cancel when it ends
@@ -210,6 +211,7 @@ func (s *Server) Close() {
 	for _, l := range streams {
 		l.end()
 	}
+	s.held.Wait() // after it there are no new sessions
 	for session := range s.sdk.Sessions() {
 		_ = session.Close() // what fails in closing is gone already
 	}

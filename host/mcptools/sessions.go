@@ -111,12 +111,18 @@ func (t *sessions) evict(peer string) bool {
 	}
 	delete(t.known, oldest)
 	t.server.giveUp(oldest)
-	for s := range t.server.sdk.Sessions() {
-		if s.ID() == oldest {
-			// It has no request in hand, so that this does not wait; a call whose
-			// client went away without a word has just been cancelled.
-			_ = s.Close()
-		}
+	if !t.server.hold() {
+		return false
 	}
+	go func() {
+		defer t.server.held.Done()
+		for s := range t.server.sdk.Sessions() {
+			if s.ID() == oldest {
+				// It has no request in hand, but perhaps a call whose client went away
+				// without a word; that has just been cancelled.
+				_ = s.Close()
+			}
+		}
+	}()
 	return true
 }

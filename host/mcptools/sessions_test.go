@@ -127,8 +127,11 @@ func TestSessionsEnd(t *testing.T) {
 			t.Error("the call goes on in a server that has been closed")
 		}
 		calls.Wait()
-		if got := b.alive(last); got != 503 {
-			t.Errorf("after the end: %d, want 503", got)
+		if got := b.alive(last); got != 404 {
+			t.Errorf("after the end: %d, want 404", got)
+		}
+		if got := b.ask(t.Context(), "POST", initialize).Code; got != 503 {
+			t.Errorf("a session after the end: %d, want 503", got)
 		}
 	})
 }
@@ -146,6 +149,7 @@ func TestServersAreNotFilled(t *testing.T) {
 		}
 		b.alive(ids[0]) // is younger than ids[1] now
 		ids = append(ids, b.open("Remote", "10.0.0.1:2"))
+		synctest.Wait() // for the end of the one that made room
 		for i, want := range []int{200, 404, 200, 200} {
 			if got := b.alive(ids[i]); got != want {
 				t.Errorf("session %d: %d, want %d", i, got, want)

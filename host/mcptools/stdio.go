@@ -40,6 +40,7 @@ type lines struct {
 
 	mu      sync.Mutex
 	session *mcp.ServerSession // nil until the first message of MCP
+	ids     map[sdkrpc.ID]bool // of the calls under way
 	pending int                // calls that have not been answered
 	over    bool               // nothing more comes
 	quiet   chan struct{}      // closed when over and nothing is pending
@@ -50,7 +51,7 @@ type lines struct {
 func (s *Server) lines(send func([]byte) error, all bool) *lines {
 	l := &lines{
 		server: s, send: send, all: all,
-		incoming: make(chan sdkrpc.Message), quiet: make(chan struct{}), ended: make(chan struct{}),
+		incoming: make(chan sdkrpc.Message), ids: map[sdkrpc.ID]bool{}, quiet: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +68,18 @@ func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc
 	if err != nil {
 		return false // whoever else answers it says what is wrong
 	}
-	if !l.expect(ctx, msg) {
+	again, ok := l.expect(ctx, msg)
+	switch {
+	case !ok:
 		return false
+	case again:
+		// The SDK would not answer it. That it cannot be written is told by
+		// whoever serves the stream.
+		line, err := sdkrpc.EncodeMessage(&sdkrpc.Response{ID: msg.(*sdkrpc.Request).ID, Error: errTaken})
+		if err == nil {
+			_ = l.send(line)
+		}
+		return true
 	}
 	select {
 	case l.incoming <- msg:
@@ -77,26 +88,35 @@ func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc
 	return true
 }
 
+var errTaken = &sdkrpc.Error{Code: sdkrpc.CodeInvalidRequest, Message: "a call with this id is under way: every call needs an id of its own"}
+
 // expect prepares for a message, beginning the session with the first one. It
-// reports whether the message can still be taken.
-func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) bool {
+// reports whether the message can still be taken, and whether it is a call with
+// the id of another that is under way.
+func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) (again, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
-		return false
+		return false, false
 	}
 	if l.session == nil {
 		// The session outlives the reading of the stream.
 		session, err := l.server.sdk.Connect(context.WithoutCancel(ctx), l, nil)
 		if err != nil {
-			return false
+			return false, false
 		}
 		l.session = session
 	}
-	if call, ok := msg.(*sdkrpc.Request); ok && call.IsCall() {
-		l.pending++
+	call, isRequest := msg.(*sdkrpc.Request)
+	if !isRequest || !call.IsCall() {
+		return false, true
 	}
-	return true
+	if l.ids[call.ID] {
+		return true, true
+	}
+	l.ids[call.ID] = true
+	l.pending++
+	return false, true
 }
 
 // begun reports whether the stream is MCP's.
@@ -173,10 +193,17 @@ func (l *lines) Read(ctx context.Context) (sdkrpc.Message, error) {
 // Write implements mcp.Connection.
 func (l *lines) Write(_ context.Context, msg sdkrpc.Message) error {
 	line, err := sdkrpc.EncodeMessage(msg)
+	answer, answers := msg.(*sdkrpc.Response)
+	if answers {
+		// The client may use the id again as soon as it has read the answer.
+		l.mu.Lock()
+		delete(l.ids, answer.ID)
+		l.mu.Unlock()
+	}
 	if err == nil {
 		err = l.send(line)
 	}
-	if _, answers := msg.(*sdkrpc.Response); answers {
+	if answers {
 		l.mu.Lock()
 		l.pending--
 		l.settle()

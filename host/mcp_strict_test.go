@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/mcptools"
 )
@@ -43,6 +45,20 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	}
 	defer c.Close()
 
+	heard := make(chan string, 100)
+	ada, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	defer cancel()
+	serving.Go(func() {
+		_ = ada.Serve(ctx, jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
+			heard <- req.Method
+			return jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "not now"}}
+		}))
+	})
 	say := func(tool, kind, sender, rest string) (map[string]any, bool) {
 		t.Helper()
 		message := fmt.Sprintf(`{"protocol":"league.v2","message_type":%q,"sender":%q,"timestamp":"2026-01-01T12:00:00Z","conversation_id":"c"%s}`, kind, sender, rest)
@@ -53,7 +69,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 		return jsonOf(res.StructuredContent), res.IsError
 	}
 	meta := func(kind, name, rest string) string {
-		return fmt.Sprintf(`,"%s_meta":{"display_name":%q,"version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"http://127.0.0.1:1/%s"%s}`, kind, name, name, rest)
+		return fmt.Sprintf(`,"%s_meta":{"display_name":%q,"version":"1.0.0","game_types":["even_odd"],"contact_endpoint":"%s?%s"%s}`, kind, name, ada.URL(), name, rest)
 	}
 	ref, refused := say("register_referee", "REFEREE_REGISTER_REQUEST", "referee:alpha", meta("referee", "alpha", `,"max_concurrent_matches":2`))
 	if refused || ref["referee_id"] != "REF01" {
@@ -72,6 +88,9 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	}
 	if s, refused := say("start_league", "START_LEAGUE", "launcher", `,"league_id":"league"`); refused || s["total_rounds"] != 1.0 {
 		t.Errorf("start_league: %v", s)
+	}
+	if method := <-heard; method != "tools/call" {
+		t.Errorf("the manager speaks to those who registered by a tool by %s", method)
 	}
 	for query, want := range map[string]string{
 		"GET_STANDINGS": "standings", "GET_SCHEDULE": "total_rounds", "GET_PLAYERS": "players", "GET_STATUS": "status", "GET_NEXT_MATCH": "next_match",

@@ -16,6 +16,10 @@
 // [Loopback.Listen] does the same without sockets and [ServeStdio] over a pair
 // of streams, one JSON document a line.
 //
+// Another protocol can share the path of an endpoint (Config.Other, picked by
+// Config.Divert when the body has been read) and its streams (Config.Beside);
+// [Serve] answers a message that came by such a way as the endpoint would.
+//
 // # Calling
 //
 //	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})

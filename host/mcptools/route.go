@@ -1,12 +1,11 @@
 package mcptools
 
 import (
-	"mime"
-	"net/http"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/validation"
 )
 
 // Methods of the MCP standard that begin a conversation.
@@ -38,25 +37,7 @@ func Wanted(req *jsonrpc.Request) bool {
 	if req.Method == methodInitialize {
 		return true
 	}
-	return marks(req.Header) && (isMethod(req.Method) || !ofLeague(req))
-}
-
-// marks reports whether a header is that of an MCP client.
-func marks(h http.Header) bool {
-	if len(h[headerSession]) > 0 || len(h[headerVersion]) > 0 {
-		return true
-	}
-	for _, accept := range h["Accept"] {
-		if !strings.Contains(accept, "text/event-stream") {
-			continue
-		}
-		for kind := range strings.SplitSeq(accept, ",") {
-			if media, _, err := mime.ParseMediaType(kind); err == nil && media == "text/event-stream" {
-				return true
-			}
-		}
-	}
-	return false
+	return validation.IsMCP(req.Header) && (isMethod(req.Method) || !ofLeague(req))
 }
 
 // ofLeague reports whether a request, which may be one that cannot be read, is

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
@@ -280,4 +281,47 @@ func TestToolsKnowWhoCalls(t *testing.T) {
 			t.Errorf("%s, want %s", answer.Result.StructuredContent, want)
 		}
 	})
+}
+
+// TestStreamsDoNotHoldUpTheEnd: a server of a league ends at once though a
+// client listens.
+func TestStreamsDoNotHoldUpTheEnd(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, newTable().config())
+	s, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", jsonrpc.Config{Other: srv.Handler(), Divert: mcptools.Wanted, Drain: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, echo) }()
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	ask := func(method, body, session string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), method, s.URL(), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	begun := ask("POST", initialize, "")
+	begun.Body.Close()
+	stream := ask("GET", "", begun.Header.Get("Mcp-Session-Id"))
+	defer stream.Body.Close()
+	if stream.StatusCode != 200 {
+		t.Fatalf("GET: %d", stream.StatusCode)
+	}
+	end()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/host/validation/eventlog"
 )
 
 // What each kind of agent offers.
@@ -173,7 +175,7 @@ func TestOneStreamCarriesBoth(t *testing.T) {
 func TestCallsOfToolsAreRecorded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl")...)
+	r := start(t, dir, append(agentFlagsFor("player"), "--record", "rec.jsonl", "--data-dir", ".")...)
 	c := clientOf(t, &mcp.StreamableClientTransport{Endpoint: r.until("listening")["url"].(string)}, "2025-06-18")
 	plays(t, c)
 	interrupted(t, r, c)
@@ -186,8 +188,16 @@ func TestCallsOfToolsAreRecorded(t *testing.T) {
 			t.Errorf("the recording does not have %s:\n%s", want, recording)
 		}
 	}
-	if strings.Contains(string(recording), "match-key-of-the-referee") {
-		t.Errorf("the recording tells a token:\n%s", recording)
+	logs, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(eventlog.Folder), "*.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs of validation: %v, %v", logs, err)
+	}
+	log, err := os.ReadFile(logs[0])
+	if err != nil || strings.Count(string(log), `"method":"tools/call","status":"ok"`) != 2 {
+		t.Errorf("the log of validation does not have both calls: %v\n%s", err, log)
+	}
+	if strings.Contains(string(recording)+string(log), "match-key-of-the-referee") {
+		t.Errorf("a token is told:\n%s%s", recording, log)
 	}
 }
 

@@ -80,7 +80,7 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.
 	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	err := a.Player(ctx, player.Config{
 		Factory: factory(t, "random"), Name: guestNames[i], Mode: protocol.Tolerant,
-		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 300 * time.Millisecond,
+		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 2 * time.Second,
 		Patience: 20 * time.Millisecond, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
 		Events: func(e player.Event) {
 			mu.Lock()

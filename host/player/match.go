@@ -43,7 +43,7 @@ type match struct {
 	mu       sync.Mutex
 	placed   bool
 	position uint64 // that randomness is keyed with, once placed
-	asked    bool
+	asked    bool   // guarded by Player.mu besides, for deserted
 	kept     bool   // the answer is in the journal
 	answer   Answer // guarded by Player.mu besides, for Faults
 	told     bool
@@ -221,9 +221,8 @@ func (p *Player) choose(s *season, m *match) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		m.asked = true
 		p.mu.Lock()
-		m.answer = answer
+		m.asked, m.answer = true, answer
 		p.mu.Unlock()
 	}
 	if err := p.record.chose(p.life, p.seen(m, t)); err != nil {

@@ -78,6 +78,7 @@ func (j *judge) play(ctx context.Context, p pairing, round any) object {
 	for side := range 2 {
 		both.Go(func() {
 			if j.invite(ctx, p, side, round) {
+				time.Sleep(j.style.thinks) // it is a slow one
 				choices[side] = j.choose(ctx, p, side, round)
 			}
 		})

@@ -75,7 +75,7 @@ func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 			defer cancel()
 			l := foreign(t, manager)
-			asks := &style{name: "asks", naming: "lower", answers: "params", reads: "params"}
+			asks := &style{name: "asks", naming: "lower", answers: "params", reads: "params", thinks: 60 * time.Millisecond}
 			for i, s := range append(slices.Clone(foreignReferees), asks) {
 				l.panel = append(l.panel, judgeNamed(t, s, fmt.Sprintf("REF%02d", i+1)))
 			}

@@ -32,6 +32,7 @@ var foreignLeagues = []*style{
 	{name: "tool and input", frame: "io", answers: "io", reads: "io"},
 	{name: "envelope", frame: "envelope", answers: "envelope", reads: "envelope"},
 	{name: "answers that are requests", answers: "params", reads: "params", naming: "lower"},
+	{name: "answers that are requests, slowly", answers: "params", reads: "params", naming: "lower", thinks: 60 * time.Millisecond},
 	{name: "joins by message", async: true, quiet: false, points: [3]int{1, 0, -1}},
 	{name: "results that are text", answers: "text", ids: "int", lowerRoles: true},
 	{name: "bare", frame: "bare", answers: "bare", reads: "bare", choiceField: "choice", endless: true},
@@ -80,7 +81,7 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.
 	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	err := a.Player(ctx, player.Config{
 		Factory: factory(t, "random"), Name: guestNames[i], Mode: protocol.Tolerant,
-		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 2 * time.Second,
+		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 1500 * time.Millisecond,
 		Patience: 20 * time.Millisecond, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
 		Events: func(e player.Event) {
 			mu.Lock()

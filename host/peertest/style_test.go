@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // object is a JSON object as a dynamic language holds it.
@@ -37,10 +38,11 @@ type style struct {
 	choiceField, joinField string // under which it answers: choice, parity_choice; accept, accepted, status
 	async                  bool   // joins by a message of its own, and takes only such joins
 	lowerRoles             bool
-	timestamp              string // layout
-	textRounds             bool   // ROUND_1
-	past                   bool   // deadlines
-	bare                   bool   // leaves out what it can: league_id, context, opponent_id
+	thinks                 time.Duration // a referee, between a join and the call
+	timestamp              string        // layout
+	textRounds             bool          // ROUND_1
+	past                   bool          // deadlines
+	bare                   bool          // leaves out what it can: league_id, context, opponent_id
 
 	over        string // game_over in the form book, player, flat or outside
 	draw        int    // numbers are drawn up to this

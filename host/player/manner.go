@@ -22,7 +22,7 @@ func (p *Player) manner(in *wire.Inbound) *protocol.Dialect {
 	d := p.manners.Dialect(wire.Speaker(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
-	if asks && d == protocol.LowerMethod && managers != d.Name {
+	if asks && in.Dialect == protocol.LowerMethod && managers != in.Dialect.Name && !d.Has(protocol.TraitRequests) {
 		return d.With(protocol.TraitBoth)
 	}
 	return d

@@ -96,15 +96,24 @@ func (m *Manners) Read(who string) {
 	m.of(who).read = true
 }
 
-// ReadBy takes note that a peer has read an answer that was given in another
-// way than the one it would be given in now.
+// ReadBy takes note that a peer has read an answer that was given in two ways:
+// the one it would be given in now, and another. Which of them it has read cannot
+// be told, so that only the usual way gives place to the other; one that
+// something has shown to be wanted stands.
 func (m *Manners) ReadBy(who, trait string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
+	if known.read {
+		return
+	}
+	known.read = true
+	if known.way != 0 {
+		return
+	}
 	for i, way := range ways {
-		if way == trait && !known.read {
-			known.way, known.read = i, true
+		if way == trait {
+			known.way = i
 		}
 	}
 }

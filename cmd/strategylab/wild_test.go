@@ -21,6 +21,9 @@ import (
 // command has ended.
 func hosting(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
+	if _, err := os.Stat(file); err == nil {
+		ts.Fatalf("there is a %s already", args[0])
+	}
 	part, err := os.Create(file + ".part")
 	ts.Check(err)
 	cmd := &exec.Cmd{Path: os.Args[0], Args: append([]string{"strategylab"}, args[1:]...), Dir: ts.MkAbs("."), Stderr: part}

@@ -8,19 +8,22 @@ import (
 )
 
 // play reports the matches of a round. Beside that, most of what checks want to
-// see happens here: in each match something else.
+// see happens here: in each match something else, and in the last round what a
+// lax manager may take and should not, so that the tables before it are known.
 func (p managerT) play(t *turn) {
 	s := p.season
 	first := len(s.ends) == 0
+	final := len(s.ends)+len(t.fixtures) > p.lastMatch() && s.probes["late"] == nil
 	if first {
-		p.duringFirst(t)
+		p.duringFirst()
+	}
+	if final {
+		p.latecomers()
 	}
 	if t.round == p.troubled() {
 		p.awaitRetries(t)
 	}
-	t.spoilt = s.spoilt != ""
 	for i, f := range t.fixtures {
-		f := f
 		e := p.endingOf(f)
 		if i == len(t.fixtures)-1 {
 			if first { // the round is not over yet
@@ -30,45 +33,44 @@ func (p managerT) play(t *turn) {
 			t.last = p.order
 			p.mu.Unlock()
 		}
-		nth := len(s.ends)
-		if nth == 0 {
+		if final && i == 0 {
 			p.badReports(f, e)
 		}
-		if nth > 0 && nth == p.lastMatch() {
+		if len(s.ends) == p.lastMatch() {
 			p.contradictions(f, e)
 		}
-		t.reported = p.report(nth, f, e)
-		if a := t.reported.answer; p.mayBeTaken(a) {
-			p.mu.Lock()
-			f.ended = e
-			p.mu.Unlock()
-			s.ends = append(s.ends, e)
-		} else {
-			s.refusedReport = true
-			panic(stop{Skipped, fmt.Sprintf("the report of match %s was answered by %s", f.id, a)})
-		}
-		if nth == 0 {
-			p.shoot("report.again", func() *Answer { return p.send(p.reporting(f, f.referee, e)) })
-			p.shoot("report.differs", func() *Answer { return p.send(p.reporting(f, f.referee, e.other())) })
+		p.conclude(t, f, e)
+		if first && i == 0 {
 			p.shoot("schedule.after", p.query(0, protocol.QuerySchedule))
 		}
-	}
-	t.ends = len(s.ends)
-	t.spoilt = s.spoilt != ""
-}
-
-// mayBeTaken reports whether the manager has taken a report down: now, or
-// before, when it should have refused it.
-func (p managerT) mayBeTaken(a *Answer) bool {
-	if taken(a) || p.season.spoilt != "" || p.known(a) {
-		return true
-	}
-	for _, name := range []string{"report.token", "report.tokenless", "report.other", "report.player", "report.context"} {
-		if made := p.season.probes[name]; made != nil && taken(made.answer) && len(p.season.ends) == 0 {
-			return true
+		if final && i == 0 {
+			p.shoot("report.again", func() *Answer { return p.send(p.reporting(f, f.referee, e)) })
+			p.risk("report.differs", func() *Answer { return p.send(p.reporting(f, f.referee, e.other())) })
 		}
 	}
-	return false
+	t.ends, t.spoilt = len(s.ends), s.spoilt != ""
+}
+
+// conclude reports how a match ended. Where that is refused, the season is over.
+func (p managerT) conclude(t *turn, f *fixture, e *ending) {
+	s := p.season
+	t.reported = p.report(len(s.ends), f, e)
+	if a := t.reported.answer; !taken(a) && !p.known(a) && s.spoilt == "" {
+		s.refusedReport = true
+		panic(stop{Skipped, fmt.Sprintf("the report of match %s was answered by %s", f.id, a)})
+	}
+	p.mu.Lock()
+	f.ended = e
+	p.mu.Unlock()
+	s.ends = append(s.ends, e)
+}
+
+// risk makes a probe that is to be refused. Where it is taken, nobody knows what
+// the table should say from then on.
+func (p managerT) risk(name string, ask func() *Answer) {
+	if taken(p.shoot(name, ask)) && p.season.spoilt == "" {
+		p.season.spoilt = name
+	}
 }
 
 // taken reports whether an answer says yes.
@@ -118,20 +120,20 @@ func (p managerT) report(nth int, f *fixture, e *ending) *probe {
 		}
 		told = made("report."+name, letter{message: m, dialect: d})
 	}
-	if taken(told.answer) {
+	if a := told.answer; taken(a) && (a.Message.text("message_type") != "" || a.Message.has("recorded")) {
 		return told
 	}
 	return made("report instead of "+name, letter{message: p.reporting(f, f.referee, e)})
 }
 
-// badReports are made of a match before its own report.
+// badReports are made of a match of the last round before its own report.
 func (p managerT) badReports(f *fixture, e *ending) {
 	nobody := *e
 	nobody.players = [2]string{"P98", "P99"}
 	bad := func(name string, change func(m *protocol.MatchResultReport)) {
 		m := p.reporting(f, f.referee, e)
 		change(m)
-		p.shoot("report."+name, func() *Answer { return p.send(m) })
+		p.risk("report."+name, func() *Answer { return p.send(m) })
 	}
 	bad("unknown", func(m *protocol.MatchResultReport) { m.MatchID, m.Result = "R99M99", nobody.result() })
 	bad("token", func(m *protocol.MatchResultReport) { m.AuthToken = forged })
@@ -140,26 +142,27 @@ func (p managerT) badReports(f *fixture, e *ending) {
 		m.Sender, m.AuthToken = protocol.Sender(protocol.RolePlayer, p.players()[0].id), p.players()[0].token
 	})
 	bad("context", func(m *protocol.MatchResultReport) { m.LeagueID = "another-league" })
-	p.shoot("report.empty", func() *Answer {
+	p.risk("report.empty", func() *Answer {
 		return p.Send(letter{message: p.reporting(f, f.referee, e), edit: func(m map[string]any) { delete(m, "result") }})
 	})
 	i := slices.IndexFunc(p.referees(), func(m *member) bool { return m != f.referee })
-	p.shoot("report.other", func() *Answer { return p.send(p.reporting(f, p.referees()[i], e)) })
+	p.risk("report.other", func() *Answer { return p.send(p.reporting(f, p.referees()[i], e)) })
 }
 
 // contradictions are made of the last match, so that, if one is taken, only the
 // last table is not known.
 func (p managerT) contradictions(f *fixture, e *ending) {
-	s := p.season
+	hit := "" // what was taken of them
 	bad := func(name string, change func(r *protocol.MatchResult)) {
-		if s.spoilt != "" {
-			s.missing[name] = fmt.Sprintf("the match has a result already, since manager.%s failed", s.spoilt)
+		if hit != "" {
+			p.season.missing[name] = fmt.Sprintf("the match has a result already, since manager.%s failed", hit)
 			return
 		}
 		m := p.reporting(f, f.referee, kindOf('w', e))
 		change(&m.Result)
-		if taken(p.shoot(name, func() *Answer { return p.send(m) })) {
-			s.spoilt = name
+		p.risk(name, func() *Answer { return p.send(m) })
+		if taken(p.season.probes[name].answer) {
+			hit = name
 		}
 	}
 	a, b := e.players[0], e.players[1]
@@ -199,22 +202,31 @@ func (p managerT) lastMatch() int { return max(p.pairs(), p.listed()) - 1 }
 func (s *managerSide) troubled() int { return 2 }
 
 // duringFirst asks in the first round, before anything is reported.
-func (p managerT) duringFirst(t *turn) {
+func (p managerT) duringFirst() {
 	p.shoot("status.during", p.query(0, protocol.QueryStatus))
 	p.shoot("schedule.during", p.query(0, protocol.QuerySchedule))
 	for i := range p.players() {
 		p.shoot(fmt.Sprintf("next.%d", i), p.query(i, protocol.QueryNextMatch))
 	}
-	late := p.stranger("late")
-	p.shoot("late", func() *Answer { return p.send(p.application(late)) })
+}
+
+// latecomers register when the league has long begun: somebody new, and somebody
+// who shows that it is not.
+func (p managerT) latecomers() {
+	p.risk("late", func() *Answer { return p.send(p.application(p.stranger("late"))) })
 	p.shoot("late.players", p.query(0, protocol.QueryPlayers))
+	m := p.players()[0]
 	back := p.shoot("late.back", func() *Answer {
-		m := p.application(p.players()[0])
-		m.AuthToken = p.players()[0].token
-		return p.send(m)
-	}).Message
-	if token := back.text("auth_token"); token != "" && back.text("player_id") == p.players()[0].id {
-		p.players()[0].token = token // verified as before, where it is the same
+		application := p.application(m)
+		application.AuthToken = m.token
+		return p.send(application)
+	})
+	switch token := back.Message.text("auth_token"); {
+	case !taken(back):
+	case back.Message.text("player_id") != m.id:
+		p.season.spoilt = "late.back"
+	case token != "":
+		m.token = token // verified as before, where it is the same
 	}
 }
 

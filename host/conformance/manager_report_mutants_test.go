@@ -89,8 +89,8 @@ func reportTakingMutants() []mutant {
 			details, _ := result["details"].(object)
 			return details["status"] == nil
 		}),
-		again("again", 1),
-		again("twice", 2),
+		again("again", 2),
+		again("twice", 1),
 		{check: "manager.report.codes", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if !in.of(report) || !bytes.Contains(r.body, []byte(`"same_result":false`)) {

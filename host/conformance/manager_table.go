@@ -159,7 +159,7 @@ func (s standing) line(id string) line {
 func ordersByPoints(p managerT, s standing) {
 	ids := s.ranked()
 	for i := 1; i < len(ids); i++ {
-		if a, b := s.line(ids[i-1]), s.line(ids[i]); a.points < b.points {
+		if a, b := s.line(ids[i-1]), s.line(ids[i]); a.id != "" && a.points < b.points {
 			s.show()
 			p.Fail("in %s, %s is before %s, with %d points to %d", s.where, ids[i-1], ids[i], a.points, b.points)
 		}
@@ -170,7 +170,7 @@ func breaksTies(p managerT, s standing) {
 	ids := s.ranked()
 	for i := 1; i < len(ids); i++ {
 		a, b := s.line(ids[i-1]), s.line(ids[i])
-		if a.points != b.points {
+		if a.points != b.points || a.id == "" || b.id == "" {
 			continue
 		}
 		for _, c := range []struct {

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func handsOutAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
 			}
 		}
 		match["message_type"] = "START_MATCH"
-		if _, err := next(write(object{"jsonrpc": "2.0", "id": match["match_id"], "method": "start_match", "params": match})); err != nil {
+		if _, err := next(write(object{"jsonrpc": "2.0", "id": fmt.Sprint(s.doc["id"], match["match_id"]), "method": "start_match", "params": match})); err != nil {
 			return nil, err
 		}
 	}

@@ -1,10 +1,35 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/strategylab/strategylab/host/protocol"
 )
+
+// afterTurn asks for the table when a round is over and nothing is reported.
+func (p managerT) afterTurn(t *turn) {
+	s := p.season
+	table := fmt.Sprintf("table.%d", len(s.turns))
+	a := p.shoot(table, p.query(0, protocol.QueryStandings))
+	one, other := s.probes["report.twice"], s.probes["report.twice.other"]
+	if s.doubled == "" && other != nil && taken(one.answer) && taken(other.answer) && p.countsTwice(a, t) {
+		s.doubled = table
+		if s.spoilt == "" {
+			s.spoilt, t.spoilt = "report.twice", true
+		}
+	}
+	p.mu.Lock()
+	t.closed = p.order
+	p.mu.Unlock()
+}
+
+// countsTwice reports whether a table has more matches of somebody than were
+// played.
+func (p managerT) countsTwice(a *Answer, t *turn) bool {
+	told := standing{rows: list(object(a.Message["data"])["standings"])}
+	return slices.ContainsFunc(p.table(p.season.ends[:t.ends]), func(l line) bool { return count(told.row(l.id)["played"]) > l.played })
+}
 
 // afterwards looks at the league when it is over.
 func (p managerT) afterwards() {

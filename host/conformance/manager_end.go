@@ -28,6 +28,7 @@ func roundEndChecks() []Check {
 			}
 		}),
 		seasonCheck("roundend.table", Wild, "LEAGUE_STANDINGS_UPDATE comes before ROUND_COMPLETED (league.v2, flow).", "Send to each agent one message after the other, in this order.", func(p managerT) {
+			p.every(protocol.TypeRoundCompleted, func(*told) {}) // or there is nothing to look at
 			for _, t := range p.played().turns {
 				for _, to := range p.members {
 					table, over := p.latest(to, protocol.TypeLeagueStandingsUpdate, t), p.latest(to, protocol.TypeRoundCompleted, t)
@@ -77,6 +78,7 @@ func leagueEndChecks() []Check {
 			p.once(func(visit func(m *told)) { p.every(protocol.TypeLeagueCompleted, visit) })
 		}),
 		seasonCheck("end.last", Should, "LEAGUE_COMPLETED is the last message, and comes when all rounds are completed (league.v2, flow).", "Send to each agent one message after the other.", func(p managerT) {
+			p.every(protocol.TypeLeagueCompleted, func(*told) {}) // or there is nothing to look at
 			for _, to := range p.members {
 				var over *told
 				p.every("", func(m *told) {
@@ -136,6 +138,7 @@ func (p managerT) ends(t *turn, visit func(m *told)) {
 
 func completesBefore(p managerT) {
 	s := p.played()
+	p.every(protocol.TypeRoundCompleted, func(*told) {}) // or there is nothing to look at
 	for i, t := range s.turns[:len(s.turns)-1] {
 		next := s.turns[i+1].round
 		for _, to := range p.members {

@@ -85,14 +85,7 @@ func messageContextChecks() []Check {
 		}),
 		seasonCheck("message.token", Should, "Messages to an agent bear an auth_token, always the same, by which it knows the manager (league.v2, authentication).", "Send the token with everything; players in the wild refuse messages without one.", bearToken),
 		seasonCheck("message.proof", Wild, "The auth_token of the manager is tok-LM- with the HMAC over the agent's own token, which nobody else can make (league.v2, authentication).",
-			`Calculate HMAC-SHA-256 with the key SHA-256(token of the agent) over "manager|" and the league_id.`, func(p managerT) {
-				p.each(func(m *told) {
-					if got, want := m.message.text("auth_token"), m.to.verifier.ManagerToken(p.league); got != "" && got != want {
-						p.show(m)
-						p.Fail("auth_token of %s to %s is %q, want %q", m.kind, m.to.id, got, want)
-					}
-				})
-			}),
+			`Calculate HMAC-SHA-256 with the key SHA-256(token of the agent) over "manager|" and the league_id.`, provesItself),
 		seasonCheck("message.secret", Must, "Nobody is told the token of anybody (league.v2, authentication).", "Choose the members that a message bears; do not write out what is stored.", func(p managerT) {
 			p.every("", func(m *told) {
 				for _, other := range p.members {
@@ -154,4 +147,19 @@ func bearToken(p managerT) {
 			p.Fail("auth_token of %s to %s is %q; it was %q before", m.kind, p.who(m.to), got, first[m.to])
 		}
 	})
+}
+
+func provesItself(p managerT) {
+	found := false
+	p.each(func(m *told) {
+		got, want := m.message.text("auth_token"), m.to.verifier.ManagerToken(p.league)
+		found = found || got != ""
+		if got != "" && got != want {
+			p.show(m)
+			p.Fail("auth_token of %s to %s is %q, want %q", m.kind, m.to.id, got, want)
+		}
+	})
+	if !found {
+		p.Skip("no message bears an auth_token")
+	}
 }

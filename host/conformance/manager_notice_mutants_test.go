@@ -86,21 +86,26 @@ func renumbered(body []byte) []byte {
 	return write(doc)
 }
 
-// after sends something more to a referee, once, after a message of a type.
+// after sends something more to the first referee, once, after a message of a type.
 func after(t string, round int, more func(m *memory, s *sent) []byte) out {
 	return func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 		s := reading(body)
 		m.Lock()
 		m.tokens[s.text("message_type")+s.text("auth_token")] = string(body) // the latest of its type
-		due := toReferee(m, s) && s.of(t) && (round == 0 || inRound(s, round)) && m.count(t) == 1
 		m.Unlock()
 		r, err := next(body)
-		if due {
+		if err != nil || !s.of(t) || round != 0 && !inRound(s, round) || !bytes.Contains(r.Body, []byte(`"referee_id":"REF01"`)) {
+			return r, err
+		}
+		m.Lock()
+		first := m.count(t) == 1
+		m.Unlock()
+		if first {
 			if _, err := next(more(m, s)); err != nil {
 				return nil, err
 			}
 		}
-		return r, err
+		return r, nil
 	}
 }
 

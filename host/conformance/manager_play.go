@@ -288,11 +288,3 @@ const crowded = 12
 
 // crowdAsks are the queries that are asked then, in turn.
 var crowdAsks = []string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}
-
-// afterTurn asks for the table when a round is over and nothing is reported.
-func (p managerT) afterTurn(t *turn) {
-	p.shoot(fmt.Sprintf("table.%d", len(p.season.turns)), p.query(0, protocol.QueryStandings))
-	p.mu.Lock()
-	t.closed = p.order
-	p.mu.Unlock()
-}

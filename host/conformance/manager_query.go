@@ -24,12 +24,16 @@ func runningQueryChecks() []Check {
 			"Answer from the schedule that the announcements are made of.", listsSchedule),
 		seasonCheck("query.progress", Should, "In GET_SCHEDULE, a match that is reported is FINISHED and has its winner, null after a draw; others are not (LEAGUE_QUERY_RESPONSE).", "Write status and winner down when the report is taken.", func(p managerT) {
 			done := p.played().turns[0].fixtures[0]
-			for id, f := range p.scheduled(p.answered("schedule.after")) {
+			all := p.scheduled(p.answered("schedule.after"))
+			if all[done.id] == nil {
+				p.Skip("GET_SCHEDULE does not list match %s", done.id)
+			}
+			for id, f := range all {
 				if finished := f.text("status") == protocol.MatchFinished; finished != (id == done.id) {
 					p.Fail("status of match %s is %s; only %s was reported", id, orMissing(f["status"]), done.id)
 				}
 			}
-			f, want := p.scheduled(p.answered("schedule.after"))[done.id], ""
+			f, want := all[done.id], ""
 			if i := slices.Index(done.ended.points[:], 3); i >= 0 {
 				want = done.players[i]
 			}

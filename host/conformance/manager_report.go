@@ -101,6 +101,10 @@ func countsOnce(p managerT) {
 	if !other.Refused {
 		p.acknowledged(other)
 	}
+	if table := p.season.doubled; table != "" {
+		p.recall(table)
+		p.Fail("both are acknowledged, and the table counts the match twice")
+	}
 }
 
 // reportRefusedChecks are about reports that are not to be taken.

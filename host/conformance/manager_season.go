@@ -19,6 +19,7 @@ type season struct {
 	probes        map[string]*probe
 	missing       map[string]string // why a probe was not made
 	ends          []*ending         // as reported
+	doubled       string            // the probe that shows a report counted twice
 	spoilt        string            // the probe that was taken, so that the table is not known any more
 	closing       []protocol.Type   // what the manager ends rounds with
 	loose         bool              // it does not send all of it to everybody

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/strategylab/strategylab/host/validation"
 )
 
 // Headers of the MCP standard.
@@ -36,12 +38,15 @@ type web struct {
 	sessions *sessions
 	stateful http.Handler
 	modern   http.Handler
+	plain    http.Handler
 	origins  *http.CrossOriginProtection
 	hosts    []string // of the allowed origins
 }
 
 // Handler returns the server as a handler of streamable HTTP, with sessions
-// and, for clients that want none, without. It answers
+// and, for clients that want none, without. A client that shows none of the
+// headers of the standard is answered in plain JSON, each request by itself. It
+// answers
 //
 //	403 to a web page of another origin, and to a foreign Host at a loopback address
 //	404 to a session that is not there (any more): the client initializes again
@@ -65,6 +70,9 @@ func (s *Server) Handler() http.Handler {
 	})
 	w.modern = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Logger: quiet(s.cfg.Logger), Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
+	})
+	w.plain = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		Logger: quiet(s.cfg.Logger), Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
 	})
 	return w
 }
@@ -100,6 +108,11 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	switch {
 	case modern:
 		w.modern.ServeHTTP(res, req)
+	case req.Method == http.MethodPost && !validation.IsMCP(req.Header):
+		// It may have been written by hand, or by a program that knows no more
+		// than JSON-RPC.
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		w.plain.ServeHTTP(res, req)
 	case session != "":
 		if req.Method == http.MethodDelete {
 			w.giveUp(session) // or ending it would wait for its calls

@@ -29,15 +29,22 @@ func isMethod(method string) bool {
 var leagues = protocol.NewCodec(protocol.Tolerant)
 
 // Wanted reports whether a POST on an endpoint that a league shares with a
-// Server belongs to the server: jsonrpc.Config.Divert. It does if it is an
-// initialize, or bears one of MCP's headers and is no message of the league.
-// A tools/call without such a header is one of the league's ways of wrapping
-// its messages.
+// Server belongs to the server: jsonrpc.Config.Divert. It does if its method is
+// one that only MCP has, or if it bears one of MCP's headers and is no message
+// of the league. Without such a header tools/call is one of the league's ways
+// of wrapping its messages, and what agents use to see whether another is there
+// (a ping, a notification) is theirs.
 func Wanted(req *jsonrpc.Request) bool {
-	if req.Method == methodInitialize {
-		return true
+	if validation.IsMCP(req.Header) {
+		return isMethod(req.Method) || !ofLeague(req)
 	}
-	return validation.IsMCP(req.Header) && (isMethod(req.Method) || !ofLeague(req))
+	return isMethod(req.Method) && !shared(req.Method)
+}
+
+// shared reports whether a method of the standard may come from a peer of the
+// league, too.
+func shared(method string) bool {
+	return method == "tools/call" || method == "ping" || strings.HasPrefix(method, "notifications/")
 }
 
 // ofLeague reports whether a request, which may be one that cannot be read, is

@@ -70,7 +70,7 @@ func (p managerT) afterEnd() {
 	ask("over.schedule", p.query(0, protocol.QuerySchedule))
 	ask("over.next", p.query(0, protocol.QueryNextMatch))
 	f := p.season.turns[0].fixtures[0]
-	ask("over.report", func() *Answer { return p.send(p.reporting(f, f.referee, f.ended.other())) })
+	ask("over.report", func() *Answer { return p.send(p.reporting(f, p.conductor(f), f.ended.other())) })
 }
 
 // everybodyHeard reports whether a message of a kind has come to every agent. The

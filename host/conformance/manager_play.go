@@ -44,8 +44,8 @@ func (p managerT) play(t *turn) {
 			p.shoot("schedule.after", p.query(0, protocol.QuerySchedule))
 		}
 		if final && i == 0 {
-			p.shoot("report.again", func() *Answer { return p.send(p.reporting(f, f.referee, e)) })
-			p.risk("report.differs", func() *Answer { return p.send(p.reporting(f, f.referee, e.other())) })
+			p.shoot("report.again", func() *Answer { return p.send(p.reporting(f, p.conductor(f), e)) })
+			p.risk("report.differs", func() *Answer { return p.send(p.reporting(f, p.conductor(f), e.other())) })
 		}
 	}
 	t.ends, t.spoilt = len(s.ends), s.spoilt != ""
@@ -94,7 +94,7 @@ var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "
 // report reports the match that is the nth, and returns what came of it. A form that is not taken is
 // another check's matter, and is followed by a report by the book.
 func (p managerT) report(nth int, f *fixture, e *ending) *probe {
-	m := p.reporting(f, f.referee, e)
+	m := p.reporting(f, p.conductor(f), e)
 	made := func(name string, l letter) *probe {
 		p.shoot(name, func() *Answer { return p.Send(l) })
 		return p.season.probes[name]
@@ -123,7 +123,7 @@ func (p managerT) report(nth int, f *fixture, e *ending) *probe {
 	if a := told.answer; taken(a) && (a.Message.text("message_type") != "" || a.Message.has("recorded")) {
 		return told
 	}
-	return made("report instead of "+name, letter{message: p.reporting(f, f.referee, e)})
+	return made("report instead of "+name, letter{message: p.reporting(f, p.conductor(f), e)})
 }
 
 // badReports are made of a match of the last round before its own report.
@@ -131,7 +131,7 @@ func (p managerT) badReports(f *fixture, e *ending) {
 	nobody := *e
 	nobody.players = [2]string{"P98", "P99"}
 	bad := func(name string, change func(m *protocol.MatchResultReport)) {
-		m := p.reporting(f, f.referee, e)
+		m := p.reporting(f, p.conductor(f), e)
 		change(m)
 		p.risk("report."+name, func() *Answer { return p.send(m) })
 	}
@@ -143,9 +143,10 @@ func (p managerT) badReports(f *fixture, e *ending) {
 	})
 	bad("context", func(m *protocol.MatchResultReport) { m.LeagueID = "another-league" })
 	p.risk("report.empty", func() *Answer {
-		return p.Send(letter{message: p.reporting(f, f.referee, e), edit: func(m map[string]any) { delete(m, "result") }})
+		return p.Send(letter{message: p.reporting(f, p.conductor(f), e), edit: func(m map[string]any) { delete(m, "result") }})
 	})
-	i := slices.IndexFunc(p.referees(), func(m *member) bool { return m != f.referee })
+	own := p.conductor(f)
+	i := slices.IndexFunc(p.referees(), func(m *member) bool { return m != own })
 	p.risk("report.other", func() *Answer { return p.send(p.reporting(f, p.referees()[i], e)) })
 }
 
@@ -158,7 +159,7 @@ func (p managerT) contradictions(f *fixture, e *ending) {
 			p.season.missing[name] = fmt.Sprintf("the match has a result already, since manager.%s failed", hit)
 			return
 		}
-		m := p.reporting(f, f.referee, kindOf('w', e))
+		m := p.reporting(f, p.conductor(f), kindOf('w', e))
 		change(&m.Result)
 		p.risk(name, func() *Answer { return p.send(m) })
 		if taken(p.season.probes[name].answer) {
@@ -263,7 +264,7 @@ func (p managerT) crowd(f *fixture, e *ending) *probe {
 		}))
 	}
 	for i := range reports {
-		run(&reports[i], func(p managerT) *Answer { return p.send(p.reporting(f, f.referee, e)) })
+		run(&reports[i], func(p managerT) *Answer { return p.send(p.reporting(f, p.conductor(f), e)) })
 	}
 	for i := range asked {
 		run(&asked[i], func(p managerT) *Answer {

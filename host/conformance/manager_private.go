@@ -50,7 +50,7 @@ func keysByTheRule(p managerT) {
 	for _, t := range p.played().turns {
 		for _, f := range t.fixtures {
 			i := slices.IndexFunc(f.by.matches, func(m fields) bool { return m.text("match_id") == f.id })
-			for j, want := range p.keysOf(f.id, f.players, f.referee) {
+			for j, want := range p.keysOf(f.id, f.players, f.by.to) {
 				name := []string{"player_A_keys", "player_B_keys"}[j]
 				keys := object(f.by.matches[i][name])
 				if keys == nil {
@@ -72,11 +72,11 @@ func keysByTheRule(p managerT) {
 func keepsKeys(p managerT) {
 	for _, t := range p.played().turns {
 		for _, f := range t.fixtures {
-			for _, keys := range p.keysOf(f.id, f.players, f.referee) {
+			for _, keys := range p.keysOf(f.id, f.players, f.by.to) {
 				p.every("", func(m *told) {
-					if keys.Send != "" && m.to != f.referee && (bytes.Contains(m.Raw, []byte(keys.Send)) || bytes.Contains(m.Raw, []byte(keys.Expect))) {
+					if keys.Send != "" && m.to != f.by.to && m.to != p.conductor(f) && (bytes.Contains(m.Raw, []byte(keys.Send)) || bytes.Contains(m.Raw, []byte(keys.Expect))) {
 						p.show(m)
-						p.Fail("%s is told a key of match %s, which referee %s conducts", p.who(m.to), f.id, f.referee.id)
+						p.Fail("%s is told a key of match %s, which referee %s conducts", p.who(m.to), f.id, f.by.to.id)
 					}
 				})
 			}

@@ -109,8 +109,8 @@ func listsSchedule(p managerT) {
 				p.Fail("match %s is said to be one of %s and %s in round %s; it was one of %s and %s in round %d", played.id,
 					orMissing(f["player_A_id"]), orMissing(f["player_B_id"]), orMissing(f["round_id"]), played.players[0], played.players[1], t.round)
 			}
-			if got := f.text("referee_id"); i == 0 && got != played.referee.id {
-				p.Fail("match %s is said to be conducted by %s; it was given to %s", played.id, orMissing(f["referee_id"]), played.referee.id)
+			if got := f.text("referee_id"); i == 0 && got != played.by.to.id {
+				p.Fail("match %s is said to be conducted by %s; it was given to %s", played.id, orMissing(f["referee_id"]), played.by.to.id)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func tellsNextMatch(p managerT) {
 		side := slices.Index(f.players[:], m.id)
 		for name, want := range map[string]string{
 			"match_id": f.id, "opponent_id": f.players[1-side], "role_in_match": []string{protocol.PlayerA, protocol.PlayerB}[side],
-			"referee_id": f.referee.id, "referee_endpoint": f.referee.station.url,
+			"referee_id": f.by.to.id, "referee_endpoint": f.by.to.station.url,
 		} {
 			if got := next.text(name); got != want {
 				p.Fail("%s of the next match of %s is %s, want %q", name, m.id, orMissing(next[name]), want)

@@ -16,7 +16,7 @@ type fixture struct {
 	id      string
 	round   int
 	players [2]string
-	referee *member
+	referee *member // guarded by the board's lock, since it may change
 	by      *told   // what gave it
 	ended   *ending // once it was reported
 }
@@ -29,6 +29,13 @@ func (s *managerSide) fixture(id string) *fixture {
 		}
 	}
 	return nil
+}
+
+// conductor is the referee that a match was given to last.
+func (s *managerSide) conductor(f *fixture) *member {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return f.referee
 }
 
 // ending is how a match ends: by the choices and the number, or by technical

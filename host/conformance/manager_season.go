@@ -29,8 +29,7 @@ type season struct {
 // turn is one round of the season.
 type turn struct {
 	round    int
-	opened   int // what was heard before its first report
-	last     int // and before its last
+	last     int // what was heard before its last report
 	closed   int // and when it was over
 	ends     int // matches reported until then
 	spoilt   bool
@@ -42,7 +41,6 @@ type turn struct {
 type probe struct {
 	answer   *Answer
 	evidence []Evidence
-	order    int // what was heard before
 }
 
 // attempted returns the season, and plays it the first time.
@@ -161,7 +159,7 @@ func (p managerT) nextTurn() *turn {
 		if len(list) == 0 {
 			return true
 		}
-		t = &turn{round: list[0].round, fixtures: list, opened: p.order}
+		t = &turn{round: list[0].round, fixtures: list}
 		return len(list) >= p.announcedIn(list[0].round)
 	})
 	if t == nil && len(p.season.ends) < p.pairs() {
@@ -231,12 +229,9 @@ func (s *managerSide) allTold(kind protocol.Type, since int) bool {
 
 // shoot makes a probe, and keeps it.
 func (p managerT) shoot(name string, ask func() *Answer) *Answer {
-	p.mu.Lock()
-	before := p.order
-	p.mu.Unlock()
 	p.evidence = nil
 	a := ask()
-	p.season.probes[name] = &probe{a, slices.Clone(p.evidence), before}
+	p.season.probes[name] = &probe{a, slices.Clone(p.evidence)}
 	p.season.took = append(p.season.took, a.Took)
 	return a
 }

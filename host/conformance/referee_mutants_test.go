@@ -207,7 +207,7 @@ func callsEarly() out {
 			select {
 			case <-other:
 				return r, err
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(50 * time.Millisecond):
 			}
 			c := parse(body)
 			c["method"] = "parity_choose"

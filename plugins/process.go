@@ -70,7 +70,9 @@ func start(ctx context.Context, config *Config) (*process, error) {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		Logger:           hclog.NewNullLogger(), SyncStdout: p.output, SyncStderr: p.output,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{},
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithNoProxy()},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithNoProxy(), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
+		},
 	})
 	bounded, cancel := context.WithTimeout(ctx, config.StartTimeout)
 	defer cancel()

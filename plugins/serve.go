@@ -69,7 +69,8 @@ func serve(s *server) {
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{server: s}}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage))...)
+			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage),
+				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window))...)
 		},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
 	})
@@ -151,6 +152,11 @@ const pluginName = "strategies"
 
 // mostMessage bounds one message, in bytes.
 const mostMessage = 16 << 20
+
+// window is how much may be under way unread, in bytes: far more than a step of
+// hundreds of seats. Given in advance, it need not be found out by sending pings
+// beside the messages.
+const window = 4 << 20
 
 // served is the two ends that go-plugin joins.
 type served struct {

@@ -173,17 +173,19 @@ func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factor
 	return plugins.Open(ctx, config)
 }
 
+// Leagues that are best played in lockstep, by where scripts run.
+const (
+	scriptsHere  = 4
+	scriptsApart = 32
+	noScripts    = 256
+)
+
 // blockOf returns how many leagues are best played in lockstep. All seats of a
 // block are alive at once: machines of scripts take memory, and what falls out
 // of the processors' caches takes time. On the other hand every round of a block
 // is an exchange with each plugin.
 func blockOf(factories []strategies.Factory) int {
-	const (
-		scriptsHere  = 4
-		scriptsApart = 32
-		none         = 256
-	)
-	block := none
+	block := noScripts
 	for _, f := range factories {
 		if k := f.Info().Kind; k != strategies.Lua && k != strategies.JavaScript {
 			continue

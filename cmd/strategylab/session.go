@@ -186,7 +186,7 @@ func (e *experimentRun) playOpen(ctx context.Context, dir *results.Dir, factorie
 	}
 	progress := startProgress(bar, e.p.columns, e.p.now, dir.Len(), plan.Runs)
 	defer progress.stop()
-	return session{p: e.p, workers: e.workersFor(plan), judging: judging, page: page, seen: progress}.play(ctx, dir, factories)
+	return session{p: e.p, workers: e.workersFor(plan, factories), judging: judging, page: page, seen: progress}.play(ctx, dir, factories)
 }
 
 // session is how the leagues of a run are played and what becomes of them beside
@@ -232,13 +232,20 @@ func (s session) play(ctx context.Context, dir *results.Dir, factories []strateg
 
 // workersFor returns how many leagues are to be under way at once; 0 leaves it
 // to the run. Agents wait for each other's messages most of the time, so more
-// of their leagues than processors keep the processors busy.
-func (e *experimentRun) workersFor(plan results.Plan) int {
+// of their leagues than processors keep the processors busy. Scripts in
+// processes of their own do most of the work there, and half the seats alive
+// fall out of the caches less often.
+func (e *experimentRun) workersFor(plan results.Plan, factories []strategies.Factory) int {
 	const waiting = 4
-	if e.workers == 0 && plan.Transport != "direct" {
+	switch {
+	case e.workers != 0:
+		return e.workers
+	case plan.Transport != "direct":
 		return waiting * runtime.GOMAXPROCS(0)
+	case blockOf(factories) == scriptsApart:
+		return (runtime.GOMAXPROCS(0) + 1) / 2
 	}
-	return e.workers
+	return 0
 }
 
 // driverOf returns what plays the leagues of a plan, and how many messages it

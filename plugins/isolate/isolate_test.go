@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/strategylab/strategylab/experiments"
@@ -68,11 +69,16 @@ func plan(runs, legs int, factories []strategies.Factory) results.Plan {
 
 func played(tb testing.TB, p results.Plan, factories []strategies.Factory) experiments.Outcome {
 	tb.Helper()
-	a, err := arena.New(p, factories, arena.Options{Block: 32}) // as the command has it
+	// As the command has it.
+	opts, workers := arena.Options{Block: 32}, runtime.GOMAXPROCS(0)
+	if _, apart := factories[0].(strategies.Batcher); apart {
+		workers = (workers + 1) / 2
+	}
+	a, err := arena.New(p, factories, opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := experiments.Run(tb.Context(), p, a, nobody{}, experiments.Options{})
+	out, err := experiments.Run(tb.Context(), p, a, nobody{}, experiments.Options{Workers: workers})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -26,6 +26,13 @@ func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 // until waits for a condition of another process.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
+	if !comes(ok) {
+		t.Fatalf("waited in vain: %s", what)
+	}
+}
+
+// comes waits for something that happens elsewhere, and reports whether it has.
+func comes(ok func() bool) bool {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	timeout := time.NewTimer(30 * time.Second)
@@ -34,9 +41,10 @@ func until(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-timeout.C:
-			t.Fatalf("waited in vain: %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 func digestOf(t *testing.T, document []byte) (digest string, leagues int) {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -72,13 +71,14 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		ts.Check(process.Signal(os.Interrupt))
 	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			return
-		}
+	there := comes(func() bool {
+		_, err := os.Stat(file)
+		return err == nil
+	})
+	if !there {
+		text, _ := os.ReadFile(file + ".part") // it is the failure that counts
+		ts.Fatalf("it does not end: %s", text)
 	}
-	text, _ := os.ReadFile(file + ".part") // it is the failure that counts
-	ts.Fatalf("it does not end: %s", text)
 }
 
 // wildPlayer starts a player that sends nothing but what a message cannot do

@@ -68,7 +68,11 @@ func conform(p *process, c *cli.Context) error {
 	r, err := conformance.Run(c.Context, opts)
 	var nobody *conformance.NobodyError
 	if errors.As(err, &nobody) {
-		return advise(fmt.Errorf("conformance: %w", err), "start the %s first, or give it longer with --%s; it needs no manager but the one that this command is", opts.Role, flagWait)
+		hint := fmt.Sprintf("start the %s first, or give it longer with --%s", opts.Role, flagWait)
+		if opts.Role != conformance.Manager {
+			hint += "; it needs no manager but the one that this command is"
+		}
+		return advise(fmt.Errorf("conformance: %w", err), "%s", hint)
 	}
 	if err != nil {
 		return fmt.Errorf("conformance: %w", remedy(c, err))

@@ -183,18 +183,10 @@ func mutated(t testing.TB, mu mutant) *subject {
 
 // mutatedPlayer serves a mutant.
 func mutatedPlayer(mu mutant) (*subject, func(), error) {
-	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
-	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen("player", jsonrpc.Config{AcceptObjects: true})
+	m, inner, srv, err := faultyProxy("player", mu)
 	if err != nil {
 		return nil, nil, err
 	}
-	trip := net.From("proxy")
-	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
-	if mu.wrap != nil {
-		h = mu.wrap(m, h)
-	}
-	srv := httptest.NewServer(h)
 	s := &subject{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
@@ -207,7 +199,24 @@ func mutatedPlayer(mu mutant) (*subject, func(), error) {
 	return s, srv.Close, nil
 }
 
-// forward passes a request on to the player, by way of the mutant's fault.
+// faultyProxy serves a mutant's fault before an agent, which is to be served at
+// the endpoint that it returns.
+func faultyProxy(name string, mu mutant) (*memory, *jsonrpc.LoopbackServer, *httptest.Server, error) {
+	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	net := new(jsonrpc.Loopback)
+	inner, err := net.Listen(name, jsonrpc.Config{AcceptObjects: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	trip := net.From("proxy")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
+	if mu.wrap != nil {
+		h = mu.wrap(m, h)
+	}
+	return m, inner, httptest.NewServer(h), nil
+}
+
+// forward passes a request on to the agent, by way of the mutant's fault.
 func forward(w http.ResponseWriter, r *http.Request, mu mutant, m *memory, trip jsonrpc.RoundTripper, url string) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "POST only", http.StatusMethodNotAllowed)

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,10 +28,9 @@ type playerSide struct {
 	league  string
 	arrived chan struct{} // gets one when an attempt to register was answered
 
-	mu          sync.Mutex
-	id          string
-	token       string
-	verifier    protocol.Verifier
+	mu sync.Mutex
+	id string
+	credential
 	dialect     *protocol.Dialect // that the player is spoken to in
 	asked       []*registration   // every attempt to register, in order
 	rounds      int               // that have been announced, or begun without a word
@@ -82,7 +80,7 @@ func (s *playerSide) awaitPlayer(ctx context.Context) error {
 		// one of its own.
 		s.id, s.mute = "P01", true
 	}
-	s.take()
+	s.credential = newCredential(s.id)
 	return nil
 }
 
@@ -98,15 +96,6 @@ func (s *playerSide) taken() *registration {
 		}
 	}
 	return nil
-}
-
-// take gives the player a token. The lock is held.
-func (s *playerSide) take() {
-	token, err := protocol.NewToken(rand.Reader, s.id)
-	if err != nil {
-		panic(err) // crypto/rand does not fail
-	}
-	s.token, s.verifier = token, protocol.NewVerifier(token)
 }
 
 // close implements side.
@@ -190,7 +179,7 @@ func (s *playerSide) register(in *trace.Exchange, d *protocol.Dialect) Said {
 		if s.id == "" {
 			s.id = "P01"
 		}
-		s.take()
+		s.credential = newCredential(s.id)
 		s.dialect = d
 	}
 	r.accepted = true

@@ -31,10 +31,9 @@ type refereeSide struct {
 	league  string
 	arrived chan struct{} // gets one when an attempt to register was answered
 
-	board    // guards what follows
-	id       string
-	token    string
-	verifier protocol.Verifier
+	board // guards what follows
+	id    string
+	credential
 	dialect  *protocol.Dialect // that the referee is spoken to in
 	asked    []*registration   // every attempt to register, in order
 	renewals int               // registrations that were asked for by refusing the token
@@ -96,7 +95,7 @@ func (s *refereeSide) awaitReferee(ctx context.Context) error {
 	if s.id == "" {
 		s.id = ownReferee
 	}
-	s.take()
+	s.credential = newCredential(s.id)
 	return nil
 }
 
@@ -109,15 +108,6 @@ func (s *refereeSide) registered() bool {
 		}
 	}
 	return false
-}
-
-// take gives the referee a token. The lock is held.
-func (s *refereeSide) take() {
-	token, err := protocol.NewToken(rand.Reader, s.id)
-	if err != nil {
-		panic(err) // crypto/rand does not fail
-	}
-	s.token, s.verifier = token, protocol.NewVerifier(token)
 }
 
 // close implements side.
@@ -182,7 +172,7 @@ func (s *refereeSide) register(in *trace.Exchange) Said {
 		if s.id == "" {
 			s.id = ownReferee
 		}
-		s.take()
+		s.credential = newCredential(s.id)
 		if d, err := protocol.DialectNamed(in.Dialect); err == nil {
 			s.dialect = d
 		}

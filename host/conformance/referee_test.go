@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -70,18 +69,10 @@ func serving(ctx context.Context, h jsonrpc.Handler, serve func(context.Context,
 
 // mutatedReferee serves a referee behind a proxy that has a fault.
 func mutatedReferee(mu mutant) (*subject, func(), error) {
-	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
-	net := new(jsonrpc.Loopback)
-	inner, err := net.Listen("referee", jsonrpc.Config{AcceptObjects: true})
+	m, inner, srv, err := faultyProxy("referee", mu)
 	if err != nil {
 		return nil, nil, err
 	}
-	trip := net.From("proxy")
-	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(w, r, mu, m, trip, inner.URL()) })
-	if mu.wrap != nil {
-		h = mu.wrap(m, h)
-	}
-	srv := httptest.NewServer(h)
 	s := &subject{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}

@@ -88,17 +88,7 @@ func frameChecks() []Check {
 		return Check{
 			ID: "referee.dialect." + d.Name, Level: Wild, Needs: []string{refereeHears}, Rule: rule + " (league.v2, dialects)",
 			Advice: "Look for the message where its wrapping puts it, dispatch by message_type, and answer in the wrapping that was used.",
-			run: forReferee(func(p refereeT) {
-				a := p.Send(letter{message: p.standings(0), dialect: d})
-				if d == protocol.Bare && a.Refused {
-					p.Note("refused, as in strict mode: %s", a)
-					return
-				}
-				p.accepted(a, "")
-				if a.Wrapping != d.Name {
-					p.Fail("asked in %s, it answers in %s", d.Name, a.Wrapping)
-				}
-			}),
+			run:    forReferee(func(p refereeT) { p.answersInKind(p.standings(0), d) }),
 		}
 	}
 	named := func(name, rule, method string) Check {

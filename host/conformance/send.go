@@ -78,6 +78,20 @@ func (t *T) Send(l letter) *Answer {
 	return ReadAnswer(t.Post(t.body(l), l.header))
 }
 
+// answersInKind ends the check unless a message that is sent in a dialect is
+// accepted, by an answer in the same. Strict agents may refuse what is bare.
+func (t *T) answersInKind(m protocol.Message, d *protocol.Dialect) {
+	a := t.Send(letter{message: m, dialect: d})
+	if d == protocol.Bare && a.Refused {
+		t.Note("refused, as in strict mode: %s", a)
+		return
+	}
+	t.accepted(a, "")
+	if a.Wrapping != d.Name {
+		t.Fail("asked in %s, it answers in %s", d.Name, a.Wrapping)
+	}
+}
+
 // accepted ends the check unless an answer says yes with a message of a type.
 // An empty type stands for any, and an answer without one may be of any.
 func (t *T) accepted(a *Answer, want protocol.Type) {

@@ -2,7 +2,6 @@ package labtools
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -38,12 +37,6 @@ func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
 
 func mistake(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
-
-// isInput reports whether an error is a mistake of the caller.
-func isInput(err error) bool {
-	var in *InputError
-	return errors.As(err, &in)
-}
 
 // The patterns of texts that become file names. The tags of inputs repeat them
 // for the schemas; what opens a file asks here again.

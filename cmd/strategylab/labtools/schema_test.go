@@ -2,6 +2,7 @@ package labtools
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -90,7 +91,8 @@ func TestDecodePutsDefaults(t *testing.T) {
 	if err != nil || check.Name != "draft" {
 		t.Errorf("got %+v, %v", check, err)
 	}
-	if _, err := decode[RunInput](json.RawMessage(`{"players":7}`), nil); !isInput(err) {
+	var wrong *InputError
+	if _, err := decode[RunInput](json.RawMessage(`{"players":7}`), nil); !errors.As(err, &wrong) {
 		t.Errorf("a field that is a number: %v, want a mistake of the caller", err)
 	}
 }

@@ -123,6 +123,10 @@ var may = map[string][]string{
 		"strategies/catalog",
 		"strategies/strategytest",
 	},
+
+	// beside the program: how large it is
+	"docs/figures/measure": {},
+	"docs/figures":         {"docs/figures/measure"},
 }
 
 // onlyIn says which package alone may import a dependency, and why.
@@ -194,5 +198,6 @@ var clockless = []string{
 
 // processes are the files besides main.go that may touch the process, and why.
 var processes = map[string]string{
-	"plugins/serve.go": "Serve is the whole of an author's main",
+	"plugins/serve.go":     "Serve is the whole of an author's main",
+	"docs/figures/main.go": "a program of its own, for those who work on the source",
 }

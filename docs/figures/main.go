@@ -1,0 +1,195 @@
+// Command figures prints how large the source tree is and how hard it is to
+// find one's way in it.
+//
+//	go run ./docs/figures                     all figures
+//	go run ./docs/figures -markdown           the table that documentation shows
+//	go run ./docs/figures -write CONTRIBUTING.md
+//	                                          replaces the table in a page
+//
+// It counts lines as wc does and leaves generated code out. What it takes for
+// an arrow between two files stands at measure.Arrows.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/docs/figures/measure"
+)
+
+// The limits that the tests of docs hold the tree to.
+const (
+	fileLines     = 400
+	functionLines = 80
+	packageFiles  = 25
+	pageLines     = 250
+)
+
+// rooms are the trees of packages whose arrows to each other are counted.
+var rooms = []string{"cmd/strategylab", "host/conformance", "host/protocol", "analysis"}
+
+func main() {
+	root := flag.String("root", ".", "source tree to measure")
+	markdown := flag.Bool("markdown", false, "print the Markdown table only")
+	write := flag.String("write", "", "replace the table between the markers of this page")
+	flag.Parse()
+	if err := run(os.Stdout, *root, *markdown, *write); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer, root string, markdown bool, page string) error {
+	t, err := measure.Read(root)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	switch {
+	case page != "":
+		table(&b, t)
+		return replace(page, b.String())
+	case markdown:
+		table(&b, t)
+	default:
+		everything(&b, t)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+const begin, end = "<!-- figures: go run ./docs/figures -write -->\n", "<!-- end of figures -->\n"
+
+// replace puts the table between the markers of a page.
+func replace(page, table string) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("write %s: no lines %q and %q; add them where the table belongs", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return os.WriteFile(page, []byte(before+begin+table+end+after), 0o644)
+}
+
+// table prints the figures as Markdown.
+func table(w io.Writer, t *measure.Tree) {
+	lines, files, tests := t.Total()
+	functions := t.Functions()
+	fmt.Fprintf(w, "| figure | value | limit |\n|---|---|---|\n")
+	row := func(what, value, limit string) { fmt.Fprintf(w, "| %s | %s | %s |\n", what, value, limit) }
+	row("lines of code in files, without tests and generated code", fmt.Sprintf("%d in %d", lines, files), "")
+	row("lines of test code for each line of code", fmt.Sprintf("%.2f", float64(tests)/float64(lines)), "")
+	row("longest file", fmt.Sprint(t.Files()[0].Lines, " lines"), fmt.Sprint(fileLines))
+	row("longest function", fmt.Sprint(functions[0].Lines, " lines"), fmt.Sprint(functionLines))
+	row("90th percentile of function length", fmt.Sprint(percentile(functions), " lines"), "")
+	most := slices.MaxFunc(t.Packages, func(a, b *measure.Package) int { return len(a.Files) - len(b.Files) })
+	row("largest package", fmt.Sprintf("%d files (`%s`)", len(most.Files), most.Dir), fmt.Sprint(packageFiles))
+	for _, dir := range rooms[:2] {
+		row("imports between the packages of `"+dir+"`", fmt.Sprint(t.RoomArrows(dir)), "")
+	}
+	row("packages that others import, without a runnable example", fmt.Sprint(len(t.WithoutExample())), "")
+}
+
+// percentile returns the 90th percentile of function lengths; functions are
+// sorted, the longest first.
+func percentile(functions []measure.Function) int {
+	return functions[len(functions)/10].Lines
+}
+
+func everything(w io.Writer, t *measure.Tree) {
+	lines, files, tests := t.Total()
+	fmt.Fprintf(w, "code: %d lines in %d files, without tests and generated code\n", lines, files)
+	fmt.Fprintf(w, "tests: %d lines, %.2f for each line of code\n", tests, float64(tests)/float64(lines))
+	functions := t.Functions()
+	fmt.Fprintf(w, "functions: %d, 90th percentile %d lines\n", len(functions), percentile(functions))
+	packages(w, t)
+	arrows(w, t)
+	long(w, t, functions)
+
+	fmt.Fprintf(w, "\nthinnest tests: test lines for each line of code\n")
+	thin := slices.Clone(t.Packages)
+	thin = slices.DeleteFunc(thin, func(p *measure.Package) bool { return p.Lines() == 0 })
+	slices.SortStableFunc(thin, func(a, b *measure.Package) int {
+		return a.Tests*b.Lines() - b.Tests*a.Lines()
+	})
+	for _, p := range thin[:min(10, len(thin))] {
+		fmt.Fprintf(w, "  %4.2f  %s (%d for %d)\n", float64(p.Tests)/float64(p.Lines()), p.Dir, p.Tests, p.Lines())
+	}
+	fmt.Fprintf(w, "\nimported by others, without a runnable example: %d\n", len(t.WithoutExample()))
+	for _, p := range t.WithoutExample() {
+		fmt.Fprintf(w, "  %s\n", p.Dir)
+	}
+}
+
+func packages(w io.Writer, t *measure.Tree) {
+	fmt.Fprintf(w, "\npackages over %d files\n", packageFiles)
+	for _, p := range t.Packages {
+		if len(p.Files) > packageFiles {
+			fmt.Fprintf(w, "  %3d  %s\n", len(p.Files), p.Dir)
+		}
+	}
+	fmt.Fprintf(w, "\nexported names and methods, most first\n")
+	most := slices.Clone(t.Packages)
+	slices.SortStableFunc(most, func(a, b *measure.Package) int { return b.Exported() - a.Exported() })
+	for _, p := range most[:min(12, len(most))] {
+		fmt.Fprintf(w, "  %3d  %s\n", p.Exported(), p.Dir)
+	}
+}
+
+func arrows(w io.Writer, t *measure.Tree) {
+	type counted struct {
+		dir string
+		measure.Arrows
+	}
+	var all []counted
+	for _, p := range t.Packages {
+		if len(p.Files) > 1 {
+			all = append(all, counted{p.Dir, p.Arrows()})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b counted) int { return b.Arrows.Arrows - a.Arrows.Arrows })
+	fmt.Fprintf(w, "\narrows between the files of a package, most first\n")
+	for _, c := range all[:min(15, len(all))] {
+		fmt.Fprintf(w, "  %3d  %3.0f %% backwards  %s\n", c.Arrows.Arrows, 100*c.Share(), c.dir)
+	}
+	fmt.Fprintf(w, "\narrows between packages (a file imports another package of the same tree), and inside them\n")
+	for _, dir := range rooms {
+		inside := measure.Arrows{}
+		for _, c := range all {
+			if measure.Within(c.dir, dir) {
+				inside.Arrows += c.Arrows.Arrows
+				inside.Backwards += c.Backwards
+			}
+		}
+		fmt.Fprintf(w, "  %3d between, %3d inside (%.0f %% backwards)  %s\n", t.RoomArrows(dir), inside.Arrows, 100*inside.Share(), dir)
+	}
+}
+
+func long(w io.Writer, t *measure.Tree, functions []measure.Function) {
+	fmt.Fprintf(w, "\nfunctions over %d lines\n", functionLines)
+	for _, f := range functions {
+		if f.Lines > functionLines {
+			fmt.Fprintf(w, "  %3d  %s (%s)\n", f.Lines, f.Name, f.File)
+		}
+	}
+	fmt.Fprintf(w, "\nfiles over %d lines\n", fileLines)
+	for _, f := range t.Files() {
+		if f.Lines > fileLines {
+			fmt.Fprintf(w, "  %3d  %s\n", f.Lines, f.Path)
+		}
+	}
+	fmt.Fprintf(w, "\npages over %d lines\n", pageLines)
+	for _, p := range t.Pages {
+		if p.Lines > pageLines {
+			fmt.Fprintf(w, "  %3d  %s\n", p.Lines, p.Path)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package docs_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/strategylab/strategylab/docs/figures/measure"
+)
+
+// What a reader can take in at once. `go run ./docs/figures` lists what is
+// near the limits.
+const (
+	fileLines     = 400
+	functionLines = 80
+	packageFiles  = 25
+	pageLines     = 250
+)
+
+// overdue names what is still over its limit. Nothing is added here.
+var overdue = []string{
+	"cmd/strategylab", "host/conformance", "host/protocol", "plugins",
+	"askingChecks", "reportChecks", "answerChecks",
+	"README.md", "docs/conformance.md", "docs/protocol/README.md", "docs/statistics.md",
+}
+
+func TestNothingIsTooLong(t *testing.T) {
+	t.Parallel()
+	tree, err := measure.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := func(name string) bool {
+		return slices.ContainsFunc(overdue, func(o string) bool { return measure.Within(name, o) })
+	}
+	for _, p := range tree.Packages {
+		if len(p.Files) > packageFiles && !waits(p.Dir) {
+			t.Errorf("package %s has %d files, more than %d: merge small files, or split the package by subject", p.Dir, len(p.Files), packageFiles)
+		}
+	}
+	for _, f := range tree.Files() {
+		if f.Lines > fileLines {
+			t.Errorf("%s has %d lines, more than %d: split it by subject", f.Path, f.Lines, fileLines)
+		}
+	}
+	for _, f := range tree.Functions() {
+		if f.Lines > functionLines && !waits(f.Name) {
+			t.Errorf("%s: function %s has %d lines, more than %d: split it into steps with names", f.File, f.Name, f.Lines, functionLines)
+		}
+	}
+	for _, p := range tree.Pages {
+		if p.Lines > pageLines && !waits(p.Path) {
+			t.Errorf("%s has %d lines, more than %d: move a subject to a page of its own", p.Path, p.Lines, pageLines)
+		}
+	}
+	if len(tree.Packages) < 10 || len(tree.Pages) < 10 {
+		t.Errorf("read %d packages and %d pages below %s: the test looks in the wrong place", len(tree.Packages), len(tree.Pages), root)
+	}
+}

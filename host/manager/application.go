@@ -49,7 +49,7 @@ type application struct {
 	keyed    bool   // a referee signs with the keys of a match
 }
 
-func refereeApplication(in *wire.Inbound) (application, error) {
+func refereeApplication(in *wire.Exchange) (application, error) {
 	m, err := wire.Decode[*protocol.RefereeRegisterRequest](in)
 	if err != nil {
 		return application{}, err
@@ -62,7 +62,7 @@ func refereeApplication(in *wire.Inbound) (application, error) {
 	return a.complete(in, &m.Header)
 }
 
-func playerApplication(in *wire.Inbound) (application, error) {
+func playerApplication(in *wire.Exchange) (application, error) {
 	m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)
 	if err != nil {
 		return application{}, err
@@ -76,7 +76,7 @@ func playerApplication(in *wire.Inbound) (application, error) {
 
 // complete adds what stands in the header, and judges what needs no knowledge
 // of the league.
-func (a application) complete(in *wire.Inbound, h *protocol.Header) (application, error) {
+func (a application) complete(in *wire.Exchange, h *protocol.Header) (application, error) {
 	a.kind, a.token, a.dialect = in.Type, h.AuthToken, dialectOf(in, a.role)
 	a.name = strings.TrimSpace(a.name)
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == a.role {
@@ -106,7 +106,7 @@ func (a application) complete(in *wire.Inbound, h *protocol.Header) (application
 
 // dialectOf returns the name of the dialect in which who registers so is to be
 // addressed, with what else the registration betrays.
-func dialectOf(in *wire.Inbound, role protocol.Role) string {
+func dialectOf(in *wire.Exchange, role protocol.Role) string {
 	d := in.Dialect
 	if jsontext.Value(in.RPC.ID).Kind() == '0' {
 		d = d.With(protocol.TraitNumericIDs)
@@ -182,7 +182,7 @@ const repeatWindow = 60 * time.Second
 // markIn returns what identifies a request that is sent again because its
 // answer was lost: source address, conversation, JSON-RPC id and what the agent
 // says of itself. A request without an id or a conversation has none.
-func (a application) markIn(in *wire.Inbound) string {
+func (a application) markIn(in *wire.Exchange) string {
 	if len(in.RPC.ID) == 0 || string(in.RPC.ID) == "null" || in.Header.ConversationID == "" {
 		return ""
 	}

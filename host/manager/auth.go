@@ -19,7 +19,7 @@ type caller struct {
 }
 
 // served is a handler that knows who asks.
-type served func(ctx context.Context, in *wire.Inbound, from caller) (protocol.Message, error)
+type served func(ctx context.Context, in *wire.Exchange, from caller) (protocol.Message, error)
 
 // handlers are what the manager answers. Only registrations come without proof
 // of who sends them.
@@ -34,14 +34,14 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 }
 
 // unwanted answers messages that are not for a manager.
-func (m *Manager) unwanted(_ context.Context, in *wire.Inbound, _ caller) (protocol.Message, error) {
+func (m *Manager) unwanted(_ context.Context, in *wire.Exchange, _ caller) (protocol.Message, error) {
 	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
 }
 
 // authenticated lets nobody through to h who does not show the token that
 // belongs to the sender, before anything else about the message is judged.
 func (m *Manager) authenticated(h served) wire.Handler {
-	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		from, err := m.identify(in)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (m *Manager) authenticated(h served) wire.Handler {
 	}
 }
 
-func (m *Manager) identify(in *wire.Inbound) (caller, error) {
+func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	token := in.Header.AuthToken
 	role, id, err := protocol.ParseSender(in.Header.Sender)
 	switch {
@@ -77,7 +77,7 @@ func (m *Manager) identify(in *wire.Inbound) (caller, error) {
 	return caller{role: role, agent: a}, nil
 }
 
-func badToken(in *wire.Inbound, detail string) error {
+func badToken(in *wire.Exchange, detail string) error {
 	return protocol.Refuse(protocol.CodeTokenInvalid, in.Type, detail).
 		With("provided_token", in.Header.AuthToken).With("expected_format", "tok-<agent id>-<random>")
 }
@@ -95,7 +95,7 @@ func (m *Manager) ownerOf(token string) (protocol.Role, string, error) {
 
 // identifyAdmin lets through who shows the admin token or, where there is none,
 // who speaks from this machine and is not a web page or a proxy on it.
-func (m *Manager) identifyAdmin(in *wire.Inbound) error {
+func (m *Manager) identifyAdmin(in *wire.Exchange) error {
 	token := in.Header.AuthToken
 	if bearer, ok := strings.CutPrefix(in.RPC.Header.Get("Authorization"), "Bearer "); ok && token == "" {
 		token = strings.TrimSpace(bearer)

@@ -34,7 +34,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 		heard[d.Name] = calls
 		p := r.speaks(protocol.RolePlayer, "speaks-"+d.Name, d)
 		for _, kind := range []protocol.Type{protocol.TypeRoundAnnouncement, protocol.TypeLeagueCompleted} {
-			p.on(kind, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			p.on(kind, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				calls.add(in.Dialect.Name)
 				return nil, nil
 			})

@@ -21,7 +21,7 @@ func TestAnAgentThatComesBackAtTheEndHearsOfIt(t *testing.T) {
 	players := r.field(2)
 	ada, ben := players[0], players[1]
 	reached, gate := make(chan struct{}), make(chan struct{})
-	ben.on(protocol.TypeLeagueCompleted, func(context.Context, *wire.Inbound) (protocol.Message, error) {
+	ben.on(protocol.TypeLeagueCompleted, func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		close(reached)
 		<-gate
 		return nil, nil

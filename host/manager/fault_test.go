@@ -94,7 +94,7 @@ func TestAPlayerThatHangsCostsOneTimeout(t *testing.T) {
 		for _, kind := range []protocol.Type{
 			protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted,
 		} {
-			hang.on(kind, func(ctx context.Context, _ *wire.Inbound) (protocol.Message, error) {
+			hang.on(kind, func(ctx context.Context, _ *wire.Exchange) (protocol.Message, error) {
 				attempts.add(time.Since(begin))
 				<-ctx.Done()
 				return nil, ctx.Err()

@@ -103,7 +103,7 @@ func spawn(t *testing.T, dir, addr string) *process {
 // persistently reports until the manager has taken the report down, however
 // often it dies.
 func (s *scripted) persistently(verdicts chan<- string) *scripted {
-	s.on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	s.on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 		m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 		if err != nil {
 			return nil, err

@@ -61,7 +61,7 @@ func (m *Manager) StartHandler() http.Handler {
 
 // launched is START_LEAGUE from whoever found the path. The sender goes without
 // saying.
-func (m *Manager) launched(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (m *Manager) launched(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	if in.Header.Sender == "" {
 		in.Header.Sender = string(protocol.RoleLauncher)
 	}

@@ -233,7 +233,7 @@ func TestRefereesAreToldWhenThePlayersKnow(t *testing.T) {
 	referee := r.referee("north")
 	players := r.field(3)
 	gate := make(chan struct{})
-	players[1].on(protocol.TypeRoundAnnouncement, func(context.Context, *wire.Inbound) (protocol.Message, error) {
+	players[1].on(protocol.TypeRoundAnnouncement, func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		<-gate
 		return nil, nil
 	})

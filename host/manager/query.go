@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-func (m *Manager) query(_ context.Context, in *wire.Inbound, from caller) (protocol.Message, error) {
+func (m *Manager) query(_ context.Context, in *wire.Exchange, from caller) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.LeagueQuery](in)
 	if err != nil {
 		return nil, err

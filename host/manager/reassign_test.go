@@ -318,7 +318,7 @@ func TestARefereeThatRefusesLosesItsMatches(t *testing.T) {
 
 // refuse is what an agent does that says no.
 func refuse(code protocol.Code) wire.Handler {
-	return func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	return func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 		return nil, protocol.Refuse(code, in.Type, "No.")
 	}
 }

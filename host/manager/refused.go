@@ -27,7 +27,7 @@ const inTolerant = "A host started with --validation tolerant takes this message
 // refusing is told of every request that is about to be refused. Whoever runs
 // the league hears of registrations, and of what is refused for nothing but
 // the strictness of the league; the agent is told of that, too.
-func (m *Manager) refusing(_ context.Context, in *wire.Inbound, why *protocol.Error) *protocol.Error {
+func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	if m.strictlyRefused(in.RPC, why) {
 		m.refused(in, reasonOf(why), true)
 		told := *why
@@ -77,8 +77,8 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 }
 
 // judge says what a codec has against the form of a request.
-func judge(c *protocol.Codec, rpc *jsonrpc.Request) (*wire.Inbound, error) {
-	in := &wire.Inbound{RPC: rpc}
+func judge(c *protocol.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
+	in := &wire.Exchange{RPC: rpc}
 	var err error
 	if rpc.Kind == jsonrpc.KindObject {
 		in.Request, err = c.OpenBare(rpc.Raw)
@@ -122,7 +122,7 @@ func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc
 }
 
 // refused tells of a refusal, the first time that it happens.
-func (m *Manager) refused(in *wire.Inbound, why string, strictness bool) {
+func (m *Manager) refused(in *wire.Exchange, why string, strictness bool) {
 	name, url := calledItself(in.Raw)
 	e := Event{
 		Kind: MessageRefused, Agent: in.Header.Sender, Message: in.Type, Name: name, URL: url,

@@ -23,7 +23,7 @@ type rejection struct{ reason string }
 
 func (r *rejection) Error() string { return r.reason }
 
-func (m *Manager) registerReferee(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (m *Manager) registerReferee(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	a, err := refereeApplication(in)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (m *Manager) registerReferee(ctx context.Context, in *wire.Inbound) (protoc
 	return m.register(ctx, in, a)
 }
 
-func (m *Manager) registerPlayer(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (m *Manager) registerPlayer(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	a, err := playerApplication(in)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (m *Manager) registerPlayer(ctx context.Context, in *wire.Inbound) (protoco
 	return m.register(ctx, in, a)
 }
 
-func (m *Manager) register(ctx context.Context, in *wire.Inbound, a application) (protocol.Message, error) {
+func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application) (protocol.Message, error) {
 	e, token, err := m.signUp(ctx, a)
 	var turnedAway *rejection
 	if errors.As(err, &turnedAway) {

@@ -80,7 +80,7 @@ func (s *scripted) on(t protocol.Type, h wire.Handler) {
 	s.react[t] = h
 }
 
-func (s *scripted) receive(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (s *scripted) receive(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := in.Decode()
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (s *scripted) reportOf(m protocol.AnnouncedMatch, round int, res protocol.M
 
 // conducts makes a referee report its matches as soon as they are announced.
 func (s *scripted) conducts(v verdict) *scripted {
-	s.on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	s.on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 		m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 		if err != nil {
 			return nil, err

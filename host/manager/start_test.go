@@ -200,7 +200,7 @@ func TestAnAnnouncementThatCameTooEarlyIsRepeated(t *testing.T) {
 	players := r.field(2)
 	early := make(chan struct{}, 1)
 	early <- struct{}{}
-	players[1].on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+	players[1].on(protocol.TypeRoundAnnouncement, func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 		select {
 		case <-early:
 			return nil, protocol.Refuse(protocol.CodeTokenInvalid, in.Type, "I do not know you yet.")

@@ -9,7 +9,7 @@ import (
 
 // authenticate judges who speaks, before anything else about a message is
 // judged.
-func (p *Player) authenticate(ctx context.Context, in *wire.Inbound) error {
+func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
 	p.me.Settled(ctx) // an attempt to register has a deadline of its own
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
@@ -22,7 +22,7 @@ func (p *Player) authenticate(ctx context.Context, in *wire.Inbound) error {
 
 // fromReferee checks the match key. Under a manager that knows none, the first
 // token seen for a match holds for it.
-func (p *Player) fromReferee(in *wire.Inbound) error {
+func (p *Player) fromReferee(in *wire.Exchange) error {
 	role, referee, err := protocol.ParseSender(in.Header.Sender)
 	if in.Header.Sender != "" && (err != nil || role != protocol.RoleReferee) {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
@@ -73,7 +73,7 @@ func (p *Player) signature(matchID string) (known, keyed bool, referee, signed s
 // match. A referee without the key never takes the place of one with it; one
 // with a key of its own does, since the match may have been given to it, and is
 // answered with that. The player's lock is held.
-func (p *Player) sign(s *season, m *match, in *wire.Inbound) {
+func (p *Player) sign(s *season, m *match, in *wire.Exchange) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
 	if err != nil && in.Header.Sender != "" || m.keyed && m.referee == referee {
 		return

@@ -108,7 +108,7 @@ func (f *fakeManager) endpoint() *wire.Endpoint {
 	return &wire.Endpoint{
 		Codec: protocol.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
 		Handlers: map[protocol.Type]wire.Handler{
-			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)
 				if err != nil {
 					return nil, err
@@ -121,7 +121,7 @@ func (f *fakeManager) endpoint() *wire.Endpoint {
 				}
 				return f.accept(), nil
 			},
-			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				m, err := wire.Decode[*protocol.LeagueQuery](in)
 				if err != nil {
 					return nil, err

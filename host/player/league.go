@@ -26,7 +26,7 @@ func (p *Player) handlers() map[protocol.Type]wire.Handler {
 // so: the same agent may be back in a moment, so the message is worth
 // repeating.
 func (p *Player) alive(h wire.Handler) wire.Handler {
-	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
 		var refusal *protocol.Error
 		if err == nil || errors.As(err, &refusal) {
@@ -46,7 +46,7 @@ func (p *Player) forgiving(h wire.Handler) wire.Handler {
 	if p.cfg.Mode == protocol.Strict {
 		return h
 	}
-	return func(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
 		switch protocol.CodeOf(err) {
 		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
@@ -58,7 +58,7 @@ func (p *Player) forgiving(h wire.Handler) wire.Handler {
 }
 
 // ack acknowledges with the agent's id.
-func (p *Player) ack(in *wire.Inbound) protocol.Message {
+func (p *Player) ack(in *wire.Exchange) protocol.Message {
 	about, _ := protocol.Describe(in.Type)
 	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 	if !ok {
@@ -68,7 +68,7 @@ func (p *Player) ack(in *wire.Inbound) protocol.Message {
 	return ack
 }
 
-func (p *Player) roundAnnounced(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Inbound) (protocol.M
 	return p.ack(in), nil
 }
 
-func (p *Player) roundCompleted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	if _, err := wire.Decode[*protocol.RoundCompleted](in); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Inbound) (protocol.M
 	return p.ack(in), nil
 }
 
-func (p *Player) leagueCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueCompleted](in)
 	if err != nil && p.cfg.Mode == protocol.Strict {
 		return nil, err
@@ -120,7 +120,7 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Inbound) (protoco
 }
 
 // standingsUpdated keeps the table, which may be the last that is told.
-func (p *Player) standingsUpdated(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) standingsUpdated(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
 	if err != nil {
 		return nil, err

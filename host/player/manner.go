@@ -18,7 +18,7 @@ import (
 // methods are types in lower case there are some that read no answer but one that
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
-func (p *Player) manner(in *wire.Inbound) *protocol.Dialect {
+func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
 	d := p.manners.Dialect(wire.Speaker(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
@@ -31,7 +31,7 @@ func (p *Player) manner(in *wire.Inbound) *protocol.Dialect {
 // joinedBefore takes note that a match has been joined. A referee that invites
 // again, although it has been answered, may not read answers of that kind; one
 // that proves who it is does.
-func (p *Player) joinedBefore(in *wire.Inbound, m *match, join *protocol.GameJoinAck) {
+func (p *Player) joinedBefore(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := wire.Speaker(in)
 	p.mu.Lock()
 	again, keyed := m.joins > 0 && !m.called, m.keyed
@@ -51,7 +51,7 @@ func (p *Player) joinedBefore(in *wire.Inbound, m *match, join *protocol.GameJoi
 
 // wasRead takes note that the referee has gone on with a match, and so has read
 // the join.
-func (p *Player) wasRead(in *wire.Inbound, m *match) {
+func (p *Player) wasRead(in *wire.Exchange, m *match) {
 	p.mu.Lock()
 	first, posted := !m.called, m.posted
 	if first {
@@ -84,7 +84,7 @@ func (p *Player) wasMissed(m *match) {
 // postLater sends the join as a message of its own: at once to a referee that
 // is known to want that, and to others when they have not called for the choice
 // after a while.
-func (p *Player) postLater(in *wire.Inbound, m *match, join *protocol.GameJoinAck) {
+func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	endpoint := p.refereeEndpoint(in)
 	async := p.manner(in).IsAsync(protocol.TypeGameJoinAck)
 	if endpoint == "" || p.cfg.Patience < 0 && !async {
@@ -141,7 +141,7 @@ func (p *Player) post(endpoint string, d *protocol.Dialect, m *match, message *p
 
 // replyToken is what the agent signs a message of its own with: its token, but
 // only toward the referee that the manager has named.
-func (p *Player) replyToken(in *wire.Inbound) string {
+func (p *Player) replyToken(in *wire.Exchange) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
@@ -154,7 +154,7 @@ func (p *Player) replyToken(in *wire.Inbound) string {
 // refereeEndpoint returns where the referee of a match takes messages: as it
 // says itself, as the manager has announced, or where the protocol expects a
 // referee of its number, on the manager's machine.
-func (p *Player) refereeEndpoint(in *wire.Inbound) string {
+func (p *Player) refereeEndpoint(in *wire.Exchange) string {
 	var said struct {
 		Endpoint string `json:"referee_endpoint"`
 		ReplyTo  string `json:"reply_to"`
@@ -171,7 +171,7 @@ func (p *Player) refereeEndpoint(in *wire.Inbound) string {
 	return p.defaultRefereeEndpoint(in)
 }
 
-func (p *Player) defaultRefereeEndpoint(in *wire.Inbound) string {
+func (p *Player) defaultRefereeEndpoint(in *wire.Exchange) string {
 	var n int
 	_, id, err := protocol.ParseSender(in.Header.Sender)
 	u, bad := url.Parse(p.cfg.Manager.URL)

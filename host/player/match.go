@@ -64,7 +64,7 @@ func (m *match) place(s *season) uint64 {
 	return m.position
 }
 
-func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.GameInvitation](in)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (p *Player) invited(_ context.Context, in *wire.Inbound) (protocol.Message,
 
 // enter finds a match or enters it, and returns what the agent signs with in
 // it. The message has been authenticated.
-func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*match, string, error) {
+func (p *Player) enter(s *season, in *wire.Exchange, opponent, role string) (*match, string, error) {
 	id, own := in.Header.MatchID, p.ID()
 	if !protocol.ValidID(id) {
 		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is no id", id))
@@ -125,7 +125,7 @@ func (p *Player) enter(s *season, in *wire.Inbound, opponent, role string) (*mat
 }
 
 // called answers the call for a choice.
-func (p *Player) called(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.ChooseParityCall](in)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (p *Player) find(s *season, id string) *match {
 
 // answering returns the match of a message, or nil, and what the agent signs
 // the answer with.
-func (p *Player) answering(s *season, in *wire.Inbound) (*match, string) {
+func (p *Player) answering(s *season, in *wire.Exchange) (*match, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := s.matches[in.Header.MatchID]
@@ -240,7 +240,7 @@ func (p *Player) choose(s *season, m *match) (Answer, error) {
 	return m.answer, nil
 }
 
-func (p *Player) gameError(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.GameError](in)
 	if err != nil {
 		return nil, err

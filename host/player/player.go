@@ -283,7 +283,7 @@ func (p *Player) finish() error {
 	return p.record.close()
 }
 
-func acknowledge(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil }
+func acknowledge(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
 
 func known(t protocol.Type) bool {
 	_, known := protocol.Describe(t)

@@ -15,7 +15,7 @@ import (
 
 // over takes the result of a match and tells the strategy, before it is
 // acknowledged: so the next round's choice comes after it.
-func (p *Player) over(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.GameOver](in)
 	if err != nil {
 		return nil, err

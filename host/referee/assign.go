@@ -24,7 +24,7 @@ func (r *Referee) handlers() map[protocol.Type]wire.Handler {
 
 // authenticate judges who speaks, before anything else about a message is
 // judged.
-func (r *Referee) authenticate(ctx context.Context, in *wire.Inbound) error {
+func (r *Referee) authenticate(ctx context.Context, in *wire.Exchange) error {
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return r.fromManager(ctx, in)
@@ -37,7 +37,7 @@ func (r *Referee) authenticate(ctx context.Context, in *wire.Inbound) error {
 
 // fromManager judges a message of the manager, which may come before the
 // referee has read the answer to its registration.
-func (r *Referee) fromManager(ctx context.Context, in *wire.Inbound) error {
+func (r *Referee) fromManager(ctx context.Context, in *wire.Exchange) error {
 	err := r.me.FromManager(in, r.cfg.Mode)
 	if err != nil || r.me.ID() == "" {
 		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
@@ -54,7 +54,7 @@ func (r *Referee) fromManager(ctx context.Context, in *wire.Inbound) error {
 	return nil
 }
 
-func (r *Referee) ack(in *wire.Inbound) protocol.Message {
+func (r *Referee) ack(in *wire.Exchange) protocol.Message {
 	about, _ := protocol.Describe(in.Type)
 	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 	if !ok {
@@ -64,14 +64,14 @@ func (r *Referee) ack(in *wire.Inbound) protocol.Message {
 	return ack
 }
 
-func (r *Referee) acknowledged(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) acknowledged(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	_, err := in.Decode()
 	return r.ack(in), err
 }
 
 // announced takes on the matches of a round that are this referee's: all of
 // them, or none if there is something wrong with one.
-func (r *Referee) announced(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (r *Referee) announced(ctx context.Context, in *wire.Inbound) (protocol.Mes
 // mine reports whether a match is this referee's: it bears its id or, where a
 // manager goes by that, its endpoint. A match that is handed out alone to a
 // tolerant referee, and names no other, is.
-func (r *Referee) mine(in *wire.Inbound, a *protocol.AnnouncedMatch) bool {
+func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	switch {
 	case a.RefereeID == r.me.ID():
 		return true
@@ -115,7 +115,7 @@ func (r *Referee) mine(in *wire.Inbound, a *protocol.AnnouncedMatch) bool {
 // assignmentOf reads an assignment. Where the manager gives no keys, the
 // referee signs with a word of its own for the match: never with its token,
 // since whoever has that can report in its name.
-func (r *Referee) assignmentOf(in *wire.Inbound, m *protocol.AnnouncedMatch) (*assignment, error) {
+func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*assignment, error) {
 	for _, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
 		if !protocol.ValidID(id) {
 			return nil, protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("%q is no id of a match or a player", id))
@@ -205,7 +205,7 @@ func (r *Referee) launch(b *bout) {
 	}
 }
 
-func (r *Referee) standingsUpdated(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) standingsUpdated(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (r *Referee) standingOf(player string) *protocol.OwnStandings {
 	return &protocol.OwnStandings{Wins: zero, Losses: zero, Draws: zero, Points: zero}
 }
 
-func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	if _, err := in.Decode(); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // fromPlayer judges an answer that a player posts as a request of its own. It
 // counts only with a verified token, in every mode.
-func (r *Referee) fromPlayer(in *wire.Inbound) (*bout, int, error) {
+func (r *Referee) fromPlayer(in *wire.Exchange) (*bout, int, error) {
 	r.mu.Lock()
 	b := r.matches[in.Header.MatchID]
 	r.mu.Unlock()
@@ -38,7 +38,7 @@ func (r *Referee) signed(token string, b *bout, keys protocol.KeyPair) bool {
 		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.me.ID())
 }
 
-func (r *Referee) joinPosted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.GameJoinAck](in)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (r *Referee) joinPosted(_ context.Context, in *wire.Inbound) (protocol.Mess
 
 // choicePosted takes a choice. One that is none is refused, and loses the match
 // as it would in an answer.
-func (r *Referee) choicePosted(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+func (r *Referee) choicePosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.ChooseParityResponse](in)
 	if protocol.CodeOf(err) == protocol.CodeInvalidParityChoice {
 		if _, late := r.posted(in, "", posted{err: err}); late != nil {
@@ -61,7 +61,7 @@ func (r *Referee) choicePosted(_ context.Context, in *wire.Inbound) (protocol.Me
 	return r.posted(in, m.PlayerID, posted{message: m})
 }
 
-func (r *Referee) posted(in *wire.Inbound, player string, p posted) (protocol.Message, error) {
+func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.Message, error) {
 	b, side, err := r.fromPlayer(in)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func New(cfg Config) (*Referee, error) {
 		Authenticate: r.authenticate, Handlers: r.handlers(),
 	}
 	if cfg.Mode == protocol.Tolerant {
-		r.endpoint.Default = func(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil }
+		r.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
 	}
 	return r, nil
 }

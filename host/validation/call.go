@@ -55,13 +55,13 @@ func (p *Pipeline) Call(ctx context.Context, c Call, serve func(ctx context.Cont
 		return nil, err
 	}
 	defer leave()
-	x := new(wire.Exchange)
+	x := new(wire.Notes)
 	output, err := p.call(ctx, x, &c, serve)
 	p.recordCall(&c, x, err, began)
 	return output, err
 }
 
-func (p *Pipeline) call(ctx context.Context, x *wire.Exchange, c *Call, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+func (p *Pipeline) call(ctx context.Context, x *wire.Notes, c *Call, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
 	io, guarded, refusal := p.load(c.Tool, "/params/name")
 	if refusal != nil {
 		return nil, refusal
@@ -94,7 +94,7 @@ func (p *Pipeline) call(ctx context.Context, x *wire.Exchange, c *Call, serve fu
 }
 
 // recordCall logs what became of a call.
-func (p *Pipeline) recordCall(c *Call, x *wire.Exchange, err error, began time.Time) {
+func (p *Pipeline) recordCall(c *Call, x *wire.Notes, err error, began time.Time) {
 	if p.cfg.Log == nil {
 		return
 	}

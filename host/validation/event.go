@@ -61,7 +61,7 @@ func (e *event) fail(code int, message string, refusal *protocol.Error) {
 
 // answered notes what a request was answered with, if it was not refused by the
 // pipeline.
-func (e *event) answered(req *jsonrpc.Request, x *wire.Exchange, res jsonrpc.Response) {
+func (e *event) answered(req *jsonrpc.Request, x *wire.Notes, res jsonrpc.Response) {
 	if e.failure != nil {
 		return
 	}

@@ -33,7 +33,7 @@ func agent(t testing.TB) jsonrpc.Handler {
 		Codec:  protocol.NewCodec(protocol.Strict),
 		Sender: func() string { return "league_manager" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
-		Authenticate: func(_ context.Context, in *wire.Inbound) error {
+		Authenticate: func(_ context.Context, in *wire.Exchange) error {
 			switch in.Header.AuthToken {
 			case "":
 				return wire.RefuseToken(in, protocol.CodeTokenMissing, "no token")
@@ -43,7 +43,7 @@ func agent(t testing.TB) jsonrpc.Handler {
 			return wire.RefuseToken(in, protocol.CodeTokenInvalid, "another token")
 		},
 		Handlers: map[protocol.Type]wire.Handler{
-			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeLeagueQuery: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				q, err := wire.Decode[*protocol.LeagueQuery](in)
 				if err != nil {
 					return nil, err
@@ -53,7 +53,7 @@ func agent(t testing.TB) jsonrpc.Handler {
 					Data: []byte(`{"league_id":"cup","status":"running","state":"RUNNING_LEAGUE","current_round":1,"total_rounds":3,"matches_completed":0,"total_matches":6}`),
 				}, nil
 			},
-			protocol.TypeMatchResultReport: func(context.Context, *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeMatchResultReport: func(context.Context, *wire.Exchange) (protocol.Message, error) {
 				return nil, errors.New("the disk says tok-secret")
 			},
 		},

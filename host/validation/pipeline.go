@@ -110,7 +110,7 @@ func (p *Pipeline) Handler(next jsonrpc.Handler) jsonrpc.Handler {
 			return internal(err).response()
 		}
 		defer leave()
-		x := new(wire.Exchange)
+		x := new(wire.Notes)
 		e := event{transport: req.Transport, route: req.Route, method: req.Method, id: req.ID}
 		res := p.handle(ctx, req, x, &e, next)
 		if p.cfg.Log != nil {
@@ -122,7 +122,7 @@ func (p *Pipeline) Handler(next jsonrpc.Handler) jsonrpc.Handler {
 	})
 }
 
-func (p *Pipeline) handle(ctx context.Context, req *jsonrpc.Request, x *wire.Exchange, e *event, next jsonrpc.Handler) jsonrpc.Response {
+func (p *Pipeline) handle(ctx context.Context, req *jsonrpc.Request, x *wire.Notes, e *event, next jsonrpc.Handler) jsonrpc.Response {
 	ctx = wire.WithExchange(ctx, x)
 	if IsMCP(req.Header) {
 		res := next.Handle(ctx, req)

@@ -90,7 +90,7 @@ func (p *Pipeline) find(c toolCall) (*ToolIO, bool, *Refusal) {
 }
 
 // serveTool takes a call through its tool's schemas.
-func (p *Pipeline) serveTool(ctx context.Context, req *jsonrpc.Request, x *wire.Exchange, e *event, call toolCall, next jsonrpc.Handler) jsonrpc.Response {
+func (p *Pipeline) serveTool(ctx context.Context, req *jsonrpc.Request, x *wire.Notes, e *event, call toolCall, next jsonrpc.Handler) jsonrpc.Response {
 	refused := func(r *Refusal) jsonrpc.Response {
 		e.refused(r)
 		return r.response()
@@ -161,7 +161,7 @@ type callOutput struct {
 
 // judged holds the answer to a call to the tool's schema, and gives refusals
 // that have a canonical form that form. want is nil for a tool without schemas.
-func (p *Pipeline) judged(req *jsonrpc.Request, x *wire.Exchange, e *event, res jsonrpc.Response, want *callOutput) jsonrpc.Response {
+func (p *Pipeline) judged(req *jsonrpc.Request, x *wire.Notes, e *event, res jsonrpc.Response, want *callOutput) jsonrpc.Response {
 	refusal := unanswered(req, res)
 	switch {
 	case refusal != nil:
@@ -217,7 +217,7 @@ func (p *Pipeline) badOutput(io *ToolIO, found []protocol.Violation) *Refusal {
 
 // toolRefusal returns the canonical form of a refusal by the handler, nil where
 // the refusal is the league's own and has none.
-func (p *Pipeline) toolRefusal(req *jsonrpc.Request, x *wire.Exchange, res jsonrpc.Response) *Refusal {
+func (p *Pipeline) toolRefusal(req *jsonrpc.Request, x *wire.Notes, res jsonrpc.Response) *Refusal {
 	if hasCanonical(res.Error) {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (p *Pipeline) toolRefusal(req *jsonrpc.Request, x *wire.Exchange, res jsonr
 
 // inputViolations are the violations that a handler found in a message, as
 // violations of the input that it is.
-func inputViolations(x *wire.Exchange) []protocol.Violation {
+func inputViolations(x *wire.Notes) []protocol.Violation {
 	if x.Refusal == nil || len(x.Refusal.Violations) == 0 {
 		return []protocol.Violation{{Path: "/params/input", Rule: "consistent"}}
 	}

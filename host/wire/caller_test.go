@@ -220,8 +220,8 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 				t.Errorf("signs as %s", me.Sender())
 			}
 			me.Adopt("P01", token, "cup")
-			in := func(sender, token string) *wire.Inbound {
-				return &wire.Inbound{Request: &protocol.Request{Type: protocol.TypeRoundAnnouncement,
+			in := func(sender, token string) *wire.Exchange {
+				return &wire.Exchange{Request: &protocol.Request{Type: protocol.TypeRoundAnnouncement,
 					Header: protocol.Header{Sender: sender, AuthToken: token, LeagueID: "cup"}}}
 			}
 			if tt.proved {

@@ -16,8 +16,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Inbound is a request on its way in: unwrapped, not yet decoded.
-type Inbound struct {
+// Exchange is a request on its way in: unwrapped, not yet decoded.
+type Exchange struct {
 	*protocol.Request
 	// RPC is the JSON-RPC request that carried it: its id, its peer, its HTTP
 	// header.
@@ -28,7 +28,7 @@ type Inbound struct {
 
 // Decode holds the message to its field rules, and before them to those of an
 // [Exchange]. The error is a *protocol.Error.
-func (in *Inbound) Decode() (protocol.Message, error) {
+func (in *Exchange) Decode() (protocol.Message, error) {
 	if in.judge != nil {
 		if err := in.judge(); err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func (in *Inbound) Decode() (protocol.Message, error) {
 // Decode holds the message to its field rules and returns it. T is the pointer
 // type that belongs to the message type, such as *protocol.GameInvitation. The
 // error is a *protocol.Error, fit to be returned by a Handler.
-func Decode[T protocol.Message](in *Inbound) (T, error) {
+func Decode[T protocol.Message](in *Exchange) (T, error) {
 	m, err := in.Decode()
 	if err != nil {
 		var none T
@@ -59,7 +59,7 @@ func Decode[T protocol.Message](in *Inbound) (T, error) {
 // a type that wants more of an answer. An error
 // that is a *protocol.Error goes to the peer as it is; any other is logged and
 // told as INTERNAL_ERROR.
-type Handler func(ctx context.Context, in *Inbound) (protocol.Message, error)
+type Handler func(ctx context.Context, in *Exchange) (protocol.Message, error)
 
 // Endpoint answers the requests of one agent. It is a jsonrpc.Handler and safe
 // for concurrent use as far as its functions are. Its fields must not change
@@ -73,7 +73,7 @@ type Endpoint struct {
 	Now func() time.Time
 	// Authenticate, if set, judges who speaks before anything else about the
 	// message is judged.
-	Authenticate func(ctx context.Context, in *Inbound) error
+	Authenticate func(ctx context.Context, in *Exchange) error
 	// Handlers answer the messages by type. A type that is known to the
 	// protocol and has no handler is answered by Default, or refused if that
 	// is nil.
@@ -82,10 +82,10 @@ type Endpoint struct {
 	// Manner, if set, returns the dialect in which a request is answered where
 	// that is not the one it came in: its sender may have shown that it reads
 	// no answer in kind.
-	Manner func(in *Inbound) *protocol.Dialect
+	Manner func(in *Exchange) *protocol.Dialect
 	// Refusing, if set, is told of every request that is about to be refused,
 	// and returns what is answered: why, or more than that.
-	Refusing func(ctx context.Context, in *Inbound, why *protocol.Error) *protocol.Error
+	Refusing func(ctx context.Context, in *Exchange, why *protocol.Error) *protocol.Error
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
 }
@@ -98,7 +98,7 @@ func (e *Endpoint) Takes() (protocol.Mode, []protocol.Type) {
 
 // Handle implements jsonrpc.Handler.
 func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
-	in := &Inbound{RPC: rpc}
+	in := &Exchange{RPC: rpc}
 	x := exchangeOf(ctx)
 	if x != nil {
 		in.judge = x.Judge
@@ -142,7 +142,7 @@ func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 // withoutID answers what bears no id. An error report and a notification of
 // the MCP standard may; every other request of the league is refused with a
 // null id, since its sender could not tell the answer from another.
-func (e *Endpoint) withoutID(in *Inbound) (jsonrpc.Response, bool) {
+func (e *Endpoint) withoutID(in *Exchange) (jsonrpc.Response, bool) {
 	if in.RPC.Kind == jsonrpc.KindObject || (in.RPC.Kind == jsonrpc.KindCall && string(in.RPC.ID) != "null") {
 		return jsonrpc.Response{}, false
 	}
@@ -157,14 +157,14 @@ func (e *Endpoint) withoutID(in *Inbound) (jsonrpc.Response, bool) {
 	return response(in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), refusal), jsontext.Value("null")), true
 }
 
-func taken(in *Inbound) jsonrpc.Response {
+func taken(in *Exchange) jsonrpc.Response {
 	if in.RPC.Kind == jsonrpc.KindObject {
 		return jsonrpc.Response{}
 	}
 	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
 }
 
-func (e *Endpoint) serve(ctx context.Context, in *Inbound) (protocol.Message, error) {
+func (e *Endpoint) serve(ctx context.Context, in *Exchange) (protocol.Message, error) {
 	if e.Authenticate != nil {
 		if err := e.Authenticate(ctx, in); err != nil {
 			return nil, err
@@ -194,12 +194,12 @@ func (e *Endpoint) serve(ctx context.Context, in *Inbound) (protocol.Message, er
 	return answer, nil
 }
 
-func untaken(in *Inbound) error {
+func untaken(in *Exchange) error {
 	return protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("this agent does not take %s", in.Type))
 }
 
 // address fills in what every answer echoes, where the handler left it out.
-func (e *Endpoint) address(in *Inbound, answer protocol.Message) {
+func (e *Endpoint) address(in *Exchange, answer protocol.Message) {
 	h := answer.Head()
 	echo := in.Header.Answer(h.MessageType, e.Sender(), protocol.Timestamp(e.Now()))
 	h.Protocol = echo.Protocol
@@ -219,7 +219,7 @@ func (e *Endpoint) address(in *Inbound, answer protocol.Message) {
 }
 
 // refusing returns what the peer is told of an error, and lets Refusing know.
-func (e *Endpoint) refusing(ctx context.Context, in *Inbound, err error) *protocol.Error {
+func (e *Endpoint) refusing(ctx context.Context, in *Exchange, err error) *protocol.Error {
 	refusal := e.refusal(ctx, in, err)
 	if e.Refusing == nil {
 		return refusal
@@ -228,7 +228,7 @@ func (e *Endpoint) refusing(ctx context.Context, in *Inbound, err error) *protoc
 }
 
 // refusal turns an error into what the peer is told.
-func (e *Endpoint) refusal(ctx context.Context, in *Inbound, err error) *protocol.Error {
+func (e *Endpoint) refusal(ctx context.Context, in *Exchange, err error) *protocol.Error {
 	var refusal *protocol.Error
 	if errors.As(err, &refusal) {
 		return refusal

@@ -22,15 +22,15 @@ func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Endpoint {
 		Sender: func() string { return "player:P01" },
 		Now:    func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		Handlers: map[protocol.Type]wire.Handler{
-			protocol.TypeGameOver: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeGameOver: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				_, err := wire.Decode[*protocol.GameOver](in)
 				return nil, err
 			},
-			protocol.TypeGameError: func(context.Context, *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeGameError: func(context.Context, *wire.Exchange) (protocol.Message, error) {
 				return nil, errors.New("the secret of the disk")
 			},
-			protocol.TypeLeagueQuery: func(context.Context, *wire.Inbound) (protocol.Message, error) { return nil, nil },
-			protocol.TypeRoundCompleted: func(_ context.Context, in *wire.Inbound) (protocol.Message, error) {
+			protocol.TypeLeagueQuery: func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil },
+			protocol.TypeRoundCompleted: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "no")
 			},
 		},
@@ -116,7 +116,7 @@ func TestABusyServerSaysSoInTheLeaguesWords(t *testing.T) {
 	var net jsonrpc.Loopback
 	e := endpoint(protocol.Strict, nil)
 	entered, release := make(chan struct{}), make(chan struct{})
-	e.Handlers[protocol.TypeGameOver] = func(context.Context, *wire.Inbound) (protocol.Message, error) {
+	e.Handlers[protocol.TypeGameOver] = func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		close(entered)
 		<-release
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 // Endpoint about one request, through the context: it says what else is to be
 // judged, and learns what the Endpoint found out. It belongs to one request at
 // a time.
-type Exchange struct {
+type Notes struct {
 	// Judge, if set, is asked by Decode before the field rules are: once it is
 	// known who speaks. Its error is returned by Decode.
 	Judge func() error
@@ -27,18 +27,18 @@ type Exchange struct {
 type exchangeKey struct{}
 
 // WithExchange returns a context whose request shares x.
-func WithExchange(ctx context.Context, x *Exchange) context.Context {
+func WithExchange(ctx context.Context, x *Notes) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
 // exchangeOf returns the exchange of a context, nil without one.
-func exchangeOf(ctx context.Context) *Exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
+func exchangeOf(ctx context.Context) *Notes {
+	x, _ := ctx.Value(exchangeKey{}).(*Notes)
 	return x
 }
 
 // learn takes down what is known of a request that has been answered.
-func (x *Exchange) learn(in *Inbound, refusal *protocol.Error) {
+func (x *Notes) learn(in *Exchange, refusal *protocol.Error) {
 	if x == nil {
 		return
 	}

@@ -119,11 +119,11 @@ func (i *Identity) Header(t protocol.Type, timestamp string) protocol.Header {
 }
 
 // leagueOf is the league a message is about. The lock is held.
-func (i *Identity) leagueOf(in *Inbound) string { return cmp.Or(i.league, in.Header.LeagueID) }
+func (i *Identity) leagueOf(in *Exchange) string { return cmp.Or(i.league, in.Header.LeagueID) }
 
 // Keys returns the keys of the match that a message is about, for this agent
 // and a referee; false before the agent has a token.
-func (i *Identity) Keys(in *Inbound, referee string) (protocol.KeyPair, bool) {
+func (i *Identity) Keys(in *Exchange, referee string) (protocol.KeyPair, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.token == "" {
@@ -146,7 +146,7 @@ func (i *Identity) Proved() bool {
 
 // FromManager judges whether a message is the manager's. A manager that has
 // shown its token once is held to it; in strict mode every manager is.
-func (i *Identity) FromManager(in *Inbound, mode protocol.Mode) error {
+func (i *Identity) FromManager(in *Exchange, mode protocol.Mode) error {
 	if role, _, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RoleManager) {
 		return RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
 	}
@@ -169,6 +169,6 @@ func (i *Identity) FromManager(in *Inbound, mode protocol.Mode) error {
 
 // RefuseToken returns the refusal of a message whose sender is not who it
 // should be.
-func RefuseToken(in *Inbound, code protocol.Code, format string, args ...any) error {
+func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
 	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
 }

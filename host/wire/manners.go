@@ -28,7 +28,7 @@ type manner struct {
 var ways = []string{"", protocol.TraitAsync, protocol.TraitRequests}
 
 // Speaker returns by which name the sender of a request is remembered.
-func Speaker(in *Inbound) string {
+func Speaker(in *Exchange) string {
 	if in.Header.Sender != "" {
 		return in.Header.Sender
 	}

@@ -73,8 +73,8 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 func TestKeysAreThoseOfTheMatch(t *testing.T) {
 	t.Parallel()
 	me := wire.NewIdentity(protocol.RolePlayer, "me")
-	about := func(match string) *wire.Inbound {
-		return &wire.Inbound{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
+	about := func(match string) *wire.Exchange {
+		return &wire.Exchange{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
 	}
 	if _, ok := me.Keys(about("R1M1"), "REF01"); ok {
 		t.Error("there are keys without a token")

@@ -20,6 +20,7 @@ var may = map[string][]string{
 
 	// floor 1: the contracts
 	"strategies":        {"host/game"},
+	"strategies/seat":   {"host/game", "strategies"},
 	"strategies/budget": {},
 	"host/wire":         {"host/game", "host/jsonrpc", "host/protocol"},
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
@@ -34,7 +35,7 @@ var may = map[string][]string{
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget"},
 	"host/manager":            {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/referee":            {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies"},
+	"host/player":             {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/validation/eventlog": {"host/disk", "host/jsonrpc"},
 	"host/validation":          {"host/jsonrpc", "host/protocol", "host/validation/eventlog", "host/wire"},
@@ -52,7 +53,7 @@ var may = map[string][]string{
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
 		"experiments", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
-		"host/results", "host/validation", "host/validation/eventlog", "host/wire", "strategies",
+		"host/results", "host/validation", "host/validation/eventlog", "host/wire", "strategies", "strategies/seat",
 	},
 	"host/peertest":       {},
 	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
@@ -193,6 +194,7 @@ var clockless = []string{
 	"strategies/jsscript",
 	"strategies/luascript",
 	"strategies/script",
+	"strategies/seat",
 	"strategies/strategytest",
 }
 

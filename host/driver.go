@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // Driver plays the leagues of an experiment through the agents and their
@@ -150,7 +151,7 @@ func (d *Driver) record(rec *results.League, index int, seats []int, played *Pla
 	}
 	rec.Index, rec.Seats, rec.Notes = index, append(rec.Seats[:0], seats...), rec.Notes[:0]
 	rec.Matches = rec.Matches[:0]
-	faults := make([]map[string]player.Answer, len(played.Players))
+	faults := make([]map[string]seat.Answer, len(played.Players))
 	for i, p := range played.Players {
 		faults[i] = p.Faults()
 	}

@@ -21,6 +21,8 @@ var (
 	ErrBudget = errors.New("ran out of its budget")
 	// ErrCrashed is the death of the process that a strategy runs in.
 	ErrCrashed = errors.New("process exited")
+	// ErrNoStrategy is a factory whose New returns nothing at all.
+	ErrNoStrategy = errors.New("factory returned neither a strategy nor an error")
 	// ErrPutAside is the refusal to go on with a strategy that has failed too
 	// often in this run.
 	ErrPutAside = errors.New("put aside for the rest of the run")

@@ -76,7 +76,7 @@ func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s
 	}()
 	s, err = f.New(ctx, setup)
 	if s == nil && err == nil {
-		err = errors.New("made neither a seat nor an error")
+		err = strategies.ErrNoStrategy
 	}
 	if err != nil {
 		return nil, err

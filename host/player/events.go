@@ -6,6 +6,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // EventKind says what happened.
@@ -56,19 +57,12 @@ func (p *Player) tell(e Event) {
 	p.cfg.Events(e)
 }
 
-// Answer is what the strategy brought to one match.
-type Answer struct {
-	Choice game.Parity // NoParity if it failed
-	Fault  game.Fault
-	Err    error // why it failed, if it did so in this match or before it
-}
-
 // Faults returns the matches of the league under way in which the strategy made
 // no choice, by match id, with what it brought to each.
-func (p *Player) Faults() map[string]Answer {
+func (p *Player) Faults() map[string]seat.Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	faults := make(map[string]Answer)
+	faults := make(map[string]seat.Answer)
 	for id, m := range p.season.matches {
 		if m.answer.Fault != game.NoFault {
 			faults[id] = m.answer
@@ -86,5 +80,5 @@ func (p *Player) Failures() []Failure {
 	if s.seat == nil {
 		return nil
 	}
-	return s.seat.failed()
+	return s.seat.listFailures()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // match is what the agent knows of one match. What identifies it and who
@@ -42,10 +43,10 @@ type match struct {
 
 	mu       sync.Mutex
 	placed   bool
-	position uint64 // that randomness is keyed with, once placed
-	asked    bool   // guarded by Player.mu besides, for deserted
-	kept     bool   // the answer is in the journal
-	answer   Answer // guarded by Player.mu besides, for Faults
+	position uint64      // that randomness is keyed with, once placed
+	asked    bool        // guarded by Player.mu besides, for deserted
+	kept     bool        // the answer is in the journal
+	answer   seat.Answer // guarded by Player.mu besides, for Faults
 	told     bool
 }
 
@@ -165,7 +166,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 
 // refusal is the definite word that no choice will come. The reason stays with
 // the agent: it is nobody's business how a strategy fails.
-func refusal(t protocol.Type, a Answer) error {
+func refusal(t protocol.Type, a seat.Answer) error {
 	return protocol.Refuse(protocol.CodeInvalidState, t, "the player's strategy makes no choice in this match").With("fault", a.Fault.String())
 }
 
@@ -203,30 +204,30 @@ func (p *Player) turn(s *season, m *match) strategies.Turn {
 // choose asks the strategy, once for each match. The answer is on disk before
 // anybody hears of it, so that a restart cannot change it. The referee may hang
 // up meanwhile and ask again; the strategy's call goes on.
-func (p *Player) choose(s *season, m *match) (Answer, error) {
+func (p *Player) choose(s *season, m *match) (seat.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.asked && m.kept {
 		return m.answer, nil
 	}
-	seat := p.sit(s)
-	if seat == nil {
-		return Answer{}, errLeft
+	own := p.sit(s)
+	if own == nil {
+		return seat.Answer{}, errLeft
 	}
 	t := p.turn(s, m)
 	if !m.asked {
 		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 		defer cancel()
-		answer, err := seat.choose(ctx, t)
+		answer, err := own.choose(ctx, t)
 		if err != nil {
-			return Answer{}, err
+			return seat.Answer{}, err
 		}
 		p.mu.Lock()
 		m.asked, m.answer = true, answer
 		p.mu.Unlock()
 	}
 	if err := p.record.chose(p.life, p.seen(m, t)); err != nil {
-		return Answer{}, err // and the answer is kept for the next call
+		return seat.Answer{}, err // and the answer is kept for the next call
 	}
 	m.kept = true
 	e := Event{Kind: Chose, Match: m.id, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}

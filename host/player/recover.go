@@ -13,6 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
 // recover opens the journal and goes on where it ends: the registration holds,
@@ -120,10 +121,10 @@ func (p *Player) hadChosen(c chosen) {
 	s := p.season
 	m := c.match()
 	m.position, m.placed = c.Position, true
-	m.asked, m.kept, m.answer = true, true, Answer{Choice: c.Choice, Fault: c.Fault}
+	m.asked, m.kept, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	s.matches[m.id] = m
-	s.rebuild = append(s.rebuild, func(ctx context.Context, seat *seat) {
-		_, _ = seat.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
+	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
+		_, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
 	})
 }
 
@@ -138,5 +139,5 @@ func (p *Player) hadEnded(o strategies.Outcome) {
 	m.told = true
 	s.ended = append(s.ended, o)
 	s.stand.Add(o.Result, o.Points)
-	s.rebuild = append(s.rebuild, func(ctx context.Context, seat *seat) { _ = seat.observe(ctx, &o) })
+	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) { _ = own.observe(ctx, &o) })
 }

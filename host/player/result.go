@@ -33,8 +33,8 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if m.told {
 		return p.ack(in), nil
 	}
-	seat := p.sit(s)
-	if seat == nil {
+	own := p.sit(s)
+	if own == nil {
 		return p.ack(in), nil // it comes too late to matter to anybody
 	}
 	t := p.turn(s, m)
@@ -60,7 +60,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 	defer cancel()
-	if err := seat.observe(ctx, &o); err != nil {
+	if err := own.observe(ctx, &o); err != nil {
 		p.tell(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
 	}
 	p.mu.Lock()

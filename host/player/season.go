@@ -24,8 +24,8 @@ type season struct {
 
 	// The seat is made once, when it is first needed; whoever needs it waits.
 	open    sync.Once
-	rebuild []func(context.Context, *seat) // what a recovered seat is taken through
-	seat    *seat
+	rebuild []func(context.Context, *leagueSeat) // what a recovered seat is taken through
+	seat    *leagueSeat
 	index   map[string]int // of matches in the schedule
 }
 
@@ -128,7 +128,7 @@ func (s *season) announce(m *protocol.RoundAnnouncement, own string) (news []Eve
 // sit returns the strategy's seat in a league, and makes it at the first call;
 // nil if the agent has left. What the manager tells of the league is handed
 // on; what it does not tell is left open.
-func (p *Player) sit(s *season) *seat {
+func (p *Player) sit(s *season) *leagueSeat {
 	s.open.Do(func() {
 		league := p.cfg.League
 		if league == nil {
@@ -139,7 +139,7 @@ func (p *Player) sit(s *season) *seat {
 		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 		defer cancel()
 		if p.cfg.Barred {
-			s.seat.bar()
+			s.seat.seat.Quarantine()
 		} else {
 			s.seat.start(ctx)
 		}
@@ -147,8 +147,8 @@ func (p *Player) sit(s *season) *seat {
 			step(ctx, s.seat)
 		}
 		s.rebuild = nil
-		if s.seat.why != nil && p.life.Err() == nil {
-			p.tell(Event{Kind: Failed, Fault: s.seat.out.String(), Error: s.seat.why.Error()})
+		if fault, why := s.seat.seat.Out(); why != nil && p.life.Err() == nil {
+			p.tell(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
 		}
 	})
 	return s.seat

@@ -4,35 +4,23 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"strconv"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/seat"
 )
 
-// seat drives a strategy through one league by the rules of package
-// strategies, the very ones that the batch arena keeps: streams are rekeyed
-// before every call, probabilities meet the host's coin, and an overrun costs
-// the rest of the league. It is safe for concurrent use; calls of the strategy
-// follow one another.
-type seat struct {
-	factory strategies.Factory
-	setup   strategies.Setup
-	coin    game.Key
-
+// leagueSeat is the seat of the strategy in one league. It is safe for
+// concurrent use: one call of the strategy follows the other.
+type leagueSeat struct {
 	mu       sync.Mutex
-	strategy strategies.Strategy // nil while there is none
-	coins    *game.Rand          // made when first thrown
-	out      game.Fault          // what the next match is lost with
-	why      error
+	seat     seat.Seat
 	closed   bool
-	standing strategies.Standing
-	turn     strategies.Turn
 	failures []Failure
 }
 
-// Failure is something that a strategy did wrong.
+// Failure is a call of the strategy that failed.
 type Failure struct {
 	Op    strategies.Op
 	Fault game.Fault
@@ -42,172 +30,78 @@ type Failure struct {
 // errLeft is the answer of a seat that has been closed.
 var errLeft = errors.New("player: the agent has left the league")
 
-func (p *Player) newSeat(league *League) *seat {
-	return &seat{
-		factory: p.cfg.Factory, coin: p.cfg.Coin,
-		setup: strategies.Setup{
+func (p *Player) newSeat(league *League) *leagueSeat {
+	return &leagueSeat{seat: seat.Seat{
+		Factory: p.cfg.Factory, Coin: p.cfg.Coin, Outlast: true,
+		Setup: strategies.Setup{
 			ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
 			Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,
 		},
-	}
+	}}
 }
 
-// start makes the strategy's seat. A failure puts it out.
-func (s *seat) start(ctx context.Context) {
+// start makes the strategy.
+func (s *leagueSeat) start(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.setup.Rand.Rekey(game.StartPosition)
-	made, err := guard(ctx, func(ctx context.Context) (strategies.Strategy, error) {
-		return s.factory.New(ctx, s.setup)
-	})
-	if err == nil && made == nil {
-		err = errors.New("made neither a seat nor an error")
-	}
-	if err != nil {
-		s.fail(strategies.OpStart, err)
-		return
-	}
-	s.strategy = made
+	s.failed(strategies.OpStart, s.seat.Start(ctx))
 }
 
-// bar puts the seat out before it is made, for what it did in earlier leagues.
-func (s *seat) bar() { s.out = game.FaultQuarantined }
-
-// choose asks for one choice. The turn's standing is filled in here. The error
-// says that the seat has been closed, or that ctx ended, of which the strategy
-// is innocent; then there is no answer.
-func (s *seat) choose(ctx context.Context, t strategies.Turn) (Answer, error) {
+// choose asks for one choice; it fills in the turn's standing. The error says
+// that the seat has been closed or that ctx was canceled; then there is no
+// answer.
+func (s *leagueSeat) choose(ctx context.Context, t strategies.Turn) (seat.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return Answer{}, errLeft
+	if s.closed || errors.Is(ctx.Err(), context.Canceled) {
+		return seat.Answer{}, errLeft
 	}
-	if s.out != game.NoFault {
-		return s.forfeit(), nil
-	}
-	s.turn = t
-	s.turn.Standing = s.standing
-	s.setup.Rand.Rekey(game.ChoosePosition(t.Match))
-	strategy := s.strategy
-	choice, err := guard(ctx, func(ctx context.Context) (strategies.Choice, error) {
-		return strategy.Choose(ctx, &s.turn)
-	})
+	before, _ := s.seat.Out()
+	t.Standing = s.seat.Standing()
+	a := s.seat.Answer(ctx, &t)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return Answer{}, errLeft
+		return seat.Answer{}, errLeft
 	}
-	if err == nil && !choice.Valid() {
-		err = strategies.InvalidChoice(strconv.FormatFloat(float64(choice), 'g', -1, 64))
+	if before == game.NoFault {
+		s.failed(strategies.OpChoose, a.Err)
 	}
-	if err != nil {
-		a := Answer{Fault: s.fail(strategies.OpChoose, err), Err: err}
-		if s.out != game.NoFault {
-			s.forfeit() // this match bears the reason
-		}
-		return a, nil
-	}
-	if choice == strategies.Even || choice == strategies.Odd {
-		return Answer{Choice: choice.Resolve(nil)}, nil
-	}
-	if s.coins == nil {
-		s.coins = game.NewRand(s.coin)
-	}
-	s.coins.Rekey(t.Match)
-	return Answer{Choice: choice.Resolve(s.coins)}, nil
+	return a, nil
 }
 
-// forfeit is what a seat that is out brings to its next match: first what put
-// it out, then that it is.
-func (s *seat) forfeit() Answer {
-	a := Answer{Fault: s.out, Err: s.why}
-	if s.out != game.FaultQuarantined {
-		s.out, s.why = game.FaultForfeit, nil
-	}
-	return a
-}
-
-// observe tells how a match ended.
-func (s *seat) observe(ctx context.Context, o *strategies.Outcome) error {
+// observe passes on how a match ended.
+func (s *leagueSeat) observe(ctx context.Context, o *strategies.Outcome) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standing.Add(o.Result, o.Points)
-	if s.out != game.NoFault || s.closed {
-		return nil
-	}
-	s.setup.Rand.Rekey(game.ObservePosition(o.Match))
-	strategy := s.strategy
-	_, err := guard(ctx, func(ctx context.Context) (none struct{}, err error) {
-		told := *o // the caller may use it again
-		return none, strategy.Observe(ctx, &told)
-	})
+	err := s.seat.Observe(ctx, o)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil // the agent is leaving
 	}
-	if err != nil {
-		s.fail(strategies.OpObserve, err)
-	}
+	s.failed(strategies.OpObserve, err)
 	return err
 }
 
-// fail judges a failure and keeps it. It is called with the lock held.
-func (s *seat) fail(op strategies.Op, err error) game.Fault {
-	f := strategies.FaultOf(err)
-	if strategies.EndsSeat(op, f) {
-		s.out, s.why = f, err
+// failed keeps a failure. The lock is held.
+func (s *leagueSeat) failed(op strategies.Op, err error) {
+	if err != nil {
+		s.failures = append(s.failures, Failure{Op: op, Fault: strategies.FaultOf(err), Err: err})
 	}
-	if errors.Is(err, strategies.ErrLost) {
-		s.strategy = nil // its goroutine may be in it for ever
-	}
-	s.failures = append(s.failures, Failure{Op: op, Fault: f, Err: err})
-	return f
 }
 
-func (s *seat) failed() []Failure {
+func (s *leagueSeat) listFailures() []Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Failure(nil), s.failures...)
 }
 
-func (s *seat) close() error {
+func (s *leagueSeat) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if s.strategy == nil {
-		return nil
-	}
-	err := contained(s.strategy.Close)
-	s.strategy = nil
-	return err
+	return s.seat.Close()
 }
 
-// guard makes a call of a strategy that may not come back: then it fails with
-// strategies.ErrLost.
-func guard[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	var made T // the goroutine's until it has returned
-	err := strategies.Outlast(ctx, func(ctx context.Context) error {
-		return contained(func() (err error) {
-			made, err = call(ctx)
-			return err
-		})
-	})
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return made, nil
-}
-
-// contained turns a panic of a strategy into its failure.
-func contained(call func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = strategies.Panicked(v)
-		}
-	}()
-	return call()
-}
-
-// position is the number that a match is keyed with where its place in the
-// schedule is not known.
+// position keys the randomness of a match whose place in the schedule is
+// unknown.
 func position(matchID string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(matchID)) // never fails

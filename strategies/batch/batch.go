@@ -117,7 +117,7 @@ func (st *seat) start(ctx context.Context, f strategies.Factory, setup strategie
 	defer rescue(&err)
 	st.strategy, err = f.New(ctx, setup)
 	if st.strategy == nil && err == nil {
-		err = errors.New("made neither a seat nor an error")
+		err = strategies.ErrNoStrategy
 	}
 	return err
 }

@@ -19,11 +19,11 @@ func (l *Lab) explain(ctx context.Context, in ExplainInput, m meter) (ExplainOut
 	if len(opponents) == 0 {
 		opponents = l.sparring(in.Player.Name)
 	}
-	var seen *habits
+	var seen *explain.Habits
 	f, err := l.play(ctx, order{
 		players: append([]Player{in.Player}, opponents...), runs: in.Runs, legs: in.Legs, seed: in.Seed, draw: game.FairDraw().String(),
 		also: func(plan results.Plan) (_ experiments.Sink, err error) {
-			seen, err = newHabits(plan, explained)
+			seen, err = explain.NewHabits(plan, explained)
 			return seen, err
 		},
 	}, m)
@@ -31,7 +31,7 @@ func (l *Lab) explain(ctx context.Context, in ExplainInput, m meter) (ExplainOut
 		return ExplainOutput{}, err
 	}
 	est, x := &f.Run.Estimates, &f.Explanations
-	out := ExplainOutput{Outcome: f.outcome, Player: ranked(est, explained), Habits: seen.report(est.Level), Learning: []Learning{}}
+	out := ExplainOutput{Outcome: f.outcome, Player: ranked(est, explained), Habits: habitsOf(seen.Estimates(est.Level)), Learning: []Learning{}}
 	out.fill(est, x)
 	out.Summary = out.describe()
 	return out, nil
@@ -60,6 +60,14 @@ func (out *ExplainOutput) fill(est *analysis.Estimates, x *explain.Explanations)
 	if best, worst, ok := explain.Opponents(est, explained); ok {
 		out.Best, out.Worst = rival(est, best), rival(est, worst)
 	}
+}
+
+func habitsOf(list []explain.Habit) []Habit {
+	var out []Habit
+	for _, h := range list {
+		out = append(out, Habit{After: h.After, Even: estimate(h.Even), Times: h.Times})
+	}
+	return out
 }
 
 func rival(est *analysis.Estimates, o explain.Opponent) *Rival {

@@ -1,4 +1,4 @@
-package labtools
+package explain
 
 import (
 	"github.com/strategylab/strategylab/analysis"
@@ -6,10 +6,9 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// habits counts how one player chooses by how the last meeting with the same
-// opponent in the league went. It is a sink of leagues, for one goroutine at a
-// time.
-type habits struct {
+// Habits counts how one player chooses, by how its last match against the same
+// opponent in the league went. It is for one goroutine at a time.
+type Habits struct {
 	schedule *game.Schedule
 	player   int // field index
 	counts   [situations]analysis.Ratio
@@ -17,10 +16,17 @@ type habits struct {
 	last     []int // situation by the opponent's field index
 }
 
-// The situations: the first meeting, and the four ways in which both can have
-// chosen in the last one. What was not seen whole is no situation.
+// Habit is how a player chooses in one situation.
+type Habit struct {
+	After string            // "both said even"
+	Even  analysis.Estimate // share of even among its choices there
+	Times int64             // choices it made there
+}
+
+// The situations: the first match of a pair, and the four ways in which both can have
+// chosen in the last one. A match that was not decided by choices is no situation.
 const (
-	firstMeeting = iota
+	firstMatch = iota
 	bothEven
 	evenOdd // the player said even, the other odd
 	oddEven
@@ -29,13 +35,14 @@ const (
 	unseen = situations
 )
 
-func newHabits(plan results.Plan, player int) (*habits, error) {
+// NewHabits returns an empty count for a player of a plan, by field index.
+func NewHabits(plan results.Plan, player int) (*Habits, error) {
 	schedule, err := game.NewSchedule(len(plan.Field), plan.Legs)
-	return &habits{schedule: schedule, player: player, last: make([]int, len(plan.Field))}, err
+	return &Habits{schedule: schedule, player: player, last: make([]int, len(plan.Field))}, err
 }
 
-// Append takes in one league.
-func (h *habits) Append(l *results.League) error {
+// Append counts one league.
+func (h *Habits) Append(l *results.League) error {
 	var even, times [situations]int64
 	clear(h.last)
 	for i, p := range h.schedule.Matches() {
@@ -77,15 +84,16 @@ func situation(own, other game.Parity) int {
 	return bothOdd
 }
 
-// report says what was counted.
-func (h *habits) report(level float64) []Habit {
+// Estimates returns what was counted in every situation, with intervals of a
+// confidence level in (0, 1).
+func (h *Habits) Estimates(level float64) []Habit {
 	names := [situations]string{
-		"its first meeting with the opponent", "both said even", "it said even, the opponent odd",
+		"its first match against the opponent", "both said even", "it said even, the opponent odd",
 		"it said odd, the opponent even", "both said odd",
 	}
-	var all []Habit
+	list := make([]Habit, situations)
 	for s := range situations {
-		all = append(all, Habit{After: names[s], Even: estimate(h.counts[s].Estimate(level, 0, 1)), Times: h.times[s]})
+		list[s] = Habit{After: names[s], Even: h.counts[s].Estimate(level, 0, 1), Times: h.times[s]}
 	}
-	return all
+	return list
 }

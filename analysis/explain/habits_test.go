@@ -1,4 +1,4 @@
-package labtools
+package explain
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestHabits(t *testing.T) {
 	t.Parallel()
 	plan := results.Plan{Legs: 3, Field: make([]results.Entrant, 3)}
 	const player = 1
-	h, err := newHabits(plan, player)
+	h, err := NewHabits(plan, player)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +49,10 @@ func TestHabits(t *testing.T) {
 	}
 	// Two opponents in two leagues: even at first, odd after that, and even again
 	// where the second meeting was seen whole.
-	want := map[int][2]int64{firstMeeting: {4, 4}, bothEven: {4, 0}, oddEven: {2, 2}, evenOdd: {}, bothOdd: {}}
-	for s, habit := range h.report(0.95) {
+	want := map[int][2]int64{firstMatch: {4, 4}, bothEven: {4, 0}, oddEven: {2, 2}, evenOdd: {}, bothOdd: {}}
+	for s, habit := range h.Estimates(0.95) {
 		times, even := want[s][0], want[s][1]
-		if habit.Times != times || (habit.Even == nil) != (times == 0) {
+		if habit.Times != times || habit.Even.Defined() != (times > 0) {
 			t.Errorf("after %s: %d times, want %d", habit.After, habit.Times, times)
 		} else if times > 0 && habit.Even.Estimate != float64(even)/float64(times) {
 			t.Errorf("after %s: even %+v, want %d of %d", habit.After, habit.Even, even, times)

@@ -34,7 +34,7 @@ func (v Verdict) String() string { return [...]string{"undecided", "different", 
 // Comparison is the paired difference between two players: computed within each
 // league, where both met the same field, so that what moves both cancels.
 type Comparison struct {
-	A, B int // field indices; A scored at least as much as B
+	A, B int // field indices; A scored at least as much as B, unless reversed
 
 	// Difference is A's points per match minus B's. Its interval is for this
 	// difference alone, not corrected for how many there are.
@@ -43,6 +43,14 @@ type Comparison struct {
 	Corrected  float64 // P corrected for all comparisons made with this one, at most 1
 	Holm       float64 // the same by Holm's method, which is the simpler and the more cautious one
 	Verdict    Verdict
+}
+
+// Reversed is the same comparison with B first. The difference and its interval change
+// their sign.
+func (c Comparison) Reversed() Comparison {
+	d := c.Difference
+	c.A, c.B, c.Difference = c.B, c.A, Estimate{-d.Estimate, -d.High, -d.Low}
+	return c
 }
 
 // Compare compares every player with every other and corrects for all of these

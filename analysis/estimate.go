@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -166,6 +167,40 @@ func (e *Estimates) Distinguishable() (different, equal int) {
 		}
 	}
 	return different, equal
+}
+
+// Leaders has the field indices of the first tier: every strategy that no other
+// significantly beats.
+func (e *Estimates) Leaders() []int {
+	if len(e.Ranking.Tiers) == 0 {
+		return nil
+	}
+	return e.Ranking.Tiers[0]
+}
+
+// Names returns the names of players by field index.
+func (e *Estimates) Names(fields []int) []string {
+	list := make([]string, len(fields))
+	for k, i := range fields {
+		list[k] = e.Players[i].Name
+	}
+	return list
+}
+
+// Place is a player's place by adjusted points, from 1.
+func (e *Estimates) Place(field int) int { return slices.Index(e.Order, field) + 1 }
+
+// Compared returns the ranking's comparison of two players, a first.
+func (e *Estimates) Compared(a, b int) (Comparison, bool) {
+	for _, c := range e.Ranking.Comparisons {
+		switch {
+		case c.A == a && c.B == b:
+			return c, true
+		case c.A == b && c.B == a:
+			return c.Reversed(), true
+		}
+	}
+	return Comparison{}, false
 }
 
 // NothingToRank reports a field in which no strategy can be better than another:

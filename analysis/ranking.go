@@ -24,6 +24,17 @@ type Ranking struct {
 	Tiers [][]int
 }
 
+// TierOf returns the tier of each player, from 1, by field index.
+func (r *Ranking) TierOf() []int {
+	list := make([]int, len(r.Places))
+	for k, tier := range r.Tiers {
+		for _, i := range tier {
+			list[i] = k + 1
+		}
+	}
+	return list
+}
+
 // Ranking compares all players with all others at a confidence level in (0, 1).
 //
 // It simulates, which takes some hundredths of a second for 18 players and half a

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // content is the page as the template sees it: texts, and plots as elements.
@@ -74,13 +75,7 @@ type source struct {
 }
 
 func newContent(in Input) (*content, error) {
-	s := &source{Input: in, e: &in.Run.Estimates}
-	s.tierOf = make([]int, len(s.e.Players))
-	for k, members := range in.Run.Estimates.Ranking.Tiers {
-		for _, i := range members {
-			s.tierOf[i] = k + 1
-		}
-	}
+	s := &source{Input: in, e: &in.Run.Estimates, tierOf: in.Run.Estimates.Ranking.TierOf()}
 	g, err := population.NewGame(in.Run.Plan, s.e, in.Mirrors)
 	if err != nil {
 		s.refuse = err
@@ -89,8 +84,8 @@ func newContent(in Input) (*content, error) {
 	}
 	c := &content{
 		Styles: styles(), Title: "strategylab: " + s.title(), Subtitle: s.subtitle(),
-		Headline: s.headline(), Verdict: s.verdict(), Notes: s.notes(),
-		Level: s.level(), Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
+		Headline: words.Headline(s.e), Verdict: words.Typeset.Confidence(s.e), Notes: s.notes(),
+		Level: words.Typeset.Level(s.e.Level), Fair: s.e.Fair, Worths: s.worths(), Rows: s.rows(), Tiers: s.tiers(), PairTable: s.pairTable(),
 		Faults: s.faults(), Processes: s.processes(), Method: s.method(), Facts: s.facts(),
 	}
 	if err := s.draw(c); err != nil {
@@ -98,7 +93,7 @@ func newContent(in Input) (*content, error) {
 	}
 	c.Population = s.population()
 	if len(in.Explanations.Players) == len(s.e.Players) {
-		c.Sample = s.sample()
+		c.Sample = words.Typeset.Sample(&in.Explanations)
 		c.Cards, err = s.cards()
 	}
 	return c, err
@@ -109,27 +104,27 @@ func (s *source) name(i int) string { return s.e.Players[i].Name }
 
 func (s *source) rows() []row {
 	var list []row
-	adjusted := digits(s.e, func(p *analysis.Player) analysis.Estimate { return p.Adjusted })
-	points := digits(s.e, func(p *analysis.Player) analysis.Estimate { return p.Points })
+	adjusted := words.PlayerDecimals(s.e, func(p *analysis.Player) analysis.Estimate { return p.Adjusted })
+	points := words.PlayerDecimals(s.e, func(p *analysis.Player) analysis.Estimate { return p.Points })
 	for k, i := range s.e.Order {
 		p := &s.e.Players[i]
 		r := row{
-			Place: count(int64(k + 1)), Name: p.Name, Kind: p.Kind, Tier: s.tierOf[i],
-			Adjusted: number(p.Adjusted.Estimate, adjusted), AdjustedRange: between(p.Adjusted, 1, adjusted),
-			Points: number(p.Points.Estimate, points), PointsRange: between(p.Points, 1, points),
-			Win:    percent(p.WinRate.Estimate),
-			Differ: percent(p.Differ.Estimate),
-			Titles: percent(p.ChampionShare.Estimate), TitlesRange: between(p.ChampionShare, 100, 1),
-			Rank: number(p.Rank.Estimate, 1), Losses: count(p.TechnicalLosses),
+			Place: words.Typeset.Count(int64(k + 1)), Name: p.Name, Kind: p.Kind, Tier: s.tierOf[i],
+			Adjusted: words.Typeset.Number(p.Adjusted.Estimate, adjusted), AdjustedRange: words.Typeset.Range(p.Adjusted, 1, adjusted),
+			Points: words.Typeset.Number(p.Points.Estimate, points), PointsRange: words.Typeset.Range(p.Points, 1, points),
+			Win:    words.Typeset.Percent(p.WinRate.Estimate),
+			Differ: words.Typeset.Percent(p.Differ.Estimate),
+			Titles: words.Typeset.Percent(p.ChampionShare.Estimate), TitlesRange: words.Typeset.Range(p.ChampionShare, 100, 1),
+			Rank: words.Typeset.Number(p.Rank.Estimate, 1), Losses: words.Typeset.Count(p.TechnicalLosses),
 		}
 		if !s.e.Fair { // under a fair draw it is half of differ
-			r.AdjustedWin = percent(p.AdjustedWinRate.Estimate)
+			r.AdjustedWin = words.Typeset.Percent(p.AdjustedWinRate.Estimate)
 		}
 		if s.Worths != nil {
-			r.Worth = percent(s.Worths.Worth[i])
+			r.Worth = words.Typeset.Percent(s.Worths.Worth[i])
 		}
 		if i < len(s.e.Ranking.Places) {
-			r.Places = places(s.e.Ranking.Places[i])
+			r.Places = words.Typeset.Places(s.e.Ranking.Places[i])
 		}
 		list = append(list, r)
 	}
@@ -154,8 +149,8 @@ func (s *source) faults() []fault {
 		p := &s.e.Players[i]
 		for _, f := range p.Faults {
 			list = append(list, fault{
-				Name: p.Name, Kind: f.Kind.String(), Count: count(f.Count),
-				Share: percent(float64(f.Count) / float64(p.Matches)), Where: f.Where,
+				Name: p.Name, Kind: f.Kind.String(), Count: words.Typeset.Count(f.Count),
+				Share: words.Typeset.Percent(float64(f.Count) / float64(p.Matches)), Where: f.Where,
 			})
 		}
 	}
@@ -166,11 +161,11 @@ func (s *source) processes() []process {
 	var rows []process
 	for _, p := range s.Run.Facts.Processes {
 		r := process{
-			Name: p.Name, Kind: p.Kind, Players: strings.Join(p.Players, ", "), CPU: number(p.CPUSeconds, 2) + " s", Peak: "-",
-			Starts: count(int64(p.Starts)), Failures: count(int64(p.Failures)), Aside: p.PutAside,
+			Name: p.Name, Kind: p.Kind, Players: strings.Join(p.Players, ", "), CPU: words.Typeset.Number(p.CPUSeconds, 2) + " s", Peak: "-",
+			Starts: words.Typeset.Count(int64(p.Starts)), Failures: words.Typeset.Count(int64(p.Failures)), Aside: p.PutAside,
 		}
 		if p.PeakBytes != nil {
-			r.Peak = number(float64(*p.PeakBytes)/(1<<20), 1) + " MiB"
+			r.Peak = words.Typeset.Number(float64(*p.PeakBytes)/(1<<20), 1) + " MiB"
 		}
 		rows = append(rows, r)
 	}
@@ -200,11 +195,7 @@ func (s *source) pairTable() *pairTable {
 		t.Names = append(t.Names, s.name(i))
 		r := pairRow{Name: s.name(i)}
 		for _, j := range s.e.Order {
-			if c := cells[i][j]; c.Defined() {
-				r.Cells = append(r.Cells, percent(c.Estimate)+" ("+between(c, 100, 1)+")")
-			} else {
-				r.Cells = append(r.Cells, "-")
-			}
+			r.Cells = append(r.Cells, words.Typeset.Share(cells[i][j]))
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -238,20 +229,65 @@ func (s *source) worths() string {
 	if s.Worths == nil {
 		return ""
 	}
-	return "Worth is that of the Plackett-Luce model with ties, fitted to the placings in " + leagues(s.WorthLeagues) +
+	return "Worth is that of the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
 		": the chance to come first, given that nobody is level with the first."
 }
 
-// sample says what explanations rest on.
-func (s *source) sample() string {
-	x := &s.Explanations
-	return "Predictors were chosen on " + leagues(x.Learnt) + " and judged on " + count(int64(x.Judged)) +
-		" others, of the " + leagues(x.Leagues) + " played; learning curves and opponents are from all of them."
+// card is what there is to say about one strategy.
+type card struct {
+	Name, Kind string
+	Tier       int
+	Curve      template.HTML
+	Lines      []words.Line
 }
 
-func leagues(n int) string {
-	if n == 1 {
-		return "1 league"
+// mostCardCurves bounds the size of the page for large fields.
+const mostCardCurves = 60
+
+func (s *source) cards() ([]card, error) {
+	var list []card
+	for _, i := range s.e.Order {
+		p := &s.e.Players[i]
+		c := card{Name: p.Name, Kind: p.Kind, Tier: s.tierOf[i], Lines: words.Typeset.Explanation(s.e, &s.Explanations, i)}
+		if len(s.e.Players) <= mostCardCurves && len(s.Explanations.Legs) > 1 {
+			var err error
+			if c.Curve, err = s.curve(i); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, c)
 	}
-	return count(int64(n)) + " leagues"
+	return list, nil
+}
+
+// populationPart is the population view in words and a table.
+type populationPart struct {
+	Refused string // why there is none
+	Text    string
+	Rows    []memberRow
+	Dynamic bool // shares and alpha-rank are known
+}
+
+type memberRow struct {
+	Name, Self, Share, AlphaRank, Invades, Worst, WorstPayoff, Borda string
+}
+
+func (s *source) population() *populationPart {
+	if s.refuse != nil {
+		return &populationPart{Refused: s.refuse.Error()}
+	}
+	style := words.Typeset
+	part := &populationPart{Dynamic: s.view.Trajectory != nil, Text: style.Population(s.view, 3, 8)}
+	for _, i := range words.BySize(s.view) {
+		m := s.view.Members[i]
+		r := memberRow{
+			Name: m.Name, Self: style.WithRange(m.Self, 3), Share: style.Percent(m.Share), AlphaRank: style.Percent(m.AlphaRank),
+			Invades: style.Number(m.Invades, 2), Borda: style.Percent(m.Borda), Worst: "-",
+		}
+		if m.Worst >= 0 {
+			r.Worst, r.WorstPayoff = s.view.Members[m.Worst].Name, style.WithRange(m.WorstPayoff, 3)
+		}
+		part.Rows = append(part.Rows, r)
+	}
+	return part
 }

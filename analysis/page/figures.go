@@ -1,13 +1,13 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
+	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/plots"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // figure is a plot with what is to be seen in it. Narrow is empty where the wide plot
@@ -115,7 +115,7 @@ func (s *source) learningPlot() (*figure, error) {
 		curves = append(curves, c)
 	}
 	caption := "How often choices differ, leg by leg. A curve that rises shows a strategy, or its opponents, learning in the course of a league; a flat one that " +
-		"nothing is learnt. Bands are " + s.level() + " intervals of single points."
+		"nothing is learnt. Bands are " + words.Typeset.Level(s.e.Level) + " intervals of single points."
 	if len(s.e.Order) > mostCurves {
 		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; each has its own curve further down.", mostCurves)
 	}
@@ -126,7 +126,7 @@ func (s *source) trajectoryPlot() (*figure, error) {
 	if s.view == nil || s.view.Trajectory == nil || len(s.view.Trajectory.Steps) < 2 {
 		return nil, nil
 	}
-	steps := s.view.Trajectory.Steps
+	steps, order := s.view.Trajectory.Steps, words.BySize(s.view)
 	axes := plots.Axes{XLabel: "generation", YLabel: "share of the population, %", LogX: true, Height: 360}
 	curves := make([]plots.Curve, len(s.view.Members))
 	for i, m := range s.view.Members {
@@ -138,26 +138,12 @@ func (s *source) trajectoryPlot() (*figure, error) {
 			curves[i].Y = append(curves[i].Y, 100*share)
 		}
 	}
-	for _, i := range s.byShare(mostCurves) {
+	for _, i := range order[:min(mostCurves, len(order))] {
 		curves[i].Faint = false
 	}
 	return newFigure("population", plots.Curves(curves, axes), "Shares of the strategies in a population under replicator dynamics",
 		"A population that starts with equal shares: from generation to generation those grow that differ more often from the others present. "+
 			"Those that end with the largest shares are named.", true)
-}
-
-// byShare returns the members with the largest final shares, largest first; those
-// with equal or unknown shares by their Borda scores.
-func (s *source) byShare(most int) []int {
-	list := make([]int, len(s.view.Members))
-	for i := range list {
-		list[i] = i
-	}
-	slices.SortStableFunc(list, func(i, j int) int {
-		a, b := s.view.Members[i], s.view.Members[j]
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Borda, a.Borda))
-	})
-	return list[:min(most, len(list))]
 }
 
 // curve is the learning curve of one strategy for its card.
@@ -182,4 +168,33 @@ func (s *source) curve(i int) (template.HTML, error) {
 	}
 	svg, err := plots.Curves([]plots.Curve{c}, axes).SVG(plots.Narrow, "Learning curve of "+s.name(i)+": how often choices differ, by leg")
 	return template.HTML(svg), err
+}
+
+// placesPlot shows how often each strategy had each place in a league.
+func (s *source) placesPlot() (*figure, error) {
+	n := len(s.e.Players)
+	if s.e.Leagues == 0 || n < 3 {
+		return nil, nil
+	}
+	m := plots.Matrix{RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Percent: true, Numbers: n <= 16}
+	for k := range n {
+		m.Columns = append(m.Columns, strconv.Itoa(k+1))
+	}
+	for _, i := range s.e.Order {
+		m.Rows = append(m.Rows, s.name(i))
+		row := make([]float64, n)
+		for _, r := range s.e.Players[i].Ranks {
+			// Between two places, half of each.
+			below, above := math.Floor(r.Rank), math.Ceil(r.Rank)
+			row[int(below)-1] += r.Share.Estimate / 2
+			row[int(above)-1] += r.Share.Estimate / 2
+		}
+		for _, v := range row {
+			m.High = max(m.High, v)
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	return newFigure("places", plots.Heatmap(m), "Heat map of how often each strategy had each place in a league",
+		"The stronger the colour, the more often the strategy came in at that place in a single league, by points as the referee gives them. Rows that are "+
+			"spread out show how much of one league is luck; a clear diagonal, how much is skill. Those who are level share their places.", false)
 }

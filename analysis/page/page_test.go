@@ -30,11 +30,11 @@ func TestAnswers(t *testing.T) {
 		in   page.Input
 		want []string
 	}{
-		"one is best":    {played(t, "", 4, 60, best...), []string{"mine is best.", "significantly ahead of all 3 others", "Tier 1 mine"}},
-		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart.", "no proof that they are equal"}},
+		"one is best":    {played(t, "", 4, 60, best...), []string{"mine is best.", "significantly beats all 3 others", "Tier 1 mine"}},
+		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart.", "That does not prove that they are equal"}},
 		"several lead":   {played(t, "", 4, 60, bot{"x", 0, 0, 0}, bot{"y", 1, 1, 0}, bot{"z", 0.5, 0.5, 0}), []string{"x and y lead together.", "there is no evidence that one of them is best"}},
 		"two players":    {played(t, "", 4, 60, equal[:2]...), []string{"there is nothing to rank", "Their choices differ in"}},
-		"one league":     {played(t, "", 4, 1, equal...), []string{"Too few leagues to say anything."}},
+		"one league":     {played(t, "", 4, 1, equal...), []string{"Too few leagues to compare strategies."}},
 		"biased draw":    {played(t, "weights:1=1,2=3", 4, 60, equal...), []string{"The draw is biased", "the game has no potential", "adjusted wins"}},
 		"no explanation": {noExplanations(played(t, "", 4, 60, equal...)), []string{"These leagues do not"}},
 		"faults":         {played(t, "", 4, 60, bot{"bad", 0.5, 0.5, 0.1}, equal[1], equal[2]), []string{"scripts/x.lua:3: &lt;b&gt;broke&lt;/b&gt;", "bad error"}},
@@ -72,7 +72,7 @@ func TestProcesses(t *testing.T) {
 	}
 	got := text(written(t, in))
 	for _, want := range []string{
-		"y was put aside after its processes had failed 7 times: from then on every match of bot-03 was lost.",
+		"y was put aside after its processes had failed 7 times: from then on bot-03 lost every match.",
 		"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0",
 		"y plugin bot-03 0.00 s - 6 7 put aside",
 	} {
@@ -93,7 +93,7 @@ func TestWithoutMirrors(t *testing.T) {
 	in := played(t, "", 4, 60, field(4)...)
 	in.Mirrors = in.Mirrors[:2]
 	got := text(written(t, in))
-	if want := "What becomes of the population is not known: bot-03 and bot-04 never met a copy of themselves."; !strings.Contains(got, want) {
+	if want := "How the population evolves is unknown: bot-03 and bot-04 never met copies of themselves."; !strings.Contains(got, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 	if strings.Contains(got, "alpha-rank") {

@@ -5,21 +5,21 @@ import (
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// Assertion is a statement about the experiment and what the experiment has
-// shown about it.
+// Assertion is a statement about an experiment, with the verdict of the experiment.
 type Assertion struct {
 	Assertion string `json:"assertion"`
 	Verdict   string `json:"verdict"` // "holds", "refuted" or "undecided"
 	Counted   bool   `json:"counted"` // the value is a count, not an estimate
-	// Of is what was compared with the bound, and Value what it came to, with
-	// its interval at Level; null if nothing was measured.
+	// Of is what was compared with the bound, and Value its estimate with an interval
+	// at Level; null if nothing was measured.
 	Of     string    `json:"of"`
 	Op     string    `json:"op"`
 	Bound  float64   `json:"bound"`
 	Value  *Estimate `json:"value"`
-	Level  *float64  `json:"level"`  // after the correction for several assertions; null for counts
+	Level  *float64  `json:"level"`  // adjusted for several assertions; null for counts
 	Paired bool      `json:"paired"` // computed within each league
 	Note   string    `json:"note"`
 }
@@ -39,7 +39,7 @@ func newAssertions(list []assert.Outcome) []Assertion {
 	return out
 }
 
-// AssertionLines tell people of each assertion whether it holds, and why.
+// AssertionLines say for each assertion whether it holds, and why.
 func AssertionLines(list []assert.Outcome) []string {
 	if len(list) == 0 {
 		return nil
@@ -51,29 +51,26 @@ func AssertionLines(list []assert.Outcome) []string {
 		}
 	}
 	if estimated > 1 {
-		head += fmt.Sprintf(" (corrected for %d of them: each by an interval of its own, all true together)", estimated)
+		head += fmt.Sprintf(" (adjusted for %d of them)", estimated)
 	}
 	lines := []string{head + ":"}
 	for _, o := range list {
-		lines = append(lines, fmt.Sprintf("  %-9s  %s", o.Verdict, printable(o.Text)), "             "+evidence(&o))
+		lines = append(lines, fmt.Sprintf("  %-9s  %s", o.Verdict, words.Printable(o.Text)), "             "+evidence(&o))
 	}
 	return lines
 }
 
 func evidence(o *assert.Outcome) string {
-	of := printable(o.Of)
+	of := words.Printable(o.Of)
 	switch {
 	case o.Counted:
 		return fmt.Sprintf("%s was counted: %s", of, strconv.FormatFloat(o.Value.Estimate, 'f', -1, 64))
 	case !o.Value.Defined():
 		return of + ": " + o.Note
 	}
-	places := 2
-	for scaled := half(o.Value) * 100; places < 6 && scaled < 9.5; places++ {
-		scaled *= 10
-	}
-	line := fmt.Sprintf("%s is %.*f (%s %% interval %.*f to %.*f", of, places, o.Value.Estimate,
-		strconv.FormatFloat(100*o.Level, 'g', 4, 64), places, o.Value.Low, places, o.Value.High)
+	places := words.Decimals(1, o.Value)
+	line := fmt.Sprintf("%s is %.*f (%s interval %.*f to %.*f", of, places, o.Value.Estimate,
+		strconv.FormatFloat(100*o.Level, 'g', 4, 64)+" %", places, o.Value.Low, places, o.Value.High)
 	if o.Paired {
 		line += ", within leagues"
 	}

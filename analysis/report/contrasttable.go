@@ -1,47 +1,40 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/contrast"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // WriteContrastTable writes the comparison for people; see [WriteTable].
 func WriteContrastTable(w io.Writer, c Contrast, width int) error {
-	var buf bytes.Buffer
-	for _, line := range c.headLines() {
-		buf.WriteString(wrap(line, width) + "\n")
-	}
+	s := sheet{width: width}
+	s.lines(c.headLines()...)
 	if len(c.Result.Players) > 0 {
-		buf.WriteByte('\n')
-		renderColumns(&buf, c.columns(), width)
+		s.lines("")
+		s.table(c.columns())
 	}
-	buf.WriteByte('\n')
-	for _, line := range append(c.verdictLines(), AssertionLines(c.Assertions)...) {
-		buf.WriteString(wrap(line, width) + "\n")
-	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
-	}
-	return nil
+	s.lines("")
+	s.lines(append(c.verdictLines(), AssertionLines(c.Assertions)...)...)
+	return s.send(w, "comparison")
 }
 
 func (c *Contrast) headLines() []string {
 	r := &c.Result
-	lines := []string{fmt.Sprintf("%s, then %s", printable(c.Before.Dir), printable(c.After.Dir))}
-	how := fmt.Sprintf("compared league by league over %s: one seed", plural(int64(r.Leagues[0]), "league"))
+	before, after := words.Plain.Plural(int64(r.Leagues[0]), "league"), words.Plain.Plural(int64(r.Leagues[1]), "league")
+	how := "compared league by league over " + before + ": same seed"
 	switch {
 	case r.Shared:
-		how += ", so the seats, draws and coins are the same"
+		how += ", so seats, draws and coins are the same"
 	case !r.Paired:
-		how = fmt.Sprintf("two independent runs, of %s and %s", plural(int64(r.Leagues[0]), "league"), plural(int64(r.Leagues[1]), "league"))
+		how = fmt.Sprintf("two independent runs, of %s and %s", before, after)
 	}
-	lines = append(lines, how, "")
+	lines := []string{fmt.Sprintf("%s, then %s", words.Printable(c.Before.Dir), words.Printable(c.After.Dir)), how, ""}
 	if len(r.Plan) == 0 {
 		lines = append(lines, "Nothing changed in the plan.")
 	} else {
@@ -50,15 +43,15 @@ func (c *Contrast) headLines() []string {
 	for _, x := range r.Plan {
 		what := x.What
 		if x.Player != "" {
-			what += " of " + printable(x.Player)
+			what += " of " + words.Printable(x.Player)
 		}
-		lines = append(lines, fmt.Sprintf("  %s: %s, then %s", what, printable(x.Before), printable(x.After)))
+		lines = append(lines, fmt.Sprintf("  %s: %s, then %s", what, words.Printable(x.Before), words.Printable(x.After)))
 	}
 	if len(r.Gone) > 0 {
-		lines = append(lines, "  gone: "+printable(strings.Join(r.Gone, ", ")))
+		lines = append(lines, "  gone: "+words.Printable(strings.Join(r.Gone, ", ")))
 	}
 	if len(r.New) > 0 {
-		lines = append(lines, "  new: "+printable(strings.Join(r.New, ", ")))
+		lines = append(lines, "  new: "+words.Printable(strings.Join(r.New, ", ")))
 	}
 	return lines
 }
@@ -82,14 +75,18 @@ func (c *Contrast) columns() []column {
 			}
 			return ""
 		})},
-		{head: "strategy", left: true, cells: each(func(p *contrast.Player) string { return printable(p.Name) })},
+		{head: "strategy", left: true, cells: each(func(p *contrast.Player) string { return words.Printable(p.Name) })},
 	}
 	for k, e := range players[0].Effects {
 		head, scale := e.Quantity.String(), 1.0
 		if e.Quantity == analysis.Differ {
 			head, scale = "differ%", 100
 		}
-		places := c.decimals(k, scale)
+		effects := make([]analysis.Estimate, len(players))
+		for i := range players {
+			effects[i] = players[i].Effects[k].Difference
+		}
+		places := words.Decimals(scale, effects...)
 		change := column{head: "change", keep: 7, cells: each(func(p *contrast.Player) string {
 			d := p.Effects[k].Difference
 			switch {
@@ -98,7 +95,7 @@ func (c *Contrast) columns() []column {
 			case p.Effects[k].Verdict == analysis.Equal:
 				return "none"
 			}
-			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*half(d))
+			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*words.HalfWidth(d))
 		})}
 		if e.Unchanged {
 			change.head = "spill-over"
@@ -109,7 +106,7 @@ func (c *Contrast) columns() []column {
 			change.keep = 5
 		}
 		list = append(list, column{head: head, keep: 4, cells: each(func(p *contrast.Player) string {
-			return fmt.Sprintf("%s to %s", plain(scale*p.Effects[k].Before, places), plain(scale*p.Effects[k].After, places))
+			return fmt.Sprintf("%s to %s", words.Plain.Number(scale*p.Effects[k].Before, places), words.Plain.Number(scale*p.Effects[k].After, places))
 		})}, change)
 	}
 	list[4].keep = 0
@@ -118,51 +115,19 @@ func (c *Contrast) columns() []column {
 		for _, e := range p.Effects {
 			least = min(least, e.Corrected)
 		}
-		return pText(least)
+		return words.PValue(least)
 	})})
 }
 
-func pText(p float64) string {
-	if p < 0.0001 {
-		return "<0.0001"
-	}
-	return strconv.FormatFloat(p, 'f', 4, 64)
-}
-
-func plain(x float64, places int) string {
-	if n := number(x); n == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(x, 'f', places, 64)
-}
-
-// decimals is how many places show two digits of the widest interval of a
-// measure.
-func (c *Contrast) decimals(k int, scale float64) int {
-	widest := 0.0
-	for i := range c.Result.Players {
-		widest = max(widest, scale*half(c.Result.Players[i].Effects[k].Difference))
-	}
-	places := 2
-	for scaled := widest * 100; places < 6 && scaled < 9.5; places++ {
-		scaled *= 10
-	}
-	return places
-}
-
-// changeMark says in one character what is known: "!" really changed, "=" the
-// same in every league, "~" no evidence.
+// changeMark is [words.Mark], with "!" for a significant change.
 func changeMark(p *contrast.Player) string {
-	switch verdictOf(p) {
-	case analysis.Different:
-		return "!"
-	case analysis.Equal:
-		return "="
+	if v := verdictOf(p); v != analysis.Different {
+		return words.Mark(v)
 	}
-	return "~"
+	return "!"
 }
 
-// verdictOf is what is known of a player: changed if any measure is.
+// verdictOf is the verdict on a player: different if any of its measures is.
 func verdictOf(p *contrast.Player) analysis.Verdict {
 	all := analysis.Equal
 	for _, e := range p.Effects {
@@ -174,4 +139,84 @@ func verdictOf(p *contrast.Player) analysis.Verdict {
 		}
 	}
 	return all
+}
+
+// verdictLines say which changes are significant, and for which there is no evidence.
+func (c *Contrast) verdictLines() []string {
+	r := &c.Result
+	if len(r.Players) == 0 {
+		return []string{"No strategy played in both runs, so there is nothing to compare."}
+	}
+	if min(r.Leagues[0], r.Leagues[1]) < 2 {
+		return []string{"Too few leagues to compare runs."}
+	}
+	if c.Before.Digest == c.After.Digest && c.Before.Digest != "" {
+		return []string{"The two runs are the same, match for match: digest " + words.Printable(c.After.Digest)}
+	}
+	var lines []string
+	quiet := map[analysis.Verdict][]string{}
+	for i := range r.Players {
+		p := &r.Players[i]
+		if v := verdictOf(p); v != analysis.Different {
+			quiet[v] = append(quiet[v], words.Printable(p.Name))
+			continue
+		}
+		lines = append(lines, c.changed(p))
+	}
+	if names := quiet[analysis.Undecided]; len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("No evidence that %s changed.", words.List(names, "or", 0)))
+	}
+	if names := quiet[analysis.Equal]; len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("The same in every league: %s.", words.List(names, "and", 0)))
+	}
+	if slices.ContainsFunc(r.Players, func(p contrast.Player) bool { return p.CodeChanged }) {
+		lines = append(lines, "* plays different code than in the first run.")
+	}
+	lines = append(lines, fmt.Sprintf("± is for one difference at %s; p and the verdicts are adjusted for all %d (Holm).",
+		words.Plain.Level(r.Level), r.Family))
+	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Unchanged }); spill {
+		lines = append(lines, "spill-over: the change in adjusted points in matches among players with unchanged code.")
+	}
+	for _, s := range []Source{c.Before, c.After} {
+		if s.Stopped {
+			lines = append(lines, fmt.Sprintf("%s ended by a stopping rule. These intervals and p-values are for a fixed number of leagues, and too optimistic here.", words.Printable(s.Dir)))
+		}
+	}
+	if r.Excluded {
+		lines = append(lines, "Ranks are not compared: the fields differ in size.")
+	}
+	if len(r.Gone)+len(r.New) > 0 {
+		lines = append(lines, "The opponents differ too: a change may be due to them.")
+	}
+	return lines
+}
+
+// changed says what changed significantly for a player.
+func (c *Contrast) changed(p *contrast.Player) string {
+	var parts []string
+	for _, e := range p.Effects {
+		if e.Verdict != analysis.Different {
+			continue
+		}
+		places, scale, unit := 4, 1.0, "adjusted points"
+		if e.Unchanged {
+			unit = "adjusted points of spill-over"
+		}
+		switch e.Quantity {
+		case analysis.Differ:
+			places, scale, unit = 2, 100, "percentage points of differing"
+		case analysis.Rank:
+			places, unit = 2, "places"
+		}
+		parts = append(parts, words.Plain.Change(e.Difference, scale, places, unit))
+	}
+	who := "Significant change: " + words.Printable(p.Name)
+	switch {
+	case len(c.Replaced) == 0:
+	case slices.Contains(c.Replaced, p.Name):
+		who = "The swap changes " + words.Printable(p.Name)
+	default:
+		who = "It also changes " + words.Printable(p.Name)
+	}
+	return who + ": " + strings.Join(parts, ", ") + "."
 }

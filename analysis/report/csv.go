@@ -22,9 +22,9 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 		header = append(header, name, name+"_low", name+"_high")
 	}
 	header = append(header, "tier", "place_best", "place_worst")
-	tiers := r.tierOf()
+	tiers := r.Estimates.Ranking.TierOf()
 	rows := [][]string{header}
-	for k, i := range r.places() {
+	for k, i := range r.Estimates.Order {
 		p := &r.Estimates.Players[i]
 		row := []string{strconv.Itoa(k + 1), p.Name, p.Kind}
 		row = append(row, counts(p.Matches, p.Wins, p.Draws, p.Losses, p.TechnicalLosses)...)

@@ -13,11 +13,10 @@ import (
 // Schema is the version of the document that this package writes.
 const Schema = "strategylab/experiment/v1"
 
-// Document is an experiment's outcome for other programs: what
-// "experiment --format json" prints and what summary.json holds. It has no NaN
-// and no infinities; a number that does not exist is null. Everything but
-// Seconds, MatchesPerSecond and Processes is the same whenever the plan is run
-// again, provided that Reproducible is true.
+// Document is an experiment's outcome for other programs: what "experiment --format
+// json" prints and what summary.json holds. It has no NaN and no infinities; a number
+// that does not exist is null. If Reproducible is true, a rerun of the plan gives the
+// same document, except Seconds, MatchesPerSecond and Processes.
 type Document struct {
 	Schema  string `json:"schema"`
 	Plan    Plan   `json:"plan"`
@@ -36,20 +35,20 @@ type Document struct {
 	// adjusted points; null if adjusted points do not vary.
 	VarianceRatio *float64 `json:"variance_ratio"`
 
-	// Tiers has the players who cannot be told apart from above, best first: in
-	// the first is everybody to whom nobody is significantly superior.
+	// Tiers has the names of the players by tier, best first: in tier 1 is every
+	// strategy that no other significantly beats.
 	Tiers [][]string `json:"tiers"`
-	// Winner is the first by adjusted points, whose estimate is corrected here for
-	// its having been selected; null if nobody can be selected or leagues are few.
+	// Winner is the first by adjusted points, its estimate corrected for selection; null
+	// if there is no ranking or leagues are too few.
 	Winner *Winner `json:"winner"`
 
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
 
 	Stopped    Stopped     `json:"stopped"`
-	Sequential *Sequential `json:"sequential,omitempty"` // absent if the number of leagues was given
+	Sequential *Sequential `json:"sequential,omitempty"` // absent for a fixed number of leagues
 	RatioTest  *RatioTest  `json:"sprt,omitempty"`
-	Assertions []Assertion `json:"assertions,omitempty"` // in the order in which they were asked for
+	Assertions []Assertion `json:"assertions,omitempty"` // in the order of the command line
 
 	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
 }
@@ -95,15 +94,15 @@ type Player struct {
 	TechnicalRate   *Estimate `json:"technical_loss_rate"`
 	Points          *Estimate `json:"points"`
 	Adjusted        *Estimate `json:"adjusted"`       // expected points given both choices
-	ChampionShare   *Estimate `json:"champion_share"` // of titles by points, shared by those level at the top
+	ChampionShare   *Estimate `json:"champion_share"` // of titles by points, divided among all with the most
 	First           *Estimate `json:"first"`          // chance of more points in a league than anybody else
-	Rank            *Estimate `json:"rank"`           // mean place by points; those level share their places
+	Rank            *Estimate `json:"rank"`           // mean place by points; equal points share their places
 
-	// Ranks has the number of leagues by rank, such as "1" or, level with the
-	// next, "1.5".
+	// Ranks has the number of leagues by rank, such as "1" or, with as many points as
+	// the next, "1.5".
 	Ranks map[string]int64 `json:"ranks"`
-	// RankInterval has the best and the worst place by adjusted points that the
-	// player can truly have; those of all players hold together.
+	// RankInterval is the place range by adjusted points; the ranges of all players
+	// hold together.
 	RankInterval [2]int `json:"rank_interval"`
 }
 
@@ -124,7 +123,7 @@ type Pair struct {
 	Differ *Estimate `json:"differ"`
 	WinsA  int64     `json:"wins_a"`
 	WinsB  int64     `json:"wins_b"`
-	Draws  int64     `json:"draws"` // what is missing to Matches, both lost on technical grounds
+	Draws  int64     `json:"draws"` // the rest of Matches were technical losses of both
 
 	// Difference is A's adjusted points per match, over all opponents, minus B's.
 	// Its interval stands alone; the p-values are corrected for comparing all
@@ -147,7 +146,7 @@ func (r Run) Document() Document {
 		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
 		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
 		VarianceRatio: number(e.VarianceRatio),
-		Tiers:         r.tiers(),
+		Tiers:         tiers(e),
 		Players:       make([]Player, 0, len(e.Players)),
 		Pairs:         make([]Pair, 0, len(e.Pairs)),
 	}
@@ -160,7 +159,7 @@ func (r Run) Document() Document {
 	if w := e.Winner; w != nil {
 		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: *estimate(w.Adjusted)}
 	}
-	for _, i := range r.places() {
+	for _, i := range e.Order {
 		p := newPlayer(&e.Players[i])
 		p.RankInterval = e.Ranking.Places[i]
 		d.Players = append(d.Players, p)
@@ -180,6 +179,14 @@ func (r Run) Document() Document {
 	d.Assertions = newAssertions(r.Assertions)
 	d.Processes = r.Facts.Processes
 	return d
+}
+
+func tiers(e *analysis.Estimates) [][]string {
+	list := make([][]string, len(e.Ranking.Tiers))
+	for k, tier := range e.Ranking.Tiers {
+		list[k] = e.Names(tier)
+	}
+	return list
 }
 
 func newPlayer(p *analysis.Player) Player {

@@ -1,10 +1,14 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // ExplanationSchema is the version of the document that [WriteExplanationJSON]
@@ -109,16 +113,98 @@ func (x *Explanation) opponent(o explain.Opponent) *Opponent {
 	return &Opponent{Name: x.Run.Estimates.Players[o.Field].Name, Differ: estimate(o.Differ), Rivals: o.Rivals}
 }
 
-// chance says whether a share can be told from one half: 1 if it is above, -1 below,
-// 0 if not.
-func chance(e analysis.Estimate) int {
-	switch {
-	case !e.Defined():
-		return 0
-	case e.Low > 0.5:
-		return 1
-	case e.High < 0.5:
-		return -1
+// WriteExplanationTable writes the explanations for people; see [WriteTable].
+func WriteExplanationTable(w io.Writer, x Explanation, width int) error {
+	s := sheet{width: width}
+	s.lines(words.Plain.Sample(&x.Explanations), "")
+	if x.Detail {
+		for k, i := range x.Fields {
+			if k > 0 {
+				s.lines("")
+			}
+			s.lines(words.Printable(x.Run.Estimates.Players[i].Name))
+			for _, line := range x.paragraph(i) {
+				s.WriteString("  " + words.Wrap(line, max(0, width-2)) + "\n")
+			}
+		}
+		return s.send(w, "explanations")
 	}
-	return 0
+	s.table(x.columns())
+	s.lines("",
+		"even, differ: how often the strategy says even, and how often its choice differs from the opponent's. studied: how often it is predicted by "+
+			"somebody who knows it from other leagues, from the last (order) matches of a pair; met: by the best simple rule at the first meeting. 50 is chance.",
+		"regret: by how many percentage points more often it would have differed by answering the best simple rule about its opponents with the opposite, "+
+			"if they had played the same; below 0 it reads them better than every rule.",
+		fmt.Sprintf("± is for one number at %s. For the rules, opponents and learning curves of single strategies, name them after the folder.",
+			words.Plain.Level(x.Explanations.Level)))
+	return s.send(w, "explanations")
+}
+
+func (x *Explanation) columns() []column {
+	e := &x.Run.Estimates
+	each := func(of func(i int, p *explain.Player) string) []string {
+		var list []string
+		for _, i := range x.Fields {
+			list = append(list, of(i, &x.Explanations.Players[i]))
+		}
+		return list
+	}
+	share := func(of func(i int, p *explain.Player) analysis.Estimate) []string {
+		return each(func(i int, p *explain.Player) string { return words.PlusMinus(of(i, p), 100, 1) })
+	}
+	opponent := func(of func(best, worst explain.Opponent) explain.Opponent) []string {
+		return each(func(i int, _ *explain.Player) string {
+			best, worst, ok := explain.Opponents(e, i)
+			if !ok {
+				return "-"
+			}
+			return words.Printable(e.Players[of(best, worst).Field].Name)
+		})
+	}
+	return []column{
+		{head: "strategy", left: true, cells: each(func(i int, _ *explain.Player) string { return words.Printable(e.Players[i].Name) })},
+		{head: "even%", keep: 3, cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Even })},
+		{head: "differ%", keep: 7, cells: share(func(i int, _ *explain.Player) analysis.Estimate { return e.Players[i].Differ })},
+		{head: "studied%", cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Studied })},
+		{head: "order", keep: 1, cells: each(func(_ int, p *explain.Player) string {
+			if !p.Studied.Defined() {
+				return "-"
+			}
+			return fmt.Sprint(p.Order)
+		})},
+		{head: "bits", keep: 4, cells: each(func(_ int, p *explain.Player) string { return words.Plain.Number(p.Bits, 2) })},
+		{head: "met%", cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Met })},
+		{head: "regret", keep: 8, cells: share(func(_ int, p *explain.Player) analysis.Estimate { return p.Regret })},
+		{head: "best opponent", left: true, keep: 6, cells: opponent(func(best, _ explain.Opponent) explain.Opponent { return best })},
+		{head: "worst", left: true, keep: 5, cells: opponent(func(_, worst explain.Opponent) explain.Opponent { return worst })},
+	}
+}
+
+// paragraph is all there is to say about one player.
+func (x *Explanation) paragraph(i int) []string {
+	e, style := &x.Run.Estimates, words.Plain
+	facts := style.Explanation(e, &x.Explanations, i)
+	if facts == nil {
+		return []string{"None of its matches was decided by choices, so there is nothing to explain."}
+	}
+	facts = slices.Insert(facts, 1, words.Line{Head: "Differs from its opponents", Text: style.Share(e.Players[i].Differ)})
+	if len(x.Explanations.Legs) > 1 {
+		facts = append(facts, words.Line{Head: "Differs by leg (%)", Text: x.curve(i)})
+	}
+	lines := make([]string, len(facts))
+	for k, f := range facts {
+		lines[k] = words.Printable(f.Head+": "+f.Text) + "."
+	}
+	return lines
+}
+
+// curve writes the chance to differ by leg.
+func (x *Explanation) curve(i int) string {
+	var list []string
+	for k, legs := range x.Explanations.Legs {
+		if v := x.Explanations.Players[i].Learning[k]; v.Defined() {
+			list = append(list, words.Plain.Places(legs)+": "+words.PlusMinus(v, 100, 1))
+		}
+	}
+	return strings.Join(list, ", ")
 }

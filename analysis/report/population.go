@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // PopulationSchema is the version of the document that [WritePopulationJSON] writes.
@@ -111,4 +114,100 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 		}
 	}
 	return writeDocument(w, "population", d)
+}
+
+// WritePopulationTable writes the population for people: the final share of each
+// strategy, the largest first, and the payoffs; see [WriteTable].
+func WritePopulationTable(w io.Writer, p Population, width int) error {
+	s := sheet{width: width}
+	order := words.BySize(p.View)
+	s.lines(fmt.Sprintf("%s of %s as a population, from %s", words.Plain.Plural(int64(len(order)), "strategy"),
+		words.Plain.Plural(int64(len(p.Run.Estimates.Players)), "player"), words.Plain.Plural(int64(p.Run.Estimates.Leagues), "league")), "")
+	s.table(p.columns(order))
+	s.lines("", "Points per match against each (columns in the order of the rows):", "")
+	s.table(p.payoffs(order))
+	s.lines("")
+	s.lines(p.notes()...)
+	return s.send(w, "population")
+}
+
+func numbers(order []int) []string {
+	list := make([]string, len(order))
+	for k := range order {
+		list[k] = strconv.Itoa(k + 1)
+	}
+	return list
+}
+
+func (p *Population) columns(order []int) []column {
+	each := func(of func(i int, m *population.Member) string) []string {
+		var list []string
+		for _, i := range order {
+			list = append(list, of(i, &p.View.Members[i]))
+		}
+		return list
+	}
+	share := func(of func(m *population.Member) float64) []string {
+		return each(func(_ int, m *population.Member) string { return words.Plain.Number(100*of(m), 1) })
+	}
+	list := []column{
+		{head: "#", cells: numbers(order)},
+		{head: "strategy", left: true, cells: each(func(_ int, m *population.Member) string { return words.Printable(m.Name) })},
+		{head: "share%", cells: share(func(m *population.Member) float64 { return m.Share })},
+		{head: "alpha-rank%", keep: 5, cells: share(func(m *population.Member) float64 { return m.AlphaRank })},
+		{head: "invades", keep: 4, cells: each(func(_ int, m *population.Member) string { return words.Plain.Number(m.Invades, 2) })},
+		{head: "against its copy", keep: 6, cells: each(func(_ int, m *population.Member) string { return words.PlusMinus(m.Self, 1, 3) })},
+		{head: "Borda%", keep: 3, cells: share(func(m *population.Member) float64 { return m.Borda })},
+		{head: "worst opponent", left: true, keep: 2, cells: each(func(_ int, m *population.Member) string {
+			if m.Worst < 0 {
+				return "-"
+			}
+			return words.Printable(p.View.Members[m.Worst].Name) + " " + words.PlusMinus(m.WorstPayoff, 1, 3)
+		})},
+	}
+	if p.Worths != nil {
+		list = append(list, column{head: "worth%", keep: 7, cells: each(func(i int, _ *population.Member) string {
+			sum := 0.0
+			for _, k := range p.View.Game.Copies[i] {
+				sum += p.Worths.Worth[k]
+			}
+			return words.Plain.Number(100*sum, 1)
+		})})
+	}
+	return list
+}
+
+// payoffs has a column for each opponent; on a narrow terminal the opponents with the
+// smallest shares are left out.
+func (p *Population) payoffs(order []int) []column {
+	names := column{head: "strategy", left: true}
+	for _, i := range order {
+		names.cells = append(names.cells, words.Printable(p.View.Members[i].Name))
+	}
+	list := []column{{head: "#", cells: numbers(order)}, names}
+	for k, j := range order {
+		c := column{head: strconv.Itoa(k + 1), keep: len(order) - k}
+		for _, i := range order {
+			c.cells = append(c.cells, words.PlusMinus(p.View.Game.Payoff(i, j), 1, 3))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// notes say where the population ends, and what the columns mean.
+func (p *Population) notes() []string {
+	lines := []string{words.Printable(words.Plain.Population(p.View, 4, 0))}
+	if p.View.Trajectory == nil {
+		lines[0] += " Add copies to the field (NAME*2), or let 'experiment' write its report, for which it plays mirror leagues."
+	}
+	lines = append(lines,
+		fmt.Sprintf("share: final share under replicator dynamics from equal shares; alpha-rank: share of time that %d individuals spend with it; "+
+			"invades: its chance to take over that population, 1 is neutral; Borda: share of the others that it outscores.", population.Size),
+		fmt.Sprintf("These take the payoffs as exact; ± is for one payoff at %s.", words.Plain.Level(p.Run.Estimates.Level)))
+	if p.Worths != nil {
+		lines = append(lines, fmt.Sprintf("worth: chance to come first, by the Plackett-Luce model with ties, fitted to the placings in %s; copies are added up.",
+			words.Plain.Plural(int64(p.WorthLeagues), "league")))
+	}
+	return append(lines, "No Elo or Bradley-Terry: under a fair draw both players of a match win equally often, so ratings from wins rank noise.")
 }

@@ -1,54 +1,35 @@
+// Package report renders what an experiment has shown: as a table for a terminal, as
+// the JSON document that other programs read, and as CSV. It computes nothing: numbers
+// come from package analysis, and their wording from package words.
 package report
 
 import (
+	"fmt"
+
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Run is all that a report is made from.
+// Run is all that a report on a run is made from.
 type Run struct {
 	Plan      results.Plan
 	Estimates analysis.Estimates // of accumulators made for Plan
 	Facts     Facts
 	Stopping  Stopping
-	// Assertions are those that were asked for, judged by the same leagues.
+	// Assertions are the assertions of the user, judged by the same leagues.
 	Assertions []assert.Outcome
 }
 
 // Facts are what is known of a run beside its results.
 type Facts struct {
-	Messages         int64   // that travelled between agents; 0 for direct play
-	Seconds          float64 // of wall time
-	MatchesPerSecond float64 // not positive where there is no such rate
+	Messages         int64   // between agents; 0 for direct play
+	Seconds          float64 // wall time
+	MatchesPerSecond float64 // not positive if there is no such rate
 	Digest           string  // of the results, in hexadecimal
 	Reproducible     bool    // whether the same plan gives the same digest elsewhere
 	Processes        []Process
-}
-
-// places returns the field indices of the players, best first.
-func (r Run) places() []int { return r.Estimates.Order }
-
-// tiers returns the names of the ranking's tiers.
-func (r Run) tiers() [][]string {
-	list := make([][]string, len(r.Estimates.Ranking.Tiers))
-	for k, tier := range r.Estimates.Ranking.Tiers {
-		for _, i := range tier {
-			list[k] = append(list[k], r.Estimates.Players[i].Name)
-		}
-	}
-	return list
-}
-
-// tierOf returns the tier of each player, from 1, by field index.
-func (r Run) tierOf() []int {
-	list := make([]int, len(r.Estimates.Players))
-	for k, tier := range r.Estimates.Ranking.Tiers {
-		for _, i := range tier {
-			list[i] = k + 1
-		}
-	}
-	return list
 }
 
 // differences returns the ranking's comparisons in the order of Estimates.Pairs,
@@ -62,10 +43,64 @@ func (r Run) differences() []analysis.Comparison {
 	}
 	for _, c := range r.Estimates.Ranking.Comparisons {
 		if c.A > c.B {
-			d := c.Difference
-			c.A, c.B, c.Difference = c.B, c.A, analysis.Estimate{Estimate: -d.Estimate, Low: -d.High, High: -d.Low}
+			c = c.Reversed()
 		}
 		list[at[c.A*n+c.B]] = c
 	}
 	return list
+}
+
+// Process is what the processes of one plugin or one isolated script used, and how
+// often they failed. It depends on the machine.
+type Process struct {
+	Name    string   `json:"name"`    // of the program or the script
+	Kind    string   `json:"kind"`    // "plugin", "lua" or "js"
+	Players []string `json:"players"` // that it plays for, in field order
+
+	CPUSeconds float64 `json:"cpu_seconds"` // of all processes, one after another
+	// PeakBytes is the most resident memory that one process was seen to have; null if
+	// the system does not report it.
+	PeakBytes *uint64 `json:"peak_bytes"`
+	// CapBytes is the memory limit of a script; absent for a plugin, which has none.
+	CapBytes uint64 `json:"cap_bytes,omitempty"`
+
+	Starts   int `json:"starts"`   // processes started
+	Failures int `json:"failures"` // processes that failed by their own fault, failed starts among them
+	// PutAside says that it failed too often and was not started again: from then on
+	// its players lost every match.
+	PutAside bool `json:"put_aside"`
+}
+
+// String says in one line what the processes used and how they failed.
+func (p Process) String() string {
+	name := words.Printable(p.Name)
+	if p.Kind == "plugin" {
+		name = "plugin " + name
+	}
+	line := fmt.Sprintf("%s, in its own process: %s s of CPU time", name, words.Plain.Number(p.CPUSeconds, 2))
+	if p.PeakBytes != nil {
+		line += fmt.Sprintf(", at most %d MiB resident", (*p.PeakBytes+1<<20-1)>>20) // rounded up: nothing takes 0 MiB
+	}
+	if p.Failures > 0 {
+		line += ", failed " + words.Plain.Times(p.Failures)
+	}
+	if p.Starts > 1 || p.Failures > 0 {
+		line += ", started " + words.Plain.Times(p.Starts)
+	}
+	if p.PutAside {
+		line += ", put aside"
+	}
+	return line
+}
+
+// PutAsideLines say which programs were put aside, and whose matches that cost.
+func (f Facts) PutAsideLines() []string {
+	var lines []string
+	for _, p := range f.Processes {
+		if p.PutAside {
+			lines = append(lines, fmt.Sprintf("%s was put aside after its processes had failed %s: from then on %s lost every match.",
+				words.Printable(p.Name), words.Plain.Times(p.Failures), words.Printable(words.List(p.Players, "and", 4))))
+		}
+	}
+	return lines
 }

@@ -6,22 +6,22 @@ import (
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// Why a run ended, as the document says it. A run that ended by its rule says which:
-// "ranked", "best", "precision" or "sprt".
+// Why a run ended, as the document says it. A run that ended by its stopping rule has
+// the rule's name: "ranked", "best", "precision" or "sprt".
 const (
-	AllRuns     = "runs"        // all leagues that were asked for are played
-	MaxRuns     = "max-runs"    // the most that were to be played, and the rule is not met
-	Interrupted = "interrupted" // it can be gone on with
+	AllRuns     = "runs"        // all planned leagues are played
+	MaxRuns     = "max-runs"    // the maximum is played, and the stopping rule is not met
+	Interrupted = "interrupted" // it can be resumed
 )
 
-// Stopping is how a run came to its end. The zero value is a run of a given number
-// of leagues.
+// Stopping is how a run ended. The zero value is a run of a fixed number of leagues.
 type Stopping struct {
 	Why string
-	// Options are those of the sequences that the estimates come from; nil where they
-	// are for a given number of leagues.
+	// Options are those of the confidence sequences that the estimates come from; nil
+	// for a fixed number of leagues.
 	Options *sequential.Options
 	// Apart, Within and Open count pairs; see [sequential.Decisions.Counts].
 	Apart, Within, Open int
@@ -34,14 +34,14 @@ type Ratio struct {
 	sequential.Report
 }
 
-// Stopped is how a run came to its end, for other programs.
+// Stopped is how a run ended, for other programs.
 type Stopped struct {
 	Why     string `json:"why"`
 	Leagues int    `json:"leagues"`
 }
 
-// Sequential says that all intervals, tiers and p-values of a document hold at all
-// leagues at once, and by what.
+// Sequential says that all intervals, tiers and p-values of a document hold after every
+// league at once, and by which method.
 type Sequential struct {
 	Until     string  `json:"until"` // "" if a test of two hypotheses ends the run
 	Guarantee string  `json:"guarantee"`
@@ -50,13 +50,13 @@ type Sequential struct {
 	BurnIn    int     `json:"burn_in"` // leagues before the first decision; 0 if finite
 	Every     int     `json:"every"`   // leagues from one look to the next
 	Level     float64 `json:"level"`
-	// Pairs that are told apart, equal within the margin, and neither.
+	// Pairs that are significantly different, equal within the margin, and neither.
 	Apart  int `json:"apart"`
 	Within int `json:"within"`
 	Open   int `json:"open"`
 }
 
-// RatioTest is what a sequential probability ratio test has come to.
+// RatioTest is the result of a sequential probability ratio test.
 type RatioTest struct {
 	New      string     `json:"new"`
 	Old      string     `json:"old"`
@@ -110,8 +110,8 @@ func (r Run) ratioTest() *RatioTest {
 	return t
 }
 
-// StoppingLines say why a run ended and what its intervals rest on; none for a run of
-// a given number of leagues.
+// StoppingLines say why a run ended and what its intervals rest on; nothing for a run
+// of a fixed number of leagues.
 func (r Run) StoppingLines() []string {
 	o := r.Stopping.Options
 	if o == nil {
@@ -121,58 +121,59 @@ func (r Run) StoppingLines() []string {
 	if r.Stopping.Ratio != nil {
 		lines = append(lines, r.ratioLines()...)
 	}
-	error := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
-	method := fmt.Sprintf("Intervals, tiers and places are from sequences that may be looked at after every league (t-statistic mixture "+
-		"from league %d on); error at most %s %% over all pairs and looks.", sequential.BurnIn, error)
+	rate := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
+	method := fmt.Sprintf("Intervals, tiers and places come from confidence sequences, valid after every league (t-statistic mixture "+
+		"from league %d on); error at most %s %% over all pairs and looks.", sequential.BurnIn, rate)
 	if o.Guarantee == sequential.Finite {
-		method = fmt.Sprintf("Tiers, places and intervals of adjusted points are from bets against bounded means, which may be looked at after every "+
-			"league and need no approximation; error at most %s %% over all pairs and looks. Other intervals are from the t-statistic mixture sequence.", error)
+		method = fmt.Sprintf("Tiers, places and intervals of adjusted points come from betting against bounded means: valid after every league, "+
+			"without approximation; error at most %s %% over all pairs and looks. Other intervals come from the t-statistic mixture sequence.", rate)
 	}
 	return append(lines, method)
 }
 
 // stopLine says why the run ended.
 func (r Run) stopLine() string {
-	o, leagues := r.Stopping.Options, plural(int64(r.Estimates.Leagues), "league")
-	decided := fmt.Sprintf("%s told apart", plural(int64(r.Stopping.Apart), "pair"))
+	o, leagues := r.Stopping.Options, words.Plain.Plural(int64(r.Estimates.Leagues), "league")
+	most := words.Plain.Count(int64(r.Plan.Runs))
+	decided := fmt.Sprintf("%s significantly different", words.Plain.Plural(int64(r.Stopping.Apart), "pair"))
 	if o.Margin > 0 {
 		decided += fmt.Sprintf(", %d equal within %v points", r.Stopping.Within, o.Margin)
 	}
 	decided += fmt.Sprintf(", %d open", r.Stopping.Open)
+	why := "the test is decided."
 	switch r.Stopping.Why {
 	case string(sequential.Best):
-		best := printable(r.Estimates.Players[r.Estimates.Order[0]].Name)
-		return fmt.Sprintf("Stopped after %s of at most %s: %s is better than all the others.", leagues, grouped(int64(r.Plan.Runs)), best)
+		why = words.Printable(r.Estimates.Players[r.Estimates.Order[0]].Name) + " significantly beats all others."
 	case string(sequential.Ranked):
-		return fmt.Sprintf("Stopped after %s of at most %s: all are ranked (%s).", leagues, grouped(int64(r.Plan.Runs)), decided)
+		why = fmt.Sprintf("all are ranked (%s).", decided)
 	case string(sequential.Precision):
-		return fmt.Sprintf("Stopped after %s of at most %s: adjusted points of all are known to ±%v.", leagues, grouped(int64(r.Plan.Runs)), o.Rule.Width)
+		why = fmt.Sprintf("adjusted points of all are known to ±%v.", o.Rule.Width)
 	case MaxRuns:
 		if r.Stopping.Ratio != nil {
-			return fmt.Sprintf("Ended after the %s that were allowed, without a decision of the test.", leagues)
+			return fmt.Sprintf("Ended after the maximum of %s; the test is not decided.", leagues)
 		}
-		return fmt.Sprintf("Ended after the %s that were allowed; what --until %s asks for is not reached (%s).", leagues, o.Rule, decided)
+		return fmt.Sprintf("Ended after the maximum of %s; --until %s is not reached (%s).", leagues, o.Rule, decided)
 	case Interrupted:
-		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, grouped(int64(r.Plan.Runs)), decided)
+		return fmt.Sprintf("Interrupted after %s of at most %s (%s).", leagues, most, decided)
 	}
-	return fmt.Sprintf("Stopped after %s of at most %s: the test is decided.", leagues, grouped(int64(r.Plan.Runs)))
+	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
 }
 
-// ratioLines say what a test of two hypotheses has come to.
+// ratioLines say what a test of two hypotheses has shown.
 func (r Run) ratioLines() []string {
-	q := r.Stopping.Ratio
-	newer, older := printable(q.New), printable(q.Old)
+	q, style := r.Stopping.Ratio, words.Plain
+	newer, older := words.Printable(q.New), words.Printable(q.Old)
 	delta := strconv.FormatFloat(q.Delta, 'g', -1, 64)
 	verdict := map[sequential.Decision]string{
-		sequential.Accepted: fmt.Sprintf("accepted: %s is better than %s, and %s points a match is likelier than none", newer, older, delta),
-		sequential.Rejected: fmt.Sprintf("rejected: %s is not %s points a match better than %s", newer, delta, older),
-		sequential.Open:     "open: more leagues are needed",
+		sequential.Accepted: fmt.Sprintf("accepted: %s is better than %s, and an edge of %s points per match is likelier than none", newer, older, delta),
+		sequential.Rejected: fmt.Sprintf("rejected: %s is not %s points per match better than %s", newer, delta, older),
+		sequential.Open:     "open: it needs more leagues",
 	}[q.Decision]
 	lines := []string{
-		fmt.Sprintf("SPRT %s against %s, no better or at least %s adjusted points a match (alpha %v, beta %v): %s.",
+		fmt.Sprintf("SPRT of %s against %s: no better, or at least %s adjusted points per match better (alpha %v, beta %v): %s.",
 			newer, older, delta, q.Alpha, q.Beta, verdict),
-		fmt.Sprintf("LLR %.2f (%.2f, %.2f), decides outside (%.2f, %.2f) with overshoot and estimated variance allowed for, after %s.",
-			q.LLR, q.Low, q.High, q.DecideLow, q.DecideHigh, plural(int64(q.Leagues), "league")),
+		fmt.Sprintf("LLR %.2f (%.2f, %.2f); decided outside (%.2f, %.2f), corrected for overshoot and estimated variance, after %s.",
+			q.LLR, q.Low, q.High, q.DecideLow, q.DecideHigh, style.Plural(int64(q.Leagues), "league")),
 	}
 	if math.IsNaN(q.Estimate) {
 		return lines

@@ -1,57 +1,41 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// WriteTable writes the report for people: one line a player, best first, and
-// under it what the differences are worth. It is plain text without colours. If
-// width is positive and too small for all columns, the less important ones are
-// left out, long names shortened, and sentences broken, so that lines fit.
+// WriteTable writes the report for people: one line per player, best first, and below
+// it what the differences are worth. It is plain text without colours. If width is
+// positive and too small for all columns, the less important ones are left out, long
+// names shortened, and sentences broken, so that lines fit.
 //
-// An interval is given as ± its longer half. The mark after the place says
-// whether the player is really above the next: ">" significantly, "=" both
-// scored the same in every league, "~" there is no evidence. The marks, tiers
-// and ranges of places hold together.
+// An interval is given as ± its longer half. The mark after the place says whether the
+// player is better than the next: ">" significantly, "=" both scored the same in every
+// league, "~" no evidence. Marks, tiers and place ranges hold together.
 func WriteTable(w io.Writer, r Run, width int) error {
-	var buf bytes.Buffer
+	s := sheet{width: width}
 	e := &r.Estimates
-	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", plural(int64(e.Leagues), "league"),
-		plural(int64(len(e.Players)), "strategy"), plural(int64(r.Plan.Legs), "leg"), r.Plan.Draw, r.Plan.Seed)
+	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", words.Plain.Plural(int64(e.Leagues), "league"),
+		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Plan.Legs), "leg"), r.Plan.Draw, r.Plan.Seed)
 	if e.Level != analysis.DefaultLevel {
-		head += fmt.Sprintf(", intervals at %s %%", strconv.FormatFloat(100*e.Level, 'g', 6, 64))
+		head += ", intervals at " + words.Plain.Level(e.Level)
 	}
-	buf.WriteString(wrap(head, width) + "\n\n")
-	renderColumns(&buf, r.columns(), width)
-	buf.WriteByte('\n')
-	for _, line := range slices.Concat([]string{r.verdict()}, r.StoppingLines(), r.rankingLines(), r.faultLines(), r.processLines(), r.factLines(), AssertionLines(r.Assertions)) {
-		buf.WriteString(wrap(line, width) + "\n")
-	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	s.lines(head, "")
+	s.table(r.columns())
+	s.lines("", r.verdict())
+	s.lines(slices.Concat(r.StoppingLines(), r.rankingLines(), r.faultLines(), r.factLines(), AssertionLines(r.Assertions))...)
+	return s.send(w, "table")
 }
 
-// column is one column of the table, cells from the first place to the last.
-type column struct {
-	head  string
-	cells []string
-	left  bool // aligned left; numbers are aligned right
-	keep  int  // the columns with the smallest go first when space is short; 0 is kept always
-}
-
-// columns renders all cells. Two players of whom neither can be better have
-// only those columns that say something of them.
+// columns renders all cells. If nothing can be ranked, only the columns that say
+// something about the players remain.
 func (r Run) columns() []column {
 	e := &r.Estimates
 	each := func(cell func(place int, p *analysis.Player) string) []string {
@@ -62,152 +46,126 @@ func (r Run) columns() []column {
 		return list
 	}
 	estimates := func(of func(p *analysis.Player) analysis.Estimate) []string {
-		places := decimals(e, of)
-		return each(func(_ int, p *analysis.Player) string { return withInterval(of(p), places) })
+		places := words.PlayerDecimals(e, of)
+		return each(func(_ int, p *analysis.Player) string { return words.PlusMinus(of(p), 1, places) })
 	}
 	percent := func(of func(p *analysis.Player) analysis.Estimate) []string {
-		return each(func(_ int, p *analysis.Player) string { return fixed(of(p), 100, 1) })
+		return each(func(_ int, p *analysis.Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
 	}
-	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Name) })}
-	kind := column{head: "kind", left: true, keep: 1, cells: each(func(_ int, p *analysis.Player) string { return printable(p.Kind) })}
-	tech := column{head: "tech.", keep: 8, cells: each(func(_ int, p *analysis.Player) string { return grouped(p.TechnicalLosses) })}
+	name := column{head: "strategy", left: true, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })}
+	kind := column{head: "kind", left: true, keep: 1, cells: each(func(_ int, p *analysis.Player) string { return words.Printable(p.Kind) })}
+	tech := column{head: "tech.", keep: 8, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Count(p.TechnicalLosses) })}
 	differ := column{head: "differ%", keep: 3, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.Differ })}
 	if e.NothingToRank() {
 		name.keep, differ.keep = 0, 0
 		return []column{name, kind, differ, tech}
 	}
-	tiers := r.tierOf()
+	tiers, neighbours := e.Ranking.TierOf(), e.Neighbours()
+	mark := func(place int, _ *analysis.Player) string {
+		if place >= len(neighbours) {
+			return " "
+		}
+		return words.Mark(neighbours[place].Verdict)
+	}
 	return []column{
-		{head: "#", cells: each(func(k int, _ *analysis.Player) string { return fmt.Sprint(k + 1) })},
-		{head: "", cells: each(func(k int, _ *analysis.Player) string { return r.mark(k) })},
+		{head: "#", cells: each(func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
+		{head: "", cells: each(mark)},
 		name,
 		kind,
-		{head: "tier", keep: 10, cells: each(func(_ int, p *analysis.Player) string { return fmt.Sprint(tiers[p.Field]) })},
-		{head: "places", keep: 9, cells: each(func(_ int, p *analysis.Player) string { return placesOf(e.Ranking.Places[p.Field]) })},
+		{head: "tier", keep: 10, cells: each(func(_ int, p *analysis.Player) string { return strconv.Itoa(tiers[p.Field]) })},
+		{head: "places", keep: 9, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Places(e.Ranking.Places[p.Field]) })},
 		{head: "points", keep: 6, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Points })},
 		{head: "adjusted", cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Adjusted })},
 		{head: "win%", keep: 4, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.WinRate })},
 		{head: "adj.win%", keep: 2, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate })},
 		differ,
 		{head: "titles%", keep: 7, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.ChampionShare })},
-		{head: "rank", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return fixed(p.Rank, 1, 2) })},
+		{head: "rank", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Number(p.Rank.Estimate, 2) })},
 		tech,
 	}
 }
 
-// placesOf writes a range of places.
-func placesOf(p [2]int) string {
-	if p[0] == p[1] {
-		return strconv.Itoa(p[0])
+// verdict says what the order of the table is worth.
+func (r Run) verdict() string {
+	e := &r.Estimates
+	switch {
+	case e.Leagues < 2:
+		return words.Headline(e)
+	case e.NothingToRank():
+		d := e.Pairs[0].Differ
+		return fmt.Sprintf("%s Their choices differ in %s %% of matches (%s); %s.", words.Headline(e),
+			words.Plain.Number(100*d.Estimate, 2), words.Plain.Range(d, 100, 2), words.Plain.Narrower(e))
 	}
-	return fmt.Sprintf("%d-%d", p[0], p[1])
+	return words.Plain.Neighbours(e) + "; " + words.Plain.Narrower(e) + "."
 }
 
-// mark says what is known of the difference to the player below.
-func (r Run) mark(place int) string {
-	neighbours := r.Estimates.Neighbours()
-	if place >= len(neighbours) {
-		return " "
+// rankingLines say what the order as a whole is worth, and how much of the first
+// player's estimate is due to its selection.
+func (r Run) rankingLines() []string {
+	e := &r.Estimates
+	if e.Leagues < 2 || e.NothingToRank() {
+		return nil
 	}
-	switch neighbours[place].Verdict {
-	case analysis.Different:
-		return ">"
-	case analysis.Equal:
-		return "="
-	}
-	return "~"
-}
-
-const (
-	columnGap    = "  "
-	shortestName = 12 // names are not cut below this
-)
-
-func renderColumns(buf *bytes.Buffer, columns []column, width int) {
-	widths := make([]int, len(columns))
-	for i, c := range columns {
-		widths[i] = utf8.RuneCountInString(c.head)
-		for _, cell := range c.cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+	var differ, holm int64
+	for _, c := range e.Ranking.Comparisons {
+		if c.Verdict == analysis.Different {
+			differ++
+		}
+		if c.Verdict != analysis.Equal && c.Holm <= 1-e.Ranking.Level {
+			holm++
 		}
 	}
-	shown := fit(columns, widths, width)
-	line := func(cell func(c column) string) {
-		var b strings.Builder
-		for i, c := range columns {
-			if !shown[i] {
-				continue
-			}
-			if b.Len() > 0 {
-				b.WriteString(columnGap)
-			}
-			b.WriteString(pad(shorten(cell(c), widths[i]), widths[i], c.left))
-		}
-		buf.WriteString(strings.TrimRight(b.String(), " "))
-		buf.WriteByte('\n')
+	lines := []string{fmt.Sprintf("Significant differences among all pairs: %s of %s (by Holm's method %s). Tier 1 is every strategy that no other "+
+		"significantly beats; places are the places that the evidence allows. All of these hold together with %s confidence.",
+		words.Plain.Count(differ), words.Plain.Count(int64(len(e.Ranking.Comparisons))), words.Plain.Count(holm), words.Plain.Level(e.Ranking.Level))}
+	if len(e.Leaders()) == len(e.Players) {
+		lines = append(lines, words.Headline(e))
 	}
-	line(func(c column) string { return c.head })
-	for k := range columns[0].cells {
-		line(func(c column) string { return c.cells[k] })
+	if w := e.Winner; w != nil && len(e.Players) > 1 {
+		p := &e.Players[w.Field]
+		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for selection: %s.",
+			words.Printable(p.Name), len(e.Players), words.Plain.Number(p.Adjusted.Estimate, 4), words.Plain.WithRange(w.Adjusted, 4)))
 	}
+	return lines
 }
 
-// fit leaves columns out, those first that matter least, and then narrows the
-// names, until the lines have the width or nothing is left that may go.
-func fit(columns []column, widths []int, width int) []bool {
-	shown := make([]bool, len(columns))
-	total := -len(columnGap)
-	for i := range columns {
-		shown[i] = true
-		total += widths[i] + len(columnGap)
-	}
-	if width <= 0 {
-		return shown
-	}
-	names := slices.IndexFunc(columns, func(c column) bool { return c.left }) // which stand first of these
-	spare := max(0, widths[names]-shortestName)                               // what the names can give
-	for total-spare > width {
-		least := -1
-		for i, c := range columns {
-			if shown[i] && c.keep > 0 && (least < 0 || c.keep < columns[least].keep) {
-				least = i
-			}
+// longestFault is how much of a script's message is printed.
+const longestFault = 160
+
+// faultLines say what each player's technical losses were.
+func (r Run) faultLines() []string {
+	var lines []string
+	for _, i := range r.Estimates.Order {
+		p := &r.Estimates.Players[i]
+		for _, line := range words.Plain.Losses(p, longestFault) {
+			lines = append(lines, words.Printable(p.Name)+": "+line)
 		}
-		if least < 0 {
-			break
-		}
-		shown[least] = false
-		total -= widths[least] + len(columnGap)
 	}
-	widths[names] -= min(spare, max(0, total-width))
-	return shown
+	return lines
 }
 
-func pad(s string, width int, left bool) string {
-	gap := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-	if left {
-		return s + gap
+// factLines say what was played, and how to recognise it.
+func (r Run) factLines() []string {
+	var lines []string
+	for _, p := range r.Facts.Processes {
+		lines = append(lines, p.String())
 	}
-	return gap + s
-}
-
-// shorten cuts s to at most width characters, of which the last is then an
-// ellipsis.
-func shorten(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
+	played := words.Plain.Plural(r.Estimates.Matches, "match")
+	if r.Facts.Seconds > 0 {
+		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))
 	}
-	runes := []rune(s)
-	return string(runes[:max(0, width-1)]) + "…"
-}
-
-// printable replaces what could move a terminal's cursor or change its colours:
-// names and fault texts come from other people's scripts.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return '?'
-	}, s)
+	if rate := r.Facts.MatchesPerSecond; rate > 0 && !math.IsInf(rate, 0) {
+		played += fmt.Sprintf(", %s per second", words.Plain.Count(int64(rate)))
+	}
+	if r.Facts.Messages > 0 {
+		played += ", " + words.Plain.Plural(r.Facts.Messages, "message")
+	}
+	lines = append(lines, played)
+	if r.Facts.Digest != "" {
+		lines = append(lines, "digest "+words.Printable(r.Facts.Digest))
+	}
+	if !r.Facts.Reproducible {
+		lines = append(lines, words.NotReproducible)
+	}
+	return lines
 }

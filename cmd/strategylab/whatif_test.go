@@ -54,7 +54,7 @@ func TestWhatifWatch(t *testing.T) {
 	until(told, "waiting for a script to change")
 	save(`function choose(turn) return "even" end`)
 	until(told, "edited new.lua")
-	until(said, "It changes always-even: ")
+	until(said, "It also changes always-even: ")
 	until(told, "waiting for a script to change")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,81 @@
+package words
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/explain"
+)
+
+// Line is one fact about a strategy: "Says even: 49.4 % (48.0 to 50.8)".
+type Line struct{ Head, Text string }
+
+// Explanation says why a player of the field scores what it scores. It returns nothing
+// if no match of the player was decided by choices.
+func (s Style) Explanation(e *analysis.Estimates, x *explain.Explanations, player int) []Line {
+	p, predictors := &x.Players[player], explain.Predictors()
+	if !p.Even.Defined() {
+		return nil
+	}
+	lines := []Line{{"Says even", s.Share(p.Even)}}
+	if p.Studied.Defined() {
+		lines = append(lines,
+			Line{"Known from earlier leagues", fmt.Sprintf("%s from %s; a choice carries %s bits (1 is a coin, 0 is certain)",
+				s.Predicted(p.Studied), memory(p.Order), s.Number(p.Bits, 2))},
+			Line{"At the first meeting", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met), s.Quote(predictors[p.Exploit]))},
+			Line{"With hindsight", s.hindsight(p, predictors[p.Follow])})
+	}
+	if best, worst, ok := explain.Opponents(e, player); ok && best.Field != worst.Field {
+		lines = append(lines, Line{"Best opponent", s.opponent(e, best)}, Line{"Worst opponent", s.opponent(e, worst)})
+	}
+	return lines
+}
+
+// Predicted says how often choices are predicted, and whether that is more than chance.
+func (s Style) Predicted(hits analysis.Estimate) string {
+	switch {
+	case hits.Low > 0.5:
+		return "predicted in " + s.Share(hits)
+	case hits.High < 0.5:
+		return "predicted in only " + s.Share(hits) + ", worse than a coin,"
+	}
+	return "no better than a coin: predicted in " + s.Share(hits)
+}
+
+// memory says what a prediction looks at.
+func memory(order int) string {
+	switch order {
+	case 0:
+		return "the role alone"
+	case 1:
+		return "the last match of both"
+	}
+	return fmt.Sprintf("the last %d matches of both", order)
+}
+
+func (s Style) hindsight(p *explain.Player, rule string) string {
+	gain := s.Number(100*math.Abs(p.Regret.Estimate), 1) + " percentage points"
+	text := fmt.Sprintf("answering %s with the opposite would have differed in %s, ", s.Quote(rule), s.Share(p.Hindsight))
+	switch {
+	case p.Regret.Low > 0:
+		return text + gain + " more than it did (" + s.Range(p.Regret, 100, 1) + ")"
+	case p.Regret.High < 0:
+		return text + gain + " less than it did: it reads its opponents better than every built-in rule"
+	}
+	return text + "which is not significantly different from what it did (regret " + s.Range(p.Regret, 100, 1) + ")"
+}
+
+func (s Style) opponent(e *analysis.Estimates, o explain.Opponent) string {
+	text := e.Players[o.Field].Name + ", differs in " + s.Share(o.Differ)
+	if o.Rivals > 0 {
+		text += fmt.Sprintf("; the evidence also allows %s", s.Plural(int64(o.Rivals), "other"))
+	}
+	return text
+}
+
+// Sample says which leagues explanations rest on.
+func (s Style) Sample(x *explain.Explanations) string {
+	return fmt.Sprintf("Predictors were chosen on %s and tested on %s, of %s; opponents and learning curves use all leagues.",
+		s.Plural(int64(x.Learnt), "league"), s.Plural(int64(x.Judged), "other"), s.Count(int64(x.Leagues)))
+}

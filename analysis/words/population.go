@@ -1,0 +1,53 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/analysis/population"
+)
+
+// smallestShare is the smallest share of a population that is worth naming.
+const smallestShare = 0.01
+
+// BySize returns the members of a population, those with the largest final share
+// first; members with equal or unknown shares stand by their Borda scores.
+func BySize(v *population.View) []int {
+	list := make([]int, len(v.Members))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(i, j int) int {
+		a, b := v.Members[i], v.Members[j]
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Borda, a.Borda))
+	})
+	return list
+}
+
+// Population says where replicator dynamics lead from equal shares, or why that is not
+// known. Payoffs have a fixed number of decimals; at most most survivors are named, or
+// all if most is 0.
+func (s Style) Population(v *population.View, decimals, most int) string {
+	t := v.Trajectory
+	if t == nil {
+		copies := "a copy of itself"
+		if len(v.Missing) > 1 {
+			copies = "copies of themselves"
+		}
+		return fmt.Sprintf("How the population evolves is unknown: %s never met %s.", List(v.Missing, "and", 5), copies)
+	}
+	var left []string
+	for _, i := range BySize(v) {
+		if m := v.Members[i]; m.Share >= smallestShare {
+			left = append(left, m.Name+" "+s.Percent(m.Share))
+		}
+	}
+	last := t.Last()
+	text := fmt.Sprintf("From equal shares the mean payoff rises from %s to %s points per match. After %s these are left: %s.",
+		s.Number(t.Steps[0].Payoff, decimals), s.Number(last.Payoff, decimals), s.Plural(int64(last.Generation), "generation"), List(left, "and", most))
+	if t.Settled {
+		return text + " No strategy would gain by switching: an equilibrium."
+	}
+	return text + fmt.Sprintf(" It has not settled: the best strategy would still gain %s points per match.", s.Number(t.Gap, 5))
+}

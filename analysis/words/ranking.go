@@ -1,0 +1,121 @@
+package words
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// NotReproducible says that a rerun of a plan may give other leagues.
+const NotReproducible = "Not reproducible: time limits or lost connections decided matches, and a rerun may differ."
+
+// Mark says in one character what is known of a difference: ">" it is significant, "="
+// both scored the same in every league, "~" no evidence.
+func Mark(v analysis.Verdict) string {
+	return map[analysis.Verdict]string{analysis.Different: ">", analysis.Equal: "=", analysis.Undecided: "~"}[v]
+}
+
+// Verdict says what a comparison has shown: "mine is better".
+func Verdict(e *analysis.Estimates, c analysis.Comparison) string {
+	switch {
+	case c.Verdict == analysis.Equal:
+		return "both scored the same in every league"
+	case c.Verdict != analysis.Different:
+		return "no evidence that these differ"
+	case c.Difference.Estimate < 0:
+		return e.Players[c.B].Name + " is better"
+	}
+	return e.Players[c.A].Name + " is better"
+}
+
+// Headline says in one sentence what an experiment has shown about its strategies.
+func Headline(e *analysis.Estimates) string {
+	leaders := e.Leaders()
+	switch {
+	case e.Leagues < 2:
+		return "Too few leagues to compare strategies."
+	case e.NothingToRank():
+		return "Two players and a fair draw: there is nothing to rank."
+	case len(leaders) == 1:
+		return e.Players[leaders[0]].Name + " is best."
+	case len(leaders) == len(e.Players):
+		return "These leagues do not tell the strategies apart."
+	}
+	return List(e.Names(leaders), "and", 4) + " lead together."
+}
+
+// Confidence says what the [Headline] means and how sure it is.
+func (s Style) Confidence(e *analysis.Estimates) string {
+	leaders := e.Leaders()
+	level := s.Level(e.Ranking.Level)
+	switch {
+	case e.Leagues < 2:
+		return "One league says nothing about the next. Play more: differences between strategies show from league to league."
+	case e.NothingToRank():
+		d := e.Pairs[0].Differ
+		return fmt.Sprintf("Both expect the same points, whatever they choose. Their choices differ in %s of matches (%s interval %s). "+
+			"Add more strategies to the field to see which does better.", s.Percent(d.Estimate), level, s.Range(d, 100, 1))
+	case len(leaders) == 1:
+		p, corrected := e.Players[leaders[0]].Adjusted, ""
+		if w := e.Winner; w != nil && w.Field == leaders[0] {
+			p, corrected = w.Adjusted, ", corrected for selection"
+		}
+		return fmt.Sprintf("It expects %s adjusted points per match (%s interval %s%s) and significantly beats all %d others, "+
+			"adjusted for all comparisons (%s confidence in all statements together).",
+			s.Number(p.Estimate, 4), level, s.Range(p, 1, 4), corrected, len(e.Players)-1, level)
+	case len(leaders) == len(e.Players):
+		return fmt.Sprintf("At %s confidence no strategy significantly beats another. That does not prove that they are equal; "+
+			"more leagues may separate them.", level)
+	}
+	return fmt.Sprintf("No strategy significantly beats any of these %d, and there is no evidence that one of them is best. "+
+		"Each of the other %d is significantly beaten by at least one strategy (%s confidence in all statements together).",
+		len(leaders), len(e.Players)-len(leaders), level)
+}
+
+// Neighbours counts the verdicts on strategies next to each other in the ranking.
+func (s Style) Neighbours(e *analysis.Estimates) string {
+	all := len(e.Neighbours())
+	different, equal := e.Distinguishable()
+	line := fmt.Sprintf("Significant differences between neighbours: %s of %s (>)", s.Count(int64(different)), s.Count(int64(all)))
+	if equal > 0 {
+		line += fmt.Sprintf(", equal %s (=)", s.Count(int64(equal)))
+	}
+	if rest := all - different - equal; rest > 0 {
+		line += fmt.Sprintf(", no evidence for %s (~)", s.Count(int64(rest)))
+	}
+	return line
+}
+
+// Narrower says what adjusting points gains, without a capital or a period.
+func (s Style) Narrower(e *analysis.Estimates) string {
+	switch ratio := e.VarianceRatio; {
+	case math.IsNaN(ratio):
+		return "adjusted points do not vary from league to league"
+	case ratio < 1:
+		return fmt.Sprintf("adjusted intervals are not narrower than raw ones here (variance ratio %s)", s.Number(ratio, 2))
+	default:
+		return fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
+	}
+}
+
+// Losses says how a player lost matches by failing: for each kind of fault how often,
+// and what happened first, in at most width characters.
+func (s Style) Losses(p *analysis.Player, width int) []string {
+	var lines []string
+	for _, f := range p.Faults {
+		line := s.Plural(f.Count, "technical loss") + " by " + f.Kind.String()
+		if where := firstLine(f.Where); where != "" {
+			line += ", first " + Shorten(Printable(where), width)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Record writes how the matches of a player ended: "9 matches: 4 won, 3 tied, 2 lost,
+// 15 points".
+func (s Style) Record(matches, wins, ties, losses, points int64) string {
+	return fmt.Sprintf("%s: %s won, %s tied, %s lost, %s", s.Plural(matches, "match"),
+		s.Count(wins), s.Count(ties), s.Count(losses), s.Plural(points, "point"))
+}

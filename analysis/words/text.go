@@ -1,0 +1,81 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// List joins names for a sentence, the last two by a word such as "and". Of more than
+// most names it writes one less than that and counts the others; 0 writes all.
+func List(names []string, word string, most int) string {
+	switch n := len(names); {
+	case n == 0:
+		return "none"
+	case n == 1:
+		return names[0]
+	case most > 0 && n > most:
+		return fmt.Sprintf("%s %s %d others", strings.Join(names[:most-1], ", "), word, n-most+1)
+	default:
+		return strings.Join(names[:n-1], ", ") + " " + word + " " + names[n-1]
+	}
+}
+
+// Quote puts a text into quotation marks.
+func (s Style) Quote(text string) string {
+	if s == Typeset {
+		return "\u201c" + text + "\u201d"
+	}
+	return `"` + text + `"`
+}
+
+// Printable replaces every character that could move a terminal's cursor or change its
+// colours by a question mark. Names and fault texts come from other people's scripts.
+func Printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return '?'
+	}, s)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// Shorten cuts s to at most width characters, the last of which is then an ellipsis.
+func Shorten(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:max(0, width-1)]) + "…"
+}
+
+// Wrap breaks a line between words so that no line exceeds the width, unless one word
+// does; 0 is no limit. Lines that follow are indented by two spaces.
+func Wrap(line string, width int) string {
+	if width <= 0 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	var b strings.Builder
+	used := 0
+	for _, word := range strings.Fields(line) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used == 0:
+		case used+1+n <= width:
+			b.WriteByte(' ')
+			used++
+		default:
+			b.WriteString("\n  ")
+			used = 2
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}

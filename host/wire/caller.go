@@ -146,7 +146,7 @@ func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first e
 		}
 		other := NewPeer(p.URL, d)
 		answer, err := c.callAs(ctx, other, "", m, "")
-		if err != nil && judgeRefusal(err) == misread {
+		if Misread(err) {
 			continue
 		}
 		p.learn(d)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -143,4 +144,39 @@ func acknowledges(a protocol.Answer) bool {
 		return true
 	}
 	return false
+}
+
+// Misread reports whether a refusal blames the form of a message: the peer does
+// not understand the wrapping, and may understand another.
+func Misread(err error) bool {
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	if !ok {
+		return false
+	}
+	if unknownMethod(err) || BadForm(refusal.Status) {
+		return true
+	}
+	switch refusal.Code {
+	case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeUnknownMessageType:
+		return true
+	case "":
+		return !refusal.Retryable
+	}
+	return false
+}
+
+// BadForm reports whether an HTTP status blames the form of a request.
+func BadForm(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// RefuseToken returns the refusal of a message whose sender is not who it
+// should be.
+func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
+	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
 }

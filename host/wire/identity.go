@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -165,10 +164,4 @@ func (i *Identity) FromManager(in *Exchange, mode protocol.Mode) error {
 		return RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)
 	}
 	return RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the manager's", in.Type)
-}
-
-// RefuseToken returns the refusal of a message whose sender is not who it
-// should be.
-func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
-	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -166,7 +165,7 @@ func judgeFailure(err error) verdict {
 	switch {
 	case ok && errors.Is(err, jsonrpc.ErrConnect):
 		return unreached
-	case ok && errors.Is(err, jsonrpc.ErrStatus) && badForm(call.Status):
+	case ok && errors.Is(err, jsonrpc.ErrStatus) && BadForm(call.Status):
 		return misread
 	case Retryable(err) && ok && errors.Is(err, jsonrpc.ErrStatus):
 		return unreached
@@ -187,33 +186,16 @@ func judgeRefusal(err error) verdict {
 	switch {
 	case !ok:
 		return undecided
-	case unknownMethod(err), badForm(refusal.Status):
+	case Misread(err):
 		return misread
 	}
 	switch refusal.Code {
-	case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeUnknownMessageType:
-		return misread
-	case "":
-		if refusal.Retryable {
-			return unreached
-		}
-		return misread
+	case "", protocol.CodeRateLimited:
+		return unreached
 	case protocol.CodeInternalError:
 		return undecided
-	case protocol.CodeRateLimited:
-		return unreached
 	}
 	return refused
-}
-
-// badForm reports whether an HTTP status blames the form of a request.
-func badForm(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType,
-		http.StatusUnprocessableEntity, http.StatusNotImplemented:
-		return true
-	}
-	return false
 }
 
 // patience is how long a manager is given to list its players.

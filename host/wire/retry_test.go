@@ -69,23 +69,38 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 	}
 }
 
-// The keys of the match that was spoken of last are kept, and only those.
-func TestKeysAreThoseOfTheMatch(t *testing.T) {
+func TestTheBackOff(t *testing.T) {
 	t.Parallel()
-	me := wire.NewIdentity(protocol.RolePlayer, "me")
-	about := func(match string) *wire.Exchange {
-		return &wire.Exchange{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
-	}
-	if _, ok := me.Keys(about("R1M1"), "REF01"); ok {
-		t.Error("there are keys without a token")
-	}
-	for _, as := range []struct{ token, league string }{{"tok-P01-a", "cup"}, {"tok-P01-b", "cup"}, {"tok-P01-b", "liga"}} {
-		me.Adopt("P01", as.token, as.league)
-		for _, of := range []struct{ match, referee string }{{"R1M1", "REF01"}, {"R1M1", "REF02"}, {"R2M1", "REF02"}, {"R2M1", "REF02"}, {"R1M1", "REF01"}} {
-			want := protocol.NewVerifier(as.token).MatchKeys(as.league, of.match, of.referee)
-			if got, ok := me.Keys(about(of.match), of.referee); !ok || got.Send != want.Send || got.Expect != want.Expect {
-				t.Errorf("%v %v: %+v, want %+v", as, of, got, want)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var at []time.Duration
+		var told []wire.Attempt
+		policy := wire.Policy{
+			Timeout: 10 * time.Second, Backoff: game.LeagueBackoff(),
+			Before: func(_ context.Context, a wire.Attempt) { told = append(told, a) },
 		}
-	}
+		hang := func(ctx context.Context) (int, error) {
+			at = append(at, time.Since(begun))
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		if _, err := wire.Try(t.Context(), policy, hang); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("ends with %v", err)
+		}
+		if want := []time.Duration{0, 11 * time.Second, 23 * time.Second, 37 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("tried at %v, want %v", at, want)
+		}
+		if len(told) != 4 || told[0].Retry != 1 || told[0].Last || told[3].Retry != 3 || !told[3].Last {
+			t.Errorf("told of %+v", told)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		at, begun = nil, time.Now()
+		if _, err := wire.Persist(ctx, policy, hang); err == nil || len(at) != 5 || at[4]-at[3] != 14*time.Second {
+			t.Errorf("persists at %v, ends with %v", at, err)
+		}
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("goes on for %v", took)
+		}
+	})
 }

@@ -1,0 +1,71 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+func TestWhoseTheManagersMessagesAre(t *testing.T) {
+	t.Parallel()
+	const token = "tok-P01-0123456789abcdef0123456789abcdef01234567"
+	right := protocol.NewVerifier(token).ManagerToken("cup")
+	for _, tt := range []struct {
+		name, sender, token string
+		mode                protocol.Mode
+		proved              bool
+		want                protocol.Code
+	}{
+		{"right", "league_manager", right, protocol.Strict, false, ""},
+		{"wrong", "league_manager", "x", protocol.Strict, false, "E012"},
+		{"missing", "league_manager", "", protocol.Strict, false, "E011"},
+		{"the agent's own", "league_manager", token, protocol.Strict, false, "E012"},
+		{"missing, tolerated", "league_manager", "", protocol.Tolerant, false, ""},
+		{"missing after it was shown", "league_manager", "", protocol.Tolerant, true, "E011"},
+		{"wrong after it was shown", "league_manager", "x", protocol.Tolerant, true, "E012"},
+		{"another role", "referee:REF01", right, protocol.Tolerant, false, "E012"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			me := wire.NewIdentity(protocol.RolePlayer, "me")
+			if me.Sender() != "player:me" {
+				t.Errorf("signs as %s", me.Sender())
+			}
+			me.Adopt("P01", token, "cup")
+			in := func(sender, token string) *wire.Exchange {
+				return &wire.Exchange{Request: &protocol.Request{Type: protocol.TypeRoundAnnouncement,
+					Header: protocol.Header{Sender: sender, AuthToken: token, LeagueID: "cup"}}}
+			}
+			if tt.proved {
+				if err := me.FromManager(in("league_manager", right), tt.mode); err != nil || !me.Proved() {
+					t.Fatal(err)
+				}
+			}
+			if err := me.FromManager(in(tt.sender, tt.token), tt.mode); protocol.CodeOf(err) != tt.want {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// The keys of the match that was spoken of last are kept, and only those.
+func TestKeysAreThoseOfTheMatch(t *testing.T) {
+	t.Parallel()
+	me := wire.NewIdentity(protocol.RolePlayer, "me")
+	about := func(match string) *wire.Exchange {
+		return &wire.Exchange{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
+	}
+	if _, ok := me.Keys(about("R1M1"), "REF01"); ok {
+		t.Error("there are keys without a token")
+	}
+	for _, as := range []struct{ token, league string }{{"tok-P01-a", "cup"}, {"tok-P01-b", "cup"}, {"tok-P01-b", "liga"}} {
+		me.Adopt("P01", as.token, as.league)
+		for _, of := range []struct{ match, referee string }{{"R1M1", "REF01"}, {"R1M1", "REF02"}, {"R2M1", "REF02"}, {"R2M1", "REF02"}, {"R1M1", "REF01"}} {
+			want := protocol.NewVerifier(as.token).MatchKeys(as.league, of.match, of.referee)
+			if got, ok := me.Keys(about(of.match), of.referee); !ok || got.Send != want.Send || got.Expect != want.Expect {
+				t.Errorf("%v %v: %+v, want %+v", as, of, got, want)
+			}
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (m *Manager) entry(p game.Pairing) protocol.AnnouncedMatch {
 // orders returns the matches of the round that are not over, as a referee sees
 // them: its own with the players' endpoints and the match keys, which nobody
 // else is sent.
-func (m *Manager) orders(round int, referee *agent) []protocol.AnnouncedMatch {
+func (m *Manager) orders(round int, referee *member) []protocol.AnnouncedMatch {
 	orders := []protocol.AnnouncedMatch{}
 	for _, p := range m.state.schedule.Round(round) {
 		now := &m.state.matches[p.Index]

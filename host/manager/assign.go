@@ -34,13 +34,13 @@ func (m *Manager) bench() []*contact {
 
 // share is the part of a round's matches that a referee is given.
 type share struct {
-	referee        *agent
+	referee        *member
 	load, capacity int
 }
 
 // give gives one more match to the referee that has the least to do, measured
 // by how many matches it conducts at once.
-func give(shares []share) *agent {
+func give(shares []share) *member {
 	best := &shares[0]
 	for i := range shares {
 		if s := &shares[i]; (s.load+1)*best.capacity < (best.load+1)*s.capacity {
@@ -92,9 +92,9 @@ func (m *Manager) assignment(round int) *assigned {
 
 // plan returns the referees that the matches of a round will have if nothing
 // changes until it begins. It is called with m.mu held.
-func (m *Manager) plan(round int) []*agent {
+func (m *Manager) plan(round int) []*member {
 	pairings := m.state.schedule.Round(round)
-	referees := make([]*agent, len(pairings))
+	referees := make([]*member, len(pairings))
 	shares := m.shares(false)
 	for i, p := range pairings {
 		referees[i] = m.state.matches[p.Index].referee
@@ -107,7 +107,7 @@ func (m *Manager) plan(round int) []*agent {
 
 // refereeOf returns the referee that a match has or will have. It is called
 // with m.mu held.
-func (m *Manager) refereeOf(p game.Pairing) *agent {
+func (m *Manager) refereeOf(p game.Pairing) *member {
 	first := m.state.schedule.Round(p.Round)[0].Index
 	return m.plan(p.Round)[p.Index-first]
 }

@@ -15,7 +15,7 @@ import (
 // caller is who sent a request, beyond doubt.
 type caller struct {
 	role  protocol.Role
-	agent *agent // nil for the launcher
+	agent *member // nil for the launcher
 }
 
 // served is a handler that knows who asks.

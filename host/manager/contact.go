@@ -29,7 +29,7 @@ const (
 // reach it, whether it answers, what is on its way to it. Nothing of it
 // outlives the process. It is guarded by Manager.mu.
 type contact struct {
-	agent *agent
+	agent *member
 	peer  *wire.Peer
 	token string // by which the manager makes itself known to it
 	life  AgentLife
@@ -50,7 +50,7 @@ type contact struct {
 
 // meet makes or renews the contact of an agent that has registered. It is
 // called with m.mu held.
-func (m *Manager) meet(a *agent) *contact {
+func (m *Manager) meet(a *member) *contact {
 	c := m.contacts[a.id]
 	if c == nil {
 		c = &contact{life: LifeInit}

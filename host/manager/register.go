@@ -155,14 +155,14 @@ func (m *Manager) known(e *registered) bool {
 }
 
 // holds reports whether an application shows the current token of an agent.
-func (m *Manager) holds(a application, old *agent) bool {
+func (m *Manager) holds(a application, old *member) bool {
 	return a.token != "" && old.verifier.Verify(a.token)
 }
 
 // returning finds the agent that registers again: it holds its token, or it
 // repeats a request whose answer was lost, or it may replace itself because
 // nothing is at stake yet.
-func (m *Manager) returning(a application, now time.Time) *agent {
+func (m *Manager) returning(a application, now time.Time) *member {
 	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.holds(a, old) {
 		return old
 	}
@@ -205,7 +205,7 @@ func (m *Manager) full(a application) error {
 
 // unique refuses a name or an endpoint that another agent of the role has. Two
 // referees may have one name, as nobody mistakes them in a table.
-func (m *Manager) unique(a application, self *agent) error {
+func (m *Manager) unique(a application, self *member) error {
 	var endpoint *protocol.Error
 	names := make(map[string]bool)
 	for _, other := range *m.state.list(a.role) {

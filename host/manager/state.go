@@ -18,13 +18,13 @@ import (
 // the Manager. It is not safe for concurrent use.
 type state struct {
 	league   string
-	agents   map[string]*agent
-	players  []*agent // in the order of registration
-	referees []*agent
+	agents   map[string]*member
+	players  []*member // in the order of registration
+	referees []*member
 
 	// Since the start:
 	schedule *game.Schedule
-	seats    []*agent
+	seats    []*member
 	seatOf   map[string]int
 	matches  []match // by index in the schedule
 	left     []int   // by round, from 0: how many matches are not over
@@ -36,8 +36,8 @@ type state struct {
 	ranked []Standing // what standings returned last; nil if that is outdated
 }
 
-// agent is a referee or a player as it registered.
-type agent struct {
+// member is a referee or a player as it registered.
+type member struct {
 	role     protocol.Role
 	id       string
 	number   int // the one in its id, by which players are seated
@@ -49,13 +49,13 @@ type agent struct {
 
 // match is what is known of a scheduled match. There may be millions.
 type match struct {
-	referee *agent // nil until its round comes
+	referee *member // nil until its round comes
 	at      int64  // of its report, in nanoseconds since 1970
 	outcome outcome
 }
 
 func newState(league string) *state {
-	return &state{league: league, agents: make(map[string]*agent)}
+	return &state{league: league, agents: make(map[string]*member)}
 }
 
 // running reports whether matches are being played.
@@ -80,7 +80,7 @@ func (s *state) rounds() int {
 }
 
 // list returns where agents of a role are listed.
-func (s *state) list(role protocol.Role) *[]*agent {
+func (s *state) list(role protocol.Role) *[]*member {
 	if role == protocol.RoleReferee {
 		return &s.referees
 	}
@@ -108,7 +108,7 @@ func idNumber(role protocol.Role, id string) (int, bool) {
 
 // free reports whether no agent of the role has the number.
 func (s *state) free(role protocol.Role, number int) bool {
-	return !slices.ContainsFunc(*s.list(role), func(a *agent) bool { return a.number == number })
+	return !slices.ContainsFunc(*s.list(role), func(a *member) bool { return a.number == number })
 }
 
 // nextID returns the lowest id that no agent of the role has.
@@ -146,9 +146,9 @@ func (e *registered) apply(s *state) error {
 		if old != nil {
 			changes = old.changes + 1
 			delete(s.agents, old.id)
-			*list = slices.DeleteFunc(*list, func(a *agent) bool { return a == old })
+			*list = slices.DeleteFunc(*list, func(a *member) bool { return a == old })
 		}
-		a = &agent{role: e.Role, id: e.ID, number: number, changes: changes}
+		a = &member{role: e.Role, id: e.ID, number: number, changes: changes}
 		s.agents[e.ID] = a
 		*list = append(*list, a)
 	case a.verifier != verifier:
@@ -161,8 +161,8 @@ func (e *registered) apply(s *state) error {
 
 // seating returns the players in the order of their numbers, which is the
 // order of the seats.
-func (s *state) seating() []*agent {
-	return slices.SortedFunc(slices.Values(s.players), func(a, b *agent) int { return cmp.Compare(a.number, b.number) })
+func (s *state) seating() []*member {
+	return slices.SortedFunc(slices.Values(s.players), func(a, b *member) int { return cmp.Compare(a.number, b.number) })
 }
 
 func (e *started) apply(s *state) error {
@@ -172,7 +172,7 @@ func (e *started) apply(s *state) error {
 	if len(e.Seats) != len(s.players) {
 		return fmt.Errorf("%d seats for %d players", len(e.Seats), len(s.players))
 	}
-	seats, seatOf := make([]*agent, len(e.Seats)), make(map[string]int, len(e.Seats))
+	seats, seatOf := make([]*member, len(e.Seats)), make(map[string]int, len(e.Seats))
 	for i, id := range e.Seats {
 		seats[i] = s.agents[id]
 		seatOf[id] = i

@@ -206,7 +206,7 @@ func TestSharesFollowCapacity(t *testing.T) {
 		matches := rapid.IntRange(0, 200).Draw(t, "matches")
 		shares, total := make([]share, len(capacities)), 0
 		for i, c := range capacities {
-			shares[i] = share{referee: &agent{id: fmt.Sprint(i)}, capacity: c}
+			shares[i] = share{referee: &member{id: fmt.Sprint(i)}, capacity: c}
 			total += c
 		}
 		for range matches {

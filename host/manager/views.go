@@ -147,7 +147,7 @@ type agentView struct {
 func (v *views) agentsView() *agentsView {
 	s := v.m.state
 	view := &agentsView{LeagueID: s.league, Updated: v.now(), Referees: []agentView{}, Players: []agentView{}}
-	describe := func(a *agent) agentView {
+	describe := func(a *member) agentView {
 		return agentView{
 			Name: a.reg.Name, Version: a.reg.Version, Games: a.reg.Games, Endpoint: a.reg.Endpoint, Capacity: a.reg.Capacity,
 			Dialect: a.reg.Dialect, Registered: protocol.Timestamp(a.reg.At),

@@ -22,7 +22,8 @@ var may = map[string][]string{
 	"strategies":        {"host/game"},
 	"strategies/seat":   {"host/game", "strategies"},
 	"strategies/budget": {},
-	"host/wire":         {"host/game", "host/jsonrpc", "host/protocol"},
+	"host/wire":         {"host/jsonrpc", "host/protocol"},
+	"host/agent":        {"host/game", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/trace":        {"host/jsonrpc", "host/protocol"},
 	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
@@ -33,9 +34,9 @@ var may = map[string][]string{
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget"},
-	"host/manager":            {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"host/manager":            {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/referee":            {"host/agent", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":             {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/validation/eventlog": {"host/disk", "host/jsonrpc"},
 	"host/validation":          {"host/jsonrpc", "host/protocol", "host/validation/eventlog", "host/wire"},

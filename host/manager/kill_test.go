@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -111,7 +112,7 @@ func (s *scripted) persistently(verdicts chan<- string) *scripted {
 		for _, match := range m.Matches { // there is no other referee
 			s.r.serving.Go(func() {
 				<-s.named
-				_, err := wire.Try(s.r.t.Context(), wire.Policy{
+				_, err := agent.Try(s.r.t.Context(), agent.RetryPolicy{
 					Timeout: patience, Backoff: game.Backoff{Retries: 10_000, First: time.Millisecond, Most: 10 * time.Millisecond},
 				}, func(ctx context.Context) (protocol.Message, error) {
 					return s.calls.Call(ctx, wire.NewPeer(s.r.url, s.dialct), s.reportOf(match, m.RoundID.Number(), fair(match)))

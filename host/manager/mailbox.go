@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -180,7 +181,7 @@ func (m *Manager) try(c *contact, l *letter) {
 		cancel()
 		again := m.attempted(c, l, answer, err)
 		m.tell()
-		delay, more := wire.Delay(m.cfg.Backoff, retry, err)
+		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
 		if again && more && pause(m.ctx, l, delay) {
 			continue
 		}

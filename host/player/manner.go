@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -19,7 +20,7 @@ import (
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
 func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
-	d := p.manners.Dialect(wire.Speaker(in), in.Dialect)
+	d := p.manners.Dialect(agent.SenderOf(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
 	if asks && in.Dialect == protocol.LowerMethod && managers != in.Dialect.Name && !d.Has(protocol.TraitRequests) {
@@ -32,7 +33,7 @@ func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
 // again, although it has been answered, may not read answers of that kind; one
 // that proves who it is does.
 func (p *Player) joinedBefore(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
-	who := wire.Speaker(in)
+	who := agent.SenderOf(in)
 	p.mu.Lock()
 	again, keyed := m.joins > 0 && !m.called, m.keyed
 	m.joins++
@@ -64,9 +65,9 @@ func (p *Player) wasRead(in *wire.Exchange, m *match) {
 		return
 	}
 	if posted {
-		p.manners.ReadBy(wire.Speaker(in), protocol.TraitAsync)
+		p.manners.ReadBy(agent.SenderOf(in), protocol.TraitAsync)
 	}
-	p.manners.Read(wire.Speaker(in))
+	p.manners.Read(agent.SenderOf(in))
 }
 
 // wasMissed takes note that a referee holds the agent to be absent from a match

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -88,7 +89,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	p.joinedBefore(in, m, join)
 	p.tell(Event{
 		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
-		Referee: wire.Speaker(in), Dialect: in.Dialect.Name,
+		Referee: agent.SenderOf(in), Dialect: in.Dialect.Name,
 	})
 	return join, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -115,10 +116,10 @@ type Player struct {
 	endpoint *wire.Endpoint
 	record   *record // nil without a data directory
 
-	registrar wire.Registrar // Run's
-	manners   wire.Manners
+	registrar agent.Registrar // Run's
+	manners   agent.AnswerDialects
 
-	me   *wire.Identity
+	me   *agent.Identity
 	told string // the endpoint that the manager was told; Run's
 
 	life  context.Context // ends with Run; strategies are called in it
@@ -147,10 +148,10 @@ func New(cfg Config) (*Player, error) {
 	}
 	defaults(&cfg)
 	p := &Player{
-		cfg: cfg, me: wire.NewIdentity(protocol.RolePlayer, cmp.Or(cfg.ID, cfg.Name)),
+		cfg: cfg, me: agent.NewIdentity(protocol.RolePlayer, cmp.Or(cfg.ID, cfg.Name)),
 		season: newSeason(), done: make(chan struct{}, 1), again: make(chan struct{}, 1),
 	}
-	p.registrar = wire.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
+	p.registrar = agent.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	p.began = time.Now()
 	p.life, p.end = context.WithCancel(context.Background())
 	if cfg.Data != "" {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/seat"
 )
@@ -78,7 +78,7 @@ func (p *Player) replay(events []journal.Event) error {
 	}
 	if p.season.completed { // what comes now is another league
 		p.season = newSeason()
-		p.me = wire.NewIdentity(protocol.RolePlayer, cmp.Or(p.me.ID(), p.cfg.ID, p.cfg.Name))
+		p.me = agent.NewIdentity(protocol.RolePlayer, cmp.Or(p.me.ID(), p.cfg.ID, p.cfg.Name))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -45,13 +46,13 @@ func (p *Player) register(ctx context.Context, token string) error {
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID()
 	// What answers, but not as a manager does, will not become one.
 	again := func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove }
-	policy := wire.Policy{Timeout: p.cfg.Timeout, Backoff: p.cfg.Backoff, Again: again, Before: func(_ context.Context, a wire.Attempt) {
+	policy := agent.RetryPolicy{Timeout: p.cfg.Timeout, Backoff: p.cfg.Backoff, Again: again, Before: func(_ context.Context, a agent.Attempt) {
 		p.cfg.Log.Info("the manager cannot be reached yet", "manager", p.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
 		if a.Retry == 1 {
 			p.tell(Event{Kind: Waiting, Error: a.Err.Error()})
 		}
 	}}
-	_, err := wire.Persist(ctx, policy, func(ctx context.Context) (struct{}, error) {
+	_, err := agent.Persist(ctx, policy, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, p.registerOnce(ctx, token, conversation, id)
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (p *Player) registerOnce(ctx context.Context, token, conversation, id strin
 		},
 	}
 	request.AuthToken = token
-	answer, err := p.registrar.Register(ctx, wire.Application{Message: request, ID: id, Name: p.cfg.Name, Endpoint: p.cfg.Endpoint})
+	answer, err := p.registrar.Register(ctx, agent.Application{Message: request, ID: id, Name: p.cfg.Name, Endpoint: p.cfg.Endpoint})
 	if broken := (*protocol.Error)(nil); errors.As(err, &broken) {
 		return fmt.Errorf("the answer cannot be used: %v", err) // and will not be another one next time
 	}

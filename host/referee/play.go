@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -241,10 +242,10 @@ func (r *Referee) obtain(ctx context.Context, b *bout, side int, limit func(time
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := b.expect(side, want, stop)
-	policy := wire.Policy{Backoff: r.cfg.Backoff, Before: func(_ context.Context, a wire.Attempt) {
+	policy := agent.RetryPolicy{Backoff: r.cfg.Backoff, Before: func(_ context.Context, a agent.Attempt) {
 		r.tellFault(ctx, b, side, want, a)
 	}}
-	answer, err := wire.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
+	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
 		at := r.cfg.Now()
 		ctx, cancel := context.WithTimeout(ctx, limit(at))
 		defer cancel()
@@ -266,7 +267,7 @@ func (r *Referee) obtain(ctx context.Context, b *bout, side int, limit func(time
 	}
 	var unusable *protocol.Error
 	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
-		r.tellFault(ctx, b, side, want, wire.Attempt{Last: true, Err: err})
+		r.tellFault(ctx, b, side, want, agent.Attempt{Last: true, Err: err})
 	}
 	return answer, err
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -83,8 +84,8 @@ type Config struct {
 type Referee struct {
 	cfg Config
 
-	registrar wire.Registrar
-	me        *wire.Identity
+	registrar agent.Registrar
+	me        *agent.Identity
 	endpoint  *wire.Endpoint
 	journal   *store
 	slots     chan struct{} // one for each match that may be under way
@@ -126,7 +127,7 @@ func New(cfg Config) (*Referee, error) {
 		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
 		adopted: make(chan struct{}), again: make(chan struct{}, 1), began: time.Now(),
 	}
-	r.registrar = wire.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
+	r.registrar = agent.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
 	r.unregistered()
@@ -147,7 +148,7 @@ func New(cfg Config) (*Referee, error) {
 
 // unregistered is the state of an agent that is in no league.
 func (r *Referee) unregistered() {
-	r.me = wire.NewIdentity(protocol.RoleReferee, cmp.Or(r.cfg.ID, r.cfg.Name))
+	r.me = agent.NewIdentity(protocol.RoleReferee, cmp.Or(r.cfg.ID, r.cfg.Name))
 	r.matches = make(map[string]*bout)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -116,13 +117,13 @@ func (r *Referee) register(ctx context.Context) error {
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID() // for all attempts, so that repeats are known as such
 	// What answers, but not as a manager does, will not become one.
 	again := func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove }
-	policy := wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Again: again, Before: func(_ context.Context, a wire.Attempt) {
+	policy := agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Again: again, Before: func(_ context.Context, a agent.Attempt) {
 		r.cfg.Log.Info("the manager cannot be reached yet", "manager", r.cfg.Manager.URL, "again_in", a.Delay, "error", a.Err)
 		if a.Retry == 1 {
 			r.tell(Event{Kind: Waiting, Error: brief(a.Err)})
 		}
 	}}
-	answer, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
+	answer, err := agent.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
 		h := protocol.NewHeader(protocol.TypeRefereeRegisterRequest, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), conversation)
 		h.AuthToken = r.me.Token()
 		request := &protocol.RefereeRegisterRequest{
@@ -132,7 +133,7 @@ func (r *Referee) register(ctx context.Context) error {
 				ContactEndpoint: r.cfg.Endpoint, MaxConcurrentMatches: protocol.Some(r.cfg.Concurrent), MatchKeys: protocol.Some(true),
 			},
 		}
-		return r.registrar.Register(ctx, wire.Application{Message: request, ID: id, Name: r.cfg.Name, Endpoint: r.cfg.Endpoint})
+		return r.registrar.Register(ctx, agent.Application{Message: request, ID: id, Name: r.cfg.Name, Endpoint: r.cfg.Endpoint})
 	})
 	if err != nil {
 		return fmt.Errorf("register with %s: %w", r.cfg.Manager.URL, err)

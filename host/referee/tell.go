@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
 // tellFault sends GAME_ERROR, and does not wait for its acknowledgement.
-func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protocol.Type, a wire.Attempt) {
+func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protocol.Type, a agent.Attempt) {
 	code := wire.CodeOf(a.Err)
 	if code == "" {
 		code = protocol.CodeTimeout
@@ -89,7 +90,7 @@ func (r *Referee) announceResult(ctx context.Context, b *bout) {
 		}
 		if silent(sides[side].Fault) {
 			r.courtesy(ctx, func(ctx context.Context) {
-				_, _ = wire.Try(ctx, wire.Policy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
+				_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
 			})
 			return
 		}
@@ -104,13 +105,13 @@ func (r *Referee) announceResult(ctx context.Context, b *bout) {
 			return
 		}
 		r.courtesy(ctx, func(ctx context.Context) {
-			delay, again := wire.Delay(r.cfg.Backoff, 1, err)
-			if !again || wire.Wait(ctx, delay) != nil {
+			delay, again := agent.Delay(r.cfg.Backoff, 1, err)
+			if !again || agent.Wait(ctx, delay) != nil {
 				return
 			}
 			rest := r.cfg.Backoff
 			rest.Retries, rest.First = rest.Retries-1, 2*rest.First
-			_, _ = wire.Try(ctx, wire.Policy{Timeout: r.cfg.Timeout, Backoff: rest}, send)
+			_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: rest}, send)
 		})
 	})
 }
@@ -130,16 +131,16 @@ func silent(f game.Fault) bool {
 func (r *Referee) report(ctx context.Context, b *bout) error {
 	p := b.state()
 	result := matchResult(b, &p)
-	policy := wire.Policy{
+	policy := agent.RetryPolicy{
 		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
 		Again: func(err error) bool { return !wire.Refused(err) },
-		Before: func(_ context.Context, a wire.Attempt) {
+		Before: func(_ context.Context, a agent.Attempt) {
 			r.cfg.Log.Warn("the manager has not taken a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
 	for renewed := false; ; renewed = true {
 		known := r.registered()
-		_, err := wire.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
+		_, err := agent.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
 			return r.sendReport(ctx, b, result)
 		})
 		if code := wire.CodeOf(err); ctx.Err() != nil || renewed || code != protocol.CodeTokenInvalid && code != protocol.CodeTokenMissing {

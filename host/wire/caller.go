@@ -59,8 +59,8 @@ func (p *Peer) Speaks() *protocol.Dialect {
 	return p.Dialect
 }
 
-// learn settles the dialect of the peer.
-func (p *Peer) learn(d *protocol.Dialect) {
+// Learn settles the dialect of the peer.
+func (p *Peer) Learn(d *protocol.Dialect) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learned = d
@@ -115,7 +115,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	}
 	first := p.method(t)
 	answer, err := c.callAs(ctx, p, first, m, id)
-	if !unknownMethod(err) {
+	if !UnknownMethod(err) {
 		return answer, err
 	}
 	for i, name := range p.Speaks().MethodsOf(t) {
@@ -123,7 +123,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 			continue
 		}
 		answer, err = c.callAs(ctx, p, name, m, id)
-		if !unknownMethod(err) {
+		if !UnknownMethod(err) {
 			p.worked(t, name)
 			return answer, err
 		}
@@ -149,7 +149,7 @@ func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first e
 		if Misread(err) {
 			continue
 		}
-		p.learn(d)
+		p.Learn(d)
 		return answer, err
 	}
 	return nil, first
@@ -162,15 +162,15 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	got, err := c.send(ctx, p, call, id)
+	got, err := c.Send(ctx, p, call, id)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	return c.read(t, got)
+	return c.Read(t, got)
 }
 
-// send sends a call as it is wrapped.
-func (c *Caller) send(ctx context.Context, p *Peer, call protocol.Call, id string) (*jsonrpc.Answer, error) {
+// Send sends a call as it is wrapped.
+func (c *Caller) Send(ctx context.Context, p *Peer, call protocol.Call, id string) (*jsonrpc.Answer, error) {
 	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
 	switch {
 	case id != "":
@@ -185,8 +185,8 @@ func (c *Caller) send(ctx context.Context, p *Peer, call protocol.Call, id strin
 	return c.Client.Call(ctx, p.URL, out)
 }
 
-// read reads the answer to a message of type t.
-func (c *Caller) read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, error) {
+// Read reads the answer to a message of type t.
+func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, error) {
 	if got.Kind == jsonrpc.AnswerNone {
 		return received(t)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// caller returns a caller to a handler on loopback, and the peer to call.
-func caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
+// Caller returns a caller to a handler on loopback, and the peer to call.
+func Caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
 	t.Helper()
 	var net jsonrpc.Loopback
 	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
@@ -39,7 +39,7 @@ func call() *protocol.ChooseParityCall {
 
 const chosen = `{"message_type":"CHOOSE_PARITY_RESPONSE","match_id":"R1M1","player_id":"P01","parity_choice":"odd"}`
 
-func unknown() jsonrpc.Response {
+func Unknown() jsonrpc.Response {
 	return jsonrpc.Response{Error: &jsonrpc.Error{Code: -32601, Message: "Method not found"}}
 }
 
@@ -49,10 +49,10 @@ func TestOtherNamesOfAMethod(t *testing.T) {
 	t.Parallel()
 	known := "choose_parity"
 	var heard []string
-	c, p := caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+	c, p := Caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 		heard = append(heard, req.Method)
 		if req.Method != known {
-			return unknown()
+			return Unknown()
 		}
 		return jsonrpc.Response{Result: []byte(chosen)}
 	})
@@ -79,7 +79,7 @@ func TestIDsAreWhatThePeerTakes(t *testing.T) {
 	var ids []string
 	numeric := &protocol.Dialect{Name: "numeric", NumericIDs: true}
 	for _, d := range []*protocol.Dialect{numeric, protocol.Contracts} {
-		c, p := caller(t, d, func(req *jsonrpc.Request) jsonrpc.Response {
+		c, p := Caller(t, d, func(req *jsonrpc.Request) jsonrpc.Response {
 			ids = append(ids, string(req.ID))
 			return jsonrpc.Response{Result: []byte(chosen)}
 		})
@@ -119,7 +119,7 @@ func TestWhatBecomesOfACall(t *testing.T) {
 		{"E048", refused(48, `{"error_code":"E048"}`), "E048", true, false},
 		{"E049", refused(-32603, `{"error_code":"E049"}`), "E049", false, false},
 		{"E012 as a result", result(`{"message_type":"LEAGUE_ERROR","error_code":"E012"}`), "E012", false, true},
-		{"-32601", unknown(), "E047", false, true},
+		{"-32601", Unknown(), "E047", false, true},
 		{"429", status(429), "E048", true, false},
 		{"502", status(502), "E009", true, false},
 		{"503", status(503), "E048", true, false},
@@ -134,7 +134,7 @@ func TestWhatBecomesOfACall(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
+			c, p := Caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
 			_, err := c.Call(t.Context(), p, call())
 			if wire.CodeOf(err) != tt.code || wire.Retryable(err) != tt.again || wire.Refused(err) != tt.no {
 				t.Errorf("%v: code %q, retryable %v, refused %v", err, wire.CodeOf(err), wire.Retryable(err), wire.Refused(err))
@@ -144,7 +144,7 @@ func TestWhatBecomesOfACall(t *testing.T) {
 			}
 		})
 	}
-	c, _ := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return jsonrpc.Response{Status: 202, Body: []byte{}} })
+	c, _ := Caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return jsonrpc.Response{Status: 202, Body: []byte{}} })
 	nowhere := wire.NewPeer("http://nowhere/mcp", protocol.Contracts)
 	if _, err := c.Call(t.Context(), nowhere, call()); wire.CodeOf(err) != "E009" || !wire.Retryable(err) {
 		t.Errorf("nobody listens: %v", err)

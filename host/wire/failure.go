@@ -102,9 +102,9 @@ func refuses(err error) bool {
 	return ok
 }
 
-// unknownMethod reports whether a peer does not know the name by which it was
+// UnknownMethod reports whether a peer does not know the name by which it was
 // called: -32601, or no such tool.
-func unknownMethod(err error) bool {
+func UnknownMethod(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -153,7 +153,7 @@ func Misread(err error) bool {
 	if !ok {
 		return false
 	}
-	if unknownMethod(err) || BadForm(refusal.Status) {
+	if UnknownMethod(err) || BadForm(refusal.Status) {
 		return true
 	}
 	switch refusal.Code {

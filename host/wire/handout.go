@@ -32,11 +32,11 @@ func (c *Caller) handOut(ctx context.Context, p *Peer, name string, m *protocol.
 	}
 	answer, err := received(m.MessageType)
 	for _, call := range calls {
-		got, failed := c.send(ctx, p, call, "")
+		got, failed := c.Send(ctx, p, call, "")
 		if failed != nil {
 			return nil, fmt.Errorf("hand out a match by %s: %w", name, failed)
 		}
-		if _, failed = c.read(m.MessageType, got); failed != nil && refuses(failed) {
+		if _, failed = c.Read(m.MessageType, got); failed != nil && refuses(failed) {
 			return nil, failed
 		}
 	}
@@ -52,7 +52,7 @@ func (c *Caller) handOutAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAn
 	}
 	for _, name := range protocol.HandOuts() {
 		answer, err := c.handOut(ctx, p, name, m)
-		if unknownMethod(err) {
+		if UnknownMethod(err) {
 			continue
 		}
 		if err == nil {

@@ -1,4 +1,4 @@
-package wire_test
+package agent_test
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 )
 
 // A peer that says when to come back is not asked sooner, within the bounds of
@@ -40,7 +40,7 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				var at, told []time.Duration
-				policy := wire.Policy{Backoff: tt.backoff, Before: func(_ context.Context, a wire.Attempt) {
+				policy := agent.RetryPolicy{Backoff: tt.backoff, Before: func(_ context.Context, a agent.Attempt) {
 					if !a.Last {
 						told = append(told, time.Since(begun)+a.Delay)
 					}
@@ -49,7 +49,7 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 					at = append(at, time.Since(begun))
 					return 0, tt.err
 				}
-				if _, err := wire.Try(t.Context(), policy, fail); !errors.Is(err, tt.err) {
+				if _, err := agent.Try(t.Context(), policy, fail); !errors.Is(err, tt.err) {
 					t.Error(err)
 				}
 				if !slices.Equal(at, tt.want) || !slices.Equal(told, tt.want[1:]) {
@@ -61,7 +61,7 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer stop()
 				begun, at = time.Now(), nil
-				if _, err := wire.Persist(ctx, policy, fail); err == nil || len(at) < 5 || !slices.Equal(at[:4], tt.want) {
+				if _, err := agent.Persist(ctx, policy, fail); err == nil || len(at) < 5 || !slices.Equal(at[:4], tt.want) {
 					t.Errorf("persists at %v, want %v first", at, tt.want)
 				}
 			})
@@ -74,17 +74,17 @@ func TestTheBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		var at []time.Duration
-		var told []wire.Attempt
-		policy := wire.Policy{
+		var told []agent.Attempt
+		policy := agent.RetryPolicy{
 			Timeout: 10 * time.Second, Backoff: game.LeagueBackoff(),
-			Before: func(_ context.Context, a wire.Attempt) { told = append(told, a) },
+			Before: func(_ context.Context, a agent.Attempt) { told = append(told, a) },
 		}
 		hang := func(ctx context.Context) (int, error) {
 			at = append(at, time.Since(begun))
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}
-		if _, err := wire.Try(t.Context(), policy, hang); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := agent.Try(t.Context(), policy, hang); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ends with %v", err)
 		}
 		if want := []time.Duration{0, 11 * time.Second, 23 * time.Second, 37 * time.Second}; !slices.Equal(at, want) {
@@ -96,7 +96,7 @@ func TestTheBackOff(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		at, begun = nil, time.Now()
-		if _, err := wire.Persist(ctx, policy, hang); err == nil || len(at) != 5 || at[4]-at[3] != 14*time.Second {
+		if _, err := agent.Persist(ctx, policy, hang); err == nil || len(at) != 5 || at[4]-at[3] != 14*time.Second {
 			t.Errorf("persists at %v, ends with %v", at, err)
 		}
 		if took := time.Since(begun); took != time.Minute {

@@ -1,4 +1,4 @@
-package wire
+package agent
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Registrar registers with a manager of which it is not known how it wants to
@@ -18,10 +19,10 @@ import (
 // is asked first, and the attempt is repeated rather than another one made. It
 // belongs to one agent, which registers once at a time.
 type Registrar struct {
-	Caller *Caller
+	Caller *wire.Caller
 	// Peer is the manager. The registration settles in which dialect it is
 	// addressed from then on.
-	Peer *Peer
+	Peer *wire.Peer
 	// Candidates are the dialects that are tried, in this order; nil stands for
 	// protocol.RegistrationOrder.
 	Candidates []*protocol.Dialect
@@ -112,12 +113,12 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicat
 		if d.NumericIDs {
 			id = ""
 		}
-		got, err = r.Caller.send(ctx, NewPeer(r.Peer.URL, d), call, id)
+		got, err = r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, d), call, id)
 		if err != nil {
 			return nil, judgeFailure(err), fmt.Errorf("send %s: %w", kind, err)
 		}
 		var answer protocol.Message
-		answer, err = r.Caller.read(kind, got)
+		answer, err = r.Caller.Read(kind, got)
 		if found, yes := protocol.FindAcceptance(got.Raw); yes {
 			r.settle(d, got)
 			return granted(kind, answer, found), accepted, nil
@@ -126,7 +127,7 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicat
 			r.settle(d, got)
 			return answer, accepted, nil // a no in the usual form
 		}
-		if !unknownMethod(err) {
+		if !wire.UnknownMethod(err) {
 			break
 		}
 	}
@@ -138,7 +139,7 @@ func (r *Registrar) settle(d *protocol.Dialect, got *jsonrpc.Answer) {
 	if got.Kind == jsonrpc.AnswerRequest {
 		d = d.With(protocol.TraitRequests)
 	}
-	r.Peer.learn(d)
+	r.Peer.Learn(d)
 	r.doubtful, r.settled = nil, true
 }
 
@@ -165,9 +166,9 @@ func judgeFailure(err error) verdict {
 	switch {
 	case ok && errors.Is(err, jsonrpc.ErrConnect):
 		return unreached
-	case ok && errors.Is(err, jsonrpc.ErrStatus) && BadForm(call.Status):
+	case ok && errors.Is(err, jsonrpc.ErrStatus) && wire.BadForm(call.Status):
 		return misread
-	case Retryable(err) && ok && errors.Is(err, jsonrpc.ErrStatus):
+	case wire.Retryable(err) && ok && errors.Is(err, jsonrpc.ErrStatus):
 		return unreached
 	}
 	return undecided
@@ -186,7 +187,7 @@ func judgeRefusal(err error) verdict {
 	switch {
 	case !ok:
 		return undecided
-	case Misread(err):
+	case wire.Misread(err):
 		return misread
 	}
 	switch refusal.Code {
@@ -215,7 +216,7 @@ func (r *Registrar) listed(ctx context.Context, a Application) (protocol.Message
 	if err != nil {
 		return nil, false
 	}
-	got, err := r.Caller.send(ctx, NewPeer(r.Peer.URL, r.doubtful), call, "")
+	got, err := r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, r.doubtful), call, "")
 	if err != nil {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package wire
+package agent
 
 import (
 	"context"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Policy says how a message is tried.
-type Policy struct {
+// RetryPolicy says how a message is tried.
+type RetryPolicy struct {
 	Timeout time.Duration // of one attempt
 	Backoff game.Backoff
 	// Again, if set, decides which failures are tried again; default Retryable.
@@ -20,11 +21,11 @@ type Policy struct {
 	Before func(ctx context.Context, a Attempt)
 }
 
-func (p *Policy) again(err error) bool {
+func (p *RetryPolicy) again(err error) bool {
 	if p.Again != nil {
 		return p.Again(err)
 	}
-	return Retryable(err)
+	return wire.Retryable(err)
 }
 
 // Attempt is a try that failed.
@@ -38,7 +39,7 @@ type Attempt struct {
 // Try calls do until it succeeds, fails for good, or the policy's retries are
 // spent, and returns its last error. Each attempt has a deadline of its own.
 // It returns early when ctx ends.
-func Try[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
+func Try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
 	for retry := 1; ; retry++ {
 		got, err := attempt(ctx, p.Timeout, do)
 		if err == nil || ctx.Err() != nil || !p.again(err) {
@@ -85,7 +86,7 @@ func Wait(ctx context.Context, d time.Duration) error {
 // Persist calls do until it succeeds, fails for good, or ctx ends: for what an
 // agent must not give up, such as registering with a manager that is about to
 // start, or reporting a result. Policy.Before is told of each delay.
-func Persist[T any](ctx context.Context, p Policy, do func(ctx context.Context) (T, error)) (T, error) {
+func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
 	for retry := 1; ; retry++ {
 		got, err := attempt(ctx, p.Timeout, do)
 		if err == nil || ctx.Err() != nil || !p.again(err) {

@@ -1,17 +1,18 @@
-package wire
+package agent
 
 import (
 	"net"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Manners remembers how peers want to be answered who do not read an answer
+// AnswerDialects remembers how peers want to be answered who do not read an answer
 // that is given in kind. A peer is answered in kind until it shows that it has
 // not read the answer; then in the next of a few ways, until it shows that it
 // has. It is safe for concurrent use; the zero value knows nobody.
-type Manners struct {
+type AnswerDialects struct {
 	mu     sync.Mutex
 	common string // the way that registration has shown, for everybody
 	known  map[string]*manner
@@ -27,8 +28,8 @@ type manner struct {
 // harms nobody else comes first.
 var ways = []string{"", protocol.TraitAsync, protocol.TraitRequests}
 
-// Speaker returns by which name the sender of a request is remembered.
-func Speaker(in *Exchange) string {
+// SenderOf returns by which name the sender of a request is remembered.
+func SenderOf(in *wire.Exchange) string {
 	if in.Header.Sender != "" {
 		return in.Header.Sender
 	}
@@ -41,14 +42,14 @@ func Speaker(in *Exchange) string {
 
 // Begin sets the way in which everybody is answered to begin with: one of the
 // protocol's traits.
-func (m *Manners) Begin(trait string) {
+func (m *AnswerDialects) Begin(trait string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.common = trait
 }
 
 // of returns what is remembered of a peer. The lock is held.
-func (m *Manners) of(who string) *manner {
+func (m *AnswerDialects) of(who string) *manner {
 	if m.known == nil {
 		m.known = make(map[string]*manner)
 	}
@@ -66,7 +67,7 @@ func (m *Manners) of(who string) *manner {
 }
 
 // Dialect returns the dialect in which a peer that spoke in d is answered.
-func (m *Manners) Dialect(who string, d *protocol.Dialect) *protocol.Dialect {
+func (m *AnswerDialects) Dialect(who string, d *protocol.Dialect) *protocol.Dialect {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if way := ways[m.of(who).way]; way != "" {
@@ -77,7 +78,7 @@ func (m *Manners) Dialect(who string, d *protocol.Dialect) *protocol.Dialect {
 
 // Missed takes note that a peer has not read an answer. It reports whether the
 // peer is answered otherwise from now on.
-func (m *Manners) Missed(who string) bool {
+func (m *AnswerDialects) Missed(who string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
@@ -90,7 +91,7 @@ func (m *Manners) Missed(who string) bool {
 
 // Read takes note that a peer has read an answer, and so will read others of
 // the kind.
-func (m *Manners) Read(who string) {
+func (m *AnswerDialects) Read(who string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(who).read = true
@@ -100,7 +101,7 @@ func (m *Manners) Read(who string) {
 // the one it would be given in now, and another. Which of them it has read cannot
 // be told, so that only the usual way gives place to the other; one that
 // something has shown to be wanted stands.
-func (m *Manners) ReadBy(who, trait string) {
+func (m *AnswerDialects) ReadBy(who, trait string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)

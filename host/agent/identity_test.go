@@ -1,8 +1,9 @@
-package wire_test
+package agent_test
 
 import (
 	"testing"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -28,7 +29,7 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			me := wire.NewIdentity(protocol.RolePlayer, "me")
+			me := agent.NewIdentity(protocol.RolePlayer, "me")
 			if me.Sender() != "player:me" {
 				t.Errorf("signs as %s", me.Sender())
 			}
@@ -52,7 +53,7 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 // The keys of the match that was spoken of last are kept, and only those.
 func TestKeysAreThoseOfTheMatch(t *testing.T) {
 	t.Parallel()
-	me := wire.NewIdentity(protocol.RolePlayer, "me")
+	me := agent.NewIdentity(protocol.RolePlayer, "me")
 	about := func(match string) *wire.Exchange {
 		return &wire.Exchange{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
 	}

@@ -1,4 +1,4 @@
-package wire_test
+package agent_test
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 )
 
-func applicant() wire.Application {
+func applicant() agent.Application {
 	m := &protocol.LeagueRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:Ada", "2026-01-01T12:00:00Z", "conv-1"),
 		Meta:   protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"},
 	}
-	return wire.Application{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
+	return agent.Application{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
 }
 
 // TestAYesIsFoundWhereverItStands: whoever has been given an id does not
@@ -42,7 +42,7 @@ func TestAYesIsFoundWhereverItStands(t *testing.T) {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
-			r := wire.Registrar{Caller: c, Peer: p}
+			r := agent.Registrar{Caller: c, Peer: p}
 			answer, err := r.Register(t.Context(), applicant())
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestANoIsBelieved(t *testing.T) {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
-			r := wire.Registrar{Caller: c, Peer: p}
+			r := agent.Registrar{Caller: c, Peer: p}
 			answer, err := r.Register(t.Context(), applicant())
 			if m, ok := answer.(*protocol.LeagueRegisterResponse); err == nil && (!ok || m.Status != "REJECTED") || calls != 1 {
 				t.Errorf("%v, %v after %d calls", answer, err, calls)
@@ -106,7 +106,7 @@ func TestADoubtfulAttemptIsRepeated(t *testing.T) {
 			}
 			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
 		})
-		r := wire.Registrar{Caller: c, Peer: p}
+		r := agent.Registrar{Caller: c, Peer: p}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		context.AfterFunc(ctx, func() { close(late) })
 		_, err := r.Register(ctx, applicant())

@@ -1,4 +1,4 @@
-package wire
+package agent
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Identity is who an agent is to its manager: the id and token it was given,
@@ -118,11 +119,11 @@ func (i *Identity) Header(t protocol.Type, timestamp string) protocol.Header {
 }
 
 // leagueOf is the league a message is about. The lock is held.
-func (i *Identity) leagueOf(in *Exchange) string { return cmp.Or(i.league, in.Header.LeagueID) }
+func (i *Identity) leagueOf(in *wire.Exchange) string { return cmp.Or(i.league, in.Header.LeagueID) }
 
 // Keys returns the keys of the match that a message is about, for this agent
 // and a referee; false before the agent has a token.
-func (i *Identity) Keys(in *Exchange, referee string) (protocol.KeyPair, bool) {
+func (i *Identity) Keys(in *wire.Exchange, referee string) (protocol.KeyPair, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.token == "" {
@@ -145,9 +146,9 @@ func (i *Identity) Proved() bool {
 
 // FromManager judges whether a message is the manager's. A manager that has
 // shown its token once is held to it; in strict mode every manager is.
-func (i *Identity) FromManager(in *Exchange, mode protocol.Mode) error {
+func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	if role, _, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RoleManager) {
-		return RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
+		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -161,7 +162,7 @@ func (i *Identity) FromManager(in *Exchange, mode protocol.Mode) error {
 	case mode == protocol.Tolerant && !i.proved:
 		return nil
 	case given == "":
-		return RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)
+		return wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)
 	}
-	return RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the manager's", in.Type)
+	return wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the manager's", in.Type)
 }

@@ -50,7 +50,7 @@ type member struct {
 // match is what is known of a scheduled match. There may be millions.
 type match struct {
 	referee *member // nil until its round comes
-	at      int64  // of its report, in nanoseconds since 1970
+	at      int64   // of its report, in nanoseconds since 1970
 	outcome outcome
 }
 

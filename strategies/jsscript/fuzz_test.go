@@ -12,6 +12,28 @@ import (
 	"github.com/strategylab/strategylab/strategies/jsscript"
 )
 
+// vandal and memory are seeds of FuzzScript.
+const vandal = `function wreck(o) {
+  for (const k of Object.getOwnPropertyNames(o)) {
+    if (typeof o[k] === "object" && o[k] !== null) wreck(o[k]);
+    try { o[k] = "wrecked" } catch {}
+    try { delete o[k] } catch {}
+  }
+}
+function start(setup) { wreck(setup) }
+function choose(turn) { wreck(turn); return "even" }
+function observe(outcome) { wreck(outcome) }`
+
+const memory = `let here = 0;
+class Box { static n = 0 }
+function remembered() {
+  const n = here + Box.n + (globalThis.n ?? 0) + (Array.prototype.n ?? 0) + (Math.n ?? 0) + (choose.n ?? 0);
+  here++; Box.n++;
+  globalThis.n = Array.prototype.n = Math.n = choose.n = Object.prototype.hidden = 1;
+  return n;
+}
+function choose() { return remembered() === 0 ? "even" : "odd" }`
+
 // FuzzScript compiles any text, and if it is a script plays some matches with
 // it. It must not panic, not outlive its budgets by much, and report all that
 // goes wrong as errors of the contract.

@@ -7,18 +7,30 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
 var isolated = flag.Bool("isolated", false, "run the scripts of the runtimes' tests in worker processes")
 
-// TestMain lets the test binary be the worker of isolated scripts as well.
+// TestMain lets the test binary be the worker of isolated scripts ("worker")
+// and a plugin that serves a built-in strategy ("plugin NAME").
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "worker" {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "worker":
 		isolate.Serve(catalog.Formats())
+		return
+	case len(os.Args) == 3 && os.Args[1] == "plugin":
+		f, ok := builtin.Find(os.Args[2])
+		if !ok {
+			panic("no built-in strategy " + os.Args[2])
+		}
+		plugins.Serve(f)
 		return
 	}
 	os.Exit(m.Run())
@@ -52,4 +64,25 @@ func TestIsolatedRuntimes(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// A plugin is a runtime like any other.
+func TestPluginRuntime(t *testing.T) {
+	t.Parallel()
+	served := func(name string) strategytest.Maker {
+		return func(budget.Limits) (strategies.Factory, error) {
+			all, err := plugins.Open(t.Context(), plugins.Config{Command: []string{os.Args[0], "plugin", name}, Name: "builtins"})
+			if err != nil {
+				return nil, err
+			}
+			return all[0], nil
+		}
+	}
+	strategytest.RunRuntime(t, strategytest.Subject{
+		Kind: strategies.Plugin, Random: served("random"),
+		Valid: []strategytest.Answer{
+			{Name: "always-even", Make: served("always-even"), Want: strategies.Even},
+			{Name: "always-odd", Make: served("always-odd"), Want: strategies.Odd},
+		},
+	})
 }

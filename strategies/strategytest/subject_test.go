@@ -1,168 +1,96 @@
-package strategytest_test
+package strategytest
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
-func always(answer any) hooks {
-	return hooks{choose: func(*vm) any { return answer }}
+// Maker compiles one behaviour in the runtime under test. The limits are to be
+// those of the factory; a runtime without budgets ignores them.
+type Maker func(limits budget.Limits) (strategies.Factory, error)
+
+// Named is a behaviour with the name it has in findings.
+type Named struct {
+	Name string
+	Make Maker
 }
 
-func once(answer any) hooks {
-	return hooks{choose: func(v *vm) any {
-		if v.turn["round"] == 1 {
-			return answer
-		}
-		return "even"
-	}}
+// Answer is a behaviour whose choose gives one fixed answer, and what the host
+// must take it for.
+type Answer struct {
+	Name string
+	Make Maker
+	Want strategies.Choice
 }
 
-func spin(v *vm) {
-	for {
-		v.step()
-	}
+// Subject says how each behaviour is written in the runtime under test. A nil
+// field means that the runtime cannot express it; what needs it is skipped.
+//
+// Unless a field says otherwise, a behaviour has no start and no observe, and
+// its choose answers even.
+type Subject struct {
+	Kind strategies.Kind // what Info().Kind must be
+
+	// Lines says that errors thrown and invalid answers are reported with the
+	// line where they came about.
+	Lines bool
+	// Instructions says that the runtime keeps a budget of instructions, so
+	// that endless loops can be told without a clock.
+	Instructions bool
+	// Patience is how long a call that has to be stopped may take to return;
+	// default 10 s. It is far above the deadlines set, so that a busy machine
+	// fails nobody: what is caught is a call that does not return at all.
+	Patience time.Duration
+
+	Random Maker    // chooses even or odd by its own randomness, and by nothing else
+	Memory Maker    // even when first asked, odd ever after; remembers in every place its language has
+	Vandal Maker    // overwrites and deletes all it is handed, in start, choose and observe
+	Escape Maker    // tries every way out of the sandbox; choose throws, naming one that is open
+	Print  Maker    // choose prints the text Printed
+	Valid  []Answer // answers of every form that is allowed
+
+	// Invalid behaviours give an answer that is no choice in round 1.
+	Invalid []Named
+	// Unseeded behaviours choose by something that might differ between two
+	// runs though the seed is the same: a clock, an address, an order.
+	Unseeded []Named
+	// Unloadable behaviours cannot be compiled: the Maker must return the
+	// error. Those that loop for ever at the top level belong here too.
+	Unloadable []Named
+	// Hostile behaviours try to outlive their time. What they answer does not
+	// matter; that they end does.
+	Hostile []Named
+	// Hungry behaviours try to eat the host's memory. They have to end, and
+	// the heap of the process may grow by 512 MiB meanwhile: they are best run
+	// while it does little else.
+	Hungry []Named
+
+	ThrowStart, ThrowObserve Maker // the hook throws whenever it is called
+	ThrowChoose              Maker // throws in round 1
+	SpinStart, SpinObserve   Maker // the hook never returns
+	SpinChoose               Maker // does not return in round 1
+
+	// Echo returns a behaviour whose choose always throws the text
+	// "saw <TYPE VALUE>", or "saw <none>" for what is absent, where TYPE is
+	// "string" or "number". What it looks at is named by the path:
+	//
+	//	setup.FIELD          as it came to start; players joined by commas
+	//	turn.FIELD           as it comes to this choose
+	//	outcome.FIELD        as it came to the latest observe
+	//	history.length       number of entries in turn.history
+	//	history.first.FIELD  of its first entry
+	//	history.last.FIELD   of its last
+	Echo func(path string) Maker
 }
 
-func evenOdd(even bool) string {
-	if even {
-		return "even"
-	}
-	return "odd"
-}
+// Printed is what Subject.Print prints.
+const Printed = "printed by the script"
 
-// toySubject writes every behaviour in Go.
-func toySubject(rt *toy) strategytest.Subject {
-	m := func(h hooks) strategytest.Maker { return rt.make(h) }
-	return strategytest.Subject{
-		Kind: "toy", Lines: true, Instructions: true,
-		Patience: 200 * time.Millisecond, // of a synctest bubble, so it is exact
-		Random:   m(hooks{choose: func(v *vm) any { return evenOdd(v.flip()) }}),
-		Memory: m(hooks{choose: func(v *vm) any {
-			asked := v.memory["asked"] != nil
-			v.memory["asked"] = true
-			return evenOdd(!asked)
-		}}),
-		Vandal: m(hooks{start: vandal, observe: vandal, choose: func(v *vm) any { vandal(v); return "even" }}),
-		Escape: m(hooks{choose: func(v *vm) any {
-			if rt.bug == "way-out" {
-				throw(3, "os.exit can be reached")
-			}
-			return "even"
-		}}),
-		Print: m(hooks{choose: func(v *vm) any { v.print(strategytest.Printed); return "even" }}),
-		Valid: []strategytest.Answer{
-			{Name: "even", Make: m(always("even")), Want: strategies.Even},
-			{Name: "odd", Make: m(always("odd")), Want: strategies.Odd},
-			{Name: "0.25", Make: m(always(0.25)), Want: 0.25},
-		},
-		Invalid: []strategytest.Named{
-			{Name: "Even", Make: m(once("Even"))},
-			{Name: "nothing", Make: m(once(nil))},
-			{Name: "NaN", Make: m(once(math.NaN()))},
-		},
-		Unseeded: []strategytest.Named{
-			{Name: "clock", Make: m(hooks{choose: func(v *vm) any {
-				if rt.bug == "clock" {
-					return evenOdd(rt.ticks.Add(1)%3 == 0)
-				}
-				return "even"
-			}})},
-		},
-		Unloadable: []strategytest.Named{{Name: "syntax", Make: func(l budget.Limits) (strategies.Factory, error) {
-			switch rt.bug {
-			case "loads-for-ever":
-				<-rt.released
-			case "loads-anything":
-				return rt.make(always("even"))(l)
-			case "plain-load-error":
-				return nil, errors.New("syntax error")
-			}
-			return nil, &strategies.Error{Source: "scripts/toy.go", Line: 1, Op: strategies.OpLoad, Err: errors.New("syntax error")}
-		}}},
-		Hostile: []strategytest.Named{{Name: "catches everything", Make: m(hooks{choose: func(v *vm) any {
-			if rt.bug == "outlived" {
-				<-rt.released
-			}
-			return nil
-		}})}},
-		Hungry: []strategytest.Named{{Name: "eats everything", Make: m(hooks{choose: func(v *vm) any {
-			if rt.bug == "devours" {
-				v.memory["much"] = make([]byte, 600<<20)
-				time.Sleep(10 * time.Millisecond) // of the bubble: long enough to be seen
-			}
-			return nil
-		}})}},
-		ThrowStart:   m(hooks{start: func(*vm) { throw(2, "no start") }, choose: always("even").choose}),
-		ThrowObserve: m(hooks{observe: func(*vm) { throw(4, "no observe") }, choose: always("even").choose}),
-		ThrowChoose: m(hooks{choose: func(v *vm) any {
-			if v.turn["round"] == 1 {
-				throw(3, "no choose")
-			}
-			return "even"
-		}}),
-		SpinStart: m(hooks{start: func(v *vm) {
-			if v.setup["id"] == "P02" {
-				spin(v)
-			}
-		}, choose: always("even").choose}),
-		SpinObserve: m(hooks{observe: spin, choose: always("even").choose}),
-		SpinChoose: m(hooks{choose: func(v *vm) any {
-			if v.turn["round"] == 1 {
-				spin(v)
-			}
-			return "even"
-		}}),
-		Echo: func(path string) strategytest.Maker {
-			return m(hooks{choose: func(v *vm) any { throw(9, "saw <%s>", look(v, path)); return nil }})
-		},
+func (s Subject) patience() time.Duration {
+	if s.Patience > 0 {
+		return s.Patience
 	}
-}
-
-func vandal(v *vm) {
-	for _, o := range []object{v.setup, v.turn, v.outcome} {
-		if players, ok := o["players"].([]string); ok {
-			players[0] = "hacked"
-		}
-		switch host := o["host"].(type) {
-		case *strategies.Turn:
-			host.Points = 999
-		case *strategies.Outcome:
-			host.Points = 999
-		}
-		clear(o)
-	}
-}
-
-func look(v *vm, path string) string {
-	from, field, _ := strings.Cut(path, ".")
-	o := map[string]object{"setup": v.setup, "turn": v.turn, "outcome": v.outcome}[from]
-	if from == "history" {
-		past, _ := v.turn["history"].([]object)
-		if field == "length" {
-			return fmt.Sprintf("number %d", len(past))
-		}
-		which, name, _ := strings.Cut(field, ".")
-		field = name
-		if o = past[0]; which == "last" {
-			o = past[len(past)-1]
-		}
-	}
-	switch x := o[field].(type) {
-	case nil:
-		return "none"
-	case []string:
-		return "string " + strings.Join(x, ",")
-	case string:
-		return "string " + x
-	default:
-		return fmt.Sprintf("number %v", x)
-	}
+	return 10 * time.Second
 }

@@ -62,6 +62,28 @@ func Run[T TB[T]](t T, f strategies.Factory, o Options) {
 	report(t, Check(t.Context(), f, o))
 }
 
+// report turns findings into what a test says of them.
+func report[T TB[T]](t T, findings []Finding) {
+	t.Helper()
+	for _, f := range findings {
+		if f.Level == Error {
+			t.Errorf("%v", f)
+		} else {
+			t.Logf("%v", f)
+		}
+	}
+}
+
+// TB is what Run needs of a test; *testing.T is a TB of itself.
+type TB[T any] interface {
+	Context() context.Context
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Skip(args ...any)
+	Run(name string, f func(T)) bool
+}
+
 // examination is one run of Check.
 type examination struct {
 	factory  strategies.Factory

@@ -67,16 +67,6 @@ func (c runtimeCheck) apply(ctx context.Context, s Subject) []Finding {
 	return p.findings
 }
 
-// TB is what RunRuntime and Run need of a test; *testing.T is a TB of itself.
-type TB[T any] interface {
-	Context() context.Context
-	Helper()
-	Logf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Skip(args ...any)
-	Run(name string, f func(T)) bool
-}
-
 // RunRuntime applies every check to the runtime of s, one subtest each.
 // Checks of which the subject can express nothing are skipped.
 func RunRuntime[T TB[T]](t T, s Subject) {
@@ -94,17 +84,5 @@ func RunRuntime[T TB[T]](t T, s Subject) {
 				t.Skip("this runtime cannot express it")
 			}
 		})
-	}
-}
-
-// report turns findings into what a test says of them.
-func report[T TB[T]](t T, findings []Finding) {
-	t.Helper()
-	for _, f := range findings {
-		if f.Level == Error {
-			t.Errorf("%v", f)
-		} else {
-			t.Logf("%v", f)
-		}
 	}
 }

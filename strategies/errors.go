@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/strategylab/strategylab/host/game"
 )
@@ -107,4 +109,33 @@ func EndsSeat(op Op, f game.Fault) bool {
 func InvalidChoice(shown string) error {
 	const most = 80
 	return fmt.Errorf("%w: answered %s, want \"even\", \"odd\" or a probability of even in [0, 1]", ErrInvalidChoice, Clip(shown, most))
+}
+
+// Panicked returns the error for a panic in a strategy's code; v is what
+// recover returned. Whoever calls strategies recovers, so that a strategy in
+// Go can no more end the host than a script can.
+func Panicked(v any) error { return fmt.Errorf("panic: %v", v) }
+
+// Clip cuts a text to at most n bytes, and says so by three dots.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+// OneLine makes a text that a script has written fit for one line of a
+// terminal: line breaks and tabs become spaces, what cannot be printed is
+// replaced, and the rest is clipped to n bytes.
+func OneLine(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s[:min(len(s), 2*n)])
+	return Clip(strings.TrimSpace(s), n)
 }

@@ -1,3 +1,31 @@
+// Package isolate runs scripts in worker processes, which they cannot hang,
+// crash or starve the host from.
+//
+// The two sides are
+//
+//	isolate.Serve(catalog.Formats())                         // all that the worker's main does
+//	formats := isolate.Formats(catalog.Formats(), isolate.Options{
+//		Worker: []string{exe, "worker"},                     // what starts such a worker
+//	})
+//	catalog.Load(ctx, catalog.Options{Formats: formats})     // on the host
+//
+// The formats on the host load like the ones they are made of, and their
+// factories differ only in where they play: every script has a process of its
+// own, which is handed the source over the plugin protocol and opens no files.
+// Inside it the guards of the runtime hold as ever. Outside of them stand the
+// worker's bounds: how much memory the process may take up, and how long a call
+// may last before the process is killed.
+//
+// When a worker dies, its seats are rebuilt one by one by giving them their
+// calls once more, and only those lose their league in which it dies again.
+// A worker that dies too often is put aside for the rest of the run.
+//
+// # Memory
+//
+// On Linux the cap is RLIMIT_DATA, which the worker sets for itself before it
+// sees the script: the kernel refuses what goes beyond, and the worker dies.
+// Elsewhere the worker looks at its own size every few milliseconds and ends
+// itself; what a script can allocate in that time goes over the cap.
 package isolate
 
 import (
@@ -5,6 +33,8 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -100,4 +130,14 @@ func Serve(formats []catalog.Format) {
 		}
 		return nil, fmt.Errorf("this worker has no language for files that end in %q", ext)
 	})
+}
+
+// tune has the collector work rather than let the process grow up to its cap.
+// Up to the limit it lets most be garbage, since short-lived machines are. Half
+// the processors are left to the host and to other workers: threads that look
+// for work in all of them at once take a tenth of the time.
+func tune(memory uint64) {
+	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(int64(memory - memory/4))
 }

@@ -1,3 +1,20 @@
+// Package catalog turns what users call strategies into factories.
+//
+// A strategy is either built in or a script in a file. It is called by its
+// name (markov-2, or mine for scripts/mine.lua) or by its path
+// (scripts/mine.lua, ./x.js); random*8 stands for eight copies of one. What
+// has a dot or a slash in it is a path, so the two cannot be confused.
+//
+// The life of a catalogue:
+//
+//  1. Load takes the built-in strategies and reads the scripts folder. A
+//     script that cannot be used is kept with its error; it stops nobody else.
+//  2. Resolve and Field find strategies by name. A script elsewhere is loaded
+//     when its path is first named.
+//  3. Close closes every factory, when no seat is open any more.
+//
+// How a file becomes a factory is given as data, by extension: another
+// language is another Format.
 package catalog
 
 import (
@@ -8,10 +25,13 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/strategies/jsscript"
+	"github.com/strategylab/strategylab/strategies/luascript"
 )
 
 // DefaultScripts is the folder that is looked through for scripts.
@@ -186,4 +206,72 @@ func (c *Catalog) Close() error {
 	}
 	c.entries, c.files, c.apart = nil, nil, nil
 	return errors.Join(errs...)
+}
+
+// Format says how the files with one extension become factories.
+type Format struct {
+	Ext  string // in lower case, with the dot: ".lua"
+	Kind strategies.Kind
+	Load Loader
+}
+
+// Loader makes a factory of a file's content. The name is what the strategy is
+// called, the path what the user calls the file. Errors that are the script's
+// fault are *strategies.Error of operation load. Running over the limits is
+// such an error; a Loader returns in any case.
+type Loader func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
+
+// Formats returns the languages that scripts can be written in.
+func Formats() []Format {
+	return []Format{
+		{".lua", strategies.Lua, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+			return luascript.Compile(name, path, source, luascript.Options{Limits: l})
+		}},
+		{".js", strategies.JavaScript, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+			return jsscript.Compile(name, path, source, jsscript.Options{Limits: l})
+		}},
+	}
+}
+
+// UnknownError is a name or path that stands for no strategy.
+type UnknownError struct {
+	Target  string
+	Nearest string // what may have been meant; may be empty
+}
+
+// Error names the target and what may have been meant.
+func (e *UnknownError) Error() string {
+	what := "strategy"
+	if isPath(e.Target) {
+		what = "script"
+	}
+	msg := fmt.Sprintf("no %s %q", what, e.Target)
+	if e.Nearest != "" {
+		msg += fmt.Sprintf("; did you mean %q?", e.Nearest)
+	}
+	return msg
+}
+
+// AmbiguousError is a name that several strategies have.
+type AmbiguousError struct {
+	Name    string
+	Sources []string // files, or "built-in"; at least two
+}
+
+// Error names all that have the name.
+func (e *AmbiguousError) Error() string {
+	last := len(e.Sources) - 1
+	return fmt.Sprintf("%d strategies are called %q: %s and %s; rename all but one of them, or leave them out",
+		len(e.Sources), e.Name, strings.Join(e.Sources[:last], ", "), e.Sources[last])
+}
+
+// FormatError is a file whose extension says nothing of its language.
+type FormatError struct {
+	Path  string
+	Known []string // extensions, ".lua"
+}
+
+// Error names the file and what is known.
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s is no script: want a file that ends in %s", e.Path, strings.Join(e.Known, " or "))
 }

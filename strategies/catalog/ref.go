@@ -98,3 +98,42 @@ func validName(s string) bool {
 	}
 	return true
 }
+
+// nearest returns the candidate that takes the fewest edits to make of s, or
+// "" if even that one has little in common with it. Of equals it is the first.
+func nearest(s string, candidates []string) string {
+	best, least := "", 0
+	for _, c := range candidates {
+		// More edits than half of the longer word: another word altogether.
+		d := distance(s, c)
+		if d <= max(len(s), len(c))/2 && (best == "" || d < least) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions, replacements and swaps of
+// neighbours that make b of a, none of them touching a byte twice: the optimal
+// string alignment distance (Boytsov, ACM JEA 16, 2011, section 2.2).
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			replace := last[j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 )
 
 // keys is what is known of the expressions that name members.
@@ -220,4 +221,168 @@ func (s *surveyor) tampered(target ast.Expression) {
 	if dot, ok := target.(*ast.DotExpression); ok && isMath(dot.Left) {
 		s.unknown["Math"] = true
 	}
+}
+
+// What the host calls the functions that survey has the script call. No script
+// can say such a name.
+const (
+	hookKey    = "%key"    // a computed member name
+	hookSpread = "%spread" // something iterable, about to be drained
+	hookCopy   = "%copy"   // an object, about to be copied into another
+	hookText   = "%text"   // what may be a string, about to be appended to one
+	hookSuper  = "%super"  // a class, about to be extended
+)
+
+// call is an expression that hands another one to a hook.
+func call(hook unistring.String, e ast.Expression) ast.Expression {
+	at := e.Idx0()
+	return &ast.CallExpression{
+		Callee: &ast.Identifier{Name: hook, Idx: at}, LeftParenthesis: at,
+		ArgumentList: []ast.Expression{e}, RightParenthesis: at,
+	}
+}
+
+// rest has the sandbox look at what a pattern such as [a, ...b] is about to
+// drain.
+func (s *surveyor) rest(target ast.Expression, value *ast.Expression) {
+	if p, ok := target.(*ast.ArrayPattern); ok && p.Rest != nil && *value != nil {
+		s.spreads, s.drained[p] = true, true
+		*value = call(hookSpread, *value)
+	}
+}
+
+// bareRest refuses a rest element in a parameter or within another pattern,
+// where no hook fits, if the script may have made an iterator of its own: one
+// whose next is a built-in function would be drained for ever.
+func (s *surveyor) bareRest() {
+	if s.bare == 0 || s.failed != nil {
+		return
+	}
+	suspicious := s.names["next"] || s.open || s.bulk
+	for _, k := range s.all {
+		suspicious = suspicious || s.kindOf(k) == anything
+	}
+	if suspicious {
+		s.refuse(s.bare, "take it apart in two steps", "a rest element is not available in a parameter or within another pattern "+
+			"in a script that has computed names or says \"next\"")
+	}
+}
+
+// hookKeys has the sandbox look at those member names that may be any text. It
+// reports whether there are any.
+func (s *surveyor) hookKeys() bool {
+	hooked := false
+	for _, m := range s.members {
+		if s.kindOf(*m) == anything {
+			*m = call(hookKey, *m)
+			hooked = true
+		}
+	}
+	return hooked
+}
+
+// hookTexts has the sandbox look at what is appended to strings. Where one side
+// is a number, or stands in the script, nothing can grow fast.
+func (s *surveyor) hookTexts() bool {
+	hooked := false
+	for _, j := range s.joints {
+		if s.kindOf(*j.part) == anything && s.kindOf(j.other) == anything {
+			*j.part = call(hookText, *j.part)
+			hooked = true
+		}
+	}
+	return hooked
+}
+
+// kind is what is known of an expression that names a member, from the tamest.
+type kind uint8
+
+const (
+	numeric kind = iota // nothing but a number
+	literal             // or one of the texts that stand in the script, or a symbol
+	anything
+)
+
+// settleKinds finds the kinds of the variables, which depend on one another:
+// they start tame, and are corrected until nothing changes.
+func (s *surveyor) settleKinds() {
+	s.kinds = make(map[string]kind, len(s.assigned))
+	for changed := true; changed; {
+		changed = false
+		for name, values := range s.assigned {
+			k := s.kinds[name]
+			for _, v := range values {
+				k = max(k, s.kindOf(v))
+			}
+			if k != s.kinds[name] {
+				s.kinds[name], changed = k, true
+			}
+		}
+	}
+}
+
+func (s *surveyor) kindOf(e ast.Expression) kind {
+	switch e := e.(type) {
+	case *ast.NumberLiteral:
+		return numeric
+	case *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral:
+		return literal
+	case *ast.Identifier:
+		return s.kindOfVariable(e.Name.String())
+	case *ast.UnaryExpression:
+		return kindOfUnary(e.Operator)
+	case *ast.BinaryExpression:
+		return s.kindOfBinary(e)
+	case *ast.AssignExpression:
+		switch e.Operator {
+		case token.ASSIGN, token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE, token.PLUS:
+			return max(s.kindOf(e.Left), s.kindOf(e.Right))
+		}
+		return numeric
+	case *ast.ConditionalExpression:
+		return max(s.kindOf(e.Consequent), s.kindOf(e.Alternate))
+	case *ast.SequenceExpression:
+		return s.kindOf(e.Sequence[len(e.Sequence)-1])
+	case *ast.DotExpression: // Symbol.iterator
+		if id, ok := e.Left.(*ast.Identifier); ok && id.Name == "Symbol" && !s.unknown["Symbol"] && s.assigned["Symbol"] == nil {
+			return literal
+		}
+	case *ast.CallExpression: // Math.floor(x)
+		if dot, ok := e.Callee.(*ast.DotExpression); ok && isMath(dot.Left) && !s.unknown["Math"] && s.assigned["Math"] == nil {
+			return numeric
+		}
+	}
+	return anything
+}
+
+func (s *surveyor) kindOfVariable(name string) kind {
+	if s.unknown[name] || s.assigned[name] == nil {
+		return anything
+	}
+	return s.kinds[name]
+}
+
+func kindOfUnary(op token.Token) kind {
+	switch op {
+	case token.PLUS, token.MINUS, token.BITWISE_NOT, token.INCREMENT, token.DECREMENT:
+		return numeric
+	case token.NOT, token.VOID, token.DELETE:
+		return literal
+	}
+	return anything
+}
+
+func (s *surveyor) kindOfBinary(e *ast.BinaryExpression) kind {
+	switch e.Operator {
+	case token.PLUS:
+		if s.kindOf(e.Left) == numeric && s.kindOf(e.Right) == numeric {
+			return numeric
+		}
+	case token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT,
+		token.AND, token.OR, token.EXCLUSIVE_OR, token.SHIFT_LEFT, token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT:
+		return numeric
+	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
+		return max(s.kindOf(e.Left), s.kindOf(e.Right))
+	}
+	return anything
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // Counter is an optional extension of strategies.Strategy, for seats of
@@ -142,4 +143,40 @@ func brief(d time.Duration) time.Duration {
 		unit *= 10
 	}
 	return d.Round(unit)
+}
+
+// hold takes down what the process holds on to, before a rehearsal or at its
+// end.
+func (m *meters) hold(end bool) {
+	switch {
+	case m == nil || m.memory == nil:
+	case end:
+		m.after = m.memory()
+	default:
+		m.before = m.memory()
+	}
+}
+
+// memory says what a seat keeps at the end of a long league, of what it may
+// keep in this process.
+func (c *examination) memory(long *meters) {
+	if long.memory == nil || long.after == 0 {
+		return
+	}
+	const noise = 1 << 20 // what else goes on in the process
+	kept := max(long.after, long.before) - long.before
+	f := Finding{ID: "memory", Level: OK, Share: float64(kept) / budget.MaxGrowth, What: fmt.Sprintf(
+		"it keeps %s to the end of a long league, of the %d MiB at which it would be stopped", mebibytes(kept, noise), budget.MaxGrowth>>20)}
+	if kept > budget.MaxGrowth/4 {
+		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
+		f.Hint = "many leagues are under way at once, and each has a seat of its own: keep counts, not copies"
+	}
+	c.add(f)
+}
+
+func mebibytes(n, noise uint64) string {
+	if n < noise {
+		return "less than 1 MiB"
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -133,4 +134,37 @@ func shown(r *rehearsal, i int) string {
 		return fmt.Sprint(float64(c))
 	}
 	return "nothing valid"
+}
+
+// CheckIsolated takes a strategy through a league in this process, as f, and
+// in a process of its own, and compares. Both have to come from the same
+// source.
+func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Options) Finding {
+	out := Finding{ID: "isolated", Level: Error, Where: sourceOf(f.Info())}
+	sc, key := scenarios()[0], game.StrategyKey(o.Seed, 0, me)
+	var here, there *rehearsal // the goroutine's until it has returned
+	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+		here = rehearse(ctx, f, sc, o.Seed, key, nil).finish(ctx)
+		there = rehearse(ctx, isolated, sc, o.Seed, key, nil).finish(ctx)
+		return ctx.Err()
+	})
+	if err != nil {
+		out.What = fmt.Sprintf("it could not be compared with itself in a process of its own: %v", err)
+		return out
+	}
+	i := differ(here.decisions, there.decisions)
+	switch {
+	case len(here.failures) == 0 && len(there.failures) > 0:
+		_, cause, hint := there.place(there.failures[0])
+		out.What, out.Hint = fmt.Sprintf("in a process of its own %s fails: %s", there.failures[0].op, cause), hint
+	case i >= 0:
+		out.What = fmt.Sprintf("it moves in another way in a process of its own: in %s it answered %s, and there %s",
+			match(i, here, there), shown(here, i), shown(there, i))
+	case len(there.failures) > 0:
+		out = Finding{ID: out.ID, Level: Info, What: "in a process of its own it fails in the same way"}
+	default:
+		out = Finding{ID: out.ID, Level: OK,
+			What: fmt.Sprintf("it makes the same moves in a process of its own, in %s", matches(len(here.decisions)))}
+	}
+	return out
 }

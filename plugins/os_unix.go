@@ -1,0 +1,43 @@
+//go:build unix
+
+package plugins
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// detach gives a process a group of its own, so that signals of the terminal
+// do not reach it and all of it can be killed, and hands it the pipe as file
+// descriptor 3. It returns false where that cannot be done.
+func detach(cmd *exec.Cmd, pipe *os.File) bool {
+	cmd.ExtraFiles = []*os.File{pipe}
+	cmd.SysProcAttr = ownGroup()
+	return true
+}
+
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+
+// cpuTime returns the processor time of this process in microseconds.
+func cpuTime() uint64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return uint64(u.Utime.Nano()+u.Stime.Nano()) / 1000
+}
+
+// ours reports whether a file belongs to the user of this process.
+func ours(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Getuid()
+}
+
+// alive reports whether there is a process of that number.
+func alive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

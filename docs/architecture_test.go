@@ -28,12 +28,12 @@ var may = map[string][]string{
 	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
-	"strategies/batch":        {"host/game", "strategies"},
+	"strategies/batch":        {"host/game", "strategies", "strategies/seat"},
 	"strategies/builtin":      {"host/game", "strategies"},
 	"strategies/script":       {"strategies", "strategies/budget"},
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
-	"strategies/strategytest": {"host/game", "strategies", "strategies/budget"},
+	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/seat"},
 	"host/manager":            {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/referee":            {"host/agent", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},

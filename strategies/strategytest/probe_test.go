@@ -70,7 +70,7 @@ func (p *probe) compile(name string, m Maker, l budget.Limits) (f strategies.Fac
 }
 
 // seated is with, for one seat of the setup that all checks of runtimes use.
-func (p *probe) seated(ctx context.Context, name string, m Maker, l budget.Limits, f func(*seat)) {
+func (p *probe) seated(ctx context.Context, name string, m Maker, l budget.Limits, f func(*player)) {
 	p.with(name, m, l, func(fac strategies.Factory) {
 		s, err := sit(ctx, fac, setup(), game.Key{1, 2})
 		if err != nil {
@@ -82,8 +82,8 @@ func (p *probe) seated(ctx context.Context, name string, m Maker, l budget.Limit
 	})
 }
 
-func (p *probe) leave(name string, s *seat) {
-	if err := s.close(); err != nil {
+func (p *probe) leave(name string, s *player) {
+	if err := s.Close(); err != nil {
 		p.fail(name, "Close of a seat = %v, want nil", err)
 	}
 }
@@ -155,7 +155,7 @@ func turn(n int) strategies.Turn {
 
 // play takes a seat through the matches from lo to hi, in which opponents and
 // draws are always the same, and returns its choices.
-func play(ctx context.Context, s *seat, lo, hi int) ([]strategies.Choice, error) {
+func play(ctx context.Context, s *player, lo, hi int) ([]strategies.Choice, error) {
 	var choices []strategies.Choice
 	for n := lo; n < hi; n++ {
 		c, err := s.choose(ctx, turn(n))
@@ -186,5 +186,5 @@ func moves(ctx context.Context, f strategies.Factory, key game.Key, n int) ([]st
 		return nil, err
 	}
 	choices, err := play(ctx, s, 0, n)
-	return choices, errors.Join(err, s.close())
+	return choices, errors.Join(err, s.Close())
 }

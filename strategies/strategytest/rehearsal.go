@@ -13,7 +13,7 @@ import (
 // by match, so that two can be played at once.
 type rehearsal struct {
 	sc       scenario
-	seat     *seat // nil if start failed
+	seat     *player // nil if start failed
 	source   string
 	matches  []strategies.Turn // the seat's own, in order
 	rivals   []int             // whom it meets in each
@@ -83,7 +83,7 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 	if err != nil {
 		r.fail(strategies.OpStart, "", err)
 	} else {
-		m.started(r.seat.strategy)
+		m.started(r.seat.Strategy())
 	}
 	return r
 }
@@ -143,7 +143,7 @@ func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.S
 	if r.sc.uncalled(n) {
 		return game.Side{Fault: game.FaultConnect}
 	}
-	done := r.meters.measure(strategies.OpChoose, r.seat.strategy)
+	done := r.meters.measure(strategies.OpChoose, r.seat.Strategy())
 	c, err := r.seat.choose(ctx, t)
 	done()
 	if ctx.Err() != nil {
@@ -166,7 +166,7 @@ func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.S
 func (r *rehearsal) tell(ctx context.Context) {
 	slices.Reverse(r.pending)
 	for _, o := range r.pending {
-		done := r.meters.measure(strategies.OpObserve, r.seat.strategy)
+		done := r.meters.measure(strategies.OpObserve, r.seat.Strategy())
 		err := r.seat.observe(ctx, o)
 		done()
 		if ctx.Err() != nil {
@@ -186,7 +186,7 @@ func (r *rehearsal) finish(ctx context.Context) *rehearsal {
 	}
 	r.meters.hold(true)
 	if r.seat != nil {
-		if err := r.seat.close(); err != nil {
+		if err := r.seat.Close(); err != nil {
 			r.failures = append(r.failures, failure{opClose, "", err})
 		}
 	}

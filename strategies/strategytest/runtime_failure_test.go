@@ -33,7 +33,7 @@ func checkLoadErrors(_ context.Context, p *probe) {
 
 func checkValidAnswers(ctx context.Context, p *probe) {
 	for _, a := range p.subject.Valid {
-		p.seated(ctx, a.Name, a.Make, roomy, func(s *seat) {
+		p.seated(ctx, a.Name, a.Make, roomy, func(s *player) {
 			got, err := play(ctx, s, 0, 3)
 			if err != nil {
 				p.fail(a.Name, "%v", err)
@@ -51,16 +51,16 @@ func checkValidAnswers(ctx context.Context, p *probe) {
 
 func checkInvalidAnswers(ctx context.Context, p *probe) {
 	for _, a := range p.subject.Invalid {
-		p.seated(ctx, a.Name, a.Make, roomy, func(s *seat) {
+		p.seated(ctx, a.Name, a.Make, roomy, func(s *player) {
 			_, err := s.choose(ctx, turn(0))
-			p.wantError(a.Name, err, s.source, strategies.OpChoose, p.subject.Lines, game.FaultInvalid)
+			p.wantError(a.Name, err, sourceOf(s.Factory.Info()), strategies.OpChoose, p.subject.Lines, game.FaultInvalid)
 			p.goesOn(ctx, a.Name, s)
 		})
 	}
 }
 
 // goesOn checks that a seat answers after a match that it lost by its answer.
-func (p *probe) goesOn(ctx context.Context, name string, s *seat) {
+func (p *probe) goesOn(ctx context.Context, name string, s *player) {
 	lost := judged(turn(0), game.Side{Fault: game.FaultError}, game.Side{Choice: game.Odd}, 0)
 	if err := s.observe(ctx, lost); err != nil {
 		p.fail(name, "observe of the lost match = %v, want nil", err)
@@ -80,14 +80,14 @@ func checkThrowing(ctx context.Context, p *probe) {
 			}
 		}
 	})
-	p.seated(ctx, "ThrowChoose", p.subject.ThrowChoose, roomy, func(s *seat) {
+	p.seated(ctx, "ThrowChoose", p.subject.ThrowChoose, roomy, func(s *player) {
 		_, err := s.choose(ctx, turn(0))
-		p.wantError("ThrowChoose", err, s.source, strategies.OpChoose, p.subject.Lines, game.FaultError)
+		p.wantError("ThrowChoose", err, sourceOf(s.Factory.Info()), strategies.OpChoose, p.subject.Lines, game.FaultError)
 		p.goesOn(ctx, "ThrowChoose", s)
 	})
-	p.seated(ctx, "ThrowObserve", p.subject.ThrowObserve, roomy, func(s *seat) {
+	p.seated(ctx, "ThrowObserve", p.subject.ThrowObserve, roomy, func(s *player) {
 		_, err := play(ctx, s, 0, 1)
-		p.wantError("ThrowObserve", err, s.source, strategies.OpObserve, p.subject.Lines, game.FaultError)
+		p.wantError("ThrowObserve", err, sourceOf(s.Factory.Info()), strategies.OpObserve, p.subject.Lines, game.FaultError)
 	})
 }
 
@@ -105,7 +105,7 @@ func (p *probe) spin(ctx context.Context, e ending) {
 		returned, err := p.bounded(ctx, e, "SpinStart", func(ctx context.Context) error {
 			s, err := sit(ctx, f, setup(), game.Key{1, 2})
 			if err == nil {
-				err = s.close()
+				err = s.Close()
 			}
 			return err
 		})
@@ -133,7 +133,7 @@ func (p *probe) spinSeat(ctx context.Context, e ending, name string, m Maker, op
 		if !returned {
 			return
 		}
-		p.wantError(name, err, s.source, op, false, e.faults...)
+		p.wantError(name, err, sourceOf(s.Factory.Info()), op, false, e.faults...)
 		p.leave(name, s)
 		next, err := sit(ctx, f, setup(), game.Key{3, 4})
 		if err != nil {

@@ -27,7 +27,7 @@ func checkHostMemory(ctx context.Context, p *probe) {
 		for n := range 4 {
 			_, _ = s.choose(ctx, turn(n))
 			want := turn(n)
-			want.Standing = s.standing
+			want.Standing = s.Standing()
 			if s.turn != want {
 				p.fail("Vandal", "choose changed the turn to %+v, want %+v", s.turn, want)
 			}
@@ -45,7 +45,7 @@ func checkHostMemory(ctx context.Context, p *probe) {
 }
 
 func checkSandbox(ctx context.Context, p *probe) {
-	p.seated(ctx, "Escape", p.subject.Escape, roomy, func(s *seat) {
+	p.seated(ctx, "Escape", p.subject.Escape, roomy, func(s *player) {
 		if _, err := s.choose(ctx, turn(0)); err != nil {
 			p.fail("Escape", "%v", err)
 		}
@@ -136,19 +136,18 @@ func batched(ctx context.Context, f strategies.Batcher, seats, n int) (choices [
 		}
 	}()
 	choices = make([][]strategies.Choice, seats)
-	hosts := make([]*seat, seats)
+	standings := make([]strategies.Standing, seats)
 	var step strategies.Step
 	for i := range seats {
 		key := game.Key{uint64(i), 2}
 		su := setup()
 		su.Key, su.Rand = key, game.NewRand(key)
-		hosts[i] = &seat{rand: su.Rand}
 		step.Open = append(step.Open, strategies.OpenSeat{Seat: strategies.SeatID(i), Setup: su})
 	}
 	for m := range n {
-		for i, h := range hosts {
+		for i := range seats {
 			t := turn(m)
-			t.Standing = h.standing
+			t.Standing = standings[i]
 			step.Choose = append(step.Choose, strategies.SeatTurn{Seat: strategies.SeatID(i), Turn: t})
 		}
 		if err := b.Step(ctx, &step); err != nil {
@@ -162,10 +161,10 @@ func batched(ctx context.Context, f strategies.Batcher, seats, n int) (choices [
 		}
 		answers := slices.Clone(step.Choices)
 		step.Reset()
-		for i, h := range hosts {
+		for i := range seats {
 			choices[i] = append(choices[i], answers[i])
 			o := result(m, answers[i])
-			h.standing.Add(o.Result, o.Points)
+			standings[i].Add(o.Result, o.Points)
 			step.Observe = append(step.Observe, strategies.SeatOutcome{Seat: strategies.SeatID(i), Outcome: o})
 		}
 	}

@@ -59,13 +59,13 @@ func checkSeed(ctx context.Context, p *probe) {
 // checkOwnMatch compares a seat that has played from the beginning with one
 // that comes in halfway, as a replaced player does.
 func checkOwnMatch(ctx context.Context, p *probe) {
-	p.seated(ctx, "Random", p.subject.Random, roomy, func(whole *seat) {
+	p.seated(ctx, "Random", p.subject.Random, roomy, func(whole *player) {
 		all, err := play(ctx, whole, 0, sample)
 		if err != nil {
 			p.fail("Random", "%v", err)
 			return
 		}
-		p.seated(ctx, "Random", p.subject.Random, roomy, func(late *seat) {
+		p.seated(ctx, "Random", p.subject.Random, roomy, func(late *player) {
 			second, err := play(ctx, late, sample/2, sample)
 			if err != nil {
 				p.fail("Random", "%v", err)
@@ -117,7 +117,7 @@ func checkConcurrent(ctx context.Context, p *probe) {
 				}
 				seated.Wait()
 				together[i], errs[i] = play(ctx, s, 0, sample)
-				errs[i] = errors.Join(errs[i], s.close())
+				errs[i] = errors.Join(errs[i], s.Close())
 			})
 		}
 		done.Wait()

@@ -1,18 +1,20 @@
-// Package power plans experiments: how many leagues it takes to see a difference
-// between strategies, and what difference so many leagues can see.
+// Package power predicts: how many leagues it takes to see a difference between
+// strategies, what difference a number of leagues can see ([Setup]), and how often a
+// player will answer too late ([Forecast]).
 //
-// The difference is one player's edge: its choices differ from every opponent's with
-// a chance that is higher by the effect than that with which the others differ from
-// each other. The theory of the game gives the rest. Under a fair draw and without
-// technical losses a match that differs is worth 1.5 adjusted points to both and any
-// other 1, and matches are independent if strategies do not learn; strategies that
-// learn make the matches of a league dependent, so that the figures are a guide.
+// The difference is one player's edge: the chance that its choice differs from an
+// opponent's exceeds the chance among the others by the effect. The theory of the game
+// gives the rest. Under a fair draw and without technical losses a match in which
+// choices differ is worth 1.5 adjusted points to both and any other match 1. Matches
+// are independent if strategies do not learn; strategies that learn make the matches of
+// a league dependent, so for them the figures are a guide.
 package power
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -28,22 +30,22 @@ const (
 	Raw      Measure = "raw"
 )
 
-// Most is the largest number of leagues that is considered.
+// Most is the largest number of leagues considered.
 const Most = 1_000_000_000
 
-// Setup is a field and what is asked of an experiment with it.
+// Setup is a field, and the error rates of an experiment with it.
 type Setup struct {
 	Players, Legs int
 	Differ        float64 // P(differ) of equal players, in (0, 1)
 	Level         float64 // 1 minus the chance of any false difference, in (0, 1)
-	Chance        float64 // with which the edge is to be seen, in (0, 1)
+	Chance        float64 // of seeing the edge (the power), in (0, 1)
 }
 
-// Validate reports what is wrong with a setup.
+// Validate reports the first mistake in a setup.
 func (s Setup) Validate() error {
 	switch {
 	case s.Players == 2:
-		return errors.New("2 players: what moves one's points under a fair draw moves the other's as much, so there is nothing to see; want at least 3")
+		return errors.New("2 players: under a fair draw both expect the same points, so there is no difference to see; want at least 3")
 	case s.Players < 3 || s.Players > 1000:
 		return fmt.Errorf("%d players, want 3 to 1000", s.Players)
 	case s.Legs < 1 || s.Legs > 1_000_000:
@@ -65,21 +67,20 @@ func (s Setup) validEffect(effect float64) error {
 	return nil
 }
 
-// Contrast is what one league says of the difference between the player with the
-// edge and one other, in points per match.
+// Contrast is the distribution over leagues of the difference between the player with
+// the edge and one other, in points per match.
 type Contrast struct {
 	Mean        float64
 	Deviation   float64 // standard deviation over leagues
 	Correlation float64 // with the difference to a third player
 }
 
-// Contrast derives the moments of the difference in one league. Let D be whether two
-// choices differ, with chance p; adjusted points 1 + D/2 have the variance p(1-p)/4,
-// and raw points, 3 or 0 or 1, have p(10-p)/4. The match between the two moves both
-// adjusted points equally and cancels; its raw points are 3 apart if it differs. Of
-// the matches with others, the player with the edge has those with chance p + effect,
-// and the matches that two of the others play with each other are in both of their
-// differences.
+// Contrast derives the moments of the difference in one league. If two choices differ
+// with chance p, adjusted points (1, or 1.5 if they differ) have the variance p(1-p)/4,
+// and raw points (3, 0 or 1) have p(10-p)/4. The match between the two players moves
+// both adjusted points equally and cancels; its raw points are 3 apart if the choices
+// differ. Against others, the player with the edge differs with chance p + effect. A
+// match between two of the others is part of both of their differences.
 func (s Setup) Contrast(m Measure, effect float64) Contrast {
 	k := float64(s.Players)
 	p, q := s.Differ, s.Differ+effect
@@ -101,17 +102,16 @@ func (s Setup) Contrast(m Measure, effect float64) Contrast {
 	}
 }
 
-// Sees is the chance that an experiment of so many leagues puts the player with the
-// edge alone into the first tier: that it is significantly better than all the
-// others, corrected for comparing all pairs.
+// Sees is the chance that an experiment of some leagues puts the player with the edge
+// alone into tier 1: that it significantly beats all others, adjusted for all pairs.
 func (s Setup) Sees(m Measure, effect float64, leagues int) float64 {
 	return s.fixed().sees(m, effect, leagues)
 }
 
-// fixed is a setup with what does not depend on the number of leagues.
+// fixed is a setup with the values that do not depend on the number of leagues.
 type fixed struct {
 	Setup
-	all, few  float64 // what the normal equivalent of t has to exceed
+	all, few  float64 // critical values of the normal equivalent of t, for many and for few leagues
 	student   sequential.Student
 	threshold float64
 }
@@ -130,22 +130,22 @@ func (s *fixed) sees(m Measure, effect float64, leagues int) float64 {
 	}
 	critical := s.all
 	if leagues < max(100, 5*s.Players) {
-		critical = s.few // as the estimates of an experiment do it
+		critical = s.few // as package analysis does
 	}
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(leagues - 1)}
 	return s.beyond(m, effect, leagues, t.Quantile(distuv.UnitNormal.CDF(critical)))
 }
 
-// stops is the chance that a sequential experiment until somebody is the best has
-// stopped by so many leagues, or little less, since it could also have stopped
-// earlier and looked worse afterwards.
+// stops is the chance that a sequential experiment that ends with the first winner has
+// ended by a number of leagues. It is slightly too small, because an experiment may have
+// ended earlier and look worse by then.
 func (s *fixed) stops(effect float64, leagues int) float64 {
 	return s.beyond(Adjusted, effect, leagues, s.student.Critical(int64(leagues), s.threshold))
 }
 
-// beyond is the chance that all differences exceed so many standard errors. They are
-// normal with one correlation, so given what they share they are independent (C. W.
-// Dunnett and M. Sobel, Biometrika 42 (1955), 258-260).
+// beyond is the chance that all differences exceed a number of standard errors. They
+// are normal with one correlation, so they are independent given their common part
+// (C. W. Dunnett and M. Sobel, Biometrika 42 (1955), 258-260).
 func (s *fixed) beyond(m Measure, effect float64, leagues int, critical float64) float64 {
 	if math.IsInf(critical, 1) {
 		return 0
@@ -169,15 +169,16 @@ func integrate(f func(u float64) float64) float64 {
 	return sum * 2 * reach / steps / math.Sqrt(2*math.Pi)
 }
 
-// holm is what the one-sided p-value of the last of the player's comparisons must
-// not exceed, when the others are decided.
+// holm is the largest one-sided p-value at which Holm's method rejects the last of the
+// player's comparisons, when the others are decided.
 func (s Setup) holm() float64 {
 	return (1 - s.Level) / float64(s.Players*(s.Players-1)-s.Players+2)
 }
 
-// studentizedRange is the quantile at the level of the range of so many standard
-// normal values: over root two, what one comparison has to exceed where all pairs
-// are compared at once (J. W. Tukey, The problem of multiple comparisons, 1953).
+// studentizedRange is the quantile, at the level, of the range of as many standard
+// normal values as there are players. Divided by root two, it is the critical value of
+// one comparison among all pairs (J. W. Tukey, The problem of multiple comparisons,
+// 1953).
 func (s Setup) studentizedRange() float64 {
 	k := float64(s.Players)
 	below := func(q float64) float64 {
@@ -194,4 +195,94 @@ func (s Setup) studentizedRange() float64 {
 		}
 	}
 	return (low + high) / 2
+}
+
+// Leagues is the smallest number of leagues that see an effect with the chance of the
+// setup.
+func (s Setup) Leagues(m Measure, effect float64) (int, error) {
+	if err := s.check(effect); err != nil {
+		return 0, err
+	}
+	c := s.fixed()
+	return smallest(2, effect, func(n int) float64 { return c.sees(m, effect, n) }, s.Chance)
+}
+
+// Half is the median length, in leagues, of experiments that stop as soon as one
+// strategy significantly beats all others.
+func (s Setup) Half(effect float64) (int, error) {
+	if err := s.check(effect); err != nil {
+		return 0, err
+	}
+	c := s.fixed()
+	return smallest(2, effect, func(n int) float64 { return c.stops(effect, n) }, 0.5)
+}
+
+// Effect is the smallest effect that a number of leagues sees with the chance of the
+// setup. If the leagues see no possible effect, the error is a [*TooFewError].
+func (s Setup) Effect(m Measure, leagues int) (float64, error) {
+	if err := s.Validate(); err != nil {
+		return 0, fmt.Errorf("power: %w", err)
+	}
+	if leagues < 2 || leagues > Most {
+		return 0, fmt.Errorf("power: %d leagues, want 2 to %d", leagues, Most)
+	}
+	c := s.fixed()
+	low, high := 0.0, 1-s.Differ
+	if c.sees(m, high, leagues) < s.Chance {
+		return 0, &TooFewError{Leagues: leagues, Largest: high}
+	}
+	for range 50 {
+		if mid := (low + high) / 2; c.sees(m, mid, leagues) < s.Chance {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high, nil
+}
+
+// TooFewError is a number of leagues that sees no possible effect.
+type TooFewError struct {
+	Leagues int
+	Largest float64 // effect that is possible
+}
+
+func (e *TooFewError) Error() string {
+	return fmt.Sprintf("power: %d leagues are too few to see even an effect of %.3g", e.Leagues, e.Largest)
+}
+
+func (s Setup) check(effect float64) error {
+	err := s.Validate()
+	if err == nil {
+		err = s.validEffect(effect)
+	}
+	if err != nil {
+		return fmt.Errorf("power: %w", err)
+	}
+	return nil
+}
+
+// smallest finds the first number of leagues whose chance, which grows with it, is
+// large enough.
+func smallest(from int, effect float64, chance func(n int) float64, want float64) (int, error) {
+	high := from
+	for chance(high) < want {
+		if high > Most/2 {
+			return 0, fmt.Errorf("power: an effect of %v needs more than %d leagues", effect, Most)
+		}
+		high *= 2
+	}
+	low := max(from, high/2)
+	return low + sort.Search(high-low, func(k int) bool { return chance(low+k) >= want }), nil
+}
+
+// relative is the mean of a contrast in standard deviations of one league.
+func (c Contrast) relative() float64 { return c.Mean / c.Deviation }
+
+// Ratio is how many times more leagues raw points need than adjusted points, in the
+// limit of small effects.
+func (s Setup) Ratio() float64 {
+	const small = 1e-9
+	adjusted, raw := s.Contrast(Adjusted, small).relative(), s.Contrast(Raw, small).relative()
+	return math.Pow(adjusted/raw, 2)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/analysis/forecast"
+	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
@@ -127,7 +127,7 @@ type trial struct {
 	Differ   float64 `json:"differ"`
 	// Forecast is of technical losses in a live league, by the time that the
 	// strategy itself has taken; null where nothing could be measured.
-	Forecast *forecast.Forecast `json:"forecast"`
+	Forecast *power.Forecast `json:"forecast"`
 }
 
 func (t trial) String() string {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/strategylab/strategylab/analysis/forecast"
+	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/strategies"
@@ -24,15 +24,15 @@ func (l *latencies) add(d time.Duration) {
 }
 
 // forecast says what the latencies let expect; false if there are none.
-func (l *latencies) forecast(deadline time.Duration, retries int) (forecast.Forecast, bool) {
+func (l *latencies) forecast(deadline time.Duration, retries int) (power.Forecast, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f, err := forecast.Of(l.took, deadline, retries)
+	f, err := power.NewForecast(l.took, deadline, retries)
 	return f, err == nil
 }
 
 // leagueForecast is the forecast by the times of league.v2.
-func (l *latencies) leagueForecast() *forecast.Forecast {
+func (l *latencies) leagueForecast() *power.Forecast {
 	f, ok := l.forecast(referee.DefaultChoiceTimeout, game.LeagueBackoff().Retries)
 	if !ok {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/strategylab/strategylab/analysis/forecast"
+	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -77,7 +77,7 @@ func pointsText(n int) string {
 const few = 30
 
 // forecastText says what lateness would cost.
-func forecastText(f forecast.Forecast) string {
+func forecastText(f power.Forecast) string {
 	text := "what lateness would cost, by the agent's own time for a choice:\n" + f.String()
 	if f.Late == 0 && f.Answers < few {
 		text += fmt.Sprintf("\nSo few answers as %d show little: the bounds fall with every one that is in time.", f.Answers)

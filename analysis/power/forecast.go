@@ -1,16 +1,4 @@
-// Package forecast says how often a player is to be expected to lose a match
-// because its answers come too late, from how long they have taken so far.
-//
-// An answer is late if it takes longer than the deadline of an attempt; a match
-// is lost if the answer to the join or to the choice is late in every attempt.
-// Two things are assumed, and neither can be tested from a few answers: that
-// the answers to come take as long as those that were measured, and that
-// attempts are late independently of each other. A repeated call is answered
-// with the choice that was made for the first, so where the strategy is what
-// takes long, retries help more than this says; where the machine stalls for
-// longer than an attempt lasts, they help less. The figure without retries is
-// therefore given beside it.
-package forecast
+package power
 
 import (
 	"cmp"
@@ -29,12 +17,11 @@ type Interval struct {
 	High     float64 `json:"high"`
 }
 
-// ClopperPearson returns the exact interval for the chance of an event that
-// was seen k times in n independent trials (Clopper and Pearson, Biometrika 26,
-// 1934): its limits are quantiles of beta distributions. Where the event was
-// seen never (or always), the whole error goes to the one limit there is, which
-// for k = 0 is 1 - (1-level)^(1/n). The level is between 0 and 1; without
-// trials nothing is known, and the interval is 0 to 1.
+// ClopperPearson returns the exact interval for the chance of an event that occurred k
+// times in n independent trials (Clopper and Pearson, Biometrika 26, 1934): its limits
+// are quantiles of beta distributions. If the event occurred never or always, the whole
+// error goes to the one limit there is, which for k = 0 is 1 - (1-level)^(1/n). The
+// level is between 0 and 1. Without trials the interval is 0 to 1.
 func ClopperPearson(k, n int, level float64) Interval {
 	if n <= 0 || k < 0 || k > n {
 		return Interval{Estimate: math.NaN(), Low: 0, High: 1}
@@ -53,10 +40,19 @@ func ClopperPearson(k, n int, level float64) Interval {
 	return i
 }
 
-// Level is the confidence of the intervals in a Forecast.
-const Level = 0.95
+// ForecastLevel is the confidence level of the intervals in a [Forecast].
+const ForecastLevel = 0.95
 
-// Forecast is what is to be expected of a player's answers of one kind.
+// Forecast is how often a player will lose a match because its answers come too late,
+// judging by how long they took so far.
+//
+// An answer is late if it takes longer than the deadline of an attempt; a match is lost
+// if every attempt is late. The forecast assumes that future answers take as long as the
+// measured ones, and that attempts are late independently. Neither can be tested with a
+// few answers. A repeated call is answered with the choice of the first, so where the
+// strategy is slow, retries help more than forecast; where the machine stalls for
+// longer than an attempt, they help less. Attempt therefore gives the figure without
+// retries.
 type Forecast struct {
 	Answers  int           `json:"answers"`
 	Deadline time.Duration `json:"deadline_ns"`
@@ -66,20 +62,19 @@ type Forecast struct {
 	P99      time.Duration `json:"p99_ns"` // the nearest rank; the longest of fewer than 100
 	Longest  time.Duration `json:"longest_ns"`
 
-	// Attempt is the chance that one attempt is late, Loss that all are.
+	// Attempt is the chance that one attempt is late, Loss that all are late.
 	Attempt Interval `json:"late_attempt"`
 	Loss    Interval `json:"lost_match"`
 }
 
-// Of makes the forecast from how long answers took. The deadline is that of one
-// attempt, and retries follow the first. The error says that there is nothing
-// to go by.
-func Of(took []time.Duration, deadline time.Duration, retries int) (Forecast, error) {
+// NewForecast makes a forecast from how long answers took. The deadline is that of one
+// attempt; retries are the attempts after the first.
+func NewForecast(took []time.Duration, deadline time.Duration, retries int) (Forecast, error) {
 	switch {
 	case len(took) == 0:
-		return Forecast{}, fmt.Errorf("forecast: no answer has been measured")
+		return Forecast{}, fmt.Errorf("forecast: no answer was measured")
 	case deadline <= 0 || retries < 0:
-		return Forecast{}, fmt.Errorf("forecast: a deadline of %v with %d retries is none", deadline, retries)
+		return Forecast{}, fmt.Errorf("forecast: deadline %v with %d retries; want a positive deadline and no negative retries", deadline, retries)
 	}
 	sorted := slices.SortedFunc(slices.Values(took), cmp.Compare[time.Duration])
 	f := Forecast{
@@ -91,7 +86,7 @@ func Of(took []time.Duration, deadline time.Duration, retries int) (Forecast, er
 			f.Late++
 		}
 	}
-	f.Attempt = ClopperPearson(f.Late, f.Answers, Level)
+	f.Attempt = ClopperPearson(f.Late, f.Answers, ForecastLevel)
 	// The chance of a loss is a rising function of that of a late attempt, so
 	// its interval is that of the attempt, transformed.
 	all := func(p float64) float64 { return math.Pow(p, float64(f.Attempts)) }
@@ -99,12 +94,12 @@ func Of(took []time.Duration, deadline time.Duration, retries int) (Forecast, er
 	return f, nil
 }
 
-// rank is the quantile of a sorted sample by the nearest rank.
+// rank is the quantile of a sorted sample, by the nearest rank.
 func rank(sorted []time.Duration, q float64) time.Duration {
 	return sorted[max(int(math.Ceil(q*float64(len(sorted))))-1, 0)]
 }
 
-// String says it in two sentences.
+// String returns the forecast in two sentences.
 func (f Forecast) String() string {
 	return fmt.Sprintf("%d of %d answers came after the deadline of %v; half took %v at most, 99 %% %v, the longest %v.\n"+
 		"One attempt is late in at most %s of cases (95 %% confidence), and with %d attempts a match is lost in at most %s, "+

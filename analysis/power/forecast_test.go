@@ -1,4 +1,4 @@
-package forecast_test
+package power_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/analysis/forecast"
+	"github.com/strategylab/strategylab/analysis/power"
 )
 
 // TestClopperPearson compares with closed forms and with values that
@@ -27,12 +27,12 @@ func TestClopperPearson(t *testing.T) {
 		{5, 10, 0.95, 0.1870860, 0.8129140},
 		{2, 20, 0.95, 0.0123485, 0.3169827},
 	} {
-		got := forecast.ClopperPearson(tt.k, tt.n, tt.level)
+		got := power.ClopperPearson(tt.k, tt.n, tt.level)
 		if math.Abs(got.Low-tt.low) > 1e-6 || math.Abs(got.High-tt.high) > 1e-6 || got.Estimate != float64(tt.k)/float64(tt.n) {
 			t.Errorf("%d of %d: %+v, want %.7f to %.7f", tt.k, tt.n, got, tt.low, tt.high)
 		}
 	}
-	if got := forecast.ClopperPearson(0, 0, 0.95); got.Low != 0 || got.High != 1 {
+	if got := power.ClopperPearson(0, 0, 0.95); got.Low != 0 || got.High != 1 {
 		t.Errorf("of nothing is known %+v", got)
 	}
 }
@@ -47,7 +47,7 @@ func repeated(d time.Duration, n int) []time.Duration {
 
 func TestForecast(t *testing.T) {
 	t.Parallel()
-	f, err := forecast.Of(append(repeated(time.Millisecond, 99), 40*time.Second), 30*time.Second, 3)
+	f, err := power.NewForecast(append(repeated(time.Millisecond, 99), 40*time.Second), 30*time.Second, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,17 +57,17 @@ func TestForecast(t *testing.T) {
 	if want := math.Pow(0.01, 4); math.Abs(f.Loss.Estimate-want) > 1e-15 || math.Abs(f.Loss.High-math.Pow(f.Attempt.High, 4)) > 1e-15 {
 		t.Errorf("all of 4 attempts late: %+v, of one %+v", f.Loss, f.Attempt)
 	}
-	none, err := forecast.Of(repeated(time.Millisecond, 59), time.Second, 0)
+	none, err := power.NewForecast(repeated(time.Millisecond, 59), time.Second, 0)
 	if err != nil || none.Loss.Estimate != 0 || math.Abs(none.Loss.High-0.0495) > 1e-4 { // the rule of three
 		t.Errorf("%+v, %v", none, err)
 	}
 	if text := none.String(); !strings.Contains(text, "0 of 59 answers") || !strings.Contains(text, "at most 5 %") {
 		t.Error(text)
 	}
-	for _, bad := range []func() (forecast.Forecast, error){
-		func() (forecast.Forecast, error) { return forecast.Of(nil, time.Second, 3) },
-		func() (forecast.Forecast, error) { return forecast.Of(repeated(1, 3), 0, 3) },
-		func() (forecast.Forecast, error) { return forecast.Of(repeated(1, 3), time.Second, -1) },
+	for _, bad := range []func() (power.Forecast, error){
+		func() (power.Forecast, error) { return power.NewForecast(nil, time.Second, 3) },
+		func() (power.Forecast, error) { return power.NewForecast(repeated(1, 3), 0, 3) },
+		func() (power.Forecast, error) { return power.NewForecast(repeated(1, 3), time.Second, -1) },
 	} {
 		if _, err := bad(); err == nil {
 			t.Error("a forecast of nothing")

@@ -1,0 +1,83 @@
+# Each target is one step of .ci/run, which runs them all.
+#
+#   make            format, vet, lint, build and test: before you commit
+#   make ci         everything, from a clean clone
+#   make figures    how large the source is, and how its files depend on each other
+
+# Pinned so that a new release of the linter cannot fail an old commit.
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# A number of inputs rather than a time: a fuzzing worker that is busy when its
+# time is up is reported as a failure.
+FUZZTIME ?= 3000x
+# Some packages start hundreds of processes, which takes long on a busy machine.
+RACETIMEOUT ?= 25m
+OUT ?= /tmp/strategylab-readme
+
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test figures figures-table
+
+default: fmt vet lint build test
+
+ci:
+	.ci/run
+
+# Fails and lists the files that gofmt would change.
+fmt:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change these files; run gofmt -w on them:"; echo "$$unformatted"; exit 1; fi
+
+vet:
+	go vet ./...
+
+lint:
+	go run $(STATICCHECK) ./...
+
+tidy:
+	go mod tidy
+
+generate:
+	go generate ./...
+
+# Fails if tidy or generate left a change behind.
+clean-tree: tidy generate
+	@if [ -n "$$(git status --porcelain)" ]; then git status --short; git diff; exit 1; fi
+
+build:
+	go build ./...
+
+# The other platforms that the program is released for.
+cross:
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build ./...
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build ./...
+
+# The first command of the README, with a strategy of each kind in its table.
+readme:
+	rm -rf $(OUT)
+	mkdir -p $(OUT)
+	go run ./cmd/strategylab experiment --runs 1000 --out $(OUT)/first > $(OUT)/table
+	cat $(OUT)/table
+	grep -q ' lua ' $(OUT)/table
+	grep -q ' js ' $(OUT)/table
+	grep -q ' plugin ' $(OUT)/table
+	rm -rf $(OUT)
+
+fuzz:
+	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+	    echo "-- $$(dirname "$$file") $$target"; \
+	    go test -vet=off -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")"; \
+	  done; \
+	done
+
+race:
+	go test -race -vet=off -timeout $(RACETIMEOUT) ./...
+
+test:
+	go test ./...
+
+figures:
+	go run ./docs/figures
+
+# Refreshes the table of figures in CONTRIBUTING.md.
+figures-table:
+	go run ./docs/figures -write CONTRIBUTING.md

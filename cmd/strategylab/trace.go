@@ -69,5 +69,5 @@ func showTrace(p *process, c *cli.Context) error {
 		return withHint(fmt.Errorf("none of the %d exchanges in the recording is chosen by the flags", len(rec.Exchanges)),
 			"strategylab trace show FILE without flags shows all")
 	}
-	return trace.Show(p.stdout, chosen, trace.ShowOptions{Bodies: c.Bool(flagBodies)})
+	return trace.Show(p.stdout, chosen, trace.Format{Bodies: c.Bool(flagBodies)})
 }

@@ -19,22 +19,22 @@ var secretMembers = map[string]bool{
 	"send": true, "expect": true, // a pair of match keys
 }
 
-// tokenShape is what the tokens of league.v2 look like wherever they stand, in
-// the sentence of an error for example.
+// tokenShape matches the tokens of league.v2 anywhere in a text, such as an
+// error message.
 var tokenShape = regexp.MustCompile(`\b(?:tok|admin)-[A-Za-z0-9_.-]*[A-Za-z0-9_-]{16,}`)
 
-// looseMember finds credentials in bodies that are no JSON.
+// looseMember finds credentials in bodies that are not valid JSON.
 var looseMember = regexp.MustCompile(`"(auth_token|token|admin_token|provided_token)"\s*:\s*"([^"\\]+)"`)
 
-// shortest is the length of the shortest secret that is looked for where it
-// does not stand as the value of its own member: shorter ones occur by chance.
-const shortest = 8
+// minSecret is the length of the shortest secret that is masked outside of its
+// own member: shorter ones occur by chance.
+const minSecret = 8
 
-// maxNested bounds how deep JSON inside of JSON strings is looked into.
+// maxNested bounds the search in JSON inside of JSON strings.
 const maxNested = 4
 
-// masker gives each secret a name, the same each time it occurs, so that a
-// reader can still see who showed whose token. It is for one goroutine.
+// masker replaces each secret by a name, always the same one, so that a reader
+// still sees who used whose token. It is for one goroutine.
 type masker struct {
 	names map[string]string // by secret
 	order []string          // secrets to look for in any text, in order of appearance
@@ -42,8 +42,8 @@ type masker struct {
 
 func newMasker() *masker { return &masker{names: map[string]string{}} }
 
-// name returns what stands for a secret. What the token says of its owner is
-// kept: "tok-P01-masked-3".
+// name returns the name of a secret. It keeps the token's owner:
+// "tok-P01-masked-3".
 func (m *masker) name(secret string) string {
 	if strings.Contains(secret, "masked-") || secret == "" {
 		return secret
@@ -58,14 +58,14 @@ func (m *masker) name(secret string) string {
 		}
 	}
 	m.names[secret] = name
-	if len(secret) >= shortest {
+	if len(secret) >= minSecret {
 		m.order = append(m.order, secret)
 	}
 	return name
 }
 
-// mask returns body without secrets. What is not a secret stays byte for byte.
-// Where no secret is found it returns body itself.
+// mask returns body without secrets and otherwise unchanged, byte for byte. A
+// body without secrets is returned itself.
 func (m *masker) mask(body []byte) []byte {
 	out, err := m.json(body, 0)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *masker) mask(body []byte) []byte {
 	return m.text(out)
 }
 
-// text masks what is known, or shaped like a token, anywhere.
+// text masks known secrets and everything shaped like a token.
 func (m *masker) text(b []byte) []byte {
 	for _, secret := range m.order {
 		if bytes.Contains(b, []byte(secret)) {
@@ -90,7 +90,7 @@ func (m *masker) text(b []byte) []byte {
 	return tokenShape.ReplaceAllFunc(b, func(found []byte) []byte { return []byte(m.name(string(found))) })
 }
 
-// json masks the values of secret members, also in strings that hold JSON.
+// json masks the values of secret members, also in strings that contain JSON.
 func (m *masker) json(body []byte, nested int) ([]byte, error) {
 	var out []byte
 	copied := 0
@@ -139,7 +139,7 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 	return append(out, body[copied:]...), nil
 }
 
-// value returns what is to stand for a string, nil where it may stay.
+// value returns the replacement of a string, nil to keep it.
 func (m *masker) value(dec *jsontext.Decoder, member string, value []byte, nested int) []byte {
 	if k, _ := dec.StackIndex(dec.StackDepth()); k == '{' && secretMembers[member] {
 		if len(value) == 0 {

@@ -15,20 +15,20 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// maxLine is the longest line that is read, in bytes: the longest answer that
-// agents read, and its description.
+// maxLine is the longest line that [Read] accepts, in bytes: the longest answer
+// that agents accept, and its description.
 const maxLine = 17 << 20
 
-// Recording is what a file holds.
+// Recording is the content of a recording file.
 type Recording struct {
 	Heads     []Head      // one for each run, at least one
 	Exchanges []*Exchange // in the order of their requests
-	// Torn says that the last line of a run is not whole, as after a kill. What
-	// it held is lost.
+	// Torn reports that a run ends within a line, as after a kill. The message
+	// in that line is lost.
 	Torn bool
 }
 
-// Exchange is a request and what became of it, as one agent saw it.
+// Exchange is a request and its answer, as one agent saw them.
 type Exchange struct {
 	Run       int    // index of its head
 	Agent     string // who recorded
@@ -37,34 +37,35 @@ type Exchange struct {
 	Peer      string
 	At        time.Time // of the request
 
-	// Type, Dialect, Sender, Method and Match are what could be made out of the
-	// request, else empty.
+	// Type, Dialect, Sender, Method and Match come from the request. They are
+	// empty where the request does not show them.
 	Type    protocol.Type
 	Dialect string
 	Sender  string
 	Method  string
 	Match   string
-	// Request is the decoded request; nil if it does not keep the rules even of
-	// tolerant mode, for which Invalid is the reason.
+	// Request is the decoded request. It is nil if the request breaks the
+	// rules of tolerant mode; Invalid is the reason.
 	Request protocol.Message
 	Invalid error
 	Raw     []byte // the request, tokens masked
 
-	// Answered says that the recording has the end of the exchange, of which
-	// the rest tells.
+	// Answered reports whether the recording has the end of the exchange. The
+	// fields below are zero if not.
 	Answered bool
-	Status   int           // HTTP; 0 where no answer came
+	Status   int           // HTTP status; 0 if no answer came
 	Latency  time.Duration // from the request to its end
 	Failure  string        // why no usable answer came, as the agent saw it
-	// Answer is the decoded answer. It is nil where the answer was empty or a
-	// refusal, or does not keep the rules; Refused is the reason then.
+	// Answer is the decoded answer. It is nil if the answer was empty, a
+	// refusal or invalid; Refused is the reason for the last two.
 	Answer    protocol.Message
 	Refused   error
 	RawAnswer []byte
 }
 
-// Read reads a recording. It fails at the first line that is none. What a kill
-// has torn, at the end or before the head of the next run, is passed over.
+// Read reads a recording. It fails at the first line that does not belong to
+// one. A line that a kill has torn, at the end or before the head of the next
+// run, is left out.
 func Read(r io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	open := map[[2]int64]*Exchange{}
@@ -98,7 +99,7 @@ func Read(r io.Reader) (*Recording, error) {
 	case torn != nil:
 		return nil, torn
 	case len(rec.Heads) == 0:
-		return nil, errors.New("there is no recording in it; --record FILE of a live command makes one")
+		return nil, errors.New("the file holds no recording; --record FILE of a live command makes one")
 	}
 	return rec, nil
 }
@@ -117,18 +118,17 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// add takes in one line.
 func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 	var head Head
 	if json.Unmarshal(line, &head) == nil && head.Schema != "" {
 		if head.Schema != Schema {
-			return fmt.Errorf("the recording is of schema %q, want %q", head.Schema, Schema)
+			return fmt.Errorf("the recording has schema %q, want %q", head.Schema, Schema)
 		}
 		rec.Heads = append(rec.Heads, head)
 		return nil
 	}
 	if len(rec.Heads) == 0 {
-		return errors.New("it does not begin as a recording does; --record FILE of a live command makes one")
+		return errors.New("the file does not begin like a recording; --record FILE of a live command makes one")
 	}
 	var l Line
 	if err := json.Unmarshal(line, &l, jsontext.AllowDuplicateNames(true)); err != nil {
@@ -141,45 +141,83 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 	key := [2]int64{int64(len(rec.Heads)), l.Exchange}
 	switch x := open[key]; {
 	case l.Part == Request && x == nil:
-		x = l.opened(body)
+		x = ReadRequest(body)
+		x.Agent, x.Direction, x.Transport, x.Peer, x.At = l.Agent, l.Direction, l.Transport, l.Peer, l.Time
 		x.Run = len(rec.Heads) - 1
 		open[key] = x
 		rec.Exchanges = append(rec.Exchanges, x)
 	case l.Part == Answer && x != nil && !x.Answered:
-		x.close(l, body)
+		x.Failure, x.Latency = l.Error, time.Duration(l.Latency*float64(time.Millisecond))
+		x.setAnswer(l.Status, body)
 	default:
 		return fmt.Errorf("the %s of exchange %d is out of place", l.Part, l.Exchange)
 	}
 	return nil
 }
 
-func (l *Line) opened(body []byte) *Exchange {
-	x := ReadRequest(body)
-	x.Agent, x.Direction, x.Transport, x.Peer, x.At = l.Agent, l.Direction, l.Transport, l.Peer, l.Time
+// tolerant decodes what agents send each other, in any dialect.
+var tolerant = protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
+
+// ReadRequest decodes a request in any dialect. It never fails: fields that it
+// cannot read stay empty, and Invalid says why. The fields that describe the
+// connection and the answer stay zero.
+func ReadRequest(body []byte) *Exchange {
+	x := &Exchange{Raw: body}
+	var call struct {
+		Version jsontext.Value `json:"jsonrpc"`
+		Method  string         `json:"method"`
+		Params  jsontext.Value `json:"params"`
+	}
+	if x.Invalid = json.Unmarshal(body, &call); x.Invalid != nil {
+		return x
+	}
+	var req *protocol.Request
+	if call.Version == nil && call.Method == "" {
+		req, x.Invalid = tolerant.OpenBare(body)
+	} else {
+		x.Method = call.Method
+		req, x.Invalid = tolerant.Open(call.Method, call.Params)
+	}
+	x.Type, x.Sender, x.Match = req.Type, req.Header.Sender, req.Header.MatchID
+	if req.Dialect != nil {
+		x.Dialect = req.Dialect.Name
+	}
+	if x.Invalid == nil {
+		x.Request, x.Invalid = req.Decode()
+	}
 	return x
 }
 
-// ReadRequest takes a request apart, in whatever wrapping it is. What cannot be
-// made out stays empty. Of who sent it when, and of an answer, the exchange
-// knows nothing.
-func ReadRequest(body []byte) *Exchange {
-	m := readRequest(body)
-	return &Exchange{
-		Type: m.typ, Dialect: m.dialect, Sender: m.sender, Method: m.method, Match: m.match,
-		Request: m.decoded, Invalid: m.problem, Raw: body,
-	}
-}
-
-// With returns the exchange as it would be with another answer.
-func (x *Exchange) With(status int, body []byte) *Exchange {
+// WithAnswer returns a copy of the exchange with another answer.
+func (x *Exchange) WithAnswer(status int, body []byte) *Exchange {
 	other := *x
-	other.close(Line{Status: status}, body)
+	other.Latency, other.Failure, other.Answer, other.Refused = 0, "", nil, nil
+	other.setAnswer(status, body)
 	return &other
 }
 
-func (x *Exchange) close(l Line, body []byte) {
-	m := readAnswer(message{typ: x.Type, dialect: x.Dialect, match: x.Match}, l.Status, body)
-	x.Answered, x.Status, x.Failure = true, l.Status, l.Error
-	x.Latency = time.Duration(l.Latency * float64(time.Millisecond))
-	x.Answer, x.Refused, x.RawAnswer = m.decoded, m.problem, body
+func (x *Exchange) setAnswer(status int, body []byte) {
+	x.Answered, x.Status, x.RawAnswer = true, status, body
+	if len(body) == 0 {
+		return
+	}
+	a, err := protocol.ParseAnswer(status, body)
+	if err != nil {
+		x.Refused = err
+		return
+	}
+	x.Answer, x.Refused = tolerant.ReadAnswer(x.Type, a)
+}
+
+// answerHeader returns the header of the answer, or the members of one that a
+// refusal repeats.
+func (x *Exchange) answerHeader() (h protocol.Header) {
+	var refusal *protocol.Refusal
+	switch {
+	case x.Answer != nil && x.Refused == nil:
+		h = *x.Answer.Head()
+	case errors.As(x.Refused, &refusal):
+		_ = json.Unmarshal(refusal.Data, &h) // its shape is the peer's own
+	}
+	return h
 }

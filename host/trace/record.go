@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,13 +17,13 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// queued is how many messages may wait to be written before agents wait for
-// the recorder: enough for the bursts of a large round.
+// queued is the number of messages that may wait to be written before agents
+// wait for the recorder: enough for the bursts of a large round.
 const queued = 4096
 
-// Recorder writes what its taps see to a file. It is safe for concurrent use,
-// and reading, masking and writing happen on a goroutine of its own. An agent
-// that is quicker than the file waits: a recording has no gaps.
+// Recorder writes the messages that pass its taps to a file. It is safe for
+// concurrent use; it decodes, masks and writes on a goroutine of its own. An
+// agent that is faster than the disk waits: a recording has no gaps.
 type Recorder struct {
 	file  *os.File
 	lines chan Line
@@ -32,12 +33,12 @@ type Recorder struct {
 	mu     sync.RWMutex // held for reading while a line is handed over
 	closed bool
 	done   sync.WaitGroup
-	err    error // of the writing goroutine, to be read after done
+	err    error // of the writing goroutine; read it after done
 }
 
-// Create begins a recording, or a new run in a file that holds one already. Of
-// head, Schema and Began are filled in. The file can be read by its owner only.
-// The caller closes the recorder when its taps are not called any more.
+// Create starts a recording, or appends a run to the recording in path. It
+// fills in Schema and Began of head. Only the owner of the file can read it.
+// The caller closes the recorder after the last use of its taps.
 func Create(path string, head Head, now func() time.Time) (*Recorder, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -52,8 +53,8 @@ func Create(path string, head Head, now func() time.Time) (*Recorder, error) {
 	return r, nil
 }
 
-// appendable makes sure that what a file holds is a recording whose last line
-// is whole: a line may be torn where an earlier run was killed.
+// appendable checks that a file is empty or a recording, and ends its last
+// line, which a kill may have torn.
 func appendable(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -64,7 +65,7 @@ func appendable(file *os.File) error {
 		return err
 	}
 	if string(first) != `{"trace":"`+Schema {
-		return errors.New("the file is there and holds something else; name another")
+		return errors.New("the file exists and is not a recording; choose another name")
 	}
 	last := make([]byte, 1)
 	if _, err := file.ReadAt(last, info.Size()-1); err != nil {
@@ -76,8 +77,8 @@ func appendable(file *os.File) error {
 	return err
 }
 
-// Close writes what is still waiting and closes the file. Messages that taps
-// see after it are not recorded. The error is the first that writing met.
+// Close writes the waiting messages and closes the file. Later messages are not
+// recorded. The error is the first that writing met.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	already := r.closed
@@ -94,7 +95,7 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
-// Tap returns the tap of an agent, for its endpoint and its client.
+// Tap returns a tap that records the messages of an agent under its name.
 func (r *Recorder) Tap(agent string) jsonrpc.Tap { return tap{r, agent} }
 
 type tap struct {
@@ -130,17 +131,17 @@ func (r *Recorder) put(l Line) {
 	}
 }
 
-// write writes the lines until there are no more. After an error it goes on
-// taking them, so that no agent waits for a disk that is full.
+// write writes the lines until there are no more. After an error it still
+// receives them, so that no agent waits for a full disk.
 func (r *Recorder) write(head Head) error {
 	out := bufio.NewWriterSize(r.file, 1<<16)
 	err := writeLine(out, head)
-	p := newPencil()
+	d := describer{masks: newMasker(), open: map[int64]*Exchange{}}
 	for l := range r.lines {
 		if err != nil {
 			continue
 		}
-		p.note(&l)
+		d.describe(&l)
 		if err = writeLine(out, l); err == nil && len(r.lines) == 0 {
 			err = out.Flush()
 		}
@@ -155,32 +156,33 @@ func writeLine(out *bufio.Writer, v any) error {
 	return out.WriteByte('\n')
 }
 
-// pencil fills in what a line says of its message. Answers are understood by
-// the requests that they close.
-type pencil struct {
+// describer masks the message of a line and fills in the fields that describe
+// it. It decodes an answer by the request that it closes.
+type describer struct {
 	masks *masker
-	open  map[int64]message
+	open  map[int64]*Exchange
 }
 
-func newPencil() *pencil { return &pencil{masks: newMasker(), open: map[int64]message{}} }
-
-func (p *pencil) note(l *Line) {
-	l.Error = string(p.masks.text([]byte(l.Error)))
-	var m message
+func (d *describer) describe(l *Line) {
+	l.Error = string(d.masks.text([]byte(l.Error)))
 	if l.Part == Request {
-		m = readRequest(l.Body)
-		p.open[l.Exchange] = m
+		x := ReadRequest(l.Body)
+		d.open[l.Exchange] = x
+		l.Wrapping, l.Type, l.Sender, l.Match = x.Dialect, string(x.Type), x.Sender, x.Match
 	} else {
-		m = readAnswer(p.open[l.Exchange], l.Status, l.Body)
-		delete(p.open, l.Exchange)
+		x := cmp.Or(d.open[l.Exchange], &Exchange{})
+		delete(d.open, l.Exchange)
+		x.setAnswer(l.Status, l.Body)
+		h := x.answerHeader()
+		l.Wrapping, l.Type, l.Sender, l.Match = x.Dialect, string(h.MessageType), h.Sender, cmp.Or(h.MatchID, x.Match)
 	}
-	l.Wrapping, l.Type, l.Sender, l.Match = m.dialect, string(m.typ), string(p.masks.text([]byte(m.sender))), m.match
-	body := p.masks.mask(l.Body)
+	l.Sender = string(d.masks.text([]byte(l.Sender)))
+	body := d.masks.mask(l.Body)
 	l.Body = nil
 	if len(body) == 0 {
 		return
 	}
-	// A line is a line: what is written in several loses its line breaks.
+	// A message of several lines loses its line breaks: each takes one line.
 	if v := jsontext.Value(body).Clone(); v.Compact(jsontext.AllowDuplicateNames(true)) == nil {
 		l.Body = v
 		return

@@ -140,7 +140,7 @@ func TestCreateKeepsOtherFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("dear diary"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trace.Create(path, trace.Head{}, clock); err == nil || !strings.Contains(err.Error(), "holds something else") {
+	if _, err := trace.Create(path, trace.Head{}, clock); err == nil || !strings.Contains(err.Error(), "is not a recording") {
 		t.Errorf("error %v", err)
 	}
 	if b, _ := os.ReadFile(path); string(b) != "dear diary" {
@@ -196,19 +196,19 @@ func TestSelectAndShow(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := trace.Show(&b, rec.Select(trace.Filter{Once: true}), trace.ShowOptions{}); err != nil {
+	if err := trace.Show(&b, rec.Select(trace.Filter{Once: true}), trace.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "" +
 		"12:00:00.000  REF01 -> player:P01  GAME_INVITATION R1M1: PLAYER_A against P02  [contracts]\n" +
 		"                                   = GAME_JOIN_ACK: joins, 0s\n" +
-		"12:00:00.000  127.0.0.1:99 -> P01  ping  [contracts]  (no message of league.v2)\n" +
+		"12:00:00.000  127.0.0.1:99 -> P01  ping  [contracts]  (not a league.v2 message)\n" +
 		"                                   = refused: E047 UNKNOWN_MESSAGE_TYPE (-32601), what?, 1.5ms\n"
 	if b.String() != want {
 		t.Errorf("shown as\n%swant\n%s", b.String(), want)
 	}
 	b.Reset()
-	if err := trace.Show(&b, rec.Exchanges[:1], trace.ShowOptions{Bodies: true}); err != nil || !strings.Contains(b.String(), `"auth_token":"masked-1"`) {
+	if err := trace.Show(&b, rec.Exchanges[:1], trace.Format{Bodies: true}); err != nil || !strings.Contains(b.String(), `"auth_token":"masked-1"`) {
 		t.Errorf("with bodies, %v:\n%s", err, b.String())
 	}
 }
@@ -223,7 +223,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := trace.Show(&bytes.Buffer{}, rec.Select(trace.Filter{Once: true}), trace.ShowOptions{Bodies: true}); err != nil {
+		if err := trace.Show(&bytes.Buffer{}, rec.Select(trace.Filter{Once: true}), trace.Format{Bodies: true}); err != nil {
 			t.Error(err)
 		}
 	})

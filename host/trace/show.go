@@ -15,17 +15,17 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Filter chooses exchanges. Empty fields choose all.
+// Filter selects exchanges. Empty fields select all.
 type Filter struct {
 	Match string // a match id
-	// Agent is an agent that took part: who recorded, who signed either
-	// message, or part of the peer's address.
+	// Agent took part: it recorded, signed either message, or is part of the
+	// peer's address.
 	Agent string
 	Type  protocol.Type // of the request
-	Once  bool          // what two agents of one recording saw is shown once, as its sender saw it
+	Once  bool          // select an exchange that both its agents recorded once, as its sender saw it
 }
 
-// Select returns the exchanges that a filter chooses, in order.
+// Select returns the exchanges that a filter selects, in order.
 func (rec *Recording) Select(f Filter) []*Exchange {
 	sent := map[string]bool{}
 	if f.Once {
@@ -43,8 +43,8 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 	})
 }
 
-// id returns the JSON-RPC id of the request, by which the two sides of one
-// exchange know each other; empty if there is none.
+// id returns the JSON-RPC id of the request, which both sides of an exchange
+// share; empty if there is none.
 func (x *Exchange) id() string {
 	var frame struct {
 		ID any `json:"id"`
@@ -68,45 +68,45 @@ func (x *Exchange) involves(agent string) bool {
 	return strings.Contains(x.Peer, agent)
 }
 
-// ShowOptions say how much is shown.
-type ShowOptions struct {
-	// Bodies shows each message whole below its line.
+// Format is the layout of a printed conversation.
+type Format struct {
+	// Bodies prints each message in full below its line.
 	Bodies bool
-	// Clock is how times are printed; default "15:04:05.000".
+	// Clock is the layout of times; default "15:04:05.000".
 	Clock string
 }
 
-// Show prints exchanges as a conversation, two lines each: who said what to
-// whom, and what came back after which time.
-func Show(w io.Writer, exchanges []*Exchange, o ShowOptions) error {
+// Show prints exchanges as a conversation, two lines each: who sent what to
+// whom, and the answer with its latency.
+func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 	const widest = 48
-	o.Clock = cmp.Or(o.Clock, "15:04:05.000")
+	f.Clock = cmp.Or(f.Clock, "15:04:05.000")
 	width := 0
 	for _, x := range exchanges {
 		width = min(max(width, len(x.parties())), widest)
 	}
 	for _, x := range exchanges {
-		if _, err := io.WriteString(w, x.text(o, width)); err != nil {
+		if _, err := io.WriteString(w, x.text(f, width)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *Exchange) text(o ShowOptions, width int) string {
+func (x *Exchange) text(f Format, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(o.Clock), width, x.parties(), x.asked())
-	if o.Bodies {
+	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(f.Clock), width, x.parties(), x.asked())
+	if f.Bodies {
 		body(&b, x.Raw)
 	}
-	fmt.Fprintf(&b, "%*s  %s\n", len(o.Clock)+2+width, "", x.answered())
-	if o.Bodies && len(x.RawAnswer) > 0 {
+	fmt.Fprintf(&b, "%*s  %s\n", len(f.Clock)+2+width, "", x.answered())
+	if f.Bodies && len(x.RawAnswer) > 0 {
 		body(&b, x.RawAnswer)
 	}
 	return b.String()
 }
 
-// parties says who speaks to whom.
+// parties names sender and receiver.
 func (x *Exchange) parties() string {
 	if x.Direction == jsonrpc.In {
 		return x.other() + " -> " + cmp.Or(x.Agent, "?")
@@ -118,7 +118,7 @@ func body(b *strings.Builder, raw []byte) {
 	fmt.Fprintf(b, "    %s\n", raw)
 }
 
-// other names the other side as well as it is known.
+// other names the peer as well as the recording knows it.
 func (x *Exchange) other() string {
 	if x.Direction == jsonrpc.In && x.Sender != "" {
 		return x.Sender
@@ -143,9 +143,9 @@ func (x *Exchange) asked() string {
 	}
 	switch {
 	case x.Invalid != nil && x.Type == "":
-		text += "  (no message of league.v2)"
+		text += "  (not a league.v2 message)"
 	case x.Invalid != nil:
-		text += "  (does not keep the rules: " + x.Invalid.Error() + ")"
+		text += "  (breaks the rules: " + x.Invalid.Error() + ")"
 	}
 	return text
 }
@@ -157,8 +157,8 @@ func (x *Exchange) answered() string {
 	return fmt.Sprintf("= %s, %s", x.Outcome(), x.Latency.Round(10*time.Microsecond))
 }
 
-// Outcome says in a few words how the exchange ended: with which answer, with
-// which refusal, or why with neither.
+// Outcome describes the end of the exchange in a few words: the answer, the
+// refusal, or why there is neither.
 func (x *Exchange) Outcome() string {
 	switch {
 	case !x.Answered:
@@ -182,7 +182,7 @@ func (x *Exchange) Outcome() string {
 func (x *Exchange) refusal() string {
 	var refused *protocol.Refusal
 	if !errors.As(x.Refused, &refused) {
-		return fmt.Sprintf("HTTP %d, an answer that does not keep the rules: %v", x.Status, x.Refused)
+		return fmt.Sprintf("HTTP %d, an answer that breaks the rules: %v", x.Status, x.Refused)
 	}
 	text := "refused"
 	if refused.Code != "" {
@@ -200,4 +200,128 @@ func (x *Exchange) refusal() string {
 		text += ", " + detail
 	}
 	return text
+}
+
+// summary describes the content of a message in a few words, empty where the
+// type says it all.
+func summary(m protocol.Message) string {
+	switch m := m.(type) {
+	case *protocol.LeagueRegisterRequest:
+		return fmt.Sprintf("%q at %s", m.Meta.DisplayName, m.Meta.ContactEndpoint)
+	case *protocol.RefereeRegisterRequest:
+		return fmt.Sprintf("%q at %s", m.Meta.DisplayName, m.Meta.ContactEndpoint)
+	case *protocol.LeagueRegisterResponse:
+		return registered(m.Status, m.PlayerID, m.Reason)
+	case *protocol.RefereeRegisterResponse:
+		return registered(m.Status, m.RefereeID, m.Reason)
+	case *protocol.RoundAnnouncement:
+		return announced(m)
+	case *protocol.LeagueStandingsUpdate:
+		return table(m.Standings)
+	case *protocol.GameInvitation:
+		return words(m.RoleInMatch, against(m.OpponentID))
+	case *protocol.GameJoinAck:
+		return joined(m)
+	case *protocol.ChooseParityCall:
+		if m.Deadline != "" {
+			return "until " + m.Deadline
+		}
+	case *protocol.ChooseParityResponse:
+		return string(m.Chosen())
+	case *protocol.GameOver:
+		return over(m)
+	case *protocol.MatchResultReport:
+		return reported(m)
+	case *protocol.GameError:
+		return words(m.ErrorCode, m.ErrorName, m.AffectedPlayer)
+	case *protocol.LeagueCompleted:
+		return table(m.FinalStandings)
+	case *protocol.LeagueQuery:
+		return m.QueryType
+	case *protocol.LeagueQueryResponse:
+		return m.QueryType
+	case *protocol.LeagueStatus:
+		return m.Status
+	}
+	return ""
+}
+
+func words(parts ...string) string {
+	var all []string
+	for _, p := range parts {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func against(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "against " + id
+}
+
+func registered(status, id string, reason protocol.Opt[string]) string {
+	why, _ := reason.Get()
+	return words(status, id, why)
+}
+
+func announced(m *protocol.RoundAnnouncement) string {
+	var matches []string
+	for _, x := range m.Matches {
+		matches = append(matches, fmt.Sprintf("%s %s-%s", x.MatchID, x.PlayerAID, x.PlayerBID))
+	}
+	return clip(matches, 6)
+}
+
+// clip joins the first items of a list and counts the others.
+func clip(list []string, most int) string {
+	if n := len(list); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), n-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+func table(standings []protocol.Standing) string {
+	var rows []string
+	for _, s := range standings {
+		rows = append(rows, fmt.Sprintf("%d. %s %d", s.Rank, s.PlayerID, s.Points))
+	}
+	return clip(rows, 6)
+}
+
+func joined(m *protocol.GameJoinAck) string {
+	switch joins, said := m.Joins(); {
+	case !said:
+		return "received, answers later"
+	case joins:
+		return "joins"
+	}
+	return "declines"
+}
+
+func over(m *protocol.GameOver) string {
+	if r := m.GameResult; r != nil {
+		text := r.Status
+		if w, ok := r.WinnerPlayerID.Get(); ok && w != "" {
+			text += ", " + w + " wins"
+		}
+		if n, ok := r.DrawnNumber.Get(); ok {
+			text += fmt.Sprintf(", drawn %d", n)
+		}
+		return text
+	}
+	if n, ok := m.DrawnNumber.Get(); ok {
+		return fmt.Sprintf("%s, drawn %d", m.Result, n)
+	}
+	return m.Result
+}
+
+func reported(m *protocol.MatchResultReport) string {
+	if w, ok := m.Result.Winner.Get(); ok && w != "" {
+		return w + " wins"
+	}
+	return "no winner"
 }

@@ -104,11 +104,11 @@ func (p *Playback) ask(ctx context.Context, caller jsonrpc.RoundTripper, url str
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		is := x.With(0, nil)
+		is := x.WithAnswer(0, nil)
 		is.Failure = err.Error()
 		return is, nil
 	}
-	return x.With(reply.Status, reply.Body), nil
+	return x.WithAnswer(reply.Status, reply.Body), nil
 }
 
 // expect waits for a request of the agent's own, where it has to come.

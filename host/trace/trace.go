@@ -1,0 +1,75 @@
+// Package trace records the messages that league.v2 agents exchange, reads
+// recordings back, and shows them as a conversation.
+//
+// A recording is a file of JSON lines. The first line of each run names the
+// recorder and the time ([Head]); every other line is one message ([Line]): the
+// request that opens an exchange, or the answer that closes it. Messages are
+// stored as they were on the wire, except that tokens and keys are replaced by
+// names that only tell them apart.
+//
+// A [Recorder] hands out taps, one for each agent of a process; each goes into
+// the configuration of the agent's endpoint and client. [Read] returns the
+// exchanges of a recording; [Show] prints them for people.
+package trace
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+)
+
+// Schema is the value of [Head.Schema].
+const Schema = "strategylab/trace/v1"
+
+// Head is the first line of each run of a recorder. A recording that was
+// continued has several.
+type Head struct {
+	Schema  string    `json:"trace"`
+	Command string    `json:"command"` // that recorded: "player", "host"
+	Began   time.Time `json:"began"`
+}
+
+// Part says which side of an exchange a line is.
+type Part string
+
+// The parts of an exchange.
+const (
+	Request Part = "request"
+	Answer  Part = "answer"
+)
+
+// Line is one message. Wrapping, Type, Sender and Match describe it for readers
+// with other tools; they are empty if the recorder could not decode it.
+type Line struct {
+	// Time is when the message passed by the recorder's clock, UTC.
+	Time time.Time `json:"time"`
+	// Exchange is the number that a request shares with its answer, from 1 in
+	// each run.
+	Exchange int64 `json:"exchange"`
+	Part     Part  `json:"part"`
+	// Agent is the agent that recorded: "manager", "REF01", "player".
+	Agent string `json:"agent"`
+	// Direction is the agent's view: "in" or "out".
+	Direction jsonrpc.Direction `json:"direction"`
+	Transport jsonrpc.Transport `json:"transport"`
+	// Peer is the URL that was called, or the address that called.
+	Peer  string `json:"peer"`
+	Route string `json:"route,omitzero"`
+	// Status is the HTTP status of an answer, 0 if none came.
+	Status int `json:"status,omitzero"`
+	// Latency is the time from the request to the answer, in milliseconds.
+	Latency float64 `json:"latency_ms,omitzero"`
+	// Error says why no usable answer came.
+	Error string `json:"error,omitzero"`
+
+	Wrapping string `json:"wrapping,omitzero"` // name of the dialect
+	Type     string `json:"message_type,omitzero"`
+	Sender   string `json:"sender,omitzero"`
+	Match    string `json:"match_id,omitzero"`
+
+	// Body is a message in JSON, Text any other. An empty message has neither.
+	Body jsontext.Value `json:"body,omitzero"`
+	Text string         `json:"text,omitzero"`
+}

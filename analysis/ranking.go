@@ -1,6 +1,11 @@
 package analysis
 
-import "math/big"
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+)
 
 // Ranking is what can be said of the order of all players at once, by adjusted
 // points. All its statements together hold in at least the stated share of
@@ -161,4 +166,154 @@ func tiers(order []int, superior [][]bool) [][]int {
 		left = rest
 	}
 	return list
+}
+
+// Measure says which points a comparison is made on.
+type Measure uint8
+
+// Adjusted points are what strategies should be compared on; raw points are
+// there to show how much less they can tell.
+const (
+	AdjustedPoints Measure = iota
+	RawPoints
+)
+
+// Verdict says what is known of the difference between two players.
+type Verdict uint8
+
+// The verdicts. Undecided is no evidence of a difference, which is not evidence
+// of none.
+const (
+	Undecided Verdict = iota
+	Different         // significantly, after the correction
+	Equal             // they scored the same in each of at least two leagues
+)
+
+// String returns "undecided", "different" or "equal".
+func (v Verdict) String() string { return [...]string{"undecided", "different", "equal"}[v] }
+
+// Comparison is the paired difference between two players: computed within each
+// league, where both met the same field, so that what moves both cancels.
+type Comparison struct {
+	A, B int // field indices; A scored at least as much as B, unless reversed
+
+	// Difference is A's points per match minus B's. Its interval is for this
+	// difference alone, not corrected for how many there are.
+	Difference Estimate
+	P          float64 // two-sided; 1 where nothing can be said
+	Corrected  float64 // P corrected for all comparisons made with this one, at most 1
+	Holm       float64 // the same by Holm's method, which is the simpler and the more cautious one
+	Verdict    Verdict
+}
+
+// Reversed is the same comparison with B first. The difference and its interval change
+// their sign.
+func (c Comparison) Reversed() Comparison {
+	d := c.Difference
+	c.A, c.B, c.Difference = c.B, c.A, Estimate{-d.Estimate, -d.High, -d.Low}
+	return c
+}
+
+// Compare compares every player with every other and corrects for all of these
+// comparisons together: the chance of calling any two players different who are
+// not is at most 1-level. The comparisons stand in the order of Estimates.Order
+// (or, for raw points, of raw points), first player first.
+func (a *Accumulator) Compare(m Measure, level float64) []Comparison {
+	c := newIntervals(level)
+	order := a.orderBy(m)
+	list := make([]Comparison, 0, len(a.pairs))
+	for k, i := range order {
+		for _, j := range order[k+1:] {
+			list = append(list, a.difference(m, i, j, c))
+		}
+	}
+	correct(list, c.level)
+	return list
+}
+
+func correct(list []Comparison, level float64) {
+	p := make([]float64, len(list))
+	for k := range list {
+		p[k] = list[k].P
+	}
+	for k, corrected := range Holm(p) {
+		list[k].Corrected, list[k].Holm = corrected, corrected
+		if list[k].Verdict != Equal && corrected <= 1-level {
+			list[k].Verdict = Different
+		}
+	}
+}
+
+// orderBy returns the field indices from most to fewest points.
+func (a *Accumulator) orderBy(m Measure) []int {
+	order := make([]int, len(a.players))
+	for i := range order {
+		order[i] = i
+	}
+	sums := a.sums(m)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(sums(j), sums(i)) })
+	return order
+}
+
+// sums returns the sums of league points of a measure, in its units.
+func (a *Accumulator) sums(m Measure) func(player int) int64 {
+	if m == RawPoints {
+		return func(i int) int64 { return a.players[i].raw }
+	}
+	return func(i int) int64 { return a.players[i].adj }
+}
+
+// difference tests one pair by the paired t test. Where all leagues agree on a
+// difference that is not zero, t would be infinite and claim certainty; instead
+// p is the chance that bounded values with mean zero would all agree on it,
+// doubled for two sides, which is the counterpart of [intervals.unseen].
+func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
+	s := a.differenceSample(m, i, j)
+	width := span{0, float64(winPoints)}.width()
+	if m == AdjustedPoints {
+		width = a.adjustedPoints(a.technical).width()
+	}
+	d := Comparison{A: i, B: j, P: 1, Difference: c.of(s, span{-width, width})}
+	switch {
+	case s.leagues < 2:
+	case s.constant && s.mean == 0:
+		d.Verdict = Equal
+	case s.constant:
+		agree := width / (width + math.Abs(s.mean))
+		d.P = min(1, 2*rounded(math.Pow(agree, float64(s.leagues))))
+	default:
+		d.P = tTest(s.mean/s.standardError(), s.leagues)
+	}
+	return d
+}
+
+// differenceSample is that of the league differences between two players.
+func (a *Accumulator) differenceSample(m Measure, i, j int) sample {
+	sums, cross, scale := a.sums(m), a.adj, a.games*a.unit
+	if m == RawPoints {
+		cross, scale = a.raw, a.games
+	}
+	squares := new(big.Int).Lsh(cross.at(i, j).big(), 1)
+	squares.Neg(squares)
+	squares.Add(squares, cross.at(i, i).big())
+	squares.Add(squares, cross.at(j, j).big())
+	return newSample(a.leagues, sums(i)-sums(j), squares, scale)
+}
+
+// Holm returns p-values corrected for being len(p) comparisons, by the step-down
+// method of S. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70. It
+// holds whatever the dependence among the comparisons. The order is kept.
+func Holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	corrected := make([]float64, len(p))
+	worst := 0.0
+	for k, i := range order {
+		worst = max(worst, min(1, float64(len(p)-k)*p[i]))
+		corrected[i] = worst
+	}
+	return corrected
 }

@@ -19,13 +19,15 @@ var may = map[string][]string{
 	"host/jsonrpc":  {},
 
 	// floor 1: the contracts
-	"strategies":        {"host/game"},
-	"strategies/seat":   {"host/game", "strategies"},
-	"strategies/budget": {},
-	"host/wire":         {"host/jsonrpc", "host/protocol"},
-	"host/agent":        {"host/game", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/trace":        {"host/jsonrpc", "host/protocol"},
-	"host/trace/audit":  {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"strategies":         {"host/game"},
+	"strategies/seat":    {"host/game", "strategies"},
+	"strategies/budget":  {},
+	"host/wire/schema":   {"host/protocol"},
+	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
+	"host/wire":          {"host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
+	"host/agent":         {"host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/trace":         {"host/jsonrpc", "host/protocol"},
+	"host/trace/audit":   {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies", "strategies/seat"},
@@ -38,10 +40,8 @@ var may = map[string][]string{
 	"host/referee":            {"host/agent", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
-	"host/validation/eventlog": {"host/disk", "host/jsonrpc"},
-	"host/validation":          {"host/jsonrpc", "host/protocol", "host/validation/eventlog", "host/wire"},
-	"host/mcptools":            {"host/jsonrpc", "host/protocol", "host/validation", "host/validation/eventlog"},
-	"host/leaguetools":         {"host/jsonrpc", "host/mcptools", "host/protocol"},
+	"host/mcptools":    {"host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
+	"host/leaguetools": {"host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
@@ -54,7 +54,7 @@ var may = map[string][]string{
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
 		"experiments", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
-		"host/results", "host/validation", "host/validation/eventlog", "host/wire", "strategies", "strategies/seat",
+		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
 	"host/peertest":       {},
 	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
@@ -114,8 +114,8 @@ var may = map[string][]string{
 		"host/trace",
 		"host/trace/audit",
 		"host/trace/playback",
-		"host/validation/eventlog",
 		"host/wire",
+		"host/wire/eventlog",
 		"plugins",
 		"plugins/isolate",
 		"strategies",

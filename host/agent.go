@@ -43,9 +43,7 @@ type Agent struct {
 
 // agent is what Player and Referee have in common.
 type agent interface {
-	offered
-	Handler() jsonrpc.Handler
-	Refuse() jsonrpc.RefuseFunc
+	Endpoint() *wire.Endpoint
 	Run(ctx context.Context) error
 }
 
@@ -81,12 +79,11 @@ func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *w
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	pipe, err := a.Validation.pipeline(new(toolTables), role, ag)
+	pipe, err := a.Validation.pipeline(new(toolTables), role, ag.Endpoint())
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	handler := srv.validate(pipe, ag.Handler(), ag.Refuse())
-	srv.mount(role, ag, handler)
+	srv.mount(role, ag.Endpoint(), pipe)
 	defer srv.unmount()
 	if a.Listening != nil {
 		a.Listening(url)
@@ -96,7 +93,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *w
 	var served, piped error
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
-		if served = srv.Serve(serving, handler); served != nil {
+		if served = srv.Serve(serving, pipe); served != nil {
 			fail(served)
 		}
 	})
@@ -111,7 +108,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *w
 			if a.Validation.Deterministic {
 				cfg.MaxConcurrent = 1 // in the order in which they come
 			}
-			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, handler, cfg)
+			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, pipe, cfg)
 			fail(cmp.Or(piped, errInputEnded))
 		})
 	}

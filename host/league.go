@@ -194,13 +194,12 @@ func (a *assembly) manager() (*manager.Manager, string, error) {
 		return nil, "", errors.Join(err, srv.Close())
 	}
 	launcher.Handler = m.StartHandler()
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, m)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, m.Endpoint())
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
-	handler := srv.validate(pipe, m.Handler(), m.Refuse)
-	srv.mount(protocol.RoleManager, m, handler)
-	a.serve("manager", srv, handler)
+	srv.mount(protocol.RoleManager, m.Endpoint(), pipe)
+	a.serve("manager", srv, pipe)
 	a.run("manager", m.Run)
 	return m, srv.URL(), nil
 }
@@ -229,13 +228,12 @@ func (a *assembly) referee(i int, managerURL string) error {
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, r)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, r.Endpoint())
 	if err != nil {
 		return errors.Join(err, srv.Close())
 	}
-	handler := srv.validate(pipe, r.Handler(), r.Refuse())
-	srv.mount(protocol.RoleReferee, r, handler)
-	a.serve(name, srv, handler)
+	srv.mount(protocol.RoleReferee, r.Endpoint(), pipe)
+	a.serve(name, srv, pipe)
 	known := r.ID() != "" // from its journal: it does not register again
 	a.run(name, r.Run)
 	if known {
@@ -271,13 +269,12 @@ func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, p)
+	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, p.Endpoint())
 	if err != nil {
 		return nil, errors.Join(err, srv.Close())
 	}
-	handler := srv.validate(pipe, p.Handler(), p.Refuse())
-	srv.mount(protocol.RolePlayer, p, handler)
-	a.serve(id, srv, handler)
+	srv.mount(protocol.RolePlayer, p.Endpoint(), pipe)
+	a.serve(id, srv, pipe)
 	known := p.ID() != ""
 	a.run(id, p.Run)
 	if known {

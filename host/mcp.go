@@ -9,12 +9,8 @@ import (
 	"github.com/strategylab/strategylab/host/leaguetools"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
-
-// offered is an agent whose messages are offered as tools.
-type offered interface {
-	Takes() (protocol.Mode, []protocol.Type)
-}
 
 // share has an endpoint share its path with a server of the Model Context
 // Protocol, which is made once the agent is there (mount).
@@ -23,18 +19,19 @@ func (o *opened) share(cfg *jsonrpc.Config) {
 	cfg.Other = onPath{path(*cfg), &o.client, cfg.Other}
 }
 
-// mount offers the agent's messages as tools, if the endpoint is shared. The
-// handler is what answers them at the endpoint.
-func (o *opened) mount(role protocol.Role, a offered, handler jsonrpc.Handler) {
+// mount has a pipeline answer at the endpoint, and offers the messages of its
+// agent as tools, if the endpoint is shared.
+func (o *opened) mount(role protocol.Role, agent *wire.Endpoint, pipe *wire.Pipeline) {
+	o.refuse = pipe.Refuse
 	if o.offer == nil {
 		return
 	}
 	o.tools = &offering{make: func() (*mcptools.Server, error) {
-		mode, takes := a.Takes()
+		mode, takes := agent.Takes()
 		tools, err := leaguetools.Tools(leaguetools.Agent{
 			Role: role, Mode: mode, Takes: takes,
 			Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {
-				return jsonrpc.Serve(ctx, req, handler, o.cfg)
+				return jsonrpc.Serve(ctx, req, pipe, o.cfg)
 			},
 		})
 		if err != nil {

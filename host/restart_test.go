@@ -83,7 +83,7 @@ func TestManagerIsRestarted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine.Go(func() { _ = srv.Serve(life, m.Handler()) })
+		mine.Go(func() { _ = srv.Serve(life, m.Endpoint()) })
 		mine.Go(func() { _ = m.Run(life) })
 		return m, func() { kill(); mine.Wait() }
 	}
@@ -96,7 +96,7 @@ func TestManagerIsRestarted(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.wg.Go(func() { _ = r.Run(ctx) })
-		return r.Handler()
+		return r.Endpoint()
 	})
 	var done sync.WaitGroup
 	for i, f := range named(t, "random", "markov-1", "role", "frequency") {
@@ -115,7 +115,7 @@ func TestManagerIsRestarted(t *testing.T) {
 					t.Errorf("player %d: %v", i, err)
 				}
 			})
-			return p.Handler()
+			return p.Endpoint()
 		})
 	}
 	for restarts := 0; ; restarts++ {

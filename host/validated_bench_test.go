@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
 // BenchmarkValidationLog plays leagues of four players and ten legs in which

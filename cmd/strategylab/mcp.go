@@ -15,7 +15,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )

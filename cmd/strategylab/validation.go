@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/host"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
 const (

@@ -59,7 +59,7 @@ func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *s
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
-		return errors.Join(serving(ctx, p.Handler(), srv.Serve, p.Run), closeClient())
+		return errors.Join(serving(ctx, p.Endpoint(), srv.Serve, p.Run), closeClient())
 	}
 	return s
 }
@@ -194,7 +194,7 @@ func mutatedPlayer(mu mutant) (*subject, func(), error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(serving(ctx, p.Handler(), inner.Serve, p.Run), closeClient())
+		return errors.Join(serving(ctx, p.Endpoint(), inner.Serve, p.Run), closeClient())
 	}
 	return s, srv.Close, nil
 }

@@ -37,7 +37,7 @@ func managing(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.
 	ctx, end := context.WithCancel(context.Background())
 	var served, ran error
 	var all sync.WaitGroup
-	all.Go(func() { served = serve(ctx, m.Handler()) })
+	all.Go(func() { served = serve(ctx, m.Endpoint()) })
 	all.Go(func() { ran = m.Run(ctx) })
 	return func() error {
 		end()

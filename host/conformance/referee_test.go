@@ -48,7 +48,7 @@ func whistling(mode protocol.Mode) (*subject, error) {
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
-		return errors.Join(serving(ctx, r.Handler(), srv.Serve, r.Run), closeClient())
+		return errors.Join(serving(ctx, r.Endpoint(), srv.Serve, r.Run), closeClient())
 	}
 	return s, nil
 }
@@ -84,7 +84,7 @@ func mutatedReferee(mu mutant) (*subject, func(), error) {
 			defer srv.Close() // a referee that leaves does not answer any more
 			return r.Run(ctx)
 		}
-		return errors.Join(serving(ctx, r.Handler(), inner.Serve, run), closeClient())
+		return errors.Join(serving(ctx, r.Endpoint(), inner.Serve, run), closeClient())
 	}
 	return s, srv.Close, nil
 }

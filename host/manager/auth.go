@@ -18,36 +18,32 @@ type caller struct {
 	agent *member // nil for the launcher
 }
 
-// served is a handler that knows who asks.
-type served func(ctx context.Context, in *wire.Exchange, from caller) (protocol.Message, error)
-
-// handlers are what the manager answers. Only registrations come without proof
-// of who sends them.
+// handlers are what the manager answers.
 func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
 		protocol.TypeRefereeRegisterRequest: m.registerReferee,
 		protocol.TypeLeagueRegisterRequest:  m.registerPlayer,
-		protocol.TypeStartLeague:            m.authenticated(m.startLeague),
-		protocol.TypeMatchResultReport:      m.authenticated(m.report),
-		protocol.TypeLeagueQuery:            m.authenticated(m.query),
+		protocol.TypeStartLeague:            m.startLeague,
+		protocol.TypeMatchResultReport:      m.report,
+		protocol.TypeLeagueQuery:            m.query,
 	}
 }
 
 // unwanted answers messages that are not for a manager.
-func (m *Manager) unwanted(_ context.Context, in *wire.Exchange, _ caller) (protocol.Message, error) {
+func (m *Manager) unwanted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
 }
 
-// authenticated lets nobody through to h who does not show the token that
-// belongs to the sender, before anything else about the message is judged.
-func (m *Manager) authenticated(h served) wire.Handler {
-	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-		from, err := m.identify(in)
-		if err != nil {
-			return nil, err
-		}
-		return h(ctx, in, from)
+// authenticate lets nobody through who does not show the token that belongs to
+// the sender, before anything else about the message is judged. Only
+// registrations come without proof of who sends them.
+func (m *Manager) authenticate(_ context.Context, in *wire.Exchange) error {
+	if registers(in.Type) {
+		return nil
 	}
+	from, err := m.identify(in)
+	in.From = from
+	return err
 }
 
 func (m *Manager) identify(in *wire.Exchange) (caller, error) {

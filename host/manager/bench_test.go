@@ -83,7 +83,7 @@ func bench(b *testing.B, players, legs int, dir string) *manager.Manager {
 		serving.Go(func() { srv.Serve(ctx, h) })
 		return srv.URL()
 	}
-	url := serve("manager", m.Handler())
+	url := serve("manager", m.Endpoint())
 	result := make(chan error, 1)
 	go func() { result <- m.Run(ctx) }()
 	for i := range players + 1 {

@@ -8,7 +8,7 @@
 //
 //	m, err := manager.New(manager.Config{LeagueID: "cup", Players: 4, DataDir: dir, Caller: caller})
 //	...
-//	go server.Serve(ctx, m.Handler())
+//	go server.Serve(ctx, m.Endpoint())
 //	err = m.Run(ctx) // until the league is over, or ctx ends
 //
 // # States

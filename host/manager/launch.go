@@ -31,11 +31,13 @@ const maxLaunch = 64 << 10
 func (m *Manager) StartHandler() http.Handler {
 	launcher := &wire.Endpoint{
 		// A launcher of such a league knows no other wrapping.
-		Codec:    protocol.NewCodec(protocol.Tolerant, protocol.Contracts),
-		Sender:   m.endpoint.Sender,
-		Now:      m.cfg.Now,
-		Handlers: map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.launched},
-		Log:      m.cfg.Log,
+		Codec:        protocol.NewCodec(protocol.Tolerant, protocol.Contracts),
+		Sender:       m.endpoint.Sender,
+		Now:          m.cfg.Now,
+		Answered:     m.answered,
+		Authenticate: m.launched,
+		Handlers:     map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.startLeague},
+		Log:          m.cfg.Log,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, status, refusal := readLaunch(w, r)
@@ -43,7 +45,7 @@ func (m *Manager) StartHandler() http.Handler {
 			writeLaunch(w, status, detail(refusal))
 			return
 		}
-		answer := m.answer(r.Context(), launcher, &jsonrpc.Request{
+		answer := launcher.Handle(r.Context(), &jsonrpc.Request{
 			Kind: jsonrpc.KindCall, Method: "start_league", Params: body, ID: jsontext.Value(`""`), Raw: body,
 			Transport: jsonrpc.TransportHTTP, Route: r.URL.Path, RemoteAddr: r.RemoteAddr, Host: r.Host, Header: r.Header,
 		})
@@ -59,13 +61,12 @@ func (m *Manager) StartHandler() http.Handler {
 	})
 }
 
-// launched is START_LEAGUE from whoever found the path. The sender goes without
-// saying.
-func (m *Manager) launched(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+// launched authenticates whoever found the path. The sender goes without saying.
+func (m *Manager) launched(ctx context.Context, in *wire.Exchange) error {
 	if in.Header.Sender == "" {
 		in.Header.Sender = string(protocol.RoleLauncher)
 	}
-	return m.authenticated(m.startLeague)(ctx, in)
+	return m.authenticate(ctx, in)
 }
 
 // readLaunch reads what is posted to StartPath, or says what is wrong with it.

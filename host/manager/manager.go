@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/journal"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -70,13 +69,16 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	m.endpoint = &wire.Endpoint{
-		Codec:    protocol.NewCodec(cfg.Mode, cfg.Dialects...),
-		Sender:   func() string { return sender },
-		Now:      cfg.Now,
-		Handlers: m.handlers(),
-		Default:  m.authenticated(m.unwanted),
-		Refusing: m.refusing,
-		Log:      cfg.Log,
+		Codec:        protocol.NewCodec(cfg.Mode, cfg.Dialects...),
+		Sender:       func() string { return sender },
+		Now:          cfg.Now,
+		Answered:     m.answered,
+		Authenticate: m.authenticate,
+		Handlers:     m.handlers(),
+		Default:      m.unwanted,
+		Refusing:     m.refusing,
+		Unread:       m.refusedBare,
+		Log:          cfg.Log,
 	}
 	if cfg.DataDir != "" {
 		if err := m.open(); err != nil {
@@ -120,17 +122,12 @@ func (m *Manager) open() error {
 	return nil
 }
 
-// Handler returns what serves the manager's endpoint. A server in tolerant mode
+// Endpoint returns what serves the manager's endpoint. A server in tolerant mode
 // should also accept objects without JSON-RPC (jsonrpc.Config.AcceptObjects).
-func (m *Manager) Handler() jsonrpc.Handler {
-	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-		return m.answer(ctx, m.endpoint, req)
-	})
-}
+func (m *Manager) Endpoint() *wire.Endpoint { return m.endpoint }
 
-// answer has an endpoint of the manager's answer a request.
-func (m *Manager) answer(ctx context.Context, at *wire.Endpoint, req *jsonrpc.Request) jsonrpc.Response {
-	answer := at.Handle(ctx, req)
+// answered is called when a request has its answer.
+func (m *Manager) answered() {
 	m.tell()
 	// What follows from a registration (the start of the league, matches for a
 	// late referee) comes after its answer, since before that the agent knows
@@ -141,16 +138,6 @@ func (m *Manager) answer(ctx context.Context, at *wire.Endpoint, req *jsonrpc.Re
 		m.arrived = false
 		m.poke()
 	}
-	return answer
-}
-
-// Refuse gives what a server refuses by itself the shape of the league's
-// errors: it is a jsonrpc.RefuseFunc.
-func (m *Manager) Refuse(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
-	if told := m.refusedBare(req, r); told != nil {
-		return told
-	}
-	return m.endpoint.Refuse(ctx, req, r)
 }
 
 // Done is closed when the league is over and everybody who can be reached has
@@ -260,7 +247,3 @@ func (m *Manager) shut() error {
 	m.views.flush()
 	return m.journal.Close()
 }
-
-// Takes returns the message types that the agent takes, and how much it asks of
-// them.
-func (m *Manager) Takes() (protocol.Mode, []protocol.Type) { return m.endpoint.Takes() }

@@ -9,7 +9,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-func (m *Manager) query(_ context.Context, in *wire.Exchange, from caller) (protocol.Message, error) {
+func (m *Manager) query(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+	from := in.From.(caller)
 	msg, err := wire.Decode[*protocol.LeagueQuery](in)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 type pending struct{ done chan struct{} }
 
 // report takes a result down. When it answers, the result is in the journal.
-func (m *Manager) report(ctx context.Context, in *wire.Exchange, from caller) (protocol.Message, error) {
+func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	from := in.From.(caller)
 	msg, err := wire.Decode[*protocol.MatchResultReport](in)
 	if err != nil {
 		return nil, err

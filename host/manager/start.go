@@ -9,7 +9,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange, from caller) (protocol.Message, error) {
+func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	from := in.From.(caller)
 	if from.role != protocol.RoleLauncher {
 		return nil, badToken(in, "Only the launcher starts the league, with the admin token.")
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // bound is a tool with its schemas compiled.
 type bound struct {
 	tool                   Tool
-	input, output, refusal *schema
+	input, output, refusal *validator
 	shown                  json.RawMessage // the output schema that clients see
 }
 
 // compiler compiles each schema once: those of refusals are mostly the same.
-type compiler map[string]*schema
+type compiler map[string]*validator
 
-func (c compiler) compile(raw json.RawMessage) (*schema, error) {
+func (c compiler) compile(raw json.RawMessage) (*validator, error) {
 	if done := c[string(raw)]; done != nil {
 		return done, nil
 	}
@@ -43,7 +43,7 @@ func bind(t Tool, schemas compiler) (*bound, error) {
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
-		to   **schema
+		to   **validator
 	}{{"input", t.Input, &b.input}, {"output", t.Output, &b.output}, {"refusal", t.Refusal, &b.refusal}} {
 		if part.raw == nil {
 			continue
@@ -63,13 +63,13 @@ func bind(t Tool, schemas compiler) (*bound, error) {
 	return b, nil
 }
 
-// contract returns the tool as the validation of calls knows it.
-func (b *bound) contract() validation.Tool {
+// contract returns the tool as the pipeline of calls knows it.
+func (b *bound) contract() schema.Tool {
 	output := b.tool.Output
 	if output == nil {
 		output = json.RawMessage(`{"type":"object"}`)
 	}
-	return validation.Tool{Name: b.tool.Name, Input: jsontext.Value(b.tool.Input), Output: jsontext.Value(output), Guarded: b.tool.Guarded}
+	return schema.Tool{Name: b.tool.Name, Input: jsontext.Value(b.tool.Input), Output: jsontext.Value(output)}
 }
 
 // describe returns the tool as clients see it.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // call serves one tools/call. The error it returns is one of the protocol;
@@ -63,7 +63,7 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 		return output, err
 	}
 	var own error // what the tool itself says
-	output, err := s.pipeline.Call(ctx, validation.Call{
+	output, err := s.pipeline.Call(ctx, wire.Call{
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
 	}, func(ctx context.Context) (jsontext.Value, error) {
 		output, err := s.guarded(ctx, b, c)
@@ -78,14 +78,14 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 			return jsontext.Value(output), s.sendable(ctx, b, "output", b.output, output)
 		}
 		if own = err; own != nil {
-			err = validation.ErrTold
+			err = wire.ErrTold
 		}
 		return jsontext.Value(output), err
 	})
 	if own != nil {
 		return nil, own
 	}
-	refusal, ok := errors.AsType[*validation.Refusal](err)
+	refusal, ok := errors.AsType[*wire.Refusal](err)
 	if ok && refusal.Code == protocol.CanonicalInvalidToolInput {
 		return nil, b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
 	}
@@ -114,7 +114,7 @@ func (s *Server) guarded(ctx context.Context, b *bound, c *Call) (output json.Ra
 // refused tells the client what a tool refused.
 func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToolResult, error) {
 	refusal, ok := errors.AsType[*Refusal](err)
-	_, broken := errors.AsType[*validation.Refusal](err)
+	_, broken := errors.AsType[*wire.Refusal](err)
 	switch {
 	case broken, errors.Is(err, errPanicked), errors.Is(err, errOutput):
 		return nil, internal()
@@ -135,7 +135,7 @@ func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToo
 // sendable reports that something must not be sent because it does not keep its
 // own schema. That is the tool's fault: it is logged, and the client learns no
 // more than that.
-func (s *Server) sendable(ctx context.Context, b *bound, what string, schema *schema, doc json.RawMessage) error {
+func (s *Server) sendable(ctx context.Context, b *bound, what string, schema *validator, doc json.RawMessage) error {
 	err := errors.New("it is no JSON object without duplicate names")
 	if v := jsontext.Value(doc); v.IsValid() && v.Kind() == '{' {
 		err = schema.check(doc)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Headers of the MCP standard.
@@ -108,7 +108,7 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	switch {
 	case modern:
 		w.modern.ServeHTTP(res, req)
-	case req.Method == http.MethodPost && !validation.IsMCP(req.Header):
+	case req.Method == http.MethodPost && !wire.IsMCP(req.Header):
 		// It may have been written by hand, or by a program that knows no more
 		// than JSON-RPC.
 		req.Header.Set("Accept", "application/json, text/event-stream")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Methods of the MCP standard that begin a conversation.
@@ -35,7 +35,7 @@ var leagues = protocol.NewCodec(protocol.Tolerant)
 // of wrapping its messages, and what agents use to see whether another is there
 // (a ping, a notification) is theirs.
 func Wanted(req *jsonrpc.Request) bool {
-	if validation.IsMCP(req.Header) {
+	if wire.IsMCP(req.Header) {
 		return isMethod(req.Method) || !ofLeague(req)
 	}
 	return isMethod(req.Method) && !shared(req.Method)

@@ -12,7 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
 // routes says who answers a body with a header.

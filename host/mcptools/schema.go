@@ -12,12 +12,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// schema is a compiled schema; nil admits every object.
-type schema struct{ compiled *jsonschema.Schema }
+// validator is a compiled schema; nil admits every object.
+type validator struct{ compiled *jsonschema.Schema }
 
 // compile compiles a schema of type object. It fetches nothing: a reference
 // that leads out of the schema is an error.
-func compile(raw json.RawMessage) (*schema, error) {
+func compile(raw json.RawMessage) (*validator, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
@@ -38,7 +38,7 @@ func compile(raw json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &schema{compiled}, nil
+	return &validator{compiled}, nil
 }
 
 // noLoader refuses references to other documents.
@@ -50,7 +50,7 @@ func (noLoader) Load(url string) (any, error) {
 
 // check says in one sentence where raw, a JSON object, does not keep the
 // schema, without repeating its values.
-func (s *schema) check(raw json.RawMessage) error {
+func (s *validator) check(raw json.RawMessage) error {
 	if s == nil {
 		return nil
 	}

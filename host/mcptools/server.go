@@ -12,8 +12,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/host/validation"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // Config says what a server offers. The zero value of a limit means the
@@ -78,7 +79,7 @@ func set[T comparable](v *T, def T) {
 type Server struct {
 	cfg      Config
 	sdk      *mcp.Server
-	pipeline *validation.Pipeline
+	pipeline *wire.Pipeline
 
 	// closing ends when Close is called, and with it every call.
 	closing context.Context
@@ -115,11 +116,11 @@ func New(cfg Config) (*Server, error) {
 		// The table does not change while it is served, and logs stay here.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
-	registry, err := validation.NewRegistry()
+	registry, err := schema.NewRegistry()
 	if err != nil {
 		return nil, err
 	}
-	if s.pipeline, err = validation.New(validation.Config{Registry: registry, Log: cfg.Validation}); err != nil {
+	if s.pipeline, err = wire.New(wire.Config{Registry: registry, Log: cfg.Validation}); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(checkOrigins(cfg.AllowOrigins), s.addTools(), s.addResources(), s.addPrompts()); err != nil {
@@ -142,7 +143,13 @@ func (s *Server) addTools() error {
 		if err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
-		if err := errors.Join(s.register(b), s.pipeline.Registry().Add(b.contract())); err != nil {
+		if err := s.register(b); err != nil {
+			return fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+		if t.Guarded {
+			continue
+		}
+		if err := s.pipeline.Registry().Add(b.contract()); err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
 	}

@@ -110,7 +110,7 @@ func (r *rig) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	h.Handler, r.p, r.quit = p.Handler(), p, quit
+	h.Handler, r.p, r.quit = p.Endpoint(), p, quit
 	r.t.Cleanup(quit)
 }
 

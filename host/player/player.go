@@ -1,7 +1,6 @@
 package player
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,11 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -161,10 +157,11 @@ func New(cfg Config) (*Player, error) {
 	}
 	p.endpoint = &wire.Endpoint{
 		Codec: protocol.NewCodec(cfg.Mode), Sender: p.me.Sender, Now: cfg.Now, Log: cfg.Log,
+		Received:     func() { p.last.Store(int64(time.Since(p.began))) },
 		Authenticate: p.authenticate, Handlers: p.handlers(),
 	}
 	if cfg.Mode == protocol.Tolerant {
-		p.endpoint.Default = acknowledge
+		p.endpoint.Default, p.endpoint.AcknowledgeUnknown = acknowledge, true
 		p.endpoint.Manner = p.manner
 	}
 	return p, nil
@@ -203,35 +200,8 @@ func defaults(cfg *Config) {
 	}
 }
 
-// Handler answers what comes to the agent's endpoint.
-func (p *Player) Handler() jsonrpc.Handler {
-	if p.cfg.Mode == protocol.Tolerant {
-		return jsonrpc.HandlerFunc(p.handleTolerantly)
-	}
-	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-		p.last.Store(int64(time.Since(p.began)))
-		return p.endpoint.Handle(ctx, req)
-	})
-}
-
-// handleTolerantly acknowledges messages of types that league.v2 does not have:
-// foreign leagues send some, and take a refusal for a failure. It changes
-// nothing that nobody reads them. A call without a message type is refused all
-// the same, so that a caller tries the method's other names.
-func (p *Player) handleTolerantly(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-	p.last.Store(int64(time.Since(p.began)))
-	answer := p.endpoint.Handle(ctx, req)
-	if answer.Error == nil || answer.Error.Code != jsonrpc.CodeMethodNotFound || !bytes.Contains(req.Raw, []byte(`"message_type"`)) {
-		return answer
-	}
-	if in, err := p.endpoint.Codec.Open(req.Method, req.Params); err == nil || known(in.Type) {
-		return answer // it is known, and not for players
-	}
-	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
-}
-
-// Refuse gives what the server refuses by itself the league's error shape.
-func (p *Player) Refuse() jsonrpc.RefuseFunc { return p.endpoint.Refuse }
+// Endpoint answers what comes to the agent.
+func (p *Player) Endpoint() *wire.Endpoint { return p.endpoint }
 
 // ID returns the player id, empty before registration.
 func (p *Player) ID() string { return p.me.ID() }
@@ -285,12 +255,3 @@ func (p *Player) finish() error {
 }
 
 func acknowledge(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
-
-func known(t protocol.Type) bool {
-	_, known := protocol.Describe(t)
-	return known
-}
-
-// Takes returns the message types that the agent takes, and how much it asks of
-// them.
-func (p *Player) Takes() (protocol.Mode, []protocol.Type) { return p.endpoint.Takes() }

@@ -67,7 +67,7 @@ func BenchmarkMatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	serve("REF01", r.Handler().Handle)
+	serve("REF01", r.Endpoint().Handle)
 	result := make(chan error, 1)
 	go func() { result <- r.Run(ctx) }()
 	<-registered

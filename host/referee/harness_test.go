@@ -128,7 +128,7 @@ func (r *rig) launch() {
 	if r.ref, err = referee.New(r.cfg); err != nil {
 		r.t.Fatal(err)
 	}
-	r.serve("REF01", r.ref.Handler())
+	r.serve("REF01", r.ref.Endpoint())
 	ctx, halt := context.WithCancel(context.Background())
 	r.halt, r.result = halt, make(chan error, 1)
 	go func() { r.result <- r.ref.Run(ctx) }()

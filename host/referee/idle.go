@@ -1,18 +1,9 @@
 package referee
 
 import (
-	"context"
 	"fmt"
 	"time"
-
-	"github.com/strategylab/strategylab/host/jsonrpc"
 )
-
-// listening notes when the agent heard something last.
-func (r *Referee) listening(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
-	r.touch()
-	return r.endpoint.Handle(ctx, req)
-}
 
 // touch notes that something has happened in the league.
 func (r *Referee) touch() { r.last.Store(int64(time.Since(r.began))) }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -138,7 +137,7 @@ func New(cfg Config) (*Referee, error) {
 	}
 	r.endpoint = &wire.Endpoint{
 		Codec: protocol.NewCodec(cfg.Mode), Sender: r.me.Sender, Now: cfg.Now, Log: cfg.Log,
-		Authenticate: r.authenticate, Handlers: r.handlers(),
+		Received: r.touch, Authenticate: r.authenticate, Handlers: r.handlers(),
 	}
 	if cfg.Mode == protocol.Tolerant {
 		r.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
@@ -196,15 +195,8 @@ func drawUnforeseen(d game.Draw) (int, error) {
 	return d.Pick(binary.BigEndian.Uint64(word[:])), nil
 }
 
-// Handler answers what comes to the agent's endpoint.
-func (r *Referee) Handler() jsonrpc.Handler { return jsonrpc.HandlerFunc(r.listening) }
-
-// Refuse gives what the server refuses by itself the league's error shape.
-func (r *Referee) Refuse() jsonrpc.RefuseFunc { return r.endpoint.Refuse }
+// Endpoint answers what comes to the agent.
+func (r *Referee) Endpoint() *wire.Endpoint { return r.endpoint }
 
 // ID returns the referee's id, empty before registration.
 func (r *Referee) ID() string { return r.me.ID() }
-
-// Takes returns the message types that the agent takes, and how much it asks of
-// them.
-func (r *Referee) Takes() (protocol.Mode, []protocol.Type) { return r.endpoint.Takes() }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,54 +17,20 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Exchange is a request on its way in: unwrapped, not yet decoded.
-type Exchange struct {
-	*protocol.Request
-	// RPC is the JSON-RPC request that carried it: its id, its peer, its HTTP
-	// header.
-	RPC *jsonrpc.Request
+// Handler answers one type of message, which has been checked against its
+// field table: [Decode] returns it, or what it breaks. The header of the answer
+// needs only what the handler wants to add to the echo of the request's; a nil
+// message without an error acknowledges by the type's own acknowledgement, and
+// refuses a type that wants more of an answer. An error that is a
+// *protocol.Error goes to the peer as it is; any other is logged and told as
+// INTERNAL_ERROR.
+type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 
-	judge func() error // of the Exchange, if there is one
-}
-
-// Decode holds the message to its field rules, and before them to those of an
-// [Exchange]. The error is a *protocol.Error.
-func (in *Exchange) Decode() (protocol.Message, error) {
-	if in.judge != nil {
-		if err := in.judge(); err != nil {
-			return nil, err
-		}
-	}
-	return in.Request.Decode()
-}
-
-// Decode holds the message to its field rules and returns it. T is the pointer
-// type that belongs to the message type, such as *protocol.GameInvitation. The
-// error is a *protocol.Error, fit to be returned by a Handler.
-func Decode[T protocol.Message](in *Exchange) (T, error) {
-	m, err := in.Decode()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	t, ok := m.(T)
-	if !ok {
-		return t, fmt.Errorf("wire: a %s is a %T", in.Type, m)
-	}
-	return t, nil
-}
-
-// Handler answers one type of message. The header of the answer needs only
-// what the handler wants to add to the echo of the request's; a nil message
-// without an error acknowledges by the type's own acknowledgement, and refuses
-// a type that wants more of an answer. An error
-// that is a *protocol.Error goes to the peer as it is; any other is logged and
-// told as INTERNAL_ERROR.
-type Handler func(ctx context.Context, in *Exchange) (protocol.Message, error)
-
-// Endpoint answers the requests of one agent. It is a jsonrpc.Handler and safe
-// for concurrent use as far as its functions are. Its fields must not change
-// once it serves.
+// Endpoint is the agent's part of the chain: what it takes, and how it
+// answers. It is a jsonrpc.Handler by itself, for those who need neither
+// envelopes nor a log; a [Pipeline] puts these around it. It is safe for
+// concurrent use as far as its functions are. Its fields must not change once
+// it serves.
 type Endpoint struct {
 	// Codec decides what is accepted and which dialects are recognised.
 	Codec *protocol.Codec
@@ -71,21 +38,32 @@ type Endpoint struct {
 	Sender func() string
 	// Now tells the time for the timestamps of answers.
 	Now func() time.Time
+	// Received, if set, is called for every request before it is read, and
+	// Answered when its answer is known.
+	Received, Answered func()
 	// Authenticate, if set, judges who speaks before anything else about the
-	// message is judged.
-	Authenticate func(ctx context.Context, in *Exchange) error
+	// message is judged. It may keep what it found out in Exchange.From.
+	Authenticate func(ctx context.Context, x *Exchange) error
 	// Handlers answer the messages by type. A type that is known to the
-	// protocol and has no handler is answered by Default, or refused if that
-	// is nil.
+	// protocol and has no handler is answered by Default, whose messages are
+	// not checked, or refused if that is nil.
 	Handlers map[protocol.Type]Handler
 	Default  Handler
+	// AcknowledgeUnknown acknowledges messages of types that league.v2 does
+	// not have: foreign leagues send some, and take a refusal for a failure. A
+	// call without a message type is refused all the same, so that a caller
+	// tries the method's other names.
+	AcknowledgeUnknown bool
 	// Manner, if set, returns the dialect in which a request is answered where
 	// that is not the one it came in: its sender may have shown that it reads
 	// no answer in kind.
-	Manner func(in *Exchange) *protocol.Dialect
+	Manner func(x *Exchange) *protocol.Dialect
 	// Refusing, if set, is told of every request that is about to be refused,
 	// and returns what is answered: why, or more than that.
-	Refusing func(ctx context.Context, in *Exchange, why *protocol.Error) *protocol.Error
+	Refusing func(ctx context.Context, x *Exchange, why *protocol.Error) *protocol.Error
+	// Unread, if set, is told of every request that the server refuses by
+	// itself, and may replace what is answered.
+	Unread func(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
 }
@@ -96,112 +74,137 @@ func (e *Endpoint) Takes() (protocol.Mode, []protocol.Type) {
 	return e.Codec.Mode(), slices.Collect(maps.Keys(e.Handlers))
 }
 
-// Handle implements jsonrpc.Handler.
+// Handle implements jsonrpc.Handler by the agent's stages alone.
 func (e *Endpoint) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
-	in := &Exchange{RPC: rpc}
-	x := exchangeOf(ctx)
-	if x != nil {
-		in.judge = x.Judge
+	x := &Exchange{RPC: rpc}
+	e.serve(ctx, x)
+	return x.response
+}
+
+// serve takes an exchange through the agent's stages.
+func (e *Endpoint) serve(ctx context.Context, x *Exchange) {
+	err := e.open(ctx, x)
+	if err == nil {
+		err = e.authenticate(ctx, x)
 	}
-	var err error
-	if rpc.Kind == jsonrpc.KindObject {
-		in.Request, err = e.Codec.OpenBare(rpc.Raw)
+	if err == nil {
+		err = e.fields(ctx, x)
+	}
+	if err == nil {
+		err = e.handle(ctx, x)
+	}
+	e.respond(ctx, x, err)
+}
+
+// errAnswered ends the way of a request that has its answer already.
+var errAnswered = errors.New("the request has been answered")
+
+// open takes the message out of its wrapping and finds out its type. Error
+// reports, and requests without an id, are answered here.
+func (e *Endpoint) open(_ context.Context, x *Exchange) error {
+	if e.Received != nil {
+		e.Received()
+	}
+	if x.RPC.Kind == jsonrpc.KindObject {
+		x.Request, x.unopened = e.Codec.OpenBare(x.RPC.Raw)
 	} else {
-		in.Request, err = e.Codec.OpenRead(rpc.Method, rpc.Params)
+		x.Request, x.unopened = e.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
 	}
-	if done, ok := e.withoutID(in); ok {
-		x.learn(in, nil)
-		return done
+	if e.answeredWithoutID(x) {
+		return errAnswered
 	}
-	if in.Type == protocol.TypeLeagueError && err == nil {
-		x.learn(in, nil)
+	if x.Type == protocol.TypeLeagueError && x.unopened == nil {
 		// Nothing answers an error report. One that wants an answer is given an
 		// empty one, lest two agents refuse each other's refusals for ever.
-		return taken(in)
+		if x.RPC.Kind != jsonrpc.KindObject {
+			x.response = acknowledged()
+		}
+		return errAnswered
 	}
-	var answer protocol.Message
-	if err == nil {
-		answer, err = e.serve(ctx, in)
-	}
-	if e.Manner != nil && in.Type != "" {
-		in.Dialect = e.Manner(in)
-	}
-	var reply protocol.Reply
-	if err == nil {
-		reply, err = in.Reply(answer)
-	}
-	var refusal *protocol.Error
-	if err != nil {
-		refusal = e.refusing(ctx, in, err)
-		reply = in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), refusal)
-	}
-	x.learn(in, refusal)
-	return response(reply, rpc.ID)
+	return x.unopened
 }
 
-// withoutID answers what bears no id. An error report and a notification of
-// the MCP standard may; every other request of the league is refused with a
-// null id, since its sender could not tell the answer from another.
-func (e *Endpoint) withoutID(in *Exchange) (jsonrpc.Response, bool) {
-	if in.RPC.Kind == jsonrpc.KindObject || (in.RPC.Kind == jsonrpc.KindCall && string(in.RPC.ID) != "null") {
-		return jsonrpc.Response{}, false
+// answeredWithoutID answers what bears no id. An error report and a
+// notification of the MCP standard may; every other request of the league is
+// refused with a null id, since its sender could not tell the answer from
+// another.
+func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
+	rpc := x.RPC
+	if rpc.Kind == jsonrpc.KindObject || (rpc.Kind == jsonrpc.KindCall && string(rpc.ID) != "null") {
+		return false
 	}
-	if in.RPC.Kind == jsonrpc.KindNotification &&
-		(in.Type == protocol.TypeLeagueError || strings.HasPrefix(in.RPC.Method, "notifications/")) {
-		return jsonrpc.Response{}, true
+	if rpc.Kind == jsonrpc.KindNotification &&
+		(x.Type == protocol.TypeLeagueError || strings.HasPrefix(rpc.Method, "notifications/")) {
+		return true
 	}
 	refusal := &protocol.Error{
-		RPC: protocol.RPCInvalidRequest, Original: in.Type,
+		RPC: protocol.RPCInvalidRequest, Original: x.Type,
 		Detail: "the request has no id; give it a string or a number",
 	}
-	return response(in.Refuse(in.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now())), refusal), jsontext.Value("null")), true
+	x.response = response(x.Refuse(e.header(x), refusal), jsontext.Value("null"))
+	return true
 }
 
-func taken(in *Exchange) jsonrpc.Response {
-	if in.RPC.Kind == jsonrpc.KindObject {
-		return jsonrpc.Response{}
-	}
+// acknowledged is the answer to what is not read.
+func acknowledged() jsonrpc.Response {
 	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
 }
 
-func (e *Endpoint) serve(ctx context.Context, in *Exchange) (protocol.Message, error) {
-	if e.Authenticate != nil {
-		if err := e.Authenticate(ctx, in); err != nil {
-			return nil, err
-		}
+// authenticate asks the agent who speaks.
+func (e *Endpoint) authenticate(ctx context.Context, x *Exchange) error {
+	if e.Authenticate == nil {
+		return nil
 	}
-	h := e.Handlers[in.Type]
+	return e.Authenticate(ctx, x)
+}
+
+// fields checks the message against its field table. What it breaks is the
+// handler's to refuse: some messages are worth something all the same.
+func (e *Endpoint) fields(_ context.Context, x *Exchange) error {
+	if e.Handlers[x.Type] != nil {
+		x.check()
+	}
+	return nil
+}
+
+// handle has the agent answer.
+func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
+	h := e.Handlers[x.Type]
 	if h == nil {
 		h = e.Default
 	}
 	if h == nil {
-		return nil, untaken(in)
+		return untaken(x)
 	}
-	answer, err := h(ctx, in)
-	if err != nil {
-		return nil, err
+	var err error
+	if x.answer, err = h(ctx, x); err != nil {
+		return err
 	}
-	if answer == nil {
-		about, _ := protocol.Describe(in.Type)
+	if x.answer == nil {
+		about, _ := protocol.Describe(x.Type)
 		ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 		if !ok { // nothing stands for an answer that has something to say
-			return nil, untaken(in)
+			return untaken(x)
 		}
 		ack.Status = protocol.StatusAcknowledged
-		answer = ack
+		x.answer = ack
 	}
-	e.address(in, answer)
-	return answer, nil
+	e.address(x)
+	return nil
 }
 
-func untaken(in *Exchange) error {
-	return protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("this agent does not take %s", in.Type))
+func untaken(x *Exchange) error {
+	return protocol.Refuse(protocol.CodeUnknownMessageType, x.Type, fmt.Sprintf("this agent does not take %s", x.Type))
+}
+
+// header returns the header of an answer.
+func (e *Endpoint) header(x *Exchange) protocol.Header {
+	return x.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now()))
 }
 
 // address fills in what every answer echoes, where the handler left it out.
-func (e *Endpoint) address(in *Exchange, answer protocol.Message) {
-	h := answer.Head()
-	echo := in.Header.Answer(h.MessageType, e.Sender(), protocol.Timestamp(e.Now()))
+func (e *Endpoint) address(x *Exchange) {
+	h, echo := x.answer.Head(), e.header(x)
 	h.Protocol = echo.Protocol
 	h.Sender = echo.Sender
 	h.Timestamp = echo.Timestamp
@@ -218,25 +221,55 @@ func (e *Endpoint) address(in *Exchange, answer protocol.Message) {
 	}
 }
 
+// respond puts the answer, or the refusal that an error of a stage is, into
+// the wrapping that the peer reads.
+func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
+	if e.Answered != nil {
+		defer e.Answered()
+	}
+	if err == errAnswered {
+		return
+	}
+	if e.Manner != nil && x.Type != "" {
+		x.Dialect = e.Manner(x)
+	}
+	var reply protocol.Reply
+	if err == nil {
+		reply, err = x.Reply(x.answer)
+	}
+	if err != nil {
+		x.refusal = e.refusing(ctx, x, err)
+		reply = x.Refuse(e.header(x), x.refusal)
+	}
+	x.response = response(reply, x.RPC.ID)
+	if e.AcknowledgeUnknown && e.unknown(x) {
+		x.response = acknowledged()
+	}
+}
+
+// unknown reports whether a request was refused for nothing but its message
+// type, which no role takes.
+func (e *Endpoint) unknown(x *Exchange) bool {
+	if x.response.Error == nil || x.response.Error.Code != jsonrpc.CodeMethodNotFound || x.unopened == nil {
+		return false
+	}
+	_, known := protocol.Describe(x.Type)
+	return !known && bytes.Contains(x.RPC.Raw, []byte(`"message_type"`))
+}
+
 // refusing returns what the peer is told of an error, and lets Refusing know.
-func (e *Endpoint) refusing(ctx context.Context, in *Exchange, err error) *protocol.Error {
-	refusal := e.refusal(ctx, in, err)
+func (e *Endpoint) refusing(ctx context.Context, x *Exchange, err error) *protocol.Error {
+	var refusal *protocol.Error
+	if !errors.As(err, &refusal) {
+		if ctx.Err() == nil && e.Log != nil {
+			e.Log.Error("a request could not be served", "type", string(x.Type), "peer", x.RPC.RemoteAddr, "error", err)
+		}
+		refusal = protocol.Refuse(protocol.CodeInternalError, x.Type, "the agent could not serve the request")
+	}
 	if e.Refusing == nil {
 		return refusal
 	}
-	return e.Refusing(ctx, in, refusal)
-}
-
-// refusal turns an error into what the peer is told.
-func (e *Endpoint) refusal(ctx context.Context, in *Exchange, err error) *protocol.Error {
-	var refusal *protocol.Error
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	if ctx.Err() == nil && e.Log != nil {
-		e.Log.Error("a request could not be served", "type", string(in.Type), "peer", in.RPC.RemoteAddr, "error", err)
-	}
-	return protocol.Refuse(protocol.CodeInternalError, in.Type, "the agent could not serve the request")
+	return e.Refusing(ctx, x, refusal)
 }
 
 func response(r protocol.Reply, id jsontext.Value) jsonrpc.Response {
@@ -256,9 +289,14 @@ func response(r protocol.Reply, id jsontext.Value) jsonrpc.Response {
 	}
 }
 
-// Refuse is a jsonrpc.RefuseFunc: it gives what a server refuses by itself
-// (an oversize body, a busy server) the error shape of the league.
-func (e *Endpoint) Refuse(_ context.Context, _ *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+// Refuse is a jsonrpc.RefuseFunc: it gives what a server refuses by itself (a
+// busy server) the error shape of the league.
+func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+	if e.Unread != nil {
+		if told := e.Unread(rpc, r); told != nil {
+			return told
+		}
+	}
 	if r.Reason != jsonrpc.ReasonBusy {
 		return nil // an error of JSON-RPC, which has its own shape
 	}

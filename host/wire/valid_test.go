@@ -1,4 +1,4 @@
-package validation_test
+package wire_test
 
 import (
 	"encoding/json"
@@ -7,26 +7,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // valid are requests that are served, with strict envelopes and without. In
 // the last two the league refuses in the caller's own form.
 var valid = []struct{ name, body, want, record string }{
-	{"a tool", call(`{"tool":"count","input":{"n":1.0,"at":"2026-01-01T00:00:00Z"},"_meta":{}}`), `"result":{"tool":"count","output":{"n":1}}`, `"status":"ok","http_status":200`},
-	{"a tool of the league", call(query(queryRest + rightToken)), `"result":{"tool":"league_query","output":{"protocol"`, `"conversation":"conv-7"},`},
-	{"by another name", call(strings.Replace(query(queryRest+rightToken), `"tool":"league_query"`, `"tool":"LEAGUE_QUERY"`, 1)), `"result":{"tool":"LEAGUE_QUERY","output":{`, `"status":"ok"`},
+	{"a tool", toolsCall(`{"tool":"count","input":{"n":1.0,"at":"2026-01-01T00:00:00Z"},"_meta":{}}`), `"result":{"tool":"count","output":{"n":1}}`, `"status":"ok","http_status":200`},
+	{"a tool of the league", toolsCall(query(queryRest + rightToken)), `"result":{"tool":"league_query","output":{"protocol"`, `"conversation":"conv-7"},`},
+	{"by another name", toolsCall(strings.Replace(query(queryRest+rightToken), `"tool":"league_query"`, `"tool":"LEAGUE_QUERY"`, 1)), `"result":{"tool":"LEAGUE_QUERY","output":{`, `"status":"ok"`},
 	{"a member more", `{"extra":1,"jsonrpc":"2.0","id":` + uuid + `,"method":"league_query","params":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","conversation_id":"conv-8"` + queryRest + rightToken + `}}`,
 		`"result":{"protocol":"league.v2"`, `"conversation":"conv-8"},"transport":"TRANSPORT","route":"ROUTE","method":"league_query","status":"ok","http_status":200,"duration_ms":0,"error":null,`},
-	{"MCP's form", call(`{"name":"league_query","arguments":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","conversation_id":"conv-9"` + queryRest + rightToken + `}}`), `"structuredContent":{`, `"status":"ok"`},
-	{"MCP's form, wrong token", call(`{"name":"league_query","arguments":{"message_type":"LEAGUE_QUERY","auth_token":"tok-wrong"}}`), `"isError":true`, `"status":"error","http_status":200,"duration_ms":0,"error":{"code":6001,"message":"Invalid auth token","data":{"error_code":"E012"}}`},
+	{"MCP's form", toolsCall(`{"name":"league_query","arguments":{"protocol":"league.v2","message_type":"LEAGUE_QUERY","sender":"player:P01","conversation_id":"conv-9"` + queryRest + rightToken + `}}`), `"structuredContent":{`, `"status":"ok"`},
+	{"MCP's form, wrong token", toolsCall(`{"name":"league_query","arguments":{"message_type":"LEAGUE_QUERY","auth_token":"tok-wrong"}}`), `"isError":true`, `"status":"error","http_status":200,"duration_ms":0,"error":{"code":6001,"message":"Invalid auth token","data":{"error_code":"E012"}}`},
 	{"wrong token", `{"jsonrpc":"2.0","id":` + uuid + `,"method":"league_query","params":{"message_type":"LEAGUE_QUERY","auth_token":"tok-wrong"}}`, `"code":6001`, `"data":{"error_code":"E012"}`},
 }
 
 func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 	t.Parallel()
 	for _, strict := range []bool{true, false} {
-		b := serveBoth(t, validation.Config{Strict: strict})
+		b := serveBoth(t, wire.Config{Strict: strict})
 		for _, in := range valid {
 			_, overHTTP := b.http(t, in.body)
 			overStdio := b.stdio(t, in.body)
@@ -58,7 +58,7 @@ func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 // TestNotification: a message that wants no answer gets none, and is logged.
 func TestNotification(t *testing.T) {
 	t.Parallel()
-	b := serveBoth(t, validation.Config{})
+	b := serveBoth(t, wire.Config{})
 	status, body := b.http(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if status != http.StatusAccepted || body != "" {
 		t.Errorf("%d %s", status, body)
@@ -73,7 +73,7 @@ func TestNotification(t *testing.T) {
 // logged.
 func TestRefusedUnread(t *testing.T) {
 	t.Parallel()
-	b := serveBoth(t, validation.Config{Strict: true})
+	b := serveBoth(t, wire.Config{Strict: true})
 	for _, in := range []struct {
 		verb, media string
 		status      int
@@ -109,7 +109,7 @@ func TestRefusedUnread(t *testing.T) {
 // the pipeline refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {
 	t.Parallel()
-	b := serveBoth(t, validation.Config{Strict: true})
+	b := serveBoth(t, wire.Config{Strict: true})
 	for _, header := range [][2]string{{"Mcp-Session-Id", "s"}, {"MCP-Protocol-Version", "2025-06-18"}, {"Accept", "application/json, text/event-stream"}} {
 		for body, want := range map[string]int{
 			`{"jsonrpc":"2.0","id":7,"method":"do_something"}`:                                       -32601,
@@ -152,11 +152,11 @@ func TestIsMCP(t *testing.T) {
 	} {
 		h := http.Header{}
 		h.Set(header[0], header[1])
-		if got := validation.IsMCP(h); got != want {
+		if got := wire.IsMCP(h); got != want {
 			t.Errorf("%v: %v", header, got)
 		}
 	}
-	if validation.IsMCP(nil) {
+	if wire.IsMCP(nil) {
 		t.Error("no header is a header")
 	}
 }
@@ -165,9 +165,9 @@ func TestIsMCP(t *testing.T) {
 // reaches them.
 func TestDetail(t *testing.T) {
 	t.Parallel()
-	b := serveBoth(t, validation.Config{})
+	b := serveBoth(t, wire.Config{})
 	const want = `"violations":[{"path":"/params/input/query_type","rule":"required"}],"detail":"the input of the tool breaks its schema at /params/input/query_type"}`
-	if _, got := b.http(t, call(query(rightToken+`,"timestamp":"2026-01-01T00:00:00Z","league_id":"cup"`))); !strings.Contains(got, want) {
+	if _, got := b.http(t, toolsCall(query(rightToken+`,"timestamp":"2026-01-01T00:00:00Z","league_id":"cup"`))); !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

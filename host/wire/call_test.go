@@ -1,4 +1,4 @@
-package validation
+package wire
 
 import (
 	"context"
@@ -12,14 +12,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// tools are an open one, one that is guarded, and one whose schema is broken.
-func tools(t testing.TB) *Registry {
+const object = `{"type":"object","properties":{"n":{"type":"integer","minimum":1},"at":{"type":"string","format":"date-time","pattern":"Z$"}},"required":["n"],"additionalProperties":false}`
+
+func registry(t testing.TB, tools ...schema.Tool) *schema.Registry {
+	t.Helper()
+	r, err := schema.NewRegistry(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tools are one that is in order, and one whose schema is broken.
+func tools(t testing.TB) *schema.Registry {
 	return registry(t,
-		Tool{Name: "count", Input: []byte(object), Output: []byte(object)},
-		Tool{Name: "guarded", Input: []byte(object), Output: []byte(object), Guarded: true},
-		Tool{Name: "broken", Input: []byte(object), Output: []byte(`{"$ref":"https://example.com/x"}`)},
+		schema.Tool{Name: "count", Input: []byte(object), Output: []byte(object)},
+		schema.Tool{Name: "broken", Input: []byte(object), Output: []byte(`{"$ref":"https://example.com/x"}`)},
 	)
 }
 
@@ -51,8 +62,7 @@ func TestCall(t *testing.T) {
 		{"no output", "count", `{"n":1}`, ``, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "", Rule: "json"}}, true},
 		{"broken schema", "broken", `{"n":1}`, `{"n":2}`, nil, "INTERNAL_ERROR", nil, false},
 		{"own error", "count", `{"n":1}`, ``, errOwn, "", nil, true},
-		{"guarded, unjudged", "guarded", `{"n":"x"}`, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "type"}}, true},
-		{"guarded, refused first", "guarded", `{"n":"x"}`, ``, league, "", nil, true},
+		{"a refusal of the league", "count", `{"n":1}`, ``, league, "", nil, true},
 	} {
 		var log strings.Builder
 		p := pipeline(t, Config{Registry: tools(t), Errors: slog.New(slog.NewTextHandler(&log, nil))})

@@ -1,4 +1,4 @@
-package validation_test
+package wire_test
 
 import (
 	"bufio"
@@ -18,18 +18,17 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
 	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // number is the schema of an object with a number.
 const number = `{"type":"object","properties":{"n":{"type":"integer"},"at":{"type":"string","format":"date-time","pattern":"^[0-9T:.-]+Z$"}},"required":["n"],"additionalProperties":false}`
 
-// agent is an agent that serves tools of its own beside two of the league's.
-func agent(t testing.TB) jsonrpc.Handler {
-	t.Helper()
-	league := &wire.Endpoint{
+// agent takes two messages of the league.
+func agent() *wire.Endpoint {
+	return &wire.Endpoint{
 		Codec:  protocol.NewCodec(protocol.Strict),
 		Sender: func() string { return "league_manager" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
@@ -58,11 +57,17 @@ func agent(t testing.TB) jsonrpc.Handler {
 			},
 		},
 	}
-	return jsonrpc.HandlerFunc(func(ctx context.Context, req *jsonrpc.Request) jsonrpc.Response {
+}
+
+// others are tools that are no messages, beside those of the league.
+func others(t testing.TB) jsonrpc.Handler {
+	return jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
 		var call struct {
 			Tool string `json:"tool"`
 		}
-		_ = json.Unmarshal(req.Params, &call) // what is no call is the league's
+		if err := json.Unmarshal(req.Params, &call); err != nil {
+			t.Error(err)
+		}
 		switch call.Tool {
 		case "count", "liar", "misnamed", "no_output", "no_object":
 			return jsonrpc.Response{Result: []byte(map[string]string{
@@ -79,21 +84,22 @@ func agent(t testing.TB) jsonrpc.Handler {
 		case "panics":
 			panic("tok-secret")
 		}
-		return league.Handle(ctx, req)
+		t.Errorf("%s is for the league", req.Raw)
+		return jsonrpc.Response{}
 	})
 }
 
-func tools(t testing.TB) *validation.Registry {
+func tools(t testing.TB) *schema.Registry {
 	t.Helper()
-	all, err := validation.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery, protocol.TypeMatchResultReport, protocol.TypeStartLeague)
+	all, err := schema.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery, protocol.TypeMatchResultReport, protocol.TypeStartLeague)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"count", "liar", "misnamed", "no_output", "no_object", "mute", "status", "panics"} {
-		all = append(all, validation.Tool{Name: name, Input: []byte(number), Output: []byte(number)})
+		all = append(all, schema.Tool{Name: name, Input: []byte(number), Output: []byte(number)})
 	}
-	all = append(all, validation.Tool{Name: "unusable", Input: []byte(`{"$ref":"https://example.com/x.json"}`), Output: []byte(`true`)})
-	r, err := validation.NewRegistry(all...)
+	all = append(all, schema.Tool{Name: "unusable", Input: []byte(`{"$ref":"https://example.com/x.json"}`), Output: []byte(`true`)})
+	r, err := schema.NewRegistry(all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,19 +116,18 @@ type both struct {
 }
 
 // serveBoth serves an agent on a socket and on pipes.
-func serveBoth(t testing.TB, cfg validation.Config) *both {
+func serveBoth(t testing.TB, cfg wire.Config) *both {
 	t.Helper()
 	log, err := eventlog.Open(eventlog.Config{Data: t.TempDir(), Seed: "parity"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Log, cfg.Deterministic, cfg.Registry = log, true, tools(t)
-	p, err := validation.New(cfg)
+	cfg.Log, cfg.Deterministic, cfg.Registry, cfg.Agent, cfg.Tools = log, true, tools(t), agent(), others(t)
+	p, err := wire.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := p.Handler(agent(t))
-	server := jsonrpc.Config{MaxBody: 4000, AcceptObjects: true, Refuse: p.Refuse(nil)}
+	server := jsonrpc.Config{MaxBody: 4000, AcceptObjects: true, Refuse: p.Refuse}
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", server)
 	if err != nil {
 		t.Fatal(err)
@@ -138,12 +143,12 @@ func serveBoth(t testing.TB, cfg validation.Config) *both {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := srv.Serve(ctx, handler); err != nil {
+		if err := srv.Serve(ctx, p); err != nil {
 			t.Error(err)
 		}
 	})
 	wg.Go(func() {
-		if err := jsonrpc.ServeStdio(ctx, inRead, outWrite, handler, server); err != nil {
+		if err := jsonrpc.ServeStdio(ctx, inRead, outWrite, p, server); err != nil {
 			t.Error(err)
 		}
 	})

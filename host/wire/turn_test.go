@@ -1,4 +1,4 @@
-package validation
+package wire
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 func TestOneAtATime(t *testing.T) {
 	for _, deterministic := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			p := pipeline(t, Config{Registry: tools(t), Deterministic: deterministic})
 			var under, most atomic.Int64
 			leave := make(chan struct{})
 			inHand := func() {
@@ -27,13 +26,13 @@ func TestOneAtATime(t *testing.T) {
 				<-leave
 				under.Add(-1)
 			}
-			h := p.Handler(jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			p := pipeline(t, Config{Registry: tools(t), Deterministic: deterministic, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 				inHand()
 				return jsonrpc.Response{Result: []byte(`{}`)}
-			}))
+			})})
 			var all sync.WaitGroup
 			for range 4 {
-				all.Go(func() { h.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
+				all.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
 				all.Go(func() {
 					_, err := p.Call(t.Context(), Call{Tool: "count", Input: []byte(`{"n":1}`)}, func(context.Context) (jsontext.Value, error) {
 						inHand()
@@ -60,18 +59,17 @@ func TestOneAtATime(t *testing.T) {
 // TestNobodyWaitsForEver: who leaves before it is its turn is let go.
 func TestNobodyWaitsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := pipeline(t, Config{Registry: tools(t), Deterministic: true})
 		leave := make(chan struct{})
-		h := p.Handler(jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		p := pipeline(t, Config{Registry: tools(t), Deterministic: true, Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
 			<-leave
 			return jsonrpc.Response{Result: []byte(`{}`)}
-		}))
+		})})
 		var first sync.WaitGroup
-		first.Go(func() { h.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
+		first.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if res := h.Handle(ctx, &jsonrpc.Request{Method: "x", ID: []byte(`2`)}); res.Status != http.StatusInternalServerError || res.Error == nil {
+		if res := p.Handle(ctx, &jsonrpc.Request{Method: "x", ID: []byte(`2`)}); res.Status != http.StatusInternalServerError || res.Error == nil {
 			t.Errorf("the answer is %+v", res)
 		}
 		if _, err := p.Call(ctx, Call{Tool: "count"}, nil); !errors.Is(err, context.Canceled) {

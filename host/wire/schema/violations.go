@@ -1,4 +1,4 @@
-package validation
+package schema
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ const maxPath = 256
 
 // check holds a JSON text with at most so many values to a schema. The root is
 // put before every path.
-func check(s *jsonschema.Schema, raw jsontext.Value, root string, most int) []protocol.Violation {
+func check(s *validator, raw jsontext.Value, root string, most int) []protocol.Violation {
 	doc, err := decode(raw, most)
 	switch {
 	case errors.Is(err, errTooMany):
@@ -36,7 +36,7 @@ func check(s *jsonschema.Schema, raw jsontext.Value, root string, most int) []pr
 	return checkValue(s, doc, root)
 }
 
-func checkValue(s *jsonschema.Schema, doc any, root string) []protocol.Violation {
+func checkValue(s *validator, doc any, root string) []protocol.Violation {
 	err := s.Validate(doc)
 	if err == nil {
 		return nil
@@ -47,11 +47,11 @@ func checkValue(s *jsonschema.Schema, doc any, root string) []protocol.Violation
 	}
 	c := collector{root: root, doc: doc}
 	c.collect(failed)
-	return tidy(c.found)
+	return Tidy(c.found)
 }
 
-// tidy sorts violations, drops repetitions and keeps as many as are told.
-func tidy(found []protocol.Violation) []protocol.Violation {
+// Tidy sorts violations, drops repetitions and keeps as many as are told.
+func Tidy(found []protocol.Violation) []protocol.Violation {
 	protocol.SortViolations(found)
 	found = slices.Compact(found)
 	if len(found) > maxViolations {

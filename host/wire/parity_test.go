@@ -1,4 +1,4 @@
-package validation_test
+package wire_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden log")
@@ -47,12 +47,12 @@ func (a answer) String() string {
 func TestInvalidInputsAreTheSameOverBoth(t *testing.T) {
 	t.Parallel()
 	for name, table := range map[string]struct {
-		cfg    validation.Config
+		cfg    wire.Config
 		inputs []invalid
 	}{
-		"strict":   {validation.Config{Strict: true}, strictInputs},
-		"league":   {validation.Config{}, leagueInputs},
-		"tolerant": {validation.Config{Tolerant: true}, tolerantInputs},
+		"strict":   {wire.Config{Strict: true}, strictInputs},
+		"league":   {wire.Config{}, leagueInputs},
+		"tolerant": {wire.Config{Tolerant: true}, tolerantInputs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,4 +1,4 @@
-package validation
+package wire
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // A Refusal is one of the canonical errors. As an error, and in its payload, it
@@ -32,7 +33,7 @@ func refuse(code string, violations ...protocol.Violation) *Refusal {
 		row, _ = protocol.Canonical(protocol.CanonicalInternalError)
 		return &Refusal{CanonicalError: row, Err: err}
 	}
-	return &Refusal{CanonicalError: row, Violations: tidy(violations)}
+	return &Refusal{CanonicalError: row, Violations: schema.Tidy(violations)}
 }
 
 // internal returns the INTERNAL_ERROR with a cause.
@@ -44,7 +45,7 @@ func internal(err error, violations ...protocol.Violation) *Refusal {
 
 // Error names the code, what is broken first, and the cause.
 func (r *Refusal) Error() string {
-	s := "validation: " + r.Code + ": " + r.Message
+	s := "wire: " + r.Code + ": " + r.Message
 	if len(r.Violations) > 0 {
 		s += ": " + r.Violations[0].Path + " breaks " + r.Violations[0].Rule
 	}
@@ -69,7 +70,7 @@ func (r *Refusal) Payload() jsontext.Value {
 
 // rpc returns the error object for an answer.
 func (r *Refusal) rpc() *jsonrpc.Error {
-	members, err := membersOf(r.Payload())
+	members, err := schema.Members(r.Payload())
 	if err != nil {
 		return &jsonrpc.Error{Code: r.RPC, Message: r.Message}
 	}
@@ -85,13 +86,22 @@ func (r *Refusal) response() jsonrpc.Response {
 	return jsonrpc.Response{Status: r.status(), Error: r.rpc()}
 }
 
+// refuse answers the request by a refusal.
+func (x *Exchange) refuse(r *Refusal) {
+	x.note(r)
+	x.response = r.response()
+}
+
+// note keeps a refusal for the log.
+func (x *Exchange) note(r *Refusal) { x.status, x.failure = r.status(), r.Payload() }
+
 // kept are the members of an error's data that are worth keeping in the
 // canonical form: sentences and codes, no values from the input.
 var kept = []string{"detail", "error_code", "error_name", "original_message_type"}
 
 // keep takes over what another form of the error says besides.
 func (r *Refusal) keep(data jsontext.Value) {
-	members, err := membersOf(data)
+	members, err := schema.Members(data)
 	if err != nil {
 		return
 	}
@@ -112,8 +122,8 @@ func (r *Refusal) say(detail string) {
 
 // hasCanonical reports whether an error has the canonical form.
 func hasCanonical(err *jsonrpc.Error) bool {
-	members, failed := membersOf(err.Data)
-	return failed == nil && text(members["canonical"]) != ""
+	members, failed := schema.Members(err.Data)
+	return failed == nil && schema.Text(members["canonical"]) != ""
 }
 
 func (r *Refusal) status() int {

@@ -1,4 +1,4 @@
-package validation
+package wire
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // BenchmarkPipeline is what the pipeline adds to a request: of a message of the
@@ -21,17 +22,24 @@ func BenchmarkPipeline(b *testing.B) {
 		{"tool", "tools/call", `{"tool":"league_query","input":` + query + `}`, `{"tool":"league_query","output":` + answer + `}`},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			p := pipeline(b, Config{Registry: registry(b, league(b, protocol.TypeLeagueQuery)...), Strict: true})
+			messages, err := schema.LeagueTools(protocol.Strict, protocol.TypeLeagueQuery)
+			if err != nil {
+				b.Fatal(err)
+			}
+			messages[0].Message = false // the handler below checks no fields
+			p := pipeline(b, Config{
+				Registry: registry(b, messages...), Strict: true,
+				Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+					return jsonrpc.Response{Result: []byte(bb.result)}
+				}),
+			})
 			req := &jsonrpc.Request{
 				Method: bb.method, ID: []byte(id), Params: []byte(bb.params), Transport: jsonrpc.TransportHTTP, Route: "/mcp",
 				Raw: []byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + bb.method + `","params":` + bb.params + `}`),
 			}
-			h := p.Handler(jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
-				return jsonrpc.Response{Result: []byte(bb.result)}
-			}))
 			b.ReportAllocs()
 			for b.Loop() {
-				if res := h.Handle(b.Context(), req); res.Error != nil {
+				if res := p.Handle(b.Context(), req); res.Error != nil {
 					b.Fatalf("%s %s", res.Error, res.Error.Data)
 				}
 			}

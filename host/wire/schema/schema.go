@@ -1,4 +1,8 @@
-package validation
+// Package schema validates documents against JSON Schemas (draft 2020-12) and
+// says what they break: for each broken rule a JSON Pointer and the keyword,
+// sorted, without any value from the document. A [Registry] knows the tools
+// that can be called, and the envelopes of requests. No schema is ever fetched.
+package schema
 
 import (
 	"bytes"
@@ -46,9 +50,12 @@ func (embedded) Load(url string) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 }
 
+// A validator holds documents to one schema.
+type validator = jsonschema.Schema
+
 // compile returns the validator of a schema. The name is its place among the
 // embedded schemas, so that it can refer to them by file name.
-func compile(name string, schema jsontext.Value) (*jsonschema.Schema, error) {
+func compile(name string, schema jsontext.Value) (*validator, error) {
 	if err := checkDraft(schema); err != nil {
 		return nil, err
 	}
@@ -71,11 +78,11 @@ func checkDraft(schema jsontext.Value) error {
 	if schema.Kind() != '{' {
 		return nil // true and false are schemas
 	}
-	members, err := membersOf(schema)
+	members, err := Members(schema)
 	if err != nil {
 		return err
 	}
-	if said := members["$schema"]; said != nil && strings.TrimSuffix(text(said), "#") != draft {
+	if said := members["$schema"]; said != nil && strings.TrimSuffix(Text(said), "#") != draft {
 		return fmt.Errorf("$schema is %.200s, want %s", said, draft)
 	}
 	return nil

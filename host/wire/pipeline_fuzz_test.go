@@ -1,4 +1,4 @@
-package validation
+package wire
 
 import (
 	"bytes"
@@ -12,7 +12,8 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/validation/eventlog"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // documents are what the fuzzing begins with.
@@ -27,7 +28,7 @@ var documents = []string{
 	`{"jsonrpc":"2.0","method":"x","params":[]}`,
 	`{"json\u0072pc":"2.\u0030","method":"x"}`,
 	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"count","input":{"n":1e999999999}}}`,
-	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"guarded","input":{"n":"x"}}}`,
+	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"broken","input":{"n":"x"}}}`,
 	`{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"tool":"","input":[],"name":1}}`,
 	`{"jsonrpc":"1.0"}`, `{}`, `[]`, `[{}]`, `1`, `{"a":1,"a":1}`, `{`, ``, `{"id":"\ud800"}`,
 }
@@ -48,17 +49,17 @@ func FuzzEnvelope(f *testing.F) {
 		if read == nil {
 			return
 		}
-		for _, e := range []envelope{envelopeStrict, envelopeDeterministic} {
-			s, err := p.Registry().LoadEnvelope(e.uuid)
+		for _, form := range []schema.Form{schema.StrictForm, schema.DeterministicForm} {
+			s, err := p.Registry().LoadEnvelope(form)
 			if err != nil {
 				t.Fatal(err)
 			}
 			found := s.Check(read.Raw)
-			if brief := checkValue(s.schema, shallow(read.Raw), ""); !slices.Equal(brief, found) {
-				t.Fatalf("%s: in brief %s breaks %v, and as a whole %v", e.schema, raw, brief, found)
+			if brief := s.CheckShallowly(read.Raw); !slices.Equal(brief, found) {
+				t.Fatalf("form %d: in brief %s breaks %v, and as a whole %v", form, raw, brief, found)
 			}
-			if quick := e.keeps(read); quick != (found == nil) {
-				t.Fatalf("%s: the quick check says %v of %s, and the schema %v", e.schema, quick, raw, found)
+			if quick := keeps(form, read); quick != (found == nil) {
+				t.Fatalf("form %d: the quick check says %v of %s, and the schema %v", form, quick, raw, found)
 			}
 		}
 	})
@@ -81,8 +82,8 @@ func FuzzPipeline(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := pipeline(t, Config{Registry: registry, Strict: strict, Log: log, Deterministic: true})
-		answer := serveOnce(t, raw, p.Handler(next), p.Refuse(nil))
+		p := pipeline(t, Config{Registry: registry, Tools: next, Strict: strict, Log: log, Deterministic: true})
+		answer := serveOnce(t, raw, p, p.Refuse)
 		log.Close()
 		checkRecord(t, log, len(bytes.TrimSpace(raw)) > 0)
 		if len(answer) == 0 {
@@ -114,7 +115,7 @@ func checkAnswer(t *testing.T, raw, answer []byte) {
 		t.Fatalf("%s is refused by %s: %v", raw, answer, err)
 	}
 	for i, v := range got.Error.Data.Violations {
-		if v.Rule == "" || len(v.Path) > maxPath {
+		if v.Rule == "" || len(v.Path) > 256 {
 			t.Fatalf("%s: violation %+v", raw, v)
 		}
 		if i > 0 && got.Error.Data.Violations[i-1].Path > v.Path {

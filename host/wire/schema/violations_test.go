@@ -1,4 +1,4 @@
-package validation
+package schema
 
 import (
 	"fmt"
@@ -38,8 +38,8 @@ func TestViolations(t *testing.T) {
 		{object, `{"n":1,"n":1}`, v("", "json")},
 		{object, `{"n":1} 2`, v("", "json")},
 		{object, ``, v("", "json")},
-		{`true`, "[" + strings.Repeat("1,", maxValues-2) + "1]", nil},
-		{`true`, "[" + strings.Repeat("1,", maxValues-1) + "1]", v("", "size")},
+		{`true`, "[" + strings.Repeat("1,", MaxValues-2) + "1]", nil},
+		{`true`, "[" + strings.Repeat("1,", MaxValues-1) + "1]", v("", "size")},
 		{`true`, strings.Repeat("[", 200) + strings.Repeat("]", 200), v("", "depth")},
 		{`{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x",1,"y",null]}`, v("/a/1", "type", "/a/3", "type")},
 		{choice, `{"c":1}`, v("/a", "required")},
@@ -53,7 +53,7 @@ func TestViolations(t *testing.T) {
 			"/conversation_id", "required", "/league_id", "required", "/message_type", "required", "/protocol", "required",
 			"/query_params", "required", "/query_type", "required", "/sender", "required", "/timestamp", "required")},
 	} {
-		if got := load(t, tt.schema).CheckInput([]byte(tt.input)); !reflect.DeepEqual(got, tt.want) {
+		if got := load(t, tt.schema).CheckInput([]byte(tt.input), ""); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%.200s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)
 		}
 	}
@@ -69,12 +69,12 @@ func TestViolationsAreStable(t *testing.T) {
 		fmt.Fprintf(&doc, `,"k%02d":{"long%d":"","b":%d}`, i, i, i)
 	}
 	input := []byte("{" + doc.String()[1:] + "}")
-	first := io.CheckInput(input)
+	first := io.CheckInput(input, "")
 	if len(first) != maxViolations || first[0] != (protocol.Violation{Path: "/k00/b", Rule: "type"}) || first[1] != (protocol.Violation{Path: "/k00/long0", Rule: "propertyNames"}) {
 		t.Fatalf("%d violations: %v", len(first), first)
 	}
 	for range 50 {
-		if again := io.CheckInput(input); !reflect.DeepEqual(again, first) {
+		if again := io.CheckInput(input, ""); !reflect.DeepEqual(again, first) {
 			t.Fatalf("another time: %v\nfirst: %v", again, first)
 		}
 	}
@@ -84,7 +84,7 @@ func TestViolationsAreStable(t *testing.T) {
 func TestPathsAreBounded(t *testing.T) {
 	t.Parallel()
 	io := load(t, `{"additionalProperties":{"additionalProperties":{"type":"string"}}}`)
-	got := io.CheckInput([]byte(`{"short":{"` + strings.Repeat("x", 300) + `":1}}`))
+	got := io.CheckInput([]byte(`{"short":{"`+strings.Repeat("x", 300)+`":1}}`), "")
 	if want := []protocol.Violation{{Path: "/short", Rule: "type"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
 	}

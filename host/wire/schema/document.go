@@ -1,4 +1,4 @@
-package validation
+package schema
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 // maxDepth is the deepest nesting that is judged, that of host/jsonrpc.
 const maxDepth = 128
 
-// maxValues bounds how many values an input may hold: taken apart, and with all
+// MaxValues bounds how many values an input may hold: taken apart, and with all
 // that may be said about them, they take a hundred times the memory of their
 // text. The largest message of the league has a few thousand.
-const maxValues = 100_000
+const MaxValues = 100_000
 
 var (
 	errTooMany   = errors.New("too many values")
@@ -27,8 +27,8 @@ var (
 	errNotSingle = errors.New("not a single JSON value")
 )
 
-// membersOf returns the members of a JSON object.
-func membersOf(raw jsontext.Value) (map[string]jsontext.Value, error) {
+// Members returns the members of a JSON object.
+func Members(raw jsontext.Value) (map[string]jsontext.Value, error) {
 	if raw.Kind() != '{' {
 		return nil, errNoObject
 	}
@@ -53,8 +53,8 @@ func membersOf(raw jsontext.Value) (map[string]jsontext.Value, error) {
 	return members, err
 }
 
-// text returns the value of a JSON string, "" for anything else.
-func text(raw jsontext.Value) string {
+// Text returns the value of a JSON string, "" for anything else.
+func Text(raw jsontext.Value) string {
 	if raw.Kind() != '"' {
 		return ""
 	}

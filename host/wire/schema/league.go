@@ -1,4 +1,4 @@
-package validation
+package schema
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 // in the order in which a league sees them: one for each method of the message
 // table, under the method's name and with its other names as aliases. The input
 // is the message as an agent in that mode asks for it, the output its answer.
-// They are guarded: agents find out who speaks before they judge what is said.
 //
 // Without types, all that have an answer are taken. The error says that a type
 // is no request that is answered.
@@ -25,7 +24,7 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 		case len(types) == 0 && !answered || len(types) > 0 && !wanted:
 			continue
 		case !answered:
-			return nil, fmt.Errorf("validation: %s is no request that is answered, so it is no tool", t)
+			return nil, fmt.Errorf("schema: %s is no request that is answered, so it is no tool", t)
 		}
 		tool, err := leagueTool(about, mode)
 		if err != nil {
@@ -39,15 +38,15 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 func leagueTool(about protocol.Description, mode protocol.Mode) (Tool, error) {
 	input, err := protocol.RequestSchema(about.Type, mode)
 	if err != nil {
-		return Tool{}, fmt.Errorf("validation: %w", err)
+		return Tool{}, fmt.Errorf("schema: %w", err)
 	}
 	output, err := protocol.AnswerSchema(about.Answer, mode)
 	if err != nil {
-		return Tool{}, fmt.Errorf("validation: %w", err)
+		return Tool{}, fmt.Errorf("schema: %w", err)
 	}
 	aliases := append(about.Aliases, string(about.Type))
 	if lower := strings.ToLower(string(about.Type)); lower != about.Method {
 		aliases = append(aliases, lower)
 	}
-	return Tool{Name: about.Method, Aliases: aliases, Input: input, Output: output, Guarded: true}, nil
+	return Tool{Name: about.Method, Aliases: aliases, Input: input, Output: output, Message: true}, nil
 }

@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
+)
+
+// log writes down what became of a request.
+func (p *Pipeline) log(x *Exchange, began time.Time) {
+	if p.cfg.Log == nil {
+		return
+	}
+	if x.mcp && unanswered(x) != nil {
+		return // the server refuses it, and that is logged
+	}
+	if x.failure == nil {
+		x.answered()
+	}
+	p.append(x, x.RPC.Method, began)
+}
+
+// answered notes what a request was answered with, if the pipeline has not
+// refused it.
+func (x *Exchange) answered() {
+	res := &x.response
+	x.status = res.Status
+	if x.status == 0 {
+		x.status = http.StatusOK
+		if res.Body == nil && res.Error == nil && (x.RPC.Kind == jsonrpc.KindNotification || res.Result == nil) {
+			x.status = http.StatusAccepted
+		}
+	}
+	switch {
+	case x.refusal != nil:
+		x.failure = failure(x.refusal.RPCCode(), x.refusal.RPCMessage(), x.refusal)
+	case res.Body == nil && res.Error != nil:
+		x.failure = failure(res.Error.Code, res.Error.Message, nil)
+	}
+}
+
+// failure returns the error object for the log. The data of an error may say
+// anything, and is not logged; the codes and violations of a refusal are.
+func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
+	e := protocol.RPCError{Code: code, Message: message}
+	if refusal != nil && (refusal.Code != "" || refusal.Canonical != "") {
+		data, err := json.Marshal(struct {
+			Canonical  string               `json:"canonical,omitzero"`
+			ErrorCode  protocol.Code        `json:"error_code,omitzero"`
+			Violations []protocol.Violation `json:"violations,omitzero"`
+		}{refusal.Canonical, refusal.Code, refusal.Violations})
+		if err == nil {
+			e.Data = data
+		}
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// append adds a record to the log. A zero time stands for a request that was
+// refused before it could be handled.
+func (p *Pipeline) append(x *Exchange, method string, began time.Time) {
+	var took time.Duration
+	if !began.IsZero() {
+		took = p.cfg.Now().Sub(began)
+	}
+	p.cfg.Log.Append(eventlog.Record{
+		Request: x.RPC.ID, Conversation: x.conversation(), Transport: string(x.RPC.Transport), Route: x.RPC.Route,
+		Method: method, Status: x.status, Duration: took, Error: x.failure,
+	})
+}
+
+// methodOf returns the method of a document that was refused, if it is one
+// with a method.
+func methodOf(raw jsontext.Value) string {
+	members, err := schema.Members(raw)
+	if err != nil {
+		return ""
+	}
+	return schema.Text(members["method"])
+}

@@ -1,0 +1,250 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// ErrUnknownTool is the cause when a registry does not know a tool.
+var ErrUnknownTool = errors.New("there is no such tool")
+
+// maxToolName bounds a tool's name, in bytes.
+const maxToolName = 128
+
+// A Tool is what can be called by a name.
+type Tool struct {
+	Name string
+	// Aliases are other names under which the tool answers.
+	Aliases []string
+	// Input and Output are JSON Schemas, draft 2020-12, each of an object. A
+	// $ref reaches into the schema itself or, by file name, one of the schemas
+	// of host/protocol ("league_query.json"); nothing is ever fetched.
+	Input, Output jsontext.Value
+	// Message marks a message of the league as a tool: its field table judges
+	// it, and the schemas only put into words what it breaks.
+	Message bool
+}
+
+// A Registry knows the envelopes, and tools by their names, and compiles each
+// schema once. It is safe for concurrent use.
+type Registry struct {
+	envelopes [3]compiledEnvelope
+	slots     chan struct{} // one for each large document that is being checked
+
+	mu    sync.RWMutex
+	tools map[string]*entry // by name and by alias
+}
+
+// entry is a tool in a registry.
+type entry struct {
+	Tool
+	once sync.Once
+	io   *ToolIO
+	err  error
+}
+
+// NewRegistry returns a registry of tools. The error is that of Add.
+func NewRegistry(tools ...Tool) (*Registry, error) {
+	r := &Registry{tools: make(map[string]*entry), slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	if err := r.Add(tools...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Add makes tools known. Their schemas are compiled when they are first needed
+// ([Registry.LoadToolIO]) or by [Registry.Check]. It is an error, and nothing
+// is added, if a name is empty, too long, or taken.
+func (r *Registry) Add(tools ...Tool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	added := maps.Clone(r.tools)
+	for _, t := range tools {
+		e := &entry{Tool: t}
+		for _, name := range append([]string{t.Name}, t.Aliases...) {
+			if name == "" || len(name) > maxToolName {
+				return fmt.Errorf("schema: a tool has the name %.*q, want 1 to %d bytes", maxToolName, name, maxToolName)
+			}
+			if _, taken := added[name]; taken {
+				return fmt.Errorf("schema: two tools answer to the name %q", name)
+			}
+			added[name] = e
+		}
+	}
+	r.tools = added
+	return nil
+}
+
+// Find returns the tool with that name or alias.
+func (r *Registry) Find(name string) (_ Tool, ok bool) {
+	e := r.find(name)
+	if e == nil {
+		return Tool{}, false
+	}
+	return e.Tool, true
+}
+
+func (r *Registry) find(name string) *entry {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.tools[name]
+}
+
+// Names returns the names of all tools, without aliases, sorted.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var names []string
+	for name, e := range r.tools {
+		if name == e.Name {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// LoadToolIO returns the schemas of the tool with that name or alias. They are
+// compiled once, however many ask. The error is an ErrUnknownTool, or says
+// what is wrong with a schema.
+func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
+	e := r.find(toolID)
+	if e == nil {
+		return nil, fmt.Errorf("schema: %w: %.*q", ErrUnknownTool, maxToolName, toolID)
+	}
+	e.once.Do(func() {
+		if e.io, e.err = compileTool(&e.Tool, r.slots); e.err != nil {
+			e.err = fmt.Errorf("schema: tool %q: %w", e.Name, e.err)
+		}
+	})
+	return e.io, e.err
+}
+
+// Check compiles the schemas of every tool and returns what is wrong with
+// them, all at once.
+func (r *Registry) Check() error {
+	var all []error
+	for _, name := range r.Names() {
+		if _, err := r.LoadToolIO(name); err != nil {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// A ToolIO holds the schemas of one tool, ready for use. It is safe for
+// concurrent use.
+type ToolIO struct {
+	// Tool is the tool's name, also where it was loaded by an alias.
+	Tool string
+	// Input and Output are the schemas as they were given.
+	Input, Output jsontext.Value
+	// Fingerprint is the SHA-256, in lower-case hexadecimal, of the canonical
+	// JSON (RFC 8785) of {"tool", "input", "output"}.
+	Fingerprint string
+
+	input, output *validator
+	slots         chan struct{} // of the registry
+}
+
+func compileTool(t *Tool, slots chan struct{}) (*ToolIO, error) {
+	digest, err := fingerprint(t.Name, t.Input, t.Output)
+	if err != nil {
+		return nil, err
+	}
+	io := &ToolIO{Tool: t.Name, Input: t.Input, Output: t.Output, Fingerprint: digest, slots: slots}
+	if io.input, err = compile("input-"+digest+".json", t.Input); err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	if io.output, err = compile("output-"+digest+".json", t.Output); err != nil {
+		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	return io, nil
+}
+
+// CheckInput validates an input against its schema and returns what it breaks,
+// sorted; nil if it keeps it. The root is put before every path.
+func (io *ToolIO) CheckInput(input jsontext.Value, root string) []protocol.Violation {
+	defer io.large(input)()
+	return check(io.input, input, root, MaxValues)
+}
+
+// CheckOutput is CheckInput for output. It does not bound the output, which is
+// our own.
+func (io *ToolIO) CheckOutput(output jsontext.Value, root string) []protocol.Violation {
+	defer io.large(output)()
+	return check(io.output, output, root, len(output)+1)
+}
+
+// CheckRecord validates the record of a whole call, {"tool", "input",
+// "output"}: all three are there, the tool is this one, the others keep their
+// schemas.
+func (io *ToolIO) CheckRecord(record jsontext.Value) []protocol.Violation {
+	parts, err := Members(record)
+	if err != nil {
+		return []protocol.Violation{{Path: "", Rule: "type"}}
+	}
+	var found []protocol.Violation
+	for _, name := range []string{"tool", "input", "output"} {
+		if parts[name] == nil {
+			found = append(found, protocol.Violation{Path: "/" + name, Rule: "required"})
+		}
+	}
+	if tool := parts["tool"]; tool != nil && Text(tool) != io.Tool {
+		found = append(found, protocol.Violation{Path: "/tool", Rule: "const"})
+	}
+	if parts["input"] != nil {
+		found = append(found, io.CheckInput(parts["input"], "/input")...)
+	}
+	if parts["output"] != nil {
+		found = append(found, io.CheckOutput(parts["output"], "/output")...)
+	}
+	return Tidy(found)
+}
+
+// large lets only a few large documents be checked at once. Taken apart they
+// take much memory, and checking them does nothing but compute.
+func (io *ToolIO) large(doc jsontext.Value) (done func()) {
+	const large = 16 << 10
+	if len(doc) < large {
+		return func() {}
+	}
+	io.slots <- struct{}{}
+	return func() { <-io.slots }
+}
+
+// fingerprint identifies a tool by its name and schemas, whatever the spelling
+// of the schemas.
+func fingerprint(tool string, input, output jsontext.Value) (string, error) {
+	for name, schema := range map[string]jsontext.Value{"input": input, "output": output} {
+		if !schema.IsValid() {
+			return "", fmt.Errorf("the %s schema is not JSON", name)
+		}
+	}
+	quoted, err := jsontext.AppendQuote(nil, tool)
+	if err != nil {
+		return "", fmt.Errorf("the name: %w", err)
+	}
+	doc := jsontext.Value(slices.Concat([]byte(`{"tool":`), quoted, []byte(`,"input":`), input, []byte(`,"output":`), output, []byte("}")))
+	return digestOf(doc)
+}
+
+// digestOf returns the SHA-256 of the canonical form of a document, which is
+// overwritten.
+func digestOf(doc jsontext.Value) (string, error) {
+	if err := doc.Canonicalize(); err != nil {
+		return "", fmt.Errorf("there is no canonical form: %w", err)
+	}
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:]), nil
+}

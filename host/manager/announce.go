@@ -35,9 +35,9 @@ func (m *Manager) announcement(round int, c *contact) protocol.Message {
 		for _, p := range m.state.schedule.Round(round) {
 			a.Matches = append(a.Matches, m.entry(p))
 		}
-		m.programme = protocol.NewCircular(a)
+		m.programme = protocol.Broadcast(a)
 	}
-	return m.programme.With(h)
+	return m.programme(h)
 }
 
 func (m *Manager) byes(round int) []string {
@@ -122,13 +122,13 @@ func (m *Manager) roundOver(round int) func(*contact) protocol.Message {
 // circular returns what writes the copies of a message that is the same for
 // everybody, about a round or, with 0, about the league.
 func (m *Manager) circular(round int, about string, message protocol.Message) func(*contact) protocol.Message {
-	c := protocol.NewCircular(message)
+	copyFor := protocol.Broadcast(message)
 	return func(to *contact) protocol.Message {
 		h := m.head(message.Head().MessageType, to, about)
 		if round > 0 {
 			h.RoundID = protocol.RoundNumber(round)
 		}
-		return c.With(h)
+		return copyFor(h)
 	}
 }
 

@@ -30,13 +30,13 @@ type Manager struct {
 
 	mu         sync.Mutex // guards what follows
 	state      *state
-	contacts   map[string]*contact // by agent
-	reserved   map[string]*pending // by match: an event of it is on its way into the journal
-	scheduling bool                // the schedule is being made
-	arrived    bool                // an agent has registered, and the driver has not been told
-	announced  int                 // the round that the referees have been told of
-	programme  *protocol.Circular  // what players are told of the round; nil until one is
-	changes    uint64              // counts whatever an answer to GET_SCHEDULE could show
+	contacts   map[string]*contact                    // by agent
+	reserved   map[string]*pending                    // by match: an event of it is on its way into the journal
+	scheduling bool                                   // the schedule is being made
+	arrived    bool                                   // an agent has registered, and the driver has not been told
+	announced  int                                    // the round that the referees have been told of
+	programme  func(protocol.Header) protocol.Message // what players are told of the round; nil until one is
+	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
 	refusals   map[string]bool // that have been told of

@@ -11,7 +11,7 @@ import (
 // player of a large league asks for the same megabytes as soon as it starts.
 type cachedSchedule struct {
 	changes uint64
-	answer  *protocol.Circular
+	answer  func(protocol.Header) protocol.Message
 }
 
 // maxWhole is the number of matches up to which the schedule is told at once;
@@ -28,10 +28,10 @@ func (m *Manager) scheduleAnswer(h protocol.Header, round protocol.Round) (proto
 	if err != nil {
 		return nil, err
 	}
-	return answer.With(h), nil
+	return answer(h), nil
 }
 
-func (m *Manager) wholeSchedule() (*protocol.Circular, error) {
+func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.state.matches) > maxWhole {
@@ -45,7 +45,7 @@ func (m *Manager) wholeSchedule() (*protocol.Circular, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.schedule = cachedSchedule{m.changes, protocol.NewCircular(&protocol.LeagueQueryResponse{
+		m.schedule = cachedSchedule{m.changes, protocol.Broadcast(&protocol.LeagueQueryResponse{
 			Header:    protocol.Header{MessageType: protocol.TypeLeagueQueryResponse},
 			QueryType: protocol.QuerySchedule, Success: protocol.Some(true), Data: data,
 		})}

@@ -36,7 +36,7 @@ func FindAcceptance(body []byte) (Acceptance, bool) {
 	}
 	var best Acceptance
 	yes := false
-	doc.search(0, &best, &yes)
+	search(doc, 0, &best, &yes)
 	return best, yes
 }
 
@@ -45,7 +45,7 @@ const maxSearch = 6
 
 // search looks through an object and what it holds. A no ends it: the object
 // that says so is the answer.
-func (d document) search(depth int, found *Acceptance, yes *bool) (no bool) {
+func search(d document, depth int, found *Acceptance, yes *bool) (no bool) {
 	status := strings.ToUpper(d.text("status"))
 	if slices.Contains(rejectedWords, status) || d.text("error_code") != "" || d.get("success").Kind() == 'f' {
 		*found, *yes = Acceptance{}, false
@@ -77,7 +77,7 @@ func (d document) search(depth int, found *Acceptance, yes *bool) (no bool) {
 	}
 	for _, m := range d {
 		for _, inner := range inside(m.value) {
-			if inner.search(depth+1, found, yes) {
+			if search(inner, depth+1, found, yes) {
 				return true
 			}
 		}
@@ -113,10 +113,10 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	if err != nil {
 		return "", false
 	}
-	return doc.findAgent(name, endpoint, 0)
+	return findAgent(doc, name, endpoint, 0)
 }
 
-func (d document) findAgent(name, endpoint string, depth int) (string, bool) {
+func findAgent(d document, name, endpoint string, depth int) (string, bool) {
 	at := d.first("contact_endpoint", "endpoint")
 	same := at == nil && name != "" && d.text("display_name") == name
 	if at.Kind() == '"' {
@@ -132,7 +132,7 @@ func (d document) findAgent(name, endpoint string, depth int) (string, bool) {
 	}
 	for _, m := range d {
 		for _, inner := range inside(m.value) {
-			if id, ok := inner.findAgent(name, endpoint, depth+1); ok {
+			if id, ok := findAgent(inner, name, endpoint, depth+1); ok {
 				return id, true
 			}
 		}

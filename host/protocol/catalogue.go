@@ -140,6 +140,33 @@ func indexMethods() map[string]*entry {
 	return index
 }
 
+// fieldNames are the member names of all tables.
+var fieldNames = indexFields()
+
+func indexFields() map[string]bool {
+	names := make(map[string]bool)
+	for _, e := range catalogue {
+		e.shape.gather(names)
+	}
+	return names
+}
+
+// gather adds the names of the shape and of all shapes below it.
+func (s *shape) gather(names map[string]bool) {
+	for _, f := range s.fields {
+		names[f.name] = true
+		if f.elem != nil && f.elem.sub != nil {
+			f.elem.sub.gather(names)
+		}
+		if f.sub != nil {
+			f.sub.gather(names)
+		}
+	}
+	for _, part := range s.parts {
+		part.gather(names)
+	}
+}
+
 // methods returns every name the request is known by, the book's first.
 func (e *entry) methods() []string {
 	names := append([]string{e.method}, e.aliases...)

@@ -58,8 +58,8 @@ func (c *checker) object(doc document, s *shape) {
 // nested checks an object inside the message, which has been read before.
 func (c *checker) nested(v jsontext.Value, s *shape) {
 	var seen sight
-	t := cursor{text: v}
-	for t.into(); t.more(); {
+	t := walk(v)
+	for t.more() {
 		n, known := s.index[string(textOf(t.value()))]
 		value := t.value()
 		if known {
@@ -201,8 +201,8 @@ func (c *checker) value(f *field, v jsontext.Value) {
 }
 
 func (c *checker) list(f *field, v jsontext.Value) {
-	t, n := cursor{text: v}, 0
-	for t.into(); t.more(); n++ {
+	t, n := walk(v), 0
+	for ; t.more(); n++ {
 		c.enter(step{index: n})
 		c.value(f.elem, t.value())
 		c.leave()
@@ -214,8 +214,8 @@ func (c *checker) list(f *field, v jsontext.Value) {
 
 // dict checks an object from ids to elements.
 func (c *checker) dict(f *field, v jsontext.Value) {
-	t := cursor{text: v}
-	for t.into(); t.more(); {
+	t := walk(v)
+	for t.more() {
 		name, element := textOf(t.value()), t.value()
 		if !ValidID(name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text

@@ -1,49 +1,65 @@
 package protocol
 
-import "slices"
+import (
+	"fmt"
+	"slices"
 
-// A Circular is a message that goes to many. Its fields are encoded once, and
-// each copy adds the header for whom it is sent to. It is safe for concurrent
-// use.
-type Circular struct {
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Broadcast prepares a message for many receivers: its fields are encoded once,
+// and each copy adds the header for its receiver, whose message type is that of
+// m. A message that cannot be encoded is reported when a copy is encoded. The
+// function returned is safe for concurrent use.
+func Broadcast(m Message) func(Header) Message {
+	body := &broadcast{kind: m.Head().MessageType}
+	body.fields, body.err = fieldsOf(m)
+	return func(h Header) Message {
+		h.MessageType, h.Extra, h.odd = body.kind, nil, nil
+		return &broadcastCopy{h, body}
+	}
+}
+
+type broadcast struct {
 	kind   Type
 	fields []byte // the members behind the header, each with a comma before it
 	err    error
 }
 
-// NewCircular returns the circular of a message whose header, besides its type,
-// does not count. A message that cannot be encoded is told of when a copy is.
-func NewCircular(m Message) *Circular {
-	c := &Circular{kind: m.Head().MessageType}
+// fieldsOf encodes the members of a message that are not in its header, each
+// with a comma before it.
+func fieldsOf(m Message) ([]byte, error) {
 	raw, err := Encode(m)
 	if err != nil {
-		c.err = err
-		return c
+		return nil, err
 	}
 	doc, err := splitDocument(raw)
 	if err != nil {
-		c.err = err
-		return c
+		return nil, err
 	}
-	for _, m := range doc {
-		if !slices.Contains(headerNames, m.name) {
-			c.fields = append(appendName(append(c.fields, ','), m.name), m.value...)
-		}
+	doc = doc.without(headerNames...)
+	if len(doc) == 0 {
+		return nil, nil
 	}
-	return c
+	fields := doc.encode()
+	fields[0] = ','
+	return fields[:len(fields)-1], nil
 }
 
-// With returns a copy with its header, which is of the circular's type.
-func (c *Circular) With(h Header) Message {
-	h.MessageType, h.Extra, h.odd = c.kind, nil, nil
-	return &circularCopy{h, c}
-}
-
-type circularCopy struct {
+type broadcastCopy struct {
 	Header
-	of *Circular
+	of *broadcast
 }
 
-func (c *circularCopy) appendFields(dst []byte) ([]byte, error) {
-	return append(slices.Grow(dst, len(c.of.fields)+1), c.of.fields...), c.of.err
+func (c *broadcastCopy) encode() (jsontext.Value, error) {
+	if c.of.err != nil {
+		return nil, c.of.err
+	}
+	header, err := json.Marshal(&c.Header, plain)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: encode %s: %w", c.of.kind, err)
+	}
+	raw := slices.Grow(header[:len(header)-1], len(c.of.fields)+1)
+	return append(append(raw, c.of.fields...), '}'), nil
 }

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestQuickEncodingIsTheLongOne: what is encoded without reflection, copies of
-// circulars and acknowledgements, is byte by byte what reflection writes.
-func TestQuickEncodingIsTheLongOne(t *testing.T) {
+// TestBroadcastIsTheMessage: a copy of a broadcast message is byte by byte what
+// reflection writes of the message itself, whatever the header holds.
+func TestBroadcastIsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
 		h := *s.message.Head()
@@ -26,7 +25,7 @@ func TestQuickEncodingIsTheLongOne(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: %v\n got %s\nwant %s", s.name, err, got, want)
 		}
-		got, err = Encode(NewCircular(s.message).With(h))
+		got, err = Encode(Broadcast(s.message)(h))
 		if err != nil || string(got) != string(want) {
 			t.Errorf("a copy of %s: %v\n got %s\nwant %s", s.name, err, got, want)
 		}
@@ -38,65 +37,23 @@ func TestQuickEncodingIsTheLongOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Encode(ack); err != nil || string(got) != string(want) {
-			t.Errorf("%v: %v\n got %s\nwant %s", r, err, got, want)
-		}
-	}
-}
-
-// TestQuickMessagesMissNoField sets every field of the messages that are
-// written and read without reflection, one after the other.
-func TestQuickMessagesMissNoField(t *testing.T) {
-	t.Parallel()
-	for typ, of := range goTypes {
-		if _, ok := byType[typ].blank().(quick); !ok {
-			continue
-		}
-		for i := range of.Elem().NumField() {
-			m := byType[typ].blank()
-			m.Head().MessageType = typ
-			switch f := reflect.ValueOf(m).Elem().Field(i).Addr().Interface().(type) {
-			case *Header:
-				continue
-			case *string:
-				*f = "a \"text\""
-			case *Choice:
-				*f = Odd
-			case *Opt[bool]:
-				*f = Some(false)
-			case **ChoiceContext:
-				*f = &ChoiceContext{OpponentID: "P02"}
-			case *MatchResult:
-				f.Score = map[string]int{"P02": 3, "P01": 0}
-			default:
-				t.Fatalf("%s: no value for %T", typ, f)
-			}
-			want, err := json.Marshal(m, plain)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := Encode(m)
-			if err != nil || string(got) != string(want) {
-				t.Errorf("%v\n got %s\nwant %s", err, got, want)
-			}
-			back := byType[typ].blank()
-			doc, err := splitDocument(got)
-			if q, ok := back.(quickRead); ok && err == nil && q.setFields(back.Head().take(doc, back.Head())) && !reflect.DeepEqual(back, m) {
-				t.Errorf("%s: read %+v, want %+v", got, back, m)
+		for _, m := range []Message{ack, Broadcast(ack)(ack.Header)} {
+			if got, err := Encode(m); err != nil || string(got) != string(want) {
+				t.Errorf("%v: %v\n got %s\nwant %s", r, err, got, want)
 			}
 		}
 	}
 }
 
-// TestCircularsAreWrappedLikeTheirMessage in every dialect, for whom each copy
+// TestBroadcastsAreWrappedLikeTheirMessage in every dialect, for whom each copy
 // is meant.
-func TestCircularsAreWrappedLikeTheirMessage(t *testing.T) {
+func TestBroadcastsAreWrappedLikeTheirMessage(t *testing.T) {
 	t.Parallel()
 	message := &LeagueStandingsUpdate{
 		Header:    NewHeader(TypeLeagueStandingsUpdate, "league_manager", "2026-03-14T09:10:14Z", "cup-table-1"),
 		Standings: []Standing{{Rank: 1, PlayerID: "P01", Points: 3}},
 	}
-	c := NewCircular(message)
+	c := Broadcast(message)
 	for _, d := range append(Dialects(), variants...) {
 		for _, token := range []string{"tok-LM-1", "tok-LM-2"} {
 			h := message.Header
@@ -107,7 +64,7 @@ func TestCircularsAreWrappedLikeTheirMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := d.Call(c.With(h))
+			got, err := d.Call(c(h))
 			if err != nil || string(got.Document(nil)) != string(want.Document(nil)) {
 				t.Errorf("%s: %v\n got %s\nwant %s", d.Name, err, got.Document(nil), want.Document(nil))
 			}
@@ -115,7 +72,7 @@ func TestCircularsAreWrappedLikeTheirMessage(t *testing.T) {
 	}
 }
 
-func TestQuickEncodingRefusesWhatTheLongOneRefuses(t *testing.T) {
+func TestEncodeRefusesTexts(t *testing.T) {
 	t.Parallel()
 	const bad = "\xff"
 	good := NewHeader(TypeGameOverAck, "player:P01", "2026-03-14T09:10:14Z", "conv")
@@ -128,8 +85,8 @@ func TestQuickEncodingRefusesWhatTheLongOneRefuses(t *testing.T) {
 		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
 		"an extra that is none":   &Ack{Header: Header{MessageType: TypeGameOverAck, Extra: jsontext.Value(`1`)}},
 		"a round":                 &Ack{Header: Header{MessageType: TypeGameOverAck, RoundID: Round{text: bad, isText: true, is: present}}},
-		"a circular's field":      NewCircular(table).With(table.Header),
-		"a copy's header":         NewCircular(&Ack{Header: good}).With(broken),
+		"a broadcast's field":     Broadcast(table)(table.Header),
+		"a copy's header":         Broadcast(&Ack{Header: good})(broken),
 	} {
 		if raw, err := Encode(m); err == nil || !strings.HasPrefix(err.Error(), "protocol: encode ") {
 			t.Errorf("%s: encoded as %s, %v", what, raw, err)

@@ -152,11 +152,11 @@ func (r *Request) glance() {
 	for _, m := range r.doc {
 		target := h.field(m.name)
 		if target != nil && m.value.Kind() == '"' {
-			*target = internValue(unquote(m.value))
+			*target = headerWord(unquote(m.value))
 			continue
 		}
 		if m.name == "message_type" && m.value.Kind() == '"' {
-			h.MessageType = Type(internValue(unquote(m.value)))
+			h.MessageType = Type(headerWord(unquote(m.value)))
 		}
 		if m.name == "round_id" {
 			h.RoundID = glanceRound(m.value)
@@ -195,7 +195,22 @@ func headerText(v jsontext.Value, known string) string {
 	if string(text) == known {
 		return known
 	}
-	return internValue(text)
+	return headerWord(text)
+}
+
+// headerWord returns text as a string, without a copy for the words that most
+// headers hold.
+func headerWord(text []byte) string {
+	switch string(text) {
+	case Version:
+		return Version
+	case GameEvenOdd:
+		return GameEvenOdd
+	}
+	if e := byType[Type(text)]; e != nil {
+		return string(e.typ)
+	}
+	return string(text)
 }
 
 // field returns the header field of that name that is a string.

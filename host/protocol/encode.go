@@ -43,8 +43,8 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 // repeats a field, or a Go type that does not fit the header's message type.
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
-	if raw, done, err := encodeQuickly(m, h); done {
-		return raw, err
+	if c, ok := m.(*broadcastCopy); ok {
+		return c.encode()
 	}
 	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
 		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
@@ -119,8 +119,7 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, glanced *Header
 		glanced = h
 	}
 	rest := h.take(doc, glanced)
-	q, ok := m.(quickRead)
-	if set := ok && q.setFields(rest); !set && len(rest) > 0 {
+	if len(rest) > 0 {
 		// That no name stands twice was seen when the document was taken apart.
 		options := []json.Options{jsontext.AllowDuplicateNames(true), nil}
 		if c.respelt {

@@ -64,7 +64,7 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 	if inner, err := splitDocument(message.get("match")); err == nil && message.get("match_id") == nil {
 		message = append(slices.Clone(message.without("match")), inner...)
 	}
-	match := message.handedOutMatch()
+	match := handedOutMatch(message)
 	if match.get("match_id") == nil {
 		e := Refuse(CodeMissingField, Type(said), "A match that is handed out has a match_id.")
 		e.Violations = []Violation{{"/match_id", "required"}}
@@ -97,7 +97,7 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 func (r *Request) HandedOut() bool { return r.handOut != "" }
 
 // handedOutMatch returns the match of a hand-out as an announcement has it.
-func (doc document) handedOutMatch() document {
+func handedOutMatch(doc document) document {
 	var match document
 	for _, f := range handOutFields {
 		if v := doc.first(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
@@ -105,7 +105,7 @@ func (doc document) handedOutMatch() document {
 		}
 	}
 	for i, side := range []string{"player_A", "player_B"} {
-		player := doc.playerAt(i)
+		player := playerAt(doc, i)
 		if player == nil {
 			continue
 		}
@@ -128,7 +128,7 @@ func (doc document) handedOutMatch() document {
 
 // playerAt returns what a hand-out says of its first or second player where it
 // gives them as a list or as objects; nil if it does neither.
-func (doc document) playerAt(i int) jsontext.Value {
+func playerAt(doc document, i int) jsontext.Value {
 	if list := doc.get("players"); list.Kind() == '[' {
 		if all := splitElements(list); i < len(all) {
 			return all[i]
@@ -136,16 +136,6 @@ func (doc document) playerAt(i int) jsontext.Value {
 	}
 	for _, name := range [][]string{{"player_A", "player_a", "player1"}, {"player_B", "player_b", "player2"}}[i] {
 		if v := doc.get(name); v.Kind() == '{' {
-			return v
-		}
-	}
-	return nil
-}
-
-// first returns the first of the members that is there.
-func (doc document) first(names ...string) jsontext.Value {
-	for _, name := range names {
-		if v := doc.get(name); v != nil {
 			return v
 		}
 	}

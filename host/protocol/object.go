@@ -19,10 +19,9 @@ type member struct {
 type document []member
 
 // parseDocument takes a JSON object apart, one level deep. The error is that
-// of reading it: malformed at any depth, a duplicate key, trailing data, or no
-// object at all.
+// of reading it: malformed at any depth, a duplicate key, trailing data, or
+// [errNoObject].
 func parseDocument(raw []byte) (document, error) {
-	doc := make(document, 0, 16)
 	r := openReader(raw)
 	defer r.close()
 	if kind := r.PeekKind(); kind != '{' && kind != 0 {
@@ -31,77 +30,52 @@ func parseDocument(raw []byte) (document, error) {
 	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
+	doc := make(document, 0, 16)
+	names := newNameList()
 	for r.PeekKind() != '}' {
 		name, err := r.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		m := member{name: intern(unquote(name))}
-		if m.value, err = r.value(); err != nil {
+		names.add(unquote(name))
+		value, err := r.value()
+		if err != nil {
 			return nil, err
 		}
-		doc = append(doc, m)
+		doc = append(doc, member{value: value})
 	}
 	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
+	names.assign(doc)
 	return doc, r.end()
 }
 
+// errNoObject is returned for JSON that is not an object.
 var errNoObject = errors.New("not a JSON object")
 
-// intern returns the name as a string, without a copy for the names that
-// stand at the top of nearly every message.
-func intern(name []byte) string {
-	if known, ok := commonNames[string(name)]; ok {
-		return known
-	}
-	return string(name)
+// nameList collects the names of an object's members in one string, which
+// takes one allocation where a string for each name takes a dozen.
+type nameList struct {
+	text []byte
+	ends []int
 }
 
-// internValue is intern for what many messages say.
-func internValue(value []byte) string {
-	if known, ok := commonValues[string(value)]; ok {
-		return known
-	}
-	return string(value)
+func newNameList() nameList {
+	return nameList{make([]byte, 0, 256), make([]int, 0, 16)}
 }
 
-// commonValues are the texts that stand in nearly every message.
-var commonValues = indexValues()
-
-func indexValues() map[string]string {
-	values := map[string]string{Version: Version, GameEvenOdd: GameEvenOdd, StatusAcknowledged: StatusAcknowledged}
-	for _, e := range catalogue {
-		values[string(e.typ)] = string(e.typ)
-	}
-	return values
+func (l *nameList) add(name []byte) {
+	l.text = append(l.text, name...)
+	l.ends = append(l.ends, len(l.text))
 }
 
-// commonNames are the member names of the tables.
-var commonNames = indexNames()
-
-func indexNames() map[string]string {
-	names := make(map[string]string)
-	for _, e := range catalogue {
-		e.shape.gather(names)
-	}
-	return names
-}
-
-// gather adds the names of the shape and of all shapes below it.
-func (s *shape) gather(names map[string]string) {
-	for _, f := range s.fields {
-		names[f.name] = f.name
-		if f.elem != nil && f.elem.sub != nil {
-			f.elem.sub.gather(names)
-		}
-		if f.sub != nil {
-			f.sub.gather(names)
-		}
-	}
-	for _, part := range s.parts {
-		part.gather(names)
+// assign names the members in the order in which the names were added.
+func (l *nameList) assign(doc document) {
+	text, begin := string(l.text), 0
+	for i, end := range l.ends {
+		doc[i].name = text[begin:end]
+		begin = end
 	}
 }
 
@@ -115,10 +89,20 @@ func (d document) get(name string) jsontext.Value {
 	return nil
 }
 
+// first returns the first of the members that is there.
+func (d document) first(names ...string) jsontext.Value {
+	for _, name := range names {
+		if v := d.get(name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
 // text returns a member that is a string, "" where it is missing or no string.
 func (d document) text(name string) string {
 	if v := d.get(name); v != nil && v.Kind() == '"' {
-		return internValue(unquote(v))
+		return string(unquote(v))
 	}
 	return ""
 }

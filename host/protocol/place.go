@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -103,9 +102,9 @@ func (p Place) join(params document) (document, *Error) {
 // named: its name is anybody's text.
 func (p Place) twice(name string) *Error {
 	e := Refuse(CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
-	if known := commonNames[name]; known != "" {
-		e.Detail = "The field " + known + " stands in two places with different values; give it once."
-		e.Violations = []Violation{{"/" + known, "consistent"}}
+	if fieldNames[name] {
+		e.Detail = "The field " + name + " stands in two places with different values; give it once."
+		e.Violations = []Violation{{"/" + name, "consistent"}}
 	}
 	return e
 }
@@ -127,15 +126,6 @@ func (p Place) part(params document, name string) (document, *Error) {
 		return nil, e
 	}
 	return members, nil
-}
-
-// sameValue reports whether two JSON values are equal whatever their spelling.
-func sameValue(a, b jsontext.Value) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	a, b = slices.Clone(a), slices.Clone(b)
-	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
 // put wraps an encoded message for this place. The name is that of the request
@@ -197,18 +187,4 @@ func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
 		}
 	}
 	return document{{p.Header, header.encode()}, {p.Message, rest.encode()}}.encode(), nil
-}
-
-// quoted returns text as a JSON string. It is called with text that came out
-// of JSON or is a literal, and so is UTF-8.
-func quoted(text string) jsontext.Value {
-	v, _ := jsontext.AppendQuote(nil, text)
-	return v
-}
-
-func literal(b bool) jsontext.Value {
-	if b {
-		return jsontext.Value("true")
-	}
-	return jsontext.Value("false")
 }

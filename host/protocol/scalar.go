@@ -2,17 +2,10 @@ package protocol
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
-
-// maxInteger bounds integers on the wire to those that every JSON reader,
-// JavaScript's included, holds exactly: 2^53 - 1 on either side of zero.
-const maxInteger = 1<<53 - 1
 
 // ValidID reports whether id may name a player, a match or a league: it
 // matches ^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$ and so is safe in a file name.
@@ -150,80 +143,4 @@ func validName(name string) bool {
 		return false
 	}
 	return strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
-}
-
-// unquote returns the text of a JSON string that has been read and is known
-// to be well formed. The result aliases raw where nothing was escaped.
-func unquote(raw jsontext.Value) []byte {
-	inner := raw[1 : len(raw)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			text, _ := jsontext.AppendUnquote(nil, raw)
-			return text
-		}
-	}
-	return inner
-}
-
-// integer reads a JSON number that is a whole number however it is spelt
-// (1, 1.0, 1e0) and within ±maxInteger.
-func integer(raw jsontext.Value) (int64, bool) {
-	if raw.Kind() != '0' {
-		return 0, false
-	}
-	if !plainInteger(raw) || len(raw) > len("-9007199254740991") {
-		return wholeNumber(string(raw))
-	}
-	var n int64
-	for _, c := range raw {
-		if c != '-' {
-			n = n*10 + int64(c-'0')
-		}
-	}
-	if raw[0] == '-' {
-		n = -n
-	}
-	return n, -maxInteger <= n && n <= maxInteger
-}
-
-// wholeNumber reads a number written with a fraction or an exponent. It works
-// on the digits alone: as a float 9007199254740991.2 would look whole.
-func wholeNumber(text string) (int64, bool) {
-	text, negative := strings.CutPrefix(text, "-")
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return 0, true // zero, whatever the exponent
-	}
-	shift := -len(fraction)
-	if exponent != "" {
-		e, err := strconv.Atoi(exponent)
-		if err != nil || e > 1<<20 || e < -1<<20 {
-			return 0, false // a number that large or small is out of range or not whole
-		}
-		shift += e
-	}
-	for shift < 0 && strings.HasSuffix(digits, "0") {
-		digits, shift = digits[:len(digits)-1], shift+1
-	}
-	if shift < 0 || len(digits)+shift > len("9007199254740991") {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(digits+strings.Repeat("0", shift), 10, 64)
-	if negative {
-		n = -n
-	}
-	return n, err == nil && -maxInteger <= n && n <= maxInteger
-}
-
-// plainInteger reports whether a number is spelt as Go's decoders demand for
-// an integer: digits only.
-func plainInteger(raw jsontext.Value) bool {
-	for i, c := range raw {
-		if (c < '0' || c > '9') && (i > 0 || c != '-') {
-			return false
-		}
-	}
-	return true
 }

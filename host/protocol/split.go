@@ -11,10 +11,13 @@ type cursor struct {
 	at   int
 }
 
-// into steps over the bracket that opens an object or an array.
-func (c *cursor) into() {
+// walk returns a cursor before the first member or element of an object or an
+// array.
+func walk(raw []byte) cursor {
+	c := cursor{text: raw}
 	c.space()
 	c.at++
+	return c
 }
 
 // more reports whether another member or element follows.
@@ -110,28 +113,22 @@ func splitDocument(raw []byte) (document, error) {
 		return nil, errNoObject
 	}
 	doc := make(document, 0, 16)
-	c := cursor{text: raw}
-	for c.into(); c.more(); {
-		name := c.value()
-		doc = append(doc, member{intern(textOf(name)), c.value()})
+	names := newNameList()
+	c := walk(raw)
+	for c.more() {
+		names.add(textOf(c.value()))
+		doc = append(doc, member{value: c.value()})
 	}
+	names.assign(doc)
 	return doc, nil
 }
 
 // splitElements is parseElements for a value that has been read before.
 func splitElements(raw []byte) []jsontext.Value {
 	var elements []jsontext.Value
-	c := cursor{text: raw}
-	for c.into(); c.more(); {
+	c := walk(raw)
+	for c.more() {
 		elements = append(elements, c.value())
 	}
 	return elements
-}
-
-// textOf is unquote for what may be no string, which has no text.
-func textOf(raw jsontext.Value) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	return unquote(raw)
 }

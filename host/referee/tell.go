@@ -78,7 +78,7 @@ func (r *Referee) courtesy(ctx context.Context, do func(ctx context.Context)) {
 // awaited at all, so that a dead one stalls nobody.
 func (r *Referee) announceResult(ctx context.Context, b *bout) {
 	p := b.state()
-	result := protocol.NewCircular(&protocol.GameOver{
+	result := protocol.Broadcast(&protocol.GameOver{
 		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(b, &p),
 	})
 	r.tell(resultEvent(b, &p))
@@ -86,7 +86,7 @@ func (r *Referee) announceResult(ctx context.Context, b *bout) {
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
-			return r.cfg.Caller.Call(ctx, r.peer(b, side), result.With(r.header(protocol.TypeGameOver, b, side)))
+			return r.cfg.Caller.Call(ctx, r.peer(b, side), result(r.header(protocol.TypeGameOver, b, side)))
 		}
 		if silent(sides[side].Fault) {
 			r.courtesy(ctx, func(ctx context.Context) {

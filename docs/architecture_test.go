@@ -15,7 +15,8 @@ var may = map[string][]string{
 	"host/disk":     {},
 	"host/results":  {"host/disk", "host/game"},
 	"host/journal":  {"host/disk"},
-	"host/protocol": {},
+	"host/rawjson":  {},
+	"host/protocol": {"host/rawjson"},
 	"host/jsonrpc":  {},
 
 	// floor 1: the contracts

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // An Acceptance is what a manager has given to an agent that registered, read
@@ -27,11 +28,11 @@ var rejectedWords = []string{StatusRejected, "ERROR", "FAILED", "FAILURE", "DENI
 // an answer of an unexpected form: whoever has been given an id must not
 // register again.
 func FindAcceptance(body []byte) (Acceptance, bool) {
-	doc, err := parseDocument(body)
+	doc, err := rawjson.Parse(body)
 	if err != nil {
 		return Acceptance{}, false
 	}
-	if e := doc.get("error"); e != nil && e.Kind() != 'n' {
+	if e := doc.Get("error"); e != nil && e.Kind() != 'n' {
 		return Acceptance{}, false
 	}
 	var best Acceptance
@@ -45,20 +46,20 @@ const maxSearch = 6
 
 // search looks through an object and what it holds. A no ends it: the object
 // that says so is the answer.
-func search(d document, depth int, found *Acceptance, yes *bool) (no bool) {
-	status := strings.ToUpper(d.text("status"))
-	if slices.Contains(rejectedWords, status) || d.text("error_code") != "" || d.get("success").Kind() == 'f' {
+func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
+	status := strings.ToUpper(d.Text("status"))
+	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || d.Get("success").Kind() == 'f' {
 		*found, *yes = Acceptance{}, false
 		return true
 	}
 	id := ""
 	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id"} {
-		if text := d.text(name); text != "" { // whether it can be one is for the agent to say
+		if text := d.Text(name); text != "" { // whether it can be one is for the agent to say
 			id = text
 			break
 		}
 	}
-	if id != "" || slices.Contains(acceptedWords, status) || d.get("success").Kind() == 't' || d.get("registered").Kind() == 't' {
+	if id != "" || slices.Contains(acceptedWords, status) || d.Get("success").Kind() == 't' || d.Get("registered").Kind() == 't' {
 		*yes = true
 	}
 	take := func(into *string, text string) {
@@ -67,16 +68,16 @@ func search(d document, depth int, found *Acceptance, yes *bool) (no bool) {
 		}
 	}
 	take(&found.ID, id)
-	take(&found.Token, d.text("auth_token"))
-	take(&found.Token, d.text("token"))
-	if league := d.text("league_id"); ValidID(league) {
+	take(&found.Token, d.Text("auth_token"))
+	take(&found.Token, d.Text("token"))
+	if league := d.Text("league_id"); ValidID(league) {
 		take(&found.League, league)
 	}
 	if depth == maxSearch {
 		return false
 	}
 	for _, m := range d {
-		for _, inner := range inside(m.value) {
+		for _, inner := range inside(m.Value) {
 			if search(inner, depth+1, found, yes) {
 				return true
 			}
@@ -86,21 +87,21 @@ func search(d document, depth int, found *Acceptance, yes *bool) (no bool) {
 }
 
 // inside returns the objects that a value is or holds.
-func inside(v jsontext.Value) []document {
+func inside(v jsontext.Value) []rawjson.Object {
 	switch v.Kind() {
 	case '{':
-		if doc, err := splitDocument(v); err == nil {
-			return []document{doc}
+		if doc, err := rawjson.Split(v); err == nil {
+			return []rawjson.Object{doc}
 		}
 	case '[':
-		var all []document
-		for _, e := range splitElements(v) {
+		var all []rawjson.Object
+		for _, e := range rawjson.Elements(v) {
 			all = append(all, inside(e)...)
 		}
 		return all
 	case '"':
-		if doc, err := parseDocument(unquote(v)); err == nil {
-			return []document{doc}
+		if doc, err := rawjson.Parse(rawjson.Unquote(v)); err == nil {
+			return []rawjson.Object{doc}
 		}
 	}
 	return nil
@@ -109,21 +110,21 @@ func inside(v jsontext.Value) []document {
 // FindAgent looks in the body of an answer for an agent of this endpoint or, if
 // the endpoints are not given, of this display name, and returns its id.
 func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
-	doc, err := parseDocument(body)
+	doc, err := rawjson.Parse(body)
 	if err != nil {
 		return "", false
 	}
 	return findAgent(doc, name, endpoint, 0)
 }
 
-func findAgent(d document, name, endpoint string, depth int) (string, bool) {
-	at := d.first("contact_endpoint", "endpoint")
-	same := at == nil && name != "" && d.text("display_name") == name
+func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool) {
+	at := d.First("contact_endpoint", "endpoint")
+	same := at == nil && name != "" && d.Text("display_name") == name
 	if at.Kind() == '"' {
-		same = string(unquote(at)) == endpoint
+		same = string(rawjson.Unquote(at)) == endpoint
 	}
 	for _, member := range []string{"player_id", "referee_id", "id"} {
-		if id := d.text(member); same && ValidID(id) {
+		if id := d.Text(member); same && ValidID(id) {
 			return id, true
 		}
 	}
@@ -131,7 +132,7 @@ func findAgent(d document, name, endpoint string, depth int) (string, bool) {
 		return "", false
 	}
 	for _, m := range d {
-		for _, inner := range inside(m.value) {
+		for _, inner := range inside(m.Value) {
 			if id, ok := findAgent(inner, name, endpoint, depth+1); ok {
 				return id, true
 			}

@@ -1,6 +1,9 @@
 package protocol
 
-import "testing"
+import (
+	"github.com/strategylab/strategylab/host/rawjson"
+	"testing"
+)
 
 // FuzzAcceptance: whatever a manager answers, looking for an acceptance or an
 // agent in it comes to an end, and a no is never a yes.
@@ -21,7 +24,7 @@ func FuzzAcceptance(f *testing.F) {
 		if !yes && found != (Acceptance{}) && found.ID != "" {
 			t.Errorf("no, and yet the id %q", found.ID)
 		}
-		if doc, err := parseDocument(body); yes && err == nil && doc.text("status") == StatusRejected {
+		if doc, err := rawjson.Parse(body); yes && err == nil && doc.Text("status") == StatusRejected {
 			t.Errorf("a rejection is taken for a yes: %s", body)
 		}
 		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !ValidID(id) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // noFetch refuses every schema that was not added to the compiler.
@@ -97,23 +98,23 @@ func mutate(t testing.TB, raw jsontext.Value, replacements []string, f func(path
 	}
 	switch raw.Kind() {
 	case '{':
-		doc, err := parseDocument(raw)
+		doc, err := rawjson.Parse(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f("+unknown", append(doc.without(), member{"unknown", jsontext.Value(`[null]`)}).encode())
+		f("+unknown", append(doc.Without(), rawjson.Member{Name: "unknown", Value: jsontext.Value(`[null]`)}).Encode())
 		for _, m := range doc {
-			f("-"+m.name, doc.without(m.name).encode())
+			f("-"+m.Name, doc.Without(m.Name).Encode())
 			values := replacements
-			if slices.Contains(headerNames, m.name) && doc.text("message_type") != "" && !slices.Contains(fullHeaders, Type(doc.text("message_type"))) {
+			if slices.Contains(headerNames, m.Name) && doc.Text("message_type") != "" && !slices.Contains(fullHeaders, Type(doc.Text("message_type"))) {
 				values = fewReplacements
 			}
-			mutate(t, m.value, values, func(path string, mutated jsontext.Value) {
-				f("/"+m.name+path, doc.without().set(m.name, mutated).encode())
+			mutate(t, m.Value, values, func(path string, mutated jsontext.Value) {
+				f("/"+m.Name+path, doc.Without().Set(m.Name, mutated).Encode())
 			})
 		}
 	case '[':
-		elements := splitElements(raw)
+		elements := rawjson.Elements(raw)
 		// The elements of a list have one table; the first stands for all.
 		if len(elements) > 0 {
 			mutate(t, elements[0], replacements, func(path string, mutated jsontext.Value) {

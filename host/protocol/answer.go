@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // An Answer is what came back for a request: the parts of a JSON-RPC response
@@ -22,12 +23,12 @@ type Answer struct {
 // ParseAnswer takes the body of an HTTP response apart, whatever its form. The
 // error is that of reading JSON.
 func ParseAnswer(status int, body []byte) (Answer, error) {
-	doc, err := parseDocument(body)
+	doc, err := rawjson.Parse(body)
 	if err != nil {
 		return Answer{Status: status}, refuseJSON(err)
 	}
-	a := Answer{Status: status, Result: doc.get("result"), Error: doc.get("error"), Params: doc.get("params")}
-	if doc.get("message_type") != nil || a.Result == nil && a.Error == nil && a.Params == nil {
+	a := Answer{Status: status, Result: doc.Get("result"), Error: doc.Get("error"), Params: doc.Get("params")}
+	if doc.Get("message_type") != nil || a.Result == nil && a.Error == nil && a.Params == nil {
 		a = Answer{Status: status, Body: body}
 	}
 	return a, nil
@@ -106,9 +107,9 @@ func answerTo(sent Type) Type {
 
 // readAnswer decodes an answer that has been found. A type that the protocol
 // lacks stands for the one expected in tolerant mode.
-func (c *Codec) readAnswer(sent Type, doc document, raw jsontext.Value) (Message, error) {
+func (c *Codec) readAnswer(sent Type, doc rawjson.Object, raw jsontext.Value) (Message, error) {
 	expected := answerTo(sent)
-	said := Type(doc.text("message_type"))
+	said := Type(doc.Text("message_type"))
 	if said != "" && said != expected && (c.mode == Strict || byType[said] != nil) {
 		return nil, Refuse(CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
 	}
@@ -128,19 +129,19 @@ const maxNesting = 4
 // locate finds the message in an answer that has been read: the value itself,
 // or what stands in one of the places where dialects put it, also as a text of
 // JSON. It returns nil where there is no object at all.
-func locate(raw jsontext.Value) (document, jsontext.Value) {
-	return locateWith(splitDocument, raw, 0)
+func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
+	return locateWith(rawjson.Split, raw, 0)
 }
 
-func locateWith(read func([]byte) (document, error), raw jsontext.Value, depth int) (document, jsontext.Value) {
+func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	if raw.Kind() == '"' && depth < maxNesting {
-		return locateWith(parseDocument, jsontext.Value(unquote(raw)), depth+1) // nobody has read what it holds
+		return locateWith(rawjson.Parse, jsontext.Value(rawjson.Unquote(raw)), depth+1) // nobody has read what it holds
 	}
 	doc, err := read(raw)
 	if err != nil {
 		return nil, nil
 	}
-	if doc.get("message_type") != nil || depth >= maxNesting {
+	if doc.Get("message_type") != nil || depth >= maxNesting {
 		return doc, raw
 	}
 	for _, place := range answerPlaces {
@@ -149,11 +150,11 @@ func locateWith(read func([]byte) (document, error), raw jsontext.Value, depth i
 		}
 		if place.Header != "" {
 			if message, refusal := place.join(doc); refusal == nil {
-				return message, message.encode()
+				return message, message.Encode()
 			}
 			continue
 		}
-		if inner, body := locateWith(splitDocument, place.pick(doc), depth+1); inner != nil {
+		if inner, body := locateWith(rawjson.Split, place.pick(doc), depth+1); inner != nil {
 			return inner, body
 		}
 	}
@@ -166,25 +167,25 @@ var answerPlaces = []Place{
 }
 
 // holds reports whether an answer seems to stand in the place.
-func (p Place) holds(doc document) bool {
+func (p Place) holds(doc rawjson.Object) bool {
 	switch {
 	case p.Header != "":
-		return doc.get(p.Header).Kind() == '{'
+		return doc.Get(p.Header).Kind() == '{'
 	case p.Message != "":
-		return doc.get(p.Message).Kind() == '{' || doc.get(p.Message).Kind() == '"'
+		return doc.Get(p.Message).Kind() == '{' || doc.Get(p.Message).Kind() == '"'
 	default:
-		return doc.get("content").Kind() == '['
+		return doc.Get("content").Kind() == '['
 	}
 }
 
 // pick returns what stands in the place.
-func (p Place) pick(doc document) jsontext.Value {
+func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	if p.Message != "" {
-		return doc.get(p.Message)
+		return doc.Get(p.Message)
 	}
-	for _, e := range splitElements(doc.get("content")) {
-		if part, err := splitDocument(e); err == nil && part.get("text").Kind() == '"' {
-			return part.get("text")
+	for _, e := range rawjson.Elements(doc.Get("content")) {
+		if part, err := rawjson.Split(e); err == nil && part.Get("text").Kind() == '"' {
+			return part.Get("text")
 		}
 	}
 	return nil
@@ -212,14 +213,14 @@ func readRPCError(a Answer) *Refusal {
 
 // readRefusal returns the refusal that stands where an answer should, nil if
 // the message is none.
-func readRefusal(doc document, status int) *Refusal {
-	t := Type(doc.text("message_type"))
+func readRefusal(doc rawjson.Object, status int) *Refusal {
+	t := Type(doc.Text("message_type"))
 	refused := t == TypeLeagueError || t == TypeGameError || t == "ERROR" ||
-		doc.text("error_code") != "" || doc.text("status") == "error" || doc.text("canonical") != ""
+		doc.Text("error_code") != "" || doc.Text("status") == "error" || doc.Text("canonical") != ""
 	if !refused {
 		return nil
 	}
-	r := &Refusal{Status: status, Data: doc.encode()}
+	r := &Refusal{Status: status, Data: doc.Encode()}
 	r.judge(doc, "")
 	return r
 }
@@ -227,22 +228,22 @@ func readRefusal(doc document, status int) *Refusal {
 // judge finds out which error is meant, and whether to try again: the peer's
 // own word can forbid what the code allows, and decides where the code is
 // unknown.
-func (r *Refusal) judge(doc document, message string) {
-	r.Code = codeOf(Code(doc.text("error_code")), r.RPC,
-		doc.text("error_name"), doc.text("error_description"), doc.text("error_code"), message)
+func (r *Refusal) judge(doc rawjson.Object, message string) {
+	r.Code = codeOf(Code(doc.Text("error_code")), r.RPC,
+		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
 	switch {
 	case r.Code == "" && r.Status == statusUnauthorized:
 		r.Code = CodeTokenInvalid
-	case doc.text("canonical") == CanonicalToolNotFound:
+	case doc.Text("canonical") == CanonicalToolNotFound:
 		r.Code = CodeUnknownMessageType // another name may be known
 	}
 	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
-		if text := doc.text(name); text != "" {
+		if text := doc.Text(name); text != "" {
 			r.Message = text
 			break
 		}
 	}
-	own := doc.get("retryable").Kind()
+	own := doc.Get("retryable").Kind()
 	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
 }
 

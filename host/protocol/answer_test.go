@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // TestAnswersWhereverTheySit: every place in which programs put an answer.
@@ -14,7 +15,7 @@ func TestAnswersWhereverTheySit(t *testing.T) {
 	t.Parallel()
 	const choice = `{"protocol":"league.v2","message_type":"CHOOSE_PARITY_RESPONSE","timestamp":"2026-03-14T09:10:14Z","match_id":"R1M1","player_id":"P01","parity_choice":"odd"}`
 	const short = `{"parity_choice":"odd"}`
-	quote := func(s string) string { return string(quoted(s)) }
+	quote := func(s string) string { return string(rawjson.Quote(s)) }
 	for what, body := range map[string]string{
 		"by the book":                      `{"jsonrpc":"2.0","result":` + choice + `,"id":1}`,
 		"a null error beside it":           `{"jsonrpc":"2.0","result":` + choice + `,"error":null,"id":1}`,
@@ -129,7 +130,7 @@ func TestRefusalsOfPeers(t *testing.T) {
 		{"ours", 200, `{"jsonrpc":"2.0","error":{"code":5003,"message":"Duplicate report","data":` + late + `},"id":1}`, CodeDuplicateReport, false},
 		{"ours in an envelope", 200, `{"jsonrpc":"2.0","error":{"code":12,"message":"x","data":{"envelope":{"message_type":"LEAGUE_ERROR"},"payload":{"error_code":"E012"}}},"id":1}`, CodeTokenInvalid, false},
 		{"a result", 200, `{"jsonrpc":"2.0","result":{"message_type":"LEAGUE_ERROR","error_code":"E012","error_description":"AUTH_TOKEN_INVALID"},"id":1}`, CodeTokenInvalid, false},
-		{"a tool result", 200, `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + string(quoted(late)) + `}],"isError":true},"id":1}`, CodeDuplicateReport, false},
+		{"a tool result", 200, `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + string(rawjson.Quote(late)) + `}],"isError":true},"id":1}`, CodeDuplicateReport, false},
 		{"bare", 200, late, CodeDuplicateReport, false},
 		{"a number alone", 200, `{"jsonrpc":"2.0","error":{"code":4001,"message":"Invalid auth token"},"id":1}`, CodeTokenInvalid, false},
 		{"a number as text", 200, `{"jsonrpc":"2.0","error":{"code":"E005","message":"?"},"id":1}`, "", false},
@@ -211,11 +212,11 @@ func TestRefuseByOthers(t *testing.T) {
 		"message_type": "GAME_ERROR", "error_code": "E012", "original_message_type": "GAME_INVITATION",
 		"match_id": "R1M1", "conversation_id": "autumn_cup-R1M1", "sender": "player:P01",
 	} {
-		if got := doc.text(name); got != want {
+		if got := doc.Text(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if doc.get("auth_token") != nil {
+	if doc.Get("auth_token") != nil {
 		t.Error("a refusal bears a token")
 	}
 	if reply.Error.Code != 4001 {
@@ -272,7 +273,7 @@ func TestBareRejection(t *testing.T) {
 			t.Fatal(err)
 		}
 		doc := parsed(t, reply.Body)
-		if doc.text("status") != StatusRejected || doc.text("reason") != "No seat is left." || doc.get("league_id") != nil || doc.get("auth_token") != nil {
+		if doc.Text("status") != StatusRejected || doc.Text("reason") != "No seat is left." || doc.Get("league_id") != nil || doc.Get("auth_token") != nil {
 			t.Errorf("%s is answered with %s", typ, reply.Body)
 		}
 		if r, ok := m.(*LeagueRegisterResponse); ok && Accepted(r.Status) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Call is a request on its way out: Method and Params for JSON-RPC, or a
@@ -52,7 +53,7 @@ func (c Call) Document(id jsontext.Value) jsontext.Value {
 	if c.Body != nil {
 		return c.Body
 	}
-	return document{
-		{"jsonrpc", quoted("2.0")}, {"method", quoted(c.Method)}, {"params", c.Params}, identity(id),
-	}.encode()
+	return rawjson.Object{
+		{Name: "jsonrpc", Value: rawjson.Quote("2.0")}, {Name: "method", Value: rawjson.Quote(c.Method)}, {Name: "params", Value: c.Params}, identity(id),
+	}.Encode()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // checker walks a message along its shape.
@@ -45,11 +46,11 @@ func (c *checker) enter(s step) { c.path = append(c.path, s) }
 func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
 
 // object checks an object that has been taken apart.
-func (c *checker) object(doc document, s *shape) {
+func (c *checker) object(doc rawjson.Object, s *shape) {
 	var seen sight
 	for i := range doc {
-		if n, known := s.index[doc[i].name]; known {
-			c.member(s, n, doc[i].value, &seen)
+		if n, known := s.index[doc[i].Name]; known {
+			c.member(s, n, doc[i].Value, &seen)
 		}
 	}
 	c.whole(s, &seen)
@@ -58,10 +59,10 @@ func (c *checker) object(doc document, s *shape) {
 // nested checks an object inside the message, which has been read before.
 func (c *checker) nested(v jsontext.Value, s *shape) {
 	var seen sight
-	t := walk(v)
-	for t.more() {
-		n, known := s.index[string(textOf(t.value()))]
-		value := t.value()
+	t := rawjson.Walk(v)
+	for t.More() {
+		n, known := s.index[string(rawjson.Text(t.Value()))]
+		value := t.Value()
 		if known {
 			c.member(s, n, value, &seen)
 		}
@@ -92,12 +93,12 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 		seen.part = v
 	default:
 		c.enter(step{name: f.name})
-		c.value(f, v)
+		c.Value(f, v)
 		c.leave()
 	}
 	seen.here |= 1 << n
 	if f.name == s.on && v.Kind() == '"' {
-		seen.on = string(unquote(v))
+		seen.on = string(rawjson.Unquote(v))
 	}
 }
 
@@ -172,8 +173,8 @@ var jsonKinds = [...]jsontext.Kind{
 	kindInteger: '0', kindBool: 0, kindRound: 0, kindObject: '{', kindOpen: '{', kindList: '[', kindDict: '{',
 }
 
-// value checks a value that is not null, or that belongs to no member.
-func (c *checker) value(f *field, v jsontext.Value) {
+// Value checks a value that is not null, or that belongs to no member.
+func (c *checker) Value(f *field, v jsontext.Value) {
 	kind := v.Kind()
 	if want := jsonKinds[f.kind]; want != 0 && kind != want {
 		c.found("type", CodeInvalidFieldType)
@@ -196,15 +197,15 @@ func (c *checker) value(f *field, v jsontext.Value) {
 		c.dict(f, v)
 	case kindOpen:
 	default:
-		c.text(f, unquote(v))
+		c.Text(f, rawjson.Unquote(v))
 	}
 }
 
 func (c *checker) list(f *field, v jsontext.Value) {
-	t, n := walk(v), 0
-	for ; t.more(); n++ {
+	t, n := rawjson.Walk(v), 0
+	for ; t.More(); n++ {
 		c.enter(step{index: n})
-		c.value(f.elem, t.value())
+		c.Value(f.elem, t.Value())
 		c.leave()
 	}
 	if n == 0 && f.nonEmpty && c.mode == Strict {
@@ -214,23 +215,23 @@ func (c *checker) list(f *field, v jsontext.Value) {
 
 // dict checks an object from ids to elements.
 func (c *checker) dict(f *field, v jsontext.Value) {
-	t := walk(v)
-	for t.more() {
-		name, element := textOf(t.value()), t.value()
+	t := rawjson.Walk(v)
+	for t.More() {
+		name, element := rawjson.Text(t.Value()), t.Value()
 		if !ValidID(name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
 			continue
 		}
 		c.enter(step{name: string(name)})
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.value(f.elem, element)
+			c.Value(f.elem, element)
 		}
 		c.leave()
 	}
 }
 
-// text checks the text of a string.
-func (c *checker) text(f *field, s []byte) {
+// Text checks the text of a string.
+func (c *checker) Text(f *field, s []byte) {
 	if len(s) == 0 {
 		c.odd = true
 	}
@@ -276,11 +277,11 @@ func (c *checker) sender(f *field, s string) {
 }
 
 func (c *checker) integer(f *field, v jsontext.Value) {
-	n, ok := integer(v)
+	n, ok := rawjson.Integer(v)
 	if !ok || f.bounded && c.mode == Strict && (n < f.min || n > f.max) {
 		c.found("range", CodeInvalidFieldType)
 	}
-	if !plainInteger(v) {
+	if !rawjson.PlainInteger(v) {
 		c.respelt = true
 	}
 }
@@ -295,7 +296,7 @@ func (c *checker) roundNumber(v jsontext.Value) {
 		c.found("type", CodeInvalidFieldType)
 		return
 	}
-	if n, ok := integer(v); !ok || c.mode == Strict && n < 1 {
+	if n, ok := rawjson.Integer(v); !ok || c.mode == Strict && n < 1 {
 		c.found("range", CodeInvalidFieldType)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // Broadcast prepares a message for many receivers: its fields are encoded once,
@@ -34,15 +35,15 @@ func fieldsOf(m Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := splitDocument(raw)
+	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return nil, err
 	}
-	doc = doc.without(headerNames...)
+	doc = doc.Without(headerNames...)
 	if len(doc) == 0 {
 		return nil, nil
 	}
-	fields := doc.encode()
+	fields := doc.Encode()
 	fields[0] = ','
 	return fields[:len(fields)-1], nil
 }
@@ -52,7 +53,7 @@ type broadcastCopy struct {
 	of *broadcast
 }
 
-func (c *broadcastCopy) encode() (jsontext.Value, error) {
+func (c *broadcastCopy) Encode() (jsontext.Value, error) {
 	if c.of.err != nil {
 		return nil, c.of.err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Codec reads requests and answers in any of its dialects. It holds no
@@ -51,8 +52,8 @@ type Request struct {
 	Raw jsontext.Value
 
 	mode Mode
-	doc  document // Raw, taken apart
-	tool string   // what the message was called by, echoed in some answers
+	doc  rawjson.Object // Raw, taken apart
+	tool string         // what the message was called by, echoed in some answers
 
 	handOut string // the type of a match that was handed out alone
 }
@@ -63,24 +64,24 @@ type Request struct {
 //
 // Params that are missing or null count as an empty object.
 func (c *Codec) Open(method string, params []byte) (*Request, error) {
-	return c.openWith(parseDocument, method, params)
+	return c.openWith(rawjson.Parse, method, params)
 }
 
 // OpenRead is Open for params that have been read before and are known to be
 // well-formed JSON without duplicate names, or nil: such as those of a request
 // of host/jsonrpc. It spares reading them a second time.
 func (c *Codec) OpenRead(method string, params jsontext.Value) (*Request, error) {
-	return c.openWith(splitDocument, method, params)
+	return c.openWith(rawjson.Split, method, params)
 }
 
-func (c *Codec) openWith(read func([]byte) (document, error), method string, params []byte) (*Request, error) {
+func (c *Codec) openWith(read func([]byte) (rawjson.Object, error), method string, params []byte) (*Request, error) {
 	r := &Request{Dialect: c.fallback, Method: method, mode: c.mode}
 	if kind := jsontext.Value(params).Kind(); kind == 0 && len(params) == 0 || kind == 'n' {
 		params = []byte("{}")
 	}
 	doc, err := read(params)
 	switch {
-	case err == errNoObject:
+	case err == rawjson.ErrNoObject:
 		return r, refuseShape("", "params is not an object.")
 	case err != nil:
 		return r, refuseJSON(err)
@@ -95,9 +96,9 @@ func (c *Codec) openWith(read func([]byte) (document, error), method string, par
 // it. Otherwise it is like [Codec.Open].
 func (c *Codec) OpenBare(body []byte) (*Request, error) {
 	r := &Request{Dialect: c.bare(), mode: c.mode}
-	doc, err := parseDocument(body)
+	doc, err := rawjson.Parse(body)
 	switch {
-	case err == errNoObject:
+	case err == rawjson.ErrNoObject:
 		return r, refuseShape("", "The body is not an object.")
 	case err != nil:
 		return r, refuseJSON(err)
@@ -122,7 +123,7 @@ func (c *Codec) bare() *Dialect {
 	return Bare
 }
 
-func (c *Codec) open(r *Request, params document, raw []byte) *Error {
+func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *Error {
 	d, refusal := c.recognise(r.Method, params)
 	if d != nil {
 		r.Dialect = d
@@ -133,7 +134,7 @@ func (c *Codec) open(r *Request, params document, raw []byte) *Error {
 	r.Raw, r.doc = raw, params
 	if d.Request.structured() {
 		r.doc, r.tool, refusal = d.Request.take(params)
-		r.Raw = r.doc.encode()
+		r.Raw = r.doc.Encode()
 	}
 	if _, served := byMethod[r.tool]; refusal == nil && (served || r.tool == "") {
 		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
@@ -150,16 +151,16 @@ func (c *Codec) open(r *Request, params document, raw []byte) *Error {
 func (r *Request) glance() {
 	h := &r.Header
 	for _, m := range r.doc {
-		target := h.field(m.name)
-		if target != nil && m.value.Kind() == '"' {
-			*target = headerWord(unquote(m.value))
+		target := h.field(m.Name)
+		if target != nil && m.Value.Kind() == '"' {
+			*target = headerWord(rawjson.Unquote(m.Value))
 			continue
 		}
-		if m.name == "message_type" && m.value.Kind() == '"' {
-			h.MessageType = Type(headerWord(unquote(m.value)))
+		if m.Name == "message_type" && m.Value.Kind() == '"' {
+			h.MessageType = Type(headerWord(rawjson.Unquote(m.Value)))
 		}
-		if m.name == "round_id" {
-			h.RoundID = glanceRound(m.value)
+		if m.Name == "round_id" {
+			h.RoundID = glanceRound(m.Value)
 		}
 	}
 }
@@ -167,18 +168,18 @@ func (r *Request) glance() {
 // take moves the header fields of a message that keeps the field rules from
 // the document into h, and returns the rest. Texts that glanced holds already
 // are shared with it.
-func (h *Header) take(doc document, glanced *Header) document {
-	rest := make(document, 0, len(doc))
+func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
+	rest := make(rawjson.Object, 0, len(doc))
 	for _, m := range doc {
-		switch target := h.field(m.name); {
+		switch target := h.field(m.Name); {
 		case target != nil:
-			*target = headerText(m.value, *glanced.field(m.name))
-		case m.name == "message_type":
-			h.MessageType = Type(headerText(m.value, ""))
-		case m.name == "round_id" && m.value.Kind() == 'n':
+			*target = headerText(m.Value, *glanced.field(m.Name))
+		case m.Name == "message_type":
+			h.MessageType = Type(headerText(m.Value, ""))
+		case m.Name == "round_id" && m.Value.Kind() == 'n':
 			h.RoundID = NoRound()
-		case m.name == "round_id":
-			h.RoundID = glanceRound(m.value)
+		case m.Name == "round_id":
+			h.RoundID = glanceRound(m.Value)
 		default:
 			rest = append(rest, m)
 		}
@@ -191,7 +192,7 @@ func headerText(v jsontext.Value, known string) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	text := unquote(v)
+	text := rawjson.Unquote(v)
 	if string(text) == known {
 		return known
 	}
@@ -241,10 +242,10 @@ func (h *Header) field(name string) *string {
 func glanceRound(v jsontext.Value) Round {
 	switch v.Kind() {
 	case '"':
-		text := string(unquote(v))
+		text := string(rawjson.Unquote(v))
 		return Round{number: trailingNumber(text), text: text, isText: true, is: present}
 	case '0':
-		if n, ok := integer(v); ok {
+		if n, ok := rawjson.Integer(v); ok {
 			return RoundNumber(int(n))
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // message returns an encoded sample, as a document that can be changed.
-func sampleBody(t testing.TB, name string) document {
+func sampleBody(t testing.TB, name string) rawjson.Object {
 	t.Helper()
 	for _, s := range samples(t) {
 		if s.name == name {
@@ -38,11 +39,11 @@ func refusal(t testing.TB, err error) *Error {
 func TestDispatch(t *testing.T) {
 	t.Parallel()
 	invitation := sampleBody(t, "game_invitation")
-	untyped := invitation.without("message_type")
-	typed := func(name string) document { return invitation.without().set("message_type", quoted(name)) }
+	untyped := invitation.Without("message_type")
+	typed := func(name string) rawjson.Object { return invitation.Without().Set("message_type", rawjson.Quote(name)) }
 	tests := []struct {
 		name, method string
-		body         document
+		body         rawjson.Object
 		want         Type
 		rpc          int
 	}{
@@ -59,12 +60,12 @@ func TestDispatch(t *testing.T) {
 		{"a known method, an unknown type", "notify_round", typed("NO_SUCH_TYPE"), "", RPCInvalidRequest},
 		{"neither known", "no_such_method", typed("NO_SUCH_TYPE"), "", RPCMethodNotFound},
 		{"no type, unknown method", "no_such_method", untyped, "", RPCMethodNotFound},
-		{"keys match exactly", "no_such_method", append(untyped.without(), member{"Message_Type", quoted("GAME_INVITATION")}), "", RPCMethodNotFound},
+		{"keys match exactly", "no_such_method", append(untyped.Without(), rawjson.Member{Name: "Message_Type", Value: rawjson.Quote("GAME_INVITATION")}), "", RPCMethodNotFound},
 		{"an answer as a request", "game_over_ack", sampleBody(t, "game_over_ack"), TypeGameOverAck, RPCMethodNotFound},
 	}
 	for _, mode := range []Mode{Strict, Tolerant} {
 		for _, tt := range tests {
-			req, err := NewCodec(mode, Dialects()...).Open(tt.method, tt.body.encode())
+			req, err := NewCodec(mode, Dialects()...).Open(tt.method, tt.body.Encode())
 			if req == nil || req.Dialect != Contracts {
 				t.Fatalf("%v: %s: the request is %+v", mode, tt.name, req)
 			}
@@ -85,7 +86,7 @@ func TestDispatch(t *testing.T) {
 // still says that the field is missing.
 func TestInferredType(t *testing.T) {
 	t.Parallel()
-	body := sampleBody(t, "game_invitation").without("message_type").encode()
+	body := sampleBody(t, "game_invitation").Without("message_type").Encode()
 	req, err := NewCodec(Tolerant).Open("handle_game_invitation", body)
 	if err != nil {
 		t.Fatal(err)
@@ -148,13 +149,13 @@ func TestHeaderRules(t *testing.T) {
 			{"game_join_ack", Strict, false, tt.strictAns}, {"game_join_ack", Tolerant, false, tt.tolAns},
 		} {
 			body := sampleBody(t, when.sample)
-			typ := Type(body.text("message_type"))
+			typ := Type(body.Text("message_type"))
 			if tt.value == "" {
-				body = body.without(tt.field)
+				body = body.Without(tt.field)
 			} else {
-				body = body.set(tt.field, jsontext.Value(tt.value))
+				body = body.Set(tt.field, jsontext.Value(tt.value))
 			}
-			_, err := Decode(typ, body.encode(), when.mode, when.request)
+			_, err := Decode(typ, body.Encode(), when.mode, when.request)
 			if CodeOf(err) != when.want {
 				t.Errorf("%s with %s %s, %v: %v, want %q", when.sample, tt.field, tt.value, when.mode, err, when.want)
 			}
@@ -268,12 +269,12 @@ func TestCodePriority(t *testing.T) {
 		{"protocol", `"league.v1"`, CodeVersionMismatch},
 		{"player_id", `17`, CodeInvalidFieldType},
 	} {
-		body = body.set(step.field, jsontext.Value(step.value))
-		if _, err := Decode(TypeChooseParityResponse, body.encode(), Strict, false); CodeOf(err) != step.want {
+		body = body.Set(step.field, jsontext.Value(step.value))
+		if _, err := Decode(TypeChooseParityResponse, body.Encode(), Strict, false); CodeOf(err) != step.want {
 			t.Errorf("with %s: %v, want %s", step.field, err, step.want)
 		}
 	}
-	if _, err := Decode(TypeChooseParityResponse, body.without("match_id").encode(), Strict, false); CodeOf(err) != CodeMissingField {
+	if _, err := Decode(TypeChooseParityResponse, body.Without("match_id").Encode(), Strict, false); CodeOf(err) != CodeMissingField {
 		t.Errorf("without match_id: %v", err)
 	}
 }
@@ -285,7 +286,7 @@ func TestParityIsExact(t *testing.T) {
 	for _, bad := range []string{`"Even"`, `"EVEN"`, `" even"`, `"even "`, `"e"`, `"0"`} {
 		for _, mode := range []Mode{Strict, Tolerant} {
 			for _, name := range []string{"parity_choice", "choice"} {
-				body := sampleBody(t, "choose_parity_response").set(name, jsontext.Value(bad)).encode()
+				body := sampleBody(t, "choose_parity_response").Set(name, jsontext.Value(bad)).Encode()
 				_, err := Decode(TypeChooseParityResponse, body, mode, false)
 				if e := refusal(t, err); e.Code != CodeInvalidParityChoice || e.RPCCode() != 4004 {
 					t.Errorf("%v: %s %s: %v", mode, name, bad, err)
@@ -294,20 +295,20 @@ func TestParityIsExact(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`1`, `true`, `["even"]`} {
-		body := sampleBody(t, "choose_parity_response").set("parity_choice", jsontext.Value(bad)).encode()
+		body := sampleBody(t, "choose_parity_response").Set("parity_choice", jsontext.Value(bad)).Encode()
 		if _, err := Decode(TypeChooseParityResponse, body, Tolerant, false); CodeOf(err) != CodeInvalidFieldType {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	body := sampleBody(t, "choose_parity_response").without("parity_choice")
-	if _, err := Decode(TypeChooseParityResponse, body.encode(), Tolerant, false); CodeOf(err) != CodeMissingField {
+	body := sampleBody(t, "choose_parity_response").Without("parity_choice")
+	if _, err := Decode(TypeChooseParityResponse, body.Encode(), Tolerant, false); CodeOf(err) != CodeMissingField {
 		t.Errorf("no choice at all: %v", err)
 	}
-	m, err := Decode(TypeChooseParityResponse, body.set("choice", quoted("odd")).encode(), Tolerant, false)
+	m, err := Decode(TypeChooseParityResponse, body.Set("choice", rawjson.Quote("odd")).Encode(), Tolerant, false)
 	if err != nil || m.(*ChooseParityResponse).Chosen() != Odd {
 		t.Errorf("the other name: %v, %v", m, err)
 	}
-	if _, err := Decode(TypeChooseParityResponse, body.encode(), Strict, false); CodeOf(err) != CodeMissingField {
+	if _, err := Decode(TypeChooseParityResponse, body.Encode(), Strict, false); CodeOf(err) != CodeMissingField {
 		t.Errorf("the other name in strict mode: %v", err)
 	}
 }

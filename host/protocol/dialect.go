@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Dialect describes how one kind of peer wraps messages. It is data: the
@@ -188,7 +189,7 @@ func (d *Dialect) edited(t Type, raw jsontext.Value, request bool) (jsontext.Val
 	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
 		return raw, nil
 	}
-	doc, err := splitDocument(raw)
+	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -201,39 +202,39 @@ func (d *Dialect) edited(t Type, raw jsontext.Value, request bool) (jsontext.Val
 		}
 	}
 	if request {
-		doc = doc.without(d.Omit...)
+		doc = doc.Without(d.Omit...)
 	}
-	return doc.encode(), nil
+	return doc.Encode(), nil
 }
 
 // apply makes the edit in the object that the rest of the path leads from.
-func (e Edit) apply(doc document, path []string) (document, error) {
+func (e Edit) apply(doc rawjson.Object, path []string) (rawjson.Object, error) {
 	if len(path) == 0 {
 		return doc, nil
 	}
-	value := doc.get(path[0])
+	value := doc.Get(path[0])
 	if len(path) > 1 {
 		if value.Kind() != '{' {
 			return doc, nil
 		}
-		inner, err := splitDocument(value)
+		inner, err := rawjson.Split(value)
 		if err != nil {
 			return nil, err
 		}
 		if inner, err = e.apply(inner, path[1:]); err != nil {
 			return nil, err
 		}
-		return doc.set(path[0], inner.encode()), nil
+		return doc.Set(path[0], inner.Encode()), nil
 	}
-	if e.When == IfMissing && value != nil || e.When == IfNull && value.Kind() != 'n' || e.Was != nil && !sameValue(e.Was, value) {
+	if e.When == IfMissing && value != nil || e.When == IfNull && value.Kind() != 'n' || e.Was != nil && !rawjson.Equal(e.Was, value) {
 		return doc, nil
 	}
 	replacement := e.Value
 	if e.From != "" {
-		replacement = doc.get(e.From)
+		replacement = doc.Get(e.From)
 	}
 	if replacement == nil {
 		return doc, nil
 	}
-	return doc.set(path[0], replacement), nil
+	return doc.Set(path[0], replacement), nil
 }

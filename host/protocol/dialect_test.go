@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // sameMessage compares messages by what they encode to.
@@ -228,15 +229,15 @@ func TestOwnNameShared(t *testing.T) {
 	t.Parallel()
 	d := &Dialect{Name: "unknown", Methods: map[Type]string{TypeGameOver: "unknown", TypeGameInvitation: "unknown", TypeLeagueCompleted: "notify_round"}}
 	c := NewCodec(Tolerant, d)
-	for method, body := range map[string]document{
+	for method, body := range map[string]rawjson.Object{
 		"unknown":      sampleBody(t, "game_over"),
 		"notify_round": sampleBody(t, "league_completed"), // the peer's own use of another's name
 	} {
-		if req, err := c.Open(method, body.encode()); err != nil || string(req.Type) != body.text("message_type") {
+		if req, err := c.Open(method, body.Encode()); err != nil || string(req.Type) != body.Text("message_type") {
 			t.Errorf("%s: %s, %v", method, req.Type, err)
 		}
 	}
-	if _, err := c.Open("unknown", sampleBody(t, "game_over").without("message_type").encode()); err == nil {
+	if _, err := c.Open("unknown", sampleBody(t, "game_over").Without("message_type").Encode()); err == nil {
 		t.Error("a shared name decides the type")
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // recognise finds the dialect of a request by the wrapping it is in, and among
 // those that wrap alike by the way it is named.
-func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
+func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *Error) {
 	var found, owner *Dialect
 	for _, d := range c.dialects {
 		p := d.Request
@@ -20,7 +21,7 @@ func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
 		}
 		switch {
 		case !p.fits(method, params):
-			if p.Header != "" && p.Method != method && params.get(p.Header).Kind() == '{' {
+			if p.Header != "" && p.Method != method && params.Get(p.Header).Kind() == '{' {
 				return d, refuseShape("", "params."+p.Header+" goes with the method "+p.Method+".")
 			}
 		case found == nil:
@@ -33,10 +34,10 @@ func (c *Codec) recognise(method string, params document) (*Dialect, *Error) {
 	switch {
 	case found != nil:
 		return found, nil
-	case owner != nil && (c.mode == Strict || params.get("message_type") == nil):
+	case owner != nil && (c.mode == Strict || params.Get("message_type") == nil):
 		return owner, owner.Request.absent()
 	}
-	return c.flat(method, Type(params.text("message_type"))), nil
+	return c.flat(method, Type(params.Text("message_type"))), nil
 }
 
 // absent is the Error for a request under the place's method without the
@@ -64,9 +65,9 @@ func (c *Codec) flat(method string, t Type) *Dialect {
 
 // refine returns the dialect that wraps and names like d and whose marks the
 // message bears, or d itself.
-func (c *Codec) refine(d *Dialect, method string, message document) *Dialect {
+func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	for _, other := range c.dialects {
-		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(Type(message.text("message_type"))) != method {
+		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(Type(message.Text("message_type"))) != method {
 			continue
 		}
 		if !slices.ContainsFunc(other.Marks, func(m Mark) bool { return !m.in(message) }) {
@@ -77,13 +78,13 @@ func (c *Codec) refine(d *Dialect, method string, message document) *Dialect {
 }
 
 // in reports whether the message bears the mark.
-func (m Mark) in(message document) bool {
+func (m Mark) in(message rawjson.Object) bool {
 	value := jsontext.Value(nil)
 	for i, name := range m.Path {
-		if value = message.get(name); i == len(m.Path)-1 {
+		if value = message.Get(name); i == len(m.Path)-1 {
 			break
 		}
-		inner, err := splitDocument(value)
+		inner, err := rawjson.Split(value)
 		if err != nil {
 			return m.Absent
 		}
@@ -92,7 +93,7 @@ func (m Mark) in(message document) bool {
 	if m.Absent {
 		return value == nil
 	}
-	return value.Kind() == '"' && string(unquote(value)) == m.Value
+	return value.Kind() == '"' && string(rawjson.Unquote(value)) == m.Value
 }
 
 // witness returns what the message was called by: the name in the place for

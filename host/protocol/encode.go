@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 var (
@@ -29,7 +30,7 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 		*n = 0
 		return nil
 	}
-	v, ok := integer(raw)
+	v, ok := rawjson.Integer(raw)
 	if !ok {
 		return errors.New("no whole number within 2^53-1 of zero")
 	}
@@ -44,7 +45,7 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
 	if c, ok := m.(*broadcastCopy); ok {
-		return c.encode()
+		return c.Encode()
 	}
 	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
 		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
@@ -86,9 +87,9 @@ func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
 	if byType[t] == nil {
 		return nil, unknownType(t)
 	}
-	doc, err := parseDocument(raw)
+	doc, err := rawjson.Parse(raw)
 	switch {
-	case err == errNoObject:
+	case err == rawjson.ErrNoObject:
 		return nil, refuseShape(t, "The message is not a JSON object.")
 	case err != nil:
 		return nil, refuseJSON(err)
@@ -101,13 +102,13 @@ func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
 
 // decodeDocument is decode for a text that has been taken apart. Of a request
 // it wants the header as far as it is known; an answer has none.
-func decodeDocument(t Type, doc document, raw []byte, mode Mode, glanced *Header) (Message, *Error) {
+func decodeDocument(t Type, doc rawjson.Object, raw []byte, mode Mode, glanced *Header) (Message, *Error) {
 	e := byType[t]
 	c := checker{mode: mode, request: glanced != nil}
 	c.path = c.room[:0]
 	c.object(doc, e.shape)
 	// A type that nobody knows may stand for the expected one in tolerant mode.
-	if said := Type(doc.text("message_type")); said != "" && said != t && (mode == Strict || byType[said] != nil) {
+	if said := Type(doc.Text("message_type")); said != "" && said != t && (mode == Strict || byType[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {
@@ -125,7 +126,7 @@ func decodeDocument(t Type, doc document, raw []byte, mode Mode, glanced *Header
 		if c.respelt {
 			options[1] = generous
 		}
-		if err := json.Unmarshal(rest.encode(), m, options...); err != nil {
+		if err := json.Unmarshal(rest.Encode(), m, options...); err != nil {
 			return nil, Refuse(CodeInvalidFieldType, t, "The message does not fit its type: "+err.Error())
 		}
 	}

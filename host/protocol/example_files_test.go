@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // examples is where the example files of the documentation stand.
@@ -225,28 +226,28 @@ func carried(t *testing.T, d *Dialect, text []byte) (Type, jsontext.Value) {
 	switch {
 	case place.Bare:
 		at = jsontext.Value(text)
-	case doc.get("params") != nil:
-		place, at = d.Request, doc.get("params")
-	case doc.get("error") != nil:
-		at = parsed(t, doc.get("error")).get("data")
+	case doc.Get("params") != nil:
+		place, at = d.Request, doc.Get("params")
+	case doc.Get("error") != nil:
+		at = parsed(t, doc.Get("error")).Get("data")
 		if d == ToolIO {
 			place = Place{}
 		}
 	default:
-		at = doc.get("result")
+		at = doc.Get("result")
 	}
 	inner := parsed(t, at)
 	if place.Header != "" {
-		inner = append(parsed(t, inner.get(place.Header)), parsed(t, inner.get(place.Message))...)
+		inner = append(parsed(t, inner.Get(place.Header)), parsed(t, inner.Get(place.Message))...)
 	} else if place.Message != "" {
-		inner = parsed(t, inner.get(place.Message))
+		inner = parsed(t, inner.Get(place.Message))
 	}
-	return Type(inner.text("message_type")), inner.encode()
+	return Type(inner.Text("message_type")), inner.Encode()
 }
 
-func parsed(t testing.TB, raw []byte) document {
+func parsed(t testing.TB, raw []byte) rawjson.Object {
 	t.Helper()
-	doc, err := parseDocument(raw)
+	doc, err := rawjson.Parse(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}

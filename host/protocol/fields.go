@@ -1,5 +1,7 @@
 package protocol
 
+import "github.com/strategylab/strategylab/host/rawjson"
+
 // need says when a field may not be missing.
 type need uint8
 
@@ -85,10 +87,10 @@ func dict(name, doc string, elem field) field {
 
 // count is an integer that strict mode wants at 0 or above, number one that
 // may have any value.
-func count(name, doc string) field { return number(name, doc).within(0, maxInteger) }
+func count(name, doc string) field { return number(name, doc).within(0, rawjson.MaxInteger) }
 
 func number(name, doc string) field {
-	return field{name: name, doc: doc, kind: kindInteger, min: -maxInteger, max: maxInteger}
+	return field{name: name, doc: doc, kind: kindInteger, min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
 }
 
 // parity is a field that holds "even" or "odd".

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // handOuts are the names, of types and of methods, under which managers give a
@@ -61,34 +62,34 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 		return false, nil
 	}
 	message := r.doc
-	if inner, err := splitDocument(message.get("match")); err == nil && message.get("match_id") == nil {
-		message = append(slices.Clone(message.without("match")), inner...)
+	if inner, err := rawjson.Split(message.Get("match")); err == nil && message.Get("match_id") == nil {
+		message = append(slices.Clone(message.Without("match")), inner...)
 	}
 	match := handedOutMatch(message)
-	if match.get("match_id") == nil {
+	if match.Get("match_id") == nil {
 		e := Refuse(CodeMissingField, Type(said), "A match that is handed out has a match_id.")
 		e.Violations = []Violation{{"/match_id", "required"}}
 		return true, e
 	}
-	var doc document
+	var doc rawjson.Object
 	for _, m := range message {
-		if doc.get(m.name) == nil && slices.Contains(headerNames, m.name) && m.name != "message_type" && m.name != "match_id" {
+		if doc.Get(m.Name) == nil && slices.Contains(headerNames, m.Name) && m.Name != "message_type" && m.Name != "match_id" {
 			doc = append(doc, m)
 		}
 	}
-	if doc.get("round_id") == nil {
-		round := message.first("round", "round_number")
+	if doc.Get("round_id") == nil {
+		round := message.First("round", "round_number")
 		if round == nil {
-			round = roundInID(string(textOf(match.get("match_id"))))
+			round = roundInID(string(rawjson.Text(match.Get("match_id"))))
 		}
-		doc = append(doc, member{"round_id", round})
+		doc = append(doc, rawjson.Member{Name: "round_id", Value: round})
 	}
 	doc = append(doc,
-		member{"message_type", quoted(string(TypeRoundAnnouncement))},
-		member{"matches", slices.Concat(jsontext.Value{'['}, match.encode(), jsontext.Value{']'})})
-	r.Type, r.doc, r.Raw, r.handOut = TypeRoundAnnouncement, doc, doc.encode(), strings.ToUpper(cmp.Or(said, name))
+		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(TypeRoundAnnouncement))},
+		rawjson.Member{Name: "matches", Value: slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'})})
+	r.Type, r.doc, r.Raw, r.handOut = TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
 	r.Header.MessageType = TypeRoundAnnouncement
-	r.Header.RoundID = glanceRound(doc.get("round_id"))
+	r.Header.RoundID = glanceRound(doc.Get("round_id"))
 	return true, nil
 }
 
@@ -97,11 +98,11 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 func (r *Request) HandedOut() bool { return r.handOut != "" }
 
 // handedOutMatch returns the match of a hand-out as an announcement has it.
-func handedOutMatch(doc document) document {
-	var match document
+func handedOutMatch(doc rawjson.Object) rawjson.Object {
+	var match rawjson.Object
 	for _, f := range handOutFields {
-		if v := doc.first(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
-			match = append(match, member{f.field, v})
+		if v := doc.First(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
+			match = append(match, rawjson.Member{Name: f.field, Value: v})
 		}
 	}
 	for i, side := range []string{"player_A", "player_B"} {
@@ -109,17 +110,17 @@ func handedOutMatch(doc document) document {
 		if player == nil {
 			continue
 		}
-		if player.Kind() == '"' && match.get(side+"_id") == nil {
-			match = append(match, member{side + "_id", player})
+		if player.Kind() == '"' && match.Get(side+"_id") == nil {
+			match = append(match, rawjson.Member{Name: side + "_id", Value: player})
 			continue
 		}
-		inner, err := splitDocument(player)
+		inner, err := rawjson.Split(player)
 		if err != nil {
 			continue
 		}
 		for _, f := range playerFields {
-			if v := inner.first(f.names...); v != nil && match.get(side+f.suffix) == nil {
-				match = append(match, member{side + f.suffix, v})
+			if v := inner.First(f.names...); v != nil && match.Get(side+f.suffix) == nil {
+				match = append(match, rawjson.Member{Name: side + f.suffix, Value: v})
 			}
 		}
 	}
@@ -128,14 +129,14 @@ func handedOutMatch(doc document) document {
 
 // playerAt returns what a hand-out says of its first or second player where it
 // gives them as a list or as objects; nil if it does neither.
-func playerAt(doc document, i int) jsontext.Value {
-	if list := doc.get("players"); list.Kind() == '[' {
-		if all := splitElements(list); i < len(all) {
+func playerAt(doc rawjson.Object, i int) jsontext.Value {
+	if list := doc.Get("players"); list.Kind() == '[' {
+		if all := rawjson.Elements(list); i < len(all) {
 			return all[i]
 		}
 	}
 	for _, name := range [][]string{{"player_A", "player_a", "player1"}, {"player_B", "player_b", "player2"}}[i] {
-		if v := doc.get(name); v.Kind() == '{' {
+		if v := doc.Get(name); v.Kind() == '{' {
 			return v
 		}
 	}
@@ -176,26 +177,26 @@ func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMat
 	if err != nil {
 		return Call{}, err
 	}
-	doc, err := splitDocument(raw)
+	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return Call{}, err
 	}
-	inner, err := splitDocument(splitElements(doc.get("matches"))[0])
+	inner, err := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
 	if err != nil {
 		return Call{}, err
 	}
-	doc = append(doc.without("matches", "message_type"), member{"message_type", quoted(strings.ToUpper(name))})
+	doc = append(doc.Without("matches", "message_type"), rawjson.Member{Name: "message_type", Value: rawjson.Quote(strings.ToUpper(name))})
 	for _, f := range inner {
 		doc = append(doc, f)
-		if lowered := strings.ToLower(f.name); lowered != f.name {
-			doc = append(doc, member{lowered, f.value})
+		if lowered := strings.ToLower(f.Name); lowered != f.Name {
+			doc = append(doc, rawjson.Member{Name: lowered, Value: f.Value})
 		}
 	}
-	doc = doc.without(d.Omit...)
+	doc = doc.Without(d.Omit...)
 	if d.Request.Bare {
-		return Call{Body: doc.encode()}, nil
+		return Call{Body: doc.Encode()}, nil
 	}
-	params, err := d.Request.put(doc.encode(), name, false)
+	params, err := d.Request.put(doc.Encode(), name, false)
 	if err != nil {
 		return Call{}, err
 	}
@@ -209,27 +210,27 @@ func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMat
 // its matches one by one: any text that is one, such as an element of a list of
 // its tools. It is empty for a referee that names none.
 func HandOutIn(registration jsontext.Value) string {
-	doc, err := splitDocument(registration)
+	doc, err := rawjson.Split(registration)
 	if err != nil {
 		return ""
 	}
-	meta, err := splitDocument(doc.get("referee_meta"))
+	meta, err := rawjson.Split(doc.Get("referee_meta"))
 	if err != nil {
 		return ""
 	}
 	for _, m := range meta {
-		values := []jsontext.Value{m.value}
-		if m.value.Kind() == '[' {
-			values = splitElements(m.value)
+		values := []jsontext.Value{m.Value}
+		if m.Value.Kind() == '[' {
+			values = rawjson.Elements(m.Value)
 		}
 		for _, v := range values {
 			if v.Kind() == '{' {
-				if inner, err := splitDocument(v); err == nil {
-					v = inner.get("name")
+				if inner, err := rawjson.Split(v); err == nil {
+					v = inner.Get("name")
 				}
 			}
-			if v.Kind() == '"' && slices.Contains(handOuts, string(unquote(v))) {
-				return string(unquote(v))
+			if v.Kind() == '"' && slices.Contains(handOuts, string(rawjson.Unquote(v))) {
+				return string(rawjson.Unquote(v))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // presence tells apart the three states of a member of a JSON object.
@@ -138,11 +139,11 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*r = NoRound()
 		return nil
 	case '"':
-		text := string(unquote(raw))
+		text := string(rawjson.Unquote(raw))
 		*r = Round{number: trailingNumber(text), text: text, isText: true, is: present}
 		return nil
 	default:
-		n, ok := integer(raw)
+		n, ok := rawjson.Integer(raw)
 		if !ok {
 			return fmt.Errorf("protocol: %s is not a round number", raw)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // structured reports whether the place wraps messages in params, so that it
@@ -11,22 +12,22 @@ import (
 func (p Place) structured() bool { return !p.Bare && (p.Message != "" || p.Header != "") }
 
 // fits reports whether params look like a request in this place.
-func (p Place) fits(method string, params document) bool {
+func (p Place) fits(method string, params rawjson.Object) bool {
 	switch {
 	case p.Method != "" && p.Method != method:
 		return false
 	case p.Header != "":
-		return params.get(p.Header) != nil
+		return params.Get(p.Header) != nil
 	case p.Name != "":
-		return params.get(p.Name) != nil || params.get(p.Message) != nil
+		return params.Get(p.Name) != nil || params.Get(p.Message) != nil
 	default:
-		return params.get(p.Message) != nil && params.get("message_type") == nil
+		return params.Get(p.Message) != nil && params.Get("message_type") == nil
 	}
 }
 
 // take returns the message that params hold in this place, and the name that
 // stands beside it.
-func (p Place) take(params document) (message document, name string, refusal *Error) {
+func (p Place) take(params rawjson.Object) (message rawjson.Object, name string, refusal *Error) {
 	if p.Name != "" {
 		return p.takeTool(params)
 	}
@@ -34,7 +35,7 @@ func (p Place) take(params document) (message document, name string, refusal *Er
 		message, refusal = p.join(params)
 		return message, "", refusal
 	}
-	message, err := p.inner(params.get(p.Message))
+	message, err := p.inner(params.Get(p.Message))
 	if err != nil {
 		return nil, "", refuseShape("", "params."+p.Message+" does not hold a message: "+err.Error()+".")
 	}
@@ -42,17 +43,17 @@ func (p Place) take(params document) (message document, name string, refusal *Er
 }
 
 // takeTool takes the input of a tool call. Input that is missing is empty.
-func (p Place) takeTool(params document) (document, string, *Error) {
+func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *Error) {
 	var broken []Violation
-	name := params.text(p.Name)
+	name := params.Text(p.Name)
 	switch {
-	case params.get(p.Name) == nil:
+	case params.Get(p.Name) == nil:
 		broken = append(broken, Violation{"/params/" + p.Name, "required"})
 	case name == "":
 		broken = append(broken, Violation{"/params/" + p.Name, "type"})
 	}
-	var message document
-	if value := params.get(p.Message); value != nil {
+	var message rawjson.Object
+	if value := params.Get(p.Message); value != nil {
 		var err error
 		if message, err = p.inner(value); err != nil {
 			broken = append(broken, Violation{"/params/" + p.Message, "type"})
@@ -66,18 +67,18 @@ func (p Place) takeTool(params document) (document, string, *Error) {
 }
 
 // inner takes apart the object that holds a message, as JSON or as text.
-func (p Place) inner(value jsontext.Value) (document, error) {
+func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
 	if p.Text && value.Kind() == '"' {
-		return parseDocument(unquote(value))
+		return rawjson.Parse(rawjson.Unquote(value))
 	}
-	return splitDocument(value)
+	return rawjson.Split(value)
 }
 
 // join puts a message together whose header stands apart. Members beside the
 // header and the rest count as the message's own; one that stands in two
 // places must have the same value in both.
-func (p Place) join(params document) (document, *Error) {
-	var message document
+func (p Place) join(params rawjson.Object) (rawjson.Object, *Error) {
+	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)
 	for _, name := range []string{p.Header, p.Message, ""} {
 		part, refusal := p.part(params, name)
@@ -85,13 +86,13 @@ func (p Place) join(params document) (document, *Error) {
 			return message, refusal
 		}
 		for _, m := range part {
-			other, twice := known[m.name]
+			other, twice := known[m.Name]
 			switch {
 			case !twice:
-				known[m.name] = m.value
+				known[m.Name] = m.Value
 				message = append(message, m)
-			case !sameValue(other, m.value):
-				return message, p.twice(m.name)
+			case !rawjson.Equal(other, m.Value):
+				return message, p.twice(m.Name)
 			}
 		}
 	}
@@ -111,15 +112,15 @@ func (p Place) twice(name string) *Error {
 
 // part returns the members of one part of params: those of the object of that
 // name, or with no name those that stand beside both.
-func (p Place) part(params document, name string) (document, *Error) {
+func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *Error) {
 	if name == "" {
-		return params.without(p.Header, p.Message), nil
+		return params.Without(p.Header, p.Message), nil
 	}
-	value := params.get(name)
+	value := params.Get(name)
 	if value == nil {
 		return nil, nil
 	}
-	members, err := splitDocument(value)
+	members, err := rawjson.Split(value)
 	if err != nil {
 		e := Refuse(CodeInvalidFieldType, "", "params."+name+" is not an object.")
 		e.Violations = []Violation{{"/" + name, "type"}}
@@ -137,54 +138,54 @@ func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Valu
 	if p.Message == "" && !p.Content && !p.Text {
 		return raw, nil
 	}
-	var out document
+	var out rawjson.Object
 	if p.Name != "" {
-		out = append(out, member{p.Name, quoted(name)})
+		out = append(out, rawjson.Member{Name: p.Name, Value: rawjson.Quote(name)})
 	}
 	if p.Content {
-		content := document{{"type", quoted("text")}, {"text", quoted(string(raw))}}.encode()
-		out = append(out, member{"content", slices.Concat(jsontext.Value{'['}, content, jsontext.Value{']'})})
+		content := rawjson.Object{{Name: "type", Value: rawjson.Quote("text")}, {Name: "text", Value: rawjson.Quote(string(raw))}}.Encode()
+		out = append(out, rawjson.Member{Name: "content", Value: slices.Concat(jsontext.Value{'['}, content, jsontext.Value{']'})})
 	}
 	if p.Message != "" {
 		value := raw
 		if p.Text {
-			value = quoted(string(raw))
+			value = rawjson.Quote(string(raw))
 		}
-		out = append(out, member{p.Message, value})
+		out = append(out, rawjson.Member{Name: p.Message, Value: value})
 	}
 	if p.Content {
-		out = append(out, member{"isError", literal(refused)})
+		out = append(out, rawjson.Member{Name: "isError", Value: rawjson.Bool(refused)})
 	}
 	if p.Flat {
-		own, err := splitDocument(raw)
+		own, err := rawjson.Split(raw)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range own {
-			if out.get(m.name) == nil {
+			if out.Get(m.Name) == nil {
 				out = append(out, m)
 			}
 		}
 	}
 	if p.Text && p.Message == "" && !p.Content {
-		return quoted(string(raw)), nil
+		return rawjson.Quote(string(raw)), nil
 	}
-	return out.encode(), nil
+	return out.Encode(), nil
 }
 
 // split puts the header fields of a message apart from the rest.
 func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
-	doc, err := splitDocument(raw)
+	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return nil, err
 	}
-	var header, rest document
+	var header, rest rawjson.Object
 	for _, m := range doc {
-		if slices.Contains(headerNames, m.name) {
+		if slices.Contains(headerNames, m.Name) {
 			header = append(header, m)
 		} else {
 			rest = append(rest, m)
 		}
 	}
-	return document{{p.Header, header.encode()}, {p.Message, rest.encode()}}.encode(), nil
+	return rawjson.Object{{Name: p.Header, Value: header.Encode()}, {Name: p.Message, Value: rest.Encode()}}.Encode(), nil
 }

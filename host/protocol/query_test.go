@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 func TestQueryData(t *testing.T) {
@@ -77,7 +78,7 @@ func TestQueryDataRules(t *testing.T) {
 
 func TestUnknownQueryType(t *testing.T) {
 	t.Parallel()
-	body := sampleBody(t, "league_query").set("query_type", quoted("GET_ODDS")).encode()
+	body := sampleBody(t, "league_query").Set("query_type", rawjson.Quote("GET_ODDS")).Encode()
 	for _, mode := range []Mode{Strict, Tolerant} {
 		_, err := Decode(TypeLeagueQuery, body, mode, true)
 		if e := refusal(t, err); e.Code != CodeInvalidQueryType || e.RPCCode() != 6002 || e.RPCMessage() != "Invalid query type" {

@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
 
 // The values of status in a registration answer. Some managers say REGISTERED.
 const (
@@ -80,7 +83,7 @@ func metaFields(more ...field) *shape {
 
 var refereeRegisterRequestShape = message([]Role{RoleReferee},
 	object("referee_meta", "The referee that registers.", metaFields(
-		number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, maxInteger),
+		number("max_concurrent_matches", "How many matches it conducts at once.").strict().within(1, rawjson.MaxInteger),
 		boolean("match_keys", "Whether it signs with the keys of a match that the announcement holds."),
 	)).always(),
 )

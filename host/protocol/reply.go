@@ -3,6 +3,7 @@ package protocol
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // An RPCError is the error object of JSON-RPC.
@@ -46,11 +47,11 @@ func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) 
 		return Reply{}, err
 	}
 	if r.handOut != "" && !refused {
-		doc, err := splitDocument(raw)
+		doc, err := rawjson.Split(raw)
 		if err != nil {
 			return Reply{}, err
 		}
-		raw = doc.set("message_type", quoted(r.handOut+"_ACK")).encode()
+		raw = doc.Set("message_type", rawjson.Quote(r.handOut+"_ACK")).Encode()
 	}
 	place := r.Dialect.Answer
 	if raw, err = place.put(raw, r.tool, refused); err != nil {
@@ -156,28 +157,28 @@ func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	if r.Body != nil {
 		return r.Body, nil
 	}
-	doc := document{{"jsonrpc", quoted("2.0")}}
+	doc := rawjson.Object{{Name: "jsonrpc", Value: rawjson.Quote("2.0")}}
 	if r.Method != "" {
-		doc = append(doc, member{"method", quoted(r.Method)}, member{"params", r.Params})
+		doc = append(doc, rawjson.Member{Name: "method", Value: rawjson.Quote(r.Method)}, rawjson.Member{Name: "params", Value: r.Params})
 		if r.Result == nil {
-			return append(doc, identity(ownID)).encode(), nil
+			return append(doc, identity(ownID)).Encode(), nil
 		}
-		return append(doc, member{"result", r.Result}, identity(id)).encode(), nil
+		return append(doc, rawjson.Member{Name: "result", Value: r.Result}, identity(id)).Encode(), nil
 	}
 	if r.Error == nil {
-		return append(doc, member{"result", r.Result}, identity(id)).encode(), nil
+		return append(doc, rawjson.Member{Name: "result", Value: r.Result}, identity(id)).Encode(), nil
 	}
 	raw, err := json.Marshal(r.Error, plain)
 	if err != nil {
 		return nil, err
 	}
-	return append(doc, member{"error", raw}, identity(id)).encode(), nil
+	return append(doc, rawjson.Member{Name: "error", Value: raw}, identity(id)).Encode(), nil
 }
 
 // identity is the id member of a JSON-RPC document.
-func identity(id jsontext.Value) member {
+func identity(id jsontext.Value) rawjson.Member {
 	if id == nil {
 		id = jsontext.Value("null")
 	}
-	return member{"id", id}
+	return rawjson.Member{Name: "id", Value: id}
 }

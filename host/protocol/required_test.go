@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // What the message contracts mark REQUIRED, for the messages that they have;
@@ -131,13 +132,13 @@ func withoutEach(t *testing.T, raw jsontext.Value, f func(path string, cut jsont
 	case '{':
 		doc := parsed(t, raw)
 		for _, m := range doc {
-			f(m.name, doc.without(m.name).encode())
-			withoutEach(t, m.value, func(path string, cut jsontext.Value) {
-				f(m.name+"/"+path, doc.without().set(m.name, cut).encode())
+			f(m.Name, doc.Without(m.Name).Encode())
+			withoutEach(t, m.Value, func(path string, cut jsontext.Value) {
+				f(m.Name+"/"+path, doc.Without().Set(m.Name, cut).Encode())
 			})
 		}
 	case '[':
-		elements := splitElements(raw)
+		elements := rawjson.Elements(raw)
 		if len(elements) > 0 {
 			withoutEach(t, elements[0], func(path string, cut jsontext.Value) {
 				f("0/"+path, jsontext.Value("["+string(cut)+"]"))

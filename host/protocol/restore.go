@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
 
 // restore adds to an encoded message the nulls and empty strings that the
 // message bore when it was decoded and that its Go fields cannot express. What
@@ -16,34 +19,34 @@ func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
 }
 
 func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, err := splitDocument(encoded)
+	now, err := rawjson.Split(encoded)
 	if err != nil {
 		return nil, err
 	}
-	before, err := splitDocument(received)
+	before, err := rawjson.Split(received)
 	if err != nil {
 		return nil, err
 	}
 	place := make(map[string]int, len(now))
 	for i, m := range now {
-		place[m.name] = i
+		place[m.Name] = i
 	}
 	for _, m := range before {
-		i, here := place[m.name]
+		i, here := place[m.Name]
 		switch {
 		case here:
-			if now[i].value, err = restore(now[i].value, m.value); err != nil {
+			if now[i].Value, err = restore(now[i].Value, m.Value); err != nil {
 				return nil, err
 			}
-		case m.value.Kind() == 'n' || string(m.value) == `""`:
+		case m.Value.Kind() == 'n' || string(m.Value) == `""`:
 			now = append(now, m)
 		}
 	}
-	return now.encode(), nil
+	return now.Encode(), nil
 }
 
 func restoreElements(encoded, received jsontext.Value) (jsontext.Value, error) {
-	now, before := splitElements(encoded), splitElements(received)
+	now, before := rawjson.Elements(encoded), rawjson.Elements(received)
 	if len(now) != len(before) {
 		return encoded, nil
 	}

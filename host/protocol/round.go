@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
 
 // RoundAnnouncement tells players and referees which matches a round has. The
 // form that goes to referees also bears the players' endpoints and, for the
@@ -128,7 +131,7 @@ func standingShape(running bool) *shape {
 		played = played.strict()
 	}
 	return fields(
-		number("rank", "The rank, from 1; never shared.").always().within(1, maxInteger),
+		number("rank", "The rank, from 1; never shared.").always().within(1, rawjson.MaxInteger),
 		ident("player_id", "The player.").always(),
 		text("display_name", "The player's name.").strict(),
 		played,

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 )
 
@@ -81,26 +80,6 @@ func TestSender(t *testing.T) {
 		}
 		if err == nil && Sender(role, id) != sender {
 			t.Errorf("%q is written as %q", sender, Sender(role, id))
-		}
-	}
-}
-
-func TestInteger(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int64{
-		"0": 0, "-0": 0, "1": 1, "-17": -17, "1.0": 1, "1.50e1": 15, "100e-2": 1, "0e999999999999999999999": 0, "0.000": 0, "-2.0": -2, "1E+2": 100,
-		"9007199254740991": 9007199254740991, "-9007199254740991": -9007199254740991, "9007199254740991.000": 9007199254740991, "0.0000000000000000000001e22": 1,
-	} {
-		if got, ok := integer(jsontext.Value(text)); !ok || got != want {
-			t.Errorf("%s is read as %d, %v", text, got, ok)
-		}
-	}
-	for _, text := range []string{
-		"0.5", "1.5", "1e-1", "9007199254740992", "-9007199254740992", "9007199254740991.2", "99999999999999999999", "1e16", "1e300", "1e99999999999999999999",
-		"-1e-99999999999999999999", "1e1048577", `"1"`, "true", "null", "[]",
-	} {
-		if got, ok := integer(jsontext.Value(text)); ok {
-			t.Errorf("%s is read as the integer %d", text, got)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 var update = flag.Bool("update", false, "rewrite the schemas and the examples")
@@ -40,46 +41,46 @@ func value(v any) jsontext.Value {
 
 // message returns the whole schema of a message type.
 func (w schemaWriter) message(e *entry) jsontext.Value {
-	doc := document{
-		{"$schema", value("https://json-schema.org/draft/2020-12/schema")},
-		{"$id", value(SchemaBase + lower(e.typ) + ".json")},
-		{"title", value(string(e.typ))},
-		{"description", value(e.title + ".")},
+	doc := rawjson.Object{
+		{Name: "$schema", Value: value("https://json-schema.org/draft/2020-12/schema")},
+		{Name: "$id", Value: value(SchemaBase + lower(e.typ) + ".json")},
+		{Name: "title", Value: value(string(e.typ))},
+		{Name: "description", Value: value(e.title + ".")},
 	}
 	body := w.object(e.shape)
-	properties, err := parseDocument(body.get("properties"))
+	properties, err := rawjson.Parse(body.Get("properties"))
 	if err != nil {
 		panic(err)
 	}
 	for i, m := range properties {
-		if m.name == "message_type" {
-			properties[i].value = w.typeOf(e, m.value)
+		if m.Name == "message_type" {
+			properties[i].Value = w.typeOf(e, m.Value)
 		}
 	}
-	return append(doc, body.set("properties", properties.encode())...).encode()
+	return append(doc, body.Set("properties", properties.Encode())...).Encode()
 }
 
 // typeOf returns the schema of message_type: a constant, or in tolerant mode
 // anything but another type.
 func (w schemaWriter) typeOf(e *entry, general jsontext.Value) jsontext.Value {
 	if w.mode == Strict {
-		return document{{"description", value("The type of the message.")}, {"const", value(string(e.typ))}}.encode()
+		return rawjson.Object{{Name: "description", Value: value("The type of the message.")}, {Name: "const", Value: value(string(e.typ))}}.Encode()
 	}
 	others := slices.DeleteFunc(Types(), func(t Type) bool { return t == e.typ })
-	doc, err := parseDocument(general)
+	doc, err := rawjson.Parse(general)
 	if err != nil {
 		panic(err) // it has just been written
 	}
-	return append(doc, member{"not", value(map[string]any{"enum": others})}).encode()
+	return append(doc, rawjson.Member{Name: "not", Value: value(map[string]any{"enum": others})}).Encode()
 }
 
-func (w schemaWriter) object(s *shape) document {
-	var properties document
+func (w schemaWriter) object(s *shape) rawjson.Object {
+	var properties rawjson.Object
 	var required []string
 	var rules []jsontext.Value
 	for i := range s.fields {
 		f := &s.fields[i]
-		properties = append(properties, member{f.name, w.member(f)})
+		properties = append(properties, rawjson.Member{Name: f.name, Value: w.member(f)})
 		need := (&checker{mode: w.mode, request: w.request}).demands(f)
 		switch {
 		case need && w.mode == Strict && len(f.alt) == 0:
@@ -98,16 +99,16 @@ func (w schemaWriter) object(s *shape) document {
 		rules = append(rules, value(map[string]any{
 			"if": map[string]any{"properties": map[string]any{s.on: map[string]any{"const": name}}, "required": []string{s.on}},
 			"then": map[string]any{"properties": map[string]any{s.part: map[string]any{
-				"if": map[string]any{"type": "object"}, "then": w.object(s.parts[name]).encode(),
+				"if": map[string]any{"type": "object"}, "then": w.object(s.parts[name]).Encode(),
 			}}},
 		}))
 	}
-	doc := document{{"type", value("object")}, {"properties", properties.encode()}}
+	doc := rawjson.Object{{Name: "type", Value: value("object")}, {Name: "properties", Value: properties.Encode()}}
 	if required != nil {
-		doc = append(doc, member{"required", value(required)})
+		doc = append(doc, rawjson.Member{Name: "required", Value: value(required)})
 	}
 	if rules != nil {
-		doc = append(doc, member{"allOf", value(rules)})
+		doc = append(doc, rawjson.Member{Name: "allOf", Value: value(rules)})
 	}
 	return doc
 }
@@ -141,82 +142,82 @@ func (w schemaWriter) oneIsThere(s *shape, f *field) jsontext.Value {
 // member returns the schema of a field as a member of an object.
 func (w schemaWriter) member(f *field) jsontext.Value {
 	if w.mode == Strict {
-		return w.described(f, f.null).encode()
+		return w.described(f, f.null).Encode()
 	}
 	nothing := []any{nil}
 	if f.kind.mayNotBeEmpty() {
 		nothing = append(nothing, "")
 	}
-	var doc document
+	var doc rawjson.Object
 	if f.doc != "" {
-		doc = append(doc, member{"description", value(f.doc)})
+		doc = append(doc, rawjson.Member{Name: "description", Value: value(f.doc)})
 	}
-	return append(doc, member{"anyOf", value([]any{w.kind(f, f.null).encode(), map[string]any{"enum": nothing}})}).encode()
+	return append(doc, rawjson.Member{Name: "anyOf", Value: value([]any{w.kind(f, f.null).Encode(), map[string]any{"enum": nothing}})}).Encode()
 }
 
-func (w schemaWriter) described(f *field, nullable bool) document {
-	var doc document
+func (w schemaWriter) described(f *field, nullable bool) rawjson.Object {
+	var doc rawjson.Object
 	if f.doc != "" {
-		doc = append(doc, member{"description", value(f.doc)})
+		doc = append(doc, rawjson.Member{Name: "description", Value: value(f.doc)})
 	}
 	return append(doc, w.kind(f, nullable)...)
 }
 
 // kind returns the schema of a field's value.
-func (w schemaWriter) kind(f *field, nullable bool) document {
-	typed := func(name string, more ...member) document {
-		doc := document{{"type", value(name)}}
+func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
+	typed := func(name string, more ...rawjson.Member) rawjson.Object {
+		doc := rawjson.Object{{Name: "type", Value: value(name)}}
 		if nullable {
-			doc = document{{"type", value([]string{name, "null"})}}
+			doc = rawjson.Object{{Name: "type", Value: value([]string{name, "null"})}}
 		}
 		return append(doc, more...)
 	}
 	switch f.kind {
 	case kindText:
-		return w.text(f, nullable, typed)
+		return w.Text(f, nullable, typed)
 	case kindProse:
 		return typed("string")
 	case kindID:
-		return typed("string", member{"pattern", value(patternID)})
+		return typed("string", rawjson.Member{Name: "pattern", Value: value(patternID)})
 	case kindTime:
-		return typed("string", member{"format", value("date-time")}, member{"pattern", value(patternTime)})
+		return typed("string", rawjson.Member{Name: "format", Value: value("date-time")}, rawjson.Member{Name: "pattern", Value: value(patternTime)})
 	case kindSender:
-		return typed("string", member{"pattern", value(w.senderPattern(f.roles))})
+		return typed("string", rawjson.Member{Name: "pattern", Value: value(w.senderPattern(f.roles))})
 	case kindVersion:
-		return document{{"const", value(Version)}}
+		return rawjson.Object{{Name: "const", Value: value(Version)}}
 	case kindInteger:
-		low, high := int64(-maxInteger), int64(maxInteger)
+		low, high := int64(-rawjson.MaxInteger), int64(rawjson.MaxInteger)
 		if f.bounded && w.mode == Strict {
 			low, high = f.min, f.max
 		}
-		return typed("integer", member{"minimum", value(low)}, member{"maximum", value(high)})
+		return typed("integer", rawjson.Member{Name: "minimum", Value: value(low)}, rawjson.Member{Name: "maximum", Value: value(high)})
 	case kindBool:
 		return typed("boolean")
 	case kindRound:
 		if w.mode == Tolerant {
-			return document{{"type", value([]string{"integer", "string", "null"})},
-				{"minimum", value(-maxInteger)}, {"maximum", value(maxInteger)}}
+			return rawjson.Object{{Name: "type", Value: value([]string{"integer", "string", "null"})},
+				{Name: "minimum", Value: value(-rawjson.MaxInteger)}, {Name: "maximum", Value: value(rawjson.MaxInteger)}}
 		}
-		return typed("integer", member{"minimum", value(1)}, member{"maximum", value(maxInteger)})
+		return typed("integer", rawjson.Member{Name: "minimum", Value: value(1)}, rawjson.Member{Name: "maximum", Value: value(rawjson.MaxInteger)})
 	case kindObject:
 		doc := w.object(f.sub)
 		return append(typed("object"), doc[1:]...)
 	case kindList:
-		doc := typed("array", member{"items", w.described(f.elem, false).encode()})
+		doc := typed("array", rawjson.Member{Name: "items", Value: w.described(f.elem, false).Encode()})
 		if f.nonEmpty && w.mode == Strict {
-			doc = append(doc, member{"minItems", value(1)})
+			doc = append(doc, rawjson.Member{Name: "minItems", Value: value(1)})
 		}
 		return doc
 	case kindDict:
 		return typed("object",
-			member{"propertyNames", value(map[string]string{"pattern": patternID})},
-			member{"additionalProperties", w.described(f.elem, f.elem.wildNull && w.mode == Tolerant).encode()})
+			rawjson.Member{Name: "propertyNames", Value: value(map[string]string{"pattern": patternID})},
+			rawjson.Member{Name: "additionalProperties", Value: w.described(f.elem, f.elem.wildNull && w.mode == Tolerant).Encode()})
 	default:
 		return typed("object")
 	}
 }
 
-func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...member) document) document {
+func (w schemaWriter) Text(f *field, nullable bool, typed func(string, ...rawjson.Member) rawjson.Object) rawjson.Object {
 	switch {
 	case f.oneOf != nil && (f.closed || w.mode == Strict):
 		values := make([]any, 0, len(f.oneOf)+1)
@@ -226,9 +227,9 @@ func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...member
 		if nullable {
 			values = append(values, nil)
 		}
-		return document{{"enum", value(values)}}
+		return rawjson.Object{{Name: "enum", Value: value(values)}}
 	default:
-		return typed("string", member{"minLength", value(1)})
+		return typed("string", rawjson.Member{Name: "minLength", Value: value(1)})
 	}
 }
 

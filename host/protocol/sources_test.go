@@ -53,17 +53,17 @@ func TestSourceExamples(t *testing.T) {
 	c := NewCodec(Tolerant)
 	for _, e := range all {
 		doc := parsed(t, e.Document)
-		bare := doc.get("jsonrpc") == nil
+		bare := doc.Get("jsonrpc") == nil
 		switch {
-		case bare && byType[Type(doc.text("message_type"))].method != "":
+		case bare && byType[Type(doc.Text("message_type"))].method != "":
 			req, err := c.OpenBare(e.Document)
 			takes(t, e, req, err)
 		case bare:
 			takesAnswer(t, e, e.Document)
-		case doc.get("method") != nil:
-			req, err := c.Open(doc.text("method"), doc.get("params"))
+		case doc.Get("method") != nil:
+			req, err := c.Open(doc.Text("method"), doc.Get("params"))
 			takes(t, e, req, err)
-		case doc.get("error") != nil:
+		case doc.Get("error") != nil:
 			a, err := ParseAnswer(200, e.Document)
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +74,7 @@ func TestSourceExamples(t *testing.T) {
 				t.Errorf("%s %s: read as %v", e.Source, e.Section, err)
 			}
 		default:
-			takesAnswer(t, e, doc.get("result"))
+			takesAnswer(t, e, doc.Get("result"))
 		}
 	}
 }
@@ -94,7 +94,7 @@ func takes(t *testing.T, e sourceExample, req *Request, err error) {
 // takesAnswer reads a body as the answer to whatever it answers.
 func takesAnswer(t *testing.T, e sourceExample, body jsontext.Value) {
 	t.Helper()
-	typ := Type(parsed(t, body).text("message_type"))
+	typ := Type(parsed(t, body).Text("message_type"))
 	for _, sent := range catalogue {
 		if sent.answer != typ {
 			continue

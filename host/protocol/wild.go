@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // The names of the dialects of programs that were met in real leagues.
@@ -98,7 +99,7 @@ func signedToPlayers(role Role, id string) []Edit {
 			types = append(types, e.typ)
 		}
 	}
-	return []Edit{{Types: types, Path: []string{"sender"}, Value: quoted(Sender(role, id))}}
+	return []Edit{{Types: types, Path: []string{"sender"}, Value: rawjson.Quote(Sender(role, id))}}
 }
 
 // The traits that a peer of any dialect may have besides.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // peerExamples holds a registration in every dialect that no source describes.
@@ -55,7 +56,7 @@ func TestPeerExamples(t *testing.T) {
 		}
 		doc := parsed(t, got)
 		for _, mode := range []Mode{Strict, Tolerant} {
-			req, err := NewCodec(mode).Open(doc.text("method"), doc.get("params"))
+			req, err := NewCodec(mode).Open(doc.Text("method"), doc.Get("params"))
 			if err != nil || req.Dialect != d || req.Type != TypeLeagueRegisterRequest {
 				t.Errorf("%s is opened as %s in dialect %s: %v", name, req.Type, req.Dialect.Name, err)
 			}
@@ -144,11 +145,11 @@ func TestAnswersThatAreBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := parseDocument(raw)
+	doc, err := rawjson.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(doc.get("result"), doc.get("params")) || string(doc.get("id")) != "7" || doc.text("method") != "game_join_ack" {
+	if !bytes.Equal(doc.Get("result"), doc.Get("params")) || string(doc.Get("id")) != "7" || doc.Text("method") != "game_join_ack" {
 		t.Errorf("the answer is %s", raw)
 	}
 	a, err := ParseAnswer(200, raw)

@@ -7,30 +7,31 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // params returns JSON-RPC params put together from named parts.
 func params(parts ...any) []byte {
-	var doc document
+	var doc rawjson.Object
 	for i := 0; i < len(parts); i += 2 {
 		var raw jsontext.Value
 		switch v := parts[i+1].(type) {
-		case document:
-			raw = v.encode()
+		case rawjson.Object:
+			raw = v.Encode()
 		case string:
 			raw = jsontext.Value(v)
 		}
-		doc = append(doc, member{parts[i].(string), raw})
+		doc = append(doc, rawjson.Member{Name: parts[i].(string), Value: raw})
 	}
-	return doc.encode()
+	return doc.Encode()
 }
 
 // TestEnvelopeRules: what the dialect with the header apart demands.
 func TestEnvelopeRules(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "game_invitation")
-	isHeader := func(m member) bool { return slices.Contains(headerNames, m.name) }
-	header := slices.DeleteFunc(slices.Clone(body), func(m member) bool { return !isHeader(m) })
+	isHeader := func(m rawjson.Member) bool { return slices.Contains(headerNames, m.Name) }
+	header := slices.DeleteFunc(slices.Clone(body), func(m rawjson.Member) bool { return !isHeader(m) })
 	rest := slices.DeleteFunc(slices.Clone(body), isHeader)
 	tests := []struct {
 		name, method string
@@ -40,16 +41,16 @@ func TestEnvelopeRules(t *testing.T) {
 	}{
 		{"as it should be", "league.handle", params("envelope", header, "payload", rest), "", 0},
 		{"fields beside the envelope", "league.handle", params("envelope", header, "role_in_match", `"PLAYER_A"`, "opponent_id", `"P02"`), "", 0},
-		{"the same value twice", "league.handle", params("envelope", header, "payload", rest.set("round_id", jsontext.Value(`1.0`)), "match_id", `"R1M1"`), "", 0},
+		{"the same value twice", "league.handle", params("envelope", header, "payload", rest.Set("round_id", jsontext.Value(`1.0`)), "match_id", `"R1M1"`), "", 0},
 		{"everything in the envelope", "league.handle", params("envelope", body), "", 0},
-		{"two values", "league.handle", params("envelope", header, "payload", rest.without().set("match_id", jsontext.Value(`"R9M9"`))), CodeContextMismatch, RPCInvalidParams},
+		{"two values", "league.handle", params("envelope", header, "payload", rest.Without().Set("match_id", jsontext.Value(`"R9M9"`))), CodeContextMismatch, RPCInvalidParams},
 		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), CodeContextMismatch, RPCInvalidParams},
 		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), CodeInvalidFieldType, RPCInvalidParams},
 		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), CodeInvalidFieldType, RPCInvalidParams},
-		{"no message type", "league.handle", params("envelope", header.without("message_type"), "payload", rest), CodeMissingField, RPCInvalidParams},
+		{"no message type", "league.handle", params("envelope", header.Without("message_type"), "payload", rest), CodeMissingField, RPCInvalidParams},
 		{"another method", "handle_game_invitation", params("envelope", header, "payload", rest), "", RPCInvalidRequest},
 		{"no envelope", "league.handle", params("payload", rest), CodeMissingField, RPCInvalidParams},
-		{"flat under its method", "league.handle", body.encode(), CodeMissingField, RPCInvalidParams},
+		{"flat under its method", "league.handle", body.Encode(), CodeMissingField, RPCInvalidParams},
 	}
 	for _, tt := range tests {
 		req, err := NewCodec(Strict).Open(tt.method, tt.params)
@@ -67,7 +68,7 @@ func TestEnvelopeRules(t *testing.T) {
 			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.RPCCode(), req.Dialect.Name, tt.code, tt.rpc)
 		}
 	}
-	req, err := NewCodec(Tolerant).Open("league.handle", body.encode())
+	req, err := NewCodec(Tolerant).Open("league.handle", body.Encode())
 	if err != nil || req.Type != TypeGameInvitation {
 		t.Errorf("tolerant mode refuses the flat form under league.handle: %v", err)
 	}
@@ -137,15 +138,15 @@ func TestToolRules(t *testing.T) {
 func TestBareIsTolerated(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "league_register_request")
-	if _, err := NewCodec(Strict).OpenBare(body.encode()); refusal(t, err).RPCCode() != RPCInvalidRequest {
+	if _, err := NewCodec(Strict).OpenBare(body.Encode()); refusal(t, err).RPCCode() != RPCInvalidRequest {
 		t.Errorf("strict mode: %v", err)
 	}
 	c := NewCodec(Tolerant, Contracts)
-	req, err := c.OpenBare(body.encode())
+	req, err := c.OpenBare(body.Encode())
 	if err != nil || req.Dialect != Bare {
 		t.Fatalf("%+v, %v", req, err)
 	}
-	if _, err := c.OpenBare(body.without("message_type").encode()); CodeOf(err) != CodeMissingField {
+	if _, err := c.OpenBare(body.Without("message_type").Encode()); CodeOf(err) != CodeMissingField {
 		t.Errorf("without a type: %v", err)
 	}
 }
@@ -154,12 +155,12 @@ func TestBareIsTolerated(t *testing.T) {
 // message of a megabyte takes no longer than an honest one.
 func TestManyMembers(t *testing.T) {
 	t.Parallel()
-	var header, rest document
+	var header, rest rawjson.Object
 	for i := range 40000 {
-		header = append(header, member{"a" + strconv.Itoa(i), jsontext.Value("1")})
-		rest = append(rest, member{"b" + strconv.Itoa(i), jsontext.Value("null")})
+		header = append(header, rawjson.Member{Name: "a" + strconv.Itoa(i), Value: jsontext.Value("1")})
+		rest = append(rest, rawjson.Member{Name: "b" + strconv.Itoa(i), Value: jsontext.Value("null")})
 	}
-	header = append(header, member{"message_type", quoted("GAME_OVER")}, member{"match_id", quoted("R1M1")}, member{"sender", jsontext.Value("null")})
+	header = append(header, rawjson.Member{Name: "message_type", Value: rawjson.Quote("GAME_OVER")}, rawjson.Member{Name: "match_id", Value: rawjson.Quote("R1M1")}, rawjson.Member{Name: "sender", Value: jsontext.Value("null")})
 	req, err := NewCodec(Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package protocol
+package rawjson
 
 import (
 	"bytes"
@@ -35,9 +35,9 @@ func (r *reader) close() {
 	decoders.Put(r)
 }
 
-// value reads the next value, as a part of the text, so that it outlives the
+// Value reads the next value, as a part of the text, so that it outlives the
 // reader.
-func (r *reader) value() (jsontext.Value, error) {
+func (r *reader) Value() (jsontext.Value, error) {
 	v, err := r.ReadValue()
 	if err != nil {
 		return nil, err

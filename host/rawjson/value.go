@@ -1,4 +1,4 @@
-package protocol
+package rawjson
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// unquote returns the text of a JSON string that has been read and is known
+// Unquote returns the text of a JSON string that has been read and is known
 // to be well formed. The result aliases raw where nothing was escaped.
-func unquote(raw jsontext.Value) []byte {
+func Unquote(raw jsontext.Value) []byte {
 	inner := raw[1 : len(raw)-1]
 	for _, c := range inner {
 		if c == '\\' {
@@ -22,30 +22,30 @@ func unquote(raw jsontext.Value) []byte {
 	return inner
 }
 
-// textOf is unquote for what may be no string, which has no text.
-func textOf(raw jsontext.Value) []byte {
+// Text is unquote for what may be no string, which has no text.
+func Text(raw jsontext.Value) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil
 	}
-	return unquote(raw)
+	return Unquote(raw)
 }
 
-// quoted returns text as a JSON string. It is called with text that came out
+// Quote returns text as a JSON string. It is called with text that came out
 // of JSON or is a literal, and so is UTF-8.
-func quoted(text string) jsontext.Value {
+func Quote(text string) jsontext.Value {
 	v, _ := jsontext.AppendQuote(nil, text)
 	return v
 }
 
-func literal(b bool) jsontext.Value {
+func Bool(b bool) jsontext.Value {
 	if b {
 		return jsontext.Value("true")
 	}
 	return jsontext.Value("false")
 }
 
-// sameValue reports whether two JSON values are equal whatever their spelling.
-func sameValue(a, b jsontext.Value) bool {
+// Equal reports whether two JSON values are equal whatever their spelling.
+func Equal(a, b jsontext.Value) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
@@ -53,17 +53,17 @@ func sameValue(a, b jsontext.Value) bool {
 	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
-// maxInteger bounds integers on the wire to those that every JSON reader,
+// MaxInteger bounds integers on the wire to those that every JSON reader,
 // JavaScript's included, holds exactly: 2^53 - 1 on either side of zero.
-const maxInteger = 1<<53 - 1
+const MaxInteger = 1<<53 - 1
 
-// integer reads a JSON number that is a whole number however it is spelt
+// Integer reads a JSON number that is a whole number however it is spelt
 // (1, 1.0, 1e0) and within ±maxInteger.
-func integer(raw jsontext.Value) (int64, bool) {
+func Integer(raw jsontext.Value) (int64, bool) {
 	if raw.Kind() != '0' {
 		return 0, false
 	}
-	if !plainInteger(raw) || len(raw) > len("-9007199254740991") {
+	if !PlainInteger(raw) || len(raw) > len("-9007199254740991") {
 		return wholeNumber(string(raw))
 	}
 	var n int64
@@ -75,7 +75,7 @@ func integer(raw jsontext.Value) (int64, bool) {
 	if raw[0] == '-' {
 		n = -n
 	}
-	return n, -maxInteger <= n && n <= maxInteger
+	return n, -MaxInteger <= n && n <= MaxInteger
 }
 
 // wholeNumber reads a number written with a fraction or an exponent. It works
@@ -106,12 +106,12 @@ func wholeNumber(text string) (int64, bool) {
 	if negative {
 		n = -n
 	}
-	return n, err == nil && -maxInteger <= n && n <= maxInteger
+	return n, err == nil && -MaxInteger <= n && n <= MaxInteger
 }
 
-// plainInteger reports whether a number is spelt as Go's decoders demand for
+// PlainInteger reports whether a number is spelt as Go's decoders demand for
 // an integer: digits only.
-func plainInteger(raw jsontext.Value) bool {
+func PlainInteger(raw jsontext.Value) bool {
 	for i, c := range raw {
 		if (c < '0' || c > '9') && (i > 0 || c != '-') {
 			return false

@@ -1,4 +1,4 @@
-package protocol
+package rawjson
 
 import "github.com/go-json-experiment/json/jsontext"
 
@@ -11,17 +11,17 @@ type cursor struct {
 	at   int
 }
 
-// walk returns a cursor before the first member or element of an object or an
+// Walk returns a cursor before the first member or element of an object or an
 // array.
-func walk(raw []byte) cursor {
+func Walk(raw []byte) cursor {
 	c := cursor{text: raw}
 	c.space()
 	c.at++
 	return c
 }
 
-// more reports whether another member or element follows.
-func (c *cursor) more() bool {
+// More reports whether another member or element follows.
+func (c *cursor) More() bool {
 	for ; c.at < len(c.text); c.at++ {
 		switch c.text[c.at] {
 		case ' ', '\t', '\r', '\n', ',', ':':
@@ -45,8 +45,8 @@ func (c *cursor) space() {
 	}
 }
 
-// value returns the next value, as a part of the text.
-func (c *cursor) value() jsontext.Value {
+// Value returns the next value, as a part of the text.
+func (c *cursor) Value() jsontext.Value {
 	c.space()
 	start := c.at
 	if start == len(c.text) {
@@ -106,29 +106,29 @@ func (c *cursor) literal() {
 	}
 }
 
-// splitDocument is parseDocument for a value that has been read before, as
+// Split is parseDocument for a value that has been read before, as
 // all of a text or as a part of one.
-func splitDocument(raw []byte) (document, error) {
+func Split(raw []byte) (Object, error) {
 	if jsontext.Value(raw).Kind() != '{' {
-		return nil, errNoObject
+		return nil, ErrNoObject
 	}
-	doc := make(document, 0, 16)
+	doc := make(Object, 0, 16)
 	names := newNameList()
-	c := walk(raw)
-	for c.more() {
-		names.add(textOf(c.value()))
-		doc = append(doc, member{value: c.value()})
+	c := Walk(raw)
+	for c.More() {
+		names.add(Text(c.Value()))
+		doc = append(doc, Member{Value: c.Value()})
 	}
 	names.assign(doc)
 	return doc, nil
 }
 
-// splitElements is parseElements for a value that has been read before.
-func splitElements(raw []byte) []jsontext.Value {
+// Elements is parseElements for a value that has been read before.
+func Elements(raw []byte) []jsontext.Value {
 	var elements []jsontext.Value
-	c := walk(raw)
-	for c.more() {
-		elements = append(elements, c.value())
+	c := Walk(raw)
+	for c.More() {
+		elements = append(elements, c.Value())
 	}
 	return elements
 }

@@ -1,7 +1,9 @@
-package protocol
+package rawjson
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -9,12 +11,16 @@ import (
 // is JSON it sees the same members and elements, and it comes to an end on
 // every other.
 func FuzzSplit(f *testing.F) {
-	for _, s := range samples(f) {
-		raw, err := Encode(s.message)
+	examples, err := filepath.Glob("../../docs/protocol/examples/contracts/*.json")
+	if err != nil || len(examples) == 0 {
+		f.Fatal("no examples of messages", err)
+	}
+	for _, name := range examples {
+		raw, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add([]byte(raw))
+		f.Add(raw)
 	}
 	for _, text := range []string{
 		"{}", " { } ", `{"a":1}`, "{ \"a\" :\t[ 1 , 2 ],\r\n\"b\" : { } }", `{"":"","\\":"\"","A":"}{"}`, `[]`, `[[],{},"]",-1.5e3,null]`,
@@ -23,30 +29,30 @@ func FuzzSplit(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		quick, quickErr := splitDocument(text)
-		elements := splitElements(text)
-		careful, err := parseDocument(text)
+		quick, quickErr := Split(text)
+		elements := Elements(text)
+		careful, err := Parse(text)
 		if err == nil {
 			if quickErr != nil || len(quick) != len(careful) {
 				t.Fatalf("%s: %v: %d members, want %d", text, quickErr, len(quick), len(careful))
 			}
 			for i := range careful {
-				if quick[i].name != careful[i].name || !bytes.Equal(quick[i].value, careful[i].value) {
-					t.Errorf("%s: member %d is %q: %s, want %q: %s", text, i, quick[i].name, quick[i].value, careful[i].name, careful[i].value)
+				if quick[i].Name != careful[i].Name || !bytes.Equal(quick[i].Value, careful[i].Value) {
+					t.Errorf("%s: member %d is %q: %s, want %q: %s", text, i, quick[i].Name, quick[i].Value, careful[i].Name, careful[i].Value)
 				}
 			}
 			return
 		}
 		list := append(append([]byte(`{"list":`), text...), '}')
-		wrapped, err := parseDocument(list)
-		if err != nil || len(wrapped) != 1 || wrapped[0].value.Kind() != '[' {
+		wrapped, err := Parse(list)
+		if err != nil || len(wrapped) != 1 || wrapped[0].Value.Kind() != '[' {
 			return // no JSON, or neither object nor array
 		}
 		r := openReader(text)
 		defer r.close()
 		r.ReadToken()
 		for i := range elements {
-			if want, err := r.value(); err != nil || !bytes.Equal(elements[i], want) {
+			if want, err := r.Value(); err != nil || !bytes.Equal(elements[i], want) {
 				t.Errorf("%s: element %d is %s, want %s, %v", text, i, elements[i], want, err)
 			}
 		}

@@ -60,7 +60,7 @@ func directPlan(seed uint64, runs int) (results.Plan, []strategies.Factory) {
 // the run came to.
 func record(ctx context.Context, t *testing.T, path string, plan results.Plan, field []strategies.Factory, workers int) (experiments.Outcome, error) {
 	t.Helper()
-	a, err := arena.New(plan, field, arena.Options{Block: 10})
+	a, err := arena.New(plan, field, arena.Config{Block: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func record(ctx context.Context, t *testing.T, path string, plan results.Plan, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, runErr := experiments.Run(ctx, plan, a, d, experiments.Options{Workers: workers, After: prefix})
+	out, runErr := experiments.Run(ctx, plan, a, d, experiments.Config{Workers: workers, After: prefix})
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -182,12 +182,12 @@ func BenchmarkRun(b *testing.B) {
 			plan, field := directPlan(1, 1)
 			plan.Legs, plan.Field, field = size.legs, plan.Field[:size.players], field[:size.players]
 			plan.Runs = 20_000 / (size.players * size.legs)
-			a, err := arena.New(plan, field, arena.Options{})
+			a, err := arena.New(plan, field, arena.Config{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := experiments.Run(b.Context(), plan, a, &plainSink{}, experiments.Options{}); err != nil {
+				if _, err := experiments.Run(b.Context(), plan, a, &plainSink{}, experiments.Config{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -163,7 +163,7 @@ func (c *collector) all(yield func(*results.League, error) bool) {
 }
 
 // run plays a plan to its end.
-func run(tb testing.TB, driver *stub, opts experiments.Options) (*collector, experiments.Outcome) {
+func run(tb testing.TB, driver *stub, opts experiments.Config) (*collector, experiments.Outcome) {
 	tb.Helper()
 	var c collector
 	out, err := experiments.Run(tb.Context(), driver.plan, driver, &c, opts)

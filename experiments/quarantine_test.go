@@ -87,7 +87,7 @@ func TestQuarantineRule(t *testing.T) {
 			var want *collector
 			for _, workers := range []int{1, 2, 7} {
 				for _, block := range []int{1, 10, 64, 150} {
-					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Options{Workers: workers})
+					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Config{Workers: workers})
 					if from := asideFrom(t, plan, got.leagues, 1); from != tc.from {
 						t.Errorf("put aside from league %d on, want %d", from, tc.from)
 					}
@@ -118,7 +118,7 @@ func TestQuarantineOfSeveral(t *testing.T) {
 		return game.NoFault
 	}
 	for _, workers := range []int{1, 5} {
-		got, out := run(t, &stub{plan: plan, fault: fault, block: 7}, experiments.Options{Workers: workers})
+		got, out := run(t, &stub{plan: plan, fault: fault, block: 7}, experiments.Config{Workers: workers})
 		if diff := cmp.Diff([]int{2, 4, 0}, out.Quarantined); diff != "" {
 			t.Errorf("put aside (-want +got):\n%s", diff)
 		}
@@ -138,7 +138,7 @@ func TestQuarantineOfPlugins(t *testing.T) {
 	fault := func(_, field int) game.Fault {
 		return []game.Fault{game.FaultCrash, game.FaultTimeout, game.FaultCrash}[field]
 	}
-	got, out := run(t, &stub{plan: plan, fault: fault}, experiments.Options{})
+	got, out := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})
 	if diff := cmp.Diff([]int{1, 2}, out.Quarantined); diff != "" {
 		t.Errorf("put aside (-want +got):\n%s", diff)
 	}
@@ -154,14 +154,14 @@ func TestQuarantineOfPlugins(t *testing.T) {
 func TestQuarantineSurvivesResumption(t *testing.T) {
 	t.Parallel()
 	plan := planOf(3, 1, 200)
-	want, outcome := run(t, &stub{plan: plan, fault: loops(2, 60)}, experiments.Options{})
+	want, outcome := run(t, &stub{plan: plan, fault: loops(2, 60)}, experiments.Config{})
 	for _, cut := range []int{0, 1, 63, 64, 65, 100, 127, 128, 129, 191, 192, 199, 200} {
 		got := &collector{leagues: append([]results.League(nil), want.leagues[:cut]...)}
 		prefix, err := experiments.Resume(plan, got.all, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, fault: loops(2, 60)}, got, experiments.Options{After: prefix})
+		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, fault: loops(2, 60)}, got, experiments.Config{After: prefix})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,13 +175,13 @@ func TestHonestRunsPlayNothingTwice(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 1, 1000)
 	driver := &stub{plan: plan, fault: sometimes}
-	run(t, driver, experiments.Options{Workers: 4})
+	run(t, driver, experiments.Config{Workers: 4})
 	if driver.played != 1000 {
 		t.Errorf("%d leagues played for a plan of 1000", driver.played)
 	}
 	// One player put aside costs at most what was under way.
 	driver = &stub{plan: plan, fault: loops(1, 0)}
-	run(t, driver, experiments.Options{Workers: 4})
+	run(t, driver, experiments.Config{Workers: 4})
 	if most := 1000 + 4*4*experiments.Checkpoint; driver.played > most {
 		t.Errorf("%d leagues played, want at most %d", driver.played, most)
 	}
@@ -214,7 +214,7 @@ func TestNotes(t *testing.T) {
 			Text: "put aside from league 64 on: overran or crashed in at least 32 of 64 leagues in a row"}},
 	}
 	for _, workers := range []int{1, 4} {
-		c, _ := run(t, &stub{plan: plan, fault: fault}, experiments.Options{Workers: workers})
+		c, _ := run(t, &stub{plan: plan, fault: fault}, experiments.Config{Workers: workers})
 		var got []noted
 		for _, l := range c.leagues {
 			for _, n := range l.Notes {
@@ -240,7 +240,7 @@ func TestBadNotes(t *testing.T) {
 	} {
 		var c collector
 		d := noting{&stub{plan: plan}, results.Note{Field: 1, Fault: game.FaultError, Text: text}}
-		if _, err := experiments.Run(t.Context(), plan, d, &c, experiments.Options{}); err != nil {
+		if _, err := experiments.Run(t.Context(), plan, d, &c, experiments.Config{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.leagues[0].Notes[0].Text; got != want {
@@ -248,7 +248,7 @@ func TestBadNotes(t *testing.T) {
 		}
 	}
 	d := noting{&stub{plan: plan}, results.Note{Field: 2}}
-	if _, err := experiments.Run(t.Context(), plan, d, &collector{}, experiments.Options{}); err == nil ||
+	if _, err := experiments.Run(t.Context(), plan, d, &collector{}, experiments.Config{}); err == nil ||
 		!strings.Contains(err.Error(), "note on player 2 of 2") {
 		t.Errorf("note on nobody: %v", fmt.Sprint(err))
 	}

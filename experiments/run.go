@@ -39,7 +39,7 @@ import (
 )
 
 // Checkpoint is the number of leagues after which decisions are taken that
-// depend on what happened before: whom to put aside and, unless Options.Every says
+// depend on what happened before: whom to put aside and, unless Config.Every says
 // otherwise, whether to stop.
 const Checkpoint = 64
 
@@ -115,8 +115,8 @@ func flush(s Sink) error {
 	return nil
 }
 
-// Options of a run. The zero value plays all leagues on all processors.
-type Options struct {
+// Config of a run. The zero value plays all leagues on all processors.
+type Config struct {
 	// Workers is how many leagues are under way at once, or blocks of leagues
 	// where the driver plays such; 0 means runtime.GOMAXPROCS.
 	Workers int
@@ -140,7 +140,7 @@ type Outcome struct {
 	Digest       string // of all leagues; see results.Hasher
 	Reproducible bool   // no fault depended on the clock or the machine
 	Quarantined  []int  // field indices of players put aside
-	Stopped      bool   // Options.Stop said so
+	Stopped      bool   // Config.Stop said so
 }
 
 // Run plays the leagues of a plan that come after opts.After and gives each to
@@ -150,7 +150,7 @@ type Outcome struct {
 // cannot be played or recorded, that error. In either case the sink has been
 // given every league of the contiguous prefix that is complete, and the Outcome
 // describes it. No goroutine outlives the call.
-func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts Options) (Outcome, error) {
+func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts Config) (Outcome, error) {
 	prefix := opts.After
 	if prefix == nil {
 		var err error
@@ -206,7 +206,7 @@ type run struct {
 	closed  bool // todo takes no more
 }
 
-func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Options) *run {
+func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Config) *run {
 	workers := opts.Workers
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)

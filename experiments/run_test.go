@@ -31,7 +31,7 @@ func sometimes(league, field int) game.Fault {
 func TestResultDoesNotDependOnScheduling(t *testing.T) {
 	t.Parallel()
 	plan := planOf(5, 2, 500)
-	want, outcome := run(t, &stub{plan: plan, fault: sometimes}, experiments.Options{Workers: 1})
+	want, outcome := run(t, &stub{plan: plan, fault: sometimes}, experiments.Config{Workers: 1})
 	if outcome.Leagues != 500 || outcome.Matches != 500*20 || outcome.Reproducible || outcome.Stopped {
 		t.Errorf("outcome %+v", outcome)
 	}
@@ -42,7 +42,7 @@ func TestResultDoesNotDependOnScheduling(t *testing.T) {
 	}
 	for _, workers := range []int{0, 1, 2, 7, 600} {
 		for _, block := range []int{1, 5, 64, 100, 1000} {
-			got, out := run(t, &stub{plan: plan, fault: sometimes, block: block}, experiments.Options{Workers: workers})
+			got, out := run(t, &stub{plan: plan, fault: sometimes, block: block}, experiments.Config{Workers: workers})
 			wantLeagues(t, want, got)
 			wantOutcome(t, outcome, out)
 			if got.flushed != 500 {
@@ -52,7 +52,7 @@ func TestResultDoesNotDependOnScheduling(t *testing.T) {
 	}
 	other := plan
 	other.Seed++
-	if _, out := run(t, &stub{plan: other, fault: sometimes}, experiments.Options{}); out.Digest == outcome.Digest {
+	if _, out := run(t, &stub{plan: other, fault: sometimes}, experiments.Config{}); out.Digest == outcome.Digest {
 		t.Error("another seed has the same digest")
 	}
 }
@@ -69,7 +69,7 @@ func TestReproducible(t *testing.T) {
 				return fault
 			}
 			return game.NoFault
-		}}, experiments.Options{})
+		}}, experiments.Config{})
 		if out.Reproducible != want {
 			t.Errorf("with fault %v: reproducible %v, want %v", fault, out.Reproducible, want)
 		}
@@ -81,7 +81,7 @@ func TestReproducible(t *testing.T) {
 func TestInterruptAndResume(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 1, 300)
-	want, outcome := run(t, &stub{plan: plan, fault: loops(1, 70)}, experiments.Options{Workers: 2})
+	want, outcome := run(t, &stub{plan: plan, fault: loops(1, 70)}, experiments.Config{Workers: 2})
 	rng := rand.New(rand.NewPCG(1, 2))
 	for trial := range 20 {
 		var got collector
@@ -100,7 +100,7 @@ func TestInterruptAndResume(t *testing.T) {
 				}
 				return ctx.Err()
 			}}
-			out, err := experiments.Run(ctx, plan, driver, &got, experiments.Options{Workers: 1 + rng.IntN(4), After: prefix})
+			out, err := experiments.Run(ctx, plan, driver, &got, experiments.Config{Workers: 1 + rng.IntN(4), After: prefix})
 			if out.Leagues != len(got.leagues) || got.flushed != len(got.leagues) {
 				t.Fatalf("outcome of %d leagues, %d flushed, %d recorded", out.Leagues, got.flushed, len(got.leagues))
 			}
@@ -133,11 +133,11 @@ func TestInterruptKeepsThePrefix(t *testing.T) {
 		return nil
 	}}
 	var got collector
-	out, err := experiments.Run(ctx, plan, driver, &got, experiments.Options{Workers: 1})
+	out, err := experiments.Run(ctx, plan, driver, &got, experiments.Config{Workers: 1})
 	if !errors.Is(err, context.Canceled) || out.Leagues != 7 || len(got.leagues) != 7 {
 		t.Errorf("%d leagues recorded, outcome %+v, error %v; want 7 leagues and cancellation", len(got.leagues), out, err)
 	}
-	if _, err := experiments.Run(ctx, plan, driver, &got, experiments.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := experiments.Run(ctx, plan, driver, &got, experiments.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that is done: %v", err)
 	}
 }
@@ -145,14 +145,14 @@ func TestInterruptKeepsThePrefix(t *testing.T) {
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	short, long := planOf(4, 1, 100), planOf(4, 1, 300)
-	want, outcome := run(t, &stub{plan: long, fault: sometimes}, experiments.Options{})
-	got, _ := run(t, &stub{plan: short, fault: sometimes}, experiments.Options{})
+	want, outcome := run(t, &stub{plan: long, fault: sometimes}, experiments.Config{})
+	got, _ := run(t, &stub{plan: short, fault: sometimes}, experiments.Config{})
 	var again collector
 	prefix, err := experiments.Resume(long, got.all, &again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := experiments.Run(t.Context(), long, &stub{plan: long, fault: sometimes}, &again, experiments.Options{After: prefix})
+	out, err := experiments.Run(t.Context(), long, &stub{plan: long, fault: sometimes}, &again, experiments.Config{After: prefix})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,12 +161,12 @@ func TestExtend(t *testing.T) {
 
 	// Nothing is left to play, and too much was played.
 	idle := &stub{plan: long}
-	out, err = experiments.Run(t.Context(), long, idle, &again, experiments.Options{After: prefix})
+	out, err = experiments.Run(t.Context(), long, idle, &again, experiments.Config{After: prefix})
 	if err != nil || idle.played != 0 {
 		t.Errorf("a finished run: %d leagues played, error %v", idle.played, err)
 	}
 	wantOutcome(t, outcome, out)
-	if _, err = experiments.Run(t.Context(), short, idle, &again, experiments.Options{After: prefix}); err == nil {
+	if _, err = experiments.Run(t.Context(), short, idle, &again, experiments.Config{After: prefix}); err == nil {
 		t.Error("more leagues than the plan has were accepted")
 	}
 	if _, err = experiments.Resume(planOf(3, 1, 300), got.all, nil); err == nil {
@@ -207,7 +207,7 @@ func TestFailures(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s, %d workers", name, workers), func(t *testing.T) {
-				out, err := experiments.Run(t.Context(), plan, tc.driver, tc.sink, experiments.Options{Workers: workers})
+				out, err := experiments.Run(t.Context(), plan, tc.driver, tc.sink, experiments.Config{Workers: workers})
 				if !errors.Is(err, broken) || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("error %v, want one that says %q", err, tc.says)
 				}
@@ -225,7 +225,7 @@ func TestFailures(t *testing.T) {
 			})
 		}
 	}
-	if _, err := experiments.Run(t.Context(), planOf(1, 1, 1), &stub{}, &collector{}, experiments.Options{}); err == nil {
+	if _, err := experiments.Run(t.Context(), planOf(1, 1, 1), &stub{}, &collector{}, experiments.Config{}); err == nil {
 		t.Error("a field of one was accepted")
 	}
 }
@@ -233,7 +233,7 @@ func TestFailures(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 1, 500)
-	want, _ := run(t, &stub{plan: plan}, experiments.Options{})
+	want, _ := run(t, &stub{plan: plan}, experiments.Config{})
 	for _, workers := range []int{1, 3} {
 		var got collector
 		var asked []int
@@ -244,7 +244,7 @@ func TestStop(t *testing.T) {
 			}
 			return leagues >= 192
 		}
-		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Options{Workers: workers, Stop: stop})
+		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Config{Workers: workers, Stop: stop})
 		if err != nil || !out.Stopped || out.Leagues != 192 || len(got.leagues) != 192 {
 			t.Errorf("outcome %+v, error %v, want a stop after 192 leagues", out, err)
 		}
@@ -259,7 +259,7 @@ func TestStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		idle := &stub{plan: plan}
-		out, err = experiments.Run(t.Context(), plan, idle, &got, experiments.Options{After: prefix, Stop: stop})
+		out, err = experiments.Run(t.Context(), plan, idle, &got, experiments.Config{After: prefix, Stop: stop})
 		if err != nil || !out.Stopped || idle.played != 0 {
 			t.Errorf("resumed: outcome %+v, %d leagues played, error %v, want none", out, idle.played, err)
 		}
@@ -272,12 +272,12 @@ func TestStop(t *testing.T) {
 func TestStopEveryLeague(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 1, 500)
-	want, _ := run(t, &stub{plan: plan}, experiments.Options{})
+	want, _ := run(t, &stub{plan: plan}, experiments.Config{})
 	for _, workers := range []int{1, 3, 8} {
 		for _, end := range []int{1, 63, 97} {
 			var got collector
 			asked := 0
-			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Options{
+			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan}, &got, experiments.Config{
 				Workers: workers, Every: 1, Stop: func(leagues int) bool {
 					asked++
 					if leagues != asked || len(got.leagues) != leagues {
@@ -315,7 +315,7 @@ func TestLookAheadIsBounded(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, err = experiments.Run(ctx, plan, driver, &got, experiments.Options{Workers: workers})
+			_, err = experiments.Run(ctx, plan, driver, &got, experiments.Config{Workers: workers})
 		}()
 		synctest.Wait()
 		driver.mu.Lock()

@@ -28,7 +28,7 @@ func driver(t testing.TB, plan results.Plan, field []strategies.Factory) experim
 	var d experiments.Driver
 	var err error
 	if plan.Transport == "direct" {
-		d, err = arena.New(plan, field, arena.Options{})
+		d, err = arena.New(plan, field, arena.Config{})
 	} else {
 		d, err = host.NewDriver(plan, field)
 	}

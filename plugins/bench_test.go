@@ -20,7 +20,7 @@ func BenchmarkDecisions(b *testing.B) {
 	there := open(b, plugin(names...))
 	const runs, legs = 4000, 10
 	p := plan(runs, legs, there)
-	a, err := arena.New(p, there, arena.Options{Block: 512})
+	a, err := arena.New(p, there, arena.Config{Block: 512})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func BenchmarkDecisions(b *testing.B) {
 	var batched, called, single float64
 	for b.Loop() {
 		before := b.Elapsed()
-		if _, err := experiments.Run(b.Context(), p, a, nobody{}, experiments.Options{}); err != nil {
+		if _, err := experiments.Run(b.Context(), p, a, nobody{}, experiments.Config{}); err != nil {
 			b.Fatal(err)
 		}
 		middle := b.Elapsed()

@@ -23,13 +23,13 @@ func plan(runs, legs int, factories []strategies.Factory) results.Plan {
 }
 
 // played plays an experiment and returns what came of it.
-func played(tb testing.TB, p results.Plan, factories []strategies.Factory, o arena.Options, to experiments.Sink) experiments.Outcome {
+func played(tb testing.TB, p results.Plan, factories []strategies.Factory, o arena.Config, to experiments.Sink) experiments.Outcome {
 	tb.Helper()
 	a, err := arena.New(p, factories, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := experiments.Run(tb.Context(), p, a, to, experiments.Options{})
+	out, err := experiments.Run(tb.Context(), p, a, to, experiments.Config{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -41,13 +41,13 @@ func TestSameDigestAsInProcess(t *testing.T) {
 	local := named([]string{"markov-2", "frequency", "random", "mind-reader"})
 	there := open(t, plugin("markov-2", "frequency", "random", "mind-reader"))
 	p := plan(200, 10, local)
-	want := played(t, p, local, arena.Options{}, nobody{})
-	got := played(t, p, there, arena.Options{}, nobody{})
+	want := played(t, p, local, arena.Config{}, nobody{})
+	got := played(t, p, there, arena.Config{}, nobody{})
 	if got.Digest != want.Digest || !got.Reproducible {
 		t.Errorf("digest %s as a plugin (reproducible %v), %s built in", got.Digest, got.Reproducible, want.Digest)
 	}
 	mixed := []strategies.Factory{there[0], local[1], there[2], local[3]}
-	if got := played(t, p, mixed, arena.Options{Block: 7}, nobody{}); got.Digest != want.Digest {
+	if got := played(t, p, mixed, arena.Config{Block: 7}, nobody{}); got.Digest != want.Digest {
 		t.Errorf("digest %s with two of four as plugins, %s built in", got.Digest, want.Digest)
 	}
 }

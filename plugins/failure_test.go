@@ -116,12 +116,12 @@ func TestMisbehaviour(t *testing.T) {
 			field := []strategies.Factory{all[0], honest[0], honest[1]}
 			var there, without leagues
 			p := plan(60, 4, field) // too few for the experiment to put it aside
-			played(t, p, field, arena.Options{Block: 2}, &there)
+			played(t, p, field, arena.Config{Block: 2}, &there)
 			if err := all[0].Close(); err != nil {
 				t.Error(err)
 			}
 			wantNobody(t, mark)
-			played(t, p, []strategies.Factory{honest[1], honest[0], honest[1]}, arena.Options{}, &without)
+			played(t, p, []strategies.Factory{honest[1], honest[0], honest[1]}, arena.Config{}, &without)
 			faults, notes := compare(t, there.all, without.all)
 			if tc.fault == game.NoFault && len(faults) > 0 || tc.fault != game.NoFault && faults[tc.fault] == 0 {
 				t.Errorf("faults %v, want %v", faults, tc.fault)

@@ -33,11 +33,11 @@ func host(mark string) {
 			all = append(all, opened...)
 		}
 		p := plan(50, 4, all)
-		a, err := arena.New(p, all, arena.Options{})
+		a, err := arena.New(p, all, arena.Config{})
 		if err != nil {
 			panic(err)
 		}
-		if _, err := experiments.Run(context.Background(), p, a, nobody{}, experiments.Options{}); err != nil {
+		if _, err := experiments.Run(context.Background(), p, a, nobody{}, experiments.Config{}); err != nil {
 			panic(err)
 		}
 		for _, f := range all {

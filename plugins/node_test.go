@@ -35,8 +35,8 @@ func TestNodeExample(t *testing.T) {
 	}
 	others := named([]string{"frequency", "random", "alternate"})
 	p := plan(100, 6, append(others, nil))
-	want := played(t, p, append([]strategies.Factory{copycat{}}, others...), arena.Options{}, nobody{})
-	got := played(t, p, append(there, others...), arena.Options{}, nobody{})
+	want := played(t, p, append([]strategies.Factory{copycat{}}, others...), arena.Config{}, nobody{})
+	got := played(t, p, append(there, others...), arena.Config{}, nobody{})
 	if got.Digest != want.Digest {
 		t.Errorf("digest %s of the example, %s of the same in Go", got.Digest, want.Digest)
 	}

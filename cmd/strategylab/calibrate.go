@@ -224,11 +224,11 @@ func playBots(ctx context.Context, plan results.Plan, bots []calibration.Bot, ad
 	for i, b := range bots {
 		factories[i] = botFactory{b}
 	}
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		return err
 	}
-	_, err = experiments.Run(ctx, plan, driver, sinkFunc(add), experiments.Options{Workers: 1})
+	_, err = experiments.Run(ctx, plan, driver, sinkFunc(add), experiments.Config{Workers: 1})
 	return err
 }
 

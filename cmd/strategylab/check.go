@@ -64,7 +64,7 @@ func checkStrategy(p *process, c *cli.Context) error {
 			return err
 		}
 	}
-	o := strategytest.Options{Seed: s, Now: p.now, Memory: budget.Live, Limits: l}
+	o := strategytest.Config{Seed: s, Now: p.now, Memory: budget.Live, Limits: l}
 	findings := strategytest.Check(c.Context, e.Factory, o)
 	findings = append(findings, checkIsolated(p, c, e, o)...)
 	v, err := judged(c.Context, p, cat, e, findings, s)
@@ -183,10 +183,10 @@ func playInMemory(ctx context.Context, plan results.Plan, factories []strategies
 	if err != nil {
 		return analysis.Estimates{}, err
 	}
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		return analysis.Estimates{}, err
 	}
-	_, err = experiments.Run(ctx, plan, driver, accumulate{acc}, experiments.Options{})
+	_, err = experiments.Run(ctx, plan, driver, accumulate{acc}, experiments.Config{})
 	return acc.Estimates(analysis.DefaultLevel), err
 }

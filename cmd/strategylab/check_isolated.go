@@ -17,7 +17,7 @@ import (
 // checkIsolated plays a script in this process and in one of its own, as live
 // leagues do, and tells whether that makes a difference, and what the other
 // process took. What cannot play there has nothing to tell.
-func checkIsolated(p *process, c *cli.Context, e catalog.Entry, o strategytest.Options) []strategytest.Finding {
+func checkIsolated(p *process, c *cli.Context, e catalog.Entry, o strategytest.Config) []strategytest.Finding {
 	if !e.Info.Kind.Script() || p.exe == "" || c.Context.Err() != nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func instructionsOf(all []strategytest.Finding) (found []strategytest.Finding) {
 }
 
 // loadAgain loads the script of an entry by some formats.
-func loadAgain(p *process, e catalog.Entry, o strategytest.Options, formats []catalog.Format) (strategies.Factory, error) {
+func loadAgain(p *process, e catalog.Entry, o strategytest.Config, formats []catalog.Format) (strategies.Factory, error) {
 	source, err := os.ReadFile(p.path(e.Info.Source))
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func BenchmarkExperiment(b *testing.B) {
 		{"with-scripts", builtins + ",council,drift,pairwise,settle,bandit,echo,ledger,rhythm"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			cat, err := catalog.Load(b.Context(), catalog.Options{Scripts: "../../scripts", RequireScripts: true})
+			cat, err := catalog.Load(b.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -44,12 +44,12 @@ func BenchmarkExperiment(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			driver, err := arena.New(plan, factories, arena.Options{})
+			driver, err := arena.New(plan, factories, arena.Config{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ResetTimer()
-			if _, err := experiments.Run(b.Context(), plan, driver, accumulate{acc}, experiments.Options{}); err != nil {
+			if _, err := experiments.Run(b.Context(), plan, driver, accumulate{acc}, experiments.Config{}); err != nil {
 				b.Fatal(err)
 			}
 			matches := float64(len(factories)*(len(factories)-1)/2*10) * float64(b.N)

@@ -51,7 +51,7 @@ func (b *labBench) Load(name string, kind strategies.Kind, source []byte) (strat
 const checkSeed = 1
 
 func (b *labBench) Check(ctx context.Context, cat *catalog.Catalog, f strategies.Factory) (labtools.Checked, error) {
-	o := strategytest.Options{Seed: checkSeed, Now: b.p.now, Memory: budget.Live, Limits: b.supply.limits}
+	o := strategytest.Config{Seed: checkSeed, Now: b.p.now, Memory: budget.Live, Limits: b.supply.limits}
 	findings := append(strategytest.Check(ctx, f, o), workerFinding(f)...)
 	v, err := judged(ctx, b.p, cat, catalog.Entry{Info: f.Info(), Factory: f}, findings, checkSeed)
 	c := labtools.Checked{Ready: v.Ready, Verdict: v.Verdict, Findings: v.Findings}

@@ -72,11 +72,11 @@ func playMirror(ctx context.Context, run report.Run, field int, factory strategi
 	if err != nil {
 		return population.Mirror{}, err
 	}
-	driver, err := arena.New(plan, []strategies.Factory{factory, factory}, arena.Options{})
+	driver, err := arena.New(plan, []strategies.Factory{factory, factory}, arena.Config{})
 	if err != nil {
 		return population.Mirror{}, err
 	}
-	if _, err := experiments.Run(ctx, plan, driver, accumulate{acc}, experiments.Options{}); err != nil {
+	if _, err := experiments.Run(ctx, plan, driver, accumulate{acc}, experiments.Config{}); err != nil {
 		return population.Mirror{}, err
 	}
 	return population.Mirror{

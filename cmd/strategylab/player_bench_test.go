@@ -27,8 +27,8 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 	}
 	for _, script := range []string{"settle", "council"} {
 		b.Run(script, func(b *testing.B) {
-			formats := isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{exe, commandWorker}})
-			cat, err := catalog.Load(b.Context(), catalog.Options{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
+			formats := isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{exe, commandWorker}})
+			cat, err := catalog.Load(b.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true, Formats: formats, Lazy: true})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -61,11 +61,11 @@ func playUntil(t *testing.T, plan results.Plan, factories []strategies.Factory, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := experiments.Options{Workers: 1, Every: 1}
+	options := experiments.Config{Workers: 1, Every: 1}
 	s := &study{plan: plan, acc: acc}
 	if o != nil {
 		if s.rule, err = acc.Tracker(*o); err != nil {

@@ -77,7 +77,7 @@ type supply struct {
 
 // load loads the catalogue of what a supply has.
 func (p *process) load(ctx context.Context, s supply) (*catalog.Catalog, error) {
-	o := catalog.Options{Dir: p.dir, Scripts: s.scripts, RequireScripts: s.required, Limits: s.limits}
+	o := catalog.Config{Dir: p.dir, Scripts: s.scripts, RequireScripts: s.required, Limits: s.limits}
 	if err := p.processes(ctx, s, &o); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (p *process) load(ctx context.Context, s supply) (*catalog.Catalog, error) 
 
 // processes adds to the options of a catalogue what is played in other
 // processes.
-func (p *process) processes(ctx context.Context, s supply, o *catalog.Options) error {
+func (p *process) processes(ctx context.Context, s supply, o *catalog.Config) error {
 	o.Builtins = builtin.All()
 	if p.exe != "" {
 		own, err := p.ownPlugin(ctx, s.log)
@@ -123,7 +123,7 @@ func (p *process) processes(ctx context.Context, s supply, o *catalog.Options) e
 
 // apart are the languages of scripts, each script in a process of its own.
 func (p *process) apart(log *slog.Logger) []catalog.Format {
-	return isolate.Formats(catalog.Formats(), isolate.Options{Worker: []string{p.exe, commandWorker}, Log: log})
+	return isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{p.exe, commandWorker}, Log: log})
 }
 
 // childLog is where other processes write: what they have to say is for people.

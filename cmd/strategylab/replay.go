@@ -98,7 +98,7 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 
 // playLeague plays one league of a plan.
 func playLeague(ctx context.Context, plan results.Plan, factories []strategies.Factory, index int) (_ results.League, err error) {
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		return results.League{}, err
 	}

@@ -218,7 +218,7 @@ func (s session) play(ctx context.Context, dir *results.Dir, factories []strateg
 	}
 	before, began := prefix.Leagues(), s.p.now()
 	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, sinks, s.seen),
-		experiments.Options{Workers: s.workers, After: prefix, Stop: study.stop(), Every: 1})
+		experiments.Config{Workers: s.workers, After: prefix, Stop: study.stop(), Every: 1})
 	seconds := s.p.now().Sub(began).Seconds()
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
 		Processes: processesOf(plan, factories)}
@@ -252,7 +252,7 @@ func (e *experimentRun) workersFor(plan results.Plan, factories []strategies.Fac
 // has sent.
 func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
 	if plan.Transport == "direct" {
-		d, err := arena.New(plan, factories, arena.Options{Block: blockOf(factories)})
+		d, err := arena.New(plan, factories, arena.Config{Block: blockOf(factories)})
 		return d, func() int64 { return 0 }, err
 	}
 	d, err := host.NewDriver(plan, factories)

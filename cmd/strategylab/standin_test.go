@@ -107,7 +107,7 @@ func (s *standInSeat) Close() error { return nil }
 // from the first on.
 func playBeside(t *testing.T, plan results.Plan, recorded []results.League, field []string, first, n int) []results.League {
 	t.Helper()
-	cat, err := catalog.Load(t.Context(), catalog.Options{Dir: t.TempDir()})
+	cat, err := catalog.Load(t.Context(), catalog.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func playBeside(t *testing.T, plan results.Plan, recorded []results.League, fiel
 		}
 		factories[i] = e.Factory
 	}
-	a, err := arena.New(plan, factories, arena.Options{})
+	a, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const falseAlarm = 1e-4
 // played plays every built-in, two of some, and the example scripts.
 func played(t *testing.T, draw string) *analysis.Accumulator {
 	t.Helper()
-	cat, err := catalog.Load(t.Context(), catalog.Options{Scripts: "../../scripts", RequireScripts: true})
+	cat, err := catalog.Load(t.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +47,11 @@ func played(t *testing.T, draw string) *analysis.Accumulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := arena.New(plan, factories, arena.Options{})
+	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := experiments.Run(t.Context(), plan, driver, accumulate{acc}, experiments.Options{}); err != nil {
+	if _, err := experiments.Run(t.Context(), plan, driver, accumulate{acc}, experiments.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	return acc

@@ -30,8 +30,8 @@ import (
 // memory; much smaller ones make steps that are not worth the exchange.
 const DefaultBlock = 64
 
-// Options of an arena. The zero value means the defaults.
-type Options struct {
+// Config of an arena. The zero value means the defaults.
+type Config struct {
 	// Block is how many leagues are played in lockstep if there is a
 	// strategies.Batcher in the field; 0 means DefaultBlock. Each worker has
 	// two blocks under way.
@@ -54,7 +54,7 @@ type Arena struct {
 	perRound  int      // visits in a round
 	visits    []visit  // in the order of the schedule, side A before side B
 	ids       []string // by seat
-	opts      Options
+	opts      Config
 }
 
 var _ experiments.Driver = (*Arena)(nil)
@@ -70,7 +70,7 @@ type visit struct {
 // New returns an arena for a plan. factories[f] plays for the player with
 // field index f; one factory may stand there several times. They stay the
 // caller's to close, after the last worker is.
-func New(plan results.Plan, factories []strategies.Factory, opts Options) (*Arena, error) {
+func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}

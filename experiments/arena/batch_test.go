@@ -22,7 +22,7 @@ func TestBatchingChangesNothing(t *testing.T) {
 	plan := planOf(players, 3, runs)
 	direct := mixed(t, players)
 	direct[4] = direct[0] // a second seat of the erratic one
-	want := play(t, newArena(t, plan, arena.Options{}, direct...), players, runs)
+	want := play(t, newArena(t, plan, arena.Config{}, direct...), players, runs)
 	faults := 0
 	for _, l := range want {
 		sortNotes(l)
@@ -47,7 +47,7 @@ func TestBatchingChangesNothing(t *testing.T) {
 					}
 					field[i] = made[direct[i]]
 				}
-				a := newArena(t, plan, arena.Options{Block: block}, field...)
+				a := newArena(t, plan, arena.Config{Block: block}, field...)
 				if a.Block() != 2*block {
 					t.Errorf("takes %d leagues at once, want %d", a.Block(), 2*block)
 				}

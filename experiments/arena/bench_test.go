@@ -128,7 +128,7 @@ func BenchmarkMatch(b *testing.B) {
 	})
 	b.Run("arena", func(b *testing.B) {
 		plan := handPlan(1)
-		a, err := arena.New(plan, handFactories(b), arena.Options{})
+		a, err := arena.New(plan, handFactories(b), arena.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestProbabilitiesAreTossedByTheHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for index, l := range play(t, newArena(t, plan, arena.Options{}, f, f, f), 3, 4) {
+		for index, l := range play(t, newArena(t, plan, arena.Config{}, f, f, f), 3, 4) {
 			for _, p := range sched.Matches() {
 				for seat, side := range map[int]game.Side{p.A: l.Matches[p.Index].A, p.B: l.Matches[p.Index].B} {
 					coin := game.NewRand(game.CoinKey(plan.Seed, index, l.Seats[seat]))
@@ -58,8 +58,8 @@ func TestDrawsDoNotShift(t *testing.T) {
 		return strategies.Odd, nil
 	}}
 	fine := &script{}
-	with := play(t, newArena(t, plan, arena.Options{}, fails, fine, fine, fine), 4, 3)
-	without := play(t, newArena(t, plan, arena.Options{}, fine, fine, fine, fine), 4, 3)
+	with := play(t, newArena(t, plan, arena.Config{}, fails, fine, fine, fine), 4, 3)
+	without := play(t, newArena(t, plan, arena.Config{}, fine, fine, fine, fine), 4, 3)
 	draw, err := game.ParseDraw(plan.Draw)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestBarredPlayersAreNotCalled(t *testing.T) {
 		if batched {
 			f = batch.Of(out)
 		}
-		w, err := newArena(t, plan, arena.Options{}, &script{}, f, &script{}).NewWorker(t.Context())
+		w, err := newArena(t, plan, arena.Config{}, &script{}, f, &script{}).NewWorker(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestLog(t *testing.T) {
 		}
 		return a
 	}})
-	opts := arena.Options{Log: func(league, field int) *slog.Logger {
+	opts := arena.Config{Log: func(league, field int) *slog.Logger {
 		return slog.New(handler).With("league", league, "field", field)
 	}}
 	chatty := &script{start: func(s strategies.Setup) error {

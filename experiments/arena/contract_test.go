@@ -73,7 +73,7 @@ func TestWhatAStrategyIsTold(t *testing.T) {
 				factory = batch.Of(script)
 			}
 			factories := slices.Repeat([]strategies.Factory{factory}, players)
-			l := play(t, newArena(t, plan, arena.Options{}, factories...), players, 1)[0]
+			l := play(t, newArena(t, plan, arena.Config{}, factories...), players, 1)[0]
 			checkSetups(t, plan, l, w.setups)
 			checkCalls(t, plan, l, &w)
 		})
@@ -170,7 +170,7 @@ func TestNobodyLearnsBeforeBothHaveChosen(t *testing.T) {
 		if batched {
 			f = batch.Of(factory)
 		}
-		play(t, newArena(t, planOf(4, 2, 1), arena.Options{}, f, f, f, f), 4, 1)
+		play(t, newArena(t, planOf(4, 2, 1), arena.Config{}, f, f, f, f), 4, 1)
 		for match := range 12 {
 			choose, observe := fmt.Sprint("choose ", match), fmt.Sprint("observe ", match)
 			if n := count(calls, choose); n != 2 {

@@ -147,7 +147,7 @@ func (tc failure) check(t *testing.T, batched bool) {
 	}
 	plan := planOf(2, 4, 1)
 	good := &script{}
-	l := play(t, newArena(t, plan, arena.Options{}, factory, good), 2, 1)[0]
+	l := play(t, newArena(t, plan, arena.Config{}, factory, good), 2, 1)[0]
 
 	if diff := cmp.Diff(tc.sides, sidesOf(plan, l, 0)); diff != "" {
 		t.Errorf("sides (-want +got):\n%s", diff)

@@ -91,7 +91,7 @@ func (s *scriptSeat) Close() error {
 	return nil
 }
 
-func newArena(tb testing.TB, plan results.Plan, opts arena.Options, factories ...strategies.Factory) *arena.Arena {
+func newArena(tb testing.TB, plan results.Plan, opts arena.Config, factories ...strategies.Factory) *arena.Arena {
 	tb.Helper()
 	a, err := arena.New(plan, factories, opts)
 	if err != nil {

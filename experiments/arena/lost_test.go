@@ -69,7 +69,7 @@ func (t *tappedBatch) Close() error {
 func TestOneStepARound(t *testing.T) {
 	t.Parallel()
 	b := &tapped{Batcher: batch.Of(&script{})}
-	a := newArena(t, planOf(4, 2, 20), arena.Options{Block: 5}, b, &script{}, b, &script{})
+	a := newArena(t, planOf(4, 2, 20), arena.Config{Block: 5}, b, &script{}, b, &script{})
 	playInBlocks(t, a, 4, 20)
 	// Two calls of Play, two blocks in each; 6 rounds, and one step to close.
 	if len(b.steps) != 2*2*7 {
@@ -146,7 +146,7 @@ func checkLost(t *testing.T, spoil func(*strategies.Step) error, f game.Fault, n
 		return nil
 	}}
 	plan := planOf(4, 2, 8)
-	w, err := newArena(t, plan, arena.Options{}, b, b, calm, calm).NewWorker(t.Context())
+	w, err := newArena(t, plan, arena.Config{}, b, b, calm, calm).NewWorker(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestBatchThatDoesNotStart(t *testing.T) {
 	} {
 		b := &tapped{Batcher: batch.Of(&script{}), open: open}
 		plan := planOf(4, 2, 1)
-		l := play(t, newArena(t, plan, arena.Options{}, b, b, &script{}, &script{}), 4, 1)[0]
+		l := play(t, newArena(t, plan, arena.Config{}, b, b, &script{}, &script{}), 4, 1)[0]
 		wantLost(t, plan, l, 0, game.FaultError, "start: ")
 		if b.batches != 0 || b.closed != 0 {
 			t.Errorf("%s: %d batches made and %d closed, want none", name, b.batches, b.closed)
@@ -220,7 +220,7 @@ func TestBatchThatDoesNotStart(t *testing.T) {
 	}
 	nothing := noBatch{&script{}}
 	plan := planOf(4, 2, 1)
-	l := play(t, newArena(t, plan, arena.Options{}, nothing, nothing, &script{}, &script{}), 4, 1)[0]
+	l := play(t, newArena(t, plan, arena.Config{}, nothing, nothing, &script{}, &script{}), 4, 1)[0]
 	wantLost(t, plan, l, 0, game.FaultError, "made neither a batch nor an error")
 }
 
@@ -239,7 +239,7 @@ func TestFactoriesThatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	plan := planOf(3, 2, 3)
 	f := incomparable{Batcher: batch.Of(&script{})}
-	for _, l := range play(t, newArena(t, plan, arena.Options{}, f, f, f), 3, 3) {
+	for _, l := range play(t, newArena(t, plan, arena.Config{}, f, f, f), 3, 3) {
 		if len(l.Notes) > 0 {
 			t.Errorf("league %d: %+v", l.Index, l.Notes)
 		}
@@ -250,7 +250,7 @@ func TestFactoriesThatCannotBeCompared(t *testing.T) {
 func TestBatchErrorsOnClose(t *testing.T) {
 	t.Parallel()
 	b := badEnd{batch.Of(&script{})}
-	w, err := newArena(t, planOf(2, 1, 1), arena.Options{}, b, &script{}).NewWorker(t.Context())
+	w, err := newArena(t, planOf(2, 1, 1), arena.Config{}, b, &script{}).NewWorker(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,13 +58,13 @@ func TestCallThatCannotBeStopped(t *testing.T) {
 	const lua, js = "function choose(turn) print(turn.round) return 'even' end", "function choose(turn) { print(turn.round); return 'even'; }"
 	for name, compile := range map[string]func() (strategies.Factory, error){
 		"Lua": func() (strategies.Factory, error) {
-			return luascript.Compile("stuck", "stuck.lua", []byte(lua), luascript.Options{})
+			return luascript.Compile("stuck", "stuck.lua", []byte(lua), luascript.Config{})
 		},
 		"JavaScript": func() (strategies.Factory, error) {
-			return jsscript.Compile("stuck", "stuck.js", []byte(js), jsscript.Options{})
+			return jsscript.Compile("stuck", "stuck.js", []byte(js), jsscript.Config{})
 		},
 		"in batches": func() (strategies.Factory, error) {
-			f, err := luascript.Compile("stuck", "stuck.lua", []byte(lua), luascript.Options{})
+			f, err := luascript.Compile("stuck", "stuck.lua", []byte(lua), luascript.Config{})
 			return batch.Of(f), err
 		},
 	} {
@@ -87,8 +87,8 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 	field := mixed(t, 4)
 	field[stuckField] = f
 	var got leagues
-	a := newArena(t, plan, arena.Options{Log: d.log, Block: stuckFrom / 2}, field...)
-	out, err := experiments.Run(t.Context(), plan, a, &got, experiments.Options{Workers: 1})
+	a := newArena(t, plan, arena.Config{Log: d.log, Block: stuckFrom / 2}, field...)
+	out, err := experiments.Run(t.Context(), plan, a, &got, experiments.Config{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 		}
 		field[stuckField] = stand
 		want := make([]results.League, 1)
-		w, err := newArena(t, plan, arena.Options{}, field...).NewWorker(t.Context())
+		w, err := newArena(t, plan, arena.Config{}, field...).NewWorker(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestHandwritten(t *testing.T) {
 	plan := handPlan(3)
 	plan.Seed = 1
 	var draws game.DrawStream
-	for i, got := range play(t, newArena(t, plan, arena.Options{}, handFactories(t)...), 2, 3) {
+	for i, got := range play(t, newArena(t, plan, arena.Config{}, handFactories(t)...), 2, 3) {
 		want := make([]results.Match, handLegs)
 		points := byHand(1, i, game.FairDraw(), &draws, want)
 		if diff := cmp.Diff(want, got.Matches); diff != "" {
@@ -49,7 +49,7 @@ func TestHandwritten(t *testing.T) {
 func TestWorkerMemory(t *testing.T) {
 	t.Parallel()
 	plan := planOf(4, 2, 8)
-	a := newArena(t, plan, arena.Options{}, mixed(t, 4)...)
+	a := newArena(t, plan, arena.Config{}, mixed(t, 4)...)
 	want := play(t, a, 4, 8)
 	w, err := a.NewWorker(t.Context())
 	if err != nil {
@@ -80,7 +80,7 @@ func wantSame(t *testing.T, want, got results.League) {
 func TestNoAllocationPerMatch(t *testing.T) {
 	allocs := func(legs int) float64 {
 		quiet := &silent{}
-		a := newArena(t, planOf(4, legs, 1), arena.Options{}, quiet, quiet, quiet, quiet)
+		a := newArena(t, planOf(4, legs, 1), arena.Config{}, quiet, quiet, quiet, quiet)
 		w, err := a.NewWorker(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestCancel(t *testing.T) {
 			if batched {
 				f = batch.Of(f)
 			}
-			w, err := newArena(t, planOf(3, 2, 6), arena.Options{Block: 3}, f, calm, calm).NewWorker(t.Context())
+			w, err := newArena(t, planOf(3, 2, 6), arena.Config{Block: 3}, f, calm, calm).NewWorker(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,11 +174,11 @@ func TestNewRefuses(t *testing.T) {
 		"no factory":        {plan, []strategies.Factory{f, nil}, "no factory for player-1"},
 		"bad plan":          {noLegs, []strategies.Factory{f, f}, "0 legs"},
 	} {
-		if _, err := arena.New(tc.plan, tc.factories, arena.Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := arena.New(tc.plan, tc.factories, arena.Config{}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.want)
 		}
 	}
-	w, err := newArena(t, plan, arena.Options{}, f, f).NewWorker(t.Context())
+	w, err := newArena(t, plan, arena.Config{}, f, f).NewWorker(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestSeatsAreShuffledByLeague(t *testing.T) {
 	t.Parallel()
 	plan := planOf(5, 1, 20)
 	different := false
-	leagues := play(t, newArena(t, plan, arena.Options{}, mixed(t, 5)...), 5, 20)
+	leagues := play(t, newArena(t, plan, arena.Config{}, mixed(t, 5)...), 5, 20)
 	for i, l := range leagues {
 		if want := game.Seats(plan.Seed, i, 5); !slices.Equal(l.Seats, want) {
 			t.Errorf("league %d: seats %v, want %v", i, l.Seats, want)

@@ -14,7 +14,7 @@ func BenchmarkExperiment(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(192 << 20))
 	inside := load(b, catalog.Formats(), examples...)
-	outside := load(b, formats(isolate.Options{}), examples...)
+	outside := load(b, formats(isolate.Config{}), examples...)
 	p := plan(1000, 10, inside)
 	var seconds [2]float64
 	for b.Loop() {

@@ -4,10 +4,10 @@
 // The two sides are
 //
 //	isolate.Serve(catalog.Formats())                         // all that the worker's main does
-//	formats := isolate.Formats(catalog.Formats(), isolate.Options{
+//	formats := isolate.Formats(catalog.Formats(), isolate.Config{
 //		Worker: []string{exe, "worker"},                     // what starts such a worker
 //	})
-//	catalog.Load(ctx, catalog.Options{Formats: formats})     // on the host
+//	catalog.Load(ctx, catalog.Config{Formats: formats})     // on the host
 //
 // The formats on the host load like the ones they are made of, and their
 // factories differ only in where they play: every script has a process of its
@@ -53,8 +53,8 @@ const DefaultMemory = 192 << 20
 // killed it, in a run.
 const DefaultRestarts = 100
 
-// Options say how workers are run.
-type Options struct {
+// Config say how workers are run.
+type Config struct {
 	// Worker is the command that starts a process which calls Serve: a path
 	// and its arguments.
 	Worker []string
@@ -78,7 +78,7 @@ const leastMemory = 64 << 20
 
 // Formats returns formats that load scripts into worker processes. The worker
 // has to know the formats they are made of.
-func Formats(formats []catalog.Format, o Options) []catalog.Format {
+func Formats(formats []catalog.Format, o Config) []catalog.Format {
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
 	}
@@ -98,7 +98,7 @@ func Formats(formats []catalog.Format, o Options) []catalog.Format {
 }
 
 // open starts a worker for a script.
-func (o *Options) open(s plugins.Script) (strategies.Factory, error) {
+func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 	all, err := plugins.Open(context.Background(), plugins.Config{
 		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Memory: o.Memory,
 		// The worker is this very program, over a socket nobody else can reach.

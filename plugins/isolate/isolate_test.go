@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // languages are those of the lab, and one of the tests'.
 func languages() []catalog.Format { return append(catalog.Formats(), toy()) }
 
-func formats(o isolate.Options) []catalog.Format {
+func formats(o isolate.Config) []catalog.Format {
 	o.Worker = []string{os.Args[0], "worker"}
 	return isolate.Formats(languages(), o)
 }
@@ -35,7 +35,7 @@ func formats(o isolate.Options) []catalog.Format {
 // load loads the example scripts.
 func load(tb testing.TB, fs []catalog.Format, names ...string) []strategies.Factory {
 	tb.Helper()
-	cat, err := catalog.Load(context.Background(), catalog.Options{Dir: "../..", Scripts: "testdata-none", Formats: fs})
+	cat, err := catalog.Load(context.Background(), catalog.Config{Dir: "../..", Scripts: "testdata-none", Formats: fs})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func plan(runs, legs int, factories []strategies.Factory) results.Plan {
 func played(tb testing.TB, p results.Plan, factories []strategies.Factory) experiments.Outcome {
 	tb.Helper()
 	// As the command has it.
-	opts, workers := arena.Options{Block: 32}, runtime.GOMAXPROCS(0)
+	opts, workers := arena.Config{Block: 32}, runtime.GOMAXPROCS(0)
 	if _, apart := factories[0].(strategies.Batcher); apart {
 		workers = (workers + 1) / 2
 	}
@@ -78,7 +78,7 @@ func played(tb testing.TB, p results.Plan, factories []strategies.Factory) exper
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := experiments.Run(tb.Context(), p, a, nobody{}, experiments.Options{Workers: workers})
+	out, err := experiments.Run(tb.Context(), p, a, nobody{}, experiments.Config{Workers: workers})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -91,7 +91,7 @@ var examples = []string{"bandit.js", "council.lua", "drift.lua", "echo.js", "led
 func TestSameDigestAsInProcess(t *testing.T) {
 	t.Parallel()
 	inside := load(t, catalog.Formats(), examples...)
-	outside := load(t, formats(isolate.Options{}), examples...)
+	outside := load(t, formats(isolate.Config{}), examples...)
 	for i, f := range outside {
 		if f.Info() != inside[i].Info() {
 			t.Errorf("info %+v isolated, %+v in process", f.Info(), inside[i].Info())

@@ -44,11 +44,11 @@ func digest(t *testing.T, f strategies.Factory, to experiments.Sink) string {
 	t.Helper()
 	field := []strategies.Factory{f, f, f, f}
 	p := plan(24, 4, field)
-	a, err := arena.New(p, field, arena.Options{Block: 8})
+	a, err := arena.New(p, field, arena.Config{Block: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := experiments.Run(t.Context(), p, a, to, experiments.Options{})
+	out, err := experiments.Run(t.Context(), p, a, to, experiments.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func digest(t *testing.T, f strategies.Factory, to experiments.Sink) string {
 // had no part in it plays on as if nothing had been.
 func TestOnlyTheCulpritForfeits(t *testing.T) {
 	t.Parallel()
-	o := isolate.Options{Restarts: 1000}
+	o := isolate.Config{Restarts: 1000}
 	outside := formats(o)
 	apart := outside[len(outside)-1]
 	want := digest(t, script(t, toy(), "crash"), nobody{})
@@ -95,7 +95,7 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 	}
 	t.Run("put aside", func(t *testing.T) {
 		t.Parallel()
-		few := formats(isolate.Options{Restarts: 2})
+		few := formats(isolate.Config{Restarts: 2})
 		var n notes
 		digest(t, script(t, few[len(few)-1], "die"), &n)
 		if !strings.Contains(n.text.String(), "put aside for the rest of the run") {
@@ -106,7 +106,7 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 
 func TestLoadErrorsComeThrough(t *testing.T) {
 	t.Parallel()
-	outside := formats(isolate.Options{})
+	outside := formats(isolate.Config{})
 	apart := outside[len(outside)-1]
 	_, here := toy().Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})
 	_, there := apart.Load("toy", "toys/toy.toy", []byte("unloadable"), budget.Limits{})

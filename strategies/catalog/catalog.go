@@ -37,8 +37,8 @@ import (
 // DefaultScripts is the folder that is looked through for scripts.
 const DefaultScripts = "scripts"
 
-// Options say what a catalogue is made of. The zero value is fine.
-type Options struct {
+// Config say what a catalogue is made of. The zero value is fine.
+type Config struct {
 	// Dir is where relative paths are meant from; default is the working
 	// directory. It does not appear in messages.
 	Dir string
@@ -94,7 +94,7 @@ func (e *Entry) source() string {
 // Catalog knows strategies by name and by path. It is for one goroutine at a
 // time; the factories are safe for concurrent use.
 type Catalog struct {
-	options Options
+	options Config
 	entries []*Entry          // built in, then scripts by name
 	files   map[string]*Entry // by absolute path: scanned, and named since
 	apart   []*Entry          // of programs that were named by their paths
@@ -103,7 +103,7 @@ type Catalog struct {
 // Load makes a catalogue. Scripts that cannot be used do not make it fail;
 // they stand in it with their errors. It fails if the scripts folder cannot be
 // read, or when ctx is done. The caller closes the catalogue.
-func Load(ctx context.Context, o Options) (*Catalog, error) {
+func Load(ctx context.Context, o Config) (*Catalog, error) {
 	if o.Scripts == "" {
 		o.Scripts = DefaultScripts
 	}
@@ -225,10 +225,10 @@ type Loader func(name, path string, source []byte, limits budget.Limits) (strate
 func Formats() []Format {
 	return []Format{
 		{".lua", strategies.Lua, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-			return luascript.Compile(name, path, source, luascript.Options{Limits: l})
+			return luascript.Compile(name, path, source, luascript.Config{Limits: l})
 		}},
 		{".js", strategies.JavaScript, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
-			return jsscript.Compile(name, path, source, jsscript.Options{Limits: l})
+			return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
 		}},
 	}
 }

@@ -18,7 +18,7 @@ import (
 const MaxSource = 1 << 20
 
 // format returns what the extension of a file says.
-func (o *Options) format(path string) (Format, bool) {
+func (o *Config) format(path string) (Format, bool) {
 	ext := strings.ToLower(filepath.Ext(path))
 	for _, f := range o.Formats {
 		if f.Ext == ext {
@@ -29,7 +29,7 @@ func (o *Options) format(path string) (Format, bool) {
 }
 
 // absolute is where a path that a user has given leads.
-func (o *Options) absolute(path string) string {
+func (o *Config) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -38,7 +38,7 @@ func (o *Options) absolute(path string) string {
 
 // list returns the names of the files in the scripts folder that are meant to
 // be scripts, sorted. Hidden files, READMEs and folders are not.
-func (o *Options) list() ([]string, error) {
+func (o *Config) list() ([]string, error) {
 	files, err := os.ReadDir(o.absolute(o.Scripts))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.RequireScripts:

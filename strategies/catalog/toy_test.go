@@ -65,9 +65,9 @@ func write(t *testing.T, dir string, files map[string]string) {
 
 // options are those of a catalogue of toys in a folder of its own, with the
 // built-in strategies alternate, markov-2 and random.
-func options(t *testing.T, files map[string]string) catalog.Options {
+func options(t *testing.T, files map[string]string) catalog.Config {
 	t.Helper()
-	o := catalog.Options{
+	o := catalog.Config{
 		Dir: t.TempDir(), Builtins: builtin("alternate", "markov-2", "random"),
 		Formats: []catalog.Format{loads(".lua"), loads(".js")},
 	}
@@ -76,7 +76,7 @@ func options(t *testing.T, files map[string]string) catalog.Options {
 }
 
 // load makes a catalogue and closes it when the test is over.
-func load(t *testing.T, o catalog.Options) *catalog.Catalog {
+func load(t *testing.T, o catalog.Config) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Load(t.Context(), o)
 	if err != nil {

@@ -44,7 +44,7 @@ func (c Change) String() string { return fmt.Sprintf("%s %s", c.Kind, c.Path) }
 // Watch notices when the files of a field change. It is for one goroutine at a
 // time, and outlives the catalogue.
 type Watch struct {
-	options Options
+	options Config
 	folder  bool             // scripts that come to the folder are news, too
 	stamps  map[string]stamp // by what the user calls them
 }

@@ -28,7 +28,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-func watch(t *testing.T, o catalog.Options, field string) *catalog.Watch {
+func watch(t *testing.T, o catalog.Config, field string) *catalog.Watch {
 	t.Helper()
 	c := load(t, o)
 	f, err := c.Field(refs(t, field))

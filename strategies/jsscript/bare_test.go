@@ -12,7 +12,7 @@ import (
 // against.
 func TestBareSeatChoosesAlike(t *testing.T) {
 	t.Parallel()
-	f, err := jsscript.Compile("learner", "learner.js", []byte(learner), jsscript.Options{})
+	f, err := jsscript.Compile("learner", "learner.js", []byte(learner), jsscript.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

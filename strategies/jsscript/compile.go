@@ -70,8 +70,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Options say how scripts are run. The zero value is good.
-type Options struct {
+// Config say how scripts are run. The zero value is good.
+type Config struct {
 	// Limits bound every call of a hook, and the run of the top level. goja
 	// counts no instructions, so only the time is looked at. A time above
 	// budget.DefaultTime does not extend to the match of one regular
@@ -87,7 +87,7 @@ type Options struct {
 //
 // The factory is safe for concurrent use. Its seats share nothing that a
 // script could change.
-func Compile(name, path string, source []byte, opts Options) (strategies.Factory, error) {
+func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
 		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, header(source)), opts.Limits),
 		source: string(source),

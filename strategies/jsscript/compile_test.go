@@ -112,7 +112,7 @@ func TestLoadErrors(t *testing.T) {
 			if tt.fault == game.FaultTimeout {
 				limits = budget.Limits{Time: limit}
 			}
-			f, err := jsscript.Compile("test", source, []byte(tt.script), jsscript.Options{Limits: limits})
+			f, err := jsscript.Compile("test", source, []byte(tt.script), jsscript.Config{Limits: limits})
 			if err == nil {
 				_ = f.Close()
 			}

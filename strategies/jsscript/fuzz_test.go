@@ -59,7 +59,7 @@ func FuzzScript(f *testing.F) {
 				t.Errorf("it took %v", d)
 			}
 		}()
-		factory, err := jsscript.Compile("fuzz", source, []byte(script), jsscript.Options{Limits: budget.Limits{Time: most}})
+		factory, err := jsscript.Compile("fuzz", source, []byte(script), jsscript.Config{Limits: budget.Limits{Time: most}})
 		if err != nil {
 			mustBeOfTheContract(t, err, strategies.OpLoad)
 			return

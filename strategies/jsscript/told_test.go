@@ -310,7 +310,7 @@ func TestScripts(t *testing.T) {
 			if info := f.Info(); info.Title == "" || info.Description == "" {
 				t.Errorf("it has the title %q and the description %q, want both", info.Title, info.Description)
 			}
-			for _, finding := range strategytest.Check(t.Context(), f, strategytest.Options{Seed: 7}) {
+			for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{Seed: 7}) {
 				if finding.Level > strategytest.Info {
 					t.Error(finding)
 				}

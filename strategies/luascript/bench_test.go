@@ -113,7 +113,7 @@ func BenchmarkNew(b *testing.B) {
 
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
-		f, err := luascript.Compile("bench", "bench.lua", []byte(benchScript), luascript.Options{})
+		f, err := luascript.Compile("bench", "bench.lua", []byte(benchScript), luascript.Config{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -75,8 +75,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Options say how scripts are run. The zero value is good.
-type Options struct {
+// Config say how scripts are run. The zero value is good.
+type Config struct {
 	// Limits bound every call of a hook, and the run of the top level.
 	Limits budget.Limits
 }
@@ -101,7 +101,7 @@ const (
 //
 // The factory is safe for concurrent use. Its seats share nothing that a
 // script could change.
-func Compile(name, path string, source []byte, opts Options) (strategies.Factory, error) {
+func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
 		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
 		source:  bytes.Clone(source),

@@ -25,7 +25,7 @@ type bench struct {
 
 func newBench(tb testing.TB, limits budget.Limits) *bench {
 	tb.Helper()
-	f, err := Compile("bench", "bench.lua", []byte("function choose() return 1 end"), Options{Limits: limits})
+	f, err := Compile("bench", "bench.lua", []byte("function choose() return 1 end"), Config{Limits: limits})
 	if err != nil {
 		tb.Fatal(err)
 	}

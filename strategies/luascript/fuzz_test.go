@@ -39,7 +39,7 @@ func FuzzScript(f *testing.F) {
 	f.Add([]byte(`function choose(t) return setmetatable(t, {__index = choose, __call = choose, __concat = choose})() .. t end`))
 	limits := budget.Limits{Time: 5 * time.Second, Instructions: 20_000}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		factory, err := luascript.Compile("fuzz", "fuzz.lua", source, luascript.Options{Limits: limits})
+		factory, err := luascript.Compile("fuzz", "fuzz.lua", source, luascript.Config{Limits: limits})
 		if err != nil {
 			mustName(t, err)
 			return

@@ -12,7 +12,7 @@ import (
 )
 
 // roomy limits do not get in the way on a busy machine.
-var roomy = luascript.Options{Limits: budget.Limits{Time: time.Minute}}
+var roomy = luascript.Config{Limits: budget.Limits{Time: time.Minute}}
 
 // players returns the ids of a field of n.
 func players(n int) []string {
@@ -23,7 +23,7 @@ func players(n int) []string {
 	return ids
 }
 
-func compile(tb testing.TB, source string, opts luascript.Options) (strategies.Factory, error) {
+func compile(tb testing.TB, source string, opts luascript.Config) (strategies.Factory, error) {
 	tb.Helper()
 	f, err := luascript.Compile("mine", "scripts/mine.lua", []byte(source), opts)
 	if err == nil {

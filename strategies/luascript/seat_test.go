@@ -25,7 +25,7 @@ func TestClock(t *testing.T) {
 		"local t = {} t[2^20] = 1 t[2^20] = nil while true do local n = #t end",
 		"local t = {} for i = 1, 1000 do t[i] = i end while true do table.sort(t) end",
 	} {
-		f, err := compile(t, "function choose()\n"+body+"\nend", luascript.Options{Limits: limits})
+		f, err := compile(t, "function choose()\n"+body+"\nend", luascript.Config{Limits: limits})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("New with a context that is done: %v, want ErrTimeout and its cause", err)
 	}
 	limits := budget.Limits{Time: time.Minute, Instructions: 1 << 40}
-	f, err := compile(t, "function choose() while true do end end", luascript.Options{Limits: limits})
+	f, err := compile(t, "function choose() while true do end end", luascript.Config{Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}

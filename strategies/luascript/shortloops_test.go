@@ -47,7 +47,7 @@ func TestShortLoopsKeepTheirFaults(t *testing.T) {
 		"local t = {1}\nfor i = 1, #t do\n t[i] = 1\n local x = t.x.y end":         4,
 		"local t = string.rep('x', 70)\nfor i = 1, #t do\n local x\n x[i] = 1 end": 4,
 	} {
-		_, err := Compile("bench", "bench.lua", []byte(source), Options{Limits: roomy})
+		_, err := Compile("bench", "bench.lua", []byte(source), Config{Limits: roomy})
 		var se *strategies.Error
 		if !errors.As(err, &se) || se.Line != want {
 			t.Errorf("%q: error %v, want one in line %d", source, err, want)

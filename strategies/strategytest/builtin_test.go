@@ -40,7 +40,7 @@ func TestBuiltinStrategies(t *testing.T) {
 	for _, f := range builtin.All() {
 		t.Run(f.Info().Name, func(t *testing.T) {
 			t.Parallel()
-			findings := strategytest.Check(t.Context(), f, strategytest.Options{Seed: 7})
+			findings := strategytest.Check(t.Context(), f, strategytest.Config{Seed: 7})
 			for _, f := range findings {
 				if f.Level > strategytest.Info {
 					t.Error(f)

@@ -29,8 +29,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Options say how Check goes about it. The zero value is fine.
-type Options struct {
+// Config say how Check goes about it. The zero value is fine.
+type Config struct {
 	// Seed makes the leagues that the strategy is taken through: the same seed
 	// finds the same, but for times.
 	Seed uint64
@@ -48,7 +48,7 @@ type Options struct {
 // tells what its author should know. A failure that is met in several leagues
 // is an error or a warning of the first of them; the others are told under the
 // id "again". When ctx is done, the findings end with an Error that says so.
-func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
+func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	var findings []Finding // the goroutine's until it has returned
 	err := strategies.Outlast(ctx, func(ctx context.Context) error {
 		findings = examine(ctx, f, o)
@@ -62,7 +62,7 @@ func Check(ctx context.Context, f strategies.Factory, o Options) []Finding {
 	return findings
 }
 
-func examine(ctx context.Context, f strategies.Factory, o Options) []Finding {
+func examine(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	c := &examination{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
 	if ctx.Err() != nil {
@@ -73,7 +73,7 @@ func examine(ctx context.Context, f strategies.Factory, o Options) []Finding {
 }
 
 // Run checks a strategy in a test: errors fail it, all else is logged.
-func Run[T TB[T]](t T, f strategies.Factory, o Options) {
+func Run[T TB[T]](t T, f strategies.Factory, o Config) {
 	t.Helper()
 	report(t, Check(t.Context(), f, o))
 }
@@ -103,7 +103,7 @@ type TB[T any] interface {
 // examination is one run of Check.
 type examination struct {
 	factory  strategies.Factory
-	options  Options
+	options  Config
 	findings []Finding
 	seen     map[string]*repeated // by kind of failure
 	order    []string             // of the kinds

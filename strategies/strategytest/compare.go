@@ -139,7 +139,7 @@ func shown(r *rehearsal, i int) string {
 // CheckIsolated takes a strategy through a league in this process, as f, and
 // in a process of its own, and compares. Both have to come from the same
 // source.
-func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Options) Finding {
+func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config) Finding {
 	out := Finding{ID: "isolated", Level: Error, Where: sourceOf(f.Info())}
 	sc, key := scenarios()[0], game.StrategyKey(o.Seed, 0, me)
 	var here, there *rehearsal // the goroutine's until it has returned

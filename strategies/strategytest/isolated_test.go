@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	formats := catalog.Formats()
 	if *isolated {
-		formats = isolate.Formats(formats, isolate.Options{Worker: []string{os.Args[0], "worker"}})
+		formats = isolate.Formats(formats, isolate.Config{Worker: []string{os.Args[0], "worker"}})
 	}
 	for _, f := range formats {
 		if f.Ext == filepath.Ext(path) {

@@ -47,7 +47,7 @@ func TestCheckIsolated(t *testing.T) {
 		"fails there":      {answers(1, nil), answers(1, strategies.ErrCrashed), strategytest.Error, "choose fails: process exited"},
 		"fails everywhere": {answers(1, strategies.ErrBudget), answers(1, strategies.ErrBudget), strategytest.Info, "fails in the same way"},
 	} {
-		got := strategytest.CheckIsolated(t.Context(), tc.here, tc.there, strategytest.Options{})
+		got := strategytest.CheckIsolated(t.Context(), tc.here, tc.there, strategytest.Config{})
 		if got.Level != tc.level || !strings.Contains(got.What, tc.what) {
 			t.Errorf("%s: %v, want %v: %q", name, got, tc.level, tc.what)
 		}
@@ -62,7 +62,7 @@ func TestCheckOfCallThatCannotBeStopped(t *testing.T) {
 		<-t.Context().Done()
 		return strategies.Even, nil
 	})
-	findings := strategytest.Check(t.Context(), stuck, strategytest.Options{})
+	findings := strategytest.Check(t.Context(), stuck, strategytest.Config{})
 	if len(findings) != 1 || findings[0].ID != "stuck" || findings[0].Level != strategytest.Error {
 		t.Errorf("found %v", findings)
 	}
@@ -74,7 +74,7 @@ func TestCheckOfMemory(t *testing.T) {
 	for kept, want := range map[uint64]strategytest.Level{0: strategytest.OK, 1 << 20: strategytest.OK, 100 << 20: strategytest.Warning} {
 		held := uint64(50 << 20)
 		memory := func() uint64 { held += kept; return held }
-		findings := strategytest.Check(t.Context(), answers(1, nil), strategytest.Options{Memory: memory})
+		findings := strategytest.Check(t.Context(), answers(1, nil), strategytest.Config{Memory: memory})
 		i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "memory" })
 		if i < 0 || findings[i].Level != want || findings[i].Share*(128<<20) != float64(kept) {
 			t.Errorf("of %d bytes kept it finds %v", kept, findings)

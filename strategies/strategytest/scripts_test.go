@@ -14,7 +14,7 @@ import (
 func TestScriptsOfTheLab(t *testing.T) {
 	t.Parallel()
 	limits := budget.Limits{Time: time.Minute} // a busy machine is not their fault
-	c, err := catalog.Load(t.Context(), catalog.Options{
+	c, err := catalog.Load(t.Context(), catalog.Config{
 		Dir: "../..", RequireScripts: true, Builtins: []strategies.Factory{}, Limits: limits,
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func TestScriptsOfTheLab(t *testing.T) {
 			if e.Info.Title == "" || e.Info.Description == "" {
 				t.Errorf("title %q, description %q: want both, from the comment at the top", e.Info.Title, e.Info.Description)
 			}
-			for _, f := range strategytest.Check(t.Context(), e.Factory, strategytest.Options{Seed: 7, Limits: limits}) {
+			for _, f := range strategytest.Check(t.Context(), e.Factory, strategytest.Config{Seed: 7, Limits: limits}) {
 				if f.Level > strategytest.Info {
 					t.Error(f)
 				}

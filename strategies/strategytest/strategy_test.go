@@ -43,7 +43,7 @@ func found(t *testing.T, bug, name string) (findings []strategytest.Finding) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		findings = strategytest.Check(t.Context(), f, strategytest.Options{Seed: 1, Now: clock.now, Limits: limits})
+		findings = strategytest.Check(t.Context(), f, strategytest.Config{Seed: 1, Now: clock.now, Limits: limits})
 	})
 	return findings
 }
@@ -160,7 +160,7 @@ func TestCheckWithoutClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, finding := range strategytest.Check(t.Context(), f, strategytest.Options{}) {
+	for _, finding := range strategytest.Check(t.Context(), f, strategytest.Config{}) {
 		if strings.HasPrefix(finding.ID, "time-") || finding.ID == "growth" {
 			t.Errorf("finding %v without a clock", finding)
 		}
@@ -174,7 +174,7 @@ func TestCheckUnderTightLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings := strategytest.Check(t.Context(), f, strategytest.Options{
+	findings := strategytest.Check(t.Context(), f, strategytest.Config{
 		Now: clock.now, Limits: budget.Limits{Time: 20 * time.Microsecond},
 	})
 	i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "time-choose" })
@@ -201,7 +201,7 @@ func TestCheckStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		var bad []strategytest.Finding
-		for _, f := range strategytest.Check(ctx, f, strategytest.Options{}) {
+		for _, f := range strategytest.Check(ctx, f, strategytest.Config{}) {
 			if f.Level > strategytest.Info {
 				bad = append(bad, f)
 			}
@@ -222,7 +222,7 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &recorder{T: t}
-		strategytest.Run(r, f, strategytest.Options{})
+		strategytest.Run(r, f, strategytest.Config{})
 		if len(r.errors) != errors {
 			t.Errorf("%s: errors %q, want %d", name, r.errors, errors)
 		}
@@ -239,7 +239,7 @@ func (noSeat) New(context.Context, strategies.Setup) (strategies.Strategy, error
 
 func TestCheckOfNoSeat(t *testing.T) {
 	t.Parallel()
-	findings := strategytest.Check(t.Context(), noSeat{}, strategytest.Options{})
+	findings := strategytest.Check(t.Context(), noSeat{}, strategytest.Config{})
 	if len(findings) != 1 || findings[0].Level != strategytest.Error || findings[0].Where != "no-seat" {
 		t.Errorf("findings %v, want one error at no-seat", findings)
 	}

@@ -56,7 +56,7 @@ func playBack(p *process, c *cli.Context) error {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, a); cancel() }()
-	steps, err := other.Drive(ctx)
+	steps, err := other.Run(ctx)
 	cancel()
 	if failed := <-ended; errors.Is(err, context.Canceled) || err == nil {
 		err = failed
@@ -143,14 +143,14 @@ func printSteps(p *process, steps []playback.Step, all bool) error {
 		} else if !all {
 			continue
 		}
-		name := strings.TrimSpace(string(s.Was.Type) + " " + s.Was.Match)
+		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
 		switch {
-		case s.Is == nil:
+		case s.Replayed == nil:
 			fmt.Fprintf(p.stdout, "%s: was sent, and is not any more\n", name)
 		case s.Same():
-			fmt.Fprintf(p.stdout, "%s: %s, as it was\n", name, s.Is.Outcome())
+			fmt.Fprintf(p.stdout, "%s: %s, as it was\n", name, s.Replayed.Outcome())
 		default:
-			fmt.Fprintf(p.stdout, "%s: %s; it was %s\n", name, s.Is.Outcome(), s.Was.Outcome())
+			fmt.Fprintf(p.stdout, "%s: %s; it was %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
 		}
 	}
 	_, err := fmt.Fprintf(p.stdout, "%d requests, %d answered as when it was recorded, %d otherwise\n", len(steps), len(steps)-differ, differ)

@@ -1,17 +1,18 @@
 package audit_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/strategylab/strategylab/host"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
@@ -21,25 +22,38 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// recorded plays a league of five over two legs and returns what the agents
-// whose names begin so have seen of it.
+// recorded returns what the agents whose names begin so recorded of a league of
+// five over two legs. Each call returns exchanges of its own.
 func recorded(t *testing.T, agents string) []*trace.Exchange {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "league.jsonl")
-	rec, err := trace.Create(path, trace.Head{Command: "test"}, time.Now)
+	file, err := recording()
 	if err != nil {
 		t.Fatal(err)
+	}
+	read, err := trace.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(read.Exchanges, func(x *trace.Exchange) bool { return !strings.HasPrefix(x.Agent, agents) })
+}
+
+// recording plays the league and returns the file that its agents record.
+var recording = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "audit")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "league.jsonl")
+	rec, err := trace.Create(path, trace.Head{Command: "test"}, time.Now)
+	if err != nil {
+		return nil, err
 	}
 	l := &host.League{
 		Network:  new(host.Memory),
 		Manager:  manager.Config{LeagueID: "cup", Players: 5, Legs: 2, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
 		Referees: []referee.Config{{Concurrent: 4}},
-		Tap: func(agent string) jsonrpc.Tap {
-			if strings.HasPrefix(agent, agents) {
-				return rec.Tap(agent)
-			}
-			return nil
-		},
+		Tap:      rec.Tap,
 	}
 	for i := range 5 {
 		f := builtin.All()[i]
@@ -48,23 +62,12 @@ func recorded(t *testing.T, agents string) []*trace.Exchange {
 		}
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: f, Name: f.Info().Name}})
 	}
-	if _, err := l.Play(t.Context()); err != nil {
-		t.Fatal(err)
+	_, err = l.Play(context.Background())
+	if err := errors.Join(err, rec.Close()); err != nil {
+		return nil, err
 	}
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	read, err := trace.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read.Exchanges
-}
+	return os.ReadFile(path)
+})
 
 // broken is a strategy that fails in every other match, so that the league has
 // technical losses.

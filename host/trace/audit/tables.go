@@ -10,12 +10,10 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// record is what a player's results add up to.
+// record is the sum of a player's results.
 type record struct{ played, wins, draws, losses, points int }
 
-// records adds up the results of the matches up to a round; 0 for all. Players
-// of whose matches not all are known are left out: every other player has to
-// have been met as often as the schedule or the table says.
+// records adds up the results of the matches up to a round, 0 for all.
 func (e *Evidence) records(round int) map[string]record {
 	all := map[string]record{}
 	for _, m := range e.Matches {
@@ -43,25 +41,26 @@ func (e *Evidence) records(round int) map[string]record {
 	return all
 }
 
-// result returns the result of a match as it was first told.
+// result returns the first valid result of a match.
 func (m *Match) result() (protocol.Outcome, bool) {
-	for _, t := range m.told {
-		if t.Wrong == nil {
+	for _, t := range m.results {
+		if t.Invalid == nil {
 			return t.Outcome, true
 		}
 	}
 	return protocol.Outcome{}, false
 }
 
-// tables checks the standings against the results, row by row, and that ranks
-// go by points. A row can be checked where all matches of the player were seen.
+// tables checks that the rows of standings are the sums of the results and that
+// ranks follow the points. It examines the rows of players whose matches are all
+// recorded.
 func (e *Evidence) tables() Check {
-	c := Check{ID: "standings", Rule: "the standings add up from the results, and ranks go by points"}
+	c := Check{ID: "standings", Rule: "standings are the sums of the results, and ranks follow the points"}
 	for _, t := range e.Tables {
 		results := e.records(t.Round)
 		for i, row := range t.Rows {
 			if i > 0 && (row.Points > t.Rows[i-1].Points || row.Rank <= t.Rows[i-1].Rank) {
-				c.found("%s: rank %d with %d points stands below rank %d with %d", t.name(), row.Rank, row.Points, t.Rows[i-1].Rank, t.Rows[i-1].Points)
+				c.found("%s: rank %d with %d points is below rank %d with %d", t.name(), row.Rank, row.Points, t.Rows[i-1].Rank, t.Rows[i-1].Points)
 			}
 			r := results[row.PlayerID]
 			played, ok := rowPlayed(row)
@@ -70,7 +69,7 @@ func (e *Evidence) tables() Check {
 			}
 			c.Examined++
 			if !agrees(row, r) {
-				c.found("%s: %s has %d wins, %d draws, %d losses and %d points; its results make %d, %d, %d and %d", t.name(), row.PlayerID,
+				c.found("%s: %s has %d wins, %d ties, %d losses and %d points; its results add up to %d, %d, %d and %d", t.name(), row.PlayerID,
 					row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points, r.wins, r.draws, r.losses, r.points)
 			}
 		}
@@ -88,7 +87,7 @@ func (t Table) name() string {
 	return fmt.Sprintf("the table after round %d", t.Round)
 }
 
-// rowPlayed returns how many matches a row counts, as far as it says.
+// rowPlayed returns the number of matches in a row, false if the row has none.
 func rowPlayed(row protocol.Standing) (int, bool) {
 	if n, ok := row.Played.Get(); ok {
 		return n, true
@@ -99,22 +98,22 @@ func rowPlayed(row protocol.Standing) (int, bool) {
 	return w + d + l, okW && okD && okL
 }
 
-// agrees compares what a row says with a record.
+// agrees reports whether a row states a record.
 func agrees(row protocol.Standing, r record) bool {
 	for _, f := range []struct {
-		told protocol.Opt[int]
-		is   int
+		stated protocol.Opt[int]
+		is     int
 	}{{row.Wins, r.wins}, {row.Draws, r.draws}, {row.Losses, r.losses}} {
-		if n, ok := f.told.Get(); ok && n != f.is {
+		if n, ok := f.stated.Get(); ok && n != f.is {
 			return false
 		}
 	}
 	return row.Points == r.points
 }
 
-// champions checks that who leads the final table is the champion.
+// champions checks that the champion is first in the final table.
 func (e *Evidence) champions() Check {
-	c := Check{ID: "champion", Rule: "the champion stands first in the final table, and nobody has more points"}
+	c := Check{ID: "champion", Rule: "the champion is first in the final table, and nobody has more points"}
 	for _, t := range e.Tables {
 		if !t.Final || len(t.Rows) == 0 {
 			continue
@@ -123,20 +122,19 @@ func (e *Evidence) champions() Check {
 		first := slices.MinFunc(t.Rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
 		most := slices.MaxFunc(t.Rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Points, b.Points) })
 		if e.champion != "" && e.champion != first.PlayerID {
-			c.found("%s is called the champion, and %s stands first", e.champion, first.PlayerID)
+			c.found("the champion is %s, but %s is first in the final table", e.champion, first.PlayerID)
 		}
 		if most.Points > first.Points {
-			c.found("%s stands first with %d points, and %s has %d", first.PlayerID, first.Points, most.PlayerID, most.Points)
+			c.found("%s is first with %d points, but %s has %d", first.PlayerID, first.Points, most.PlayerID, most.Points)
 		}
 	}
 	return c
 }
 
-// balance checks the schedule, as far as it was announced: nobody plays twice
-// in a round, and, once the league is complete, every two have met equally
-// often.
+// balance checks the announced schedule: nobody plays twice in a round, and in a
+// complete league all pairs play equally often.
 func (e *Evidence) balance() Check {
-	c := Check{ID: "schedule", Rule: "nobody plays twice in a round, and every two players meet equally often"}
+	c := Check{ID: "schedule", Rule: "nobody plays twice in a round, and all pairs play equally often"}
 	type inRound struct {
 		player string
 		round  int
@@ -164,7 +162,7 @@ func (e *Evidence) balance() Check {
 	return c
 }
 
-// evenly checks that every pair of players has met as often as the others.
+// evenly checks that all pairs of players have played equally often.
 func (e *Evidence) evenly(c *Check, met map[[2]string]int) {
 	often := 0
 	for _, n := range met {
@@ -174,15 +172,15 @@ func (e *Evidence) evenly(c *Check, met map[[2]string]int) {
 	for i, a := range players {
 		for _, b := range players[i+1:] {
 			if n := met[[2]string{a, b}]; n != often {
-				c.found("%s and %s met %d times, others %d times", a, b, n, often)
+				c.found("%s and %s played %d times, others %d times", a, b, n, often)
 			}
 		}
 	}
 }
 
-// unexpected tells of messages that were not to be expected.
+// unexpected reports unexpected messages.
 func (e *Evidence) unexpected() Check {
-	c := Check{ID: "unexpected", Rule: "matches are announced before they are played, once, and end when the league does", Examined: len(e.Matches)}
+	c := Check{ID: "unexpected", Rule: "matches are announced once, before they are played, and end with the league", Examined: len(e.Matches)}
 	for _, s := range e.strays {
 		c.found("%s", s)
 	}

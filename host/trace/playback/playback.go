@@ -1,6 +1,6 @@
-// Package playback confronts an agent with the other side of a recording: it
-// gets the requests that were recorded, in their order, and the answers that
-// were recorded to its own.
+// Package playback replays a recording against an agent. It sends the agent the
+// recorded requests in their order, and answers the agent's own requests as they
+// were answered in the recording.
 package playback
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// Patience is how long the agent may take for what is awaited of it.
-const Patience = 10 * time.Second
+// Timeout is the time the agent has for an answer or for an expected request.
+const Timeout = 10 * time.Second
 
-// Playback is the other side. It is a network with one endpoint, the agent's;
-// everybody whom the agent calls answers from the recording.
+// Playback is a network with one endpoint, the agent's. All calls of the agent
+// are answered from the recording.
 type Playback struct {
 	exchanges []*trace.Exchange
 	loop      jsonrpc.Loopback
@@ -30,10 +30,10 @@ type Playback struct {
 
 	mu     sync.Mutex
 	served map[*trace.Exchange]bool
-	change chan struct{} // closed and replaced when something was served
+	change chan struct{} // closed and replaced after each served call
 }
 
-// New returns the other side of exchanges that one agent recorded.
+// New returns a playback of the exchanges that one agent recorded.
 func New(exchanges []*trace.Exchange) *Playback {
 	return &Playback{
 		exchanges: exchanges, url: make(chan string, 1),
@@ -56,18 +56,20 @@ func (p *Playback) From(string) jsonrpc.RoundTripper { return others{p} }
 // Close implements host.Network.
 func (p *Playback) Close() error { return nil }
 
-// Step is a recorded request to the agent, and how it is answered now; or a
-// request that the agent made then and does not make now, of which Is is nil.
-type Step struct{ Was, Is *trace.Exchange }
+// Step compares a recorded exchange with its replay. Replayed is nil if the
+// agent no longer sends the request.
+type Step struct{ Recorded, Replayed *trace.Exchange }
 
-// Same reports whether all is as it was, as far as it matters.
-func (s Step) Same() bool { return s.Is != nil && s.Was.Outcome() == s.Is.Outcome() }
+// Same reports whether both exchanges have the same outcome.
+func (s Step) Same() bool {
+	return s.Replayed != nil && s.Recorded.Outcome() == s.Replayed.Outcome()
+}
 
-// Drive sends the agent the recorded requests one after another and returns its
-// answers. Where the agent registered, it is waited for until it does; a
-// referee also until it has made each call of its matches. Drive begins when
-// the agent listens.
-func (p *Playback) Drive(ctx context.Context) ([]Step, error) {
+// Run waits until the agent listens, sends it the recorded requests one after
+// another and returns one step for each. Where the agent registered in the
+// recording, Run waits until it registers again, and where a referee called a
+// player, until it calls it again.
+func (p *Playback) Run(ctx context.Context) ([]Step, error) {
 	var url string
 	select {
 	case url = <-p.url:
@@ -83,35 +85,35 @@ func (p *Playback) Drive(ctx context.Context) ([]Step, error) {
 				return steps, err
 			}
 			if missing {
-				steps = append(steps, Step{Was: x})
+				steps = append(steps, Step{Recorded: x})
 			}
 			continue
 		}
-		is, err := p.ask(ctx, caller, url, x)
+		replayed, err := p.send(ctx, caller, url, x)
 		if err != nil {
 			return steps, err
 		}
-		steps = append(steps, Step{x, is})
+		steps = append(steps, Step{x, replayed})
 	}
 	return steps, nil
 }
 
-func (p *Playback) ask(ctx context.Context, caller jsonrpc.RoundTripper, url string, x *trace.Exchange) (*trace.Exchange, error) {
-	once, cancel := context.WithTimeout(ctx, Patience)
+func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url string, x *trace.Exchange) (*trace.Exchange, error) {
+	once, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	reply, err := caller.RoundTrip(once, &jsonrpc.Outgoing{URL: url, Body: x.Raw, MaxAnswer: 16 << 20})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		is := x.WithAnswer(0, nil)
-		is.Failure = err.Error()
-		return is, nil
+		replayed := x.WithAnswer(0, nil)
+		replayed.Failure = err.Error()
+		return replayed, nil
 	}
 	return x.WithAnswer(reply.Status, reply.Body), nil
 }
 
-// expect waits for a request of the agent's own, where it has to come.
+// expect waits for a request of the agent where the others depend on it.
 func (p *Playback) expect(ctx context.Context, x *trace.Exchange) (missing bool, err error) {
 	conducts := x.Match != "" && x.Type != protocol.TypeGameError
 	if !usable(x) || !registers(x) && !conducts {
@@ -128,18 +130,17 @@ func registers(x *trace.Exchange) bool {
 	return x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest
 }
 
-// usable reports whether an exchange has an answer that can be given again.
-// Calls that failed are not failed again: the agent would only wait.
+// usable reports whether an exchange has an answer to replay. Failed calls are
+// not replayed: the agent would only wait.
 func usable(x *trace.Exchange) bool {
 	return x.Answered && (len(x.RawAnswer) > 0 || x.Status >= 200 && x.Status < 300)
 }
 
-// errMissing says that the agent does not do what it did.
-var errMissing = errors.New("as it did when it was recorded")
+var errMissing = errors.New("expected request is missing")
 
-// await waits until an answer has been given to the agent.
+// await waits until the agent has sent a request again.
 func (p *Playback) await(ctx context.Context, x *trace.Exchange) error {
-	late := time.NewTimer(Patience)
+	late := time.NewTimer(Timeout)
 	defer late.Stop()
 	for {
 		p.mu.Lock()
@@ -151,14 +152,14 @@ func (p *Playback) await(ctx context.Context, x *trace.Exchange) error {
 		select {
 		case <-change:
 		case <-late.C:
-			return fmt.Errorf("the agent has sent no %s within %v, %w", x.Type, Patience, errMissing)
+			return fmt.Errorf("replay: the agent sent no %s within %v, but the recording has one: %w", x.Type, Timeout, errMissing)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// others is everybody whom the agent calls.
+// others answers all calls of the agent.
 type others struct{ p *Playback }
 
 // Transport implements jsonrpc.RoundTripper.
@@ -167,11 +168,10 @@ func (others) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
 // Close implements jsonrpc.RoundTripper.
 func (others) Close() error { return nil }
 
-// errUnrecorded is what a call meets that nobody made when it was recorded.
-var errUnrecorded = errors.New("the recording has no answer to it")
+var errUnrecorded = errors.New("the recording has no answer to this call")
 
-// RoundTrip answers a message as it was answered when it was recorded: the next
-// of the same type and match to the same peer, or the last again.
+// RoundTrip answers a message from the recording: with the answer to the next
+// message of the same type and match to the same peer, or the last one again.
 func (o others) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	asked := trace.ReadRequest(out.Body)
 	p := o.p

@@ -1,3 +1,14 @@
+// Package audit checks from recorded messages whether a league followed its
+// rules: results follow from choices and drawn numbers, everybody received the
+// same result, standings and schedule are right, and no player who answered in
+// time got a technical loss.
+//
+// [Leagues] divides a recording by league and collects the [Evidence] of each.
+// [Evidence.Audit] makes the checks that need no statistics; package
+// analysis/fairness tests the numbers of [Evidence.Draws].
+//
+// A player records its own matches only, a manager all of them, so each check
+// counts what it could examine.
 package audit
 
 import "fmt"
@@ -5,30 +16,30 @@ import "fmt"
 // Report is the outcome of all checks of one league.
 type Report struct {
 	League  string  `json:"league_id"`
-	Matches int     `json:"matches"` // whose result is known
+	Matches int     `json:"matches"` // with a known result
 	Checks  []Check `json:"checks"`
 }
 
-// Check is one rule, and what was found.
+// Check is one rule and its findings.
 type Check struct {
 	ID   string `json:"id"`
 	Rule string `json:"rule"` // as a sentence
-	// Examined is how many times the rule could be checked, of whatever it is
-	// about: matches, answers, rows of tables.
+	// Examined counts what the rule could be checked on: matches, answers or
+	// rows of tables.
 	Examined int `json:"examined"`
-	// Broken is how many times it did not hold. Findings tells of the first.
+	// Broken counts violations. Findings describes the first of them.
 	Broken   int      `json:"broken"`
 	Findings []string `json:"findings,omitempty"`
 }
 
-// maxFindings bounds how many findings a check tells in words.
+// maxFindings is the largest number of findings that a check describes.
 const maxFindings = 20
 
-// Holds reports whether nothing was found. A check that could not be made
-// holds as well; see Examined.
+// Holds reports whether there are no findings. A check without anything to
+// examine holds as well; see Examined.
 func (c *Check) Holds() bool { return c.Broken == 0 }
 
-// Broken returns the checks that found something.
+// Broken returns the checks that do not hold.
 func (r *Report) Broken() []Check {
 	var broken []Check
 	for _, c := range r.Checks {
@@ -39,7 +50,7 @@ func (r *Report) Broken() []Check {
 	return broken
 }
 
-// found takes down that the rule does not hold.
+// found counts a violation and describes it.
 func (c *Check) found(format string, args ...any) {
 	c.Broken++
 	if len(c.Findings) < maxFindings {
@@ -47,21 +58,21 @@ func (c *Check) found(format string, args ...any) {
 	}
 }
 
-// Audit makes every check that needs no statistics.
+// Audit makes all checks.
 func (e *Evidence) Audit() Report {
 	r := Report{League: e.League, Checks: []Check{
 		e.choices(), e.numbers(), e.scoring(), e.sameResult(), e.offences(), e.deadlines(), e.tables(), e.champions(), e.balance(), e.unexpected(),
 	}}
 	for _, m := range e.Matches {
-		if len(m.told) > 0 {
+		if len(m.results) > 0 {
 			r.Matches++
 		}
 	}
 	return r
 }
 
-// Draw is one number that was drawn, and what the players had chosen; a choice
-// that is not known is empty.
+// Draw is one drawn number and the choices of the players; unknown choices are
+// empty.
 type Draw struct {
 	Match   string
 	Number  int
@@ -69,13 +80,13 @@ type Draw struct {
 	Choices [2]string // "even" or "odd", of PLAYER_A and PLAYER_B
 }
 
-// Draws returns the numbers that were drawn, in the order of the matches.
+// Draws returns the drawn numbers in the order of the matches.
 func (e *Evidence) Draws() []Draw {
 	var all []Draw
 	for _, m := range e.Matches {
-		for _, t := range m.told {
+		for _, t := range m.results {
 			n, ok := t.Outcome.Drawn.Get()
-			if !ok || t.Wrong != nil {
+			if !ok || t.Invalid != nil {
 				continue
 			}
 			d := Draw{Match: m.ID, Number: n, Players: m.Players}

@@ -1,0 +1,192 @@
+package playback_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/playback"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// strategy returns a built-in strategy by its name.
+func strategy(name string) strategies.Factory {
+	all := builtin.All()
+	return all[slices.IndexFunc(all, func(f strategies.Factory) bool { return f.Info().Name == name })]
+}
+
+// recorded returns what one agent recorded of a league between always-even and
+// always-odd, whose draws are all 4.
+func recorded(t *testing.T, agent string) []*trace.Exchange {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "league.jsonl")
+	rec, err := trace.Create(path, trace.Head{Command: "test"}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taps sync.Map
+	l := &host.League{
+		Network:  new(host.Memory),
+		Manager:  manager.Config{LeagueID: "cup", Players: 2, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
+		Referees: []referee.Config{{Draw: four}},
+		Tap: func(name string) jsonrpc.Tap {
+			taps.Store(name, true)
+			return rec.Tap(name)
+		},
+	}
+	for _, name := range []string{"always-even", "always-odd"} {
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: strategy(name), Name: name}})
+	}
+	if _, err := l.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := taps.Load(agent); !ok {
+		t.Fatalf("the league has no agent %q", agent)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	read, err := trace.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(read.Exchanges, func(x *trace.Exchange) bool { return x.Agent != agent })
+}
+
+func four(referee.Match) (int, error) { return 4, nil }
+
+// replay plays the recording back to an agent.
+func replay(t *testing.T, exchanges []*trace.Exchange, run func(context.Context, host.Agent) error) ([]playback.Step, error) {
+	t.Helper()
+	p := playback.New(exchanges)
+	agent := host.Agent{Network: p, Name: "agent"}
+	for _, x := range exchanges {
+		if x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest {
+			agent.Manager = x.Peer
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, agent) }()
+	steps, err := p.Run(ctx)
+	cancel()
+	if failed := <-ended; failed != nil && !errors.Is(failed, context.Canceled) {
+		t.Errorf("the agent failed: %v", failed)
+	}
+	return steps, err
+}
+
+func playerOf(name string) func(context.Context, host.Agent) error {
+	return func(ctx context.Context, a host.Agent) error {
+		return a.Player(ctx, player.Config{Factory: strategy(name), Mode: protocol.Tolerant, Watch: -1, Now: time.Now})
+	}
+}
+
+// different describes the steps that differ.
+func different(steps []playback.Step) (found []string) {
+	for _, s := range steps {
+		if s.Same() {
+			continue
+		}
+		text := string(s.Recorded.Type) + ": " + s.Recorded.Outcome()
+		if s.Replayed == nil {
+			text += " -> not sent"
+		} else {
+			text += " -> " + s.Replayed.Outcome()
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+func TestSameStrategyAnswersTheSame(t *testing.T) {
+	t.Parallel()
+	exchanges := recorded(t, "P01")
+	steps, err := replay(t, exchanges, playerOf("always-even"))
+	if err != nil || len(steps) == 0 || len(different(steps)) > 0 {
+		t.Errorf("%d steps, error %v, different: %v; want some steps and no difference", len(steps), err, different(steps))
+	}
+}
+
+func TestOtherStrategyDiffersInItsChoice(t *testing.T) {
+	t.Parallel()
+	steps, err := replay(t, recorded(t, "P01"), playerOf("always-odd"))
+	want := []string{"CHOOSE_PARITY_CALL: CHOOSE_PARITY_RESPONSE: even -> CHOOSE_PARITY_RESPONSE: odd"}
+	if got := different(steps); err != nil || !slices.Equal(got, want) {
+		t.Errorf("different: %q, error %v; want %q", got, err, want)
+	}
+}
+
+func TestRefereeConductsTheMatchAgain(t *testing.T) {
+	t.Parallel()
+	exchanges := recorded(t, "REF01")
+	for _, c := range []struct {
+		name   string
+		number int
+	}{{"the same draw", 4}, {"another draw", 7}} {
+		steps, err := replay(t, exchanges, func(ctx context.Context, a host.Agent) error {
+			return a.Referee(ctx, referee.Config{Mode: protocol.Tolerant, Now: time.Now, Draw: func(referee.Match) (int, error) { return c.number, nil }})
+		})
+		if err != nil || len(steps) == 0 || len(different(steps)) > 0 {
+			t.Errorf("%s: %d steps, error %v, different: %v; want some steps and no difference", c.name, len(steps), err, different(steps))
+		}
+	}
+}
+
+// An agent that ends before it has registered again ends the replay.
+func TestCanceledReplayReturnsTheCause(t *testing.T) {
+	t.Parallel()
+	p := playback.New(recorded(t, "P01"))
+	cause := errors.New("no time")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if steps, err := p.Run(ctx); !errors.Is(err, cause) || len(steps) > 0 {
+		t.Errorf("%d steps, error %v; want none and the cause", len(steps), err)
+	}
+}
+
+// A call that the recording does not have fails like a connection that is
+// refused, so the agent goes on as it would then.
+func TestUnrecordedCallFails(t *testing.T) {
+	t.Parallel()
+	p := playback.New(recorded(t, "P01"))
+	_, err := p.From("agent").RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: "http://nowhere/mcp", Body: []byte(`{}`)})
+	var failed *jsonrpc.CallError
+	if !errors.As(err, &failed) || failed.Kind != jsonrpc.ErrConnect || !strings.Contains(err.Error(), "the recording has no answer") {
+		t.Errorf("the call failed with %v, want a connection error that says what is missing", err)
+	}
+}
+
+// The last answer to a repeated request is given again.
+func TestRepeatedCallGetsTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	exchanges := recorded(t, "P01")
+	i := slices.IndexFunc(exchanges, func(x *trace.Exchange) bool { return x.Type == protocol.TypeLeagueRegisterRequest })
+	p := playback.New(exchanges)
+	for range 2 {
+		reply, err := p.From("agent").RoundTrip(t.Context(), &jsonrpc.Outgoing{URL: exchanges[i].Peer, Body: exchanges[i].Raw})
+		if err != nil || string(reply.Body) != string(exchanges[i].RawAnswer) {
+			t.Errorf("got %v, %v; want the recorded answer", reply, err)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 // Package jsonrpc speaks JSON-RPC 2.0 (https://www.jsonrpc.org/specification)
-// over HTTP, over STDIO and in memory, as server and as client. It knows the
-// frame of a message and nothing of what is inside: methods, authentication
-// and retry policy belong to its users.
+// over HTTP and in memory, as server and as client, and serves it over STDIO. It
+// knows the frame of a message and nothing of what is inside: methods,
+// authentication and retry policy belong to its users.
 //
 // # Serving
 //

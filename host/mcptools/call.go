@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -52,8 +54,9 @@ func (s *Server) call(ctx context.Context, b *bound, req *mcp.CallToolRequest) (
 // was found.
 var errOutput = errors.New("the tool does not keep its own schema")
 
-// judged calls the tool if the input keeps its schema, and returns the output
-// if that keeps its own. A guarded tool judges the input itself.
+// judged takes a call through the pipeline: the input must keep its schema
+// before the tool is called, and the output before it is sent. A guarded tool
+// judges the input itself, since it has to know first who calls.
 func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage, error) {
 	if b.tool.Guarded {
 		output, err := s.guarded(ctx, b, c)
@@ -62,11 +65,12 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 		}
 		return output, err
 	}
+	var output json.RawMessage
 	var own error // what the tool itself says
-	output, err := s.pipeline.Call(ctx, wire.Call{
+	_, err := s.pipeline.Call(ctx, wire.Call{
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
-	}, func(ctx context.Context) (jsontext.Value, error) {
-		output, err := s.guarded(ctx, b, c)
+	}, func(ctx context.Context) (_ jsontext.Value, err error) {
+		output, err = s.guarded(ctx, b, c)
 		switch {
 		case errors.Is(err, errPanicked):
 			return nil, err
@@ -74,8 +78,6 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 			output = json.RawMessage(`{}`)
 		case err == nil && len(output) > s.cfg.MaxOutput:
 			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, s.cfg.MaxOutput)
-		case err == nil:
-			return jsontext.Value(output), s.sendable(ctx, b, "output", b.output, output)
 		}
 		if own = err; own != nil {
 			err = wire.ErrTold
@@ -85,11 +87,14 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 	if own != nil {
 		return nil, own
 	}
-	refusal, ok := errors.AsType[*wire.Refusal](err)
-	if ok && refusal.Code == protocol.CanonicalInvalidToolInput {
+	switch refusal, _ := errors.AsType[*wire.Refusal](err); {
+	case refusal == nil:
+		return output, err
+	case refusal.Code == protocol.CanonicalInvalidToolInput:
 		return nil, b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
+	default:
+		return nil, cmp.Or(s.sendable(ctx, b, "output", b.output, output), err) // which logs what is wrong
 	}
-	return json.RawMessage(output), err
 }
 
 // invalid is what a client is told of an input that does not keep its schema.
@@ -189,4 +194,39 @@ func whence(c *Call, req *mcp.CallToolRequest) {
 	c.Transport = jsonrpc.TransportHTTP
 	c.Route, c.RemoteAddr, c.Host = take(pseudoRoute), take(pseudoRemote), take(pseudoHost)
 	c.Header = h
+}
+
+// progressEvery is how often progress is told at most.
+const progressEvery = 100 * time.Millisecond
+
+// report has c tell its progress to the client that asked for it, until stop.
+func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	var (
+		mu      sync.Mutex
+		stopped bool
+		last    = -1.0
+		at      time.Time
+	)
+	c.progress = func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		now, final := time.Now(), total > 0 && done >= total
+		if stopped || done <= last || (!final && now.Sub(at) < progressEvery) {
+			return
+		}
+		last, at = done, now
+		// A client that is gone hears of no progress; the call goes on.
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: done, Total: total, Message: message,
+		})
+	}
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+	}
 }

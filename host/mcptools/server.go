@@ -228,3 +228,83 @@ func (s *Server) Close() {
 		s.idle.Wait()
 	}
 }
+
+// quiet returns a logger for the SDK, to which every mistake of a client is an
+// error: all that it says is of level Debug here.
+func quiet(l *slog.Logger) *slog.Logger { return slog.New(demoted{l.Handler()}) }
+
+type demoted struct{ to slog.Handler }
+
+func (d demoted) Enabled(ctx context.Context, _ slog.Level) bool {
+	return d.to.Enabled(ctx, slog.LevelDebug)
+}
+
+// Handle leaves out ids of sessions: whoever knows one can use it.
+func (d demoted) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, slog.LevelDebug, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key != "session_id" {
+			out.AddAttrs(a)
+		}
+		return true
+	})
+	return d.to.Handle(ctx, out)
+}
+
+func (d demoted) WithAttrs(attrs []slog.Attr) slog.Handler { return demoted{d.to.WithAttrs(attrs)} }
+
+func (d demoted) WithGroup(name string) slog.Handler { return demoted{d.to.WithGroup(name)} }
+
+// begin counts a call that begins and returns its context, which also ends
+// when the session is given up or the server is closed.
+func (s *Server) begin(ctx context.Context, session string) (_ context.Context, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, errors.New("the server is shutting down")
+	case s.calls >= s.cfg.MaxCalls:
+		return nil, nil, fmt.Errorf("%d calls are under way already: try again in a moment", s.calls)
+	}
+	s.calls++
+	ctx, cancel := context.WithCancel(ctx)
+	detach := context.AfterFunc(s.closing, cancel)
+	one := &ongoing{cancel}
+	if s.hanging[session] == nil {
+		s.hanging[session] = map[*ongoing]bool{}
+	}
+	s.hanging[session][one] = true
+	return ctx, func() {
+		detach()
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.hanging[session], one)
+		if len(s.hanging[session]) == 0 {
+			delete(s.hanging, session)
+		}
+		if s.calls--; s.calls == 0 {
+			s.idle.Broadcast()
+		}
+	}, nil
+}
+
+// giveUp cancels the calls of a session.
+func (s *Server) giveUp(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.hanging[session] {
+		one.cancel()
+	}
+}
+
+// hold has Close wait until held.Done is called, unless it has been called.
+func (s *Server) hold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.held.Add(1)
+	return true
+}

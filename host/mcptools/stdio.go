@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"sync"
 
@@ -220,3 +221,13 @@ func (l *lines) Close() error {
 
 // SessionID implements mcp.Connection.
 func (l *lines) SessionID() string { return "" }
+
+// isResponse reports whether raw is a JSON-RPC response: an object without a
+// method and with a result or an error.
+func isResponse(raw []byte) bool {
+	var doc map[string]json.RawMessage
+	if json.Unmarshal(raw, &doc) != nil || doc["method"] != nil {
+		return false
+	}
+	return doc["id"] != nil && (doc["result"] != nil || doc["error"] != nil)
+}

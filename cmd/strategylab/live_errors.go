@@ -34,7 +34,7 @@ func advise(err error, format string, args ...any) error {
 
 // remedy adds to an error of a live command what to do about it.
 func remedy(c *cli.Context, err error) error {
-	var rejected *player.RejectedError
+	var rejected *agent.RejectedError
 	var name *net.DNSError
 	manager := c.String(flagManager)
 	switch {

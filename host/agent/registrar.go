@@ -31,9 +31,9 @@ type Registrar struct {
 	settled  bool
 }
 
-// Application is what an agent says of itself, as far as it can be found again
-// in a manager's list of players.
-type Application struct {
+// Applicant is what an agent says of itself, as far as it can be found again in
+// a manager's list of players.
+type Applicant struct {
 	Message  protocol.Message
 	ID       string // of the JSON-RPC request
 	Name     string // display name
@@ -54,7 +54,7 @@ const (
 // Register makes one attempt: each wrapping once, as far as the manager does
 // not understand it. The error is that of the attempt after which it makes no
 // sense to go on; if no wrapping is understood it is that of the first.
-func (r *Registrar) Register(ctx context.Context, a Application) (protocol.Message, error) {
+func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
 	candidates := r.Candidates
 	if candidates == nil {
 		candidates = protocol.RegistrationOrder()
@@ -96,7 +96,7 @@ func (r *Registrar) Register(ctx context.Context, a Application) (protocol.Messa
 }
 
 // attempt registers in one dialect.
-func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Application) (protocol.Message, verdict, error) {
+func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicant) (protocol.Message, verdict, error) {
 	kind := a.Message.Head().MessageType
 	names := d.MethodsOf(kind)
 	if d.Request.Name == "" { // the other names are those of other dialects
@@ -204,7 +204,7 @@ const patience = 2 * time.Second
 
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded. Many do not tell.
-func (r *Registrar) listed(ctx context.Context, a Application) (protocol.Message, bool) {
+func (r *Registrar) listed(ctx context.Context, a Applicant) (protocol.Message, bool) {
 	if ctx.Err() != nil {
 		return nil, false // the time of this attempt is over; the next one asks
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func applicant() agent.Application {
+func applicant() agent.Applicant {
 	m := &protocol.LeagueRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:Ada", "2026-01-01T12:00:00Z", "conv-1"),
 		Meta:   protocol.PlayerMeta{DisplayName: "Ada", Version: "1", GameTypes: []string{"even_odd"}, ContactEndpoint: "http://ada/mcp"},
 	}
-	return agent.Application{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
+	return agent.Applicant{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
 }
 
 // TestAYesIsFoundWhereverItStands: whoever has been given an id does not

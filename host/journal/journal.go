@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -82,6 +83,25 @@ func Open(name string, opts Options) (*Journal, Opened, error) {
 	}
 	go j.write(uint64(len(found.Events)))
 	return j, found, nil
+}
+
+// Recover opens the named journal and applies the events it holds, in order. An
+// event that cannot be applied is damage. A repair is logged as a warning.
+func Recover(name string, opts Options, log *slog.Logger, apply func(Event) error) (*Journal, error) {
+	j, found, err := Open(name, opts)
+	if err != nil {
+		return nil, err
+	}
+	if found.Repaired != "" {
+		log.Warn("the journal was repaired", "file", name, "repair", found.Repaired)
+	}
+	for _, e := range found.Events {
+		if err := apply(e); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w: event %d (%s): %w; restore the file from a copy, or move it away to start over",
+				name, ErrDamaged, e.Seq, e.Type, err), j.Close())
+		}
+	}
+	return j, nil
 }
 
 func open(name string) (*os.File, Opened, error) {

@@ -10,11 +10,11 @@ import (
 // authenticate judges who speaks, before anything else about a message is
 // judged.
 func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
-	p.me.Settled(ctx) // an attempt to register has a deadline of its own
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
-		return p.me.FromManager(in, p.cfg.Mode)
+		return p.member.FromManager(ctx, in)
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver, protocol.TypeGameError:
+		p.member.Me.Settled(ctx)
 		return p.fromReferee(in)
 	}
 	return nil
@@ -32,10 +32,10 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 	if keyed && by == referee && protocol.SameToken(given, signed) {
 		return nil // as in the invitation, where the key was checked
 	}
-	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+	if keys, ok := p.member.Me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
 		return nil
 	}
-	if p.cfg.Mode == protocol.Tolerant && (!p.me.Proved() || p.unkeyed(in.Header.MatchID, referee)) {
+	if p.cfg.Mode == protocol.Tolerant && (!p.member.Me.Proved() || p.unkeyed(in.Header.MatchID, referee)) {
 		if !known || given == signed && !keyed {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (p *Player) sign(s *season, m *match, in *wire.Exchange) {
 		return
 	}
 	given := in.Header.AuthToken
-	if keys, ok := p.me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+	if keys, ok := p.member.Me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
 		m.referee, m.signed, m.keyed, m.reply = referee, given, true, keys.Expect
 		return
 	}
@@ -88,6 +88,6 @@ func (p *Player) sign(s *season, m *match, in *wire.Exchange) {
 	}
 	m.referee, m.signed, m.reply = referee, given, ""
 	if a, known := s.announced[m.id]; known && (a.referee == "" || a.referee == referee) || !known && s.referees[referee] {
-		m.reply = p.me.Token()
+		m.reply = p.member.Me.Token()
 	}
 }

@@ -2,10 +2,11 @@ package player_test
 
 import (
 	"context"
-	"github.com/go-json-experiment/json"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"

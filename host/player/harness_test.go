@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -47,7 +48,7 @@ func newRig(t testing.TB, change func(*rig)) *rig {
 	r := &rig{
 		t: t, net: new(jsonrpc.Loopback), s: new(strategy),
 		manager: &fakeManager{id: "P01", token: "tok-P01-0123456789abcdef", league: "cup", queries: make(map[string]func(*protocol.LeagueQuery) (any, error))},
-		cfg:     player.Config{Name: "Ada", Timeout: 5 * time.Second, Backoff: quick, Watch: -1, League: &player.League{}},
+		cfg:     player.Config{Config: agent.Config{Name: "Ada", Timeout: 5 * time.Second, Backoff: quick}, Watch: -1, League: &player.League{}},
 	}
 	if change != nil {
 		change(r)

@@ -7,21 +7,20 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// view writes the history for people and tools, at the end of a round and not
-// oftener: rewriting it for every match would be quadratic.
-func (r *record) view(own string, history []outcome) error {
-	if r == nil || len(history) == 0 || !protocol.ValidID(own) {
-		return nil
-	}
-	return disk.WriteJSON(filepath.Join(r.players, own, "history.json"), map[string]any{"player_id": own, "matches": history}, 0o644)
-}
-
-// writeHistory writes what has been played so far for people to read.
+// writeHistory writes what has been played so far, for people and tools. It is
+// called at the end of a round and not more often: rewriting the file for every
+// match would be quadratic.
 func (p *Player) writeHistory(s *season) {
-	if p.record == nil {
+	own := p.ID()
+	if p.member.Journal == nil || !protocol.ValidID(own) {
 		return
 	}
-	if err := p.record.view(p.ID(), p.history(s)); err != nil {
+	history := p.history(s)
+	if len(history) == 0 {
+		return
+	}
+	file := filepath.Join(p.member.DataFolder("players"), own, "history.json")
+	if err := disk.WriteJSON(file, map[string]any{"player_id": own, "matches": history}, 0o644); err != nil {
 		p.cfg.Log.Warn("the history could not be written", "error", err)
 	}
 }

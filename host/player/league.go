@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -32,7 +33,7 @@ func (p *Player) alive(h wire.Handler) wire.Handler {
 		if err == nil || errors.As(err, &refusal) {
 			return answer, err
 		}
-		if p.life.Err() != nil || errors.Is(err, errLeft) || errors.Is(err, errJournal) {
+		if p.life.Err() != nil || errors.Is(err, errLeft) || errors.Is(err, agent.ErrJournal) {
 			return nil, protocol.Refuse(protocol.CodePlayerDisconnect, in.Type, "the agent is leaving; if it comes back, ask again")
 		}
 		return nil, err
@@ -51,21 +52,10 @@ func (p *Player) forgiving(h wire.Handler) wire.Handler {
 		switch protocol.CodeOf(err) {
 		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
 			p.cfg.Log.Info("a message cannot be read, and is acknowledged all the same", "type", string(in.Type), "error", err)
-			return p.ack(in), nil
+			return p.member.Ack(in), nil
 		}
 		return answer, err
 	}
-}
-
-// ack acknowledges with the agent's id.
-func (p *Player) ack(in *wire.Exchange) protocol.Message {
-	about, _ := protocol.Describe(in.Type)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
-		return nil
-	}
-	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, p.ID()
-	return ack
 }
 
 func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
@@ -87,7 +77,7 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	}
 	switch {
 	case over: // of the next league, perhaps
-		p.registerAgain()
+		p.member.RequestRegistration()
 	case p.cfg.League != nil:
 		p.sit(s)
 	default:
@@ -95,7 +85,7 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 		// acknowledgement.
 		p.inBackground(func() { p.sit(s) })
 	}
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }
 
 func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
@@ -104,7 +94,7 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.
 	}
 	p.heard.Store(true)
 	p.writeHistory(p.current())
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }
 
 func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
@@ -116,7 +106,7 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protoc
 		p.keepTable(m.FinalStandings)
 	}
 	p.complete(ctx, 0)
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }
 
 // standingsUpdated keeps the table, which may be the last that is told.
@@ -127,7 +117,7 @@ func (p *Player) standingsUpdated(_ context.Context, in *wire.Exchange) (protoco
 	}
 	p.heard.Store(true)
 	p.keepTable(m.Standings)
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }
 
 func (p *Player) keepTable(table []protocol.Standing) {
@@ -165,7 +155,7 @@ func (p *Player) conclude(ctx context.Context, why EventKind, place int) {
 		return
 	}
 	e.Place = cmp.Or(place, p.placeIn(e.Table))
-	if err := p.record.append(ctx, eventCompleted, nil); err != nil {
+	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
 		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
 	}
 	p.writeHistory(s)

@@ -227,7 +227,7 @@ func (p *Player) choose(s *season, m *match) (seat.Answer, error) {
 		m.asked, m.answer = true, answer
 		p.mu.Unlock()
 	}
-	if err := p.record.chose(p.life, p.seen(m, t)); err != nil {
+	if err := p.recordChoice(m, t); err != nil {
 		return seat.Answer{}, err // and the answer is kept for the next call
 	}
 	m.kept = true
@@ -251,5 +251,5 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID()) {
 		p.wasMissed(m)
 	}
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }

@@ -1,10 +1,33 @@
+// Package player is the league.v2 player agent: it registers with a manager,
+// answers invitations and calls for a choice, and leaves every choice to a
+// strategy.
+//
+// The agent never opens a socket. Whoever assembles it serves Handler over a
+// transport, gives the agent the URL under which it is reached, and then calls
+// Run; so the agent listens before it registers. States, as league.v2 names
+// them: UNREGISTERED, REGISTERED, WAITING_FOR_ROUND, IN_MATCH,
+// WAITING_FOR_RESULT.
+//
+// # What it promises
+//
+//   - A strategy chooses at most once for each match; a repeated call gets the
+//     same answer, after a restart too if there is a data directory.
+//   - A strategy that fails costs its matches, never the agent: the call for a
+//     choice is refused for good (E007), so that the referee need not wait, and
+//     the opponent learns nothing. A seat that is out still joins its matches.
+//   - A match message that does not bear the match key is refused (4001). Under
+//     a manager that knows no match keys, the first token seen for a match
+//     holds for that match.
+//   - Without Once the agent stays when a league is over, and registers for the
+//     next; one whose manager has lost its memory registers again.
+//   - What a manager sends is believed only with the manager's token, once one
+//     has been seen, and always in strict mode (3001).
 package player
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -17,11 +40,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Default times, by league.v2.
-const (
-	DefaultTimeout       = 10 * time.Second
-	DefaultChoiceTimeout = 30 * time.Second
-)
+// DefaultChoiceTimeout is how long the strategy has for a choice, by league.v2.
+const DefaultChoiceTimeout = 30 * time.Second
 
 // DefaultWatch is how long an agent goes without a word from its manager
 // before it asks.
@@ -35,67 +55,40 @@ const DefaultIdleExit = 5 * time.Minute
 // join.
 const DefaultPatience = time.Second
 
-// Config says who plays, and where. Factory, Endpoint, Manager and Caller are
-// required; the zero value of everything else has the meaning named with it.
+// Config configures a player. Factory is required, and of agent.Config what is
+// required there; the zero value of everything else has the meaning named with
+// it. The default name is the strategy's; IdleExit is DefaultIdleExit with Once
+// unless it is negative.
 type Config struct {
-	Factory strategies.Factory
-	// Endpoint is the URL under which others reach the agent.
-	Endpoint string
-	// Manager is how the manager is reached, in the dialect it is to be
-	// addressed in.
-	Manager *wire.Peer
-	Caller  *wire.Caller
+	agent.Config
 
-	// Name is the display name; default is the strategy's.
-	Name string
-	// ID is the player id to ask for; empty leaves it to the manager.
-	ID string
-	// Mode is how much is asked of messages; the zero value is strict.
-	Mode protocol.Mode
+	Factory strategies.Factory
 	// Key and Coin are the roots of the strategy's randomness and of the coin
 	// for answers that are probabilities.
 	Key, Coin game.Key
-
+	// Barred keeps the strategy from being called: every match is lost as
+	// quarantined.
+	Barred bool
 	// League is what is known of the league beforehand; nil asks the manager.
 	League *League
 
-	// Timeout is for one attempt to call the manager; default DefaultTimeout.
-	Timeout time.Duration
-	// ChoiceTimeout bounds the strategy's calls; default DefaultChoiceTimeout.
+	// ChoiceTimeout limits the strategy's calls; default DefaultChoiceTimeout.
 	ChoiceTimeout time.Duration
-	// Backoff is how calls to the manager are tried again; the zero value is
-	// game.LeagueBackoff. Registration goes on at its longest delay.
-	Backoff game.Backoff
 	// Once makes Run return when the league is complete. Otherwise the agent
 	// stays, and registers for the next one.
 	Once bool
-	// IdleExit makes Run return when the agent has played and then for so long
-	// heard nothing: many managers never say that the league is over. The zero
-	// value is DefaultIdleExit with Once and never without; negative is never.
-	IdleExit time.Duration
-	// Patience is how long a referee is given to call for the choice before the
+	// Patience is how long a referee has to call for the choice before the
 	// join, which it may not have read in the answer to its invitation, is sent
 	// to it as a message; default DefaultPatience, negative for never. Referees
 	// that sign with match keys read answers.
 	Patience time.Duration
-	// Dialects are the ways to register that are tried, in this order; nil
-	// stands for protocol.RegistrationOrder. A Manager of our own takes the
-	// first.
-	Dialects []*protocol.Dialect
 	// Watch is how often an agent that hears nothing asks the manager how the
 	// league stands, and how often it tries to register for the next league;
 	// default DefaultWatch, negative for never.
 	Watch time.Duration
-	// Barred keeps the strategy from being called at all: every match is lost
-	// as quarantined.
-	Barred bool
-	// Data is a directory for the journal and the history; empty keeps none.
-	Data string
 
-	Now    func() time.Time // for timestamps; default time.Now
-	Log    *slog.Logger     // default discards
-	Events func(Event)      // told of what happens; must not block
-	Print  *slog.Logger     // takes what a script prints
+	Events func(Event)  // called for what happens; must not block
+	Print  *slog.Logger // takes what a script prints
 }
 
 // League is who plays and when.
@@ -109,23 +102,15 @@ type League struct {
 // Player is one agent. Its handler is safe for concurrent use.
 type Player struct {
 	cfg      Config
+	member   *agent.Member
 	endpoint *wire.Endpoint
-	record   *record // nil without a data directory
-
-	registrar agent.Registrar // Run's
-	manners   agent.AnswerDialects
-
-	me   *agent.Identity
-	told string // the endpoint that the manager was told; Run's
+	told     string // the endpoint that the manager was told; Run's
 
 	life  context.Context // ends with Run; strategies are called in it
 	end   context.CancelFunc
 	knows atomic.Bool   // the manager has answered a question, and so knows tokens
 	heard atomic.Bool   // of the manager, since it was last looked after
-	last  atomic.Int64  // when a message came last, since began
-	began time.Time     // for last, which is told by the monotonic clock
 	done  chan struct{} // gets one for each league that is complete
-	again chan struct{} // asks for another registration
 
 	mu         sync.Mutex
 	season     *season
@@ -134,77 +119,52 @@ type Player struct {
 }
 
 // New returns an agent that has not registered yet. With a data directory it
-// goes on where an earlier process was.
+// continues where an earlier process stopped.
 func New(cfg Config) (*Player, error) {
-	switch {
-	case cfg.Factory == nil, cfg.Manager == nil, cfg.Caller == nil, cfg.Endpoint == "":
-		return nil, errors.New("player: factory, endpoint, manager and caller are required")
-	case cfg.ID != "" && !protocol.ValidID(cfg.ID):
-		return nil, fmt.Errorf("player: %q is no player id", cfg.ID)
+	if cfg.Factory == nil {
+		return nil, errors.New("player: factory is required")
 	}
-	defaults(&cfg)
-	p := &Player{
-		cfg: cfg, me: agent.NewIdentity(protocol.RolePlayer, cmp.Or(cfg.ID, cfg.Name)),
-		season: newSeason(), done: make(chan struct{}, 1), again: make(chan struct{}, 1),
+	cfg = defaults(cfg)
+	member, err := agent.NewMember(protocol.RolePlayer, cfg.Config)
+	if err != nil {
+		return nil, err
 	}
-	p.registrar = agent.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
-	p.began = time.Now()
+	cfg.Config = member.Config
+	p := &Player{cfg: cfg, member: member, season: newSeason(), done: make(chan struct{}, 1)}
 	p.life, p.end = context.WithCancel(context.Background())
-	if cfg.Data != "" {
-		if err := p.recover(); err != nil {
-			return nil, fmt.Errorf("player: %w", err)
-		}
+	if err := p.recover(); err != nil {
+		return nil, err
 	}
-	p.endpoint = &wire.Endpoint{
-		Codec: protocol.NewCodec(cfg.Mode), Sender: p.me.Sender, Now: cfg.Now, Log: cfg.Log,
-		Received:     func() { p.last.Store(int64(time.Since(p.began))) },
-		Authenticate: p.authenticate, Handlers: p.handlers(),
-	}
+	p.endpoint = member.NewEndpoint(p.authenticate, p.handlers())
 	if cfg.Mode == protocol.Tolerant {
-		p.endpoint.Default, p.endpoint.AcknowledgeUnknown = acknowledge, true
+		p.endpoint.AcknowledgeUnknown = true
+		p.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
 		p.endpoint.Manner = p.manner
 	}
 	return p, nil
 }
 
-func defaults(cfg *Config) {
-	if cfg.Name == "" {
-		cfg.Name = cfg.Factory.Info().Name
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = DefaultTimeout
-	}
+func defaults(cfg Config) Config {
+	cfg.Name = cmp.Or(cfg.Name, cfg.Factory.Info().Name)
+	cfg.Watch = cmp.Or(cfg.Watch, DefaultWatch)
+	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
 	if cfg.ChoiceTimeout <= 0 {
 		cfg.ChoiceTimeout = DefaultChoiceTimeout
 	}
-	if cfg.Backoff == (game.Backoff{}) {
-		cfg.Backoff = game.LeagueBackoff()
-	}
-	if cfg.Watch == 0 {
-		cfg.Watch = DefaultWatch
-	}
-	if cfg.IdleExit == 0 && cfg.Once {
-		cfg.IdleExit = DefaultIdleExit
-	}
-	if cfg.Patience == 0 {
-		cfg.Patience = DefaultPatience
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	if cfg.Once {
+		cfg.IdleExit = cmp.Or(cfg.IdleExit, DefaultIdleExit)
 	}
 	if cfg.Events == nil {
 		cfg.Events = func(Event) {}
 	}
+	return cfg
 }
 
 // Endpoint answers what comes to the agent.
 func (p *Player) Endpoint() *wire.Endpoint { return p.endpoint }
 
 // ID returns the player id, empty before registration.
-func (p *Player) ID() string { return p.me.ID() }
+func (p *Player) ID() string { return p.member.Me.ID() }
 
 // Run registers and then plays until ctx ends or, with Once, until the league
 // is complete. When it returns, the strategy's seat is closed, everything is on
@@ -215,7 +175,7 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.finish()) }()
 	defer context.AfterFunc(ctx, p.end)()
 	if err := p.join(ctx); err != nil {
-		return ended(ctx, err)
+		return agent.Ended(ctx, err)
 	}
 	return p.stay(ctx)
 }
@@ -232,14 +192,6 @@ func (p *Player) inBackground(do func()) {
 	}
 }
 
-// ended is the error of a Run that ctx may have ended.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // finish ends what is under way and closes what the agent holds.
 func (p *Player) finish() error {
 	p.mu.Lock()
@@ -251,7 +203,5 @@ func (p *Player) finish() error {
 	p.depart(s)
 	p.leave(s)
 	p.writeHistory(s)
-	return p.record.close()
+	return p.member.Journal.Close()
 }
-
-func acknowledge(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }

@@ -1,112 +1,87 @@
 package player
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/journal"
-	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/seat"
+)
+
+// registration is what the manager gave the agent. The journal is readable by
+// its owner only, since it holds the token.
+type registration struct {
+	ID       string `json:"player_id"`
+	Token    string `json:"auth_token"`
+	League   string `json:"league_id"`
+	Endpoint string `json:"contact_endpoint"` // that the manager was told
+	Same     bool   `json:"same_league"`      // as before: what was recorded of it holds
+}
+
+// invited is what the agent knows of a match that it has joined.
+type invited struct {
+	Match    string    `json:"match_id"`
+	Round    int       `json:"round_id"`
+	Opponent string    `json:"opponent_id"`
+	Role     game.Role `json:"role"`
+	Referee  string    `json:"referee_id"`
+	Signed   string    `json:"signed"`
+	Keyed    bool      `json:"keyed"`
+	Reply    string    `json:"reply"`
+}
+
+// chosen is a choice that was made, or the failure to make one.
+type chosen struct {
+	invited
+	Position uint64      `json:"position"`
+	Choice   game.Parity `json:"choice"`
+	Fault    game.Fault  `json:"fault"`
+}
+
+const (
+	eventRegistered = "registered"
+	eventInvited    = "invited"
+	eventChose      = "chose"
+	eventEnded      = "ended"
+	eventCompleted  = "completed"
 )
 
 // recover opens the journal and goes on where it ends: the registration holds,
 // choices stand, and the strategy is taken through the league again as far as
 // it had come, since it may have learned from every match.
 func (p *Player) recover() error {
-	players := filepath.Join(p.cfg.Data, "data", "players")
-	file := filepath.Join(players, folder(p.cfg), "journal")
-	j, found, err := journal.Open(file, journal.Options{})
-	if err != nil {
-		return err
-	}
-	if found.Repaired != "" {
-		p.cfg.Log.Warn("the journal was repaired", "file", file, "repair", found.Repaired)
-	}
-	p.record = &record{journal: j, players: players, broken: make(chan error, 1)}
-	if err := p.replay(found.Events); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w: %w; restore the file from a copy, or move it away to begin anew", file, journal.ErrDamaged, err), j.Close())
-	}
-	return nil
-}
-
-// folder is where an agent keeps its journal: by the id it asks for or, since
-// the manager's answer comes later, by its name as far as that can be a file's.
-func folder(cfg Config) string {
-	if cfg.ID != "" {
-		return cfg.ID
-	}
-	name := strings.Map(func(r rune) rune {
-		if r < 128 && protocol.ValidID("x"+string(r)) {
-			return r
-		}
-		return '-'
-	}, cfg.Name)
-	if name = strings.TrimLeft(name[:min(len(name), 64)], "-_."); !protocol.ValidID(name) {
-		return "player"
-	}
-	return name
-}
-
-// replay takes the agent to where the journal ends.
-func (p *Player) replay(events []journal.Event) error {
-	for _, e := range events {
-		var err error
-		switch e.Type {
-		case eventRegistered:
-			err = apply(e, p.wasRegistered)
-		case eventInvited:
-			err = apply(e, p.hadJoined)
-		case eventChose:
-			err = apply(e, p.hadChosen)
-		case eventEnded:
-			err = apply(e, p.hadEnded)
-		case eventCompleted:
-			p.season.completed = true
-		default:
-			err = errors.New("there is no such event; a newer version may have written it")
-		}
-		if err != nil {
-			return fmt.Errorf("event %d (%s): %w", e.Seq, e.Type, err)
-		}
-	}
+	err := p.member.Recover("players", map[string]agent.Apply{
+		eventRegistered: agent.Into(p.wasRegistered),
+		eventInvited:    agent.Into(p.hadJoined),
+		eventChose:      agent.Into(p.hadChosen),
+		eventEnded:      agent.Into(p.hadEnded),
+		eventCompleted:  agent.Into(func(any) error { p.season.completed = true; return nil }),
+	})
 	if p.season.completed { // what comes now is another league
 		p.season = newSeason()
-		p.me = agent.NewIdentity(protocol.RolePlayer, cmp.Or(p.me.ID(), p.cfg.ID, p.cfg.Name))
+		p.member.Forget(p.ID())
 	}
-	return nil
+	return err
 }
 
-func apply[T any](e journal.Event, do func(T)) error {
-	var v T
-	if err := json.Unmarshal(e.Data, &v); err != nil {
-		return err
-	}
-	do(v)
-	return nil
-}
-
-func (p *Player) wasRegistered(reg registration) {
-	p.me.Adopt(reg.ID, reg.Token, reg.League)
+func (p *Player) wasRegistered(reg registration) error {
+	p.member.Me.Adopt(reg.ID, reg.Token, reg.League)
 	p.told = reg.Endpoint
 	if !reg.Same {
 		p.season = newSeason()
 	}
+	return nil
 }
 
-func (p *Player) hadJoined(i invited) {
+func (p *Player) hadJoined(i invited) error {
 	known := p.season.matches
 	if m := known[i.Match]; m != nil { // invited once more
 		m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.noted = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
-		return
+		return nil
 	}
 	known[i.Match] = i.match()
+	return nil
 }
 
 // match is the match as it was when it was recorded.
@@ -117,7 +92,7 @@ func (i invited) match() *match {
 	return m
 }
 
-func (p *Player) hadChosen(c chosen) {
+func (p *Player) hadChosen(c chosen) error {
 	s := p.season
 	m := c.match()
 	m.position, m.placed = c.Position, true
@@ -126,9 +101,10 @@ func (p *Player) hadChosen(c chosen) {
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
 		_, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
 	})
+	return nil
 }
 
-func (p *Player) hadEnded(o strategies.Outcome) {
+func (p *Player) hadEnded(o strategies.Outcome) error {
 	s := p.season
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
@@ -140,4 +116,47 @@ func (p *Player) hadEnded(o strategies.Outcome) {
 	s.ended = append(s.ended, o)
 	s.stand.Add(o.Result, o.Points)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) { _ = own.observe(ctx, &o) })
+	return nil
+}
+
+// recordChoice records what the strategy brought to a match.
+func (p *Player) recordChoice(m *match, t strategies.Turn) error {
+	if p.member.Journal == nil {
+		return nil
+	}
+	p.mu.Lock()
+	c := &chosen{invited: m.entered(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault}
+	p.mu.Unlock()
+	return p.member.Journal.Append(p.life, eventChose, c)
+}
+
+// entered is what the journal says of a match that the agent has joined. The
+// player's lock is held.
+func (m *match) entered() invited {
+	return invited{
+		Match: m.id, Round: m.round, Opponent: m.opponent, Role: m.role,
+		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply,
+	}
+}
+
+// joined records that the agent is in a match, before the referee hears of it:
+// after a restart it is still the one that was invited. A repeated invitation
+// is recorded only if it says something new.
+func (p *Player) joined(m *match) error {
+	if p.member.Journal == nil {
+		return nil
+	}
+	m.noting.Lock()
+	defer m.noting.Unlock()
+	p.mu.Lock()
+	now := m.entered()
+	p.mu.Unlock()
+	if m.noted == now {
+		return nil
+	}
+	if err := p.member.Journal.Append(p.life, eventInvited, now); err != nil {
+		return err
+	}
+	m.noted = now
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -16,7 +17,14 @@ import (
 
 func TestNewRequires(t *testing.T) {
 	t.Parallel()
-	full := player.Config{Factory: new(strategy), Endpoint: "http://localhost/mcp", Manager: wire.NewPeer("http://m/mcp", protocol.Contracts), Caller: &wire.Caller{}}
+	full := player.Config{
+		Config: agent.Config{
+			Endpoint: "http://localhost/mcp",
+			Manager:  wire.NewPeer("http://m/mcp", protocol.Contracts),
+			Caller:   &wire.Caller{},
+		},
+		Factory: new(strategy),
+	}
 	for name, change := range map[string]func(*player.Config){
 		"factory":  func(c *player.Config) { c.Factory = nil },
 		"endpoint": func(c *player.Config) { c.Endpoint = "" },
@@ -170,7 +178,7 @@ func TestTurnedAway(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), r.cfg.Manager.URL) {
 				t.Errorf("ended with %v, want it to tell of %q and of the manager", err, test.want)
 			}
-			var rejected *player.RejectedError
+			var rejected *agent.RejectedError
 			if errors.As(err, &rejected) != (name == "rejected") {
 				t.Errorf("%T", err)
 			}

@@ -26,16 +26,16 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this agent is in no match %q", in.Header.MatchID))
 		}
-		return p.ack(in), nil
+		return p.member.Ack(in), nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.told {
-		return p.ack(in), nil
+		return p.member.Ack(in), nil
 	}
 	own := p.sit(s)
 	if own == nil {
-		return p.ack(in), nil // it comes too late to matter to anybody
+		return p.member.Ack(in), nil // it comes too late to matter to anybody
 	}
 	t := p.turn(s, m)
 	if t.Opponent == "" { // neither invitation nor announcement have named one
@@ -48,10 +48,10 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 			return nil, err
 		}
 		p.cfg.Log.Warn("a result cannot be read", "match", m.id, "error", err)
-		return p.ack(in), nil
+		return p.member.Ack(in), nil
 	}
 	o := p.outcome(t, m.answer.Choice, result)
-	if err := p.record.ended(p.life, &o); err != nil {
+	if err := p.member.Journal.Append(p.life, eventEnded, &o); err != nil {
 		return nil, err
 	}
 	m.told = true
@@ -65,7 +65,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	p.mu.Lock()
 	s.stand.Add(o.Result, o.Points)
-	if p.record != nil {
+	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
 	p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		e.Other = o.OpponentChoice.String()
 	}
 	p.tell(e)
-	return p.ack(in), nil
+	return p.member.Ack(in), nil
 }
 
 // nobody stands for an opponent whom nobody has named.

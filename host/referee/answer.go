@@ -16,7 +16,7 @@ func (e *strictlyUnfit) Unwrap() error { return e.error }
 // fits judges an answer that came where it was asked for. One that is about
 // another match, or signed by somebody else, is no answer: it is asked for
 // again.
-func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
+func (r *Referee) fits(b *match, side int, m protocol.Message) error {
 	err := r.fitsIn(r.cfg.Mode, b, side, m)
 	if err != nil && r.fitsIn(protocol.Tolerant, b, side, m) == nil {
 		return &strictlyUnfit{err}
@@ -24,7 +24,7 @@ func (r *Referee) fits(b *bout, side int, m protocol.Message) error {
 	return err
 }
 
-func (r *Referee) fitsIn(mode protocol.Mode, b *bout, side int, m protocol.Message) error {
+func (r *Referee) fitsIn(mode protocol.Mode, b *match, side int, m protocol.Message) error {
 	h := m.Head()
 	strict := mode == protocol.Strict
 	_, keys := b.contact(side)
@@ -61,7 +61,7 @@ func (r *Referee) fitsIn(mode protocol.Mode, b *bout, side int, m protocol.Messa
 
 // peer returns how a player is addressed. What has been learned of it is kept
 // from one match to the next.
-func (r *Referee) peer(b *bout, side int) *wire.Peer {
+func (r *Referee) peer(b *match, side int) *wire.Peer {
 	endpoint, _ := b.contact(side)
 	dialect := b.dialect(side)
 	who := [3]string{b.Players[side], endpoint, dialect}

@@ -35,38 +35,20 @@ func (r *Referee) authenticate(ctx context.Context, in *wire.Exchange) error {
 	return nil
 }
 
-// fromManager judges a message of the manager, which may come before the
-// referee has read the answer to its registration.
+// fromManager judges a message of the manager.
 func (r *Referee) fromManager(ctx context.Context, in *wire.Exchange) error {
-	err := r.me.FromManager(in, r.cfg.Mode)
-	if err != nil || r.me.ID() == "" {
-		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
-		defer cancel()
-		r.me.Settled(ctx)
-		err = r.me.FromManager(in, r.cfg.Mode)
-	}
-	if err != nil {
+	if err := r.member.FromManager(ctx, in); err != nil {
 		return err
 	}
-	if own := r.me.League(); own != "" && in.Header.LeagueID != "" && in.Header.LeagueID != own {
+	if own := r.member.Me.League(); own != "" && in.Header.LeagueID != "" && in.Header.LeagueID != own {
 		return protocol.Refuse(protocol.CodeContextMismatch, in.Type, fmt.Sprintf("this referee is in league %q, not %q", own, in.Header.LeagueID))
 	}
 	return nil
 }
 
-func (r *Referee) ack(in *wire.Exchange) protocol.Message {
-	about, _ := protocol.Describe(in.Type)
-	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-	if !ok {
-		return nil
-	}
-	ack.Status, ack.RefereeID = protocol.StatusAcknowledged, r.me.ID()
-	return ack
-}
-
 func (r *Referee) acknowledged(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	_, err := in.Decode()
-	return r.ack(in), err
+	return r.member.Ack(in), err
 }
 
 // announced takes on the matches of a round that are this referee's: all of
@@ -94,7 +76,7 @@ func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Me
 	if err := r.assign(ctx, in.Type, mine); err != nil {
 		return nil, err
 	}
-	return r.ack(in), nil
+	return r.member.Ack(in), nil
 }
 
 // mine reports whether a match is this referee's: it bears its id or, where a
@@ -102,14 +84,14 @@ func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Me
 // tolerant referee, and names no other, is.
 func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	switch {
-	case a.RefereeID == r.me.ID():
+	case a.RefereeID == r.member.Me.ID():
 		return true
 	case r.cfg.Mode == protocol.Strict:
 		return a.RefereeID == "" && a.RefereeEndpoint == r.cfg.Endpoint
 	case a.RefereeID == "" && a.RefereeEndpoint == "":
 		return in.HandedOut()
 	}
-	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.me.Proved())
+	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.Proved())
 }
 
 // assignmentOf reads an assignment. Where the manager gives no keys, the
@@ -129,7 +111,7 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 	}
 	random := jsonrpc.RandomID()
 	a := &assignment{
-		League: cmp.Or(in.Header.LeagueID, r.me.League()), Match: m.MatchID, Round: in.Header.RoundID.Number(),
+		League: cmp.Or(in.Header.LeagueID, r.member.Me.League()), Match: m.MatchID, Round: in.Header.RoundID.Number(),
 		Conversation: "conv-" + m.MatchID + "-" + random[:8],
 		Players:      [2]string{m.PlayerAID, m.PlayerBID},
 		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
@@ -152,7 +134,7 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignment) error {
 	r.assigning.Lock()
 	defer r.assigning.Unlock()
-	bouts := make([]*bout, len(list))
+	known := make([]*match, len(list))
 	var news []*assignment
 	for i, a := range list {
 		r.mu.Lock()
@@ -164,14 +146,14 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 		case b.Players != a.Players || b.Round != a.Round:
 			return protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("match %s was announced for round %d between %s and %s before", a.Match, b.Round, b.Players[0], b.Players[1]))
 		default:
-			bouts[i] = b
+			known[i] = b
 			if a.Conversation = b.Conversation; b.outdated(a) {
 				news = append(news, a)
 			}
 		}
 	}
 	if len(news) > 0 {
-		if err := r.journal.append(context.WithoutCancel(ctx), eventAssigned, news); err != nil {
+		if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventAssigned, news); err != nil {
 			return err
 		}
 	}
@@ -181,9 +163,9 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 		return protocol.Refuse(protocol.CodeInvalidState, t, "this referee takes no more matches")
 	}
 	for i, a := range list {
-		b := bouts[i]
+		b := known[i]
 		if b == nil {
-			b = newBout(a)
+			b = newMatch(a)
 			r.matches[a.Match] = b
 		} else {
 			b.reach(a)
@@ -195,7 +177,7 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 }
 
 // launch begins to play a match as soon as Run can. The lock is held.
-func (r *Referee) launch(b *bout) {
+func (r *Referee) launch(b *match) {
 	switch {
 	case r.over:
 	case r.begin == nil:
@@ -217,7 +199,7 @@ func (r *Referee) standingsUpdated(_ context.Context, in *wire.Exchange) (protoc
 	r.mu.Lock()
 	r.standings = standings
 	r.mu.Unlock()
-	return r.ack(in), nil
+	return r.member.Ack(in), nil
 }
 
 // standingOf is what a player is told of its own record. Before the first
@@ -241,13 +223,13 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (proto
 	r.completed = true
 	r.mu.Unlock()
 	if again {
-		return r.ack(in), nil
+		return r.member.Ack(in), nil
 	}
-	if err := r.journal.append(context.WithoutCancel(ctx), eventCompleted, r.me.League()); err != nil {
+	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventCompleted, r.member.Me.League()); err != nil {
 		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
 	}
 	done, _ := r.conducted()
 	r.tell(Event{Kind: Completed, Matches: done})
 	r.complete()
-	return r.ack(in), nil
+	return r.member.Ack(in), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -56,8 +57,13 @@ func BenchmarkMatch(b *testing.B) {
 	}
 	registered := make(chan struct{})
 	r, err := referee.New(referee.Config{
-		Endpoint: "http://REF01/mcp", ID: "REF01", Mode: protocol.Tolerant, Manager: wire.NewPeer("http://manager/mcp", protocol.Contracts),
-		Caller: &wire.Caller{Client: jsonrpc.NewClient(net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		Config: agent.Config{
+			Endpoint: "http://REF01/mcp",
+			ID:       "REF01",
+			Mode:     protocol.Tolerant,
+			Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
+			Caller:   &wire.Caller{Client: jsonrpc.NewClient(net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		},
 		Events: func(e referee.Event) {
 			if e.Kind == referee.Registered {
 				close(registered)

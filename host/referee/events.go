@@ -1,6 +1,8 @@
 package referee
 
-import "github.com/strategylab/strategylab/host/game"
+import (
+	"github.com/strategylab/strategylab/host/game"
+)
 
 // EventKind says what happened.
 type EventKind string
@@ -42,11 +44,11 @@ type Event struct {
 }
 
 func (r *Referee) tell(e Event) {
-	e.Referee = r.me.ID()
+	e.Referee = r.member.Me.ID()
 	r.cfg.Events(e)
 }
 
-func resultEvent(b *bout, p *game.Play) Event {
+func resultEvent(b *match, p *game.Play) Event {
 	v := p.Verdict()
 	e := Event{Kind: Finished, Match: b.Match, Round: b.Round, Players: b.Players, Points: [2]int{v.PointsA, v.PointsB}}
 	e.Sides[0], e.Sides[1] = p.Sides()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -55,9 +56,13 @@ func newRig(t testing.TB, change func(*referee.Config)) *rig {
 	r := &rig{t: t, net: new(jsonrpc.Loopback), changed: make(chan struct{}), start: time.Now()}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.cfg = referee.Config{
-		Endpoint: "http://REF01/mcp", ID: "REF01", Manager: wire.NewPeer("http://manager/mcp", protocol.Contracts),
-		Caller: &wire.Caller{Client: jsonrpc.NewClient(r.net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
-		Draw:   func(referee.Match) (int, error) { return 4, nil },
+		Config: agent.Config{
+			Endpoint: "http://REF01/mcp",
+			ID:       "REF01",
+			Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
+			Caller:   &wire.Caller{Client: jsonrpc.NewClient(r.net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		},
+		Draw: func(referee.Match) (int, error) { return 4, nil },
 		Events: func(e referee.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

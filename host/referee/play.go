@@ -15,7 +15,7 @@ import (
 
 // play takes a match from where it is to its acknowledged report. It returns
 // early when ctx ends; what is journaled then is gone on with later.
-func (r *Referee) play(ctx context.Context, b *bout) {
+func (r *Referee) play(ctx context.Context, b *match) {
 	if !b.enter() {
 		return
 	}
@@ -23,7 +23,7 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 	defer func() { b.leave(reported) }()
 	r.conducting.Add(1)
 	err := r.conduct(ctx, b)
-	r.touch()
+	r.member.Touch()
 	r.conducting.Add(-1)
 	if err != nil {
 		r.alarm(ctx, b, "a match cannot be played", err)
@@ -38,8 +38,8 @@ func (r *Referee) play(ctx context.Context, b *bout) {
 
 // alarm tells people of a match that has come to a halt, unless that is due to
 // the end of the referee, for which Run gives the reason.
-func (r *Referee) alarm(ctx context.Context, b *bout, what string, err error) {
-	if ctx.Err() != nil || errors.Is(err, errJournal) {
+func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
+	if ctx.Err() != nil || errors.Is(err, agent.ErrJournal) {
 		return
 	}
 	r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
@@ -48,7 +48,7 @@ func (r *Referee) alarm(ctx context.Context, b *bout, what string, err error) {
 
 // conduct plays a match as one of those under way, until its players have been
 // sent the result. A report that has to wait for the manager is not under way.
-func (r *Referee) conduct(ctx context.Context, b *bout) error {
+func (r *Referee) conduct(ctx context.Context, b *match) error {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -65,7 +65,7 @@ func (r *Referee) conduct(ctx context.Context, b *bout) error {
 }
 
 // decide plays a match until it is finished.
-func (r *Referee) decide(ctx context.Context, b *bout) error {
+func (r *Referee) decide(ctx context.Context, b *match) error {
 	p := b.state()
 	if p.Phase() != game.Finished && r.cfg.Mode == protocol.Tolerant {
 		if err := r.locate(ctx, b); err != nil {
@@ -93,7 +93,7 @@ func (r *Referee) decide(ctx context.Context, b *bout) error {
 	if b.recorded {
 		return nil
 	}
-	if err := r.journal.append(ctx, eventFinished, finishedOf(b, &p)); err != nil {
+	if err := r.member.Journal.Append(ctx, eventFinished, finishedOf(b, &p)); err != nil {
 		return err
 	}
 	b.recorded = true
@@ -102,9 +102,9 @@ func (r *Referee) decide(ctx context.Context, b *bout) error {
 
 // draw draws the number, once: the choices are on disk before, and the number
 // before anybody hears of it.
-func (r *Referee) draw(ctx context.Context, b *bout) error {
+func (r *Referee) draw(ctx context.Context, b *match) error {
 	p := b.state()
-	if err := r.journal.append(ctx, eventChosen, chosenOf(b, &p)); err != nil {
+	if err := r.member.Journal.Append(ctx, eventChosen, chosenOf(b, &p)); err != nil {
 		return err
 	}
 	number, err := r.cfg.Draw(Match{League: b.League, ID: b.Match, Round: b.Round})
@@ -123,16 +123,16 @@ func (r *Referee) both(do func(side int)) {
 }
 
 // header returns the header of a message to a player of a match.
-func (r *Referee) header(t protocol.Type, b *bout, side int) protocol.Header {
+func (r *Referee) header(t protocol.Type, b *match, side int) protocol.Header {
 	_, keys := b.contact(side)
-	h := protocol.NewHeader(t, r.me.Sender(), protocol.Timestamp(r.cfg.Now()), b.Conversation)
+	h := protocol.NewHeader(t, r.member.Me.Sender(), protocol.Timestamp(r.cfg.Now()), b.Conversation)
 	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = keys.Send, b.League, b.Match, protocol.GameEvenOdd
 	h.RoundID = protocol.RoundNumber(b.Round)
 	return h
 }
 
 // invite asks one side to join.
-func (r *Referee) invite(ctx context.Context, b *bout, side int) {
+func (r *Referee) invite(ctx context.Context, b *match, side int) {
 	if p := b.state(); !p.Waiting(side) {
 		return
 	}
@@ -162,7 +162,7 @@ func (r *Referee) invite(ctx context.Context, b *bout, side int) {
 }
 
 // ask asks one side for its choice.
-func (r *Referee) ask(ctx context.Context, b *bout, side int) {
+func (r *Referee) ask(ctx context.Context, b *match, side int) {
 	if p := b.state(); !p.Waiting(side) {
 		return
 	}
@@ -204,11 +204,11 @@ func (r *Referee) choiceTime(at time.Time) time.Duration {
 }
 
 // settle records what a side brought, or why it has lost the match.
-func (r *Referee) settle(b *bout, side int, fault game.Fault, why error, good func(*game.Play) error) {
+func (r *Referee) settle(b *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
 	if fault != game.NoFault {
 		lost := Event{Kind: Forfeited, Match: b.Match, Round: b.Round, Player: b.Players[side], Fault: fault.String(), Tolerant: strictly(why)}
 		if why != nil {
-			lost.Error = brief(why)
+			lost.Error = agent.Brief(why)
 		}
 		r.tell(lost)
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
@@ -238,7 +238,7 @@ func faultOf(err error, silent game.Fault) game.Fault {
 // and after the last, the player is told what went wrong. The answer may be
 // that to a request, or one that the player posts, as long as it is tried. Each
 // attempt has the time that limit gives for when it begins.
-func (r *Referee) obtain(ctx context.Context, b *bout, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
+func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := b.expect(side, want, stop)

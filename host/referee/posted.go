@@ -10,7 +10,7 @@ import (
 
 // fromPlayer judges an answer that a player posts as a request of its own. It
 // counts only with a verified token, in every mode.
-func (r *Referee) fromPlayer(in *wire.Exchange) (*bout, int, error) {
+func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	r.mu.Lock()
 	b := r.matches[in.Header.MatchID]
 	r.mu.Unlock()
@@ -33,9 +33,9 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*bout, int, error) {
 
 // signed reports whether a token is that of the player with whom a match has
 // these keys.
-func (r *Referee) signed(token string, b *bout, keys protocol.KeyPair) bool {
+func (r *Referee) signed(token string, b *match, keys protocol.KeyPair) bool {
 	return protocol.SameToken(token, keys.Expect) ||
-		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.me.ID())
+		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.member.Me.ID())
 }
 
 func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {

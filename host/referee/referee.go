@@ -1,3 +1,22 @@
+// Package referee is the league.v2 referee agent: it registers with a manager,
+// plays the matches it is assigned, several in parallel, and reports their
+// results.
+//
+// game.Play decides what the messages of a match mean; the referee carries
+// them, waits, and retries. It asks both players at the same time, and neither
+// learns anything before both have answered or failed. Like the other agents it
+// opens no socket.
+//
+// # What is journaled, and when
+//
+// With a data directory, a match is journaled when it is assigned, when both
+// sides have chosen or failed (before the draw), when it is finished (before
+// anybody hears of the number), and when the manager has acknowledged the
+// report. The end of the league is journaled, too: a referee that starts again
+// after that registers for the next one. So no crash lets it draw twice, and no
+// result is lost: a referee that starts again on the same directory finishes
+// what it had begun and reports what it had not. Without a data directory it
+// keeps nothing, and a crash costs its matches, which the manager assigns again.
 package referee
 
 import (
@@ -5,9 +24,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +39,6 @@ import (
 const (
 	DefaultJoinTimeout   = 5 * time.Second
 	DefaultChoiceTimeout = 30 * time.Second
-	DefaultTimeout       = 10 * time.Second
 	DefaultConcurrent    = 10
 )
 
@@ -33,76 +49,50 @@ type Match struct {
 	Round  int
 }
 
-// Config says how a referee works. Endpoint, Manager and Caller are required;
-// the zero value of everything else has the meaning named with it.
+// Config configures a referee. The zero value of every field has the meaning
+// named with it, except for the required ones of agent.Config. The default name
+// is "Referee".
 type Config struct {
-	Endpoint string // the URL under which others reach the agent
-	Manager  *wire.Peer
-	Caller   *wire.Caller
+	agent.Config
 
-	Name string        // display name; default "Referee"
-	ID   string        // the id to ask for; empty leaves it to the manager
-	Mode protocol.Mode // how much is asked of messages; the zero value is strict
-
-	// Concurrent is how many matches are under way at once, at most; default
+	// Concurrent limits the matches that are played in parallel; default
 	// DefaultConcurrent.
 	Concurrent int
 
 	JoinTimeout   time.Duration // for one attempt; default DefaultJoinTimeout
 	ChoiceTimeout time.Duration // for one attempt; default DefaultChoiceTimeout
-	Timeout       time.Duration // for everything else; default DefaultTimeout
-	Backoff       game.Backoff  // the zero value is game.LeagueBackoff
 
 	// Draw returns the drawn number of a match; it is called once for each.
 	// The default draws from 1 to 10 with a cryptographic source, so that
 	// nobody can foresee it.
 	Draw func(Match) (int, error)
-	// Player returns how a player is addressed. The dialect is the name of the
-	// one that the manager gives, empty if it gives none; default is to believe
-	// it, and by the book without.
+	// Player returns how a player is addressed. dialect is the name of the one
+	// that the manager gives, or empty; by default the referee believes it, and
+	// guesses without it.
 	Player func(id, endpoint, dialect string) *wire.Peer
 
-	// Dialects are the ways to register that are tried, in this order; nil
-	// stands for protocol.RegistrationOrder.
-	Dialects []*protocol.Dialect
-
-	// IdleExit makes Run return when the agent has conducted a match and then
-	// for so long heard nothing and conducted nothing: many managers never say
-	// that the league is over. The zero value is never.
-	IdleExit time.Duration
-
-	// Data is a directory for the journal; empty keeps none.
-	Data string
-
-	Now    func() time.Time // for timestamps; default time.Now
-	Log    *slog.Logger     // default discards
-	Events func(Event)      // told of what happens; must not block
+	Events func(Event) // called for what happens; must not block
 }
 
 // Referee is one agent. Its handler is safe for concurrent use.
 type Referee struct {
-	cfg Config
-
-	registrar agent.Registrar
-	me        *agent.Identity
-	endpoint  *wire.Endpoint
-	journal   *store
-	slots     chan struct{} // one for each match that may be under way
+	cfg      Config
+	member   *agent.Member
+	endpoint *wire.Endpoint
+	slots    chan struct{} // one for each match that may be under way
 
 	assigning sync.Mutex // held while an announcement is taken on
 
 	mu        sync.Mutex
-	matches   map[string]*bout
+	matches   map[string]*match
 	peers     map[[3]string]*wire.Peer // by id, endpoint and dialect
 	standings map[string]protocol.OwnStandings
-	inbox     []*bout // assigned before Run could begin them
-	begin     func(*bout)
-	over      bool          // nothing is begun any more
+	inbox     []*match // assigned before Run could begin them
+	begin     func(*match)
+	over      bool          // no match is begun any more
 	completed bool          // the league is
 	adopted   chan struct{} // closed with the next registration
 
-	began      time.Time    // for last, which is told by the monotonic clock
-	last       atomic.Int64 // when something happened last, since began
 	conducting atomic.Int64 // matches that are not finished, or not told to their players
 
 	plays      sync.WaitGroup // matches under way
@@ -112,74 +102,53 @@ type Referee struct {
 	complete context.CancelFunc
 	idle     context.Context // ends when all plays have ended
 	rest     context.CancelFunc
-	again    chan struct{} // asks for another registration
 }
 
 // New returns an agent that has not registered yet. With a data directory it
-// goes on where an earlier process was.
+// continues where an earlier process stopped.
 func New(cfg Config) (*Referee, error) {
-	if cfg.Manager == nil || cfg.Caller == nil || cfg.Endpoint == "" {
-		return nil, errors.New("referee: endpoint, manager and caller are required")
+	cfg.Name = cmp.Or(cfg.Name, "Referee")
+	member, err := agent.NewMember(protocol.RoleReferee, cfg.Config)
+	if err != nil {
+		return nil, err
 	}
+	cfg.Config = member.Config
 	defaults(&cfg)
 	r := &Referee{
-		cfg: cfg, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		adopted: make(chan struct{}), again: make(chan struct{}, 1), began: time.Now(),
+		cfg: cfg, member: member, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
+		matches: make(map[string]*match), adopted: make(chan struct{}),
 	}
-	r.registrar = agent.Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
-	r.unregistered()
-	if cfg.Data != "" {
-		if err := r.recover(); err != nil {
-			return nil, fmt.Errorf("referee: %w", err)
-		}
+	if err := r.recover(); err != nil {
+		return nil, err
 	}
-	r.endpoint = &wire.Endpoint{
-		Codec: protocol.NewCodec(cfg.Mode), Sender: r.me.Sender, Now: cfg.Now, Log: cfg.Log,
-		Received: r.touch, Authenticate: r.authenticate, Handlers: r.handlers(),
-	}
+	r.endpoint = member.NewEndpoint(r.authenticate, r.handlers())
 	if cfg.Mode == protocol.Tolerant {
 		r.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
 	}
 	return r, nil
 }
 
-// unregistered is the state of an agent that is in no league.
-func (r *Referee) unregistered() {
-	r.me = agent.NewIdentity(protocol.RoleReferee, cmp.Or(r.cfg.ID, r.cfg.Name))
-	r.matches = make(map[string]*bout)
-}
-
 func defaults(cfg *Config) {
-	cfg.Name = cmp.Or(cfg.Name, "Referee")
 	cfg.JoinTimeout = cmp.Or(cfg.JoinTimeout, DefaultJoinTimeout)
 	cfg.ChoiceTimeout = cmp.Or(cfg.ChoiceTimeout, DefaultChoiceTimeout)
-	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	if cfg.Concurrent < 1 {
 		cfg.Concurrent = DefaultConcurrent
-	}
-	if cfg.Backoff == (game.Backoff{}) {
-		cfg.Backoff = game.LeagueBackoff()
 	}
 	if cfg.Draw == nil {
 		fair := game.FairDraw()
 		cfg.Draw = func(Match) (int, error) { return drawUnforeseen(fair) }
 	}
 	if cfg.Player == nil {
+		manager := cfg.Manager
 		cfg.Player = func(_, endpoint, dialect string) *wire.Peer {
 			d, err := protocol.DialectNamed(dialect)
-			if err != nil { // players are mostly of their manager's kind
-				return wire.GuessPeer(endpoint, cfg.Manager.Speaks())
+			if err != nil { // players mostly speak as their manager does
+				return wire.GuessPeer(endpoint, manager.Speaks())
 			}
 			return wire.NewPeer(endpoint, d)
 		}
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Events == nil {
 		cfg.Events = func(Event) {}
@@ -199,4 +168,4 @@ func drawUnforeseen(d game.Draw) (int, error) {
 func (r *Referee) Endpoint() *wire.Endpoint { return r.endpoint }
 
 // ID returns the referee's id, empty before registration.
-func (r *Referee) ID() string { return r.me.ID() }
+func (r *Referee) ID() string { return r.member.Me.ID() }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
@@ -14,13 +13,13 @@ import (
 )
 
 // tellFault sends GAME_ERROR, and does not wait for its acknowledgement.
-func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protocol.Type, a agent.Attempt) {
+func (r *Referee) tellFault(ctx context.Context, b *match, side int, want protocol.Type, a agent.Attempt) {
 	code := wire.CodeOf(a.Err)
 	if code == "" {
 		code = protocol.CodeTimeout
 	}
 	p := b.state()
-	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, brief(a.Err)))
+	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, agent.Brief(a.Err)))
 	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, b, side), about)
 	if err != nil {
 		r.cfg.Log.Error("an error cannot be told", "match", b.Match, "error", err)
@@ -37,7 +36,7 @@ func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protoco
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
 	}
 	if !a.Last {
-		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: brief(a.Err), Tolerant: strictly(a.Err)})
+		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictly(a.Err)})
 	}
 	peer := r.peer(b, side)
 	r.courtesy(ctx, func(ctx context.Context) {
@@ -45,20 +44,6 @@ func (r *Referee) tellFault(ctx context.Context, b *bout, side int, want protoco
 		defer cancel()
 		_, _ = r.cfg.Caller.Call(ctx, peer, msg) // a player that does not answer is not to be waited for
 	})
-}
-
-// brief cuts the text of an error that may quote a peer at length.
-func brief(err error) string {
-	const most = 300
-	text := err.Error()
-	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Detail != "" {
-		text = e.Detail // the rest is told beside it
-	}
-	text = strings.ToValidUTF8(text, "?")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
 }
 
 // courtesy does in the background what nobody waits for, until everything is
@@ -76,7 +61,7 @@ func (r *Referee) courtesy(ctx context.Context, do func(ctx context.Context)) {
 // a player hears of its match before the next round, and more in the
 // background. A player whom the match was lost by for being silent is not
 // awaited at all, so that a dead one stalls nobody.
-func (r *Referee) announceResult(ctx context.Context, b *bout) {
+func (r *Referee) announceResult(ctx context.Context, b *match) {
 	p := b.state()
 	result := protocol.Broadcast(&protocol.GameOver{
 		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(b, &p),
@@ -128,7 +113,7 @@ func silent(f game.Fault) bool {
 // report tells the manager, until it has acknowledged or definitely refused.
 // A manager that does not know the token any more is registered with anew, and
 // told then.
-func (r *Referee) report(ctx context.Context, b *bout) error {
+func (r *Referee) report(ctx context.Context, b *match) error {
 	p := b.state()
 	result := matchResult(b, &p)
 	policy := agent.RetryPolicy{
@@ -149,14 +134,14 @@ func (r *Referee) report(ctx context.Context, b *bout) error {
 		if err := r.renew(ctx, known); err != nil {
 			return err
 		}
-		if own := r.me.League(); own != b.League {
+		if own := r.member.Me.League(); own != b.League {
 			return fmt.Errorf("the manager has begun league %s and forgotten %s", own, b.League)
 		}
 	}
 }
 
-func (r *Referee) sendReport(ctx context.Context, b *bout, result protocol.MatchResult) (protocol.Message, error) {
-	h := r.me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
+func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.MatchResult) (protocol.Message, error) {
+	h := r.member.Me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
 	h.LeagueID, h.MatchID, h.GameType, h.RoundID = b.League, b.Match, protocol.GameEvenOdd, protocol.RoundNumber(b.Round)
 	h.ConversationID = b.Conversation
 	answer, err := r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.MatchResultReport{Header: h, Result: result})
@@ -176,7 +161,7 @@ func (r *Referee) sendReport(ctx context.Context, b *bout, result protocol.Match
 
 // settleReport judges what became of a report, and journals that nothing is
 // left to report.
-func (r *Referee) settleReport(ctx context.Context, b *bout, err error) error {
+func (r *Referee) settleReport(ctx context.Context, b *match, err error) error {
 	switch wire.CodeOf(err) {
 	case "":
 		if err != nil {
@@ -193,11 +178,11 @@ func (r *Referee) settleReport(ctx context.Context, b *bout, err error) error {
 	default:
 		return err
 	}
-	return r.journal.append(ctx, eventReported, b.Match)
+	return r.member.Journal.Append(ctx, eventReported, b.Match)
 }
 
 // gameResult is the outcome as players are told it.
-func gameResult(b *bout, p *game.Play) *protocol.GameResult {
+func gameResult(b *match, p *game.Play) *protocol.GameResult {
 	d := detailsOf(b, p)
 	return &protocol.GameResult{
 		Status: d.Status, WinnerPlayerID: winnerOf(b, p), DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity,
@@ -206,14 +191,14 @@ func gameResult(b *bout, p *game.Play) *protocol.GameResult {
 }
 
 // matchResult is the outcome as the manager is told it.
-func matchResult(b *bout, p *game.Play) protocol.MatchResult {
+func matchResult(b *match, p *game.Play) protocol.MatchResult {
 	v := p.Verdict()
 	return protocol.MatchResult{
 		Winner: winnerOf(b, p), Score: map[string]int{b.Players[0]: v.PointsA, b.Players[1]: v.PointsB}, Details: detailsOf(b, p),
 	}
 }
 
-func winnerOf(b *bout, p *game.Play) protocol.Opt[string] {
+func winnerOf(b *match, p *game.Play) protocol.Opt[string] {
 	switch v := p.Verdict(); {
 	case v.ResultA == game.Win:
 		return protocol.Some(b.Players[game.SideA])
@@ -223,7 +208,7 @@ func winnerOf(b *bout, p *game.Play) protocol.Opt[string] {
 	return protocol.Null[string]()
 }
 
-func detailsOf(b *bout, p *game.Play) *protocol.ResultDetails {
+func detailsOf(b *match, p *game.Play) *protocol.ResultDetails {
 	d := &protocol.ResultDetails{Choices: map[string]protocol.Choice{}, DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string]()}
 	sideA, sideB := p.Sides()
 	for i, s := range []game.Side{sideA, sideB} {
@@ -248,7 +233,7 @@ func detailsOf(b *bout, p *game.Play) *protocol.ResultDetails {
 	return d
 }
 
-func reasonOf(b *bout, sides ...game.Side) string {
+func reasonOf(b *match, sides ...game.Side) string {
 	reason := ""
 	for i, s := range sides {
 		if s.Fault != game.NoFault {

@@ -1,12 +1,13 @@
-package referee_test
+package agent_test
 
 import (
 	"testing"
 
-	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
-func TestDefaultPlayerEndpoint(t *testing.T) {
+func TestDefaultEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ manager, id, want string }{
 		{"http://127.0.0.1:8000/mcp", "P01", "http://127.0.0.1:8101/mcp"},
@@ -18,7 +19,7 @@ func TestDefaultPlayerEndpoint(t *testing.T) {
 		{"http://127.0.0.1:8000/mcp", "player_3fa9c2d1", ""},
 		{"://", "P01", ""},
 	} {
-		if got := referee.DefaultPlayerEndpoint(tt.manager, tt.id); got != tt.want {
+		if got := agent.DefaultEndpoint(tt.manager, protocol.RolePlayer, tt.id); got != tt.want {
 			t.Errorf("%s under %s is expected at %q, want %q", tt.id, tt.manager, got, tt.want)
 		}
 	}

@@ -2,10 +2,7 @@ package player
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -20,7 +17,7 @@ import (
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
 func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
-	d := p.manners.Dialect(agent.SenderOf(in), in.Dialect)
+	d := p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
 	if asks && in.Dialect == protocol.LowerMethod && managers != in.Dialect.Name && !d.Has(protocol.TraitRequests) {
@@ -45,7 +42,7 @@ func (p *Player) joinedBefore(in *wire.Exchange, m *match, join *protocol.GameJo
 		return
 	}
 	if again {
-		p.manners.Missed(who)
+		p.member.Answers.Missed(who)
 	}
 	p.postLater(in, m, join)
 }
@@ -65,9 +62,9 @@ func (p *Player) wasRead(in *wire.Exchange, m *match) {
 		return
 	}
 	if posted {
-		p.manners.ReadBy(agent.SenderOf(in), protocol.TraitAsync)
+		p.member.Answers.ReadBy(agent.SenderOf(in), protocol.TraitAsync)
 	}
-	p.manners.Read(agent.SenderOf(in))
+	p.member.Answers.Read(agent.SenderOf(in))
 }
 
 // wasMissed takes note that a referee holds the agent to be absent from a match
@@ -78,7 +75,7 @@ func (p *Player) wasMissed(m *match) {
 	m.missed = m.missed || missed
 	p.mu.Unlock()
 	if missed {
-		p.manners.Missed(who)
+		p.member.Answers.Missed(who)
 	}
 }
 
@@ -99,7 +96,7 @@ func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinA
 		return
 	}
 	message := *join
-	message.Header = in.Header.Answer(protocol.TypeGameJoinAck, p.me.Sender(), protocol.Timestamp(p.cfg.Now()))
+	message.Header = in.Header.Answer(protocol.TypeGameJoinAck, p.member.Me.Sender(), protocol.Timestamp(p.cfg.Now()))
 	message.AuthToken = join.AuthToken
 	if message.AuthToken == "" {
 		message.AuthToken = p.replyToken(in)
@@ -147,7 +144,7 @@ func (p *Player) replyToken(in *wire.Exchange) string {
 	defer p.mu.Unlock()
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
 	if a, known := p.season.announced[in.Header.MatchID]; err == nil && (known && a.referee == referee || p.season.referees[referee]) {
-		return p.me.Token()
+		return p.member.Me.Token()
 	}
 	return ""
 }
@@ -169,19 +166,9 @@ func (p *Player) refereeEndpoint(in *wire.Exchange) string {
 			return endpoint
 		}
 	}
-	return p.defaultRefereeEndpoint(in)
-}
-
-func (p *Player) defaultRefereeEndpoint(in *wire.Exchange) string {
-	var n int
 	_, id, err := protocol.ParseSender(in.Header.Sender)
-	u, bad := url.Parse(p.cfg.Manager.URL)
-	if err != nil || bad != nil {
+	if err != nil {
 		return ""
 	}
-	if _, err := fmt.Sscanf(id, "REF%d", &n); err != nil || n < 1 || n > 10 {
-		return ""
-	}
-	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(8000+n))
-	return u.String()
+	return agent.DefaultEndpoint(p.cfg.Manager.URL, protocol.RoleReferee, id)
 }

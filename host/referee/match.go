@@ -20,9 +20,9 @@ type assignment struct {
 	Dialects     [2]string           `json:"dialects,omitzero"` // of the players, where they are not by the book
 }
 
-// bout is one match. What it is about never changes; how its players are
+// match is one match. What it is about never changes; how its players are
 // reached, and the rest, is guarded by its lock.
-type bout struct {
+type match struct {
 	League       string
 	Match        string
 	Round        int
@@ -41,8 +41,8 @@ type bout struct {
 	reported  bool
 }
 
-func newBout(a *assignment) *bout {
-	return &bout{
+func newMatch(a *assignment) *match {
+	return &match{
 		League: a.League, Match: a.Match, Round: a.Round, Conversation: a.Conversation, Players: a.Players,
 		endpoints: a.Endpoints, keys: a.Keys, dialects: a.Dialects,
 	}
@@ -50,7 +50,7 @@ func newBout(a *assignment) *bout {
 
 // outdated reports whether an assignment says something new of a match that is
 // not finished: the players' endpoints or the keys have changed.
-func (b *bout) outdated(a *assignment) bool {
+func (b *match) outdated(a *assignment) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.play.Phase() == game.Finished {
@@ -65,7 +65,7 @@ func (b *bout) outdated(a *assignment) bool {
 }
 
 // contact returns where a side is reached and the keys spoken with.
-func (b *bout) contact(side int) (endpoint string, keys protocol.KeyPair) {
+func (b *match) contact(side int) (endpoint string, keys protocol.KeyPair) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.endpoints[side], b.keys[side]
@@ -73,14 +73,14 @@ func (b *bout) contact(side int) (endpoint string, keys protocol.KeyPair) {
 
 // dialect returns the name of the dialect that a side speaks, empty if it is by
 // the book.
-func (b *bout) dialect(side int) string {
+func (b *match) dialect(side int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.dialects[side]
 }
 
 // reach takes on how the players are reached by a repeated assignment.
-func (b *bout) reach(a *assignment) {
+func (b *match) reach(a *assignment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endpoints, b.keys, b.dialects = a.Endpoints, a.Keys, a.Dialects
@@ -103,7 +103,7 @@ type posted struct {
 
 // expect says that a side is about to be asked for something, until the
 // answer has been had or given up.
-func (b *bout) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {
+func (b *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {
 	e := &expected{kind: kind, got: make(chan posted, 1), stop: stop}
 	b.mu.Lock()
 	b.waiting[side] = e
@@ -111,7 +111,7 @@ func (b *bout) expect(side int, kind protocol.Type, stop context.CancelFunc) *ex
 	return e
 }
 
-func (b *bout) expectNothing(side int) {
+func (b *match) expectNothing(side int) {
 	b.mu.Lock()
 	b.waiting[side] = nil
 	b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *bout) expectNothing(side int) {
 
 // deliver hands over an answer that was posted. It reports whether the answer
 // was waited for; a late one, or a second one, is not.
-func (b *bout) deliver(side int, kind protocol.Type, p posted) bool {
+func (b *match) deliver(side int, kind protocol.Type, p posted) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.waiting[side]
@@ -134,7 +134,7 @@ func (b *bout) deliver(side int, kind protocol.Type, p posted) bool {
 
 // enter begins to play, unless somebody does already or there is nothing left
 // to do.
-func (b *bout) enter() bool {
+func (b *match) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.running || b.reported {
@@ -144,7 +144,7 @@ func (b *bout) enter() bool {
 	return true
 }
 
-func (b *bout) leave(reported bool) {
+func (b *match) leave(reported bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running, b.reported = false, reported
@@ -152,7 +152,7 @@ func (b *bout) leave(reported bool) {
 
 // reportAgain makes a match whose report the manager has lost ready to be
 // reported again.
-func (b *bout) reportAgain() {
+func (b *match) reportAgain() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.running {
@@ -161,7 +161,7 @@ func (b *bout) reportAgain() {
 }
 
 // once sets a flag of the match, and reports whether it was not set yet.
-func (b *bout) once(flag *bool) bool {
+func (b *match) once(flag *bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := *flag
@@ -170,14 +170,14 @@ func (b *bout) once(flag *bool) bool {
 }
 
 // change applies a step to the match's state.
-func (b *bout) change(step func(p *game.Play) error) error {
+func (b *match) change(step func(p *game.Play) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return step(&b.play)
 }
 
 // state returns a copy of the match's state.
-func (b *bout) state() game.Play {
+func (b *match) state() game.Play {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.play
@@ -185,7 +185,7 @@ func (b *bout) state() game.Play {
 
 // progress reports whether the match has been brought to its end, and whether
 // its report has been taken.
-func (b *bout) progress() (told, reported bool) {
+func (b *match) progress() (told, reported bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.told || b.reported, b.reported

@@ -1,0 +1,221 @@
+// Package agent is what the agents of a league have in common: registering with
+// a manager that may speak any dialect, knowing whom a message comes from,
+// keeping a journal, noticing that a league has gone silent, retrying calls, and
+// answering a peer in the dialect that it reads.
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// DefaultTimeout limits one attempt to call a peer, by league.v2.
+const DefaultTimeout = 10 * time.Second
+
+// Config is what players and referees are configured with alike. Endpoint,
+// Manager and Caller are required; the zero value of everything else has the
+// meaning named with it.
+type Config struct {
+	// Endpoint is the URL under which others reach the agent.
+	Endpoint string
+	// Manager is how the manager is reached, in the dialect to start with.
+	Manager *wire.Peer
+	Caller  *wire.Caller
+
+	Name string        // display name
+	ID   string        // the id to ask for; empty leaves it to the manager
+	Mode protocol.Mode // how strictly messages are validated; the zero value is strict
+
+	// Timeout limits one attempt to call a peer; default DefaultTimeout.
+	Timeout time.Duration
+	// Backoff is how failed calls are retried; the zero value is
+	// game.LeagueBackoff. Registration continues at its longest delay.
+	Backoff game.Backoff
+	// Dialects are tried in this order to register; nil stands for
+	// protocol.RegistrationOrder.
+	Dialects []*protocol.Dialect
+	// IdleExit makes Run return when the agent has taken part in a match and
+	// has then heard nothing for this long: many managers never say that the
+	// league is over. Zero or less is never.
+	IdleExit time.Duration
+	// Data is the directory of the journal; empty keeps none.
+	Data string
+	// Registered, if set, is called after each registration; it must not block.
+	Registered func()
+
+	Now func() time.Time // for timestamps; default time.Now
+	Log *slog.Logger     // default discards
+}
+
+// withDefaults fills in the defaults.
+func (c Config) withDefaults() Config {
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Backoff == (game.Backoff{}) {
+		c.Backoff = game.LeagueBackoff()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Member is the part of a player or a referee that faces its manager. It is
+// safe for concurrent use, except that Register, Stay and Close are Run's.
+type Member struct {
+	Config
+	Me      *Identity
+	Journal *Journal // nil without a data directory
+	Answers AnswerDialects
+
+	role      protocol.Role
+	registrar Registrar
+	again     chan struct{} // requests another registration
+	started   time.Time     // for last, so that the monotonic clock is used
+	last      atomic.Int64  // time of the last activity, since started
+}
+
+// NewMember returns the member that an agent is before it has registered.
+func NewMember(role protocol.Role, cfg Config) (*Member, error) {
+	switch {
+	case cfg.Manager == nil, cfg.Caller == nil, cfg.Endpoint == "":
+		return nil, fmt.Errorf("%s: endpoint, manager and caller are required", role)
+	case cfg.ID != "" && !protocol.ValidID(cfg.ID):
+		return nil, fmt.Errorf("%s: id %q is not usable; use letters, digits, '-', '_' and '.'", role, cfg.ID)
+	}
+	m := &Member{Config: cfg.withDefaults(), role: role, again: make(chan struct{}, 1), started: time.Now()}
+	m.registrar = Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
+	m.Forget("")
+	return m, nil
+}
+
+// Forget drops the registration. The agent signs with the given id, or with the
+// one that it asks for, until it has registered again.
+func (m *Member) Forget(id string) {
+	m.Me = NewIdentity(m.role, cmp.Or(id, m.ID, m.Name))
+}
+
+// NewEndpoint returns an endpoint that answers the agent's messages.
+func (m *Member) NewEndpoint(authenticate func(context.Context, *wire.Exchange) error, handlers map[protocol.Type]wire.Handler) *wire.Endpoint {
+	return &wire.Endpoint{
+		Codec: protocol.NewCodec(m.Mode), Sender: func() string { return m.Me.Sender() }, Now: m.Now, Log: m.Log,
+		Received: m.Touch, Authenticate: authenticate, Handlers: handlers,
+	}
+}
+
+// FromManager judges whether a message is the manager's. While the agent
+// registers it waits, since the manager may speak before the agent has read the
+// manager's answer.
+func (m *Member) FromManager(ctx context.Context, in *wire.Exchange) error {
+	m.Me.Settled(ctx) // an attempt to register has a deadline of its own
+	return m.Me.FromManager(in, m.Mode)
+}
+
+// Ack returns the acknowledgement of a notification, with the agent's id; nil
+// for a message that wants another answer.
+func (m *Member) Ack(in *wire.Exchange) protocol.Message {
+	about, _ := protocol.Describe(in.Type)
+	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
+	if !ok {
+		return nil
+	}
+	ack.Status = protocol.StatusAcknowledged
+	if m.role == protocol.RoleReferee {
+		ack.RefereeID = m.Me.ID()
+	} else {
+		ack.PlayerID = m.Me.ID()
+	}
+	return ack
+}
+
+// Query asks the manager a question and reads the answer's data into T. With
+// some data missing it returns what there is and an error.
+func Query[T protocol.QueryData](ctx context.Context, m *Member, h protocol.Header, what string) (T, error) {
+	var none T
+	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	answer, err := m.Caller.Call(ctx, m.Manager, &protocol.LeagueQuery{Header: h, QueryType: what})
+	if err != nil {
+		return none, fmt.Errorf("query %s: %w", what, err)
+	}
+	r, ok := answer.(*protocol.LeagueQueryResponse)
+	if !ok {
+		return none, fmt.Errorf("query %s: manager answered with a %s", what, answer.Head().MessageType)
+	}
+	data, err := protocol.ReadData[T](r)
+	if errors.Is(err, protocol.ErrNoData) {
+		return none, fmt.Errorf("query %s: %w", what, err)
+	}
+	return data, err
+}
+
+// folder returns the name of the agent's data folder: the id that it asks for
+// or, since the manager's answer comes later, the display name as far as it can
+// name a file.
+func (m *Member) folder() string {
+	name := cmp.Or(m.ID, m.Name)
+	if m.role == protocol.RolePlayer && m.ID == "" {
+		name = strings.Map(func(r rune) rune {
+			if r < 128 && protocol.ValidID("x"+string(r)) {
+				return r
+			}
+			return '-'
+		}, name)
+		name = strings.TrimLeft(name[:min(len(name), 64)], "-_.")
+	}
+	if !protocol.ValidID(name) {
+		return string(m.role)
+	}
+	return name
+}
+
+// DefaultEndpoint returns where the protocol expects an agent of whom only the
+// id is known: REF03 at port 8003, P07 at port 8107, on the manager's machine.
+// It is empty for an id of another form.
+func DefaultEndpoint(manager string, role protocol.Role, id string) string {
+	format, base, most := "P%d", 8100, 100
+	if role == protocol.RoleReferee {
+		format, base, most = "REF%d", 8000, 10
+	}
+	var n int
+	u, err := url.Parse(manager)
+	if err != nil {
+		return ""
+	}
+	if _, err := fmt.Sscanf(id, format, &n); err != nil || n < 1 || n > most {
+		return ""
+	}
+	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(base+n))
+	return u.String()
+}
+
+// Brief returns the text of an error, shortened: it may quote a peer at length.
+func Brief(err error) string {
+	const most = 300
+	text := err.Error()
+	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Detail != "" {
+		text = e.Detail // the code is shown beside it
+	}
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}

@@ -41,8 +41,8 @@ type Agent struct {
 	Validation Validation
 }
 
-// agent is what Player and Referee have in common.
-type agent interface {
+// runner is what Player and Referee have in common.
+type runner interface {
 	Endpoint() *wire.Endpoint
 	Run(ctx context.Context) error
 }
@@ -50,7 +50,7 @@ type agent interface {
 // Player runs a player until it is done; of cfg, endpoint, manager and caller
 // are filled in. It listens before it registers.
 func (a Agent) Player(ctx context.Context, cfg player.Config) error {
-	return a.run(ctx, protocol.RolePlayer, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RolePlayer, func(url string, caller *wire.Caller, manager *wire.Peer) (runner, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return player.New(cfg)
 	})
@@ -59,13 +59,13 @@ func (a Agent) Player(ctx context.Context, cfg player.Config) error {
 // Referee runs a referee until it is done; of cfg, endpoint, manager and caller
 // are filled in.
 func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
-	return a.run(ctx, protocol.RoleReferee, func(url string, caller *wire.Caller, manager *wire.Peer) (agent, error) {
+	return a.run(ctx, protocol.RoleReferee, func(url string, caller *wire.Caller, manager *wire.Peer) (runner, error) {
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 		return referee.New(cfg)
 	})
 }
 
-func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *wire.Caller, *wire.Peer) (agent, error)) (err error) {
+func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *wire.Caller, *wire.Peer) (runner, error)) (err error) {
 	a.Server.Tap = a.Tap
 	srv, err := open(ctx, a.Network, a.Name, a.Server, a.MCP)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -60,7 +61,7 @@ func TestAttacks(t *testing.T) {
 			memory := new(host.Memory)
 			l := &host.League{
 				Manager:  manager.Config{LeagueID: "cup", Players: 4, Mode: mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
-				Referees: []referee.Config{{Mode: mode, Concurrent: 4}},
+				Referees: []referee.Config{{Config: agent.Config{Mode: mode}, Concurrent: 4}},
 			}
 			for _, f := range named(t, "random", "markov-1", "role", "frequency") {
 				seat := host.Seat{}

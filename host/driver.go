@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -109,15 +110,19 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 		Manager: manager.Config{
 			LeagueID: fmt.Sprintf("league-%d", index), Players: len(seats), Legs: d.plan.Legs, Draw: d.draw, Mode: d.mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"},
 		},
-		Referees: []referee.Config{{Mode: d.mode, Concurrent: max(1, len(seats)/2), Draw: d.draws(index)}},
+		Referees: []referee.Config{{Config: agent.Config{Mode: d.mode}, Concurrent: max(1, len(seats)/2), Draw: d.draws(index)}},
 		Server:   jsonrpc.Config{MaxPerPeer: -1},
 		tools:    &d.tools,
 	}
 	for seat, field := range seats {
 		l.Seats = append(l.Seats, Seat{player.Config{
-			Factory: d.factories[field], Barred: barred[field], Watch: -1,
-			Name: game.PlayerID(seat), Mode: d.mode, League: d.known,
-			Key: game.StrategyKey(d.plan.Seed, index, field), Coin: game.CoinKey(d.plan.Seed, index, field),
+			Config:  agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
+			Factory: d.factories[field],
+			Barred:  barred[field],
+			Watch:   -1,
+			League:  d.known,
+			Key:     game.StrategyKey(d.plan.Seed, index, field),
+			Coin:    game.CoinKey(d.plan.Seed, index, field),
 		}})
 	}
 	played, err := l.Play(ctx)

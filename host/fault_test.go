@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -38,12 +39,12 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 		Network: host.NewSockets(),
 		Manager: manager.Config{LeagueID: "cup", Players: players, DataDir: t.TempDir(), NoSync: true, Probe: manager.ProbeOff, Timeout: patience, Backoff: quick},
 		Referees: []referee.Config{
-			{Concurrent: players, JoinTimeout: patience, ChoiceTimeout: patience, Timeout: patience, Backoff: quick, Now: punctual},
+			{Config: agent.Config{Timeout: patience, Backoff: quick, Now: punctual}, Concurrent: players, JoinTimeout: patience, ChoiceTimeout: patience},
 		},
 	}
 	t.Cleanup(func() { l.Network.Close() })
 	for i, f := range named(t, "random", "markov-1", "role", "frequency", "hedge", "copy-last")[:own] {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: f, Name: fmt.Sprintf("healthy %d", i), Backoff: quick, Watch: -1}})
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: fmt.Sprintf("healthy %d", i), Backoff: quick}, Factory: f, Watch: -1}})
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
@@ -38,7 +39,7 @@ func TestLargeLeague(t *testing.T) {
 	}
 	all := named(t, "random", "markov-1", "role", "frequency", "hedge", "copy-last")
 	for i := range n {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: all[i%len(all)], Name: "player " + strconv.Itoa(i+1)}})
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: "player " + strconv.Itoa(i+1)}, Factory: all[i%len(all)]}})
 	}
 	var most uint64
 	l.Manager.Events = func(e manager.Event) {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -52,10 +53,10 @@ func TestMatrix(t *testing.T) {
 			memory := new(host.Memory)
 			l := &host.League{
 				Manager:  manager.Config{LeagueID: "cup", Players: 2, Mode: mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"}, AdminToken: "admin-secret"},
-				Referees: []referee.Config{{Mode: mode}},
+				Referees: []referee.Config{{Config: agent.Config{Mode: mode}}},
 			}
 			for _, f := range named(t, "random", "role") {
-				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: f, Mode: mode, Watch: -1}})
+				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1}})
 			}
 			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}}
 			l.Network = &wiretap{memory, m.hears, m.reads}

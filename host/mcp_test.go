@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -47,13 +48,18 @@ func openLeague(t testing.TB, network host.Network, legs int, offer *mcptools.Co
 	l := &host.League{
 		Network: network, MCP: offer,
 		Manager: manager.Config{Players: 4, Legs: legs, AdminToken: "the-admin-token"},
-		Referees: []referee.Config{{Draw: func(m referee.Match) (int, error) {
-			return game.FairDraw().Pick(game.LiveWord(7, m.League, m.ID)), nil
-		}}},
+		Referees: []referee.Config{
+			{Draw: func(m referee.Match) (int, error) {
+				return game.FairDraw().Pick(game.LiveWord(7, m.League, m.ID)), nil
+			}},
+		},
 	}
 	for i, f := range named(t, "random", "markov-1", "role", "frequency") {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
-			Factory: f, Key: game.StrategyKey(7, 0, i), Coin: game.CoinKey(7, 0, i), Mode: protocol.Tolerant,
+			Config:  agent.Config{Mode: protocol.Tolerant},
+			Factory: f,
+			Key:     game.StrategyKey(7, 0, i),
+			Coin:    game.CoinKey(7, 0, i),
 		}})
 	}
 	return l

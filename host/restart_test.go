@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -91,7 +92,7 @@ func TestManagerIsRestarted(t *testing.T) {
 
 	manages := func() *wire.Peer { return wire.NewPeer(url, protocol.Contracts) }
 	a.serve(ctx, "", func(own string) jsonrpc.Handler {
-		r, err := referee.New(referee.Config{Endpoint: own, Manager: manages(), Caller: a.caller(), Backoff: quick, Timeout: time.Second})
+		r, err := referee.New(referee.Config{Config: agent.Config{Endpoint: own, Manager: manages(), Caller: a.caller(), Backoff: quick, Timeout: time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +103,17 @@ func TestManagerIsRestarted(t *testing.T) {
 	for i, f := range named(t, "random", "markov-1", "role", "frequency") {
 		a.serve(ctx, "", func(own string) jsonrpc.Handler {
 			p, err := player.New(player.Config{
-				Factory: f, Endpoint: own, Manager: manages(), Caller: a.caller(), Name: fmt.Sprintf("player %d", i),
-				Backoff: quick, Timeout: time.Second, Once: true, Data: filepath.Join(cfg.DataDir, "agents"),
+				Config: agent.Config{
+					Endpoint: own,
+					Manager:  manages(),
+					Caller:   a.caller(),
+					Name:     fmt.Sprintf("player %d", i),
+					Backoff:  quick,
+					Timeout:  time.Second,
+					Data:     filepath.Join(cfg.DataDir, "agents"),
+				},
+				Factory: f,
+				Once:    true,
 			})
 			if err != nil {
 				t.Fatal(err)

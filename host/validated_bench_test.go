@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -65,13 +66,19 @@ func measured(b *testing.B, n host.Network, v host.Validation) *host.League {
 	l := &host.League{
 		Network: n, Validation: v, Server: jsonrpc.Config{MaxPerPeer: -1},
 		Manager: manager.Config{Players: 4, Legs: 10, Probe: manager.ProbeOff, AllowHosts: []string{"*"}},
-		Referees: []referee.Config{{Concurrent: 2, Draw: func(m referee.Match) (int, error) {
-			return game.FairDraw().Pick(game.LiveWord(7, m.League, m.ID)), nil
-		}}},
+		Referees: []referee.Config{
+			{Concurrent: 2, Draw: func(m referee.Match) (int, error) {
+				return game.FairDraw().Pick(game.LiveWord(7, m.League, m.ID)), nil
+			}},
+		},
 	}
 	for i, f := range named(b, "random", "markov-1", "role", "frequency") {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
-			Factory: f, Key: game.StrategyKey(7, 0, i), Coin: game.CoinKey(7, 0, i), Mode: protocol.Strict, Watch: -1,
+			Config:  agent.Config{Mode: protocol.Strict},
+			Factory: f,
+			Key:     game.StrategyKey(7, 0, i),
+			Coin:    game.CoinKey(7, 0, i),
+			Watch:   -1,
 		}})
 	}
 	return l

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -49,7 +50,7 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: flagValidation, Value: "", Usage: "strict or tolerant: how much is asked of messages"},
 		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "time to answer an invitation"},
 		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "time to choose"},
-		&cli.DurationFlag{Name: flagTimeout, Value: referee.DefaultTimeout, Usage: "time to answer everything else"},
+		&cli.DurationFlag{Name: flagTimeout, Value: agent.DefaultTimeout, Usage: "time to answer everything else"},
 		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "how often a message is tried again"},
 		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "before the first retry; doubled for each that follows"},
 		&cli.StringFlag{Name: flagTLSCert, Usage: "PEM file: serve HTTPS"},
@@ -260,14 +261,17 @@ func (e *eventWriter) table(standings []manager.Standing) {
 // refereeConfig is a referee as the flags ask for it.
 func (l *live) refereeConfig(draw func(referee.Match) (int, error)) referee.Config {
 	return referee.Config{
-		Mode: l.mode, JoinTimeout: l.join, ChoiceTimeout: l.choice, Timeout: l.timeout, Backoff: l.backoff,
-		Draw: draw, Data: l.data, Now: l.p.now, Log: l.log,
+		Config:        agent.Config{Mode: l.mode, Timeout: l.timeout, Backoff: l.backoff, Data: l.data, Now: l.p.now, Log: l.log},
+		JoinTimeout:   l.join,
+		ChoiceTimeout: l.choice,
+		Draw:          draw,
 	}
 }
 
 // playerConfig is a player as the flags ask for it.
 func (l *live) playerConfig() player.Config {
 	return player.Config{
-		Mode: l.mode, Timeout: l.timeout, ChoiceTimeout: l.choice, Backoff: l.backoff, Data: l.data, Now: l.p.now, Log: l.log,
+		Config:        agent.Config{Mode: l.mode, Timeout: l.timeout, Backoff: l.backoff, Data: l.data, Now: l.p.now, Log: l.log},
+		ChoiceTimeout: l.choice,
 	}
 }

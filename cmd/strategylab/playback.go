@@ -116,9 +116,12 @@ func agentFor(p *process, c *cli.Context, part []*trace.Exchange) (run func(cont
 	case asked(jsonrpc.In, protocol.TypeLeagueRegisterRequest), asked(jsonrpc.In, protocol.TypeRefereeRegisterRequest), asked(jsonrpc.In, protocol.TypeMatchResultReport):
 		return nil, nil, usagef("the recording is a manager's; only players and referees can be replayed")
 	case asked(jsonrpc.Out, protocol.TypeGameInvitation):
-		cfg := referee.Config{Mode: protocol.Tolerant, Now: p.now, Draw: func(m referee.Match) (int, error) {
-			return game.FairDraw().Pick(game.LiveWord(s, m.League, m.ID)), nil
-		}}
+		cfg := referee.Config{
+			Config: agent.Config{Mode: protocol.Tolerant, Now: p.now},
+			Draw: func(m referee.Match) (int, error) {
+				return game.FairDraw().Pick(game.LiveWord(s, m.League, m.ID)), nil
+			},
+		}
 		return func(ctx context.Context, a host.Agent) error { return a.Referee(ctx, cfg) }, func() {}, nil
 	case c.String(flagStrategy) == "":
 		return nil, nil, withHint(errors.New("the recording is a player's: --strategy is missing"), "strategylab strategies list shows what there is")
@@ -128,8 +131,12 @@ func agentFor(p *process, c *cli.Context, part []*trace.Exchange) (run func(cont
 		return nil, nil, err
 	}
 	cfg := player.Config{
-		Factory: e.Factory, Mode: protocol.Tolerant, Watch: -1, Now: p.now, Print: p.logger(0),
-		Key: game.StrategyKey(s, 0, 0), Coin: game.CoinKey(s, 0, 0),
+		Config:  agent.Config{Mode: protocol.Tolerant, Now: p.now},
+		Factory: e.Factory,
+		Watch:   -1,
+		Print:   p.logger(0),
+		Key:     game.StrategyKey(s, 0, 0),
+		Coin:    game.CoinKey(s, 0, 0),
 	}
 	return func(ctx context.Context, a host.Agent) error { return a.Player(ctx, cfg) }, func() { _ = cat.Close() }, nil // nothing is left to be lost
 }

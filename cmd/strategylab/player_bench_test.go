@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -39,10 +40,17 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 			}
 			loop := new(jsonrpc.Loopback)
 			p, err := player.New(player.Config{
-				Factory: e.Factory, Endpoint: "http://player/mcp", Manager: wire.NewPeer("http://manager/mcp", protocol.Contracts),
-				Caller: &wire.Caller{Client: jsonrpc.NewClient(loop.From("player"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
-				Mode:   protocol.Tolerant, League: &player.League{Field: []string{"P01", "P02"}}, Patience: -1,
-				Key: game.StrategyKey(1, 0, 0), Coin: game.CoinKey(1, 0, 0),
+				Config: agent.Config{
+					Endpoint: "http://player/mcp",
+					Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
+					Caller:   &wire.Caller{Client: jsonrpc.NewClient(loop.From("player"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+					Mode:     protocol.Tolerant,
+				},
+				Factory:  e.Factory,
+				League:   &player.League{Field: []string{"P01", "P02"}},
+				Patience: -1,
+				Key:      game.StrategyKey(1, 0, 0),
+				Coin:     game.CoinKey(1, 0, 0),
 			})
 			if err != nil {
 				b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -67,9 +68,17 @@ func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *s
 func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTripper, change func(*player.Config)) (*player.Player, func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	cfg := player.Config{
-		Factory: factory(), Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts),
-		Caller: &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
-		Name:   "Ada", Mode: mode, Timeout: 5 * time.Second, Backoff: quick, Watch: -1,
+		Config: agent.Config{
+			Endpoint: url,
+			Manager:  wire.NewPeer(manager, protocol.Contracts),
+			Caller:   &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+			Name:     "Ada",
+			Mode:     mode,
+			Timeout:  5 * time.Second,
+			Backoff:  quick,
+		},
+		Factory: factory(),
+		Watch:   -1,
 	}
 	if change != nil {
 		change(&cfg)

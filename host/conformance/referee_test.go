@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -28,10 +29,17 @@ const (
 func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	r, err := referee.New(referee.Config{
-		Endpoint: url, Manager: wire.NewPeer(manager, protocol.Contracts), Mode: mode, Name: "Rhadamanthys",
-		Caller:      &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
-		JoinTimeout: deadline, ChoiceTimeout: deadline, Timeout: refereeTimeout,
-		Backoff: game.Backoff{Retries: 3, First: 100 * time.Millisecond, Most: 400 * time.Millisecond},
+		Config: agent.Config{
+			Endpoint: url,
+			Manager:  wire.NewPeer(manager, protocol.Contracts),
+			Mode:     mode,
+			Name:     "Rhadamanthys",
+			Caller:   &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+			Timeout:  refereeTimeout,
+			Backoff:  game.Backoff{Retries: 3, First: 100 * time.Millisecond, Most: 400 * time.Millisecond},
+		},
+		JoinTimeout:   deadline,
+		ChoiceTimeout: deadline,
 	})
 	return r, client.Close, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -51,12 +52,15 @@ func hostLeague(ctx context.Context, t *testing.T, players, referees int, house 
 		Started: func(url string) { started <- url },
 	}
 	for range referees {
-		l.Referees = append(l.Referees, referee.Config{Mode: protocol.Tolerant, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second, Timeout: 3 * time.Second, Backoff: backoff})
+		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: 3 * time.Second, Backoff: backoff}, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second})
 	}
 	for i, name := range house {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
-			Factory: factory(t, name), Name: "house-" + name, Mode: protocol.Tolerant, Patience: 20 * time.Millisecond,
-			Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Backoff: backoff,
+			Config:   agent.Config{Name: "house-" + name, Mode: protocol.Tolerant, Backoff: backoff},
+			Factory:  factory(t, name),
+			Patience: 20 * time.Millisecond,
+			Key:      game.StrategyKey(1, 0, i),
+			Coin:     game.CoinKey(1, 0, i),
 		}})
 	}
 	h := &hosted{played: make(chan *host.Played, 1), failed: make(chan error, 1)}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -80,9 +81,17 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.
 	defer network.Close()
 	a := host.Agent{Network: network, Name: "player", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	err := a.Player(ctx, player.Config{
-		Factory: factory(t, "random"), Name: guestNames[i], Mode: protocol.Tolerant,
-		Key: game.StrategyKey(1, 0, i), Coin: game.CoinKey(1, 0, i), Once: true, IdleExit: 1500 * time.Millisecond,
-		Patience: 20 * time.Millisecond, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
+		Config: agent.Config{
+			Name:     guestNames[i],
+			Mode:     protocol.Tolerant,
+			IdleExit: 1500 * time.Millisecond,
+			Backoff:  game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
+		},
+		Factory:  factory(t, "random"),
+		Key:      game.StrategyKey(1, 0, i),
+		Coin:     game.CoinKey(1, 0, i),
+		Once:     true,
+		Patience: 20 * time.Millisecond,
 		Events: func(e player.Event) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -72,8 +73,9 @@ func ourReferee(ctx context.Context, t *testing.T, manager string, endless bool)
 	defer network.Close()
 	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	cfg := referee.Config{
-		Mode: protocol.Tolerant, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second, Timeout: 3 * time.Second,
-		Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond},
+		Config:        agent.Config{Mode: protocol.Tolerant, Timeout: 3 * time.Second, Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond}},
+		JoinTimeout:   3 * time.Second,
+		ChoiceTimeout: 3 * time.Second,
 	}
 	if endless {
 		cfg.IdleExit = time.Second

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/referee"
@@ -60,7 +61,7 @@ var recording = sync.OnceValues(func() ([]byte, error) {
 		if i == 4 {
 			f = broken{f}
 		}
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: f, Name: f.Info().Name}})
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: f.Info().Name}, Factory: f}})
 	}
 	_, err = l.Play(context.Background())
 	if err := errors.Join(err, rec.Close()); err != nil {

@@ -26,7 +26,7 @@ var may = map[string][]string{
 	"host/wire/schema":   {"host/protocol"},
 	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
 	"host/wire":          {"host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
-	"host/agent":         {"host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/agent":         {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/trace":         {"host/jsonrpc", "host/protocol"},
 	"host/trace/audit":   {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
@@ -38,8 +38,8 @@ var may = map[string][]string{
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/seat"},
 	"host/manager":            {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"host/referee":            {"host/agent", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":             {"host/agent", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
 	"host/leaguetools": {"host/jsonrpc", "host/mcptools", "host/protocol"},
@@ -54,7 +54,7 @@ var may = map[string][]string{
 	"experiments":        {"host/game", "host/results"},
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
-		"experiments", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
+		"experiments", "host/agent", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
 	"host/peertest":       {},
@@ -102,6 +102,7 @@ var may = map[string][]string{
 		"experiments",
 		"experiments/arena",
 		"host",
+		"host/agent",
 		"host/conformance",
 		"host/disk",
 		"host/game",

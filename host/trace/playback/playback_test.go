@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	agents "github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -49,7 +50,7 @@ func recorded(t *testing.T, agent string) []*trace.Exchange {
 		},
 	}
 	for _, name := range []string{"always-even", "always-odd"} {
-		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Factory: strategy(name), Name: name}})
+		l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agents.Config{Name: name}, Factory: strategy(name)}})
 	}
 	if _, err := l.Play(t.Context()); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func replay(t *testing.T, exchanges []*trace.Exchange, run func(context.Context,
 
 func playerOf(name string) func(context.Context, host.Agent) error {
 	return func(ctx context.Context, a host.Agent) error {
-		return a.Player(ctx, player.Config{Factory: strategy(name), Mode: protocol.Tolerant, Watch: -1, Now: time.Now})
+		return a.Player(ctx, player.Config{Config: agents.Config{Mode: protocol.Tolerant, Now: time.Now}, Factory: strategy(name), Watch: -1})
 	}
 }
 
@@ -145,7 +146,7 @@ func TestRefereeConductsTheMatchAgain(t *testing.T) {
 		number int
 	}{{"the same draw", 4}, {"another draw", 7}} {
 		steps, err := replay(t, exchanges, func(ctx context.Context, a host.Agent) error {
-			return a.Referee(ctx, referee.Config{Mode: protocol.Tolerant, Now: time.Now, Draw: func(referee.Match) (int, error) { return c.number, nil }})
+			return a.Referee(ctx, referee.Config{Config: agents.Config{Mode: protocol.Tolerant, Now: time.Now}, Draw: func(referee.Match) (int, error) { return c.number, nil }})
 		})
 		if err != nil || len(steps) == 0 || len(different(steps)) > 0 {
 			t.Errorf("%s: %d steps, error %v, different: %v; want some steps and no difference", c.name, len(steps), err, different(steps))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
@@ -41,82 +42,66 @@ type Agent struct {
 	Validation Validation
 }
 
-// runner is what Player and Referee have in common.
-type runner interface {
-	Endpoint() *wire.Endpoint
-	Run(ctx context.Context) error
-}
-
-// Player runs a player until it is done; of cfg, endpoint, manager and caller
-// are filled in. It listens before it registers.
+// Player runs a player until it is done; it fills in endpoint, manager and caller
+// of cfg. The agent listens before it registers.
 func (a Agent) Player(ctx context.Context, cfg player.Config) error {
-	return a.run(ctx, protocol.RolePlayer, func(url string, caller *wire.Caller, manager *wire.Peer) (runner, error) {
-		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
-		return player.New(cfg)
-	})
+	return a.run(ctx, protocol.RolePlayer, &cfg.Config, func() (runner, error) { return player.New(cfg) })
 }
 
-// Referee runs a referee until it is done; of cfg, endpoint, manager and caller
-// are filled in.
+// Referee runs a referee until it is done; it fills in endpoint, manager and
+// caller of cfg.
 func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
-	return a.run(ctx, protocol.RoleReferee, func(url string, caller *wire.Caller, manager *wire.Peer) (runner, error) {
-		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
-		return referee.New(cfg)
-	})
+	return a.run(ctx, protocol.RoleReferee, &cfg.Config, func() (runner, error) { return referee.New(cfg) })
 }
 
-func (a Agent) run(ctx context.Context, role protocol.Role, make func(string, *wire.Caller, *wire.Peer) (runner, error)) (err error) {
+func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, create func() (runner, error)) (err error) {
 	a.Server.Tap = a.Tap
-	srv, err := open(ctx, a.Network, a.Name, a.Server, a.MCP)
+	p := place{network: a.Network, name: a.Name, server: a.Server, mcp: a.MCP, validation: a.Validation, tools: new(toolTables)}
+	one, err := assemble(ctx, p, role, func(url string, caller *wire.Caller) (runner, error) {
+		connect(cfg, cmp.Or(a.Public, url), caller, a.Manager)
+		return create()
+	})
 	if err != nil {
 		return err
 	}
-	client := jsonrpc.NewClient(a.Network.From(a.Name), jsonrpc.ClientConfig{Tap: a.Tap})
-	defer func() { err = errors.Join(err, client.Close()) }()
-	url := cmp.Or(a.Public, srv.URL())
-	caller := &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
-	ag, err := make(url, caller, wire.NewPeer(a.Manager, protocol.Contracts))
-	if err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	pipe, err := a.Validation.pipeline(new(toolTables), role, ag.Endpoint())
-	if err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	srv.mount(role, ag.Endpoint(), pipe)
-	defer srv.unmount()
+	defer func() { err = errors.Join(err, one.client.Close()) }()
+	defer one.unmount()
 	if a.Listening != nil {
-		a.Listening(url)
+		a.Listening(cfg.Endpoint)
 	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var server sync.WaitGroup
 	var served, piped error
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
-		if served = srv.Serve(serving, pipe); served != nil {
+		if served = one.Serve(serving, one.pipeline); served != nil {
 			fail(served)
 		}
 	})
 	if a.Stdin != nil {
 		server.Go(func() {
-			cfg := a.Server
-			cfg.Refuse = srv.refuse
-			if cfg.Beside, piped = srv.beside(); piped != nil {
-				fail(piped)
-				return
-			}
-			if a.Validation.Deterministic {
-				cfg.MaxConcurrent = 1 // in the order in which they come
-			}
-			piped = jsonrpc.ServeStdio(serving, a.Stdin, a.Stdout, pipe, cfg)
+			piped = a.serveStdio(serving, one)
 			fail(cmp.Or(piped, errInputEnded))
 		})
 	}
-	err = ag.Run(running)
+	err = one.agent.Run(running)
 	fail(nil)
 	stop() // the last acknowledgements have been given while Run waited
 	server.Wait()
 	return errors.Join(err, served, piped)
+}
+
+// serveStdio answers what comes on Stdin.
+func (a Agent) serveStdio(ctx context.Context, one *assembled) (err error) {
+	cfg := a.Server
+	cfg.Refuse = one.refuse
+	if cfg.Beside, err = one.beside(); err != nil {
+		return err
+	}
+	if a.Validation.Deterministic {
+		cfg.MaxConcurrent = 1 // in the order in which they come
+	}
+	return jsonrpc.ServeStdio(ctx, a.Stdin, a.Stdout, one.pipeline, cfg)
 }
 
 // errInputEnded ends an agent whose messages came from a program that has ended.

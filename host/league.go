@@ -1,12 +1,22 @@
+// Package host assembles a whole league from its agents: a manager, referees
+// and players, each with an endpoint of its own on a network of sockets or of
+// memory. What the agents do is theirs; this package starts them in the right
+// order, waits for them, and collects what was played.
+//
+// League is one league, for people to watch or to take part in. Driver plays
+// the leagues of an experiment, with the same seats, draws and coins that the
+// direct arena uses, so that the same plan gives the same records whichever
+// way it is played.
 package host
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -35,7 +45,7 @@ type League struct {
 	MCP *mcptools.Config
 	// Tap, if set, returns what is told of an agent's messages. The agents are
 	// called "manager", "REF01", "P01".
-	Tap func(agent string) jsonrpc.Tap
+	Tap func(name string) jsonrpc.Tap
 	// Started, if set, is called once everybody listens, with the manager's URL.
 	Started func(managerURL string)
 	// Validation says how requests are held to the contract of envelopes and
@@ -63,6 +73,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := &assembly{league: l, known: l.known(), tools: cmp.Or(l.tools, new(toolTables)), ctx: ctx, cancel: cancel}
+	a.serving, a.close = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() { err = cmp.Or(a.end(), err) }()
 	m, url, err := a.manager()
 	if err != nil {
@@ -135,9 +146,7 @@ func (a *assembly) fail(err error) {
 func (a *assembly) end() error {
 	a.cancel(nil)
 	a.agents.Wait()
-	if a.close != nil {
-		a.close()
-	}
+	a.close()
 	a.servers.Wait()
 	for _, c := range a.clients {
 		a.fail(c.Close())
@@ -145,150 +154,95 @@ func (a *assembly) end() error {
 	return a.failed
 }
 
-// endpoint opens an agent's endpoint and its way to the others.
-func (a *assembly) endpoint(name string, beside ...route) (*opened, *wire.Caller, error) {
-	if a.serving == nil {
-		a.serving, a.close = context.WithCancel(context.WithoutCancel(a.ctx))
+// join assembles an agent, serves it and runs it. It returns the URL of its
+// endpoint.
+func (a *assembly) join(name string, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error), routes map[string]http.Handler) (string, error) {
+	l := a.league
+	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, routes: routes}
+	if l.Tap != nil {
+		p.server.Tap = l.Tap(name)
 	}
-	cfg := a.league.Server
-	if a.league.Tap != nil {
-		cfg.Tap = a.league.Tap(name)
-	}
-	cfg.Routes = withRoutes(cfg.Routes, beside)
-	srv, err := open(a.ctx, a.league.Network, name, cfg, a.league.MCP)
+	one, err := assemble(a.ctx, p, role, create)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	client := jsonrpc.NewClient(a.league.Network.From(name), jsonrpc.ClientConfig{Tap: cfg.Tap})
-	a.clients = append(a.clients, client)
-	return srv, &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}, nil
-}
-
-func (a *assembly) serve(name string, srv *opened, h jsonrpc.Handler) {
+	a.clients = append(a.clients, one.client)
 	a.servers.Go(func() {
-		defer srv.unmount()
-		if err := srv.Serve(a.serving, h); err != nil {
+		defer one.unmount()
+		if err := one.Serve(a.serving, one.pipeline); err != nil {
 			a.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	})
-}
-
-func (a *assembly) run(name string, run func(context.Context) error) {
 	a.agents.Go(func() {
-		if err := run(a.ctx); err != nil && a.ctx.Err() == nil {
+		if err := one.agent.Run(a.ctx); err != nil && a.ctx.Err() == nil {
 			a.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	})
+	return one.URL(), nil
 }
 
-func (a *assembly) manager() (*manager.Manager, string, error) {
-	launcher := new(later)
-	srv, caller, err := a.endpoint("manager", route{manager.StartPath, launcher})
-	if err != nil {
-		return nil, "", err
-	}
-	cfg := a.league.Manager
-	cfg.Caller = caller
-	m, err := manager.New(cfg)
-	if err != nil {
-		return nil, "", errors.Join(err, srv.Close())
-	}
-	launcher.Handler = m.StartHandler()
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleManager, m.Endpoint())
-	if err != nil {
-		return nil, "", errors.Join(err, srv.Close())
-	}
-	srv.mount(protocol.RoleManager, m.Endpoint(), pipe)
-	a.serve("manager", srv, pipe)
-	a.run("manager", m.Run)
-	return m, srv.URL(), nil
+func (a *assembly) manager() (m *manager.Manager, url string, err error) {
+	cfg, launcher := a.league.Manager, new(later)
+	url, err = a.join("manager", protocol.RoleManager, func(_ string, caller *wire.Caller) (runner, error) {
+		cfg.Caller = caller
+		if m, err = manager.New(cfg); err == nil {
+			launcher.Handler = m.StartHandler()
+		}
+		return m, err
+	}, map[string]http.Handler{manager.StartPath: launcher})
+	return m, url, err
 }
 
-func (a *assembly) referee(i int, managerURL string) error {
-	name := fmt.Sprintf("REF%02d", i+1)
-	srv, caller, err := a.endpoint(name)
+// member has a referee or a player join, and waits until it is registered.
+func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, managerURL string, create func() (member, error)) error {
+	registered := make(chan struct{})
+	first, tell := sync.OnceFunc(func() { close(registered) }), cfg.Registered // some register again
+	cfg.Registered = func() {
+		first()
+		if tell != nil {
+			tell()
+		}
+	}
+	_, err := a.join(name, role, func(url string, caller *wire.Caller) (runner, error) {
+		connect(cfg, url, caller, managerURL)
+		m, err := create()
+		if err == nil && m.ID() != "" {
+			first() // in an earlier process, says its journal
+		}
+		return m, err
+	}, nil)
 	if err != nil {
 		return err
 	}
-	cfg := a.league.Referees[i]
-	cfg.Endpoint, cfg.Caller, cfg.Manager = srv.URL(), caller, wire.NewPeer(managerURL, protocol.Contracts)
-	cfg.Name, cfg.ID = cmp.Or(cfg.Name, name), cmp.Or(cfg.ID, name)
-	registered := make(chan struct{})
-	first := sync.OnceFunc(func() { close(registered) }) // some register again
-	tell := cfg.Events
-	cfg.Events = func(e referee.Event) {
-		if e.Kind == referee.Registered {
-			first()
-		}
-		if tell != nil {
-			tell(e)
-		}
-	}
-	r, err := referee.New(cfg)
-	if err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RoleReferee, r.Endpoint())
-	if err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	srv.mount(protocol.RoleReferee, r.Endpoint(), pipe)
-	a.serve(name, srv, pipe)
-	known := r.ID() != "" // from its journal: it does not register again
-	a.run(name, r.Run)
-	if known {
-		return nil
-	}
-	return a.await(registered)
-}
-
-func (a *assembly) player(i int, managerURL string) (*player.Player, error) {
-	id := game.PlayerID(i)
-	srv, caller, err := a.endpoint(id)
-	if err != nil {
-		return nil, err
-	}
-	cfg := a.league.Seats[i].Config
-	cfg.Endpoint, cfg.Caller, cfg.Manager = srv.URL(), caller, wire.NewPeer(managerURL, protocol.Contracts)
-	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
-	if cfg.League == nil {
-		cfg.League = a.known
-	}
-	registered := make(chan struct{})
-	first := sync.OnceFunc(func() { close(registered) }) // some register again
-	tell := cfg.Events
-	cfg.Events = func(e player.Event) {
-		if e.Kind == player.Registered {
-			first()
-		}
-		if tell != nil {
-			tell(e)
-		}
-	}
-	p, err := player.New(cfg)
-	if err != nil {
-		return nil, errors.Join(err, srv.Close())
-	}
-	pipe, err := a.league.Validation.pipeline(a.tools, protocol.RolePlayer, p.Endpoint())
-	if err != nil {
-		return nil, errors.Join(err, srv.Close())
-	}
-	srv.mount(protocol.RolePlayer, p.Endpoint(), pipe)
-	a.serve(id, srv, pipe)
-	known := p.ID() != ""
-	a.run(id, p.Run)
-	if known {
-		return p, nil
-	}
-	return p, a.await(registered)
-}
-
-// await returns when an agent is registered, or the league has failed.
-func (a *assembly) await(registered <-chan struct{}) error {
 	select {
 	case <-registered:
 		return nil
 	case <-a.ctx.Done():
 		return context.Cause(a.ctx)
 	}
+}
+
+// member is a referee or a player.
+type member interface {
+	runner
+	ID() string
+}
+
+func (a *assembly) referee(i int, managerURL string) error {
+	name, cfg := fmt.Sprintf("REF%02d", i+1), a.league.Referees[i]
+	cfg.Name, cfg.ID = cmp.Or(cfg.Name, name), cmp.Or(cfg.ID, name)
+	return a.member(name, protocol.RoleReferee, &cfg.Config, managerURL, func() (member, error) { return referee.New(cfg) })
+}
+
+func (a *assembly) player(i int, managerURL string) (p *player.Player, err error) {
+	id, cfg := game.PlayerID(i), a.league.Seats[i].Config
+	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
+	if cfg.League == nil {
+		cfg.League = a.known
+	}
+	err = a.member(id, protocol.RolePlayer, &cfg.Config, managerURL, func() (member, error) {
+		p, err = player.New(cfg)
+		return p, err
+	})
+	return p, err
 }

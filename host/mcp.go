@@ -21,13 +21,13 @@ func (o *opened) share(cfg *jsonrpc.Config) {
 
 // mount has a pipeline answer at the endpoint, and offers the messages of its
 // agent as tools, if the endpoint is shared.
-func (o *opened) mount(role protocol.Role, agent *wire.Endpoint, pipe *wire.Pipeline) {
+func (o *opened) mount(role protocol.Role, endpoint *wire.Endpoint, pipe *wire.Pipeline) {
 	o.refuse = pipe.Refuse
 	if o.offer == nil {
 		return
 	}
 	o.tools = &offering{make: func() (*mcptools.Server, error) {
-		mode, takes := agent.Takes()
+		mode, takes := endpoint.Takes()
 		tools, err := leaguetools.Tools(leaguetools.Agent{
 			Role: role, Mode: mode, Takes: takes,
 			Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {

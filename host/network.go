@@ -2,12 +2,9 @@ package host
 
 import (
 	"context"
-	"maps"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/mcptools"
 )
 
 // Server is one endpoint of a network.
@@ -112,53 +109,3 @@ func (c countedTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*
 
 // Close leaves the round tripper open: it is the network's.
 func (c countedTripper) Close() error { return nil }
-
-// opened is an endpoint that is opened before its agent is made: what answers
-// in the agent's name is filled in before it is served.
-type opened struct {
-	Server
-	refuse jsonrpc.RefuseFunc
-	cfg    jsonrpc.Config
-
-	offer  *mcptools.Config // nil where the endpoint is the agent's alone
-	client later            // what serves clients of the offer
-	tools  *offering
-}
-
-// open opens an endpoint whose refusals will have the agent's shape. With an
-// offer it is shared with a server of the Model Context Protocol.
-func open(ctx context.Context, n Network, name string, cfg jsonrpc.Config, offer *mcptools.Config) (*opened, error) {
-	o := &opened{offer: offer}
-	cfg.Refuse = func(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
-		return o.refuse(ctx, req, r)
-	}
-	if offer != nil {
-		o.share(&cfg)
-	}
-	o.cfg = cfg
-	var err error
-	o.Server, err = n.Listen(ctx, name, cfg)
-	return o, err
-}
-
-// route is a path that an agent serves beside its endpoint.
-type route struct {
-	path    string
-	handler http.Handler
-}
-
-// withRoutes adds an agent's own routes to those that are configured.
-func withRoutes(configured map[string]http.Handler, own []route) map[string]http.Handler {
-	all := maps.Clone(configured)
-	for _, r := range own {
-		if all == nil {
-			all = make(map[string]http.Handler)
-		}
-		all[r.path] = r.handler
-	}
-	return all
-}
-
-// later is a handler that is made after the endpoint it belongs to has been
-// opened, and before that is served.
-type later struct{ http.Handler }

@@ -1,0 +1,172 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"sync"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/mcptools"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/host/wire/eventlog"
+	"github.com/strategylab/strategylab/host/wire/schema"
+)
+
+// place is where an agent is assembled: its endpoint on a network, and what
+// serves it.
+type place struct {
+	network    Network
+	name       string // what the network knows the endpoint by
+	server     jsonrpc.Config
+	mcp        *mcptools.Config
+	validation Validation
+	tools      *toolTables
+	routes     map[string]http.Handler // that the agent serves beside its endpoint, by path
+}
+
+// runner is an agent: a manager, a referee or a player.
+type runner interface {
+	Endpoint() *wire.Endpoint
+	Run(ctx context.Context) error
+}
+
+// assembled is an agent with its endpoint, not served yet, and its client.
+type assembled struct {
+	*opened
+	agent    runner
+	pipeline *wire.Pipeline
+	client   *jsonrpc.Client
+}
+
+// assemble opens an endpoint, has create make the agent that is reached there
+// and that calls with caller, and connects the two. Whoever gets the result
+// serves it and closes its client.
+func assemble(ctx context.Context, p place, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error)) (*assembled, error) {
+	if len(p.routes) > 0 {
+		configured := p.server.Routes
+		p.server.Routes = maps.Clone(p.routes)
+		maps.Copy(p.server.Routes, configured)
+	}
+	srv, err := open(ctx, p.network, p.name, p.server, p.mcp)
+	if err != nil {
+		return nil, err
+	}
+	client := jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})
+	a := &assembled{opened: srv, client: client}
+	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)})
+	if err == nil {
+		a.pipeline, err = p.validation.pipeline(p.tools, role, a.agent.Endpoint())
+	}
+	if err != nil {
+		return nil, errors.Join(err, srv.Close(), client.Close())
+	}
+	srv.mount(role, a.agent.Endpoint(), a.pipeline)
+	return a, nil
+}
+
+// connect fills in how a player or referee is reached, and how it reaches its
+// manager.
+func connect(cfg *agent.Config, url string, caller *wire.Caller, manager string) {
+	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(manager, protocol.Contracts)
+}
+
+// opened is an endpoint that is opened before its agent is made: what answers
+// in the agent's name is filled in before it is served.
+type opened struct {
+	Server
+	refuse jsonrpc.RefuseFunc
+	cfg    jsonrpc.Config
+
+	offer  *mcptools.Config // nil where the endpoint is the agent's alone
+	client later            // what serves clients of the offer
+	tools  *offering
+}
+
+// open opens an endpoint whose refusals will have the agent's shape. With an
+// offer it is shared with a server of the Model Context Protocol.
+func open(ctx context.Context, n Network, name string, cfg jsonrpc.Config, offer *mcptools.Config) (*opened, error) {
+	o := &opened{offer: offer}
+	cfg.Refuse = func(ctx context.Context, req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+		return o.refuse(ctx, req, r)
+	}
+	if offer != nil {
+		o.share(&cfg)
+	}
+	o.cfg = cfg
+	var err error
+	o.Server, err = n.Listen(ctx, name, cfg)
+	return o, err
+}
+
+// later is a handler that is made after the endpoint it belongs to has been
+// opened, and before that is served.
+type later struct{ http.Handler }
+
+// Validation says how the endpoints of agents hold requests to the contract of
+// envelopes and tools. With the zero value, envelopes are those of the league
+// and nothing is logged.
+type Validation struct {
+	// Strict asks for strict envelopes (see wire.Config).
+	Strict bool
+	// Log takes a record of every request; nil for none. It outlives the
+	// agents.
+	Log *eventlog.Log
+	// Deterministic is for a Log that is: each agent then handles one request
+	// at a time.
+	Deterministic bool
+	// Errors gets what is wrong with answers of our own; nil for nothing.
+	Errors *slog.Logger
+}
+
+// toolTables are the tools of agents, made when they are first wanted. The zero value is ready for use.
+type toolTables struct {
+	mu    sync.Mutex
+	known map[table]*schema.Registry
+}
+
+// table identifies the tools of an agent: who takes the same messages in the
+// same mode has the same.
+type table struct {
+	role protocol.Role
+	mode protocol.Mode
+}
+
+func (t *toolTables) of(role protocol.Role, a *wire.Endpoint) (*schema.Registry, error) {
+	mode, types := a.Takes()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.known[table{role, mode}]; found != nil {
+		return found, nil
+	}
+	tools, err := schema.LeagueTools(mode, types...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := schema.NewRegistry(tools...)
+	if err != nil {
+		return nil, err
+	}
+	if t.known == nil {
+		t.known = make(map[table]*schema.Registry)
+	}
+	t.known[table{role, mode}] = made
+	return made, nil
+}
+
+// pipeline returns what the requests of an agent go through.
+func (v Validation) pipeline(tables *toolTables, role protocol.Role, a *wire.Endpoint) (*wire.Pipeline, error) {
+	tools, err := tables.of(role, a)
+	if err != nil {
+		return nil, err
+	}
+	mode, _ := a.Takes()
+	return wire.New(wire.Config{
+		Agent: a, Registry: tools, Strict: v.Strict, Tolerant: mode == protocol.Tolerant,
+		Deterministic: v.Deterministic, Log: v.Log, Errors: v.Errors,
+	})
+}

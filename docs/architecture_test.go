@@ -78,7 +78,7 @@ var may = map[string][]string{
 	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report", "analysis/words"},
 
 	// an author's program: it sees what authors see
-	"plugins/examples/thue-morse": {"plugins", "strategies"},
+	"plugins/examples/thue-morse": {"host/game", "plugins", "strategies"},
 
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab/labtools": {

@@ -70,12 +70,13 @@ func processes(t *testing.T, mark string) (n int) {
 // wantNobody waits until no process with the mark is left.
 func wantNobody(t *testing.T, mark string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for processes(t, mark) > 0 {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d processes are left behind", processes(t, mark))
+	deadline := time.Now().Add(5 * time.Minute)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for n := processes(t, mark); n > 0; n = processes(t, mark) {
+		if now := <-look.C; now.After(deadline) {
+			t.Fatalf("%d processes are left behind", n)
 		}
-		runtime.Gosched()
 	}
 }
 
@@ -104,7 +105,7 @@ func TestMisbehaviour(t *testing.T) {
 			var log logged
 			c := plugins.Config{
 				Command: []string{os.Args[0], "misbehave", how, mark}, Restarts: 2, Backoff: time.Millisecond,
-				Log: slog.New(slog.NewTextHandler(&log, nil)),
+				CallTime: time.Minute, StartTimeout: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			}
 			if tc.fault == game.FaultTimeout {
 				c.CallTime = 50 * time.Millisecond
@@ -179,9 +180,11 @@ func TestDoesNotStart(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			mark := t.TempDir()
-			_, err := plugins.Open(t.Context(), plugins.Config{
-				Command: []string{os.Args[0], "misbehave", how, mark}, StartTimeout: 2 * time.Second,
-			})
+			c := plugins.Config{Command: []string{os.Args[0], "misbehave", how, mark}, StartTimeout: 5 * time.Minute}
+			if how == "silence" {
+				c.StartTimeout = 2 * time.Second
+			}
+			_, err := plugins.Open(t.Context(), c)
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("error %v, want one that says %q", err, says)
 			}

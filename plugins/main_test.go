@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
@@ -46,7 +47,10 @@ func named(names []string) (all []strategies.Factory) {
 
 // plugin is a configuration that serves built-in strategies.
 func plugin(names ...string) plugins.Config {
-	return plugins.Config{Command: append([]string{os.Args[0], "plugin"}, names...), Name: "builtins"}
+	return plugins.Config{
+		Command: append([]string{os.Args[0], "plugin"}, names...), Name: "builtins",
+		CallTime: time.Minute, StartTimeout: 5 * time.Minute, // for a slow machine
+	}
 }
 
 // open opens a plugin for a test or a benchmark.

@@ -12,3 +12,10 @@ func Frame(file, payload []byte) []byte {
 	file = append(file, payload...)
 	return binary.LittleEndian.AppendUint32(file, crc32.Checksum(file[start:], castagnoli))
 }
+
+// Torn returns the unsound end that the last complete pass of Leagues met, or
+// nil.
+func (r *Reader) Torn() *Tear { return r.tear }
+
+// Header returns what the file says of itself.
+func (d *Decoder) Header() Header { return d.header }

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -28,14 +30,14 @@ func TestMain(m *testing.M) {
 func languages() []catalog.Format { return append(catalog.Formats(), toy()) }
 
 func formats(o isolate.Config) []catalog.Format {
-	o.Worker = []string{os.Args[0], "worker"}
+	o.Worker, o.StartTimeout = []string{os.Args[0], "worker"}, 5*time.Minute
 	return isolate.Formats(languages(), o)
 }
 
 // load loads the example scripts.
 func load(tb testing.TB, fs []catalog.Format, names ...string) []strategies.Factory {
 	tb.Helper()
-	cat, err := catalog.Load(context.Background(), catalog.Config{Dir: "../..", Scripts: "testdata-none", Formats: fs})
+	cat, err := catalog.Load(context.Background(), catalog.Config{Dir: "../..", Scripts: "testdata-none", Formats: fs, Limits: patient})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -54,6 +56,9 @@ func load(tb testing.TB, fs []catalog.Format, names ...string) []strategies.Fact
 	}
 	return all
 }
+
+// patient limits stop nobody on a slow machine.
+var patient = budget.Limits{Time: time.Minute}
 
 type nobody struct{}
 

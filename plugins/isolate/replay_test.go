@@ -18,7 +18,7 @@ import (
 // script loads a toy.
 func script(tb testing.TB, f catalog.Format, how string) strategies.Factory {
 	tb.Helper()
-	made, err := f.Load("toy", "toys/toy.toy", []byte(how), budget.Limits{})
+	made, err := f.Load("toy", "toys/toy.toy", []byte(how), patient)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestRealStrategies(t *testing.T) {
 		"scripts/spins.lua":  "function choose(turn) return 'odd' end\nwhile true do end\n",
 		"scripts/spins-2.js": "function choose(turn) { return 'odd'; }\nfor (;;) {}\n",
 	})
-	c := load(t, catalog.Config{Dir: dir, Limits: budget.Limits{Time: 500 * time.Millisecond}})
+	c := load(t, catalog.Config{Dir: dir, Limits: budget.Limits{Time: time.Second}})
 	for target, want := range map[string]struct {
 		kind   strategies.Kind
 		choice strategies.Choice

@@ -12,7 +12,7 @@ import (
 )
 
 // roomy limits do not get in the way on a busy machine.
-var roomy = luascript.Config{Limits: budget.Limits{Time: time.Minute}}
+var roomy = luascript.Config{Limits: budget.Limits{Time: time.Hour}}
 
 // players returns the ids of a field of n.
 func players(n int) []string {

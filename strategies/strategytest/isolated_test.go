@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	formats := catalog.Formats()
 	if *isolated {
-		formats = isolate.Formats(formats, isolate.Config{Worker: []string{os.Args[0], "worker"}})
+		formats = isolate.Formats(formats, isolate.Config{Worker: []string{os.Args[0], "worker"}, StartTimeout: 5 * time.Minute})
 	}
 	for _, f := range formats {
 		if f.Ext == filepath.Ext(path) {

@@ -15,7 +15,7 @@ import (
 
 // roomy limits leave the context's deadline as the only bound, so that an
 // honest call is not interrupted on a busy machine.
-var roomy = budget.Limits{Time: time.Minute, Instructions: 1 << 40}
+var roomy = budget.Limits{Time: time.Hour, Instructions: 1 << 40}
 
 // probe gathers what one check of a runtime finds.
 type probe struct {
@@ -42,6 +42,9 @@ func (p *probe) with(name string, m Maker, l budget.Limits, f func(strategies.Fa
 	}
 	p.tried++
 	fac, returned, err := p.compile(name, m, l)
+	for returned && strategies.FaultOf(err) == game.FaultTimeout && p.longer(&l.Time) {
+		fac, returned, err = p.compile(name, m, l)
+	}
 	if !returned {
 		return
 	}
@@ -52,6 +55,32 @@ func (p *probe) with(name string, m Maker, l budget.Limits, f func(strategies.Fa
 	f(fac)
 	if err := fac.Close(); err != nil {
 		p.fail(name, "Factory.Close = %v, want nil", err)
+	}
+}
+
+// longer makes a limit several times as long, for a machine that is too slow
+// for it. It returns false if the limit is unset or near the patience.
+func (p *probe) longer(limit *time.Duration) bool {
+	const times = 8
+	if *limit <= 0 || times**limit > p.subject.patience() {
+		return false
+	}
+	*limit *= times
+	return true
+}
+
+// insist runs a check that stops calls after a short time. While the check
+// fails, it is run again with a longer one: on a slow machine a call that ends
+// by itself may need that.
+func (p *probe) insist(run func(p *probe, limit time.Duration)) {
+	for limit := soon; ; {
+		trial := &probe{subject: p.subject, id: p.id}
+		run(trial, limit)
+		if Worst(trial.findings) < Error || !p.longer(&limit) {
+			p.tried += trial.tried
+			p.findings = append(p.findings, trial.findings...)
+			return
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// soon is the deadline given to calls that would never return.
+// soon is the first deadline given to calls that would never return; see insist.
 const soon = 30 * time.Millisecond
 
 func checkLoadErrors(_ context.Context, p *probe) {
@@ -148,27 +148,32 @@ func (p *probe) spinSeat(ctx context.Context, e ending, name string, m Maker, op
 }
 
 func checkDeadline(ctx context.Context, p *probe) {
-	p.spin(ctx, ending{roomy, withDeadline, []game.Fault{game.FaultTimeout}})
-}
-
-func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, soon)
+	p.insist(func(p *probe, limit time.Duration) {
+		deadline := func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, limit)
+		}
+		p.spin(ctx, ending{roomy, deadline, []game.Fault{game.FaultTimeout}})
+	})
 }
 
 // checkCancel cancels the context during the call. What kind of fault that is
 // does not matter: it is the caller's doing.
 func checkCancel(ctx context.Context, p *probe) {
-	p.spin(ctx, ending{limits: roomy, enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
-		trigger, stop := context.WithTimeout(ctx, soon)
-		ctx, cancel := context.WithCancel(ctx)
-		context.AfterFunc(trigger, cancel) // cancelled, not out of time
-		return ctx, func() { stop(); cancel() }
-	}})
+	p.insist(func(p *probe, limit time.Duration) {
+		p.spin(ctx, ending{limits: roomy, enter: func(ctx context.Context) (context.Context, context.CancelFunc) {
+			trigger, stop := context.WithTimeout(ctx, limit)
+			ctx, cancel := context.WithCancel(ctx)
+			context.AfterFunc(trigger, cancel) // canceled, not out of time
+			return ctx, func() { stop(); cancel() }
+		}})
+	})
 }
 
 func checkTimeBudget(ctx context.Context, p *probe) {
-	limits := budget.Limits{Time: soon, Instructions: roomy.Instructions}
-	p.spin(ctx, ending{limits, context.WithCancel, []game.Fault{game.FaultTimeout}})
+	p.insist(func(p *probe, limit time.Duration) {
+		limits := budget.Limits{Time: limit, Instructions: roomy.Instructions}
+		p.spin(ctx, ending{limits, context.WithCancel, []game.Fault{game.FaultTimeout}})
+	})
 }
 
 func checkInstructionBudget(ctx context.Context, p *probe) {

@@ -13,7 +13,7 @@ import (
 // The scripts that people copy are in perfect order, in live leagues too.
 func TestScriptsOfTheLab(t *testing.T) {
 	t.Parallel()
-	limits := budget.Limits{Time: time.Minute} // a busy machine is not their fault
+	limits := budget.Limits{Time: time.Hour} // a busy machine is not their fault
 	c, err := catalog.Load(t.Context(), catalog.Config{
 		Dir: "../..", RequireScripts: true, Builtins: []strategies.Factory{}, Limits: limits,
 	})

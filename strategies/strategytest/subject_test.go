@@ -40,7 +40,7 @@ type Subject struct {
 	// that endless loops can be told without a clock.
 	Instructions bool
 	// Patience is how long a call that has to be stopped may take to return;
-	// default 10 s. It is far above the deadlines set, so that a busy machine
+	// default 2 min. It is far above the deadlines set, so that a busy machine
 	// fails nobody: what is caught is a call that does not return at all.
 	Patience time.Duration
 
@@ -92,5 +92,5 @@ func (s Subject) patience() time.Duration {
 	if s.Patience > 0 {
 		return s.Patience
 	}
-	return 10 * time.Second
+	return 2 * time.Minute
 }

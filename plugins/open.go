@@ -235,7 +235,7 @@ func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.S
 	}
 	s := &seat{factory: f, batch: b}
 	s.step.Open = append(s.step.Open, strategies.OpenSeat{Setup: setup})
-	if err := s.exchange(ctx, strategies.OpStart); err != nil {
+	if _, err := s.exchange(ctx, strategies.OpStart); err != nil {
 		_ = b.Close()
 		return nil, err
 	}
@@ -262,50 +262,36 @@ type seat struct {
 	factory *factory
 	batch   strategies.Batch
 	step    strategies.Step
-	answer  strategies.Choice
-	ended   error
 }
 
-// exchange carries out the step, and empties it.
-func (s *seat) exchange(ctx context.Context, op strategies.Op) error {
-	if s.ended != nil {
-		s.step.Reset()
-		return s.ended
+// exchange carries out the step and empties it. It returns the answer to a
+// turn.
+func (s *seat) exchange(ctx context.Context, op strategies.Op) (answer strategies.Choice, err error) {
+	defer s.step.Reset()
+	if err := s.batch.Step(ctx, &s.step); err != nil {
+		return 0, s.factory.wrap(op, err)
 	}
-	err := s.batch.Step(ctx, &s.step)
-	if err != nil {
-		err = s.factory.wrap(op, err)
-		s.ended = err
-	} else if len(s.step.Failed) > 0 {
-		err = s.step.Failed[0].Err
-		if strategies.EndsSeat(op, strategies.FaultOf(err)) {
-			s.ended = err
-		}
+	if len(s.step.Failed) > 0 {
+		return 0, s.step.Failed[0].Err
 	}
-	if len(s.step.Choices) == 1 {
-		s.answer = s.step.Choices[0]
+	if len(s.step.Choices) > 0 {
+		answer = s.step.Choices[0]
 	}
-	s.step.Reset()
-	return err
+	return answer, nil
 }
 
 // Choose implements strategies.Strategy.
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	s.step.Choose = append(s.step.Choose, strategies.SeatTurn{Turn: *t})
-	if err := s.exchange(ctx, strategies.OpChoose); err != nil {
-		return 0, err
-	}
-	return s.answer, nil
+	return s.exchange(ctx, strategies.OpChoose)
 }
 
 // Observe implements strategies.Strategy.
 func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	s.step.Observe = append(s.step.Observe, strategies.SeatOutcome{Outcome: *o})
-	return s.exchange(ctx, strategies.OpObserve)
+	_, err := s.exchange(ctx, strategies.OpObserve)
+	return err
 }
 
 // Close implements strategies.Strategy.
-func (s *seat) Close() error {
-	s.ended = errEnded
-	return s.batch.Close()
-}
+func (s *seat) Close() error { return s.batch.Close() }

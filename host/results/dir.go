@@ -309,7 +309,7 @@ func (r *Reader) Plan() Plan { return r.plan }
 
 // Leagues yields the recorded leagues in order, in memory that does not grow
 // with their number. A league is valid until the next one. It ends before an
-// end that is not, or not yet, written whole; see Torn. After an error nothing
+// end that is not, or not yet, written whole. After an error nothing
 // more is yielded.
 func (r *Reader) Leagues() iter.Seq2[*League, error] {
 	return func(yield func(*League, error) bool) {
@@ -327,10 +327,6 @@ func (r *Reader) each(yield func(*League, error) bool) error {
 	_, r.tear, err = survey(r.file, info.Size(), r.plan, func(l *League) bool { return yield(l, nil) })
 	return err
 }
-
-// Torn returns the unsound end that the last complete pass of Leagues met, or
-// nil.
-func (r *Reader) Torn() *Tear { return r.tear }
 
 // Close closes the files.
 func (r *Reader) Close() error { return r.file.Close() }

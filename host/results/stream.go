@@ -168,9 +168,6 @@ func NewDecoder(r io.Reader) (*Decoder, error) {
 	return &Decoder{r: r, header: h, codec: c, at: int64(n)}, nil
 }
 
-// Header returns what the file says of itself.
-func (d *Decoder) Header() Header { return d.header }
-
 // Offset is where the next record starts, in bytes from the start of the file.
 func (d *Decoder) Offset() int64 { return d.at }
 

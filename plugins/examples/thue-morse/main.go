@@ -7,6 +7,7 @@ import (
 	"context"
 	"math/bits"
 
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -35,10 +36,7 @@ type seat struct{ next int }
 func (s *seat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	n := s.next
 	s.next++
-	if bits.OnesCount(uint(n))%2 == 0 {
-		return strategies.Even, nil
-	}
-	return strategies.Odd, nil
+	return strategies.Play(game.ParityOf(bits.OnesCount(uint(n)))), nil
 }
 
 func (s *seat) Observe(context.Context, *strategies.Outcome) error { return nil }

@@ -1,0 +1,91 @@
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages returns all documentation pages, by path relative to this folder.
+func pages(t *testing.T) []string {
+	t.Helper()
+	all := []string{"../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md", "../scripts/README.md"}
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(file, ".md") {
+			all = append(all, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("found only %d pages", len(all))
+	}
+	return all
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, m[1])
+			}
+		}
+	}
+}
+
+// The index of the documentation names every page.
+func TestIndexNamesEveryPage(t *testing.T) {
+	t.Parallel()
+	index, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages(t) {
+		if page == "README.md" || page == "../README.md" || page == "../CHANGELOG.md" || strings.Count(page, "/") > 1 {
+			continue
+		}
+		if !strings.Contains(string(index), "]("+filepath.ToSlash(page)+")") {
+			t.Errorf("docs/README.md does not link to %s: say in a line what it is about", page)
+		}
+	}
+}
+
+// A path in the map of the code, or in the guide for contributors, exists.
+func TestNamedPathsExist(t *testing.T) {
+	t.Parallel()
+	span := regexp.MustCompile("`([a-z./][A-Za-z0-9_./-]*)`")
+	folders := regexp.MustCompile(`^(cmd|host|plugins|strategies|scripts|experiments|analysis|docs|\.ci)/`)
+	for _, page := range []string{"architecture.md", "../CONTRIBUTING.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := 0
+		for _, m := range span.FindAllStringSubmatch(string(text), -1) {
+			if !folders.MatchString(m[1]) || strings.Contains(m[1], "mine.") {
+				continue
+			}
+			named++
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s names `%s`, which does not exist", page, m[1])
+			}
+		}
+		if named < 5 {
+			t.Errorf("%s names only %d paths: the test does not read it", page, named)
+		}
+	}
+}

@@ -89,3 +89,33 @@ func TestNamedPathsExist(t *testing.T) {
 		}
 	}
 }
+
+// A benchmark that the page on performance names exists.
+func TestNamedBenchmarksExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`[^`]*go test (\\./[a-z0-9/]+) -bench ([A-Za-z]+|\\.)").FindAllStringSubmatch(string(text), -1)
+	for _, m := range named {
+		files, err := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tests strings.Builder
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(source)
+		}
+		if !regexp.MustCompile(`(?m)^func Benchmark\w*` + strings.Trim(m[2], ".")).MatchString(tests.String()) {
+			t.Errorf("docs/performance.md names benchmark %s of %s, which does not exist", m[2], m[1])
+		}
+	}
+	if len(named) < 10 {
+		t.Errorf("docs/performance.md names only %d benchmarks: the test does not read it", len(named))
+	}
+}

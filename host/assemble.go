@@ -48,9 +48,10 @@ type assembled struct {
 // serves it and closes its client.
 func assemble(ctx context.Context, p place, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error)) (*assembled, error) {
 	if len(p.routes) > 0 {
-		configured := p.server.Routes
-		p.server.Routes = maps.Clone(p.routes)
-		maps.Copy(p.server.Routes, configured)
+		all := make(map[string]http.Handler)
+		maps.Copy(all, p.server.Routes)
+		maps.Copy(all, p.routes)
+		p.server.Routes = all
 	}
 	srv, err := open(ctx, p.network, p.name, p.server, p.mcp)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -121,4 +123,220 @@ func (m *Member) RequestRegistration() {
 	case m.again <- struct{}{}:
 	default: // requested already
 	}
+}
+
+// Registrar registers with a manager of which it is not known how it wants to
+// be spoken to. It tries one wrapping after another, and takes care that the
+// agent is never registered twice: a yes is recognised wherever in the answer it
+// stands, and when it is doubtful whether an attempt has succeeded, the manager
+// is asked first, and the attempt is repeated rather than another one made. It
+// belongs to one agent, which registers once at a time.
+type Registrar struct {
+	Caller *wire.Caller
+	// Peer is the manager. The registration settles in which dialect it is
+	// addressed from then on.
+	Peer *wire.Peer
+	// Candidates are the dialects that are tried, in this order; nil stands for
+	// protocol.RegistrationOrder.
+	Candidates []*protocol.Dialect
+
+	doubtful *protocol.Dialect // in which an attempt was made that may have succeeded
+	settled  bool
+}
+
+// Applicant is what an agent says of itself, as far as it can be found again in
+// a manager's list of players.
+type Applicant struct {
+	Message  protocol.Message
+	ID       string // of the JSON-RPC request
+	Name     string // display name
+	Endpoint string
+}
+
+// verdict is what an attempt to register has led to.
+type verdict int
+
+const (
+	accepted  verdict = iota
+	refused           // definitely, whatever the wrapping
+	misread           // the manager does not understand this wrapping
+	undecided         // nothing is known
+	unreached         // nobody was there, or had time
+)
+
+// Register makes one attempt: each wrapping once, as far as the manager does
+// not understand it. The error is that of the attempt after which it makes no
+// sense to go on; if no wrapping is understood it is that of the first.
+func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
+	candidates := r.Candidates
+	if candidates == nil {
+		candidates = protocol.RegistrationOrder()
+	}
+	if r.settled {
+		candidates = []*protocol.Dialect{r.Peer.Speaks()}
+	}
+	if r.doubtful != nil {
+		if answer, ok := r.listed(ctx, a); ok {
+			return answer, nil
+		}
+		at := slices.Index(candidates, r.doubtful)
+		candidates = candidates[max(at, 0):]
+	}
+	var first error
+	for _, d := range candidates {
+		answer, judged, err := r.attempt(ctx, d, a)
+		switch judged {
+		case accepted, refused, unreached:
+			return answer, err
+		case undecided:
+			r.doubtful = d
+			if answer, ok := r.listed(ctx, a); ok {
+				return answer, nil
+			}
+			if !answered(err) {
+				return nil, err // the same will be tried again, and no other
+			}
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	r.doubtful = nil
+	if len(candidates) > 1 {
+		return nil, fmt.Errorf("the manager takes none of %d ways to register; to the first it says: %w", len(candidates), first)
+	}
+	return nil, first
+}
+
+// attempt registers in one dialect.
+func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicant) (protocol.Message, verdict, error) {
+	kind := a.Message.Head().MessageType
+	names := d.MethodsOf(kind)
+	if d.Request.Name == "" { // the other names are those of other dialects
+		names = names[:1]
+	}
+	var err error
+	for _, name := range names {
+		var call protocol.Call
+		if call, err = d.CallAs(name, a.Message); err != nil {
+			return nil, refused, err
+		}
+		var got *jsonrpc.Answer
+		id := a.ID
+		if d.NumericIDs {
+			id = ""
+		}
+		got, err = r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, d), call, id)
+		if err != nil {
+			return nil, judgeFailure(err), fmt.Errorf("send %s: %w", kind, err)
+		}
+		var answer protocol.Message
+		answer, err = r.Caller.Read(kind, got)
+		if found, yes := protocol.FindAcceptance(got.Raw); yes {
+			r.settle(d, got)
+			return granted(kind, answer, found), accepted, nil
+		}
+		if err == nil {
+			r.settle(d, got)
+			return answer, accepted, nil // a no in the usual form
+		}
+		if !wire.UnknownMethod(err) {
+			break
+		}
+	}
+	return nil, judgeRefusal(err), err
+}
+
+// settle notes how the manager is addressed from now on.
+func (r *Registrar) settle(d *protocol.Dialect, got *jsonrpc.Answer) {
+	if got.Kind == jsonrpc.AnswerRequest {
+		d = d.With(protocol.TraitRequests)
+	}
+	r.Peer.Learn(d)
+	r.doubtful, r.settled = nil, true
+}
+
+// granted is the answer to a registration that was found, in the usual form.
+func granted(kind protocol.Type, answer protocol.Message, found protocol.Acceptance) protocol.Message {
+	h := protocol.Header{AuthToken: found.Token, LeagueID: found.League}
+	if kind == protocol.TypeRefereeRegisterRequest {
+		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && protocol.Accepted(m.Status) {
+			return m
+		}
+		h.MessageType = protocol.TypeRefereeRegisterResponse
+		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
+	}
+	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && protocol.Accepted(m.Status) {
+		return m
+	}
+	h.MessageType = protocol.TypeLeagueRegisterResponse
+	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
+}
+
+// judgeFailure judges an attempt that has brought no answer.
+func judgeFailure(err error) verdict {
+	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	switch {
+	case ok && errors.Is(err, jsonrpc.ErrConnect):
+		return unreached
+	case ok && errors.Is(err, jsonrpc.ErrStatus) && wire.BadForm(call.Status):
+		return misread
+	case wire.Retryable(err) && ok && errors.Is(err, jsonrpc.ErrStatus):
+		return unreached
+	}
+	return undecided
+}
+
+// answered reports whether an attempt that has led to nothing certain has had
+// an answer at all: then repeating it leads nowhere.
+func answered(err error) bool {
+	return !errors.Is(err, jsonrpc.ErrTimeout) && !errors.Is(err, jsonrpc.ErrClosed) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded)
+}
+
+// judgeRefusal judges an answer that is no yes.
+func judgeRefusal(err error) verdict {
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	switch {
+	case !ok:
+		return undecided
+	case wire.Misread(err):
+		return misread
+	}
+	switch refusal.Code {
+	case "", protocol.CodeRateLimited:
+		return unreached
+	case protocol.CodeInternalError:
+		return undecided
+	}
+	return refused
+}
+
+// patience is how long a manager is given to list its players.
+const patience = 2 * time.Second
+
+// listed asks the manager whether the agent is registered already, after an
+// attempt that may have succeeded. Many do not tell.
+func (r *Registrar) listed(ctx context.Context, a Applicant) (protocol.Message, bool) {
+	if ctx.Err() != nil {
+		return nil, false // the time of this attempt is over; the next one asks
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	head := a.Message.Head()
+	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
+	call, err := r.doubtful.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
+	if err != nil {
+		return nil, false
+	}
+	got, err := r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, r.doubtful), call, "")
+	if err != nil {
+		return nil, false
+	}
+	id, ok := protocol.FindAgent(got.Raw, a.Name, a.Endpoint)
+	if !ok {
+		return nil, false
+	}
+	r.settle(r.doubtful, got)
+	return granted(head.MessageType, nil, protocol.Acceptance{ID: id}), true
 }

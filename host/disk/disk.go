@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // WriteFile replaces the named file by one with the given content. The content
@@ -49,4 +51,81 @@ func WriteJSON(name string, v any, perm fs.FileMode) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return WriteFile(name, append(content, '\n'), perm)
+}
+
+// ErrLocked is the cause when somebody else holds a lock; the error is then a
+// *LockedError too.
+var ErrLocked = errors.New("in use")
+
+// LockedError says who holds a lock.
+type LockedError struct {
+	Name string // of the lock's file
+	PID  int    // of the process that holds it; 0 if unknown
+}
+
+// Error names the file and the holder.
+func (e *LockedError) Error() string {
+	who := "another process"
+	switch e.PID {
+	case 0:
+	case os.Getpid():
+		who = "this process"
+	default:
+		who = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("lock %s: %v by %s", e.Name, ErrLocked, who)
+}
+
+// Unwrap returns ErrLocked.
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// Lock is a lock on a file. The operating system releases it when the process
+// ends, however it ends, so a killed process leaves nothing to clean up.
+//
+// Systems that offer no such lock (see lock_other.go for which do) have none:
+// there Acquire always succeeds. One that outlives its holder would keep a
+// killed process from being started again.
+type Lock struct{ file *os.File }
+
+// Acquire takes the lock that the named file stands for, making the file, but
+// not its folder, if need be. It does not wait: if another process, or another
+// Lock of this one, holds it, the error is a *LockedError, which wraps
+// ErrLocked.
+func Acquire(name string) (*Lock, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	if err := tryLock(f); err != nil {
+		if errors.Is(err, ErrLocked) {
+			err = &LockedError{Name: name, PID: holder(f)}
+		} else {
+			err = fmt.Errorf("lock %s: %w", name, err)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	// Who holds it is a courtesy to the next one; the lock holds without it.
+	if err := f.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	return &Lock{f}, nil
+}
+
+// holder returns the process id that a lock's file contains, or 0.
+func holder(f *os.File) int {
+	text := make([]byte, 20)
+	n, _ := f.ReadAt(text, 0) // what cannot be read names nobody
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// Release gives the lock up. The file stays, since removing it would let two
+// processes each lock a file of the same name.
+func (l *Lock) Release() error {
+	// Closing alone would leave it held for a moment where another goroutine is
+	// starting a process, which has the file too until it runs its program.
+	return errors.Join(unlock(l.file), l.file.Close())
 }

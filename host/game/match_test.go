@@ -1,12 +1,66 @@
 package game_test
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/strategylab/strategylab/host/game"
 )
+
+func TestParseParityTakesTheWireFormAlone(t *testing.T) {
+	t.Parallel()
+	for _, p := range []game.Parity{game.Even, game.Odd} {
+		if got, err := game.ParseParity(p.String()); err != nil || got != p {
+			t.Errorf("ParseParity(%q) = %v, %v", p.String(), got, err)
+		}
+	}
+	for _, s := range []string{"", "Even", "EVEN", "odd ", " odd", "eve", "evenly", "0", "1", "true", "even\n", "нечет"} {
+		if got, err := game.ParseParity(s); err == nil || got != game.NoParity {
+			t.Errorf("ParseParity(%q) = %v, %v, want an error", s, got, err)
+		}
+	}
+}
+
+func TestParityOf(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]game.Parity{
+		0: game.Even, 1: game.Odd, 2: game.Even, 9: game.Odd, 10: game.Even, game.MaxDrawNumber: game.Even,
+		-1: game.Odd, -2: game.Even, math.MaxInt: game.Odd, math.MinInt: game.Even,
+	} {
+		if got := game.ParityOf(n); got != want {
+			t.Errorf("ParityOf(%d) = %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestOpposite(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[game.Parity]game.Parity{
+		game.Even: game.Odd, game.Odd: game.Even, game.NoParity: game.NoParity,
+	} {
+		if got := p.Opposite(); got != want {
+			t.Errorf("%q.Opposite() = %q, want %q", p, got, want)
+		}
+	}
+}
+
+// The words stand in messages and reports; what is unknown is empty.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	type stringer interface{ String() string }
+	for v, want := range map[stringer]string{
+		game.NoParity: "", game.Even: "even", game.Odd: "odd", game.Parity(9): "",
+		game.NoRole: "", game.RoleA: "PLAYER_A", game.RoleB: "PLAYER_B", game.Role(9): "",
+		game.NoResult: "", game.Win: "win", game.Drawn: "draw", game.Loss: "loss",
+		game.TechnicalLoss: "technical_loss", game.Result(9): "",
+	} {
+		if got := v.String(); got != want {
+			t.Errorf("%T(%d) is %q, want %q", v, v, got, want)
+		}
+	}
+}
 
 // The truth table of even_odd, from the rules of league.v2: the one right
 // choice wins 3 to 0, two right or two wrong ones draw at 1 each.
@@ -87,4 +141,62 @@ func TestJudgeIsSymmetric(t *testing.T) {
 			t.Fatalf("%+v: technical %t", v, v.Technical())
 		}
 	})
+}
+
+// The numbers and names stand in files: neither may ever change. The last
+// column says whether the same plan meets the fault again on another machine.
+func TestFaultsArePinned(t *testing.T) {
+	t.Parallel()
+	pinned := []struct {
+		fault        game.Fault
+		number       uint8
+		name         string
+		reproducible bool
+	}{
+		{game.NoFault, 0, "none", true},
+		{game.FaultError, 1, "error", true},
+		{game.FaultInvalid, 2, "invalid-choice", true},
+		{game.FaultTimeout, 3, "timeout", false},
+		{game.FaultBudget, 4, "budget", true},
+		{game.FaultCrash, 5, "crash", false},
+		{game.FaultForfeit, 6, "forfeit", true},
+		{game.FaultQuarantined, 7, "quarantined", true},
+		{game.FaultNoJoin, 16, "no-join", false},
+		{game.FaultDeclined, 17, "declined", true},
+		{game.FaultNoAnswer, 18, "no-answer", false},
+		{game.FaultDisconnect, 19, "disconnect", false},
+		{game.FaultConnect, 20, "connect", false},
+	}
+	named := 0
+	for _, p := range pinned {
+		if uint8(p.fault) != p.number || p.fault.String() != p.name {
+			t.Errorf("fault %d %q, want %d %q", p.fault, p.fault, p.number, p.name)
+		}
+		if got, err := game.ParseFault(p.name); err != nil || got != p.fault {
+			t.Errorf("ParseFault(%q) = %v, %v", p.name, got, err)
+		}
+		if got := p.fault.Reproducible(); got != p.reproducible {
+			t.Errorf("%v.Reproducible() = %t", p.fault, got)
+		}
+	}
+	for n := range 256 { // those without a name cannot be read back
+		if _, err := game.ParseFault(game.Fault(n).String()); err == nil {
+			named++
+		}
+	}
+	if named != len(pinned) {
+		t.Errorf("%d faults have names, %d are pinned here", named, len(pinned))
+	}
+}
+
+func TestUnknownFaults(t *testing.T) {
+	t.Parallel()
+	if got := game.Fault(99).String(); got != "fault-99" {
+		t.Errorf("Fault(99) is %q", got)
+	}
+	for _, s := range []string{"", "Timeout", "fault-99", "time"} {
+		if f, err := game.ParseFault(s); err == nil || f != game.NoFault {
+			t.Errorf("ParseFault(%q) = %v, %v, want an error", s, f, err)
+		}
+	}
 }

@@ -116,15 +116,20 @@ func readEvent(j journal.Event) (event, error) {
 	return e, nil
 }
 
+// replay applies one event of a journal.
+func (s *state) replay(j journal.Event) error {
+	e, err := readEvent(j)
+	if err != nil {
+		return err
+	}
+	return e.apply(s)
+}
+
 // replay makes a state of the events of a journal.
 func replay(league string, events []journal.Event) (*state, error) {
 	s := newState(league)
 	for _, j := range events {
-		e, err := readEvent(j)
-		if err == nil {
-			err = e.apply(s)
-		}
-		if err != nil {
+		if err := s.replay(j); err != nil {
 			return nil, fmt.Errorf("event %d (%s): %w", j.Seq, j.Type, err)
 		}
 	}

@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -160,4 +162,196 @@ func duplicate(p game.Pairing, known *match, o outcome) error {
 	return protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, detail).
 		With("match_id", p.ID).With("round_id", p.Round).
 		With("previous_report_time", protocol.Timestamp(time.Unix(0, known.at).UTC())).With("same_result", same)
+}
+
+// noNumber stands for a drawn number where none was drawn or told.
+const noNumber int32 = -1
+
+// outcome is how a match ended. Two reports say the same if their outcomes are
+// equal. The zero value is that of a match that is not over.
+type outcome struct {
+	results [2]game.Result // of A and B
+	choices [2]game.Parity // as far as they were made and told
+	number  int32
+}
+
+func (o outcome) over() bool { return o.results[0] != game.NoResult }
+
+// verdict scores the outcome by the rules.
+func (o outcome) verdict() game.Verdict {
+	return game.Verdict{
+		ResultA: o.results[0], PointsA: pointsOf(o.results[0]),
+		ResultB: o.results[1], PointsB: pointsOf(o.results[1]),
+	}
+}
+
+func pointsOf(r game.Result) int {
+	switch r {
+	case game.Win:
+		return game.WinPoints
+	case game.Drawn:
+		return game.DrawPoints
+	}
+	return 0
+}
+
+// played reports whether everything is known that decides a match without
+// faults.
+func (o outcome) played() bool {
+	return o.choices[0] != game.NoParity && o.choices[1] != game.NoParity && o.number != noNumber
+}
+
+// check holds the outcome to the rules of the game.
+func (o outcome) check() error {
+	fair := o.verdict()
+	switch {
+	case fair.Technical():
+		if o.number != noNumber {
+			return errors.New("a technical loss draws no number")
+		}
+		fair = game.Judge(o.fault(0), o.fault(1), 0)
+	case o.played():
+		fair = game.Judge(game.Side{Choice: o.choices[0]}, game.Side{Choice: o.choices[1]}, int(o.number))
+	case fair.ResultA == game.Drawn && fair.ResultB == game.Drawn,
+		fair.ResultA == game.Win && fair.ResultB == game.Loss,
+		fair.ResultA == game.Loss && fair.ResultB == game.Win:
+		return nil
+	default:
+		return errors.New("the results of the two players do not go together")
+	}
+	if fair != o.verdict() {
+		return fmt.Errorf("by the rules it is %s and %s, not %s and %s", fair.ResultA, fair.ResultB, o.results[0], o.results[1])
+	}
+	return nil
+}
+
+// fault returns the side of a player for a verdict on technical grounds. Which
+// fault it was does not matter for the score.
+func (o outcome) fault(i int) game.Side {
+	if o.results[i] == game.TechnicalLoss {
+		return game.Side{Fault: game.FaultError}
+	}
+	return game.Side{Choice: o.choices[i]}
+}
+
+// readOutcome reads the facts of a result between a and b, scores them by the rules
+// and holds the report to the score. Where strict is not set, a win or a draw
+// may come without choices or number, and is then taken at its word.
+func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, strict bool) (outcome, error) {
+	told, err := m.Outcome(a, b)
+	if err != nil {
+		return outcome{}, err
+	}
+	o, err := facts(told, [2]string{a, b})
+	if err != nil {
+		return outcome{}, err
+	}
+	technical := o.verdict().Technical()
+	if n, drawn := told.Drawn.Get(); drawn && !technical {
+		if _, can := draw.Index(n); !can || n > math.MaxInt32 {
+			return outcome{}, mismatch("drawn_number", fmt.Sprintf("the number %d cannot be drawn; the draw is %s", n, draw))
+		}
+		o.number = int32(n)
+	}
+	if strict && !technical && !o.played() {
+		return outcome{}, mismatch("choices", "a match that was played has a number and both players' choices")
+	}
+	if err := o.check(); err != nil {
+		return outcome{}, mismatch("winner", err.Error())
+	}
+	return o, agrees(m, told, o, [2]string{a, b})
+}
+
+// facts takes down who did what.
+func facts(told protocol.Outcome, ids [2]string) (outcome, error) {
+	o := outcome{number: noNumber}
+	for id, choice := range told.Choices {
+		parity, err := game.ParseParity(string(choice))
+		switch {
+		case id != ids[0] && id != ids[1]:
+			return outcome{}, mismatch("choices", "a choice of somebody who is not in the match")
+		case err != nil: // a placeholder
+		case id == ids[0]:
+			o.choices[0] = parity
+		default:
+			o.choices[1] = parity
+		}
+	}
+	if told.Status == protocol.StatusDraw {
+		o.results = [2]game.Result{game.Drawn, game.Drawn}
+		return o, nil
+	}
+	for i, id := range ids {
+		o.results[i] = game.Loss
+		for _, offender := range told.Offenders {
+			if offender == id {
+				o.results[i] = game.TechnicalLoss
+			}
+		}
+		if told.Winner == id {
+			o.results[i] = game.Win
+		}
+	}
+	return o, nil
+}
+
+// agrees reports what a report says besides the facts and does not follow from
+// them.
+func agrees(m *protocol.MatchResultReport, told protocol.Outcome, o outcome, ids [2]string) error {
+	v := o.verdict()
+	points := [2]int{v.PointsA, v.PointsB}
+	if told.Score != nil {
+		if len(told.Score) != len(ids) {
+			return mismatch("score", "it names other players than the match")
+		}
+		for i, id := range ids {
+			if got, named := told.Score[id]; !named || got != points[i] {
+				return mismatch("score", fmt.Sprintf("by the rules %s gets %d points", id, points[i]))
+			}
+		}
+	}
+	if details := m.Result.Details; details != nil && o.number != noNumber {
+		want := game.ParityOf(int(o.number)).String()
+		if got := details.NumberParity.Value(); got != "" && got != want {
+			return mismatch("number_parity", fmt.Sprintf("%d is %s", o.number, want))
+		}
+	}
+	return nil
+}
+
+// mismatch refuses a report that contradicts itself or the rules.
+func mismatch(field, what string) *protocol.Error {
+	e := protocol.Refuse(protocol.CodeContextMismatch, protocol.TypeMatchResultReport,
+		fmt.Sprintf("The result does not add up: %s.", what))
+	return e.With("field", field)
+}
+
+// outcome reads the outcome back from the event and holds it to the rules.
+func (e *reported) outcome() (outcome, error) {
+	o := outcome{number: noNumber}
+	for i, told := range []side{e.A, e.B} {
+		var err error
+		if o.results[i], err = parseResult(told.Result); err != nil {
+			return outcome{}, err
+		}
+		if told.Choice == "" {
+			continue
+		}
+		if o.choices[i], err = game.ParseParity(told.Choice); err != nil {
+			return outcome{}, err
+		}
+	}
+	if e.Number != nil {
+		o.number = int32(*e.Number)
+	}
+	return o, o.check()
+}
+
+// newReported is the event of an outcome.
+func newReported(id, referee string, o outcome, at time.Time) *reported {
+	return &reported{
+		Match: id, Referee: referee, Number: numbered(o.number), At: at,
+		A: side{o.results[0].String(), o.choices[0].String()},
+		B: side{o.results[1].String(), o.choices[1].String()},
+	}
 }

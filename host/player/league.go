@@ -4,11 +4,202 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/strategies"
 )
+
+// season is what the agent knows of one league. An agent that stays for the
+// next league begins a new one. All but the seat and what belongs to it is
+// guarded by Player.mu.
+type season struct {
+	announced map[string]announcement // the agent's own matches, by id
+	others    map[string]announcement // those of others in the last round announced
+	referees  map[string]bool         // that the manager has named
+	matches   map[string]*match
+	ended     []strategies.Outcome // for the history; only with a data directory
+	stand     strategies.Standing
+	table     []protocol.Standing // the last that the manager has told
+	round     int                 // the last that was announced
+	completed bool
+
+	// The seat is made once, when it is first needed; whoever needs it waits.
+	open    sync.Once
+	rebuild []func(context.Context, *leagueSeat) // what a recovered seat is taken through
+	seat    *leagueSeat
+	index   map[string]int // of matches in the schedule
+}
+
+// announcement is what the manager has said of a match.
+type announcement struct {
+	players [2]string
+	referee string // may be empty, where a manager gives only its endpoint
+
+	endpoint string // the referee's
+	unkeyed  bool   // the manager says that the referee has no match keys
+}
+
+// opponentOf returns the player whom another one meets, empty if that is not
+// known.
+func (a announcement) opponentOf(own string) string {
+	if a.players[0] == own {
+		return a.players[1]
+	}
+	return a.players[0]
+}
+
+func newSeason() *season {
+	return &season{
+		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),
+	}
+}
+
+// current returns the league that is under way.
+func (p *Player) current() *season {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.season
+}
+
+// begin puts a new league in the place of the one that is over.
+func (p *Player) begin() {
+	p.mu.Lock()
+	old := p.season
+	p.season = newSeason()
+	p.mu.Unlock()
+	p.leave(old)
+}
+
+// leave ends the seat of a league. What the strategy says to it comes too late
+// to matter to the league.
+func (p *Player) leave(s *season) {
+	s.open.Do(func() {}) // no seat is made any more
+	if s.seat == nil {
+		return
+	}
+	if err := s.seat.close(); err != nil {
+		p.cfg.Log.Warn("the strategy did not end well", "error", err)
+	}
+}
+
+// depart tells of a league that the agent leaves before it is over.
+func (p *Player) depart(s *season) {
+	p.mu.Lock()
+	e := Event{Kind: Left, Standing: s.stand, Table: s.table}
+	over := s.completed
+	p.mu.Unlock()
+	if over || e.Standing.Played == 0 {
+		return
+	}
+	e.Place = p.placeIn(e.Table)
+	p.tell(e)
+}
+
+// announce keeps what the manager says of the matches of a round, and returns
+// what is new in it for the agent: a match, or that it has none. Those of others
+// are forgotten after the round: in a large league they are many.
+func (s *season) announce(m *protocol.RoundAnnouncement, own string) (news []Event) {
+	round := m.RoundID.Number()
+	defer func() { s.round = round }()
+	s.others = make(map[string]announcement, len(m.Matches))
+	plays := false
+	for _, a := range m.Matches {
+		if a.RefereeID != "" {
+			s.referees[a.RefereeID] = true
+		}
+		about := announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID, endpoint: a.RefereeEndpoint}
+		keys, said := a.MatchKeys.Get()
+		about.unkeyed = said && !keys
+		if a.PlayerAID == own || a.PlayerBID == own {
+			if _, known := s.announced[a.MatchID]; !known {
+				news = append(news, Event{Kind: Announced, Round: round, Match: a.MatchID, Opponent: about.opponentOf(own), Referee: a.RefereeID})
+			}
+			s.announced[a.MatchID] = about
+			plays = true
+		} else {
+			s.others[a.MatchID] = about
+		}
+	}
+	if !plays && s.round != round {
+		news = append(news, Event{Kind: Announced, Round: round})
+	}
+	return news
+}
+
+// sit returns the strategy's seat in a league, and makes it at the first call;
+// nil if the agent has left. What the manager tells of the league is handed
+// on; what it does not tell is left open.
+func (p *Player) sit(s *season) *leagueSeat {
+	s.open.Do(func() {
+		league := p.cfg.League
+		if league == nil {
+			league = p.survey()
+		}
+		s.index = league.Index
+		s.seat = p.newSeat(league)
+		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+		defer cancel()
+		if p.cfg.Barred {
+			s.seat.seat.Quarantine()
+		} else {
+			s.seat.start(ctx)
+		}
+		for _, step := range s.rebuild {
+			step(ctx, s.seat)
+		}
+		s.rebuild = nil
+		if fault, why := s.seat.seat.Out(); why != nil && p.life.Err() == nil {
+			p.tell(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
+		}
+	})
+	return s.seat
+}
+
+// survey asks the manager who plays and when. What it does not tell is left
+// open.
+func (p *Player) survey() *League {
+	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
+	defer cancel()
+	var l League
+	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
+	if err != nil {
+		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
+		if protocol.CodeOf(err) == protocol.CodeTokenInvalid {
+			return &l
+		}
+	}
+	for _, pl := range players.Players {
+		l.Field = append(l.Field, pl.PlayerID)
+	}
+	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
+	if err != nil {
+		p.cfg.Log.Info("the manager does not tell the schedule", "error", err)
+		return &l
+	}
+	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
+	meetings := make(map[string]int)
+	own, at := p.ID(), 0
+	for _, r := range schedule.Rounds {
+		for _, m := range r.Matches {
+			switch own {
+			case m.PlayerAID:
+				meetings[m.PlayerBID]++
+				l.Index[m.MatchID] = at
+			case m.PlayerBID:
+				meetings[m.PlayerAID]++
+				l.Index[m.MatchID] = at
+			}
+			at++
+		}
+	}
+	for _, n := range meetings {
+		l.Legs = max(l.Legs, n)
+	}
+	return &l
+}
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{

@@ -1,8 +1,12 @@
 package player_test
 
 import (
+	"strings"
+	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -95,4 +99,93 @@ func (r *rig) choice(match string) protocol.Choice {
 func ownStandings() *protocol.OwnStandings {
 	none := protocol.Some(0)
 	return &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none}
+}
+
+// TestTolerant sends what foreign managers and referees send.
+func TestTolerant(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.cfg.Mode = protocol.Tolerant })
+	r.run()
+	post := func(body string) string {
+		t.Helper()
+		answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{Body: []byte(body)})
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		return string(answer.Raw)
+	}
+	tests := []struct{ name, body, want string }{
+		{"no header fields", `{"jsonrpc":"2.0","id":1,"method":"handle_game_invitation","params":{"sender":"referee:R1","match_id":"A1","role_in_match":"player_b"}}`, `"accept":true`},
+		{"no context", `{"jsonrpc":"2.0","id":2,"method":"choose_parity","params":{"sender":"referee:R1","match_id":"A1"}}`, `"parity_choice":"even"`},
+		{"no invitation", `{"jsonrpc":"2.0","id":3,"method":"parity_choose","params":{"sender":"referee:R1","match_id":"A2","player_id":"P01","deadline":"2020-01-01T00:00:00Z"}}`, `"choice":"even"`},
+		{"bare", `{"message_type":"GAME_INVITATION","sender":"referee:R1","match_id":"A3"}`, `"message_type":"GAME_JOIN_ACK"`},
+		{"round with a name", `{"jsonrpc":"2.0","id":4,"method":"notify_round","params":{"message_type":"ROUND_ANNOUNCEMENT","sender":"league_manager:LM01","round_id":"ROUND_1","matches":[]}}`, `ROUND_ANNOUNCEMENT_ACK`},
+		{"result of a match unknown", `{"jsonrpc":"2.0","id":5,"method":"notify_match_result","params":{"message_type":"GAME_OVER","sender":"referee:R1","match_id":"A9","game_result":{"status":"DRAW"}}}`, `GAME_OVER_ACK`},
+		{"flat result", `{"jsonrpc":"2.0","id":6,"method":"notify_match_result","params":{"message_type":"GAME_OVER","sender":"referee:R1","match_id":"A1","result":"WIN","your_choice":"even","opponent_choice":"odd","drawn_number":4}}`, `GAME_OVER_ACK`},
+		{"unknown", `{"jsonrpc":"2.0","id":7,"method":"notify_weather","params":{"message_type":"WEATHER_REPORT","sender":"league_manager","sunny":true}}`, `"status":"ACKNOWLEDGED"`},
+	}
+	for _, test := range tests {
+		got := post(test.body)
+		if !strings.Contains(got, test.want) || strings.Contains(got, `"error"`) {
+			t.Errorf("%s: %s\n is answered by %s, want %s", test.name, test.body, got, test.want)
+		}
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":8,"method":"start_league","params":{"message_type":"START_LEAGUE","sender":"launcher","league_id":"x"}}`,
+		`{"jsonrpc":"2.0","id":9,"method":"notify_weather","params":{"sender":"league_manager"}}`,
+	} {
+		if got := post(body); !strings.Contains(got, `-32601`) {
+			t.Errorf("%s\n is answered by %s, want a refusal", body, got)
+		}
+	}
+	r.wants("start", "choose A1", "choose A2", "observe A1")
+	if o := r.s.outcomes[0]; o.Result != game.Win || o.Number != 4 || o.OpponentChoice != game.NoParity && o.OpponentChoice != game.Odd {
+		t.Errorf("told %+v", o)
+	}
+}
+
+// TestStrict refuses the same things where the host is ours.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.run()
+	r.refused(r.call("R9M9"), 4003, protocol.CodeMatchNotFound)
+	r.refused(r.over("R9M9"), 4003, protocol.CodeMatchNotFound)
+
+	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
+	other := r.call("R1M1")
+	other.PlayerID = "P02"
+	r.refused(other, 4002, protocol.CodePlayerNotRegistered)
+
+	game := r.invitation("R1M2")
+	game.GameType = "chess"
+	if _, err := r.send(game); err == nil {
+		t.Error("plays chess")
+	}
+
+	must[*protocol.Ack](r, r.announcement(announced("R1M3", "P02", "P03", "REF01")))
+	r.refused(r.invitation("R1M3"), 4002, protocol.CodePlayerNotRegistered)
+
+	for _, id := range []string{"", "../x", strings.Repeat("x", 65)} {
+		if _, err := r.send(r.invitation(id)); err == nil {
+			t.Errorf("match id %q is taken", id)
+		}
+	}
+	contradiction := r.over("R1M1")
+	contradiction.GameResult.WinnerPlayerID = protocol.Some("P99")
+	if _, err := r.send(contradiction); err == nil {
+		t.Error("takes a winner who did not play")
+	}
+	start := &protocol.StartLeague{Header: protocol.NewHeader(protocol.TypeStartLeague, "launcher", protocol.Timestamp(time.Now()), "c")}
+	start.LeagueID = "cup"
+	if _, err := r.send(start); protocol.CodeOf(err) != protocol.CodeUnknownMessageType {
+		t.Errorf("START_LEAGUE: %v", err)
+	}
+	answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{
+		Method: "notify_weather", Params: []byte(`{"message_type":"WEATHER_REPORT","sender":"league_manager"}`),
+	})
+	if err != nil || answer.Error == nil || answer.Error.Code != jsonrpc.CodeMethodNotFound {
+		t.Errorf("an unknown message is answered by %+v, %v", answer, err)
+	}
+	r.wants("start")
 }

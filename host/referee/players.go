@@ -1,0 +1,210 @@
+package referee
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// strictlyUnfit is what is wrong with an answer that a tolerant referee would
+// take.
+type strictlyUnfit struct{ error }
+
+func (e *strictlyUnfit) Unwrap() error { return e.error }
+
+// fits judges an answer that came where it was asked for. One that is about
+// another match, or signed by somebody else, is no answer: it is asked for
+// again.
+func (r *Referee) fits(b *match, side int, m protocol.Message) error {
+	err := r.fitsIn(r.cfg.Mode, b, side, m)
+	if err != nil && r.fitsIn(protocol.Tolerant, b, side, m) == nil {
+		return &strictlyUnfit{err}
+	}
+	return err
+}
+
+func (r *Referee) fitsIn(mode protocol.Mode, b *match, side int, m protocol.Message) error {
+	h := m.Head()
+	strict := mode == protocol.Strict
+	_, keys := b.contact(side)
+	unusable := func(format string, args ...any) error {
+		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case h.MatchID != "" && h.MatchID != b.Match:
+		return unusable("the answer is about match %s, not %s", h.MatchID, b.Match)
+	case h.AuthToken == "" && strict && keys.Expect != "":
+		return unusable("the answer bears no auth_token")
+	case h.AuthToken != "" && keys.Expect != "" && !r.signed(h.AuthToken, b, keys):
+		return unusable("the auth_token of the answer is not that of %s", b.Players[side])
+	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, b.Players[side]):
+		return unusable("the answer is signed by %s, not by %s", h.Sender, b.Players[side])
+	case strict && h.ConversationID != "" && h.ConversationID != b.Conversation:
+		return unusable("the answer belongs to another conversation")
+	}
+	var player string
+	switch m := m.(type) {
+	case *protocol.GameJoinAck:
+		player = m.PlayerID
+	case *protocol.ChooseParityResponse:
+		player = m.PlayerID
+		if m.Chosen() == "" {
+			return unusable("the answer holds no choice")
+		}
+	}
+	if player != "" && player != b.Players[side] {
+		return unusable("the answer is %s's, not %s's", player, b.Players[side])
+	}
+	return nil
+}
+
+// peer returns how a player is addressed. What has been learned of it is kept
+// from one match to the next.
+func (r *Referee) peer(b *match, side int) *wire.Peer {
+	endpoint, _ := b.contact(side)
+	dialect := b.dialect(side)
+	who := [3]string{b.Players[side], endpoint, dialect}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.peers[who]
+	if p == nil {
+		p = r.cfg.Player(b.Players[side], endpoint, dialect)
+		r.peers[who] = p
+	}
+	return p
+}
+
+// fromPlayer judges an answer that a player posts as a request of its own. It
+// counts only with a verified token, in every mode.
+func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
+	r.mu.Lock()
+	b := r.matches[in.Header.MatchID]
+	r.mu.Unlock()
+	if in.Header.AuthToken == "" {
+		return nil, 0, wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token", in.Type)
+	}
+	if b == nil {
+		return nil, 0, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
+	}
+	for side, id := range b.Players {
+		if _, keys := b.contact(side); r.signed(in.Header.AuthToken, b, keys) {
+			if role, name, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RolePlayer || name != id) {
+				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
+			}
+			return b, side, nil
+		}
+	}
+	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, b.Match)
+}
+
+// signed reports whether a token is that of the player with whom a match has
+// these keys.
+func (r *Referee) signed(token string, b *match, keys protocol.KeyPair) bool {
+	return protocol.SameToken(token, keys.Expect) ||
+		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.member.Me.ID())
+}
+
+func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+	m, err := wire.Decode[*protocol.GameJoinAck](in)
+	if err != nil {
+		return nil, err
+	}
+	return r.posted(in, m.PlayerID, posted{message: m})
+}
+
+// choicePosted takes a choice. One that is none is refused, and loses the match
+// as it would in an answer.
+func (r *Referee) choicePosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
+	m, err := wire.Decode[*protocol.ChooseParityResponse](in)
+	if protocol.CodeOf(err) == protocol.CodeInvalidParityChoice {
+		if _, late := r.posted(in, "", posted{err: err}); late != nil {
+			return nil, late
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.posted(in, m.PlayerID, posted{message: m})
+}
+
+func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.Message, error) {
+	b, side, err := r.fromPlayer(in)
+	if err != nil {
+		return nil, err
+	}
+	if player != "" && player != b.Players[side] {
+		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", b.Players[side], player)
+	}
+	if !b.deliver(side, in.Type, p) {
+		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", b.Match))
+	}
+	ack, ok := protocol.New(in.Type + "_ACK").(*protocol.Ack)
+	if !ok {
+		return nil, fmt.Errorf("referee: no receipt for a %s", in.Type)
+	}
+	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, b.Players[side]
+	return ack, nil
+}
+
+// locate finds out where the players of a match are reached whom the manager
+// has named without saying so: it is asked, and if it does not tell, a player
+// P07 is expected on port 8107 of the manager's machine.
+func (r *Referee) locate(ctx context.Context, b *match) error {
+	var known map[string]string
+	for side, id := range b.Players {
+		if endpoint, _ := b.contact(side); endpoint != "" {
+			continue
+		}
+		if known == nil {
+			known = r.askWhere(ctx, b)
+		}
+		endpoint := known[id]
+		if endpoint == "" {
+			endpoint = agent.DefaultEndpoint(r.cfg.Manager.URL, protocol.RolePlayer, id)
+		}
+		if endpoint == "" {
+			return fmt.Errorf("nobody says where player %s is reached", id)
+		}
+		b.mu.Lock()
+		b.endpoints[side] = endpoint
+		b.mu.Unlock()
+	}
+	return nil
+}
+
+// askWhere asks the manager where its players are. What it does not tell is
+// missing.
+func (r *Referee) askWhere(ctx context.Context, b *match) map[string]string {
+	h := r.member.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))
+	h.LeagueID = cmp.Or(h.LeagueID, b.League)
+	players, err := agent.Query[protocol.PlayersData](ctx, r.member, h, protocol.QueryPlayers)
+	if err != nil {
+		r.cfg.Log.Info("the manager does not say where all players are", "error", err)
+	}
+	endpoints := make(map[string]string)
+	for _, p := range players.Players {
+		endpoints[p.PlayerID] = p.ContactEndpoint
+	}
+	return endpoints
+}
+
+// sameEndpoint reports whether two URLs lead to the same endpoint: localhost and
+// 127.0.0.1 are two names of one host.
+func sameEndpoint(a, b string) bool {
+	at, err := url.Parse(a)
+	to, bad := url.Parse(b)
+	return err == nil && bad == nil && a != "" && at.Port() == to.Port() && host(at) == host(to)
+}
+
+func host(u *url.URL) string {
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return "localhost"
+	}
+	return u.Hostname()
+}

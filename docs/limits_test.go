@@ -7,15 +7,6 @@ import (
 	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
-// What a reader can take in at once. `go run ./docs/figures` lists what is
-// near the limits.
-const (
-	fileLines     = 400
-	functionLines = 80
-	packageFiles  = 25
-	pageLines     = 250
-)
-
 // overdue names what is still over its limit. Nothing is added here.
 var overdue = []string{
 	"cmd/strategylab", "host/conformance", "host/protocol", "plugins",
@@ -33,23 +24,23 @@ func TestNothingIsTooLong(t *testing.T) {
 		return slices.ContainsFunc(overdue, func(o string) bool { return measure.Within(name, o) })
 	}
 	for _, p := range tree.Packages {
-		if len(p.Files) > packageFiles && !waits(p.Dir) {
-			t.Errorf("package %s has %d files, more than %d: merge small files, or split the package by subject", p.Dir, len(p.Files), packageFiles)
+		if len(p.Files) > measure.MaxPackageFiles && !waits(p.Dir) {
+			t.Errorf("package %s has %d files, more than %d: merge small files, or split the package by subject", p.Dir, len(p.Files), measure.MaxPackageFiles)
 		}
 	}
 	for _, f := range tree.Files() {
-		if f.Lines > fileLines {
-			t.Errorf("%s has %d lines, more than %d: split it by subject", f.Path, f.Lines, fileLines)
+		if f.Lines > measure.MaxFileLines {
+			t.Errorf("%s has %d lines, more than %d: split it by subject", f.Path, f.Lines, measure.MaxFileLines)
 		}
 	}
 	for _, f := range tree.Functions() {
-		if f.Lines > functionLines && !waits(f.Name) {
-			t.Errorf("%s: function %s has %d lines, more than %d: split it into steps with names", f.File, f.Name, f.Lines, functionLines)
+		if f.Lines > measure.MaxFunctionLines && !waits(f.Name) {
+			t.Errorf("%s: function %s has %d lines, more than %d: split it into steps with names", f.File, f.Name, f.Lines, measure.MaxFunctionLines)
 		}
 	}
 	for _, p := range tree.Pages {
-		if p.Lines > pageLines && !waits(p.Path) {
-			t.Errorf("%s has %d lines, more than %d: move a subject to a page of its own", p.Path, p.Lines, pageLines)
+		if p.Lines > measure.MaxPageLines && !waits(p.Path) {
+			t.Errorf("%s has %d lines, more than %d: move a subject to a page of its own", p.Path, p.Lines, measure.MaxPageLines)
 		}
 	}
 	if len(tree.Packages) < 10 || len(tree.Pages) < 10 {

@@ -22,14 +22,6 @@ import (
 	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
-// The limits that the tests of docs hold the tree to.
-const (
-	fileLines     = 400
-	functionLines = 80
-	packageFiles  = 25
-	pageLines     = 250
-)
-
 // rooms are the trees of packages whose arrows to each other are counted.
 var rooms = []string{"cmd/strategylab", "host/conformance", "host/protocol", "analysis"}
 
@@ -87,11 +79,11 @@ func table(w io.Writer, t *measure.Tree) {
 	row := func(what, value, limit string) { fmt.Fprintf(w, "| %s | %s | %s |\n", what, value, limit) }
 	row("lines of code in files, without tests and generated code", fmt.Sprintf("%d in %d", lines, files), "")
 	row("lines of test code for each line of code", fmt.Sprintf("%.2f", float64(tests)/float64(lines)), "")
-	row("longest file", fmt.Sprint(t.Files()[0].Lines, " lines"), fmt.Sprint(fileLines))
-	row("longest function", fmt.Sprint(functions[0].Lines, " lines"), fmt.Sprint(functionLines))
+	row("longest file", fmt.Sprint(t.Files()[0].Lines, " lines"), fmt.Sprint(measure.MaxFileLines))
+	row("longest function", fmt.Sprint(functions[0].Lines, " lines"), fmt.Sprint(measure.MaxFunctionLines))
 	row("90th percentile of function length", fmt.Sprint(percentile(functions), " lines"), "")
 	most := slices.MaxFunc(t.Packages, func(a, b *measure.Package) int { return len(a.Files) - len(b.Files) })
-	row("largest package", fmt.Sprintf("%d files (`%s`)", len(most.Files), most.Dir), fmt.Sprint(packageFiles))
+	row("largest package", fmt.Sprintf("%d files (`%s`)", len(most.Files), most.Dir), fmt.Sprint(measure.MaxPackageFiles))
 	for _, dir := range rooms[:2] {
 		row("imports between the packages of `"+dir+"`", fmt.Sprint(t.RoomArrows(dir)), "")
 	}
@@ -130,9 +122,9 @@ func everything(w io.Writer, t *measure.Tree) {
 }
 
 func packages(w io.Writer, t *measure.Tree) {
-	fmt.Fprintf(w, "\npackages over %d files\n", packageFiles)
+	fmt.Fprintf(w, "\npackages over %d files\n", measure.MaxPackageFiles)
 	for _, p := range t.Packages {
-		if len(p.Files) > packageFiles {
+		if len(p.Files) > measure.MaxPackageFiles {
 			fmt.Fprintf(w, "  %3d  %s\n", len(p.Files), p.Dir)
 		}
 	}
@@ -174,21 +166,21 @@ func arrows(w io.Writer, t *measure.Tree) {
 }
 
 func long(w io.Writer, t *measure.Tree, functions []measure.Function) {
-	fmt.Fprintf(w, "\nfunctions over %d lines\n", functionLines)
+	fmt.Fprintf(w, "\nfunctions over %d lines\n", measure.MaxFunctionLines)
 	for _, f := range functions {
-		if f.Lines > functionLines {
+		if f.Lines > measure.MaxFunctionLines {
 			fmt.Fprintf(w, "  %3d  %s (%s)\n", f.Lines, f.Name, f.File)
 		}
 	}
-	fmt.Fprintf(w, "\nfiles over %d lines\n", fileLines)
+	fmt.Fprintf(w, "\nfiles over %d lines\n", measure.MaxFileLines)
 	for _, f := range t.Files() {
-		if f.Lines > fileLines {
+		if f.Lines > measure.MaxFileLines {
 			fmt.Fprintf(w, "  %3d  %s\n", f.Lines, f.Path)
 		}
 	}
-	fmt.Fprintf(w, "\npages over %d lines\n", pageLines)
+	fmt.Fprintf(w, "\npages over %d lines\n", measure.MaxPageLines)
 	for _, p := range t.Pages {
-		if p.Lines > pageLines {
+		if p.Lines > measure.MaxPageLines {
 			fmt.Fprintf(w, "  %3d  %s\n", p.Lines, p.Path)
 		}
 	}

@@ -19,6 +19,14 @@ import (
 	"strings"
 )
 
+// The limits that the tests of docs enforce: what a reader can take in at once.
+const (
+	MaxFileLines     = 400
+	MaxFunctionLines = 80
+	MaxPackageFiles  = 25
+	MaxPageLines     = 250
+)
+
 // Tree is a source tree. Generated files are not part of it.
 type Tree struct {
 	Packages []*Package // sorted by folder

@@ -1,4 +1,4 @@
-package measure_test
+package measure
 
 import (
 	"fmt"
@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
 // tree writes a small source tree.
-func tree(t *testing.T) *measure.Tree {
+func tree(t *testing.T) *Tree {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -36,7 +34,7 @@ func tree(t *testing.T) *measure.Tree {
 			t.Fatal(err)
 		}
 	}
-	got, err := measure.Read(root)
+	got, err := Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +55,10 @@ func TestReadCountsCodeAndTests(t *testing.T) {
 	if text := strings.Join(says, "\n"); text != want {
 		t.Errorf("packages are\n%s\nwant\n%s", text, want)
 	}
-	if longest := got.Functions()[0]; longest != (measure.Function{Name: "feed", File: "zoo/b.go", Lines: 5}) {
+	if longest := got.Functions()[0]; longest != (Function{Name: "feed", File: "zoo/b.go", Lines: 5}) {
 		t.Errorf("the longest function is %+v, want feed with 5 lines", longest)
 	}
-	if len(got.Pages) != 1 || got.Pages[0] != (measure.Page{Path: "README.md", Lines: 2}) {
+	if len(got.Pages) != 1 || got.Pages[0] != (Page{Path: "README.md", Lines: 2}) {
 		t.Errorf("pages are %v, want README.md with 2 lines", got.Pages)
 	}
 	if missing := got.WithoutExample(); len(missing) != 0 {
@@ -81,5 +79,74 @@ func TestArrows(t *testing.T) {
 	}
 	if n := got.RoomArrows("zoo/cage"); n != 0 {
 		t.Errorf("counted %d arrows between packages below zoo/cage, want none", n)
+	}
+}
+
+func TestArrowsOfAChainPointForward(t *testing.T) {
+	t.Parallel()
+	g := graph{}
+	for _, edge := range [][2]string{{"a", "b"}, {"b", "c"}, {"a", "c"}, {"a", "a"}, {"a", "b"}} {
+		g.add(edge[0], edge[1])
+	}
+	if got := g.count(); got != (Arrows{Arrows: 3}) {
+		t.Errorf("counted %+v, want 3 arrows and none backwards", got)
+	}
+	g.add("c", "a")
+	if got := g.count(); got.Arrows != 4 || got.Backwards != 1 || got.Share() != 0.25 {
+		t.Errorf("counted %+v in a cycle, want one of 4 backwards", got)
+	}
+	if share := (Arrows{}).Share(); share != 0 {
+		t.Errorf("no arrows have a share of %v backwards", share)
+	}
+}
+
+func TestReadRefusesWhatIsNoTree(t *testing.T) {
+	t.Parallel()
+	if _, err := Read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "go.mod") {
+		t.Errorf("a folder without go.mod gives error %v", err)
+	}
+	root := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module x\n", "x.go": "package x\nfunc {\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Read(root); err == nil || !strings.Contains(err.Error(), "x.go:2") {
+		t.Errorf("a file that does not parse gives error %v, want its position", err)
+	}
+}
+
+func TestFunctionsAreNamedByReceiver(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	source := `package x
+
+type T[K any] struct{}
+type U[K, V any] struct{}
+type W struct{}
+
+func (T[K]) One()     {}
+func (*U[K, V]) Two() {}
+func (w *W) Three()   {}
+func Four()           {}
+`
+	for name, text := range map[string]string{"go.mod": "module x\n", "x.go": source} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range got.Functions() {
+		names = append(names, f.Name)
+	}
+	if want := "T.One U.Two W.Three Four"; strings.Join(names, " ") != want {
+		t.Errorf("functions are %q, want %s", names, want)
+	}
+	if p := got.Packages[0]; p.Exported() != 7 || p.Lines() != strings.Count(source, "\n") || len(got.Files()) != 1 {
+		t.Errorf("%d exported names in %d lines, want 7 in %d", p.Exported(), p.Lines(), strings.Count(source, "\n"))
 	}
 }

@@ -1,0 +1,143 @@
+package trace_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// conversation pairs the requests among the documented examples with their
+// answers.
+var conversation = [][2]string{
+	{"referee_register_request", "referee_register_response"},
+	{"league_register_request", "league_register_response"},
+	{"league_register_request", "league_register_response_rejected"},
+	{"start_league", "league_status"},
+	{"round_announcement", "round_announcement_ack"},
+	{"game_invitation", "game_join_ack"},
+	{"game_join_ack_posted", "game_join_ack_ack"},
+	{"choose_parity_call", "choose_parity_response"},
+	{"game_error", "game_error_ack"},
+	{"game_over", "game_over_ack"},
+	{"game_over_draw", "game_over_ack"},
+	{"game_over_technical_loss", "game_over_ack"},
+	{"match_result_report", "match_result_ack"},
+	{"match_result_report_draw", "match_result_ack"},
+	{"league_standings_update", "standings_update_ack"},
+	{"round_completed", "round_completed_ack"},
+	{"league_completed", "league_completed_ack"},
+	{"league_query", "league_query_response"},
+}
+
+// Every message of the protocol is shown with what is worth knowing of it, in
+// every dialect of the documented examples.
+func TestShowEveryMessage(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, dialect := range []string{"contracts", "envelope", "tool", "bare"} {
+		var exchanges []*trace.Exchange
+		for _, pair := range conversation {
+			request, err := os.ReadFile(filepath.Join("../../docs/protocol/examples", dialect, pair[0]+".json"))
+			if os.IsNotExist(err) && dialect != "contracts" {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			x := trace.ReadRequest(request)
+			x.Agent, x.Direction, x.Peer, x.At = "REF01", jsonrpc.Out, "10.0.0.9", time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
+			if answer, err := os.ReadFile(filepath.Join("../../docs/protocol/examples", dialect, pair[1]+".json")); err == nil {
+				x = x.WithAnswer(200, answer)
+			}
+			exchanges = append(exchanges, x)
+		}
+		if len(exchanges) < 10 {
+			t.Errorf("the documentation has only %d requests in dialect %s", len(exchanges), dialect)
+		}
+		if err := trace.Show(&got, exchanges, trace.Format{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden := filepath.Join("testdata", "conversation.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("the conversation is shown differently; run go test -update if that is right (-want +got):\n%s", diff)
+	}
+}
+
+// How an exchange ended is said for every way in which it can end.
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		status int
+		answer string
+		want   string
+	}{
+		{"an answer", 200, joined, "GAME_JOIN_ACK: joins"},
+		{"another answer than asked for", 200, strings.Replace(joined, "GAME_JOIN_ACK", "GAME_OVER_ACK", 1), "HTTP 200, an answer that breaks the rules: "},
+		{"no JSON", 502, "<html>", "HTTP 502, an answer that breaks the rules: "},
+		{"nothing", 204, "", "HTTP 204, an empty answer"},
+		{"no answer", 0, "", "no answer"},
+		{"a refusal with a code", 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":{"error_code":"E012","error_name":"AUTH_TOKEN_INVALID"}}}`, "refused: E012 AUTH_TOKEN_INVALID (-32001)"},
+		{"a refusal with a detail", 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":{"error_code":"E012","detail":"that is another's"}}}`, "that is another's"},
+	} {
+		x := trace.ReadRequest([]byte(invitation))
+		if got := x.Outcome(); got != "the recording ends before the answer" {
+			t.Errorf("an open exchange has outcome %q", got)
+		}
+		if got := x.WithAnswer(c.status, []byte(c.answer)).Outcome(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: outcome %q, want %q in it", c.name, got, c.want)
+		}
+	}
+}
+
+// A copy with another answer leaves the original and forgets its failure.
+func TestWithAnswerCopies(t *testing.T) {
+	t.Parallel()
+	x := trace.ReadRequest([]byte(invitation)).WithAnswer(0, nil)
+	x.Failure, x.Latency = "timed out", time.Second
+	y := x.WithAnswer(200, []byte(joined))
+	if y.Failure != "" || y.Latency != 0 || y.Answer == nil || x.Answer != nil || x.Failure != "timed out" {
+		t.Errorf("the copy is %+v of %+v", y, x)
+	}
+}
+
+// Requests that nobody understands are read as far as they go.
+func TestReadRequestNeverFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body, method string
+		valid        bool
+	}{
+		{"", "", false},
+		{"nonsense", "", false},
+		{"[]", "", false},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "tools/list", false},
+		{`{"jsonrpc":"2.0","id":1,"method":7}`, "", false},
+		{`{"message_type":"GAME_OVER"}`, "", false},
+		{invitation, "handle_game_invitation", true},
+	} {
+		x := trace.ReadRequest([]byte(c.body))
+		if x.Method != c.method || (x.Invalid == nil) != c.valid || (x.Request != nil) != c.valid || string(x.Raw) != c.body {
+			t.Errorf("%q is read as method %q, valid %t, request %v: %v", c.body, x.Method, x.Invalid == nil, x.Request, x.Invalid)
+		}
+	}
+}

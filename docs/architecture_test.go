@@ -4,6 +4,7 @@ package docs_test
 const (
 	module = "github.com/strategylab/strategylab"
 	root   = ".."
+	rooms  = "cmd/strategylab/internal/"
 )
 
 // may lists, for each package, the packages of ours it may import. Reading it
@@ -81,50 +82,40 @@ var may = map[string][]string{
 	"plugins/examples/thue-morse": {"host/game", "plugins", "strategies"},
 
 	// floor 4: what reads flags and wires the rest
-	"cmd/strategylab/labtools": {
-		"analysis", "analysis/explain", "analysis/page", "analysis/report", "experiments", "host/game", "host/mcptools", "host/protocol",
-		"host/results", "strategies", "strategies/catalog", "strategies/strategytest",
+	"cmd/strategylab/internal/lab": {
+		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
+		"analysis/report", "analysis/sequential", "experiments", "experiments/arena", "host", "host/disk", "host/game",
+		"host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
+		"strategies/catalog", "strategies/strategytest",
+	},
+	"cmd/strategylab/internal/command": {
+		"analysis", "cmd/strategylab/internal/lab", "host", "host/agent", "host/disk", "host/game", "host/jsonrpc",
+		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
+	},
+	"cmd/strategylab/internal/runs": {
+		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
+		"analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "experiments/arena", "host/disk", "host/game", "host/results", "strategies",
+		"strategies/catalog",
+	},
+	"cmd/strategylab/internal/authoring": {
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host/disk", "host/game", "plugins", "plugins/isolate",
+		"strategies", "strategies/catalog", "strategies/strategytest",
+	},
+	"cmd/strategylab/internal/leagues": {
+		"analysis/fairness", "analysis/power", "cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host",
+		"host/agent", "host/conformance", "host/game", "host/jsonrpc", "host/manager", "host/mcptools", "host/player",
+		"host/protocol", "host/referee", "host/trace", "host/trace/audit", "host/trace/playback", "host/wire/eventlog",
+		"strategies/catalog",
+	},
+	"cmd/strategylab/internal/assistants": {
+		"analysis", "analysis/explain", "analysis/page", "analysis/report", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "experiments", "host/game", "host/mcptools", "host/protocol", "host/results",
+		"host/wire/eventlog", "strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab": {
-		"cmd/strategylab/labtools",
-		"analysis",
-		"analysis/assert",
-		"analysis/calibration",
-		"analysis/contrast",
-		"analysis/explain",
-		"analysis/export",
-		"analysis/fairness",
-		"analysis/page",
-		"analysis/population",
-		"analysis/power",
-		"analysis/report",
-		"analysis/sequential",
-		"experiments",
-		"experiments/arena",
-		"host",
-		"host/agent",
-		"host/conformance",
-		"host/disk",
-		"host/game",
-		"host/jsonrpc",
-		"host/manager",
-		"host/mcptools",
-		"host/player",
-		"host/protocol",
-		"host/referee",
-		"host/results",
-		"host/trace",
-		"host/trace/audit",
-		"host/trace/playback",
-		"host/wire",
-		"host/wire/eventlog",
-		"plugins",
-		"plugins/isolate",
-		"strategies",
-		"strategies/budget",
-		"strategies/builtin",
-		"strategies/catalog",
-		"strategies/strategytest",
+		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "cmd/strategylab/internal/leagues", "cmd/strategylab/internal/runs", "strategies",
 	},
 
 	// beside the program: how large it is
@@ -142,7 +133,7 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"gonum.org/v1/plot", "analysis/plots", "pictures are made in one place, in one style"},
 	{"github.com/parquet-go/parquet-go", "analysis/export", "a file format for other programs is no concern of what counts"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
-	{"github.com/google/jsonschema-go", "cmd/strategylab/labtools", "schemas are made of Go types where a tool is described, and nowhere else"},
+	{"github.com/google/jsonschema-go", "cmd/strategylab/internal/assistants", "schemas are made of Go types where a tool is described, and nowhere else"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
 	{"github.com/urfave/cli", "cmd/strategylab", "only the command line knows flags; everything else takes values"},
 }
@@ -156,6 +147,11 @@ var unreachable = []struct {
 	{[]string{"host/manager"}, []string{"host/referee", "host/player"}, "the three agents meet in the protocol and nowhere else"},
 	{[]string{"host/referee"}, []string{"host/manager", "host/player"}, "the three agents meet in the protocol and nowhere else"},
 	{[]string{"host/player"}, []string{"host/manager", "host/referee"}, "the three agents meet in the protocol and nowhere else"},
+	{[]string{"cmd/strategylab/internal/lab"}, []string{"cmd/strategylab/internal/command"}, "the lab takes values; flags stop at the commands"},
+	{[]string{rooms + "runs"}, []string{rooms + "authoring", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "authoring"}, []string{rooms + "runs", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "leagues"}, []string{rooms + "runs", rooms + "authoring", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "assistants"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues"}, "what two rooms of commands need is in command or lab"},
 	{[]string{"analysis"}, []string{"host/manager", "host/referee", "host/player", "experiments", "strategies"}, "last month's result file must analyse alone"},
 	{[]string{"experiments"}, []string{"analysis"}, "cmd composes plan, run, estimate and report; an experiment does not judge itself"},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"io"
 	"path/filepath"
 	"testing"
@@ -16,13 +17,13 @@ func BenchmarkAnalyze(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "run")
 			line := func(args ...string) {
 				b.Helper()
-				p := process{args: append([]string{"strategylab"}, args...), stdout: io.Discard, stderr: io.Discard, forBatch: func() {}}
+				p := command.Process{Args: append([]string{"strategylab"}, args...), Stdout: io.Discard, Stderr: io.Discard, ForBatch: func() {}}
 				if code := run(b.Context(), p); code != exitOK {
 					b.Fatalf("%q ended with %d", args, code)
 				}
 			}
 			// Playing looks at the clock, so it is a process of its own.
-			play := command(b.Context(), b.TempDir(), "experiment", "--runs", fmt.Sprint(leagues), "--seed", "1",
+			play := commandLine(b.Context(), b.TempDir(), "experiment", "--runs", fmt.Sprint(leagues), "--seed", "1",
 				"--field", "random*18", "--no-report", "--out", dir)
 			if out, err := play.CombinedOutput(); err != nil {
 				b.Fatalf("%v: %s", err, out)

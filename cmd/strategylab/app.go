@@ -2,51 +2,28 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/authoring"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/leagues"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/runs"
 	"github.com/urfave/cli/v2"
 )
 
 // newApp builds the command tree over a process.
-func newApp(p *process) *cli.App {
+func newApp(p *command.Process) *cli.App {
 	app := &cli.App{
 		Name:  "strategylab",
 		Usage: "a lab for strategies in the league.v2 Even/Odd agent league",
 		Description: "Play thousands of leagues among strategies and see which is better, by how much,\n" +
 			"and how sure that is. Start with:  strategylab experiment --runs 1000",
-		Reader:    p.stdin,
-		Writer:    p.stdout,
-		ErrWriter: p.stderr,
-		Commands: []*cli.Command{
-			experimentCommand(p),
-			analyzeCommand(p),
-			powerCommand(p),
-			calibrateCommand(p),
-			reportCommand(p),
-			populationCommand(p),
-			explainCommand(p),
-			exportCommand(p),
-			compareCommand(p),
-			whatifCommand(p),
-			strategiesCommand(p),
-			pluginsCommand(p),
-			matchCommand(p),
-			replayCommand(p),
-			leagueCommand(p),
-			hostCommand(p),
-			managerCommand(p),
-			refereeCommand(p),
-			playerCommand(p),
-			startCommand(p),
-			queryCommand(p),
-			serveCommand(),
-			workerCommand(),
-			traceCommand(p),
-			conformanceCommand(p),
-			mcpCommand(p),
-		},
+		Reader:         p.Stdin,
+		Writer:         p.Stdout,
+		ErrWriter:      p.Stderr,
+		Commands:       slices.Concat(runs.Commands(p), authoring.Commands(p), leagues.Commands(p), assistants.Commands(p)),
 		HideVersion:    true,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 		OnUsageError:   onUsageError,
@@ -81,31 +58,26 @@ func tidy(c *cli.Command) {
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	command := "strategylab"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != command {
-		command += " " + c.Command.FullName()
+	name := "strategylab"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
+		name += " " + c.Command.FullName()
 	}
-	return withHint(err, "%s --help lists the flags", command)
+	return command.WithHint(err, "%s --help lists the flags", name)
 }
 
 func unknownCommand(c *cli.Context) error {
-	return withHint(fmt.Errorf("there is no command %q", c.Args().First()), "strategylab help lists the commands")
+	return command.WithHint(fmt.Errorf("there is no command %q", c.Args().First()), "strategylab help lists the commands")
 }
 
-// arguments returns exactly the positional arguments a command wants.
-func arguments(c *cli.Context, names ...string) ([]string, error) {
-	got := c.Args().Slice()
-	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
-	switch {
-	case len(got) < len(names):
-		return nil, withHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
-	case len(got) > len(names):
-		return nil, withHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
+// run carries out one command line and returns the exit code.
+func run(ctx context.Context, p command.Process) int {
+	app := newApp(&p)
+	err := app.RunContext(ctx, command.Reorder(app, p.Args))
+	if err != nil && !command.IsReported(err) {
+		fmt.Fprintf(p.Stderr, "strategylab: %v\n", err)
+		if hint := command.HintOf(err); hint != "" {
+			fmt.Fprintf(p.Stderr, "  %s\n", hint)
+		}
 	}
-	return got, nil
-}
-
-// stopped reports whether a command ended because the user asked it to.
-func stopped(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+	return exitCode(err)
 }

@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -24,74 +25,26 @@ const (
 	exitBreaksShould = 8 // an agent breaks rules of lesser levels only
 )
 
-// usageError is a mistake in the command line, with what to do about it.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// usagef returns a usageError.
-func usagef(format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...)}
-}
-
-// withHint adds a second line for the user to a mistake in the command line.
-func withHint(err error, format string, args ...any) error {
-	return &usageError{err: err, hint: fmt.Sprintf(format, args...)}
-}
-
-func hintOf(err error) string {
-	var usage *usageError
-	if errors.As(err, &usage) && usage.hint != "" {
-		return usage.hint
-	}
-	var advice *advised
-	if errors.As(err, &advice) {
-		return advice.hint
-	}
-	return ""
-}
-
-// reported is an error whose message the user has already read, as part of
-// the command's output.
-type reported struct{ err error }
-
-func (e *reported) Error() string { return e.err.Error() }
-func (e *reported) Unwrap() error { return e.err }
-
-func isReported(err error) bool {
-	var r *reported
-	return errors.As(err, &r)
-}
-
-var (
-	errStopped     = errors.New("stopped before the end")
-	errCheckFailed = errors.New("the strategy did not pass its check")
-)
-
 // exitCode is the one table that turns an error into an exit code.
 func exitCode(err error) int {
-	var usage *usageError
+	var input *lab.InputError
 	var strategy *strategies.Error
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
+	case errors.Is(err, command.ErrStopped), errors.Is(err, context.Canceled):
 		return exitStopped
-	case errors.Is(err, errRefuted):
+	case errors.Is(err, command.ErrRefuted):
 		return exitRefuted
-	case errors.Is(err, errUndecided):
+	case errors.Is(err, command.ErrUndecided):
 		return exitUndecided
-	case errors.Is(err, errBreaksMust):
+	case errors.Is(err, command.ErrBreaksMust):
 		return exitBreaksMust
-	case errors.Is(err, errBreaksShould):
+	case errors.Is(err, command.ErrBreaksShould):
 		return exitBreaksShould
-	case errors.As(err, &strategy), errors.Is(err, errCheckFailed):
+	case errors.As(err, &strategy), errors.Is(err, command.ErrCheckFailed):
 		return exitStrategy
-	case errors.As(err, &usage):
+	case errors.As(err, &input):
 		return exitUsage
 	}
 	return exitFailure

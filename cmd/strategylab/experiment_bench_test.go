@@ -4,8 +4,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/experiments"
-	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -44,12 +43,8 @@ func BenchmarkExperiment(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			driver, err := arena.New(plan, factories, arena.Config{})
-			if err != nil {
-				b.Fatal(err)
-			}
 			b.ResetTimer()
-			if _, err := experiments.Run(b.Context(), plan, driver, accumulate{acc}, experiments.Config{}); err != nil {
+			if err := lab.PlayDirect(b.Context(), plan, factories, 0, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 				b.Fatal(err)
 			}
 			matches := float64(len(factories)*(len(factories)-1)/2*10) * float64(b.N)

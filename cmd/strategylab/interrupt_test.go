@@ -16,7 +16,7 @@ import (
 )
 
 // command runs this test binary as strategylab (see TestMain).
-func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+func commandLine(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Args = append([]string{"strategylab"}, args...)
 	cmd.Dir = dir
@@ -71,7 +71,7 @@ func longArgs(out string) []string {
 func TestInterruptedRunsResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	undisturbed, err := command(t.Context(), dir, longArgs("whole")...).Output()
+	undisturbed, err := commandLine(t.Context(), dir, longArgs("whole")...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestInterruptedRunsResume(t *testing.T) {
 					t.Errorf("reported on %d leagues", n)
 				}
 			}
-			resumed, err := command(t.Context(), dir, "experiment", "--resume", name, "--format", "json", "--quiet").Output()
+			resumed, err := commandLine(t.Context(), dir, "experiment", "--resume", name, "--format", "json", "--quiet").Output()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestInterruptedRunsResume(t *testing.T) {
 // returns what it printed.
 func disturb(t *testing.T, dir, name string, sig syscall.Signal) []byte {
 	t.Helper()
-	cmd := command(t.Context(), dir, longArgs(name)...)
+	cmd := commandLine(t.Context(), dir, longArgs(name)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -170,7 +170,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	save(`return "even"`)
-	cmd := command(t.Context(), dir, "experiment", "--watch", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out", "out")
+	cmd := commandLine(t.Context(), dir, "experiment", "--watch", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out", "out")
 	stdout, stderr := collect(t, "stdout"), collect(t, "stderr")
 	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
 	if err := cmd.Start(); err != nil {

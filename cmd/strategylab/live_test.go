@@ -34,7 +34,7 @@ func start(t *testing.T, dir string, args ...string) *running {
 func startChanged(t *testing.T, change func(*exec.Cmd), dir string, args ...string) *running {
 	t.Helper()
 	args = append(slices.Clone(args), "--format", "json")
-	r := &running{t: t, cmd: command(t.Context(), dir, args...), events: make(chan map[string]any, 10_000)}
+	r := &running{t: t, cmd: commandLine(t.Context(), dir, args...), events: make(chan map[string]any, 10_000)}
 	change(r.cmd)
 	var err error
 	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
@@ -97,7 +97,7 @@ func (r *running) signal(s syscall.Signal) {
 
 func run1(t *testing.T, dir string, want int, args ...string) string {
 	t.Helper()
-	cmd := command(t.Context(), dir, args...)
+	cmd := commandLine(t.Context(), dir, args...)
 	out, _ := cmd.CombinedOutput() // the exit code says it
 	if got := cmd.ProcessState.ExitCode(); got != want {
 		t.Fatalf("%q: exit code %d, want %d: %s", args, got, want, out)

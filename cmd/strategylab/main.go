@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -23,18 +25,16 @@ func realMain() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	exe, _ := os.Executable()    // without it, strategies in other processes are left out
-	return run(ctx, process{
-		args:     os.Args,
-		exe:      exe,
-		stdin:    os.Stdin,
-		stdout:   os.Stdout,
-		stderr:   os.Stderr,
-		terminal: isTerminal(os.Stderr),
-		columns:  columns(os.Getenv("COLUMNS")),
-		now:      time.Now,
-		entropy:  entropy,
-		forBatch: forBatch,
-		forLive:  forLive,
+	return run(ctx, command.Process{
+		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy},
+		Args:     os.Args,
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Terminal: isTerminal(os.Stderr),
+		Columns:  columns(os.Getenv("COLUMNS")),
+		ForBatch: forBatch,
+		ForLive:  forLive,
 	})
 }
 

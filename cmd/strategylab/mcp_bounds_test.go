@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
 // startWeb starts a server over HTTP and returns its URL.
@@ -132,7 +132,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		second <- err
 	}()
 	until(t, "the second to wait", told("waiting until another experiment has ended"))
-	if list := answer[labtools.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
+	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
 		t.Error("nothing is listed meanwhile")
 	}
 	cancel()
@@ -194,16 +194,16 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 		"eats it when it loads": "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 1000) .. i end function choose() return 1 end",
 		"reaches out":           "function choose() return io.open('/etc/passwd'):read('*a') end",
 	} {
-		verdict := answer[labtools.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
+		verdict := answer[assistants.CheckOutput](a, "check_strategy", map[string]any{"language": "lua", "source": source})
 		if verdict.Ready || strings.Contains(verdict.Summary, "root:") {
 			t.Errorf("a script that %s: %+v", name, verdict)
 		}
 	}
 	js := map[string]any{"language": "js", "source": "function choose() { const a = []; for (;;) a.push(new Array(1e6).fill(1)); }"}
-	if verdict := answer[labtools.CheckOutput](a, "check_strategy", js); verdict.Ready {
+	if verdict := answer[assistants.CheckOutput](a, "check_strategy", js); verdict.Ready {
 		t.Errorf("a script in JavaScript that eats memory: %+v", verdict)
 	}
-	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{luaPlayer("loops", "function choose() while true do end end"), luaPlayer("eats", "function choose() local s = 'x' while true do s = s .. s end end"), knownPlayer("random", 2)},
 		"runs":    20, "legs": 2,
 	})
@@ -225,7 +225,7 @@ func TestExperimentTakesTooLong(t *testing.T) {
 	// A machine that finishes no league in the time gets more of it.
 	for most := 3 * time.Second; ; most *= 3 {
 		a := assist(t, t.TempDir(), "--max-time", most.String())
-		run := answer[labtools.RunOutput](a, "run_experiment", long())
+		run := answer[assistants.RunOutput](a, "run_experiment", long())
 		a.gone()
 		if run.Outcome.Leagues == 0 && most < time.Minute {
 			continue

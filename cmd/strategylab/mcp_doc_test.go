@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
 // documented is where the page on MCP says that the program lies.
@@ -79,7 +79,7 @@ func TestDocumentedConfigurationsWork(t *testing.T) {
 		cmd := exec.Command(a.program, args...)
 		cmd.Dir, cmd.Stderr = t.TempDir(), a.stderr // clients start servers anywhere
 		a.connect(&mcp.CommandTransport{Command: cmd})
-		run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
+		run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2)}, "runs": 2})
 		if _, err := os.Stat(filepath.Join(dir, "runs/mcp/reports", run.Outcome.Report.ID, "report.html")); err != nil {
 			t.Error(err)
 		}
@@ -95,7 +95,7 @@ func TestDocumentedAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := assist(t, t.TempDir(), "--scripts", scripts)
-	out := answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("council", 1), "b": knownPlayer("markov-2", 1), "seed": 1})
+	out := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("council", 1), "b": knownPlayer("markov-2", 1), "seed": 1})
 	c := out.Comparison
 	numbers := fmt.Sprintf(`"difference": {"estimate": %v, "low": %v, "high": %v},
     "p": %v,
@@ -115,7 +115,7 @@ func TestDocumentedAnswer(t *testing.T) {
 	// What was played can be looked at by the other commands.
 	dir := filepath.Join(filepath.Dir(a.program), out.Outcome.Report.Path)
 	for _, args := range [][]string{{"analyze", dir}, {"explain", dir, "council"}, {"replay", dir, "--league", "3", "--match", "R1M1", "--scripts", scripts}} {
-		if text, err := command(t.Context(), filepath.Dir(a.program), args...).CombinedOutput(); err != nil {
+		if text, err := commandLine(t.Context(), filepath.Dir(a.program), args...).CombinedOutput(); err != nil {
 			t.Errorf("%q: %v: %s", args, err, text)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
 // The same over HTTP, behind a token.
@@ -23,7 +23,7 @@ func TestAssistantOverHTTP(t *testing.T) {
 	const token = "0123456789abcdef"
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program(t, dir), "mcp", "--http", "127.0.0.1:0")
-	cmd.Env = append(os.Environ(), tokenVariable+"="+token)
+	cmd.Env = append(os.Environ(), assistants.TokenVariable+"="+token)
 	cmd.Dir = dir
 	url := startWeb(t, cmd)
 	for _, shown := range []string{"", "Bearer wrong", "Basic " + token} {
@@ -43,11 +43,11 @@ func TestAssistantOverHTTP(t *testing.T) {
 	}
 	a := &assistant{t: t, program: cmd.Path, stderr: new(lockedBuffer)}
 	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{token, http.DefaultTransport}}})
-	list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
+	list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "builtin"})
 	if len(list.Strategies) < 10 || list.Strategies[0].Title == "" {
 		t.Errorf("strategies: %+v", list)
 	}
-	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20})
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 20})
 	if run.Outcome.Leagues != 20 {
 		t.Errorf("experiment: %+v", run)
 	}
@@ -86,14 +86,14 @@ func TestAssistantOverHTTPS(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
 	write(t, dir, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
-	cmd := command(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--token", token)
+	cmd := commandLine(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--token", token)
 	url := startWeb(t, cmd)
 	if !strings.HasPrefix(url, "https://") {
 		t.Fatalf("the server is at %s", url)
 	}
 	a := &assistant{t: t, stderr: new(lockedBuffer)}
 	a.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{token, trusted.Client().Transport}}})
-	if list := answer[labtools.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
+	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
 		t.Error("nothing is listed")
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
@@ -109,7 +109,7 @@ func TestAssistantOverHTTPS(t *testing.T) {
 func TestWebPagesAreKeptOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := command(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--allow-origin", "http://localhost:6274")
+	cmd := commandLine(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--allow-origin", "http://localhost:6274")
 	url := startWeb(t, cmd)
 	for _, from := range []struct {
 		origin, host string

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
 // What is wrong with an input is said in a sentence, whatever it is.
@@ -94,17 +94,17 @@ func TestMCPStaysInItsFolders(t *testing.T) {
 		}
 		said = append(said, string(text))
 	}
-	list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"})
+	list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"})
 	say(list)
 	if len(list.Strategies) != 2 || list.Strategies[0].Error == "" || list.Strategies[1].Title != "Own: always even." {
 		t.Errorf("strategies: %+v", list)
 	}
-	say(answer[labtools.ShowOutput](a, "show_strategy", map[string]any{"name": "linked"}))
+	say(answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "linked"}))
 	say(a.refused("run_experiment", map[string]any{"players": []any{knownPlayer("linked", 1), knownPlayer("random", 2)}}))
 	say(a.refused("save_strategy", map[string]any{"name": "linked", "language": "lua", "source": "function choose() return 1 end", "overwrite": true}))
-	leagues := answer[labtools.LeagueOutput](a, "league_status", nil)
+	leagues := answer[assistants.LeagueOutput](a, "league_status", nil)
 	say(leagues)
-	if i := slices.IndexFunc(leagues.Leagues, func(l labtools.League) bool { return l.ID == "kept" }); i < 0 || leagues.Leagues[i].Rounds != 3 || leagues.Leagues[i].Standings[0].Points != 6 {
+	if i := slices.IndexFunc(leagues.Leagues, func(l assistants.League) bool { return l.ID == "kept" }); i < 0 || leagues.Leagues[i].Rounds != 3 || leagues.Leagues[i].Standings[0].Points != 6 {
 		t.Errorf("leagues: %+v", leagues)
 	}
 	for _, uri := range []string{"real/json", "linked", "..", "%2e%2e", "real%2f..%2f..%2fsecret", "../outside", "real/../linked", "real/../../../outside/report.txt", ""} {
@@ -145,21 +145,21 @@ func TestSaveStrategy(t *testing.T) {
 	a := assist(t, dir, "--allow-save")
 	first, second := "function choose() return 'even' end", "-- Second.\nfunction choose() return 'odd' end"
 	in := map[string]any{"name": "mine", "language": "lua", "source": first}
-	if out := answer[labtools.SaveOutput](a, "save_strategy", in); out.Replaced || out.File != "scripts/mine.lua" {
+	if out := answer[assistants.SaveOutput](a, "save_strategy", in); out.Replaced || out.File != "scripts/mine.lua" {
 		t.Errorf("saved: %+v", out)
 	}
 	in["source"] = second
 	if got := a.refused("save_strategy", in); !strings.Contains(got, "overwrite: true") {
 		t.Errorf("saved twice: %s", got)
 	}
-	if shown := answer[labtools.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != first {
+	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != first {
 		t.Errorf("after a refusal: %q", shown.Source)
 	}
 	in["overwrite"] = true
-	if out := answer[labtools.SaveOutput](a, "save_strategy", in); !out.Replaced {
+	if out := answer[assistants.SaveOutput](a, "save_strategy", in); !out.Replaced {
 		t.Errorf("overwritten: %+v", out)
 	}
-	if shown := answer[labtools.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != second || shown.Title != "Second." {
+	if shown := answer[assistants.ShowOutput](a, "show_strategy", map[string]any{"name": "mine"}); shown.Source != second || shown.Title != "Second." {
 		t.Errorf("overwritten: %+v", shown)
 	}
 	for want, in := range map[string]map[string]any{
@@ -192,10 +192,10 @@ func TestTooManyScripts(t *testing.T) {
 		t.Errorf("17 scripts: %s", got)
 	}
 	notRaced(t)
-	if run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{"players": all[1:], "runs": 2, "legs": 1}); len(run.Players) != 16 {
+	if run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{"players": all[1:], "runs": 2, "legs": 1}); len(run.Players) != 16 {
 		t.Errorf("16 scripts: %+v", run)
 	}
-	if list := answer[labtools.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"}); len(list.Strategies) != 17 {
+	if list := answer[assistants.ListOutput](a, "list_strategies", map[string]any{"kind": "lua"}); len(list.Strategies) != 17 {
 		t.Errorf("17 scripts are listed as %d", len(list.Strategies))
 	}
 }
@@ -207,9 +207,9 @@ func TestLeagueStatusOfManagers(t *testing.T) {
 	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--field", "random,role", "--players", "3", "--league-id", "spring", "--data-dir", "kept", "--admin-token", "open-sesame")
 	url := host.until("listening")["manager"].(string)
 	a := assist(t, t.TempDir(), "--manager", "spring="+url, "--manager", "gone=http://127.0.0.1:1/mcp", "--data-dir", filepath.Join(dir, "kept"), "--admin-token", "open-sesame")
-	var out labtools.LeagueOutput
+	var out assistants.LeagueOutput
 	until(t, "two registered players", func() bool {
-		out = answer[labtools.LeagueOutput](a, "league_status", nil)
+		out = answer[assistants.LeagueOutput](a, "league_status", nil)
 		return len(out.Leagues) > 0 && len(out.Leagues[0].Standings) == 2
 	})
 	if g := out.Leagues[0]; g.ID != "spring" || g.Origin != "manager" || g.Status == "" || g.Error != "" {
@@ -222,7 +222,7 @@ func TestLeagueStatusOfManagers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = host.cmd.Wait() // it was interrupted
-	out = answer[labtools.LeagueOutput](a, "league_status", map[string]any{"league": "spring"})
+	out = answer[assistants.LeagueOutput](a, "league_status", map[string]any{"league": "spring"})
 	if len(out.Leagues) != 2 || out.Leagues[0].Error == "" || out.Leagues[1].Origin != "stored" || len(out.Leagues[1].Standings) != 2 {
 		t.Errorf("after its end: %+v", out)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/labtools"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
 )
 
 // assistant is a client of the lab, as an assistant has one.
@@ -134,19 +134,19 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 	if api, err := a.read("strategylab://script-api/lua"); err != nil || !strings.Contains(api, "opponent_choice") {
 		t.Fatalf("script API: %v, %.100s", err, api)
 	}
-	verdict := answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "lua", Source: brokenLua})
+	verdict := answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "lua", Source: brokenLua})
 	if verdict.Ready || verdict.Failure == nil || verdict.Failure.Line != 3 || !strings.Contains(verdict.Summary, "line 3") {
 		t.Fatalf("a script without a bracket: %+v", verdict)
 	}
-	verdict = answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "lua", Source: source, Name: "mine"})
+	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "lua", Source: source, Name: "mine"})
 	if !verdict.Ready || verdict.Trial == nil || len(verdict.Findings) < 10 || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
 		t.Fatalf("the example of the prompt: %+v", verdict)
 	}
-	verdict = answer[labtools.CheckOutput](a, "check_strategy", labtools.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
+	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
 	if !verdict.Ready || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
 		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
 	}
-	mine := labtools.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
+	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
 	a.story(mine)
 	a.gone()
 }
@@ -167,9 +167,9 @@ func (a *assistant) example(language string) string {
 }
 
 // story plays, compares and explains a strategy that is ready.
-func (a *assistant) story(mine labtools.Player) {
+func (a *assistant) story(mine assistants.Player) {
 	t, seed := a.t, uint64(7)
-	run := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
 	})
 	a.mu.Lock()
@@ -181,21 +181,21 @@ func (a *assistant) story(mine labtools.Player) {
 	if run.Outcome.Leagues != 150 || run.Outcome.Stopped != "complete" || len(run.Players) != 5 || len(run.Outcome.Digest) != 64 {
 		t.Fatalf("experiment: %+v", run)
 	}
-	again := answer[labtools.RunOutput](a, "run_experiment", map[string]any{
+	again := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
 	})
 	if again.Outcome.Digest != run.Outcome.Digest {
 		t.Errorf("the same seed gave the digests %s and %s", run.Outcome.Digest, again.Outcome.Digest)
 	}
-	compared := answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": mine, "b": knownPlayer("random", 1), "seed": seed})
+	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": mine, "b": knownPlayer("random", 1), "seed": seed})
 	if c := compared.Comparison; c.Verdict != "mine is better" || c.Difference.Low <= 0 || c.Corrected > 0.05 || !strings.Contains(compared.Summary, "mine is better") {
 		t.Errorf("against chance: %+v", compared)
 	}
-	compared = answer[labtools.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("always-even", 1), "b": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
+	compared = answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("always-even", 1), "b": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
 	if compared.Comparison.Verdict != "no evidence that these differ" {
 		t.Errorf("two that are the same against chance: %+v", compared.Comparison)
 	}
-	why := answer[labtools.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "seed": seed})
+	why := answer[assistants.ExplainOutput](a, "explain_strategy", map[string]any{"player": knownPlayer("alternate", 1), "seed": seed})
 	if why.Studied == nil || why.Studied.Hits.Low < 0.9 || len(why.Habits) != 5 {
 		t.Errorf("an alternating strategy: %+v", why)
 	}
@@ -205,7 +205,7 @@ func (a *assistant) story(mine labtools.Player) {
 		}
 	}
 	dir := filepath.Dir(a.program) // the source that played is kept, so that a match can be shown again
-	if text, err := command(t.Context(), dir, "replay", run.Outcome.Report.Path, "--match", "R1M1").CombinedOutput(); err != nil || !strings.Contains(string(text), "PLAYER_A") {
+	if text, err := commandLine(t.Context(), dir, "replay", run.Outcome.Report.Path, "--match", "R1M1").CombinedOutput(); err != nil || !strings.Contains(string(text), "PLAYER_A") {
 		t.Errorf("replay: %v: %s", err, text)
 	}
 	for _, suffix := range []string{"", "/json", "/html"} {

@@ -48,7 +48,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 				case s.URL != "":
 					offers(t, clientOf(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, ""), managerTools)
 				case filepath.Base(s.Command) == "strategylab":
-					c := clientOf(t, &mcp.CommandTransport{Command: command(t.Context(), t.TempDir(), s.Args...)}, "")
+					c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), s.Args...)}, "")
 					offers(t, c, playerTools)
 					r.until("agent_registered")
 				default:

@@ -45,7 +45,7 @@ func TestAgentsServeClientsOverStdio(t *testing.T) {
 		for kind, want := range map[string][]string{"player": playerTools, "referee": refereeTools} {
 			t.Run(kind+" "+version, func(t *testing.T) {
 				t.Parallel()
-				c := clientOf(t, &mcp.CommandTransport{Command: command(t.Context(), t.TempDir(), append(agentFlagsFor(kind), "--stdio")...)}, version)
+				c := clientOf(t, &mcp.CommandTransport{Command: commandLine(t.Context(), t.TempDir(), append(agentFlagsFor(kind), "--stdio")...)}, version)
 				offers(t, c, want)
 				if kind == "player" {
 					plays(t, c)
@@ -117,7 +117,7 @@ func TestMCPCanBeSwitchedOff(t *testing.T) {
 // the same stream: tools/call is the league's until the client has initialized.
 func TestOneStreamCarriesBoth(t *testing.T) {
 	t.Parallel()
-	cmd := command(t.Context(), t.TempDir(), append(agentFlagsFor("player"), "--stdio")...)
+	cmd := commandLine(t.Context(), t.TempDir(), append(agentFlagsFor("player"), "--stdio")...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

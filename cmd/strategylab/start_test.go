@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -59,7 +61,7 @@ func TestStartForms(t *testing.T) {
 			}))
 			defer server.Close()
 			var out, errs bytes.Buffer
-			p := process{now: time.Now, forBatch: func() {}, forLive: func() {}, args: append([]string{"strategylab", "start", "--manager", server.URL + "/mcp"}, tt.args...), stdout: &out, stderr: &errs}
+			p := command.Process{Lab: lab.Lab{Now: time.Now}, ForBatch: func() {}, ForLive: func() {}, Args: append([]string{"strategylab", "start", "--manager", server.URL + "/mcp"}, tt.args...), Stdout: &out, Stderr: &errs}
 			code := run(t.Context(), p)
 			if (code != 0) != tt.fails || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("exit code %d, %q, %q", code, out.String(), errs.String())

@@ -14,7 +14,7 @@ import (
 // TestStdioAnswersAsHTTPDoes asks one process the same on both ways to it.
 func TestStdioAnswersAsHTTPDoes(t *testing.T) {
 	t.Parallel()
-	cmd := command(t.Context(), t.TempDir(), "player", "--strategy", "always-even", "--stdio", "--format", "json",
+	cmd := commandLine(t.Context(), t.TempDir(), "player", "--strategy", "always-even", "--stdio", "--format", "json",
 		"--listen", "127.0.0.1:0", "--manager", "http://127.0.0.1:1/mcp")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/experiments"
-	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -47,11 +46,7 @@ func played(t *testing.T, draw string) *analysis.Accumulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := arena.New(plan, factories, arena.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := experiments.Run(t.Context(), plan, driver, accumulate{acc}, experiments.Config{}); err != nil {
+	if err := lab.PlayDirect(t.Context(), plan, factories, 0, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 		t.Fatal(err)
 	}
 	return acc

@@ -21,11 +21,11 @@ func TestWhatifWatch(t *testing.T) {
 		}
 	}
 	save(`function choose(turn) return "odd" end`)
-	if out, err := command(t.Context(), dir, "experiment", "--runs", "50", "--legs", "2", "--seed", "1",
+	if out, err := commandLine(t.Context(), dir, "experiment", "--runs", "50", "--legs", "2", "--seed", "1",
 		"--field", "always-odd,always-even,random", "--out", "base", "--quiet", "--no-report").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	cmd := command(t.Context(), dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
+	cmd := commandLine(t.Context(), dir, "whatif", "base", "--replace", "always-odd=new.lua", "--out", "again", "--watch")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,113 @@
+package assistants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutput, error) {
+	kind, ok := kindOf(in.Language)
+	if !ok || !isName(in.Name) {
+		return CheckOutput{}, mistake("language must be lua or js, and name a name")
+	}
+	leave, err := l.queue.enter(ctx, m)
+	if err != nil {
+		return CheckOutput{}, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
+	defer cancel()
+	m(0, 3, "loading the script in a process of its own")
+	f, err := l.cfg.lab.LoadScript(l.cfg.supply, in.Name, kind, []byte(in.Source))
+	var broken *strategies.Error
+	if errors.As(err, &broken) {
+		return failed(broken), nil
+	}
+	if err != nil {
+		return CheckOutput{}, err
+	}
+	out, err := l.checkLoaded(ctx, f, in.Name, m)
+	return out, errors.Join(err, f.Close())
+}
+
+func (l *labTools) checkLoaded(ctx context.Context, f strategies.Factory, name string, m meter) (CheckOutput, error) {
+	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
+	if err != nil {
+		return CheckOutput{}, err
+	}
+	defer cat.Close() // what fails in closing has nothing to do with the verdict
+	m(1, 3, "playing small leagues with it")
+	checked, err := l.cfg.lab.Check(ctx, cat, catalog.Entry{Info: f.Info(), Factory: f}, lab.Checking{Seed: lab.CheckSeed, Limits: l.cfg.supply.Limits})
+	if ctx.Err() != nil {
+		return CheckOutput{}, stoppedBy(ctx, "the check was stopped: ")
+	}
+	if err != nil {
+		return CheckOutput{}, err
+	}
+	m(3, 3, "done")
+	out := CheckOutput{Ready: checked.Ready, Findings: []Finding{}, Summary: name + ": " + checked.Verdict}
+	for _, found := range checked.Findings {
+		out.Findings = append(out.Findings, Finding{
+			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: lineOf(found), Share: round(found.Share),
+		})
+		if found.Level == strategytest.Error && !strings.Contains(out.Summary, "First:") {
+			out.Summary += " First: " + found.What + lineText(lineOf(found)) + "."
+		}
+	}
+	if t := checked.Trial; t != nil {
+		out.Trial = &Trial{
+			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Differ: t.Differ,
+			Adjusted: Estimate{Estimate: t.Adjusted, Low: t.Low, High: t.High},
+		}
+		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
+			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players)
+	}
+	return out, nil
+}
+
+// failed is the verdict on a script that does not load.
+func failed(e *strategies.Error) CheckOutput {
+	out := CheckOutput{
+		Findings: []Finding{},
+		Failure:  &Failure{Operation: string(e.Op), Line: e.Line, Message: e.Err.Error(), Hint: e.Hint},
+	}
+	out.Summary = fmt.Sprintf("Not ready: it does not load: %v%s.", e.Err, lineText(e.Line))
+	return out
+}
+
+func lineText(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", line)
+}
+
+// lineOf is the line that a finding is about; 0 if it says none.
+func lineOf(f strategytest.Finding) int {
+	_, after, _ := strings.Cut(f.Where, ":")
+	after, _, _ = strings.Cut(after, ":")
+	line, err := strconv.Atoi(after)
+	if err != nil || line < 0 {
+		return 0
+	}
+	return line
+}
+
+// errTime is why a call ended that took all the time there is.
+var errTime = errors.New("it took more time than this server allows")
+
+// stoppedBy says why a call ended before it was done.
+func stoppedBy(ctx context.Context, what string) error {
+	if errors.Is(context.Cause(ctx), errTime) {
+		return fmt.Errorf("%s%w; ask for less: fewer runs, legs or players", what, errTime)
+	}
+	return fmt.Errorf("%s%w", what, context.Cause(ctx))
+}

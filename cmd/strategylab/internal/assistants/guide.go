@@ -1,0 +1,182 @@
+package assistants
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/host/mcptools"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// guide holds what teaches people and models to write a strategy.
+// script-api.md is scripts/README.md, which a test holds it to.
+//
+//go:embed guide
+var guide embed.FS
+
+// Instructions tell a model what the lab is for.
+const Instructions = "A lab for strategies in the Even/Odd game. To write one: get the prompt write_strategy or read " +
+	"strategylab://script-api/lua, then check_strategy with the source, run_experiment to rank it among others, " +
+	"compare_strategies to see whether a change made it better, explain_strategy to see why. " +
+	"With a fair draw only two things count: how often choices differ from the opponents', and not failing; compare by adjusted points. " +
+	"Sources run isolated; results of every experiment stay readable at strategylab://reports/ID."
+
+const (
+	reportsURI = "strategylab://reports"
+	apiURI     = "strategylab://script-api/"
+)
+
+func reportURI(id string) string { return reportsURI + "/" + id }
+
+// tongue is a script language in the words of the guide.
+type tongue struct {
+	id, name, resource, fence string
+	absent, random            string
+}
+
+// tongues are the languages of scripts.
+func tongues() []tongue {
+	return []tongue{
+		{id: "lua", name: "Lua 5.1", resource: "lua", fence: "lua", absent: "nil", random: "`math.random`"},
+		{id: "js", name: "JavaScript", resource: "javascript", fence: "js", absent: "null", random: "`Math.random`"},
+	}
+}
+
+// text reads one of the embedded texts.
+func text(name string) string {
+	content, err := guide.ReadFile("guide/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(content)
+}
+
+// scriptAPI is the page on the script API for one language: without the code
+// of the others.
+func scriptAPI(t tongue) string {
+	var out strings.Builder
+	skipping := false
+	for line := range strings.Lines(text("script-api.md")) {
+		for _, other := range tongues() {
+			if other.id == t.id {
+				continue
+			}
+			if strings.HasPrefix(line, "```"+other.fence+"\n") {
+				skipping = true
+			}
+			if line == "`scripts/mine."+other.id+"`\n" {
+				line = ""
+			}
+		}
+		if !skipping {
+			out.WriteString(line)
+		}
+		if strings.HasPrefix(line, "```\n") {
+			skipping = false
+		}
+	}
+	return out.String()
+}
+
+// resources returns what can be read: the script API and the reports.
+func (l *labTools) resources() []mcptools.Resource {
+	var all []mcptools.Resource
+	for _, t := range tongues() {
+		all = append(all, mcptools.Resource{
+			URI: apiURI + t.resource, Name: "script-api-" + t.resource, Title: "Script API for " + t.name,
+			Description: "All that a strategy in " + t.name + " can see, answer and use, with its limits.", MIME: "text/markdown",
+			Read: func(context.Context, string) ([]byte, error) { return []byte(scriptAPI(t)), nil },
+		})
+	}
+	all = append(all, mcptools.Resource{
+		URI: reportsURI, Name: "reports", Title: "Reports", MIME: "text/plain",
+		Description: "The experiments that are kept, newest first: one address a line.", Read: l.readList,
+	})
+	for _, r := range []struct{ suffix, name, title, mime, file, about string }{
+		{"", "report", "Report", "text/plain", reportText, "What an experiment has shown, as a table with what its differences are worth."},
+		{"/json", "report-json", "Report as JSON", "application/json", results.SummaryFile, "The same with every estimate, interval and pair of players."},
+		{"/html", "report-html", "Report as a page", "text/html", page.File, "The same as one HTML file with plots, for people."},
+	} {
+		all = append(all, mcptools.Resource{
+			URI: reportsURI + "/{id}" + r.suffix, Template: true, Name: r.name, Title: r.title, Description: r.about, MIME: r.mime,
+			Read: func(_ context.Context, uri string) ([]byte, error) { return l.readReport(uri, r.suffix, r.file) },
+		})
+	}
+	return all
+}
+
+func (l *labTools) readList(context.Context, string) ([]byte, error) {
+	ids, err := l.store.list()
+	if err != nil {
+		return nil, fmt.Errorf("list the reports: %w", bare(err))
+	}
+	if len(ids) == 0 {
+		return []byte("There is no report yet: run_experiment makes one.\n"), nil
+	}
+	var out strings.Builder
+	for _, id := range ids {
+		out.WriteString(reportURI(id) + "\n")
+	}
+	return []byte(out.String()), nil
+}
+
+func (l *labTools) readReport(uri, suffix, file string) ([]byte, error) {
+	id := strings.TrimSuffix(strings.TrimPrefix(uri, reportsURI+"/"), suffix)
+	content, err := l.store.read(id, file)
+	if isMissing(err) {
+		return nil, mcptools.ErrNoResource
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	return content, nil
+}
+
+// prompts returns the prompt that teaches a model to write a strategy.
+func (l *labTools) prompts() []mcptools.Prompt {
+	return []mcptools.Prompt{{
+		Name: "write_strategy", Title: "Write a strategy",
+		Description: "Teaches the game, the script API and the way from an idea to a strategy that is known to be better.",
+		Arguments: []mcptools.Argument{
+			{Name: "language", Title: "Language", Description: "lua or js; lua if absent"},
+			{Name: "idea", Title: "Idea", Description: "what the strategy should try, in a sentence; absent: think of one"},
+		},
+		Render: writeStrategy,
+	}}
+}
+
+func writeStrategy(_ context.Context, arguments map[string]string) (string, error) {
+	language := arguments["language"]
+	switch language {
+	case "":
+		language = "lua"
+	case "javascript":
+		language = "js"
+	}
+	for _, t := range tongues() {
+		if t.id != language {
+			continue
+		}
+		idea := ""
+		if said := strings.TrimSpace(arguments["idea"]); said != "" {
+			idea = "\nThe idea: " + said + "\n"
+		}
+		return strings.NewReplacer(
+			"LANGUAGE", t.name, "IDEA\n", idea+"\n", "RESOURCE", t.resource, "ABSENT", t.absent, "RANDOM", t.random,
+			"FENCE", t.fence, "EXAMPLE", text("example."+t.id),
+		).Replace(text("write_strategy.md")), nil
+	}
+	return "", fmt.Errorf("language is %q, want lua or js", clip(language))
+}
+
+// clip shortens a text that an error quotes.
+func clip(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}

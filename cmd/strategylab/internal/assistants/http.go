@@ -1,0 +1,136 @@
+package assistants
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/mcptools"
+)
+
+// mcpWeb serves the lab over HTTP.
+type mcpWeb struct {
+	addr  string
+	token string      // empty: whoever can reach the address may call
+	tls   *tls.Config // nil: plain HTTP
+	log   *slog.Logger
+}
+
+// newWeb reads how HTTP is to be served; nil if it is not.
+func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*mcpWeb, error) {
+	w := &mcpWeb{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
+	if !c.IsSet(flagHTTP) {
+		for _, flag := range []string{flagAllowOrigin, command.FlagTLSCert, command.FlagTLSKey} {
+			if c.IsSet(flag) {
+				return nil, command.Usagef("--%s goes with --%s", flag, flagHTTP)
+			}
+		}
+		return nil, nil
+	}
+	host, _, err := net.SplitHostPort(w.addr)
+	if err != nil {
+		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8765", flagHTTP, w.addr)
+	}
+	if w.token == "" && !loopbackHost(host) {
+		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, and no token keeps them out", flagHTTP, w.addr),
+			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
+	}
+	if w.token != "" && len(w.token) < 16 {
+		return nil, command.Usagef("--%s has %d characters, want at least 16", flagToken, len(w.token))
+	}
+	w.tls, err = tlsOf(p, c)
+	return w, err
+}
+
+// tlsOf reads the certificate to serve HTTPS with; nil if there is none.
+func tlsOf(p *command.Process, c *cli.Context) (*tls.Config, error) {
+	cert, key := c.String(command.FlagTLSCert), c.String(command.FlagTLSKey)
+	if (cert == "") != (key == "") {
+		return nil, command.Usagef("--%s and --%s go together", command.FlagTLSCert, command.FlagTLSKey)
+	}
+	if cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(p.Path(cert), p.Path(key))
+	if err != nil {
+		return nil, command.Usagef("TLS needs a certificate and its key as PEM files: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// loopbackHost reports whether only this machine can reach an address.
+func loopbackHost(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// serve serves until ctx ends, and then ends what is under way.
+func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", w.addr)
+	if err != nil {
+		server.Close()
+		return fmt.Errorf("mcp: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", w.guard(server.Handler()))
+	web := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
+	}
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // they outlast ctx, to be answered
+	defer cut()
+	web.BaseContext = func(net.Listener) context.Context { return requests }
+	ended := make(chan error, 1)
+	scheme, serve := "http", web.Serve
+	if w.tls != nil {
+		scheme, serve = "https", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	}
+	go func() { ended <- serve(l) }()
+	started(scheme + "://" + l.Addr().String() + "/mcp")
+	select {
+	case err = <-ended:
+		server.Close()
+		return fmt.Errorf("mcp: %w", err)
+	case <-ctx.Done():
+	}
+	server.Close() // ends the calls, and with them the answers that are being written
+	cut()
+	if finish(web.Shutdown) != nil {
+		err = web.Close()
+	}
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// guard lets only those in who show the token.
+func (w *mcpWeb) guard(next http.Handler) http.Handler {
+	if w.token == "" {
+		return next
+	}
+	want := sha256.Sum256([]byte(w.token))
+	return http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
+		scheme, shown, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(shown)) // so that the comparison takes as long whatever comes
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			res.Header().Set("WWW-Authenticate", `Bearer realm="strategylab"`)
+			http.Error(res, "the token of this server is required: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(res, req)
+	})
+}

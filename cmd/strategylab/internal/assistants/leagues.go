@@ -1,0 +1,198 @@
+package assistants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Bounds of what league_status answers.
+const (
+	maxLeagues   = 50
+	maxStandings = 50
+	maxTable     = 1 << 20 // bytes of a stored table
+
+	queryTime = 5 * time.Second // for the answer of a manager
+)
+
+// leaguesFolder is where managers leave the tables of their leagues.
+var leaguesFolder = filepath.Join("data", "leagues")
+
+func (l *labTools) leagues(ctx context.Context, in LeagueInput, _ meter) (LeagueOutput, error) {
+	out := LeagueOutput{Leagues: []League{}}
+	for _, m := range l.cfg.managers {
+		if in.League == "" || in.League == m.name {
+			out.Leagues = append(out.Leagues, l.ask(ctx, m))
+		}
+	}
+	stored, err := l.stored(in.League)
+	if err != nil {
+		return out, err
+	}
+	out.Leagues = append(out.Leagues, stored...)
+	if err := context.Cause(ctx); err != nil {
+		return out, err
+	}
+	switch n := len(out.Leagues); {
+	case n == 0 && in.League != "":
+		return out, mistake("there is no league %q; call this tool without league to see which there are", in.League)
+	case n == 0:
+		out.Summary = "There is no league: this server was started without --manager, and its data folder holds no league."
+	case n == 1:
+		out.Summary = out.Leagues[0].sentence()
+	default:
+		out.Summary = fmt.Sprintf("There are %d leagues.", n)
+		for _, g := range out.Leagues {
+			out.Summary += " " + g.sentence()
+		}
+		out.Summary = strategies.Clip(out.Summary, 2000)
+	}
+	return out, nil
+}
+
+func (g League) sentence() string {
+	if g.Error != "" {
+		return fmt.Sprintf("League %s: %s.", g.ID, g.Error)
+	}
+	text := fmt.Sprintf("League %s is %s", g.ID, g.Status)
+	if g.Rounds > 0 {
+		text += fmt.Sprintf(", round %d of %d", g.Round, g.Rounds)
+	}
+	if len(g.Standings) > 0 && g.Standings[0].Played > 0 {
+		text += fmt.Sprintf("; %s leads with %d points", g.Standings[0].Player, g.Standings[0].Points)
+	}
+	return text + "."
+}
+
+// ask asks a manager how far its league is.
+func (l *labTools) ask(ctx context.Context, m manager) League {
+	g := League{ID: m.name, Origin: "manager", League: m.league, Standings: []Standing{}}
+	var status protocol.StatusData
+	var table protocol.StandingsData
+	err := l.query(ctx, m, protocol.QueryStatus, &status)
+	if err == nil {
+		err = l.query(ctx, m, protocol.QueryStandings, &table)
+	}
+	if err != nil {
+		g.Error = "its manager cannot be asked: " + strategies.OneLine(err.Error(), 300)
+		return g
+	}
+	g.Status, g.Round, g.Rounds, g.Matches = strategies.OneLine(status.Status, 60), status.CurrentRound.Value(), status.TotalRounds.Value(), status.MatchesCompleted.Value()
+	for _, s := range table.Standings[:min(len(table.Standings), maxStandings)] {
+		g.Standings = append(g.Standings, Standing{
+			Rank: s.Rank, Player: strategies.OneLine(s.PlayerID, 64), Name: strategies.OneLine(s.DisplayName, 100), Played: s.Played.Value(),
+			Wins: s.Wins.Value(), Draws: s.Draws.Value(), Losses: s.Losses.Value(), Points: s.Points,
+		})
+	}
+	return g
+}
+
+func (l *labTools) query(ctx context.Context, m manager, kind string, into any) error {
+	q := &protocol.LeagueQuery{QueryType: kind}
+	q.MessageType = protocol.TypeLeagueQuery
+	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
+	if code := protocol.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
+		return fmt.Errorf("it wants a token: start this server with --%s or %s", command.FlagAdminToken, adminVariable)
+	}
+	if err != nil {
+		return err
+	}
+	r, ok := answer.(*protocol.LeagueQueryResponse)
+	if !ok || r.Data == nil {
+		return errors.New("the answer holds no data")
+	}
+	if err := json.Unmarshal(r.Data, into); err != nil {
+		return fmt.Errorf("its answer to %s cannot be read", kind)
+	}
+	return nil
+}
+
+// stored reads the tables of leagues in the data folder: of one, or of all.
+func (l *labTools) stored(only string) ([]League, error) {
+	data, err := os.OpenRoot(l.cfg.data)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the data folder %s: %w", l.cfg.dataName, bare(err))
+	}
+	defer data.Close()
+	root, err := data.OpenRoot(leaguesFolder)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the leagues in %s: %w", l.cfg.dataName, bare(err))
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.dataName, bare(err))
+	}
+	var leagues []League
+	for _, e := range entries {
+		id := e.Name()
+		if !e.IsDir() || !isID(id) || (only != "" && only != id) {
+			continue
+		}
+		if len(leagues) == maxLeagues {
+			break
+		}
+		leagues = append(leagues, readTable(root, id))
+	}
+	return leagues, nil
+}
+
+// readTable reads the table that a manager has left.
+func readTable(root *os.Root, id string) League {
+	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
+	content, err := readBounded(root, filepath.Join(id, "standings.json"), maxTable)
+	var table struct {
+		League    string `json:"league_id"`
+		Updated   string `json:"updated"`
+		Status    string `json:"status"`
+		Rounds    int    `json:"total_rounds"`
+		Done      int    `json:"rounds_completed"`
+		Matches   int    `json:"matches_completed"`
+		Standings []struct {
+			Rank   int    `json:"rank"`
+			Player string `json:"player_id"`
+			Name   string `json:"display_name"`
+			Played int    `json:"played"`
+			Wins   int    `json:"wins"`
+			Draws  int    `json:"draws"`
+			Losses int    `json:"losses"`
+			Points int    `json:"points"`
+		} `json:"standings"`
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &table)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		g.Error = "it has no table yet"
+		return g
+	case err != nil:
+		g.Error = "its table cannot be read: " + bare(err).Error()
+		return g
+	}
+	g.League, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)
+	g.Round, g.Rounds, g.Matches = table.Done, table.Rounds, table.Matches
+	for _, s := range table.Standings[:min(len(table.Standings), maxStandings)] {
+		g.Standings = append(g.Standings, Standing{
+			Rank: s.Rank, Player: strategies.OneLine(s.Player, 64), Name: strategies.OneLine(s.Name, 100),
+			Played: s.Played, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Points: s.Points,
+		})
+	}
+	return g
+}

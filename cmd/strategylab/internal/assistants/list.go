@@ -1,0 +1,163 @@
+package assistants
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Bounds of what is shown: bytes of a source, strategies in a list, and bytes of
+// each one's description there.
+const (
+	maxShown  = 64 << 10
+	maxListed = 500
+	maxSaid   = 400
+)
+
+// described remembers what scripts say of themselves, by their content: to find
+// out takes a process for each.
+type described struct {
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]description
+}
+
+type description struct {
+	info strategies.Info
+	err  error // why it does not load
+}
+
+func (d *described) get(key [sha256.Size]byte) (description, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, ok := d.known[key]
+	return found, ok
+}
+
+func (d *described) put(key [sha256.Size]byte, found description) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= maxListed {
+		clear(d.known)
+	}
+	d.known[key] = found
+}
+
+func newDescribed() *described { return &described{known: map[[sha256.Size]byte]description{}} }
+
+// describe loads a script for a moment.
+func (l *labTools) describe(kind strategies.Kind, name string, source []byte) (strategies.Info, error) {
+	key := sha256.Sum256(append([]byte(string(kind)+":"+name+"\n"), source...))
+	d, ok := l.known.get(key)
+	if ok {
+		return d.info, d.err
+	}
+	f, err := l.cfg.lab.LoadScript(l.cfg.supply, name, kind, source)
+	var broken *strategies.Error
+	switch {
+	case err == nil:
+		d.info, err = f.Info(), f.Close()
+	case errors.As(err, &broken):
+		d.err, err = err, nil
+	}
+	if err != nil {
+		return d.info, err // not the script's fault: it may be different next time
+	}
+	l.known.put(key, d)
+	return d.info, d.err
+}
+
+// complete adds to a catalogue's entry of a script, which has not been read yet,
+// what the script says of itself.
+func (l *labTools) complete(e *catalog.Entry) (source []byte) {
+	if e.Err != nil || !e.Info.Kind.Script() {
+		return nil
+	}
+	source, err := l.openScript(e.Info.Source)
+	if err != nil {
+		e.Err = err
+		return nil
+	}
+	info, err := l.describe(e.Info.Kind, e.Info.Name, source)
+	if err != nil {
+		e.Err = err
+		return source
+	}
+	e.Info.Title, e.Info.Description, e.Info.Fingerprint = info.Title, info.Description, info.Fingerprint
+	return source
+}
+
+func origin(info strategies.Info) string {
+	if info.Source == "" {
+		return "built-in"
+	}
+	return filepath.ToSlash(info.Source)
+}
+
+func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput, error) {
+	out := ListOutput{Strategies: []Listed{}}
+	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
+	if err != nil {
+		return out, err
+	}
+	defer cat.Close() // nothing was played
+	entries := cat.Entries()
+	count := map[strategies.Kind]int{}
+	for i, e := range entries {
+		if in.Kind != "" && in.Kind != string(e.Info.Kind) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		if len(out.Strategies) == maxListed {
+			break
+		}
+		l.complete(&e)
+		s := Listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: strategies.Clip(e.Info.Description, maxSaid), Origin: origin(e.Info)}
+		if e.Err != nil {
+			s.Error = e.Err.Error()
+		}
+		out.Strategies = append(out.Strategies, s)
+		count[e.Info.Kind]++
+		m(float64(i+1), float64(len(entries)), "reading "+e.Info.Name)
+	}
+	out.Summary = fmt.Sprintf("There are %d strategies: %d built in, %d in Lua, %d in JavaScript, %d from plugins.",
+		len(out.Strategies), count[strategies.Builtin], count[strategies.Lua], count[strategies.JavaScript], count[strategies.Plugin])
+	return out, nil
+}
+
+func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput, error) {
+	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
+	if err != nil {
+		return ShowOutput{}, err
+	}
+	defer cat.Close() // nothing was played
+	for _, e := range cat.Entries() {
+		if e.Info.Name != in.Name {
+			continue
+		}
+		source := l.complete(&e)
+		out := ShowOutput{
+			Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description,
+			Origin: origin(e.Info), Fingerprint: e.Info.Fingerprint, Source: string(source),
+		}
+		if len(source) > maxShown {
+			out.Source, out.Truncated = strings.ToValidUTF8(string(source[:maxShown]), ""), true
+		}
+		out.Summary = fmt.Sprintf("%s is a strategy of kind %s. %s", out.Name, out.Kind, out.Title)
+		if e.Err != nil {
+			out.Error = e.Err.Error()
+			out.Summary = fmt.Sprintf("%s cannot be played: %s", out.Name, out.Error)
+		}
+		return out, nil
+	}
+	_, err = l.resolve(cat, in.Name) // which says what may have been meant
+	return ShowOutput{}, err
+}

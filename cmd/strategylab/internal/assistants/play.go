@@ -1,0 +1,174 @@
+package assistants
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// order is an experiment as a tool wants it played.
+type order struct {
+	players    []Player
+	runs, legs int
+	seed       *uint64
+	draw       string
+	also       func(results.Plan) (experiments.Sink, error) // sees every league; may be nil
+}
+
+// finished is an experiment that was played and kept.
+type finished struct {
+	*lab.Played
+	outcome Outcome
+}
+
+// play plays an experiment in its turn and keeps its report.
+func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err error) {
+	if err := l.checkOrder(o); err != nil {
+		return finished{}, err
+	}
+	leave, err := l.queue.enter(ctx, m)
+	if err != nil {
+		return finished{}, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
+	defer cancel()
+	id := newID(l.cfg.lab.Now())
+	m(0, float64(o.runs), "starting the players")
+	t, err := l.assemble(ctx, o.players, l.store.path(id))
+	if err != nil {
+		return finished{}, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	plan, err := l.plan(o, t)
+	if err != nil {
+		return finished{}, err
+	}
+	sinks := []experiments.Sink{&counter{meter: m, total: plan.Runs}}
+	if o.also != nil {
+		also, err := o.also(plan)
+		if err != nil {
+			return finished{}, err
+		}
+		sinks = append(sinks, also)
+	}
+	dir, err := l.store.begin(id, t.sources)
+	if err != nil {
+		return finished{}, err
+	}
+	f, err := l.playIn(ctx, dir, id, plan, t, experiments.Tee(sinks...))
+	if err != nil {
+		return finished{}, errors.Join(err, l.store.discard(id))
+	}
+	if err := l.store.prune(l.cfg.lab.Now()); err != nil {
+		l.cfg.log.Warn("old reports could not be removed", "error", err)
+	}
+	return f, nil
+}
+
+// playIn plays a plan in the folder that was made for it.
+func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan, t *team, seen experiments.Sink) (finished, error) {
+	began := l.cfg.lab.Now()
+	folder, err := results.Create(dir, plan)
+	if err != nil {
+		return finished{}, err
+	}
+	warn := func(format string, args ...any) { l.cfg.log.Warn(fmt.Sprintf(format, args...)) }
+	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.factories)
+	if ctx.Err() != nil && (err != nil || played.Run.Estimates.Leagues == 0) {
+		return finished{}, stoppedBy(ctx, "stopped before a league was complete: ")
+	}
+	if err != nil {
+		return finished{}, err
+	}
+	var text bytes.Buffer
+	if err := report.WriteTable(&text, played.Run, 0); err != nil {
+		return finished{}, err
+	}
+	if err := l.store.write(id, reportText, text.Bytes()); err != nil {
+		return finished{}, fmt.Errorf("keep the report: %w", bare(err))
+	}
+	f := finished{played, l.outcomeOf(&played.Run, id, l.cfg.lab.Now().Sub(began))}
+	if f.outcome.Leagues < plan.Runs {
+		f.outcome.Stopped = "cancelled"
+		if errors.Is(context.Cause(ctx), errTime) {
+			f.outcome.Stopped = "time"
+		}
+		l.cfg.log.Info("an experiment was stopped", "why", f.outcome.Stopped, "leagues", f.outcome.Leagues, "of", plan.Runs, "report", id)
+	}
+	return f, nil
+}
+
+// checkOrder refuses what is too large before anything is started.
+func (l *labTools) checkOrder(o order) error {
+	if o.runs < 1 || o.runs > l.cfg.maxRuns {
+		return mistake("runs is %d, want 1 to %d", o.runs, l.cfg.maxRuns)
+	}
+	if _, err := game.ParseDraw(o.draw); err != nil {
+		return mistake("draw: %w", err)
+	}
+	if err := checkPlayers(o.players); err != nil {
+		return err
+	}
+	players := 0
+	for _, p := range o.players {
+		players += p.Copies
+	}
+	if matches := players * (players - 1) / 2 * o.legs * o.runs; matches > maxMatches {
+		return mistake("%d leagues of %d players and %d legs have %d matches, want at most %d: ask for fewer runs or legs", o.runs, players, o.legs, matches, maxMatches)
+	}
+	return nil
+}
+
+func (l *labTools) plan(o order, t *team) (results.Plan, error) {
+	draw, err := game.ParseDraw(o.draw)
+	if err != nil {
+		return results.Plan{}, mistake("draw: %w", err)
+	}
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: o.runs, Legs: o.legs, Draw: draw.String(), Transport: "direct", Field: t.field,
+	}
+	if o.seed != nil {
+		plan.Seed = *o.seed
+	} else if plan.Seed, err = l.cfg.lab.Seed(); err != nil {
+		return plan, err
+	}
+	if err := plan.Validate(); err != nil {
+		return plan, mistake("%w", err)
+	}
+	return plan, nil
+}
+
+func (l *labTools) outcomeOf(run *report.Run, id string, took time.Duration) Outcome {
+	return Outcome{
+		Leagues: run.Estimates.Leagues, Requested: run.Plan.Runs, Stopped: "complete", Legs: run.Plan.Legs,
+		Seed: run.Plan.Seed, Draw: run.Plan.Draw, Level: run.Estimates.Level, Digest: run.Facts.Digest,
+		Reproducible: run.Facts.Reproducible, Seconds: round(took.Seconds()),
+		Report: Report{ID: id, URI: reportURI(id), Path: l.store.path(id)},
+	}
+}
+
+// counter tells how many leagues are complete. It is a sink that keeps nothing.
+type counter struct {
+	meter meter
+	done  int
+	total int
+}
+
+func (c *counter) Append(*results.League) error {
+	c.done++
+	c.meter(float64(c.done), float64(c.total), fmt.Sprintf("%d of %d leagues", c.done, c.total))
+	return nil
+}
+
+// isMissing reports whether an error says that there is no such file.
+func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }

@@ -1,0 +1,86 @@
+package assistants
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
+)
+
+// shown is what an experiment of four players has shown, in tiers.
+func shown(tiers ...[]int) *analysis.Estimates {
+	est := &analysis.Estimates{Level: 0.95, Leagues: 100, Fair: true, Order: []int{2, 0, 1, 3}}
+	for i, name := range []string{"anna", "ben", "carl", "dora"} {
+		score := 1.25 + 0.01*float64(i%3)
+		est.Players = append(est.Players, analysis.Player{Name: name, Matches: 300, Adjusted: analysis.Estimate{Estimate: score, Low: score - 0.005, High: score + 0.005}})
+	}
+	est.Ranking.Tiers = tiers
+	est.Ranking.Places = [][2]int{{1, 2}, {3, 4}, {1, 1}, {3, 4}}
+	return est
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	complete := Outcome{Stopped: "complete", Requested: 100}
+	failing := shown([]int{2}, []int{0, 1, 3})
+	failing.Players[3].TechnicalLosses = 7
+	failing.Players[3].Faults = []analysis.Fault{{Kind: game.FaultError, Count: 7, Where: "dora.lua:3: choose: no"}}
+	one := shown([]int{0, 1, 2, 3})
+	one.Leagues = 1
+	for _, test := range []struct {
+		est     *analysis.Estimates
+		outcome Outcome
+		want    string
+	}{
+		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
+		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players the first tier is carl and anna, which cannot be told apart; carl has most with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
+		{one, complete, "In 1 league of 4 players there is no evidence that any two of them differ; carl has most with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
+		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues; in these carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
+		{failing, complete, "In 100 leagues of 4 players carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275). dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
+	} {
+		if got := summary(test.est, test.outcome); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// A comparison reads the same from either side.
+func TestComparedInWords(t *testing.T) {
+	t.Parallel()
+	est := shown([]int{2}, []int{0, 1, 3})
+	c := analysis.Comparison{A: 2, B: 0, Difference: analysis.Estimate{Estimate: 0.02, Low: 0.01, High: 0.04}, P: 0.001, Corrected: 0.004, Verdict: analysis.Different}
+	there, back := comparedIn(est, c), comparedIn(est, turned(c))
+	if there.Verdict != "carl is better" || back.Verdict != "carl is better" || back.A != "anna" || *back.Difference != (Estimate{-0.02, -0.04, -0.01}) {
+		t.Errorf("there %+v %+v, back %+v %+v", there, there.Difference, back, back.Difference)
+	}
+	c.Verdict = analysis.Undecided
+	if got := comparedIn(est, c).Verdict; got != "no evidence that these differ" {
+		t.Errorf("undecided: %s", got)
+	}
+	c.Verdict = analysis.Equal
+	if got := comparedIn(est, c).Verdict; got != "both scored the same in every league" {
+		t.Errorf("equal: %s", got)
+	}
+}
+
+func TestRankedPutsPlayersIntoTiers(t *testing.T) {
+	t.Parallel()
+	est := shown([]int{2}, []int{0, 1, 3})
+	for field, want := range []int{2, 2, 1, 2} {
+		if got := ranked(est, field); got.Tier != want || got.Best != est.Ranking.Places[field][0] || got.Worst != est.Ranking.Places[field][1] {
+			t.Errorf("%s: tier %d, places %d to %d", got.Name, got.Tier, got.Best, got.Worst)
+		}
+	}
+}
+
+func TestListed(t *testing.T) {
+	t.Parallel()
+	for want, names := range map[string]string{
+		"nobody": "", "a": "a", "a and b": "a b", "a, b and c": "a b c", "a, b, c, d, e, f, g and 3 others": "a b c d e f g h i j",
+	} {
+		if got := listed(strings.Fields(names)); got != want {
+			t.Errorf("%q: %q, want %q", names, got, want)
+		}
+	}
+}

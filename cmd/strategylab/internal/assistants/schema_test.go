@@ -1,0 +1,125 @@
+package assistants
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/mcptools"
+)
+
+func toolsOf(t *testing.T, cfg config) []mcptools.Tool {
+	t.Helper()
+	cfg.log = slog.New(slog.DiscardHandler)
+	all, err := newTools(cfg).tools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Every property of every tool is described, inputs are closed, and every tool can
+// be served.
+func TestToolsAreDescribed(t *testing.T) {
+	t.Parallel()
+	all := toolsOf(t, config{allowSave: true, maxRuns: 123, atOnce: 1})
+	if len(all) != 8 {
+		t.Fatalf("%d tools, want 8", len(all))
+	}
+	for _, tool := range all {
+		if tool.Title == "" || len(tool.Description) < 40 {
+			t.Errorf("%s is described by %q", tool.Name, tool.Description)
+		}
+		for what, raw := range map[string]json.RawMessage{"input": tool.Input, "output": tool.Output} {
+			var s jsonschema.Schema
+			if err := json.Unmarshal(raw, &s); err != nil {
+				t.Fatalf("%s: %s: %v", tool.Name, what, err)
+			}
+			allDescribed(t, tool.Name+" "+what, &s)
+			if what == "output" && (s.Properties["summary"] == nil || s.Required[0] != "summary") {
+				t.Errorf("%s has no summary", tool.Name)
+			}
+			if runs := s.Properties["runs"]; what == "input" && runs != nil && (*runs.Maximum != 123 || string(runs.Default) != "123") {
+				t.Errorf("%s: %s and at most %v runs, want what the server allows", tool.Name, runs.Default, *runs.Maximum)
+			}
+		}
+	}
+	if _, err := mcptools.New(mcptools.Config{Name: "lab", Tools: all}); err != nil {
+		t.Error(err)
+	}
+	if without := toolsOf(t, config{maxRuns: 1, atOnce: 1}); len(without) != 7 {
+		t.Errorf("%d tools where nothing may be saved, want 7", len(without))
+	}
+}
+
+func allDescribed(t *testing.T, where string, s *jsonschema.Schema) {
+	t.Helper()
+	if s.Items != nil {
+		allDescribed(t, where+"[]", s.Items)
+	}
+	if s.Type == "object" || len(s.Properties) > 0 {
+		if s.AdditionalProperties == nil {
+			t.Errorf("%s is not closed", where)
+		}
+	}
+	for name, p := range s.Properties {
+		if len(p.Description) < 5 {
+			t.Errorf("%s.%s is described by %q", where, name, p.Description)
+		}
+		allDescribed(t, where+"."+name, p)
+	}
+}
+
+// What a schema promises as a default is what decode puts there.
+func TestDecodePutsDefaults(t *testing.T) {
+	t.Parallel()
+	in, err := decode[RunInput](json.RawMessage(`{"players":[{"name":"a"},{"name":"b","copies":3}],"legs":4}`), nil)
+	want := RunInput{Players: []Player{{Name: "a", Copies: 1}, {Name: "b", Copies: 3}}, Runs: 200, Legs: 4, Draw: "uniform:1-10"}
+	if err != nil || !reflect.DeepEqual(in, want) {
+		t.Errorf("got %+v, %v; want %+v", in, err, want)
+	}
+	in, err = decode[RunInput](json.RawMessage(`{"players":[]}`), map[string]int{"runs": 50})
+	if err != nil || in.Runs != 50 {
+		t.Errorf("where 50 leagues are allowed, %d are played if nothing is said, %v", in.Runs, err)
+	}
+	check, err := decode[CheckInput](json.RawMessage(`{"language":"lua","source":"x"}`), nil)
+	if err != nil || check.Name != "draft" {
+		t.Errorf("got %+v, %v", check, err)
+	}
+	var wrong *lab.InputError
+	if _, err := decode[RunInput](json.RawMessage(`{"players":7}`), nil); !errors.As(err, &wrong) {
+		t.Errorf("a field that is a number: %v, want a mistake of the caller", err)
+	}
+}
+
+// A mistake in a tag does not become a schema.
+func TestSchemaOfRefuses(t *testing.T) {
+	t.Parallel()
+	type silent struct {
+		X int `json:"x"`
+	}
+	type odd struct {
+		X int `json:"x" jsonschema:"a number" default:"{"`
+	}
+	if _, err := schemaOf[silent](nil); err == nil || !strings.Contains(err.Error(), "x has no description") {
+		t.Errorf("a property without description: %v", err)
+	}
+	if _, err := schemaOf[odd](nil); err == nil || !strings.Contains(err.Error(), "default { is not JSON") {
+		t.Errorf("a default that is no JSON: %v", err)
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[float64]float64{0: 0, 1: 1, 0.123456: 0.123, 0.0000123456: 0.0000123, 1e-300: 1e-300} {
+		if got := significant(in); got != want {
+			t.Errorf("significant(%g) = %g, want %g", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package assistants
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	reportsFolder = "reports"
+	sourcesFolder = "sources"
+	reportText    = "report.txt"
+
+	idTime = "20060102T150405.000"
+
+	// longest is more than an experiment can take.
+	longest = 48 * time.Hour
+
+	// maxReport is the longest report that is handed out, in bytes.
+	maxReport = 4 << 20
+)
+
+// store keeps the folders of finished experiments: DATA/reports/ID. It opens
+// them below a root that no link leads out of.
+type store struct {
+	folder, name string // of the data; as the user calls it
+	keep         int
+}
+
+// newID names an experiment: by the time, so that names sort by age, and by
+// chance, so that two of one second differ.
+func newID(now time.Time) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return now.UTC().Format(idTime) + "-" + hex.EncodeToString(b[:])
+}
+
+// madeAt is when an id was made, if newID has made it.
+func madeAt(id string) (time.Time, bool) {
+	stamp, chance, _ := strings.Cut(id, "-")
+	made, err := time.Parse(idTime, stamp)
+	return made, err == nil && len(chance) == 8
+}
+
+// path is the folder of a report as the user calls it.
+func (s *store) path(id string) string { return filepath.Join(s.name, reportsFolder, id) }
+
+// root opens the folder of all reports.
+func (s *store) root() (*os.Root, error) {
+	data, err := os.OpenRoot(s.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	return data.OpenRoot(reportsFolder)
+}
+
+// begin makes the folder for a report with the sources that play in it, and
+// returns where it is.
+func (s *store) begin(id string, sources map[string]string) (dir string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("make a folder for the report in %s: %w", s.name, bare(err))
+		}
+	}()
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
+		return "", err
+	}
+	data, err := os.OpenRoot(s.folder)
+	if err != nil {
+		return "", err
+	}
+	defer data.Close()
+	if err := data.Mkdir(reportsFolder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	root, err := data.OpenRoot(reportsFolder) // fails if it is a link that leads out
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Join(id, sourcesFolder), 0o755); err != nil {
+		return "", err
+	}
+	for name, source := range sources {
+		if err := root.WriteFile(filepath.Join(id, sourcesFolder, name), []byte(source), 0o644); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(s.folder, reportsFolder, id), nil
+}
+
+// write adds a file to a report.
+func (s *store) write(id, file string, content []byte) error {
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.WriteFile(filepath.Join(id, file), content, 0o644)
+}
+
+// read returns a file of a report; the error is fs.ErrNotExist if there is no such
+// report.
+func (s *store) read(id, file string) ([]byte, error) {
+	if !isID(id) {
+		return nil, fs.ErrNotExist
+	}
+	root, err := s.root()
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer root.Close()
+	content, err := readBounded(root, filepath.Join(id, file), maxReport)
+	return content, bare(err)
+}
+
+// discard removes what there is of a report.
+func (s *store) discard(id string) error {
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(id)
+}
+
+// list returns the ids of the finished reports, newest first.
+func (s *store) list() ([]string, error) {
+	finished, _, err := s.folders()
+	return finished, err
+}
+
+// folders returns the ids of the folders of reports, newest first: of those that
+// are finished, and of the others.
+func (s *store) folders() (finished, others []string, err error) {
+	root, err := s.root()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".") // sorted by name
+	for _, e := range slices.Backward(entries) {
+		if !e.IsDir() || !isID(e.Name()) {
+			continue
+		}
+		if info, err := root.Lstat(filepath.Join(e.Name(), reportText)); err == nil && info.Mode().IsRegular() {
+			finished = append(finished, e.Name())
+		} else {
+			others = append(others, e.Name())
+		}
+	}
+	return finished, others, err
+}
+
+// prune removes the oldest finished reports beyond those that are kept, and what
+// a server has left that was killed. Folders that were not made here stay.
+func (s *store) prune(now time.Time) error {
+	finished, others, err := s.folders()
+	if err != nil {
+		return err
+	}
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var errs []error
+	for _, id := range finished[min(len(finished), s.keep):] {
+		if _, ours := madeAt(id); ours {
+			errs = append(errs, root.RemoveAll(id))
+		}
+	}
+	for _, id := range others {
+		if made, ours := madeAt(id); ours && now.Sub(made) > longest {
+			errs = append(errs, root.RemoveAll(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+var errTooLong = errors.New("it is too long to be handed out")
+
+// readBounded reads a regular file below a root.
+func readBounded(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: not a regular file", fs.ErrNotExist)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(content)) > most {
+		return nil, errTooLong
+	}
+	return content, err
+}

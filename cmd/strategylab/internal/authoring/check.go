@@ -1,0 +1,81 @@
+package authoring
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+func checkCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "check", ArgsUsage: "FILE", Usage: "say whether a strategy is ready to play, and how it does",
+		Description: "Takes it through small leagues of every shape it may meet, and tells what it does there, how much of\n" +
+			"its budgets it uses, and whether a script plays the same in a process of its own, as it does in live\n" +
+			"leagues. In JSON the share of a budget is a number from 0 to 1.",
+		Flags:  append([]cli.Flag{command.SeedFlag(), command.FormatFlag("table or json")}, command.CatalogFlags()...),
+		Action: func(c *cli.Context) error { return checkStrategy(p, c) },
+	}
+}
+
+func checkStrategy(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	cat, e, err := command.LoadStrategy(p, c, args[0])
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	l, err := command.Limits(c)
+	if err != nil {
+		return err
+	}
+	var s uint64 = lab.CheckSeed
+	if c.IsSet(command.FlagSeed) {
+		if s, err = command.Seed(p, c); err != nil {
+			return err
+		}
+	}
+	v, err := p.Check(c.Context, cat, e, lab.Checking{Seed: s, Limits: l, Isolated: c.Bool(command.FlagIsolate), Trusted: true, Log: command.ChildLog(p, c)})
+	if err != nil {
+		return err
+	}
+	if err := printVerdict(p.Stdout, format, v); err != nil {
+		return err
+	}
+	if !v.Ready {
+		return command.Reported(command.ErrCheckFailed)
+	}
+	return nil
+}
+
+func printVerdict(w io.Writer, format string, v lab.Verdict) error {
+	if format == "json" {
+		return command.PrintJSON(w, v)
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
+	for _, f := range v.Findings {
+		fmt.Fprintf(w, "  %-7s  %s\n", f.Level, f.What)
+		if f.Where != "" && f.Level > strategytest.Info {
+			fmt.Fprintf(w, "           at %s\n", f.Where)
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(w, "           %s\n", f.Hint)
+		}
+	}
+	if v.Trial != nil {
+		fmt.Fprintf(w, "\n%s\n", v.Trial)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", v.Verdict)
+	return err
+}

@@ -1,0 +1,67 @@
+package authoring
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/urfave/cli/v2"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// scriptName is what a script's file name may look like before its extension;
+// the catalogue takes no other.
+const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
+
+func newCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "new", ArgsUsage: "FILE", Usage: "write a first strategy, in Lua or JavaScript by the file's extension",
+		Action: func(c *cli.Context) error { return newStrategy(p, c) },
+	}
+}
+
+func newStrategy(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	file := args[0]
+	ext := strings.ToLower(filepath.Ext(file))
+	source, err := templates.ReadFile("templates/new" + ext)
+	if err != nil {
+		return command.Usagef("new: %s ends in neither .lua nor .js", file)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if !regexp.MustCompile(scriptName).MatchString(name) {
+		return command.Usagef("new: %q cannot be a strategy's name: use letters, digits, - and _, for example scripts/mine%s", name, ext)
+	}
+	if err := writeNew(p.Path(file), strings.Replace(string(source), "NAME", name, 1)); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return command.Usagef("new: %s exists already, and is left as it is", file)
+		}
+		return fmt.Errorf("new: %w", err)
+	}
+	fmt.Fprintf(p.Stdout, "wrote %s\n\nNow edit it, and then:\n  strategylab strategies check %s\n  strategylab experiment --runs 1000\n", file, file)
+	return nil
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(name, content string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,124 @@
+// Package authoring holds the commands for authors of strategies: to list, write,
+// check and time strategies, and to accept plugins.
+package authoring
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Commands are the commands for authors of strategies.
+func Commands(p *command.Process) []*cli.Command {
+	return command.Categorize("Strategies",
+		strategiesCommand(p),
+		pluginsCommand(p),
+		serveCommand(),
+		workerCommand(),
+	)
+}
+
+func strategiesCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name:  "strategies",
+		Usage: "list, show, write, check and time strategies",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list every strategy that is found",
+				Flags:  append([]cli.Flag{command.FormatFlag("table or json")}, command.CatalogFlags()...),
+				Action: func(c *cli.Context) error { return listStrategies(p, c) },
+			},
+			{
+				Name: "show", ArgsUsage: "NAME", Usage: "say what a strategy does, and print its script",
+				Flags:  command.CatalogFlags(),
+				Action: func(c *cli.Context) error { return showStrategy(p, c) },
+			},
+			newCommand(p),
+			checkCommand(p),
+			benchCommand(p),
+		},
+	}
+}
+
+// listed is a strategy in the JSON form of the list.
+type listed struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Source      string `json:"source"`
+	Error       string `json:"error,omitempty"` // why it cannot be played
+}
+
+func listStrategies(p *command.Process, c *cli.Context) error {
+	if _, err := command.Arguments(c); err != nil {
+		return err
+	}
+	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	cat, err := command.LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	if format == "json" {
+		list := []listed{}
+		for _, e := range cat.Entries() {
+			l := listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description, Source: e.Info.Source}
+			if e.Err != nil {
+				l.Error = e.Err.Error()
+			}
+			list = append(list, l)
+		}
+		return command.PrintJSON(p.Stdout, list)
+	}
+	return writeList(p.Stdout, cat.Entries())
+}
+
+func writeList(w io.Writer, entries []catalog.Entry) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		about := e.Info.Title
+		if e.Err != nil {
+			about = "cannot be played: " + e.Err.Error()
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", e.Info.Name, e.Info.Kind, about)
+	}
+	return tw.Flush()
+}
+
+func showStrategy(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "NAME")
+	if err != nil {
+		return err
+	}
+	cat, e, err := command.LoadStrategy(p, c, args[0])
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	fmt.Fprintf(p.Stdout, "%s (%s)\n", e.Info.Name, e.Info.Kind)
+	for _, text := range []string{e.Info.Title, e.Info.Description} {
+		if text != "" {
+			fmt.Fprintf(p.Stdout, "\n%s\n", text)
+		}
+	}
+	if e.Info.Source == "" {
+		return nil
+	}
+	source, err := os.ReadFile(p.Path(e.Info.Source))
+	if err != nil {
+		return fmt.Errorf("show %s: %w", e.Info.Name, err)
+	}
+	fmt.Fprintf(p.Stdout, "\n%s, SHA-256 %s\n\n%s\n", e.Info.Source, e.Info.Fingerprint, strings.TrimRight(string(source), "\n"))
+	return nil
+}

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Ask says whom to ask about a league, and as whom.
+type Ask struct {
+	Manager string // URL
+	Token   string // may be empty
+	League  string // its name
+	Timeout time.Duration
+	Tap     jsonrpc.Tap // may be nil
+}
+
+// Tell sends one message as the launcher and returns the answer.
+func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (_ protocol.Message, err error) {
+	network := host.NewSockets()
+	defer func() { err = errors.Join(err, network.Close()) }()
+	caller := &wire.Caller{
+		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.Tap}), Codec: protocol.NewCodec(protocol.Tolerant),
+	}
+	h := m.Head()
+	*h = protocol.NewHeader(h.MessageType, string(protocol.RoleLauncher), protocol.Timestamp(now), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = a.Token, a.League
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	return caller.Call(ctx, wire.NewPeer(a.Manager, protocol.Contracts), m)
+}

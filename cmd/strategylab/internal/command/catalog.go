@@ -1,0 +1,101 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Flags that say where strategies come from and how they run.
+const (
+	FlagScripts      = "scripts"
+	FlagTimeLimit    = "time-limit"
+	FlagInstructions = "instructions"
+	FlagPlugins      = "plugins"
+	FlagIsolate      = "isolate"
+)
+
+// DefaultPlugins is the folder of plugins unless another is named.
+const DefaultPlugins = "plugins/bin"
+
+// FolderFlags are the folders that strategies come from.
+func FolderFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: FlagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
+		&cli.StringFlag{Name: FlagPlugins, Value: DefaultPlugins, Usage: "folder to look through for programs that play strategies"},
+	}
+}
+
+// LimitFlags are the budgets of scripts. [Limits] reads them.
+func LimitFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
+		&cli.Int64Flag{Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
+	}
+}
+
+// CatalogFlags are the flags of a catalog. [LoadCatalog] reads them.
+func CatalogFlags() []cli.Flag { return catalogFlags(false) }
+
+// LiveCatalogFlags are the same for commands that play against others: there
+// scripts are isolated by default.
+func LiveCatalogFlags() []cli.Flag { return catalogFlags(true) }
+
+func catalogFlags(isolate bool) []cli.Flag {
+	return Join(FolderFlags(), LimitFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: FlagIsolate, Value: isolate, Usage: "run every script in a process of its own"},
+	})
+}
+
+// Limits returns the budgets that were asked for.
+func Limits(c *cli.Context) (budget.Limits, error) {
+	l := budget.Limits{Time: c.Duration(FlagTimeLimit), Instructions: c.Int64(FlagInstructions)}
+	if l.Time < time.Millisecond || l.Time > time.Hour {
+		return l, Usagef("--%s is %v, want 1ms to 1h", FlagTimeLimit, l.Time)
+	}
+	if l.Instructions < 1000 {
+		return l, Usagef("--%s is %d, want at least 1000", FlagInstructions, l.Instructions)
+	}
+	return l, nil
+}
+
+// LoadCatalog loads the catalog that the flags ask for. The caller closes it.
+func LoadCatalog(ctx context.Context, p *Process, c *cli.Context) (*catalog.Catalog, error) {
+	l, err := Limits(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Load(ctx, lab.Supply{
+		Scripts: c.String(FlagScripts), Required: c.IsSet(FlagScripts), Plugins: c.String(FlagPlugins),
+		Limits: l, Isolate: c.Bool(FlagIsolate), Log: ChildLog(p, c),
+	})
+}
+
+// LoadStrategy loads the catalog, which the caller closes, and finds in it the
+// strategy that the command line names.
+func LoadStrategy(p *Process, c *cli.Context, target string) (*catalog.Catalog, catalog.Entry, error) {
+	cat, err := LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return nil, catalog.Entry{}, err
+	}
+	e, err := cat.Resolve(target)
+	if err != nil {
+		_ = cat.Close() // the name is the error to report
+		return nil, catalog.Entry{}, lab.NameError(err)
+	}
+	return cat, e, nil
+}
+
+// ChildLog is where the processes of plugins and scripts log: for people.
+func ChildLog(p *Process, c *cli.Context) *slog.Logger {
+	if c.Bool(FlagQuiet) {
+		return p.Logger(slog.LevelError)
+	}
+	return p.Logger(slog.LevelWarn)
+}

@@ -1,0 +1,130 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// What a command ends with, beside mistakes of its caller and failures: each has
+// an exit code of its own.
+var (
+	ErrStopped      = errors.New("stopped before the end")
+	ErrCheckFailed  = errors.New("the strategy did not pass its check")
+	ErrRefuted      = errors.New("an assertion is refuted")
+	ErrUndecided    = errors.New("an assertion is not decided with these leagues")
+	ErrBreaksMust   = errors.New("the agent breaks a rule of level must")
+	ErrBreaksShould = errors.New("the agent breaks rules, none of them of level must")
+)
+
+// Usagef returns a mistake in the command line.
+func Usagef(format string, args ...any) error {
+	return &lab.InputError{Err: fmt.Errorf(format, args...)}
+}
+
+// WithHint turns an error into a mistake in the command line with a second line
+// that says what to do about it.
+func WithHint(err error, format string, args ...any) error {
+	return &lab.InputError{Err: err, Hint: fmt.Sprintf(format, args...)}
+}
+
+// advised is an error that is no mistake in the command line, with what to do
+// about it.
+type advised struct {
+	err  error
+	hint string
+}
+
+func (e *advised) Error() string { return e.err.Error() }
+func (e *advised) Unwrap() error { return e.err }
+
+// Advise adds to an error what to do about it.
+func Advise(err error, format string, args ...any) error {
+	return &advised{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// HintOf returns what to do about an error, or nothing.
+func HintOf(err error) string {
+	var input *lab.InputError
+	if errors.As(err, &input) && input.Hint != "" {
+		return input.Hint
+	}
+	var advice *advised
+	if errors.As(err, &advice) {
+		return advice.hint
+	}
+	return ""
+}
+
+// reported is an error that the user has already read about in the command's
+// output.
+type reported struct{ err error }
+
+func (e *reported) Error() string { return e.err.Error() }
+func (e *reported) Unwrap() error { return e.err }
+
+// Reported marks an error that the command's output has already explained.
+func Reported(err error) error { return &reported{err} }
+
+// IsReported reports whether the command's output has already explained an error.
+func IsReported(err error) bool {
+	var r *reported
+	return errors.As(err, &r)
+}
+
+// remedy adds to an error of a live command what to do about it.
+func Remedy(c *cli.Context, err error) error {
+	var rejected *agent.RejectedError
+	var name *net.DNSError
+	manager := c.String(FlagManager)
+	switch {
+	case err == nil || HintOf(err) != "":
+		return err
+	case errors.As(err, &rejected):
+		return Advise(err, "strategylab query status --manager %s says how far the league is", manager)
+	case errors.Is(err, jsonrpc.ErrConnect):
+		return Advise(err, "is the host running there? strategylab host starts one")
+	case errors.Is(err, disk.ErrLocked):
+		return Advise(err, "stop that process, or choose another --%s", FlagData)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return Advise(err, "another program listens there, perhaps another host: stop it, or choose another --%s; port 0 takes a free one", FlagListen)
+	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
+		return Advise(err, "what answers at %s is no league manager; its URL is printed where it runs, and usually ends in /mcp", manager)
+	case protocol.CodeOf(err) == protocol.CodeTokenMissing, protocol.CodeOf(err) == protocol.CodeTokenInvalid:
+		return Advise(err, "give the token that the host printed as --%s", FlagAdminToken)
+	case protocol.CodeOf(err) == protocol.CodeDuplicateName:
+		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
+	case protocol.CodeOf(err) == protocol.CodeLeagueNotFound:
+		return Advise(err, "name the league that the manager runs with --%s", FlagLeagueID)
+	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
+		return Advise(err, "--%s takes an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all it has", FlagListen)
+	case errors.Is(err, fs.ErrPermission):
+		return Advise(err, "choose a folder or a port that this user may use")
+	}
+	return err
+}
+
+// suggested returns the name that a manager suggests for one that is taken.
+func suggested(err error) string {
+	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	if !ok {
+		return ""
+	}
+	var data struct {
+		Suggestion string `json:"suggestion"`
+	}
+	_ = json.Unmarshal(refusal.Data, &data) // what cannot be read suggests nothing
+	return data.Suggestion
+}

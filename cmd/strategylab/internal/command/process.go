@@ -1,0 +1,80 @@
+// Package command is what all commands share: the process as a value, flags and
+// their order, errors with hints, progress, and how a manager is asked.
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/urfave/cli/v2"
+)
+
+// Process is what a command may use of the process it runs in, with the lab
+// that its files and its clock make.
+type Process struct {
+	lab.Lab
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Terminal       bool   // whether stderr is a terminal
+	Columns        int    // width of the terminal in characters
+	ForBatch       func() // tunes the process for batch work
+	ForLive        func() // tunes the process for messages
+}
+
+// Width is the width of the terminal in characters; 0 without one.
+func (p *Process) Width() int {
+	if p.Terminal {
+		return p.Columns
+	}
+	return 0
+}
+
+// Logger writes log lines for people to stderr.
+func (p *Process) Logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// Warn tells the user something that does not stop the command.
+func (p *Process) Warn(format string, args ...any) {
+	fmt.Fprintf(p.Stderr, "strategylab: warning: "+format+"\n", args...)
+}
+
+// PrintJSON writes a value as indented JSON.
+func PrintJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Arguments returns exactly the positional arguments a command wants.
+func Arguments(c *cli.Context, names ...string) ([]string, error) {
+	got := c.Args().Slice()
+	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
+	switch {
+	case len(got) < len(names):
+		return nil, WithHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
+	case len(got) > len(names):
+		return nil, WithHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
+	}
+	return got, nil
+}
+
+// Stopped reports whether a command ended because the user asked it to.
+func Stopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// Categorize puts commands under a heading of the help.
+func Categorize(category string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = category
+	}
+	return commands
+}

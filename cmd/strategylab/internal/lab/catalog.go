@@ -1,0 +1,205 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// The hidden commands by which this program is started as a process of its
+// own: as its own plugin, and as the worker of a script.
+const (
+	CommandServe  = "plugin-serve"
+	CommandWorker = "script-worker"
+)
+
+// served names the built-in strategies that this program also serves as a
+// plugin, to show how a plugin plays.
+var served = [...]string{"frequency"}
+
+// servedSuffix distinguishes them from the built-in strategies.
+const servedSuffix = "-plugin"
+
+// ServePlugin serves the built-in strategies that are also offered as a plugin.
+// It returns when the process that started this one ends.
+func ServePlugin() {
+	var all []strategies.Factory
+	for _, name := range served {
+		if f, ok := builtin.Find(name); ok {
+			all = append(all, f)
+		}
+	}
+	plugins.Serve(all...)
+}
+
+// Supply says where strategies come from and how they run.
+type Supply struct {
+	Scripts  string // folder of scripts
+	Required bool   // whether that folder must exist
+	Plugins  string // folder of plugins
+	Limits   budget.Limits
+	Isolate  bool         // run every script in a process of its own
+	Log      *slog.Logger // of the other processes
+}
+
+// Load loads the catalog of a supply. The caller closes it.
+func (l Lab) Load(ctx context.Context, s Supply) (*catalog.Catalog, error) {
+	o := catalog.Config{Dir: l.Dir, Scripts: s.Scripts, RequireScripts: s.Required, Limits: s.Limits}
+	if err := l.addProcesses(ctx, s, &o); err != nil {
+		return nil, err
+	}
+	cat, err := catalog.Load(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("load strategies: %w", err)
+	}
+	return cat, nil
+}
+
+// addProcesses adds the strategies that run in other processes to the options of
+// a catalog.
+func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) error {
+	o.Builtins = builtin.All()
+	if l.Exe != "" {
+		own, err := l.ownPlugin(ctx, s.Log)
+		if err != nil {
+			return err
+		}
+		o.Builtins = append(o.Builtins, own...)
+	}
+	names, err := plugins.Find(l.Path(s.Plugins))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		o.Plugins = append(o.Plugins, filepath.Join(s.Plugins, name))
+	}
+	o.OpenPlugin = func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
+		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: s.Log})
+	}
+	if !s.Isolate {
+		return nil
+	}
+	if l.Exe == "" {
+		return &InputError{errors.New("load strategies: scripts cannot be isolated: the path of this program is unknown"), "run the scripts in this process: --isolate=false"}
+	}
+	o.Formats = l.isolatedFormats(s.Log)
+	o.Lazy = true // a worker for every script of the folder would be a waste
+	return nil
+}
+
+// isolatedFormats returns the script languages, each script in its own process.
+func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
+	return isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{l.Exe, CommandWorker}, Log: log})
+}
+
+// LoadScript loads a script in a process of its own. An error that is the
+// script's fault is a *strategies.Error. The caller closes the factory.
+func (l Lab) LoadScript(s Supply, name string, kind strategies.Kind, source []byte) (strategies.Factory, error) {
+	return loadFormat(l.isolatedFormats(s.Log), kind, func(f catalog.Format) (strategies.Factory, error) {
+		return f.Load(name, name+f.Ext, source, s.Limits)
+	})
+}
+
+func loadFormat(formats []catalog.Format, kind strategies.Kind, load func(catalog.Format) (strategies.Factory, error)) (strategies.Factory, error) {
+	for _, f := range formats {
+		if f.Kind == kind {
+			return load(f)
+		}
+	}
+	return nil, fmt.Errorf("no runtime for scripts of kind %q", kind)
+}
+
+// ownPlugin returns the strategies that this program serves itself. Their
+// process starts when one is first played.
+func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Factory, error) {
+	var infos []strategies.Info
+	for _, name := range served {
+		f, ok := builtin.Find(name)
+		if !ok {
+			return nil, fmt.Errorf("no built-in strategy %q to serve", name)
+		}
+		info := f.Info()
+		info.Name, info.Kind = info.Name+servedSuffix, strategies.Plugin
+		info.Title += " Served by this program as a plugin."
+		infos = append(infos, info)
+	}
+	return plugins.Open(ctx, plugins.Config{
+		Command: []string{l.Exe, CommandServe}, Name: "strategylab", Strategies: infos, Log: log,
+	})
+}
+
+// openPlugin starts a plugin if its lock file accepts it.
+func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factory, error) {
+	file := config.Command[0]
+	lock, err := plugins.ReadLock(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	pin, err := lock.Check(file)
+	var unlocked *plugins.UnlockedError
+	if errors.As(err, &unlocked) {
+		unlocked.Path = config.Source
+		return nil, fmt.Errorf("%w; to accept it as it is: strategylab plugins lock %s", err, config.Source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.Sum, config.NoTLS = pin.Sum, pin.NoTLS
+	return plugins.Open(ctx, config)
+}
+
+// NameError adds a hint to a catalog's error about a name, unless the strategy
+// itself is at fault.
+func NameError(err error) error {
+	var broken *strategies.Error
+	if err == nil || errors.As(err, &broken) {
+		return err
+	}
+	return &InputError{err, "strategylab strategies list shows what there is"}
+}
+
+// ErrChanged says that the code of a strategy differs from what its leagues were
+// played with.
+var ErrChanged = errors.New("has changed since the leagues were played")
+
+// FactoryOf finds the strategy of a recorded player. If its code has changed, the
+// error wraps ErrChanged.
+func FactoryOf(f results.Entrant, cat *catalog.Catalog) (strategies.Factory, error) {
+	target := f.Source
+	if target == "" || f.Kind == string(strategies.Plugin) { // one program may play several
+		target = f.Ref
+	}
+	entry, err := cat.Resolve(target)
+	if err != nil {
+		return nil, NameError(fmt.Errorf("%s: %w", f.Name, err))
+	}
+	if entry.Info.Fingerprint != f.Fingerprint {
+		return nil, fmt.Errorf("%s: the code of %s %w", f.Name, target, ErrChanged)
+	}
+	return entry.Factory, nil
+}
+
+// FactoriesOf finds the strategies of a recorded plan. Their code must not have
+// changed.
+func FactoriesOf(plan results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
+	factories := make([]strategies.Factory, len(plan.Field))
+	for i, f := range plan.Field {
+		var err error
+		if factories[i], err = FactoryOf(f, cat); errors.Is(err, ErrChanged) {
+			return nil, &InputError{err, fmt.Sprintf("restore the file, or start a new run with --seed %d --out DIR", plan.Seed)}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return factories, nil
+}

@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+	"github.com/strategylab/strategylab/strategies/strategytest"
+)
+
+// CheckSeed is the seed of a check unless another is given: the same strategy
+// gets the same verdict.
+const CheckSeed = 1
+
+// Checking says how a strategy is checked.
+type Checking struct {
+	Seed   uint64
+	Limits budget.Limits
+	// Isolated says that the strategy, if it is a script, runs in a process of its
+	// own already.
+	Isolated bool
+	// Trusted lets the check run a script in this process as well as in its own,
+	// and compare the two.
+	Trusted bool
+	Log     *slog.Logger // of the other processes
+}
+
+// Verdict is what a check has found.
+type Verdict struct {
+	Strategy string                 `json:"strategy"`
+	Kind     strategies.Kind        `json:"kind"`
+	Ready    bool                   `json:"ready"`
+	Verdict  string                 `json:"verdict"` // one sentence
+	Findings []strategytest.Finding `json:"findings"`
+	Trial    *Trial                 `json:"trial"` // null if it is not ready
+}
+
+// Check plays small leagues of every shape with a strategy, and tries one that is
+// ready in a small field. The catalog has the opponents.
+func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c Checking) (Verdict, error) {
+	o := strategytest.Config{Seed: c.Seed, Now: l.Now, Memory: budget.Live, Limits: c.Limits}
+	findings := strategytest.Check(ctx, e.Factory, o)
+	switch {
+	case !e.Info.Kind.Script() || l.Exe == "" || ctx.Err() != nil:
+	case c.Trusted:
+		findings = append(findings, l.compareIsolated(ctx, e, c, o)...)
+	default:
+		findings = append(findings, workerFinding(e.Factory)...)
+	}
+	v := Verdict{
+		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
+		Verdict: strategytest.Verdict(findings), Findings: findings,
+	}
+	if !v.Ready {
+		return v, nil
+	}
+	var err error
+	v.Trial, err = l.try(ctx, cat, e, c.Seed)
+	return v, err
+}
+
+// compareIsolated plays a script in this process and in one of its own, as live
+// leagues do, and reports whether that makes a difference and what the other
+// process used.
+func (l Lab) compareIsolated(ctx context.Context, e catalog.Entry, c Checking, o strategytest.Config) []strategytest.Finding {
+	var found []strategytest.Finding
+	inside, outside := e.Factory, e.Factory
+	if c.Isolated { // what was checked ran outside, where instructions are not counted
+		f, err := l.loadAgain(e, o, catalog.Formats())
+		if err != nil {
+			return []strategytest.Finding{loadFailure(e, "in this process", err)}
+		}
+		defer f.Close()
+		inside, found = f, instructionsOf(strategytest.Check(ctx, f, o))
+	} else {
+		f, err := l.loadAgain(e, o, l.isolatedFormats(c.Log))
+		if err != nil {
+			return []strategytest.Finding{loadFailure(e, "in a process of its own", err)}
+		}
+		defer f.Close() // a worker that ends badly has failed before, which is reported
+		outside = f
+	}
+	found = append(found, strategytest.CheckIsolated(ctx, inside, outside, o))
+	return append(found, workerFinding(outside)...)
+}
+
+func loadFailure(e catalog.Entry, where string, err error) strategytest.Finding {
+	return strategytest.Finding{
+		ID: "isolated", Level: strategytest.Error, Where: e.Info.Source, What: fmt.Sprintf("it does not load %s: %v", where, err),
+	}
+}
+
+// instructionsOf returns the findings that count instructions.
+func instructionsOf(all []strategytest.Finding) (found []strategytest.Finding) {
+	for _, f := range all {
+		if strings.HasPrefix(f.ID, "budget-") {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (l Lab) loadAgain(e catalog.Entry, o strategytest.Config, formats []catalog.Format) (strategies.Factory, error) {
+	source, err := os.ReadFile(l.Path(e.Info.Source))
+	if err != nil {
+		return nil, err
+	}
+	return loadFormat(formats, e.Info.Kind, func(f catalog.Format) (strategies.Factory, error) {
+		return f.Load(e.Info.Name, e.Info.Source, source, o.Limits)
+	})
+}
+
+// workerFinding reports what a script's process used for the leagues it played.
+func workerFinding(f strategies.Factory) []strategytest.Finding {
+	m, ok := f.(plugins.Metered)
+	if !ok {
+		return nil
+	}
+	u := m.Usage()
+	what := fmt.Sprintf("its process took %v of processor time", u.CPU.Round(time.Millisecond))
+	if u.Peak > 0 {
+		what += fmt.Sprintf(" and %d MiB of memory at its peak, start included", u.Peak>>20)
+	}
+	what += fmt.Sprintf("; it may take %d MiB for the script, on top of some 30 MiB for itself", u.Memory>>20)
+	level := strategytest.OK
+	switch {
+	case u.Aside:
+		level = strategytest.Error
+		what += fmt.Sprintf("; it died %d times and was put aside", u.Failed)
+	case u.Failed > 0:
+		level = strategytest.Warning
+		what += fmt.Sprintf("; it died %d times and was started again", u.Failed)
+	}
+	return []strategytest.Finding{{ID: "worker", Level: level, What: what}}
+}
+
+// Trial is how a strategy does in a small field.
+type Trial struct {
+	Leagues  int     `json:"leagues"`
+	Players  int     `json:"players"`
+	Adjusted float64 `json:"adjusted"` // points per match
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Place    int     `json:"place"` // by adjusted points
+	Differ   float64 `json:"differ"`
+	// Forecast is of technical losses in a live league, by the time that the
+	// strategy itself took; null where nothing could be measured.
+	Forecast *power.Forecast `json:"forecast"`
+}
+
+// String describes the trial in a paragraph or two.
+func (t Trial) String() string {
+	text := fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f),\n"+
+		"place %d of %d; its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
+		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, 100*t.Differ)
+	if t.Forecast != nil {
+		text += fmt.Sprintf("\n\nWhat lateness would cost in a live league, by the strategy's own time:\n%s", t.Forecast)
+	}
+	return text
+}
+
+// Opponents names the small field of a trial: easy to read, easy to beat, and two
+// that learn.
+func Opponents() []string {
+	return []string{"random", "alternate", "copy-last", "frequency", "markov-2"}
+}
+
+func (l Lab) try(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, seed uint64) (*Trial, error) {
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: 100, Legs: 10, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
+		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
+	}
+	took := new(Latencies)
+	factories := []strategies.Factory{&timedFactory{e.Factory, l.Now, took}}
+	for _, name := range Opponents() {
+		other, err := cat.Resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(other.Info.Kind)})
+		factories = append(factories, other.Factory)
+	}
+	est, err := PlayInMemory(ctx, plan, factories)
+	if err != nil {
+		return nil, err
+	}
+	mine := est.Players[0]
+	t := &Trial{
+		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
+		Forecast: took.leagueForecast(),
+		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High,
+	}
+	for place, field := range est.Order {
+		if field == 0 {
+			t.Place = place + 1
+		}
+	}
+	return t, nil
+}

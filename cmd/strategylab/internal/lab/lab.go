@@ -1,0 +1,49 @@
+// Package lab loads strategies, plays runs of leagues with them, studies what the
+// runs show and writes their reports, for the commands and for the MCP tools
+// alike. It takes values and knows no flags.
+package lab
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Lab loads strategies, plays runs of leagues, studies them and writes their
+// reports. It is safe for concurrent use.
+type Lab struct {
+	Exe     string           // this program, started again for workers; empty if unknown
+	Dir     string           // base of relative paths; empty for the working directory
+	Now     func() time.Time // the clock
+	Entropy func() (uint64, error)
+}
+
+// Path resolves a path against the lab's folder.
+func (l Lab) Path(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(l.Dir, name)
+}
+
+// Seed draws a seed below 2^53, which every program that reads JSON keeps exactly.
+func (l Lab) Seed() (uint64, error) {
+	s, err := l.Entropy()
+	if err != nil {
+		return 0, fmt.Errorf("draw a seed: %w", err)
+	}
+	return s >> 11, nil
+}
+
+// InputError is a mistake in what the lab was asked for. Hint, which may be
+// empty, says what to do about it.
+type InputError struct {
+	Err  error
+	Hint string
+}
+
+// Error returns the mistake without the hint.
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the mistake.
+func (e *InputError) Unwrap() error { return e.Err }

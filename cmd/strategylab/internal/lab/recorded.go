@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// Reading says what to compute from the recorded leagues of a run.
+type Reading struct {
+	Op      string                                    // what errors begin with
+	Level   float64                                   // confidence level of intervals
+	Judge   func(results.Plan) (*assert.Judge, error) // of assertions; nil for none
+	Explain bool                                      // explanations
+	Mirrors bool                                      // mirror leagues, from the folder
+	Ratings bool                                      // a model of the placings
+	Warn    func(format string, args ...any)          // with Ratings: what went wrong with the model
+}
+
+// Read computes what the leagues in the folder of a run show. It plays nothing,
+// takes no lock and writes nothing.
+func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error) {
+	var in page.Input
+	reader, err := l.OpenRun(r.Op, dir)
+	if err != nil {
+		return in, err
+	}
+	defer reader.Close()
+	plan := reader.Plan()
+	study, err := NewStudy(plan, r.Level)
+	if err != nil {
+		return in, err
+	}
+	var judging *assert.Judge
+	if r.Judge != nil {
+		if judging, err = r.Judge(plan); err != nil {
+			return in, err
+		}
+	}
+	c, err := newCollectors(plan, r.Explain, r.Ratings)
+	if err != nil {
+		return in, err
+	}
+	sinks, hasher := c.sinks(study, judging), results.NewHasher()
+	err = EachLeague(ctx, reader, func(l *results.League) error {
+		if err := hasher.Add(l); err != nil {
+			return err
+		}
+		return sinks.Append(l)
+	})
+	if err == nil && hasher.Len() == 0 {
+		err = ErrNoLeague
+	}
+	if err != nil {
+		return in, ReadError(r.Op, dir, err)
+	}
+	in.Run = study.report(r.Level, report.Facts{Digest: hasher.Digest()})
+	in.Run.Facts.Reproducible = in.Run.Estimates.Reproducible
+	addPlayFacts(l.Path(dir), &in.Run.Facts)
+	judge(&in.Run, judging, study.acc)
+	if r.Explain {
+		in.Explanations = c.explain.Explanations(r.Level)
+	}
+	if r.Mirrors {
+		if in.Mirrors, err = readMirrors(l.Path(dir)); err != nil {
+			return in, err
+		}
+	}
+	in.Worths, in.WorthLeagues, err = c.worths(r.Warn)
+	return in, err
+}
+
+// OpenRun opens the folder of a run for reading; op is what errors begin with.
+func (l Lab) OpenRun(op, dir string) (*results.Reader, error) {
+	reader, err := results.OpenReader(l.Path(dir))
+	if err != nil {
+		return nil, ReadError(op, dir, err)
+	}
+	return reader, nil
+}
+
+// ErrNoLeague says that a run has no complete league.
+var ErrNoLeague = errors.New("no league is complete yet")
+
+// ReadError says which operation could not read the folder of a run, and what to
+// do about it.
+func ReadError(op, dir string, err error) error {
+	err = fmt.Errorf("%s %s: %w", op, dir, err)
+	hint := ""
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, os.ErrNotExist):
+		hint = "name the folder of a run, as 'results in ...' at the end of an experiment does"
+	case errors.Is(err, ErrNoLeague):
+		hint = "wait until the run has come further, or go on with it: strategylab experiment --resume " + dir
+	}
+	return &InputError{err, hint}
+}
+
+// EachLeague visits the recorded leagues of a run. A file whose header is not yet
+// complete, as when a run begins, has none.
+func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results.League) error) error {
+	for l, err := range reader.Leagues() {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := visit(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPlayFacts takes from the summary in the folder what the leagues do not
+// tell, if it is about the same leagues.
+func addPlayFacts(dir string, facts *report.Facts) {
+	content, err := os.ReadFile(filepath.Join(dir, results.SummaryFile))
+	if err != nil {
+		return // a run that is still playing has none
+	}
+	var summary struct {
+		Digest           string
+		Messages         int64
+		Seconds          float64
+		MatchesPerSecond float64 `json:"matches_per_second"`
+	}
+	if json.Unmarshal(content, &summary) != nil || summary.Digest != facts.Digest {
+		return // it is about fewer leagues, or another program wrote it
+	}
+	facts.Messages, facts.Seconds, facts.MatchesPerSecond = summary.Messages, summary.Seconds, summary.MatchesPerSecond
+}

@@ -1,0 +1,220 @@
+package leagues
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/fairness"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/audit"
+)
+
+const flagAudit = "audit"
+
+// errUnfair says that a league was not conducted by its rules, or not by a draw
+// that is what it should be.
+var errUnfair = errors.New("the audit has found something")
+
+func auditCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "audit", ArgsUsage: "FILE", Usage: "check from a recording whether a league was conducted by its rules, and drawn fairly",
+		Flags: []cli.Flag{
+			command.DrawFlag(),
+			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text or json"},
+		},
+		Action: func(c *cli.Context) error {
+			rec, err := readTrace(p, c)
+			if err != nil {
+				return err
+			}
+			format, err := command.OneOf(c, command.FlagFormat, "text", "json")
+			if err != nil {
+				return err
+			}
+			draw, err := command.Draw(c)
+			if err != nil {
+				return err
+			}
+			return auditAll(p.Stdout, rec, draw, format)
+		},
+	}
+}
+
+// auditDocument is the outcome of an audit as JSON.
+type auditDocument struct {
+	Schema  string          `json:"schema"`
+	Leagues []auditedLeague `json:"leagues"`
+	Fair    bool            `json:"consistent_with_a_fair_referee"`
+}
+
+type auditedLeague struct {
+	audit.Report
+	Draws []drawTest `json:"draws"`
+}
+
+// drawTest is a test of the draws. Numbers that no sample of this size could
+// show are left out.
+type drawTest struct {
+	Question   string          `json:"question"`
+	N          int             `json:"n"`
+	P          float64         `json:"p"`
+	Corrected  float64         `json:"p_corrected"`
+	Method     fairness.Method `json:"method"`
+	Detectable *float64        `json:"detectable_percent,omitempty"`
+	Visible    string          `json:"visible"`
+	Suspicious bool            `json:"suspicious"`
+}
+
+// auditAll audits the leagues of a recording and writes what it finds: as text,
+// as json, or as an event on one line.
+func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string) error {
+	leagues := audit.Leagues(rec.Exchanges)
+	if len(leagues) == 0 {
+		return command.WithHint(errors.New("the recording has no match and no table in it, so there is nothing to audit"),
+			"strategylab trace show FILE shows what it has")
+	}
+	doc := auditDocument{Schema: "strategylab/audit/v1", Fair: true}
+	for _, e := range leagues {
+		l := auditedLeague{Report: e.Audit(), Draws: []drawTest{}}
+		doc.Fair = doc.Fair && len(l.Broken()) == 0
+		for _, t := range drawTests(draw, e.Draws()) {
+			doc.Fair = doc.Fair && !t.Suspicious()
+			l.Draws = append(l.Draws, newDrawTest(t))
+		}
+		doc.Leagues = append(doc.Leagues, l)
+	}
+	err := doc.write(w, format)
+	if err == nil && !doc.Fair {
+		err = command.Reported(errUnfair)
+	}
+	return err
+}
+
+func newDrawTest(t fairness.Test) drawTest {
+	d := drawTest{Question: t.Question, N: t.N, P: t.P, Corrected: t.Corrected, Method: t.Method, Visible: t.Visible(), Suspicious: t.Suspicious()}
+	if !math.IsInf(t.Detectable, 1) {
+		d.Detectable = &t.Detectable
+	}
+	return d
+}
+
+// drawTests puts the questions to the draws of a league.
+func drawTests(draw game.Draw, draws []audit.Draw) []fairness.Test {
+	var numbers []int
+	var contests []fairness.Contest
+	for _, d := range draws {
+		numbers = append(numbers, d.Number)
+		for i, player := range d.Players {
+			mine, errMine := game.ParseParity(d.Choices[i])
+			others, errOthers := game.ParseParity(d.Choices[1-i])
+			if errMine == nil && errOthers == nil && mine != others {
+				contests = append(contests, fairness.Contest{Player: player, Choice: mine, Won: game.ParityOf(d.Number) == mine})
+			}
+		}
+	}
+	return append([]fairness.Test{fairness.Uniform(draw, numbers), fairness.Even(draw, numbers)}, fairness.Favoured(draw, contests)...)
+}
+
+func (d *auditDocument) write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return command.PrintJSON(w, d)
+	case "event":
+		return json.NewEncoder(w).Encode(struct {
+			Event string `json:"event"`
+			*auditDocument
+		}{"audit", d})
+	}
+	for _, l := range d.Leagues {
+		fmt.Fprintf(w, "league %q, %d results\n\n", l.League, l.Matches)
+		for _, c := range l.Checks {
+			verdict := "holds"
+			switch {
+			case !c.Holds():
+				verdict = "BROKEN"
+			case c.Examined == 0:
+				verdict = "not seen"
+			}
+			fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", verdict, c.ID, c.Examined, c.Rule)
+			for _, f := range c.Findings {
+				fmt.Fprintf(w, "            %s\n", f)
+			}
+			if more := c.Broken - len(c.Findings); more > 0 {
+				fmt.Fprintf(w, "            and %d more\n", more)
+			}
+		}
+		fmt.Fprintln(w)
+		for _, t := range l.Draws {
+			fmt.Fprintf(w, "  %s\n", t)
+		}
+		fmt.Fprintln(w)
+	}
+	verdict := "consistent with a fair referee"
+	if !d.Fair {
+		verdict = "NOT consistent with a fair referee: see what is BROKEN or SUSPICIOUS above"
+	}
+	_, err := fmt.Fprintln(w, verdict)
+	return err
+}
+
+// String says what a test has shown, and what it could have shown.
+func (t drawTest) String() string {
+	verdict := "yes, as far as can be seen"
+	switch {
+	case t.Suspicious:
+		verdict = "SUSPICIOUS"
+	case t.Method == fairness.TooFew:
+		return fmt.Sprintf("%s  %d draws are too few to say", t.Question, t.N)
+	}
+	return fmt.Sprintf("%s  %s: n = %d, p = %.3g (%s); %s", t.Question, verdict, t.N, t.Corrected, t.Method, t.Visible)
+}
+
+// auditAfter has a live command audited at its end if --audit asks for it: by
+// its own recording, or by one that is not kept.
+func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*error), err error) {
+	path = c.String(flagRecord)
+	if !c.Bool(flagAudit) {
+		return path, func(*error) {}, nil
+	}
+	draw, err := command.Draw(c)
+	if err != nil {
+		return path, nil, err
+	}
+	format := "text"
+	if c.String(command.FlagFormat) == "json" {
+		format = "event"
+	}
+	remove := func() error { return nil }
+	if path == "" {
+		dir, err := os.MkdirTemp("", "strategylab-audit-")
+		if err != nil {
+			return path, nil, fmt.Errorf("--%s: %w", flagAudit, err)
+		}
+		path, remove = filepath.Join(dir, "recording.jsonl"), func() error { return os.RemoveAll(dir) }
+	}
+	return path, func(err *error) {
+		*err = errors.Join(*err, auditFile(p, p.Path(path), draw, format), remove())
+	}, nil
+}
+
+func auditFile(p *command.Process, path string, draw game.Draw, format string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	defer file.Close() // it was only read
+	rec, err := trace.Read(file)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	return auditAll(p.Stdout, rec, draw, format)
+}

@@ -1,0 +1,252 @@
+package leagues
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+// eventWriter prints what happens, a line each. It is safe for concurrent use.
+type eventWriter struct {
+	mu   sync.Mutex
+	w    io.Writer
+	json bool
+}
+
+// write prints an event: as JSON, or as text if there is any.
+func (e *eventWriter) write(v any, text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.json {
+		// A sink that cannot be written to is noticed at the end.
+		_ = json.NewEncoder(e.w).Encode(v)
+		return
+	}
+	if text != "" {
+		fmt.Fprintln(e.w, text)
+	}
+}
+
+// say prints a line that is for people only.
+func (e *eventWriter) say(format string, args ...any) {
+	if e.json {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fmt.Fprintf(e.w, format+"\n", args...)
+}
+
+// managed prints what the manager tells.
+func (l *live) managed(e manager.Event) {
+	text := ""
+	l.trouble.managed(e)
+	switch e.Kind {
+	case manager.MessageRefused:
+		text = refusedText(e)
+	case manager.AgentRegistered:
+		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + manner(e.Dialect)
+	case manager.AgentState:
+		if e.State == manager.LifeSuspended {
+			text = fmt.Sprintf("%-5s %s does not answer; it is tried again", e.Agent, e.Name)
+		}
+	case manager.LeagueStarted:
+		text = fmt.Sprintf("the league begins: %d rounds", e.Total)
+	case manager.MatchesReassigned:
+		text = fmt.Sprintf("round %d: %v go to another referee", e.Round, e.Matches)
+	case manager.MatchReported:
+		text = matchLine(*e.Match)
+	case manager.RoundCompleted:
+		text = fmt.Sprintf("round %d of %d is over", e.Round, e.Total)
+	}
+	l.out.write(e, text)
+	if e.Kind == manager.LeagueCompleted {
+		l.out.table(e.Standings)
+	}
+}
+
+func again(again bool) string {
+	if again {
+		return " again"
+	}
+	return ""
+}
+
+func matchLine(m manager.Match) string {
+	var sides [2]string
+	for i, id := range m.Players {
+		choice := m.Choices[i].String()
+		if m.Results[i] == game.TechnicalLoss {
+			choice = "technical loss"
+		}
+		sides[i] = fmt.Sprintf("%s %-4s", id, choice)
+	}
+	drawn := "no draw"
+	if m.Drawn {
+		drawn = fmt.Sprintf("drawn %d", m.Number)
+	}
+	return fmt.Sprintf("%-7s %s  %s  %-8s  %d:%d", m.ID, sides[0], sides[1], drawn, m.Points[0], m.Points[1])
+}
+
+// table prints the final standings.
+func (e *eventWriter) table(standings []manager.Standing) {
+	if e.json {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fmt.Fprintln(e.w)
+	tw := tabwriter.NewWriter(e.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "place\tplayer\tname\tplayed\twon\tdrawn\tlost\ttechnical\tpoints\t")
+	for _, s := range standings {
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
+			s.Rank, s.PlayerID, s.DisplayName, s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
+	}
+	_ = tw.Flush() // a sink that cannot be written to is noticed at the end
+}
+
+// played prints what a player tells.
+func (l *live) played(e player.Event) {
+	text := ""
+	switch e.Kind {
+	case player.Waiting:
+		text = "the manager cannot be reached yet, and is tried again: " + e.Error
+	case player.Registered:
+		text = "registered as " + e.Player
+		if e.League != "" {
+			text += " in the league " + strconv.Quote(e.League)
+		}
+		text += fmt.Sprintf(", speaking %s; waiting for matches", e.Dialect)
+	case player.Announced:
+		text = fmt.Sprintf("%-7s to be played%s in round %d", e.Match, against(e.Opponent), e.Round)
+		if e.Match == "" {
+			text = fmt.Sprintf("no match in round %d", e.Round)
+		}
+	case player.Invited:
+		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), manner(e.Dialect))
+	case player.Chose:
+		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s", e.Match, against(e.Opponent), e.Choice)
+	case player.Failed:
+		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, e.Error)
+	case player.Ended:
+		text = fmt.Sprintf("%-7s %s%s", e.Match, e.Result, against(e.Opponent))
+		if e.Other != "" {
+			text += ", who chose " + e.Other
+		}
+		text += ": " + pointsText(e.Points)
+		if e.Number != 0 {
+			text += fmt.Sprintf("; the number was %d", e.Number)
+		}
+	case player.Completed, player.Deserted, player.Left:
+		text = endText(e)
+	}
+	l.out.write(e, text)
+}
+
+// endText says how a league ended for a player: its record, its place, and the
+// table as it was told last.
+func endText(e player.Event) string {
+	why := map[player.EventKind]string{
+		player.Completed: "the league is complete",
+		player.Deserted:  "nothing has been heard for a while, so the league is over",
+		player.Left:      "the league is left before its end",
+	}[e.Kind]
+	s := e.Standing
+	text := fmt.Sprintf("%s: %d played, %d won, %d drawn, %d lost, %s", why, s.Played, s.Wins, s.Draws, s.Losses, pointsText(s.Points))
+	if e.Place > 0 {
+		text += fmt.Sprintf(", place %d of %d", e.Place, len(e.Table))
+	}
+	return text + tableText(e.Table, e.Player)
+}
+
+func pointsText(n int) string {
+	if n == 1 {
+		return "1 point"
+	}
+	return fmt.Sprintf("%d points", n)
+}
+
+// few is how many answers say little of the next ones.
+const few = 30
+
+// forecastText says what lateness would cost.
+func forecastText(f power.Forecast) string {
+	text := "what lateness would cost, by the agent's own time for a choice:\n" + f.String()
+	if f.Late == 0 && f.Answers < few {
+		text += fmt.Sprintf("\nSo few answers as %d show little: the bounds fall with every one that is in time.", f.Answers)
+	}
+	return text
+}
+
+// manner says how somebody speaks, where that is not by the book.
+func manner(dialect string) string {
+	if dialect == "" || dialect == protocol.DialectContracts {
+		return ""
+	}
+	return ", in the dialect " + dialect
+}
+
+func against(opponent string) string {
+	if opponent == "" {
+		return ""
+	}
+	return " against " + opponent
+}
+
+// tableText is the table as the manager told it last, a line each, with a mark
+// at the player's own.
+func tableText(table []protocol.Standing, own string) string {
+	var b strings.Builder
+	for _, s := range table {
+		mark := " "
+		if s.PlayerID == own {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "\n%s %3d  %-8s %-24s %s", mark, s.Rank, s.PlayerID, s.DisplayName, pointsText(s.Points))
+	}
+	return b.String()
+}
+
+// refereed prints what a referee tells.
+func (l *live) refereed(e referee.Event) {
+	text := ""
+	switch e.Kind {
+	case referee.Waiting:
+		text = "the manager cannot be reached yet, and is tried again: " + e.Error
+	case referee.Registered:
+		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, e.Dialect)
+	case referee.Retried:
+		text = fmt.Sprintf("%-7s %s has to be asked again: %s", e.Match, e.Player, e.Error)
+	case referee.Finished:
+		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
+	case referee.Alarm:
+		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
+	case referee.Forfeited:
+		text = fmt.Sprintf("%-7s %s loses on technical grounds: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
+	case referee.Completed:
+		text = fmt.Sprintf("the league is complete: %s", conductedText(e.Matches))
+	case referee.Deserted:
+		text = fmt.Sprintf("nothing has been heard for a while, so the league is over: %s", conductedText(e.Matches))
+	}
+	l.out.write(e, text)
+}
+
+// conductedText says how many matches a referee has conducted.
+func conductedText(matches int) string {
+	if matches == 1 {
+		return "1 match conducted"
+	}
+	return fmt.Sprintf("%d matches conducted", matches)
+}

@@ -1,0 +1,47 @@
+package runs
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+)
+
+func analyzeCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "analyze", ArgsUsage: "DIR", Usage: "say again what the recorded leagues of a run show",
+		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints, without playing\n" +
+			"and without the strategies. A run that is under way is read as far as it has come.",
+		Flags: []cli.Flag{
+			command.LevelFlag(),
+			command.FormatFlag("table, json or csv"),
+			assertFlag(),
+			command.QuietFlag(),
+		},
+		Action: func(c *cli.Context) error { return analyze(p, c) },
+	}
+}
+
+func analyze(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(p, c, "table", "json", "csv")
+	if err != nil {
+		return err
+	}
+	in, err := out.read(args[0], lab.Reading{})
+	if err != nil {
+		return err
+	}
+	run := &in.Run
+	if run.Stopping.Why == report.Interrupted {
+		out.note("%d of %d leagues so far", run.Estimates.Leagues, run.Plan.Runs)
+	}
+	if err := out.show(*run); err != nil {
+		return err
+	}
+	return verdictOn(run)
+}

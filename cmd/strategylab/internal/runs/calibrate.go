@@ -1,0 +1,267 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/calibration"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+const (
+	flagRepetitions = "repetitions"
+	flagSizes       = "players"
+	flagLeagues     = "leagues"
+	flagParts       = "parts"
+)
+
+func calibrateCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name:  "calibrate",
+		Usage: "measure the lab's own error rates on leagues that it plays",
+		Description: "Plays whole experiments among players whose true values are known, many times over, and prints what\n" +
+			"is promised beside what came out: how often intervals hold the truth and how wide they are, how often\n" +
+			"equal players are told apart, how often a better one is found, also by somebody who looks after every\n" +
+			"league. The same code plays and judges real experiments. The figures in docs/statistics.md come from\n" +
+			"more repetitions than the default.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments with each field"},
+			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "sizes of the fields"},
+			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals and decisions, looking after every league, raw against adjusted widths"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "how often each pair meets in a league"},
+			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues of each experiment"},
+			command.SeedFlag(),
+			&cli.IntFlag{Name: command.FlagWorkers, Usage: "experiments under way at once (default: one a processor)"},
+			command.FormatFlag("table or json"),
+			command.QuietFlag(),
+		},
+		Action: func(c *cli.Context) error { return calibrate(p, c) },
+	}
+}
+
+var errMiscalibrated = errors.New("some measurements miss what was promised, by more than chance")
+
+func calibrate(p *command.Process, c *cli.Context) error {
+	if _, err := command.Arguments(c); err != nil {
+		return err
+	}
+	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	parts, err := partsOf(c)
+	if err != nil {
+		return err
+	}
+	suite, opts, err := calibrationOf(p, c)
+	if err != nil {
+		return err
+	}
+	progress := io.Discard
+	if !c.Bool(command.FlagQuiet) {
+		progress = p.Stderr
+	}
+	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, opts.Seed)
+	p.ForBatch()
+	rows, err := measureAll(c.Context, parts, suite, opts, progress)
+	interrupted := command.Stopped(c.Context, err) && len(rows) > 0
+	if err != nil && !interrupted {
+		return err
+	}
+	write := calibration.WriteTable
+	if format == "json" {
+		write = calibration.WriteJSON
+	}
+	if err := write(p.Stdout, rows); err != nil {
+		return err
+	}
+	if interrupted {
+		fmt.Fprintln(p.Stderr, "stopped; what was measured by then is above")
+		return command.Reported(command.ErrStopped)
+	}
+	for _, r := range rows {
+		if !r.Kept() {
+			return errMiscalibrated
+		}
+	}
+	return nil
+}
+
+func partsOf(c *cli.Context) ([]string, error) {
+	parts := strings.Split(c.String(flagParts), ",")
+	for _, part := range parts {
+		if part != partIntervals && part != partLooking && part != partWidths {
+			return nil, command.Usagef("--%s: there is no %q, want %s, %s or %s, separated by commas",
+				flagParts, part, partIntervals, partLooking, partWidths)
+		}
+	}
+	return parts, nil
+}
+
+func calibrationOf(p *command.Process, c *cli.Context) (suite calibration.Suite, opts calibration.Options, err error) {
+	for _, text := range strings.Split(c.String(flagSizes), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < game.MinPlayers || n > game.MaxPlayers {
+			return suite, opts, command.Usagef("--%s: %q is no number of players, want %d to %d, separated by commas",
+				flagSizes, text, game.MinPlayers, game.MaxPlayers)
+		}
+		suite.Players = append(suite.Players, n)
+	}
+	if suite.Legs, err = command.AtLeast(c, command.FlagLegs, 1); err != nil {
+		return suite, opts, err
+	}
+	if suite.Leagues, err = command.AtLeast(c, flagLeagues, 2); err != nil {
+		return suite, opts, err
+	}
+	if opts.Repetitions, err = command.AtLeast(c, flagRepetitions, 1); err != nil {
+		return suite, opts, err
+	}
+	workers, err := command.Workers(c)
+	if err != nil {
+		return suite, opts, err
+	}
+	opts.Workers = cmp.Or(workers, runtime.GOMAXPROCS(0))
+	opts.Seed, err = command.Seed(p, c)
+	return suite, opts, err
+}
+
+// The parts of a calibration, which --parts chooses from.
+const (
+	partIntervals = "intervals"
+	partLooking   = "looking"
+	partWidths    = "widths"
+)
+
+// measureAll measures part after part. What was measured before an error is returned
+// with it, here and below.
+func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	measure := map[string]func(context.Context, calibration.Suite, calibration.Options, io.Writer) ([]calibration.Row, error){
+		partIntervals: measureIntervals, partLooking: measureLooking, partWidths: measureWidths,
+	}
+	var rows []calibration.Row
+	for _, part := range parts {
+		list, err := measure[part](ctx, suite, opts, progress)
+		rows = append(rows, list...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// own gives a measurement seeds of its own, and says how far it has come.
+func own(opts calibration.Options, number int, progress io.Writer) calibration.Options {
+	var done atomic.Int64
+	opts.Seed += uint64(number) << 40
+	opts.Done = func() {
+		if n := done.Add(1); n%1000 == 0 {
+			fmt.Fprintf(progress, "  %d repetitions\n", n)
+		}
+	}
+	return opts
+}
+
+func measureIntervals(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	fields := suite.Fields()
+	for k, f := range fields {
+		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
+		list, err := calibration.Measure(ctx, f, playBots, own(opts, k, progress))
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, list...)
+	}
+	return rows, nil
+}
+
+func measureLooking(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	for k, w := range suite.Watches() {
+		fmt.Fprintf(progress, "looking after every league, %s guarantee: %s\n", w.Guarantee, w.Field.Name)
+		list, err := calibration.MeasureLooking(ctx, w, playBots, own(opts, 1000+k, progress))
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, list...)
+	}
+	return rows, nil
+}
+
+func measureWidths(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var rows []calibration.Row
+	for k, n := range suite.Players {
+		if n == 2 {
+			continue
+		}
+		fmt.Fprintf(progress, "widths among %d equal players\n", n)
+		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, own(opts, 2000+k, progress))
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// playBots plays an experiment among bots as any other is played, on one
+// goroutine.
+func playBots(ctx context.Context, plan results.Plan, bots []calibration.Bot, add func(*results.League) error) error {
+	factories := make([]strategies.Factory, len(bots))
+	for i, b := range bots {
+		factories[i] = botFactory{b}
+	}
+	return lab.PlayDirect(ctx, plan, factories, 1, add)
+}
+
+// botFactory makes seats of a bot whose chances are known.
+type botFactory struct{ bot calibration.Bot }
+
+func (f botFactory) Info() strategies.Info {
+	return strategies.Info{Name: "bot", Kind: strategies.Builtin, Fingerprint: "v1"}
+}
+
+func (f botFactory) New(_ context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	even := f.bot.Even
+	if f.bot.Mood > 0 {
+		if s.Rand.Bernoulli(0.5) {
+			even += f.bot.Mood
+		} else {
+			even -= f.bot.Mood
+		}
+	}
+	return &botSeat{even: strategies.Choice(even), fault: f.bot.Fault, rand: s.Rand}, nil
+}
+
+func (botFactory) Close() error { return nil }
+
+// botSeat answers with its chance of saying even; the host throws the coin.
+type botSeat struct {
+	even  strategies.Choice
+	fault float64
+	rand  *game.Rand
+}
+
+func (b *botSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
+	if b.fault > 0 && b.rand.Bernoulli(b.fault) {
+		return 2, nil // no choice at all
+	}
+	return b.even, nil
+}
+
+func (*botSeat) Observe(context.Context, *strategies.Outcome) error { return nil }
+
+func (*botSeat) Close() error { return nil }

@@ -1,0 +1,289 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const (
+	flagNoReport = "no-report"
+	flagPNG      = "png"
+	flagResume   = "resume"
+	flagWatch    = "watch"
+
+	flagTransport = "transport"
+)
+
+func experimentCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name:  "experiment",
+		Usage: "play many leagues and rank the strategies",
+		Description: "Plays --runs leagues among the strategies of --field, each a round robin of --legs legs with\n" +
+			"the seats dealt anew, and prints what that shows. The results are kept in --out; they can be\n" +
+			"resumed or extended with --resume, and a single match shown again with 'replay'.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "how often each pair meets in a league"},
+			command.SeedFlag(),
+			&cli.StringFlag{Name: command.FlagField, Usage: "names, paths and copies such as markov-2,scripts/mine.lua,random*3 (default: everything found)"},
+			&cli.IntFlag{Name: command.FlagWorkers, Usage: "leagues under way at once (default: one a processor)"},
+			command.DrawFlag(),
+			&cli.StringFlag{Name: flagTransport, Value: "direct", Usage: "direct calls strategies; loopback and http play through the agents' messages, with the same result"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the results (default: runs/<time>-<seed>)"},
+			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to go on with, or to extend with a larger --runs"},
+			&cli.BoolFlag{Name: flagWatch, Usage: "run again whenever a script of the field changes"},
+			command.FormatFlag("table, json or csv"),
+			assertFlag(),
+			&cli.BoolFlag{Name: flagNoReport, Usage: "leave no report.html in the folder of the results"},
+			ratingsFlag(),
+			&cli.BoolFlag{Name: flagPNG, Usage: "leave the plots of the report as PNG beside it"},
+			command.QuietFlag(),
+		}, append(untilFlags(), command.CatalogFlags()...)...),
+		Action: func(c *cli.Context) error { return experiment(p, c) },
+	}
+}
+
+func experiment(p *command.Process, c *cli.Context) error {
+	if _, err := command.Arguments(c); err != nil {
+		return err
+	}
+	e, err := newExperiment(p, c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet(flagResume):
+		return e.resume(c.Context)
+	case c.Bool(flagWatch):
+		return e.watch(c.Context)
+	default:
+		return e.fresh(c.Context)
+	}
+}
+
+// experimentRun is one experiment as the command line asks for it.
+type experimentRun struct {
+	output
+	seed    uint64
+	draw    game.Draw
+	refs    []catalog.Ref
+	stop    stopFlags
+	workers int
+	page    *lab.ReportOptions // nil for none
+}
+
+func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
+	o, err := newOutput(p, c, "table", "json", "csv")
+	if err != nil {
+		return nil, err
+	}
+	e := &experimentRun{output: o}
+	if e.workers, err = command.Workers(c); err != nil {
+		return nil, err
+	}
+	if _, err = command.AtLeast(c, command.FlagRuns, 1); err != nil {
+		return nil, err
+	}
+	if _, err = command.AtLeast(c, command.FlagLegs, 1); err != nil {
+		return nil, err
+	}
+	ratings, err := wantsRatings(c)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Bool(flagNoReport) {
+		e.page = &lab.ReportOptions{PNG: c.Bool(flagPNG), Ratings: ratings, Warn: e.warn}
+	}
+	if _, err = command.OneOf(c, flagTransport, "direct", "loopback", "http"); err != nil {
+		return nil, err
+	}
+	if e.draw, err = command.Draw(c); err != nil {
+		return nil, err
+	}
+	if e.refs, err = catalog.ParseRefs(c.String(command.FlagField)); err != nil {
+		return nil, command.Usagef("--%s: %w", command.FlagField, err)
+	}
+	if c.IsSet(flagResume) {
+		return e, e.onlyWithResume()
+	}
+	if e.stop, err = readStop(c); err != nil {
+		return nil, err
+	}
+	e.seed, err = command.Seed(p, c)
+	return e, err
+}
+
+// onlyWithResume refuses flags that a resumed run has from its plan.
+func (e *experimentRun) onlyWithResume() error {
+	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT} {
+		if e.c.IsSet(flag) {
+			return command.Usagef("--%s cannot be changed with --%s: it belongs to the run in %s", flag, flagResume, e.c.String(flagResume))
+		}
+	}
+	return nil
+}
+
+// out returns the folder for the results of a new run.
+func (e *experimentRun) out() string {
+	if out := e.c.String(command.FlagOut); out != "" {
+		return out
+	}
+	return filepath.Join("runs", fmt.Sprintf("%s-%d", e.p.Now().Format("20060102-150405"), e.seed))
+}
+
+// plan returns the plan of a new run among the players of a field.
+func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
+	plan := results.Plan{
+		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.c.Int(command.FlagLegs),
+		Seed: e.seed, Draw: e.draw.String(), Transport: e.c.String(flagTransport),
+	}
+	for _, f := range field.Players {
+		plan.Field = append(plan.Field, results.Entrant{
+			Name: f.Name, Kind: string(f.Info.Kind), Ref: f.Target, Source: f.Info.Source, Fingerprint: f.Info.Fingerprint,
+		})
+	}
+	if len(plan.Field) < game.MinPlayers {
+		return plan, command.WithHint(fmt.Errorf("a league needs %d players, and the field has %d", game.MinPlayers, len(plan.Field)),
+			"name more in --%s, for example --%s random,markov-2 or --%s 'random*4'", command.FlagField, command.FlagField, command.FlagField)
+	}
+	if err := plan.Validate(); err != nil {
+		return plan, command.Usagef("%w", err)
+	}
+	return plan, e.stopRule(&plan, field)
+}
+
+// fresh plays a new experiment.
+func (e *experimentRun) fresh(ctx context.Context) error {
+	cat, err := command.LoadCatalog(ctx, e.p, e.c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	field, err := e.field(cat)
+	if err != nil {
+		return err
+	}
+	_, err = e.freshWith(ctx, field, e.out())
+	return err
+}
+
+// freshWith plays a new experiment among the players of a field.
+func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Run, error) {
+	for _, w := range field.Warnings {
+		e.note("strategylab: warning: %s", w)
+	}
+	plan, err := e.plan(field)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.judge(plan); err != nil {
+		return nil, err // before there is a folder
+	}
+	dir, err := results.Create(e.p.Path(out), plan)
+	if err != nil {
+		if errors.Is(err, results.ErrExists) {
+			err = command.WithHint(err, "strategylab experiment --resume %s", out)
+		}
+		return nil, err
+	}
+	factories := make([]strategies.Factory, len(field.Players))
+	for i, f := range field.Players {
+		factories[i] = f.Factory
+	}
+	e.note("playing %s of %d strategies, %d legs, seed %d", howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
+	return e.finish(ctx, dir, out, factories)
+}
+
+// resume goes on with the run in a folder.
+func (e *experimentRun) resume(ctx context.Context) error {
+	out := e.c.String(flagResume)
+	dir, err := results.Open(e.p.Path(out))
+	if err != nil {
+		return command.Usagef("resume %s: %w", out, err)
+	}
+	closeDir := true
+	defer func() {
+		if closeDir {
+			_ = dir.Close() // an earlier error is the one to tell
+		}
+	}()
+	if tear := dir.Repaired(); tear != nil {
+		e.note("strategylab: warning: %v", tear)
+	}
+	if err := e.extend(dir); err != nil {
+		return err
+	}
+	plan := dir.Plan()
+	cat, err := command.LoadCatalog(ctx, e.p, e.c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	factories, err := lab.FactoriesOf(plan, cat)
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", out, err)
+	}
+	e.note("resuming after %d of %s of %d strategies, %d legs, seed %d",
+		dir.Len(), howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
+	closeDir = false // finish closes it
+	_, err = e.finish(ctx, dir, out, factories)
+	return err
+}
+
+// finish plays what is left of the run in a folder, closes the folder, and
+// reports on all that is in it.
+func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
+	played, err := e.play(ctx, dir, out, factories, e.workers, e.page)
+	if err != nil {
+		return nil, err
+	}
+	run := &played.Run
+	if e.format == "csv" {
+		if err := writePairs(e.p.Path(out), run); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.show(*run); err != nil {
+		return nil, err
+	}
+	if e.format == "csv" { // which has no place for them
+		for _, p := range run.Facts.Processes {
+			e.note("%s", p)
+		}
+	}
+	if played.Interrupted {
+		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
+		return run, command.Reported(command.ErrStopped)
+	}
+	where := "results in " + out
+	if e.page != nil {
+		where += ", report in " + filepath.Join(out, page.File)
+	}
+	e.note("%s; the same again: --seed %d", where, run.Plan.Seed)
+	return run, verdictOn(run)
+}
+
+// writePairs writes the pairs of players beside the results: the CSV on stdout
+// has no place for them.
+func writePairs(dir string, run *report.Run) error {
+	var pairs bytes.Buffer
+	if err := report.WritePairsCSV(&pairs, *run); err != nil {
+		return err
+	}
+	return disk.WriteFile(filepath.Join(dir, "pairs.csv"), pairs.Bytes(), 0o644)
+}

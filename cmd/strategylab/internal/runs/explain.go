@@ -1,0 +1,72 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+)
+
+func explainCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "say why the strategies of a run score what they score",
+		Description: "Reads the recorded leagues and prints how predictable each strategy is, what it could have made of\n" +
+			"its opponents, whom it goes well with, and how it develops over the legs. Nothing is played.",
+		Flags: []cli.Flag{
+			command.LevelFlag(),
+			command.FormatFlag("table or json"),
+		},
+		Action: func(c *cli.Context) error { return explainRun(p, c) },
+	}
+}
+
+func explainRun(p *command.Process, c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) == 0 {
+		_, err := command.Arguments(c, "DIR")
+		return err
+	}
+	out, err := newOutput(p, c, "table", "json")
+	if err != nil {
+		return err
+	}
+	in, err := out.read(args[0], lab.Reading{Explain: true})
+	if err != nil {
+		return err
+	}
+	run := &in.Run
+	shown := report.Explanation{Run: *run, Explanations: in.Explanations, Fields: run.Estimates.Order, Detail: len(args) > 1}
+	if shown.Detail {
+		if shown.Fields, err = playersOf(run, args[0], args[1:]); err != nil {
+			return err
+		}
+	}
+	if out.format == "json" {
+		return report.WriteExplanationJSON(p.Stdout, shown)
+	}
+	return report.WriteExplanationTable(p.Stdout, shown, p.Width())
+}
+
+// playersOf finds players of a run by name.
+func playersOf(run *report.Run, dir string, names []string) ([]int, error) {
+	var known []string
+	for _, f := range run.Plan.Field {
+		known = append(known, f.Name)
+	}
+	var fields []int
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, command.WithHint(fmt.Errorf("explain: there is no player %q in %s", name, dir), "its players are %s", strings.Join(known, ", "))
+		}
+		if !slices.Contains(fields, i) {
+			fields = append(fields, i)
+		}
+	}
+	return fields, nil
+}

@@ -1,0 +1,124 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/export"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+const flagRows = "rows"
+
+func exportCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "export", ArgsUsage: "DIR", Usage: "write the leagues or matches of a run as rows for pandas, polars or R",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: flagRows, Value: string(export.Leagues), Usage: "leagues: a row for each player in each league; matches: a row for each match"},
+			&cli.StringFlag{Name: command.FlagFormat, Usage: "parquet, csv or json, which has one object a line (default: by the name of the file, or csv)"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "file to write (default: standard output)"},
+			command.QuietFlag(),
+		},
+		Action: func(c *cli.Context) error { return exportRun(p, c) },
+	}
+}
+
+func exportRun(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	rows, err := command.OneOf(c, flagRows, string(export.Leagues), string(export.Matches))
+	if err != nil {
+		return err
+	}
+	format, err := exportFormat(c)
+	if err != nil {
+		return err
+	}
+	reader, err := p.OpenRun("export", args[0])
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	var n int64
+	write := func(w io.Writer) error {
+		var err error
+		n, err = exportRows(c, w, format, export.Kind(rows), reader)
+		return err
+	}
+	out := c.String(command.FlagOut)
+	if out == "" {
+		err = write(p.Stdout)
+	} else {
+		err = writeBeside(p.Path(out), write)
+	}
+	if err != nil {
+		return lab.ReadError("export", args[0], err)
+	}
+	if out != "" && !c.Bool(command.FlagQuiet) {
+		fmt.Fprintf(p.Stderr, "%d rows in %s\n", n, out)
+	}
+	return nil
+}
+
+// exportFormat is the format that was asked for, or that the file's name says.
+func exportFormat(c *cli.Context) (export.Format, error) {
+	out := c.String(command.FlagOut)
+	if c.IsSet(command.FlagFormat) {
+		f, err := command.OneOf(c, command.FlagFormat, string(export.Parquet), string(export.CSV), string(export.JSON))
+		if f == string(export.Parquet) && out == "" {
+			err = command.WithHint(errors.New("parquet is not written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
+		}
+		return export.Format(f), err
+	}
+	if out == "" {
+		return export.CSV, nil
+	}
+	switch ext := strings.ToLower(filepath.Ext(out)); ext {
+	case ".parquet", ".csv", ".json":
+		return export.Format(ext[1:]), nil
+	case ".jsonl", ".ndjson":
+		return export.JSON, nil
+	}
+	return "", command.WithHint(fmt.Errorf("--%s %s: its name does not say what format it is to have", command.FlagOut, out), "name the format: --%s parquet, csv or json", command.FlagFormat)
+}
+
+func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.Kind, reader *results.Reader) (int64, error) {
+	rows, err := export.NewWriter(w, format, kind, reader.Plan())
+	if err != nil {
+		return 0, err
+	}
+	if err := lab.EachLeague(c.Context, reader, rows.Append); err != nil {
+		return 0, err
+	}
+	if rows.Rows() == 0 {
+		return 0, lab.ErrNoLeague
+	}
+	return rows.Rows(), rows.Close()
+}
+
+// writeBeside writes a file of any size so that nobody finds half of it under its
+// name.
+func writeBeside(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const flagMatches = "matches"
+
+func matchCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "match", ArgsUsage: "A B", Usage: "play one pairing, and say how often the choices differ",
+		Description: "Plays --matches matches between two strategies, in series of --legs matches in which both\n" +
+			"remember what happened. Under a fair draw neither can beat the other: what they can do is differ.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play; rounded up to whole series"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches in a series"},
+			command.SeedFlag(),
+			command.DrawFlag(),
+			command.FormatFlag("table or json"),
+		}, command.CatalogFlags()...),
+		Action: func(c *cli.Context) error { return match(p, c) },
+	}
+}
+
+func match(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "A", "B")
+	if err != nil {
+		return err
+	}
+	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
+	if err != nil {
+		return err
+	}
+	plan, err := matchPlan(p, c)
+	if err != nil {
+		return err
+	}
+	cat, err := command.LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	factories, err := pairing(cat, args, &plan)
+	if err != nil {
+		return err
+	}
+	p.ForBatch()
+	est, err := lab.PlayInMemory(c.Context, plan, factories)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return command.PrintJSON(p.Stdout, report.Run{Plan: plan, Estimates: est}.Document().Pairs[0])
+	}
+	return writeMatch(p.Stdout, plan, est)
+}
+
+func matchPlan(p *command.Process, c *cli.Context) (results.Plan, error) {
+	matches, err := command.AtLeast(c, flagMatches, 1)
+	if err != nil {
+		return results.Plan{}, err
+	}
+	legs, err := command.AtLeast(c, command.FlagLegs, 1)
+	if err != nil {
+		return results.Plan{}, err
+	}
+	draw, err := command.Draw(c)
+	if err != nil {
+		return results.Plan{}, err
+	}
+	s, err := command.Seed(p, c)
+	if err != nil {
+		return results.Plan{}, err
+	}
+	return results.Plan{
+		Schema: results.PlanSchema, Runs: (matches + legs - 1) / legs, Legs: legs, Seed: s, Draw: draw.String(), Transport: "direct",
+	}, nil
+}
+
+// pairing resolves two names and enters them into a plan.
+func pairing(cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
+	var factories []strategies.Factory
+	for i, target := range targets {
+		e, err := cat.Resolve(target)
+		if err != nil {
+			return nil, lab.NameError(err)
+		}
+		name := e.Info.Name
+		if i == 1 && name == plan.Field[0].Name {
+			plan.Field[0].Name, name = name+"#1", name+"#2"
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: string(e.Info.Kind), Ref: target})
+		factories = append(factories, e.Factory)
+	}
+	if err := plan.Validate(); err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	return factories, nil
+}
+
+func writeMatch(w io.Writer, plan results.Plan, est analysis.Estimates) error {
+	a, b, pair := est.Players[0], est.Players[1], est.Pairs[0]
+	fmt.Fprintf(w, "%s against %s: %d matches in %d series of %d, seed %d\n\n", a.Name, b.Name, pair.Matches, est.Leagues, plan.Legs, plan.Seed)
+	if pair.Differ.Defined() {
+		fmt.Fprintf(w, "  their choices differ in %.1f %% of matches (95 %% interval %.1f to %.1f; 50 is chance)\n",
+			100*pair.Differ.Estimate, 100*pair.Differ.Low, 100*pair.Differ.High)
+	} else {
+		fmt.Fprintln(w, "  no match was decided by both choices")
+	}
+	for i, pl := range []analysis.Player{a, b} {
+		wins := []int64{pair.WinsA, pair.WinsB}[i]
+		fmt.Fprintf(w, "  %-20s  %d wins, %d draws, %.3f points a match, %.3f adjusted\n",
+			pl.Name, wins, pair.Draws, pl.Points.Estimate, pl.Adjusted.Estimate)
+		for _, f := range pl.Faults {
+			fmt.Fprintf(w, "  %-20s  %d technical losses (%s): %s\n", "", f.Count, f.Kind, f.Where)
+		}
+	}
+	if est.NothingToRank() {
+		fmt.Fprint(w, "\nThe draw is fair, so neither strategy can beat the other: each expects 1 + P(differ)/2 points a match.\n")
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package runs
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+)
+
+func populationCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "population", ArgsUsage: "DIR", Usage: "say what becomes of the strategies of a run as a population",
+		Description: "Reads the recorded leagues and prints the payoffs of every strategy against every other and its\n" +
+			"own copy, where replicator dynamics lead, alpha-rank, who invades whom, and Borda's count.",
+		Flags: []cli.Flag{
+			command.LevelFlag(),
+			command.FormatFlag("table or json"),
+			ratingsFlag(),
+		},
+		Action: func(c *cli.Context) error { return showPopulation(p, c) },
+	}
+}
+
+func showPopulation(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(p, c, "table", "json")
+	if err != nil {
+		return err
+	}
+	in, err := out.read(args[0], lab.Reading{Mirrors: true})
+	if err != nil {
+		return err
+	}
+	run := &in.Run
+	game, err := population.NewGame(run.Plan, &run.Estimates, in.Mirrors)
+	if err != nil {
+		return command.Usagef("population %s: %w", args[0], err)
+	}
+	shown := report.Population{Run: *run, View: population.NewView(game), Worths: in.Worths, WorthLeagues: in.WorthLeagues}
+	if out.format == "json" {
+		return report.WritePopulationJSON(p.Stdout, shown)
+	}
+	return report.WritePopulationTable(p.Stdout, shown, p.Width())
+}

@@ -1,0 +1,233 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+const (
+	flagLeague  = "league"
+	flagMatchID = "match"
+)
+
+func replayCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "replay", ArgsUsage: "DIR", Usage: "show one match of a run again, with what the scripts print",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0"},
+			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "id of the match: round and match, from 1"},
+		}, command.CatalogFlags()...),
+		Action: func(c *cli.Context) error { return replay(p, c) },
+	}
+}
+
+func replay(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	plan, recorded, pairing, err := recordedMatch(p.Path(args[0]), c.Int(flagLeague), c.String(flagMatchID))
+	if err != nil {
+		return err
+	}
+	cat, err := command.LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	factories, err := lab.FactoriesOf(plan, cat)
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", args[0], err)
+	}
+	lines := &transcript{match: pairing.ID}
+	again, err := playLeague(c.Context, plan, lines.wrap(factories), recorded.Index)
+	if err != nil {
+		return err
+	}
+	was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]
+	writeReplay(p.Stdout, plan, recorded, pairing, lines)
+	if was != is {
+		return fmt.Errorf("replay %s: the record says %s, the replay came to %s: the run met a fault that depends on the machine",
+			args[0], describe(was), describe(is))
+	}
+	return nil
+}
+
+// recordedMatch finds a match in the folder of a run.
+func recordedMatch(dir string, league int, id string) (results.Plan, *results.League, game.Pairing, error) {
+	fail := func(err error) (results.Plan, *results.League, game.Pairing, error) {
+		return results.Plan{}, nil, game.Pairing{}, err
+	}
+	run, err := results.OpenReader(dir)
+	if err != nil {
+		return fail(command.Usagef("replay: %w", err))
+	}
+	defer run.Close()
+	plan := run.Plan()
+	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
+	if err != nil {
+		return fail(err)
+	}
+	pairing, ok := sched.Find(id)
+	if !ok {
+		return fail(command.Usagef("--%s is %q; this run has R1M1 to %s", flagMatchID, id, sched.Matches()[len(sched.Matches())-1].ID))
+	}
+	n := 0
+	for l, err := range run.Leagues() {
+		if err != nil {
+			return fail(err)
+		}
+		if l.Index == league {
+			return plan, l, pairing, nil // the iteration ends here, so l stays valid
+		}
+		n++
+	}
+	return fail(command.Usagef("--%s is %d; the run has leagues 0 to %d", flagLeague, league, n-1))
+}
+
+// playLeague plays one league of a plan.
+func playLeague(ctx context.Context, plan results.Plan, factories []strategies.Factory, index int) (_ results.League, err error) {
+	driver, err := arena.New(plan, factories, arena.Config{})
+	if err != nil {
+		return results.League{}, err
+	}
+	w, err := driver.NewWorker(ctx)
+	if err != nil {
+		return results.League{}, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	out := make([]results.League, 1)
+	err = w.Play(ctx, index, out, make([]bool, len(factories)))
+	return out[0], err
+}
+
+func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Pairing, lines *transcript) {
+	rec := l.Matches[m.Index]
+	v := rec.Verdict()
+	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)
+	for i, seat := range []int{m.A, m.B} {
+		side, res, points := rec.A, v.ResultA, v.PointsA
+		if i == 1 {
+			side, res, points = rec.B, v.ResultB, v.PointsB
+		}
+		choice := side.Choice.String()
+		if side.Fault != game.NoFault {
+			choice = strings.TrimSpace(choice + " " + side.Fault.String())
+		}
+		fmt.Fprintf(w, "  %s as %s  %-20s  %-8s  %s, %d points\n",
+			[]game.Role{game.RoleA, game.RoleB}[i], game.PlayerID(seat), plan.Field[l.Seats[seat]].Name, choice, res, points)
+	}
+	if rec.Number != results.NoNumber {
+		fmt.Fprintf(w, "  drawn: %d, %s\n", rec.Number, game.ParityOf(int(rec.Number)))
+	} else {
+		fmt.Fprintln(w, "  no number was drawn")
+	}
+	for _, text := range lines.lines {
+		fmt.Fprintf(w, "  | %s\n", text)
+	}
+}
+
+func describe(m results.Match) string {
+	return fmt.Sprintf("%s%s against %s%s, drawn %d", m.A.Choice, faultSuffix(m.A), m.B.Choice, faultSuffix(m.B), m.Number)
+}
+
+func faultSuffix(s game.Side) string {
+	if s.Fault == game.NoFault {
+		return ""
+	}
+	return "(" + s.Fault.String() + ")"
+}
+
+// transcript keeps what the two strategies of one match print, and how they
+// fail, while a whole league is played again on one goroutine.
+type transcript struct {
+	match string
+	lines []string
+}
+
+func (t *transcript) wrap(factories []strategies.Factory) []strategies.Factory {
+	out := make([]strategies.Factory, len(factories))
+	for i, f := range factories {
+		out[i] = listened{f, t}
+	}
+	return out
+}
+
+func (t *transcript) add(who, what string) { t.lines = append(t.lines, who+": "+what) }
+
+// listened is a factory whose seats are listened to. It is deliberately no
+// strategies.Batcher, so that the league is played call by call.
+type listened struct {
+	strategies.Factory
+	t *transcript
+}
+
+func (f listened) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	seat := &listenedSeat{t: f.t, id: s.ID}
+	s.Log = slog.New(seat)
+	var err error
+	seat.Strategy, err = f.Factory.New(ctx, s)
+	if err != nil {
+		f.t.add(s.ID, err.Error())
+		return nil, err
+	}
+	return seat, nil
+}
+
+// listenedSeat is a seat and the handler of its log.
+type listenedSeat struct {
+	strategies.Strategy
+	t      *transcript
+	id     string
+	inside bool // a call of the match that is listened to is under way
+}
+
+func (s *listenedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	s.inside = t.MatchID == s.t.match
+	choice, err := s.Strategy.Choose(ctx, t)
+	if s.inside {
+		switch {
+		case err != nil:
+			s.t.add(s.id, err.Error())
+		case choice != strategies.Even && choice != strategies.Odd:
+			s.t.add(s.id, fmt.Sprintf("answered: even with probability %v", float64(choice)))
+		}
+	}
+	s.inside = false
+	return choice, err
+}
+
+func (s *listenedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
+	s.inside = o.MatchID == s.t.match
+	err := s.Strategy.Observe(ctx, o)
+	if s.inside && err != nil {
+		s.t.add(s.id, err.Error())
+	}
+	s.inside = false
+	return err
+}
+
+// Enabled, Handle, WithAttrs and WithGroup make the seat a slog.Handler that
+// keeps the text of what is printed during the match.
+func (s *listenedSeat) Enabled(context.Context, slog.Level) bool { return s.inside }
+
+func (s *listenedSeat) Handle(_ context.Context, r slog.Record) error {
+	s.t.add(s.id, r.Message)
+	return nil
+}
+
+func (s *listenedSeat) WithAttrs([]slog.Attr) slog.Handler { return s }
+func (s *listenedSeat) WithGroup(string) slog.Handler      { return s }

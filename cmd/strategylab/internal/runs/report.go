@@ -1,0 +1,53 @@
+package runs
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+)
+
+func reportCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "report", ArgsUsage: "DIR", Usage: "write the report of a run anew",
+		Description: "Reads the recorded leagues and writes " + page.File + " into the folder of the run, as 'experiment'\n" +
+			"does at its end. Nothing is played, and the strategies are not needed.",
+		Flags: []cli.Flag{
+			command.LevelFlag(),
+			&cli.StringFlag{Name: command.FlagOut, Usage: "another folder to write to"},
+			&cli.BoolFlag{Name: flagPNG, Usage: "the plots as PNG images as well, in " + lab.PlotsFolder},
+			ratingsFlag(),
+			command.QuietFlag(),
+		},
+		Action: func(c *cli.Context) error { return writeReport(p, c) },
+	}
+}
+
+func writeReport(p *command.Process, c *cli.Context) error {
+	args, err := command.Arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(p, c)
+	if err != nil {
+		return err
+	}
+	in, err := out.read(args[0], lab.Reading{Explain: true, Mirrors: true})
+	if err != nil {
+		return err
+	}
+	folder := cmp.Or(c.String(command.FlagOut), args[0])
+	if err := lab.WritePage(p.Path(folder), in, c.Bool(flagPNG)); err != nil {
+		return command.Usagef("report %s: %w", args[0], err)
+	}
+	where := "report in " + filepath.Join(folder, page.File)
+	if c.Bool(flagPNG) {
+		where += ", plots in " + filepath.Join(folder, lab.PlotsFolder)
+	}
+	out.note("%s", where)
+	return nil
+}

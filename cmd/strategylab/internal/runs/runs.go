@@ -1,0 +1,189 @@
+// Package runs holds the commands that play runs of leagues and study them. Each
+// is in the file of its name.
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// Commands are the commands that play runs of leagues and study them.
+func Commands(p *command.Process) []*cli.Command {
+	return command.Categorize("Experiments",
+		experimentCommand(p),
+		analyzeCommand(p),
+		reportCommand(p),
+		explainCommand(p),
+		compareCommand(p),
+		whatifCommand(p),
+		populationCommand(p),
+		exportCommand(p),
+		replayCommand(p),
+		matchCommand(p),
+		powerCommand(p),
+		calibrateCommand(p),
+	)
+}
+
+const (
+	flagAssert  = "assert"
+	flagRatings = "ratings"
+
+	plackettLuce = "plackett-luce"
+)
+
+func assertFlag() cli.Flag {
+	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT` such as 'mine.adjusted > random.adjusted', judged by the leagues; repeatable"}
+}
+
+func ratingsFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagRatings, Usage: plackettLuce + " adds a model of the placings to the report"}
+}
+
+// wantsRatings reads the flag of ratings, and refuses those that would rank noise.
+func wantsRatings(c *cli.Context) (bool, error) {
+	switch name := c.String(flagRatings); name {
+	case "", plackettLuce:
+		return name != "", nil
+	case "elo", "glicko", "trueskill", "bradley-terry":
+		return false, command.WithHint(fmt.Errorf("--%s: %w", flagRatings, population.RefuseRating(name)), "--%s %s", flagRatings, plackettLuce)
+	default:
+		return false, command.Usagef("--%s is %q, want %s", flagRatings, name, plackettLuce)
+	}
+}
+
+// output is how a command that shows a run writes it.
+type output struct {
+	p      *command.Process
+	c      *cli.Context
+	format string
+	quiet  bool
+}
+
+func newOutput(p *command.Process, c *cli.Context, formats ...string) (output, error) {
+	format, err := formatOf(c, formats)
+	return output{p: p, c: c, format: format, quiet: c.Bool(command.FlagQuiet)}, err
+}
+
+// note tells the user something about the run, beside its output.
+func (o *output) note(format string, args ...any) {
+	if !o.quiet {
+		fmt.Fprintf(o.p.Stderr, format+"\n", args...)
+	}
+}
+
+func (o *output) warn(format string, args ...any) {
+	o.note("strategylab: warning: "+format, args...)
+}
+
+// show writes a report to stdout and nothing to the folder.
+func (o *output) show(run report.Run) error {
+	switch o.format {
+	case "json":
+		return report.WriteJSON(o.p.Stdout, run.Document())
+	case "csv":
+		if lines := report.AssertionLines(run.Assertions); len(lines) > 0 {
+			fmt.Fprintln(o.p.Stderr, strings.Join(lines, "\n"))
+		}
+		for _, line := range run.StoppingLines() {
+			o.note("%s", line)
+		}
+		return report.WritePlayersCSV(o.p.Stdout, run)
+	}
+	return report.WriteTable(o.p.Stdout, run, o.p.Width())
+}
+
+// read computes what a recorded run shows, as the flags and r ask for it.
+func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
+	if r.Level, err = command.Level(o.c); err != nil {
+		return in, err
+	}
+	if r.Ratings, err = wantsRatings(o.c); err != nil {
+		return in, err
+	}
+	r.Judge, r.Warn = o.judge, o.warn
+	r.Op = o.c.Command.Name
+	return o.p.Read(o.c.Context, dir, r)
+}
+
+// judge reads the assertions of the command line.
+func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
+	j, err := assert.NewJudge(plan, command.TextsOf(o.c, flagAssert))
+	var mistake *assert.Error
+	if errors.As(err, &mistake) {
+		return nil, command.Usagef("--%s: %w", flagAssert, err)
+	}
+	if err == nil && plan.Stop != nil && j.Estimated() {
+		return nil, command.WithHint(fmt.Errorf("--%s: this run ends by what it shows, and then the intervals that estimates are judged by do not hold", flagAssert),
+			"judge counts only, or play a run of a fixed number of leagues")
+	}
+	return j, err
+}
+
+// play plays what is left of the run in a folder, with a progress bar, and closes
+// the folder.
+func (o *output) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, workers int, page *lab.ReportOptions) (*lab.Played, error) {
+	plan := dir.Plan()
+	judge, err := o.judge(plan)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	var bar io.Writer
+	if o.p.Terminal && !o.quiet {
+		bar = o.p.Stderr
+	}
+	o.p.ForBatch()
+	progress := command.StartProgress(bar, o.p.Columns, o.p.Now, dir.Len(), plan.Runs)
+	played, err := lab.Session{
+		Lab: o.p.Lab, Workers: workers, Judge: judge, Report: page, Seen: progress, Ended: progress.Stop,
+	}.Play(ctx, dir, o.p.Path(out), factories)
+	if err != nil {
+		return nil, err
+	}
+	if played.Interrupted && played.Run.Estimates.Leagues == 0 {
+		o.note("stopped before a league was complete")
+		return nil, command.Reported(command.ErrStopped)
+	}
+	return played, nil
+}
+
+// verdictOn turns the assertions of a report into the command's outcome. The
+// report has told the user about each.
+func verdictOn(run *report.Run) error {
+	switch assert.Conclude(run.Assertions) {
+	case assert.Refuted:
+		return command.Reported(command.ErrRefuted)
+	case assert.Undecided:
+		return command.Reported(command.ErrUndecided)
+	}
+	return nil
+}
+
+// withoutVerdict drops what [verdictOn] says: a watch goes on.
+func withoutVerdict(err error) error {
+	if errors.Is(err, command.ErrRefuted) || errors.Is(err, command.ErrUndecided) {
+		return nil
+	}
+	return err
+}
+
+func formatOf(c *cli.Context, formats []string) (string, error) {
+	if len(formats) == 0 {
+		return "", nil
+	}
+	return command.OneOf(c, command.FlagFormat, formats...)
+}

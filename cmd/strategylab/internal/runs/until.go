@@ -1,0 +1,301 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const (
+	flagUntil     = "until"
+	flagGuarantee = "guarantee"
+	flagMargin    = "margin"
+	flagSPRT      = "sprt"
+)
+
+// defaultMaxRuns is the most leagues of an experiment that ends by what it shows.
+const defaultMaxRuns = 20_000
+
+func untilFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagUntil, Usage: "in the place of --runs, play until this is shown: ranked, best or precision=0.005"},
+		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: fmt.Sprintf("the most leagues with --until or --sprt (default: %d)", defaultMaxRuns)},
+		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "of --until: asymptotic, or finite for bounds that need no approximation and about twice the leagues"},
+		&cli.Float64Flag{Name: flagMargin, Usage: "with --until ranked: players count as ranked who differ by less than so many adjusted points a match"},
+		&cli.StringFlag{Name: flagSPRT, Usage: "in the place of --runs, test whether one player is better than another: new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"},
+	}
+}
+
+// stopFlags is when an experiment is to end, as the command line says it.
+type stopFlags struct {
+	runs int // the most leagues
+	stop *results.Stop
+}
+
+// readStop reads the flags of untilFlags, and --runs.
+func readStop(c *cli.Context) (stopFlags, error) {
+	s := stopFlags{runs: c.Int(command.FlagRuns)}
+	if err := exclusive(c, command.FlagRuns, flagUntil, flagSPRT); err != nil {
+		return s, err
+	}
+	if !c.IsSet(flagUntil) && !c.IsSet(flagSPRT) {
+		for _, flag := range []string{command.FlagMaxRuns, flagGuarantee, flagMargin} {
+			if c.IsSet(flag) {
+				return s, command.WithHint(fmt.Errorf("--%s goes with --%s, which is missing", flag, flagUntil), "--%s N says how many leagues to play", command.FlagRuns)
+			}
+		}
+		return s, nil
+	}
+	s.runs = defaultMaxRuns
+	if c.IsSet(command.FlagMaxRuns) {
+		var err error
+		if s.runs, err = command.AtLeast(c, command.FlagMaxRuns, 1); err != nil {
+			return s, err
+		}
+	}
+	var err error
+	if c.IsSet(flagSPRT) {
+		s.stop, err = readSPRT(c)
+	} else {
+		s.stop, err = readUntil(c)
+	}
+	return s, err
+}
+
+// exclusive refuses more than one of several flags.
+func exclusive(c *cli.Context, flags ...string) error {
+	first := ""
+	for _, flag := range flags {
+		switch {
+		case !c.IsSet(flag):
+		case first == "":
+			first = flag
+		default:
+			return command.WithHint(fmt.Errorf("--%s and --%s both say when to stop", first, flag), "give one of them; --%s limits the leagues of --%s and --%s",
+				command.FlagMaxRuns, flagUntil, flagSPRT)
+		}
+	}
+	return nil
+}
+
+func readUntil(c *cli.Context) (*results.Stop, error) {
+	rule, err := sequential.ParseRule(c.String(flagUntil))
+	if err != nil {
+		return nil, command.Usagef("--%s: %w", flagUntil, err)
+	}
+	guarantee, err := sequential.ParseGuarantee(c.String(flagGuarantee))
+	if err != nil {
+		return nil, command.Usagef("--%s: %w", flagGuarantee, err)
+	}
+	margin := c.Float64(flagMargin)
+	switch {
+	case c.IsSet(flagMargin) && !(margin > 0 && margin < 3):
+		return nil, command.Usagef("--%s is %v, want points per match above 0 and below 3", flagMargin, margin)
+	case margin > 0 && rule.Kind != sequential.Ranked:
+		return nil, command.Usagef("--%s goes with --%s ranked, not with %s", flagMargin, flagUntil, rule)
+	case rule.Kind == sequential.Ranked && !c.IsSet(command.FlagMaxRuns) && margin == 0:
+		return nil, command.WithHint(fmt.Errorf("--%s ranked may never come to an end: players who are equal are never ranked", flagUntil),
+			"say how long to try with --%s 5000, or what difference is none with --%s 0.005", command.FlagMaxRuns, flagMargin)
+	}
+	return &results.Stop{Until: rule.String(), Guarantee: string(guarantee), Margin: margin}, nil
+}
+
+// stopRule completes the rule of a new run, now that its field is known.
+func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error {
+	if e.stop.stop == nil {
+		return nil
+	}
+	stop := *e.stop.stop
+	plan.Stop = &stop
+	flag := flagUntil
+	if stop.Ratio != nil {
+		flag = flagSPRT
+		ratio := *stop.Ratio
+		var err error
+		if ratio.New, err = playerOf(field, ratio.New); err != nil {
+			return command.Usagef("--%s: new: %w", flag, err)
+		}
+		if ratio.Old, err = playerOf(field, ratio.Old); err != nil {
+			return command.Usagef("--%s: old: %w", flag, err)
+		}
+		if ratio.New == ratio.Old {
+			return command.Usagef("--%s: new and old are both %s; a strategy is no better than itself", flag, ratio.New)
+		}
+		stop.Ratio = &ratio
+	}
+	if err := plan.Validate(); err != nil {
+		return command.Usagef("%w", err)
+	}
+	if _, err := lab.NewStudy(*plan, analysis.DefaultLevel); err != nil {
+		return command.Usagef("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// extend gives the run in a folder more leagues, if the command line asks for it.
+func (e *experimentRun) extend(dir *results.Dir) error {
+	plan := dir.Plan()
+	flag, other := command.FlagRuns, command.FlagMaxRuns
+	if plan.Stop != nil {
+		flag, other = command.FlagMaxRuns, command.FlagRuns
+	}
+	if e.c.IsSet(other) {
+		return command.WithHint(fmt.Errorf("--%s does not go with the run in %s, which %s", other, e.c.String(flagResume), howItEnds(plan)),
+			"give it more leagues with --%s", flag)
+	}
+	if !e.c.IsSet(flag) {
+		return nil
+	}
+	var err error
+	if plan.Runs, err = command.AtLeast(e.c, flag, 1); err != nil {
+		return err
+	}
+	if err := dir.Extend(plan); err != nil {
+		return command.Usagef("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+func howItEnds(plan results.Plan) string {
+	switch {
+	case plan.Stop == nil:
+		return "plays a given number of leagues"
+	case plan.Stop.Ratio != nil:
+		return "ends by --" + flagSPRT
+	}
+	return "ends by --" + flagUntil + " " + plan.Stop.Until
+}
+
+// howMany says how many leagues a run is to play.
+func howMany(plan results.Plan) string {
+	if plan.Stop == nil {
+		return fmt.Sprintf("%d leagues", plan.Runs)
+	}
+	what := "the test is decided"
+	if plan.Stop.Until != "" {
+		what = plan.Stop.Until
+	}
+	return fmt.Sprintf("at most %d leagues (until %s)", plan.Runs, what)
+}
+
+const sprtExample = "new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"
+
+// readSPRT reads the flag of that name. The players are what the user calls them
+// until the field is known.
+func readSPRT(c *cli.Context) (*results.Stop, error) {
+	for _, flag := range []string{flagGuarantee, flagMargin} {
+		if c.IsSet(flag) {
+			return nil, command.Usagef("--%s goes with --%s, not with --%s", flag, flagUntil, flagSPRT)
+		}
+	}
+	r, err := parseSPRT(c.String(flagSPRT))
+	if err != nil {
+		return nil, command.WithHint(fmt.Errorf("--%s: %w", flagSPRT, err), "for example --%s %s", flagSPRT, sprtExample)
+	}
+	return &results.Stop{Ratio: &r}, nil
+}
+
+func parseSPRT(s string) (results.Ratio, error) {
+	r := results.Ratio{Alpha: 0.05, Beta: 0.05}
+	numbers := map[string]*float64{"delta": &r.Delta, "alpha": &r.Alpha, "beta": &r.Beta}
+	names := map[string]*string{"new": &r.New, "old": &r.Old}
+	seen := map[string]bool{}
+	for _, part := range strings.Split(s, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch {
+		case !ok:
+			return r, fmt.Errorf("%q is not of the form name=value", part)
+		case seen[key]:
+			return r, fmt.Errorf("%s is given twice", key)
+		case names[key] != nil:
+			*names[key] = value
+		case numbers[key] != nil:
+			x, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return r, fmt.Errorf("%s is %q, want a number", key, value)
+			}
+			*numbers[key] = x
+		default:
+			return r, fmt.Errorf("there is no %q; want new, old, delta, alpha and beta", key)
+		}
+		seen[key] = true
+	}
+	switch {
+	case r.New == "" || r.Old == "":
+		return r, errors.New("want both new and old, the strategies that are compared")
+	case r.New == r.Old:
+		return r, fmt.Errorf("new and old are both %q; a strategy is no better than itself", r.New)
+	case !seen["delta"]:
+		return r, errors.New("delta is missing: by how many adjusted points a match new has to be better")
+	}
+	return r, sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}.Validate()
+}
+
+// field finds the players of a new run. Whom a test compares is in the field, named
+// there or not.
+func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
+	field, err := cat.Field(e.refs)
+	if err != nil || e.stop.stop == nil || e.stop.stop.Ratio == nil {
+		return field, lab.NameError(err)
+	}
+	refs := e.refs
+	for _, target := range []string{e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old} {
+		var missing *missingError
+		if _, err := playerOf(field, target); !errors.As(err, &missing) {
+			continue // in the field, or a mistake that is told when the plan is made
+		}
+		if len(refs) == 0 {
+			for _, p := range field.Players {
+				refs = append(refs, catalog.Ref{Target: p.Target, Copies: 1})
+			}
+		}
+		refs = append(refs, catalog.Ref{Target: target, Copies: 1})
+	}
+	if len(refs) == len(e.refs) {
+		return field, nil
+	}
+	warnings := field.Warnings
+	if field, err = cat.Field(refs); err != nil {
+		return field, lab.NameError(fmt.Errorf("--%s: %w", flagSPRT, err))
+	}
+	field.Warnings = warnings
+	return field, nil
+}
+
+// missingError is a strategy that is not in the field.
+type missingError struct{ target string }
+
+func (e *missingError) Error() string { return fmt.Sprintf("%q is not in the field", e.target) }
+
+// playerOf returns the name of the one player that a name or a path stands for.
+func playerOf(field catalog.Field, target string) (string, error) {
+	var found []string
+	for _, p := range field.Players {
+		switch {
+		case p.Name == target:
+			return p.Name, nil
+		case p.Target == target, p.Info.Name == target,
+			p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target):
+			found = append(found, p.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &missingError{target}
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q stands for several players: name one of %s", target, strings.Join(found, ", "))
+}

@@ -1,0 +1,124 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// watch plays the experiment, and again whenever a script of its field has
+// changed, until ctx is done. Every time the same leagues are played, with the
+// same seats and draws, so that what changes comes from the scripts.
+func (e *experimentRun) watch(ctx context.Context) error {
+	if e.format != "table" {
+		return command.Usagef("--%s prints for people; it goes with --%s table only", flagWatch, command.FlagFormat)
+	}
+	out := e.out()
+	var last *report.Run
+	var watch *catalog.Watch
+	for n := 1; ; {
+		dir := out
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", out, n)
+		}
+		run, now, err := e.once(ctx, dir)
+		if now != nil {
+			watch = now
+		}
+		switch {
+		case ctx.Err() != nil || err != nil && last == nil:
+			return err
+		case err != nil: // a script is broken just now; it will be saved again
+			fmt.Fprintf(e.p.Stderr, "strategylab: %v\n", err)
+		case last != nil:
+			e.changes(last.Estimates, run.Estimates)
+		}
+		if err == nil {
+			last = run
+			n++
+		}
+		if err := e.await(ctx, watch); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// once loads the field and plays it. The watch is nil if the field could not be
+// made.
+func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *catalog.Watch, error) {
+	cat, err := command.LoadCatalog(ctx, e.p, e.c)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer cat.Close()
+	field, err := e.field(cat)
+	if err != nil {
+		return nil, nil, err
+	}
+	watch := cat.Watch(field)
+	run, err := e.freshWith(ctx, field, out)
+	return run, watch, withoutVerdict(err)
+}
+
+// await returns when something has changed.
+func (o *output) await(ctx context.Context, w *catalog.Watch) error {
+	o.note("waiting for a script to change (Ctrl-C ends)")
+	const often = 300 * time.Millisecond
+	tick := time.NewTicker(often)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // it is how a watch ends
+		case <-tick.C:
+		}
+		changes, err := w.Changes()
+		if err != nil {
+			return err
+		}
+		if len(changes) > 0 {
+			for _, c := range changes {
+				o.note("%s", c)
+			}
+			return nil
+		}
+	}
+}
+
+// changes prints how adjusted points moved from one run to the next.
+func (e *experimentRun) changes(before, after analysis.Estimates) {
+	was := map[string]analysis.Player{}
+	for _, p := range before.Players {
+		was[p.Name] = p
+	}
+	fmt.Fprintln(e.p.Stdout, "\nwhat changed in adjusted points a match:")
+	unchanged := 0
+	for _, field := range after.Order {
+		p := after.Players[field]
+		b, known := was[p.Name]
+		delete(was, p.Name)
+		const shown = 0.0005 // a change in the last digit that is printed
+		switch {
+		case !known:
+			fmt.Fprintf(e.p.Stdout, "  %-20s  new, %.3f\n", p.Name, p.Adjusted.Estimate)
+		case math.Abs(p.Adjusted.Estimate-b.Adjusted.Estimate) < shown:
+			unchanged++
+		default:
+			fmt.Fprintf(e.p.Stdout, "  %-20s  %.3f to %.3f (%+.3f)\n", p.Name, b.Adjusted.Estimate, p.Adjusted.Estimate, p.Adjusted.Estimate-b.Adjusted.Estimate)
+		}
+	}
+	for _, p := range before.Players {
+		if _, gone := was[p.Name]; gone {
+			fmt.Fprintf(e.p.Stdout, "  %-20s  gone\n", p.Name)
+		}
+	}
+	if unchanged > 0 {
+		fmt.Fprintf(e.p.Stdout, "  %d others unchanged\n", unchanged)
+	}
+}

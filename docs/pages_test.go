@@ -90,6 +90,40 @@ func TestNamedPathsExist(t *testing.T) {
 	}
 }
 
+// What the table "Where is ...?" says to look for is in the files it names.
+func TestQuestionsAreAnswered(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Where is ...?")
+	table, _, _ = strings.Cut(table, "\n## ")
+	span := regexp.MustCompile("`([^`]+)`")
+	questions := 0
+	for line := range strings.Lines(table) {
+		c := cells(line)
+		if len(c) != 3 || c[0] == "question" {
+			continue
+		}
+		questions++
+		var code strings.Builder
+		for _, m := range span.FindAllStringSubmatch(c[1], -1) {
+			if source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m[1]))); err == nil {
+				code.Write(source)
+			}
+		}
+		for _, m := range span.FindAllStringSubmatch(c[2], -1) {
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(m[1]) + `\b`).MatchString(code.String()) {
+				t.Errorf("docs/architecture.md answers %q with %s, which has no %s: name where it has moved", c[0], c[1], m[1])
+			}
+		}
+	}
+	if questions < 10 {
+		t.Errorf("docs/architecture.md answers only %d questions", questions)
+	}
+}
+
 // A benchmark that the page on performance names exists.
 func TestNamedBenchmarksExist(t *testing.T) {
 	t.Parallel()

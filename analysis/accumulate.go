@@ -236,5 +236,5 @@ func (p products) merge(o products) {
 // winPoints and drawPoints are typed for sums.
 const (
 	winPoints  int64 = game.WinPoints
-	drawPoints int64 = game.DrawPoints
+	drawPoints int64 = game.TiePoints
 )

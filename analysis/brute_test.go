@@ -164,13 +164,13 @@ func bruteForce(w *world, leagues []results.League) brute {
 }
 
 func (p *brutePlayer) play(choice game.Parity, r game.Result, v game.Verdict, q float64) {
-	points := map[game.Result]float64{game.Win: 3, game.Drawn: 1}[r]
+	points := map[game.Result]float64{game.Win: 3, game.Tie: 1}[r]
 	won := 0.0
 	switch r {
 	case game.Win:
 		p.wins++
 		won = 1
-	case game.Drawn:
+	case game.Tie:
 		p.draws++
 	case game.TechnicalLoss:
 		p.technical++
@@ -180,7 +180,7 @@ func (p *brutePlayer) play(choice game.Parity, r game.Result, v game.Verdict, q 
 	}
 	p.points += points
 	p.wonNow += won
-	if !v.Technical() && r != game.Drawn {
+	if !v.Technical() && r != game.Tie {
 		won = q
 		if choice == game.Odd {
 			won = 1 - q
@@ -235,7 +235,7 @@ func TestPairsBruteForce(t *testing.T) {
 					}
 					winsA += btoi(v.ResultA == game.Win)
 					winsB += btoi(v.ResultB == game.Win)
-					draws += btoi(v.ResultA == game.Drawn)
+					draws += btoi(v.ResultA == game.Tie)
 					clean += btoi(!v.Technical())
 					differ += btoi(!v.Technical() && m.A.Choice != m.B.Choice)
 				}

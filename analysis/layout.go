@@ -142,7 +142,7 @@ func classify(a, b game.Side, number int, numbered bool) outcome {
 		return faultSecond
 	case !made(a) || !made(b) || !numbered:
 		return malformed // nobody is at fault, and yet nothing was decided
-	case v.ResultA == game.Drawn:
+	case v.ResultA == game.Tie:
 		return drawn
 	case a.Choice == game.Even && v.ResultA == game.Win:
 		return evenWin
@@ -184,7 +184,7 @@ func (l *layout) adjustedPoints(technical bool) span {
 	}
 	less, more := min(l.even, l.unit-l.even), max(l.even, l.unit-l.even)
 	return span{
-		min(game.DrawPoints, float64(game.WinPoints*less)/float64(l.unit)),
-		max(game.DrawPoints, float64(game.WinPoints*more)/float64(l.unit)),
+		min(game.TiePoints, float64(game.WinPoints*less)/float64(l.unit)),
+		max(game.TiePoints, float64(game.WinPoints*more)/float64(l.unit)),
 	}
 }

@@ -172,8 +172,10 @@ func readSide(t *testing.T, choice, fault string) game.Side {
 			t.Fatal(err)
 		}
 	}
-	if s.Fault, err = game.ParseFault(fault); err != nil {
-		t.Fatal(err)
+	for s.Fault.String() != fault {
+		if s.Fault++; s.Fault == game.NoFault {
+			t.Fatalf("there is no fault %q", fault)
+		}
 	}
 	return s
 }

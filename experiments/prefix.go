@@ -14,7 +14,7 @@ import (
 // Prefix is what the leagues recorded so far come to, as far as the rest of
 // the run depends on it. It is for one goroutine at a time.
 type Prefix struct {
-	schedule     []game.Pairing
+	schedule     []game.Match
 	players      int
 	hasher       *results.Hasher
 	matches      int

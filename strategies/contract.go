@@ -127,7 +127,7 @@ func (s *Standing) Add(result game.Result, points int) {
 	switch result {
 	case game.Win:
 		s.Wins++
-	case game.Drawn:
+	case game.Tie:
 		s.Draws++
 	case game.Loss, game.TechnicalLoss:
 		s.Losses++

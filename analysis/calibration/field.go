@@ -149,7 +149,7 @@ func (f Field) Truth() Truth {
 		}
 		t.Differ[i] /= cleanAll
 		t.Technical[i] = a.Fault
-		t.Points[i] = game.WinPoints*t.Wins[i] + game.DrawPoints*t.Draws[i]
+		t.Points[i] = game.WinPoints*t.Wins[i] + game.TiePoints*t.Draws[i]
 	}
 	return t
 }

@@ -148,7 +148,7 @@ func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), 
 func expected(a, b game.Parity, even float64) (float64, float64) {
 	switch {
 	case a == b:
-		return game.DrawPoints, game.DrawPoints
+		return game.TiePoints, game.TiePoints
 	case a == game.Even:
 		return game.WinPoints * even, game.WinPoints * (1 - even)
 	}

@@ -90,8 +90,8 @@ func (r Role) String() string {
 // Points of one match, by league.v2: three for a win or for the opponent of a
 // technical loss, one each for a draw, none otherwise.
 const (
-	WinPoints  = 3
-	DrawPoints = 1
+	WinPoints = 3
+	TiePoints = 1
 )
 
 // Result is how a match ended for one of its players.
@@ -102,7 +102,7 @@ type Result uint8
 const (
 	NoResult Result = iota
 	Win
-	Drawn
+	Tie
 	Loss
 	TechnicalLoss
 )
@@ -112,7 +112,7 @@ func (r Result) String() string {
 	switch r {
 	case Win:
 		return "win"
-	case Drawn:
+	case Tie:
 		return "draw"
 	case Loss:
 		return "loss"
@@ -155,7 +155,7 @@ func Judge(a, b Side, number int) Verdict {
 	case b.Fault != NoFault:
 		return Verdict{ResultA: Win, ResultB: TechnicalLoss, PointsA: WinPoints}
 	case a.Choice == b.Choice:
-		return Verdict{ResultA: Drawn, ResultB: Drawn, PointsA: DrawPoints, PointsB: DrawPoints}
+		return Verdict{ResultA: Tie, ResultB: Tie, PointsA: TiePoints, PointsB: TiePoints}
 	case a.Choice == ParityOf(number):
 		return Verdict{ResultA: Win, ResultB: Loss, PointsA: WinPoints}
 	default:
@@ -200,16 +200,6 @@ func (f Fault) String() string {
 		return s
 	}
 	return fmt.Sprintf("fault-%d", uint8(f))
-}
-
-// ParseFault is the inverse of Fault.String.
-func ParseFault(s string) (Fault, error) {
-	for f, name := range faultNames {
-		if name == s {
-			return f, nil
-		}
-	}
-	return NoFault, fmt.Errorf("unknown fault %q", s)
 }
 
 // Reproducible reports whether the same plan would meet the fault again on

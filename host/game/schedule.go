@@ -11,8 +11,8 @@ const (
 	MaxMatches = 2_000_000
 )
 
-// Pairing is one scheduled match. A and B are seats, counted from 0.
-type Pairing struct {
+// Match is one scheduled match. A and B are seats, counted from 0.
+type Match struct {
 	Index int    // position in the league's schedule, from 0
 	Round int    // from 1
 	ID    string // "R1M1": match 1 of round 1
@@ -23,7 +23,7 @@ type Pairing struct {
 // concurrent use.
 type Schedule struct {
 	players, legs int
-	matches       []Pairing
+	matches       []Match
 	perRound      int
 	byes          []int // one seat a round, or empty
 }
@@ -49,7 +49,7 @@ func NewSchedule(players, legs int) (*Schedule, error) {
 			players, legs, total, MaxMatches)
 	}
 	circle := players - 1 + players%2
-	s := &Schedule{players: players, legs: legs, perRound: players / 2, matches: make([]Pairing, 0, total)}
+	s := &Schedule{players: players, legs: legs, perRound: players / 2, matches: make([]Match, 0, total)}
 	for leg := range legs {
 		for r := range circle {
 			s.addRound(leg*circle+r+1, circle, r, leg%2 == 1)
@@ -64,7 +64,7 @@ func (s *Schedule) addRound(round, circle, r int, swap bool) {
 			a, b = b, a
 		}
 		i := len(s.matches)
-		s.matches = append(s.matches, Pairing{
+		s.matches = append(s.matches, Match{
 			Index: i, Round: round, A: a, B: b,
 			ID: fmt.Sprintf("R%dM%d", round, i-(round-1)*s.perRound+1),
 		})
@@ -92,10 +92,10 @@ func (s *Schedule) Rounds() int { return len(s.matches) / s.perRound }
 
 // Matches returns all matches in the order of the schedule. The caller must
 // not change it.
-func (s *Schedule) Matches() []Pairing { return s.matches }
+func (s *Schedule) Matches() []Match { return s.matches }
 
 // Round returns the matches of a round, counted from 1.
-func (s *Schedule) Round(round int) []Pairing {
+func (s *Schedule) Round(round int) []Match {
 	return s.matches[(round-1)*s.perRound : round*s.perRound]
 }
 
@@ -109,17 +109,17 @@ func (s *Schedule) Bye(round int) (int, bool) {
 }
 
 // Find returns the match with the given id.
-func (s *Schedule) Find(id string) (Pairing, bool) {
+func (s *Schedule) Find(id string) (Match, bool) {
 	var round, match int
 	if n, err := fmt.Sscanf(id, "R%dM%d", &round, &match); n != 2 || err != nil {
-		return Pairing{}, false
+		return Match{}, false
 	}
 	if round < 1 || round > s.Rounds() || match < 1 || match > s.perRound {
-		return Pairing{}, false
+		return Match{}, false
 	}
 	p := s.Round(round)[match-1]
 	if p.ID != id { // "R01M1", "R1M1x"
-		return Pairing{}, false
+		return Match{}, false
 	}
 	return p, true
 }

@@ -23,7 +23,7 @@ func schedule(tb rapid.TB, players, legs int) *game.Schedule {
 // The circle method laid out by hand for four players: seat 3 stands still.
 func TestScheduleOfFour(t *testing.T) {
 	t.Parallel()
-	want := []game.Pairing{
+	want := []game.Match{
 		{Index: 0, Round: 1, ID: "R1M1", A: 0, B: 3},
 		{Index: 1, Round: 1, ID: "R1M2", A: 1, B: 2},
 		{Index: 2, Round: 2, ID: "R2M1", A: 3, B: 1},
@@ -76,7 +76,7 @@ func checkSchedule(t rapid.TB, players, legs int) {
 // the rounds together are the matches.
 func checkRounds(t rapid.TB, s *game.Schedule) {
 	t.Helper()
-	var all []game.Pairing
+	var all []game.Match
 	byes := make([]int, s.Players())
 	for round := 1; round <= s.Rounds(); round++ {
 		matches := s.Round(round)
@@ -173,7 +173,7 @@ func TestFindTakesIDsOfTheScheduleAlone(t *testing.T) {
 		"", "R", "R1", "M1", "R1M", "R0M1", "R1M0", "R4M1", "R1M3", "R01M1", "R1M01", "R+1M1", "R1M1 ", " R1M1", "R1M1x",
 		"r1m1", "R-1M1", "R1M-1", "R1 M1", "R99999999999999999999M1", "R1M1\n",
 	} {
-		if p, ok := s.Find(id); ok || p != (game.Pairing{}) {
+		if p, ok := s.Find(id); ok || p != (game.Match{}) {
 			t.Errorf("Find(%q) = %+v, %t, want nothing", id, p, ok)
 		}
 	}

@@ -10,7 +10,7 @@ type Row struct {
 	Seat            int // from 0; for equal records the lower seat stands first
 	Played          int
 	Wins            int
-	Draws           int
+	Ties            int
 	Losses          int // technical losses among them
 	TechnicalLosses int
 	Points          int
@@ -46,8 +46,8 @@ func (r *Row) count(res Result, points int) {
 	switch res {
 	case Win:
 		r.Wins++
-	case Drawn:
-		r.Draws++
+	case Tie:
+		r.Ties++
 	case Loss:
 		r.Losses++
 	case TechnicalLoss:

@@ -18,7 +18,7 @@ type played struct {
 
 var (
 	aWins  = game.Verdict{ResultA: game.Win, ResultB: game.Loss, PointsA: game.WinPoints}
-	aDraws = game.Verdict{ResultA: game.Drawn, ResultB: game.Drawn, PointsA: game.DrawPoints, PointsB: game.DrawPoints}
+	aDraws = game.Verdict{ResultA: game.Tie, ResultB: game.Tie, PointsA: game.TiePoints, PointsB: game.TiePoints}
 	bFails = game.Verdict{ResultA: game.Win, ResultB: game.TechnicalLoss, PointsA: game.WinPoints}
 
 	bothFail = game.Verdict{ResultA: game.TechnicalLoss, ResultB: game.TechnicalLoss}
@@ -85,8 +85,8 @@ func TestRowCounts(t *testing.T) {
 	t.Parallel()
 	tab := table(3, []played{{0, 1, aWins}, {1, 0, aDraws}, {0, 2, bFails}, {2, 1, aWins}, {1, 2, bothFail}})
 	for _, want := range []game.Row{
-		{Seat: 0, Played: 3, Wins: 2, Draws: 1, Points: 7},
-		{Seat: 1, Played: 4, Draws: 1, Losses: 3, TechnicalLosses: 1, Points: 1},
+		{Seat: 0, Played: 3, Wins: 2, Ties: 1, Points: 7},
+		{Seat: 1, Played: 4, Ties: 1, Losses: 3, TechnicalLosses: 1, Points: 1},
 		{Seat: 2, Played: 3, Wins: 1, Losses: 2, TechnicalLosses: 2, Points: 3},
 	} {
 		if got := tab.Row(want.Seat); got != want {
@@ -121,15 +121,15 @@ func TestPointsAddUp(t *testing.T) {
 		var sum game.Row
 		for seat := range players {
 			r := tab.Row(seat)
-			if r.Played != legs*(players-1) || r.Wins+r.Draws+r.Losses != r.Played || r.Points != 3*r.Wins+r.Draws {
+			if r.Played != legs*(players-1) || r.Wins+r.Ties+r.Losses != r.Played || r.Points != 3*r.Wins+r.Ties {
 				t.Fatalf("seat %d: %+v", seat, r)
 			}
 			sum.Points += r.Points
 			sum.Wins += r.Wins
-			sum.Draws += r.Draws
+			sum.Ties += r.Ties
 			sum.TechnicalLosses += r.TechnicalLosses
 		}
-		if want := (game.Row{Points: points, Wins: wins, Draws: draws, TechnicalLosses: faults}); sum != want {
+		if want := (game.Row{Points: points, Wins: wins, Ties: draws, TechnicalLosses: faults}); sum != want {
 			t.Fatalf("rows add up to %+v, want %+v", sum, want)
 		}
 		checkRanking(t, tab, players, s, outcomes)

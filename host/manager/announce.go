@@ -51,7 +51,7 @@ func (m *Manager) byes(round int) []string {
 }
 
 // entry is a match in an announcement.
-func (m *Manager) entry(p game.Pairing) protocol.AnnouncedMatch {
+func (m *Manager) entry(p game.Match) protocol.AnnouncedMatch {
 	e := protocol.AnnouncedMatch{
 		MatchID: p.ID, GameType: protocol.GameEvenOdd,
 		PlayerAID: m.state.seats[p.A].id, PlayerBID: m.state.seats[p.B].id,
@@ -248,7 +248,7 @@ func (m *Manager) plan(round int) []*member {
 
 // refereeOf returns the referee that a match has or will have. It is called
 // with m.mu held.
-func (m *Manager) refereeOf(p game.Pairing) *member {
+func (m *Manager) refereeOf(p game.Match) *member {
 	first := m.state.schedule.Round(p.Round)[0].Index
 	return m.plan(p.Round)[p.Index-first]
 }

@@ -63,7 +63,7 @@ func rows(standings []manager.Standing) []game.Row {
 		var number int
 		fmt.Sscanf(s.PlayerID, "P%d", &number)
 		got = append(got, game.Row{
-			Seat: number - 1, Played: s.Played, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses,
+			Seat: number - 1, Played: s.Played, Wins: s.Wins, Ties: s.Draws, Losses: s.Losses,
 			TechnicalLosses: s.TechnicalLosses, Points: s.Points,
 		})
 	}

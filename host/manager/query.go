@@ -127,7 +127,7 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 }
 
 // describe tells the player on a seat of a match to come.
-func (m *Manager) describe(p game.Pairing, seat int) *protocol.NextMatch {
+func (m *Manager) describe(p game.Match, seat int) *protocol.NextMatch {
 	next := &protocol.NextMatch{
 		MatchID: p.ID, RoundID: protocol.RoundNumber(p.Round), GameType: protocol.GameEvenOdd,
 		RoleInMatch: protocol.PlayerA, OpponentID: m.state.seats[p.B].id,

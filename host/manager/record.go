@@ -156,7 +156,7 @@ func numbered(n int32) *int {
 }
 
 func parseResult(s string) (game.Result, error) {
-	for _, r := range []game.Result{game.Win, game.Drawn, game.Loss, game.TechnicalLoss} {
+	for _, r := range []game.Result{game.Win, game.Tie, game.Loss, game.TechnicalLoss} {
 		if r.String() == s {
 			return r, nil
 		}

@@ -23,7 +23,7 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 	if err != nil {
 		return nil, err
 	}
-	var p game.Pairing
+	var p game.Match
 	var o outcome
 	for {
 		var before *pending
@@ -66,10 +66,10 @@ func echoed(r protocol.Round, number int) protocol.Round {
 // claim judges a report and reserves its match, so that two reports at the same
 // time do not both count. If another one has reserved it, that is returned
 // instead.
-func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Pairing, outcome, *pending, error) {
+func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Match, outcome, *pending, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	none := func(err error) (game.Pairing, outcome, *pending, error) { return game.Pairing{}, outcome{}, nil, err }
+	none := func(err error) (game.Match, outcome, *pending, error) { return game.Match{}, outcome{}, nil, err }
 	if err := m.inContext(msg); err != nil {
 		return none(err)
 	}
@@ -134,9 +134,9 @@ func (m *Manager) inContext(msg *protocol.MatchResultReport) error {
 }
 
 // ownMatch finds the match of a report, which must be the referee's.
-func (m *Manager) ownMatch(msg *protocol.MatchResultReport, from caller) (game.Pairing, error) {
-	refuse := func(detail string) (game.Pairing, error) {
-		return game.Pairing{}, protocol.Refuse(protocol.CodeMatchNotFound, msg.MessageType, detail).With("match_id", msg.MatchID)
+func (m *Manager) ownMatch(msg *protocol.MatchResultReport, from caller) (game.Match, error) {
+	refuse := func(detail string) (game.Match, error) {
+		return game.Match{}, protocol.Refuse(protocol.CodeMatchNotFound, msg.MessageType, detail).With("match_id", msg.MatchID)
 	}
 	if m.state.schedule == nil {
 		return refuse("The league has not started, so there are no matches yet.")
@@ -153,7 +153,7 @@ func (m *Manager) ownMatch(msg *protocol.MatchResultReport, from caller) (game.P
 
 // duplicate refuses a report of a match that has a result, and says whether it
 // repeats that result: then its sender may take it as accepted.
-func duplicate(p game.Pairing, known *match, o outcome) error {
+func duplicate(p game.Match, known *match, o outcome) error {
 	same := known.outcome == o
 	detail := "The match has a result already, and this report says the same; it was recorded."
 	if !same {
@@ -189,8 +189,8 @@ func pointsOf(r game.Result) int {
 	switch r {
 	case game.Win:
 		return game.WinPoints
-	case game.Drawn:
-		return game.DrawPoints
+	case game.Tie:
+		return game.TiePoints
 	}
 	return 0
 }
@@ -212,7 +212,7 @@ func (o outcome) check() error {
 		fair = game.Judge(o.fault(0), o.fault(1), 0)
 	case o.played():
 		fair = game.Judge(game.Side{Choice: o.choices[0]}, game.Side{Choice: o.choices[1]}, int(o.number))
-	case fair.ResultA == game.Drawn && fair.ResultB == game.Drawn,
+	case fair.ResultA == game.Tie && fair.ResultB == game.Tie,
 		fair.ResultA == game.Win && fair.ResultB == game.Loss,
 		fair.ResultA == game.Loss && fair.ResultB == game.Win:
 		return nil
@@ -278,7 +278,7 @@ func facts(told protocol.Outcome, ids [2]string) (outcome, error) {
 		}
 	}
 	if told.Status == protocol.StatusDraw {
-		o.results = [2]game.Result{game.Drawn, game.Drawn}
+		o.results = [2]game.Result{game.Tie, game.Tie}
 		return o, nil
 	}
 	for i, id := range ids {

@@ -218,7 +218,7 @@ func result(m protocol.AnnouncedMatch, a, b game.Parity, number int) protocol.Ma
 		switch p.got {
 		case game.Win:
 			res.Winner = protocol.Some(p.id)
-		case game.Drawn:
+		case game.Tie:
 			details.Status = protocol.StatusDraw
 		case game.TechnicalLoss:
 			details.TechnicalLossPlayerIDs = append(details.TechnicalLossPlayerIDs, p.id)

@@ -42,7 +42,7 @@ func (s *state) standings() []Standing {
 	for i, r := range rows {
 		a := seats[r.Seat]
 		s.ranked[i] = Standing{
-			Rank: i + 1, PlayerID: a.id, DisplayName: a.reg.Name, Played: r.Played, Wins: r.Wins, Draws: r.Draws,
+			Rank: i + 1, PlayerID: a.id, DisplayName: a.reg.Name, Played: r.Played, Wins: r.Wins, Draws: r.Ties,
 			Losses: r.Losses, TechnicalLosses: r.TechnicalLosses, Points: r.Points,
 		}
 	}
@@ -77,7 +77,7 @@ func (s *state) summary(round int) Summary {
 		switch v := s.matches[p.Index].outcome.verdict(); {
 		case v.Technical():
 			sum.TechnicalLosses++
-		case v.ResultA == game.Drawn:
+		case v.ResultA == game.Tie:
 			sum.Draws++
 		default:
 			sum.Wins++
@@ -150,14 +150,14 @@ func (m Match) Status() string {
 	switch {
 	case m.Results[0] == game.TechnicalLoss || m.Results[1] == game.TechnicalLoss:
 		return protocol.StatusTechnicalLoss
-	case m.Results[0] == game.Drawn:
+	case m.Results[0] == game.Tie:
 		return protocol.StatusDraw
 	}
 	return protocol.StatusWin
 }
 
 // finished describes a match that is over.
-func (s *state) finished(p game.Pairing) Match {
+func (s *state) finished(p game.Match) Match {
 	m := &s.matches[p.Index]
 	v := m.outcome.verdict()
 	told := Match{

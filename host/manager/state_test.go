@@ -191,7 +191,7 @@ func TestTheTableIsThatOfTheRules(t *testing.T) {
 		for i, line := range s.standings() {
 			r := ranking[i]
 			if line.PlayerID != game.PlayerID(r.Seat) || line.Rank != i+1 || line.Points != r.Points || line.Played != r.Played ||
-				line.Wins != r.Wins || line.Draws != r.Draws || line.Losses != r.Losses || line.TechnicalLosses != r.TechnicalLosses {
+				line.Wins != r.Wins || line.Draws != r.Ties || line.Losses != r.Losses || line.TechnicalLosses != r.TechnicalLosses {
 				t.Errorf("line %d is %+v, want %+v", i, line, r)
 			}
 		}

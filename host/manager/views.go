@@ -218,7 +218,7 @@ type detailsView struct {
 	Offenders    []string          `json:"technical_loss_player_ids,omitempty"`
 }
 
-func (v *views) matchView(p game.Pairing) matchView {
+func (v *views) matchView(p game.Match) matchView {
 	known, told := &v.m.state.matches[p.Index], v.m.state.finished(p)
 	view := matchView{
 		LeagueID: v.m.state.league, RoundID: p.Round, MatchID: p.ID, GameType: protocol.GameEvenOdd,

@@ -340,7 +340,7 @@ func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r protocol.Outco
 	o.Number, o.Drew = r.Drawn.Get()
 	switch {
 	case r.Status == protocol.StatusDraw:
-		o.Result, o.Points = game.Drawn, game.DrawPoints
+		o.Result, o.Points = game.Tie, game.TiePoints
 	case slices.Contains(r.Offenders, own):
 		o.Result = game.TechnicalLoss
 	case r.Winner == own:

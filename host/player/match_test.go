@@ -84,7 +84,7 @@ func TestOutcomes(t *testing.T) {
 		"draw": {func(m *protocol.GameOver) {
 			m.GameResult.Status, m.GameResult.WinnerPlayerID = protocol.StatusDraw, protocol.Null[string]()
 			m.GameResult.Choices["P02"] = "even"
-		}, strategies.Outcome{Choice: game.Even, OpponentChoice: game.Even, Number: 8, Drew: true, Result: game.Drawn, Points: 1}},
+		}, strategies.Outcome{Choice: game.Even, OpponentChoice: game.Even, Number: 8, Drew: true, Result: game.Tie, Points: 1}},
 		"opponent's technical loss": {func(m *protocol.GameOver) {
 			technical(m, "P01", map[string]protocol.Choice{"P01": "even"}, "P02")
 		}, strategies.Outcome{Choice: game.Even, Result: game.Win, Points: 3}},

@@ -225,7 +225,7 @@ func detailsOf(b *match, p *game.Play) *protocol.ResultDetails {
 	switch v := p.Verdict(); {
 	case v.Technical():
 		d.Status, d.Reason = protocol.StatusTechnicalLoss, reasonOf(b, sideA, sideB)
-	case v.ResultA == game.Drawn:
+	case v.ResultA == game.Tie:
 		d.Status, d.Reason = protocol.StatusDraw, "both chose "+sideA.Choice.String()
 	default:
 		d.Status, d.Reason = protocol.StatusWin, winnerOf(b, p).Value()+" chose the parity of the drawn number"

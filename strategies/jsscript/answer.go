@@ -108,7 +108,7 @@ var (
 		game.NoRole: goja.Null(), game.RoleA: plain.ToValue("PLAYER_A"), game.RoleB: plain.ToValue("PLAYER_B"),
 	}
 	results = [...]goja.Value{
-		game.NoResult: goja.Null(), game.Win: plain.ToValue("win"), game.Drawn: plain.ToValue("draw"),
+		game.NoResult: goja.Null(), game.Win: plain.ToValue("win"), game.Tie: plain.ToValue("draw"),
 		game.Loss: plain.ToValue("loss"), game.TechnicalLoss: plain.ToValue("technical_loss"),
 	}
 )

@@ -60,7 +60,7 @@ function choose(turn) {
 	s := seated(t, script)
 	outcomes := []strategies.Outcome{
 		{MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA, Choice: game.Even, OpponentChoice: game.Odd, Number: 8, Drew: true, Result: game.Win, Points: 3},
-		{MatchID: "R2M2", Round: 2, Opponent: "P03", Role: game.RoleB, Choice: game.Odd, OpponentChoice: game.Odd, Number: 0, Drew: true, Result: game.Drawn, Points: 1},
+		{MatchID: "R2M2", Round: 2, Opponent: "P03", Role: game.RoleB, Choice: game.Odd, OpponentChoice: game.Odd, Number: 0, Drew: true, Result: game.Tie, Points: 1},
 		{MatchID: "R3M1", Round: 3, Opponent: "P02", Role: game.RoleB, OpponentChoice: game.Even, Number: 5, Result: game.TechnicalLoss},
 		{MatchID: "", Round: 0, Opponent: "", Choice: game.Even, Result: game.Loss},
 	}

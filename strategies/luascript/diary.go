@@ -32,7 +32,7 @@ var (
 		game.NoRole: lua.LNil, game.RoleA: lua.LString("PLAYER_A"), game.RoleB: lua.LString("PLAYER_B"),
 	}
 	results = [...]lua.LValue{
-		game.NoResult: lua.LNil, game.Win: lua.LString("win"), game.Drawn: lua.LString("draw"),
+		game.NoResult: lua.LNil, game.Win: lua.LString("win"), game.Tie: lua.LString("draw"),
 		game.Loss: lua.LString("loss"), game.TechnicalLoss: lua.LString("technical_loss"),
 	}
 )

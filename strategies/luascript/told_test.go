@@ -97,7 +97,7 @@ func TestTold(t *testing.T) {
 	// A drawn number of 0 is one, and numbers may be large.
 	told("observe {choice=odd drawn_number=0 match_id=X opponent=P01 opponent_choice=odd points=1 result=draw role=PLAYER_B round=5000}",
 		observe(strategies.Outcome{MatchID: "X", Round: 5000, Opponent: "P01", Role: game.RoleB, Choice: game.Odd,
-			OpponentChoice: game.Odd, Drew: true, Result: game.Drawn, Points: 1}))
+			OpponentChoice: game.Odd, Drew: true, Result: game.Tie, Points: 1}))
 }
 
 // TestForeignLeague tells a script as little as there is to tell.

@@ -88,7 +88,7 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 	return r
 }
 
-func (r *rehearsal) schedule(m game.Pairing) {
+func (r *rehearsal) schedule(m game.Match) {
 	t := strategies.Turn{Match: uint64(m.Index), MatchID: m.ID}
 	rival, role := m.B, game.RoleA
 	if m.B == me {

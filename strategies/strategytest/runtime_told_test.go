@@ -172,7 +172,7 @@ func checkToldNothing(ctx context.Context, p *probe) {
 	foreign := story{
 		setup: strategies.Setup{ID: "P02", Name: "P02"},
 		outcomes: []strategies.Outcome{{
-			Match: 1, MatchID: "M-16", Choice: game.Even, Result: game.Drawn, Points: 1,
+			Match: 1, MatchID: "M-16", Choice: game.Even, Result: game.Tie, Points: 1,
 		}},
 		turn: strategies.Turn{Match: 2, MatchID: "M-17", Opponent: "P01"},
 	}

@@ -31,7 +31,7 @@ func (e *Evidence) records(round int) map[string]record {
 			case o.Winner == p:
 				r.wins, r.points = r.wins+1, r.points+game.WinPoints
 			case o.Status == protocol.StatusDraw:
-				r.draws, r.points = r.draws+1, r.points+game.DrawPoints
+				r.draws, r.points = r.draws+1, r.points+game.TiePoints
 			default:
 				r.losses++
 			}

@@ -77,8 +77,8 @@ func scored(r game.Result) int {
 	switch r {
 	case game.Win:
 		return game.WinPoints
-	case game.Drawn:
-		return game.DrawPoints
+	case game.Tie:
+		return game.TiePoints
 	}
 	return 0
 }

@@ -29,7 +29,7 @@ func story() []strategies.Step {
 		Match: 5, MatchID: "R2M1", Round: 2, Opponent: "P03", Role: game.RoleB, Choice: game.Even, OpponentChoice: game.Odd,
 		Number: 7, Drew: true, Result: game.Loss,
 	}
-	odd := strategies.Outcome{Match: 9, MatchID: "R02M1", Round: 2, Result: game.Drawn, Points: -4, Number: -3, Drew: true}
+	odd := strategies.Outcome{Match: 9, MatchID: "R02M1", Round: 2, Result: game.Tie, Points: -4, Number: -3, Drew: true}
 	after := turn
 	after.Match, after.MatchID, after.Round = 6, "R3M1", 3
 	after.Standing = strategies.Standing{Played: 1, Losses: 1}
@@ -131,7 +131,7 @@ func TestBytesOfADecision(t *testing.T) {
 		first.Choose = append(first.Choose, strategies.SeatTurn{Seat: id, Turn: turn})
 		second.Observe = append(second.Observe, strategies.SeatOutcome{Seat: id, Outcome: strategies.Outcome{
 			Match: 150, MatchID: "R50M1", Round: 50, Opponent: "P05", Role: game.RoleA, Choice: game.Odd,
-			OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Drawn, Points: 1,
+			OpponentChoice: game.Odd, Number: 4, Drew: true, Result: game.Tie, Points: 1,
 		}})
 		turn.Match, turn.MatchID, turn.Round, turn.Standing = 153, "R51M1", 51, strategies.Standing{Played: 1, Draws: 1, Points: 1}
 		second.Choose = append(second.Choose, strategies.SeatTurn{Seat: id, Turn: turn})

@@ -67,9 +67,9 @@ func replay(p *command.Process, c *cli.Context) error {
 }
 
 // recordedMatch finds a match in the folder of a run.
-func recordedMatch(dir string, league int, id string) (results.Plan, *results.League, game.Pairing, error) {
-	fail := func(err error) (results.Plan, *results.League, game.Pairing, error) {
-		return results.Plan{}, nil, game.Pairing{}, err
+func recordedMatch(dir string, league int, id string) (results.Plan, *results.League, game.Match, error) {
+	fail := func(err error) (results.Plan, *results.League, game.Match, error) {
+		return results.Plan{}, nil, game.Match{}, err
 	}
 	run, err := results.OpenReader(dir)
 	if err != nil {
@@ -114,7 +114,7 @@ func playLeague(ctx context.Context, plan results.Plan, factories []strategies.F
 	return out[0], err
 }
 
-func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Pairing, lines *transcript) {
+func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *transcript) {
 	rec := l.Matches[m.Index]
 	v := rec.Verdict()
 	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)

@@ -101,7 +101,7 @@ func (k *keeper) putAside(last error) error {
 	if k.aside != nil || k.failed <= k.config.Restarts {
 		return k.aside
 	}
-	k.aside = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrPutAside, k.config.Name, k.failed, k.failed-1)
+	k.aside = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
 	if last != nil {
 		k.aside = fmt.Errorf("%w, the last time: %w", k.aside, last)
 	}

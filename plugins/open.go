@@ -23,7 +23,7 @@
 // in it are lost: their leagues go on with technical losses. The next group of
 // seats starts it again, after a pause that doubles each time. After so many
 // restarts (Config.Restarts) it is put aside: every further seat fails with
-// strategies.ErrPutAside.
+// strategies.ErrQuarantined.
 //
 // # Rebuilding seats
 //

@@ -11,29 +11,28 @@ import (
 )
 
 // Causes of failure that a caller may act on. Runtimes wrap them; compare with
-// errors.Is, never by text.
+// errors.Is.
 var (
-	// ErrInvalidChoice is an answer that is neither even, odd nor a
-	// probability.
-	ErrInvalidChoice = errors.New("not a choice")
-	// ErrTimeout is an overrun of the time budget by the wall clock.
-	ErrTimeout = errors.New("ran out of time")
-	// ErrBudget is an overrun of a budget that does not depend on the clock:
-	// instructions, memory, depth of calls.
-	ErrBudget = errors.New("ran out of its budget")
-	// ErrCrashed is the death of the process that a strategy runs in.
+	// ErrInvalidChoice is an answer that is neither even, odd nor a probability.
+	ErrInvalidChoice = errors.New("invalid choice")
+	// ErrTimeout is a call that took longer than its time limit.
+	ErrTimeout = errors.New("exceeded its time limit")
+	// ErrBudget is a call that exceeded a budget other than time: instructions,
+	// memory or call depth.
+	ErrBudget = errors.New("exceeded its budget")
+	// ErrCrashed is the end of the process that runs a strategy.
 	ErrCrashed = errors.New("process exited")
 	// ErrNoStrategy is a factory whose New returns nothing at all.
 	ErrNoStrategy = errors.New("factory returned neither a strategy nor an error")
-	// ErrPutAside is the refusal to go on with a strategy that has failed too
-	// often in this run.
-	ErrPutAside = errors.New("put aside for the rest of the run")
+	// ErrQuarantined is the refusal to call a strategy that has failed too often
+	// in this run.
+	ErrQuarantined = errors.New("quarantined for the rest of the run")
 )
 
-// Op is what a strategy was doing when it failed.
+// Op is the operation that a strategy failed in.
 type Op string
 
-// The operations, named as a script's author knows them.
+// The operations, under the names that authors of scripts know.
 const (
 	OpLoad    Op = "load"
 	OpStart   Op = "start"
@@ -41,10 +40,10 @@ const (
 	OpObserve Op = "observe"
 )
 
-// Error is a failure of somebody's strategy: where it happened, doing what,
-// why, and what its author can do about it.
+// Error is a failure of a strategy: where, in which operation, why, and what
+// its author can do about it.
 type Error struct {
-	Source string // file, or the strategy's name where there is none
+	Source string // file, or the name of a strategy without one
 	Line   int    // from 1; 0 if unknown
 	Op     Op
 	Err    error  // never nil
@@ -71,13 +70,13 @@ func (e *Error) Where() string {
 	return e.Source
 }
 
-// FaultOf says what kind of fault an error of New, Choose or Observe is. It
-// returns NoFault for nil.
+// FaultOf returns the fault that an error of New, Choose or Observe counts as,
+// and NoFault for nil.
 func FaultOf(err error) game.Fault {
 	switch {
 	case err == nil:
 		return game.NoFault
-	case errors.Is(err, ErrPutAside):
+	case errors.Is(err, ErrQuarantined):
 		return game.FaultQuarantined
 	case errors.Is(err, ErrInvalidChoice):
 		return game.FaultInvalid
@@ -91,9 +90,9 @@ func FaultOf(err error) game.Fault {
 	return game.FaultError
 }
 
-// EndsSeat reports whether a fault in the given operation costs the seat the
-// rest of its league. A failure of start or observe leaves the seat in an
-// unknown state; an overrun would be repeated at every match.
+// EndsSeat reports whether a fault in op costs the seat the rest of its league.
+// A failed start or observe leaves the seat in an unknown state, and a seat
+// that exceeds its budget once would do so in every match.
 func EndsSeat(op Op, f game.Fault) bool {
 	switch f {
 	case game.NoFault:
@@ -104,19 +103,19 @@ func EndsSeat(op Op, f game.Fault) bool {
 	return op != OpChoose
 }
 
-// InvalidChoice returns the error for a choice outside [0, 1], in the words a
-// script's author needs. shown is the value as the script would print it.
+// InvalidChoice returns the error for an invalid choice; shown is the value as
+// the script would print it.
 func InvalidChoice(shown string) error {
 	const most = 80
 	return fmt.Errorf("%w: answered %s, want \"even\", \"odd\" or a probability of even in [0, 1]", ErrInvalidChoice, Clip(shown, most))
 }
 
-// Panicked returns the error for a panic in a strategy's code; v is what
-// recover returned. Whoever calls strategies recovers, so that a strategy in
-// Go can no more end the host than a script can.
+// Panicked returns the error for a panic in a strategy; v is what recover
+// returned. Hosts recover around every call, so that no strategy can end the
+// process.
 func Panicked(v any) error { return fmt.Errorf("panic: %v", v) }
 
-// Clip cuts a text to at most n bytes, and says so by three dots.
+// Clip cuts s to at most n bytes and marks the cut with three dots.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -124,9 +123,9 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "..."
 }
 
-// OneLine makes a text that a script has written fit for one line of a
-// terminal: line breaks and tabs become spaces, what cannot be printed is
-// replaced, and the rest is clipped to n bytes.
+// OneLine makes a text from a script fit on one line of a terminal: line breaks
+// and tabs become spaces, unprintable characters are replaced, and the result
+// is clipped to n bytes.
 func OneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -184,10 +184,10 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, barr
 	for {
 		t := w.table
 		t.reserve(len(out))
-		err := strategies.Outlast(ctx, func(ctx context.Context) error {
+		err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
 			return t.play(ctx, first, t.played[:len(out)], barred)
 		})
-		if errors.Is(err, strategies.ErrLost) {
+		if errors.Is(err, strategies.ErrStuck) {
 			w.table = t.arena.newTable()
 			continue
 		}

@@ -98,7 +98,7 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 	for i, l := range got.all {
 		stand := &script{}
 		if i >= stuckFrom {
-			stand.start = func(strategies.Setup) error { return strategies.ErrLost }
+			stand.start = func(strategies.Setup) error { return strategies.ErrStuck }
 		}
 		field[stuckField] = stand
 		want := make([]results.League, 1)
@@ -117,7 +117,7 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 	}
 	note := got.all[stuckFrom].Notes[0]
 	if note.Field != stuckField || note.Fault != game.FaultTimeout || !strings.Contains(note.Text, "stuck.") ||
-		!strings.HasSuffix(note.Text, ": load: ran out of time and cannot be stopped (run it isolated: a process of its own can be stopped)") {
+		!strings.HasSuffix(note.Text, ": load: exceeded its time limit and cannot be stopped (run it isolated: a process of its own can be stopped)") {
 		t.Errorf("note %+v", note)
 	}
 }

@@ -32,7 +32,7 @@ var errLeft = errors.New("player: the agent has left the league")
 
 func (p *Player) newSeat(league *League) *leagueSeat {
 	return &leagueSeat{seat: seat.Seat{
-		Factory: p.cfg.Factory, Coin: p.cfg.Coin, Outlast: true,
+		Factory: p.cfg.Factory, Coin: p.cfg.Coin, Abandonable: true,
 		Setup: strategies.Setup{
 			ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
 			Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,

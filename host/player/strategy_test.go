@@ -65,14 +65,14 @@ func TestStrategyFails(t *testing.T) {
 		}, faults{game.FaultTimeout, forfeit, forfeit}, []strategies.Op{strategies.OpChoose}},
 		"choose never returns": {func(r *rig) {
 			r.s.choose = func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
-				strategies.Lose(ctx, strategies.ErrLost)
+				strategies.ReportStuck(ctx, strategies.ErrStuck)
 				<-t.Context().Done()
 				return strategies.Even, nil
 			}
 		}, faults{game.FaultTimeout, forfeit, forfeit}, []strategies.Op{strategies.OpChoose}},
 		"observe never returns": {func(r *rig) {
 			r.s.observe = func(ctx context.Context, _ *strategies.Outcome) error {
-				strategies.Lose(ctx, strategies.ErrLost)
+				strategies.ReportStuck(ctx, strategies.ErrStuck)
 				<-t.Context().Done()
 				return nil
 			}

@@ -88,17 +88,17 @@ func TestOnlyTheCulpritForfeits(t *testing.T) {
 			t.Parallel()
 			var n notes
 			digest(t, script(t, apart, how), &n)
-			if text := n.text.String(); !strings.Contains(text, "exit status 9") || strings.Contains(text, "put aside") {
+			if text := n.text.String(); !strings.Contains(text, "exit status 9") || strings.Contains(text, "quarantined") {
 				t.Errorf("notes:\n%s", text)
 			}
 		})
 	}
-	t.Run("put aside", func(t *testing.T) {
+	t.Run("quarantined", func(t *testing.T) {
 		t.Parallel()
 		few := formats(isolate.Config{Restarts: 2})
 		var n notes
 		digest(t, script(t, few[len(few)-1], "die"), &n)
-		if !strings.Contains(n.text.String(), "put aside for the rest of the run") {
+		if !strings.Contains(n.text.String(), "quarantined for the rest of the run") {
 			t.Errorf("notes:\n%s", n.text.String())
 		}
 	})

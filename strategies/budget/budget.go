@@ -34,7 +34,7 @@ type Limits struct {
 
 // ErrMemory is why a call was interrupted of a seat during whose life memory
 // has grown by more than MaxGrowth.
-var ErrMemory = errors.New("filled too much memory")
+var ErrMemory = errors.New("used too much memory")
 
 // Default limits. An honest script takes microseconds and hundreds of
 // instructions.

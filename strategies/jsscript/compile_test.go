@@ -95,7 +95,7 @@ func TestLoadErrors(t *testing.T) {
 		{"bigint", even + "const n = 1n << 10n", source + ":2", "BigInt is not available", game.FaultError},
 		{"pattern", even + "const r = /a{1000}b{1000}c{1000}d{1000}e{1000}f{1000}/", source + ":2", "repeats too much", game.FaultError},
 		{"bad pattern", even + "const r = /(/", source + ":2", "Unterminated group", game.FaultError},
-		{"loops", even + "while (true) {}", "", "ran out of time", game.FaultTimeout},
+		{"loops", even + "while (true) {}", "", "exceeded its time limit", game.FaultTimeout},
 		{"recurses", "function choose() { choose() }\nchoose()", source + ":1", "nested too deeply", game.FaultBudget},
 		{"too long", even + strings.Repeat("// more\n", 40_000), source, "bytes, more than", game.FaultError},
 		{"too many brackets", even + strings.Repeat("[]\n", 31_000), source, "opening brackets", game.FaultError},

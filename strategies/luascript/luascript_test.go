@@ -60,8 +60,8 @@ func TestLoadErrors(t *testing.T) {
 		{"JavaScript", "function choose(turn) { return 0.5; }", "scripts/mine.lua:1: load: ", game.FaultError},
 		{"error", "x = 1\nerror('no')" + ok, "scripts/mine.lua:2: load: no", game.FaultError},
 		{"runtime error", "local t\nt.x = 1" + ok, "scripts/mine.lua:2: load: attempt to index", game.FaultError},
-		{"loop", "x = 1\nwhile true do end" + ok, "scripts/mine.lua:2: load: ran out of its budget: more than 5000000 instructions in one call", game.FaultBudget},
-		{"recursion", "local function f() return f() end\nf()" + ok, "scripts/mine.lua:1: load: ran out of its budget: calls nested too deeply", game.FaultBudget},
+		{"loop", "x = 1\nwhile true do end" + ok, "scripts/mine.lua:2: load: exceeded its budget: more than 5000000 instructions in one call", game.FaultBudget},
+		{"recursion", "local function f() return f() end\nf()" + ok, "scripts/mine.lua:1: load: exceeded its budget: calls nested too deeply", game.FaultBudget},
 		{"no print of files", "dofile('/etc/passwd')" + ok, "scripts/mine.lua:1: load: attempt to call a non-function object", game.FaultError},
 		{"too long", strings.Repeat("-", 300<<10) + ok, "the script has 307231 bytes, more than 262144", game.FaultError},
 		{"too deep", "x = " + strings.Repeat("{", 300) + strings.Repeat("}", 300) + ok, "scripts/mine.lua:1: load: nested more than 200 levels deep", game.FaultError},
@@ -103,7 +103,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		s := sit(t, "x = 1\n\nfunction choose(turn)\n  return "+answer+"\nend")
 		_, err := s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:3: choose: not a choice: answered " + shown +
+		want := "scripts/mine.lua:3: choose: invalid choice: answered " + shown +
 			`, want "even", "odd" or a probability of even in [0, 1]`
 		if !errors.Is(err, strategies.ErrInvalidChoice) || err.Error() != want {
 			t.Errorf("answer %s:\n %v\n want %s", answer, err, want)
@@ -136,9 +136,9 @@ var hookFailures = []struct {
 	{"call", "local x = 5; x()", "attempt to call a non-function object", game.FaultError},
 	{"bad argument", "math.floor({})", "bad argument #1 to floor (number expected, got table)", game.FaultError},
 	{"no bytes for it", "local s = 'x'; while true do s = s .. s end", "a string made by .. would have 2097152 bytes or more, over the limit of 1048576", game.FaultError},
-	{"loop", "while true do end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
-	{"swallowed loop", "while true do pcall(function() while true do end end) end", "ran out of its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
-	{"recursion", "local function f() return f() + 1 end f()", "ran out of its budget: calls nested too deeply (at most 200 calls may be under way at once; is there a recursion that never ends?)", game.FaultBudget},
+	{"loop", "while true do end", "exceeded its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
+	{"swallowed loop", "while true do pcall(function() while true do end end) end", "exceeded its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
+	{"recursion", "local function f() return f() + 1 end f()", "exceeded its budget: calls nested too deeply (at most 200 calls may be under way at once; is there a recursion that never ends?)", game.FaultBudget},
 }
 
 // TestFailures has every hook fail in every way, on its third line.

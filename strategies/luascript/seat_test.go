@@ -31,7 +31,7 @@ func TestClock(t *testing.T) {
 		}
 		s := mustSit(t, f)
 		_, err = s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:2: choose: ran out of time: more than 300ms in one call"
+		want := "scripts/mine.lua:2: choose: exceeded its time limit: more than 300ms in one call"
 		if !errors.Is(err, strategies.ErrTimeout) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}

@@ -71,20 +71,20 @@ func (h *Host) Fail(op strategies.Op, line int, hint string, err error) error {
 // each time, so from then on no call is made at all.
 func (h *Host) Lost(op strategies.Op) error {
 	if h.lost.Load() {
-		return h.Fail(op, 0, "run it isolated: a process of its own can be stopped", strategies.ErrLost)
+		return h.Fail(op, 0, "run it isolated: a process of its own can be stopped", strategies.ErrStuck)
 	}
 	return nil
 }
 
 func (h *Host) lose(ctx context.Context) {
 	h.lost.Store(true)
-	strategies.Lose(ctx, strategies.ErrLost)
+	strategies.ReportStuck(ctx, strategies.ErrStuck)
 }
 
 // Try opens something of the script and closes it, to see that it can be
 // done. If not, the host is closed.
 func (h *Host) Try(open func(context.Context) (io.Closer, error)) error {
-	err := strategies.Outlast(context.Background(), func(ctx context.Context) error {
+	err := strategies.RunAbandonable(context.Background(), func(ctx context.Context) error {
 		trial, err := open(ctx)
 		if err != nil {
 			return err

@@ -32,10 +32,10 @@ type Seat struct {
 	Factory strategies.Factory
 	Setup   strategies.Setup // Rand is required
 	Coin    game.Key         // of the coin that resolves probabilities in Answer
-	// Outlast gives up calls that cannot be stopped: they fail with
-	// strategies.ErrLost, at a microsecond per call. Without it such a call
+	// Abandonable gives up calls that cannot be stopped: they fail with
+	// strategies.ErrStuck, at a microsecond per call. Without it such a call
 	// blocks.
-	Outlast bool
+	Abandonable bool
 
 	strategy strategies.Strategy // nil while there is nothing to call or to close
 	out      game.Fault          // what the next match is lost with; NoFault while the seat is in
@@ -166,33 +166,33 @@ func (s *Seat) fail(op strategies.Op, err error) {
 	if f := strategies.FaultOf(err); strategies.EndsSeat(op, f) {
 		s.out, s.why = f, err
 	}
-	if errors.Is(err, strategies.ErrLost) {
+	if errors.Is(err, strategies.ErrStuck) {
 		s.strategy = nil // the lost goroutine may use it forever
 	}
 }
 
 func (s *Seat) start(ctx context.Context) (made strategies.Strategy, err error) {
-	if s.Outlast {
+	if s.Abandonable {
 		f, setup := s.Factory, s.Setup
-		return outlast(ctx, func(ctx context.Context) (strategies.Strategy, error) { return f.New(ctx, setup) })
+		return abandonable(ctx, func(ctx context.Context) (strategies.Strategy, error) { return f.New(ctx, setup) })
 	}
 	defer rescue(&err)
 	return s.Factory.New(ctx, s.Setup)
 }
 
 func (s *Seat) choose(ctx context.Context, t *strategies.Turn) (c strategies.Choice, err error) {
-	if s.Outlast {
+	if s.Abandonable {
 		asked, turn := s.strategy, *t // a lost call keeps its own copy
-		return outlast(ctx, func(ctx context.Context) (strategies.Choice, error) { return asked.Choose(ctx, &turn) })
+		return abandonable(ctx, func(ctx context.Context) (strategies.Choice, error) { return asked.Choose(ctx, &turn) })
 	}
 	defer rescue(&err)
 	return s.strategy.Choose(ctx, t)
 }
 
 func (s *Seat) observe(ctx context.Context, o *strategies.Outcome) (err error) {
-	if s.Outlast {
+	if s.Abandonable {
 		told, outcome := s.strategy, *o
-		_, err = outlast(ctx, func(ctx context.Context) (none struct{}, err error) {
+		_, err = abandonable(ctx, func(ctx context.Context) (none struct{}, err error) {
 			return none, told.Observe(ctx, &outcome)
 		})
 		return err
@@ -201,10 +201,10 @@ func (s *Seat) observe(ctx context.Context, o *strategies.Outcome) (err error) {
 	return s.strategy.Observe(ctx, o)
 }
 
-// outlast makes a call through strategies.Outlast.
-func outlast[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+// abandonable makes a call through strategies.RunAbandonable.
+func abandonable[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	var made T // belongs to the goroutine until it has returned
-	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
 		return contain(func() (err error) {
 			made, err = call(ctx)
 			return err

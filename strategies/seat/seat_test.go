@@ -72,7 +72,7 @@ var key, coin = game.Key{1, 2}, game.Key{3, 4}
 
 func newSeat(s *scripted, outlast bool) *seat.Seat {
 	return &seat.Seat{
-		Factory: s, Setup: strategies.Setup{ID: "P01", Key: key, Rand: game.NewRand(key)}, Coin: coin, Outlast: outlast,
+		Factory: s, Setup: strategies.Setup{ID: "P01", Key: key, Rand: game.NewRand(key)}, Coin: coin, Abandonable: outlast,
 	}
 }
 
@@ -270,7 +270,7 @@ func TestLostCall(t *testing.T) {
 	for name, where := range map[string]string{"start": "start", "choose": "choose", "observe": "observe"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &seat.Seat{Factory: stuck{t, where}, Setup: strategies.Setup{Rand: game.NewRand(key)}, Outlast: true}
+			s := &seat.Seat{Factory: stuck{t, where}, Setup: strategies.Setup{Rand: game.NewRand(key)}, Abandonable: true}
 			err := s.Start(t.Context())
 			if where != "start" {
 				if err != nil {
@@ -281,8 +281,8 @@ func TestLostCall(t *testing.T) {
 			if where == "observe" {
 				err = s.Observe(t.Context(), &strategies.Outcome{})
 			}
-			if !errors.Is(err, strategies.ErrLost) {
-				t.Errorf("error %v, want ErrLost", err)
+			if !errors.Is(err, strategies.ErrStuck) {
+				t.Errorf("error %v, want ErrStuck", err)
 			}
 			if f, _ := s.Out(); f != game.FaultTimeout || s.Strategy() != nil || s.Close() != nil {
 				t.Errorf("out by %v, strategy %v", f, s.Strategy())
@@ -299,7 +299,7 @@ type stuck struct {
 
 func (s stuck) in(ctx context.Context, where string) {
 	if s.where == where {
-		strategies.Lose(ctx, strategies.ErrLost)
+		strategies.ReportStuck(ctx, strategies.ErrStuck)
 		<-s.t.Context().Done()
 	}
 }

@@ -50,7 +50,7 @@ type Config struct {
 // id "again". When ctx is done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	var findings []Finding // the goroutine's until it has returned
-	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
 		findings = examine(ctx, f, o)
 		return nil
 	})
@@ -157,7 +157,7 @@ func (c *examination) run(ctx context.Context) {
 	c.memory(long)
 }
 
-// overran reports whether a call ran out of time, after which nothing that
+// overran reports whether a call exceeded its time limit, after which nothing that
 // the seat did can be expected to happen again.
 func (r *rehearsal) overran() bool {
 	return slices.ContainsFunc(r.failures, func(f failure) bool {

@@ -143,7 +143,7 @@ func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config
 	out := Finding{ID: "isolated", Level: Error, Where: sourceOf(f.Info())}
 	sc, key := scenarios()[0], game.StrategyKey(o.Seed, 0, me)
 	var here, there *rehearsal // the goroutine's until it has returned
-	err := strategies.Outlast(ctx, func(ctx context.Context) error {
+	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
 		here = rehearse(ctx, f, sc, o.Seed, key, nil).finish(ctx)
 		there = rehearse(ctx, isolated, sc, o.Seed, key, nil).finish(ctx)
 		return ctx.Err()

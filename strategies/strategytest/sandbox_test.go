@@ -58,7 +58,7 @@ func TestCheckIsolated(t *testing.T) {
 func TestCheckOfCallThatCannotBeStopped(t *testing.T) {
 	t.Parallel()
 	stuck := native(func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
-		strategies.Lose(ctx, strategies.ErrLost)
+		strategies.ReportStuck(ctx, strategies.ErrStuck)
 		<-t.Context().Done()
 		return strategies.Even, nil
 	})

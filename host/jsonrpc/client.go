@@ -119,7 +119,7 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	if c.cfg.Tap == nil {
 		return c.exchange(ctx, out, id)
 	}
-	closing := open(c.cfg.Tap, Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
+	closing := observe(c.cfg.Tap, Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
 	answer, err := c.exchange(ctx, out, id)
 	var failed *CallError
 	switch {

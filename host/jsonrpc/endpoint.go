@@ -58,7 +58,7 @@ func (e *endpoint) refuse(ctx context.Context, req *Request, r *Refusal) reply {
 }
 
 func (e *endpoint) tapped(req *Request, answer func() reply) reply {
-	closing := open(e.cfg.Tap, Event{
+	closing := observe(e.cfg.Tap, Event{
 		Direction: In,
 		Transport: req.Transport,
 		Peer:      req.RemoteAddr,
@@ -192,9 +192,9 @@ type Event struct {
 	Err error
 }
 
-// open reports the opening event of an exchange and returns what reports its
+// observe reports the opening event of an exchange and returns what reports its
 // closing event, in the opposite direction.
-func open(tap Tap, e Event) func(status int, body []byte, err error) {
+func observe(tap Tap, e Event) func(status int, body []byte, err error) {
 	start := time.Now()
 	closing := tap.Tap(e)
 	if closing == nil {

@@ -21,8 +21,8 @@ func TestGateClose(t *testing.T) {
 	}
 	done := g.follow()
 	empty := g.close()
-	if isClosed(empty) || g.inHand() != 2 {
-		t.Fatalf("empty with %d in hand", g.inHand())
+	if isClosed(empty) || g.inFlight() != 2 {
+		t.Fatalf("empty with %d in hand", g.inFlight())
 	}
 	if r := g.enter("a"); r == nil || r.Reason != ReasonBusy {
 		t.Errorf("enter after close = %+v, want busy", r)

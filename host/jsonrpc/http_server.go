@@ -123,7 +123,7 @@ func (s *Server) drain(ctx context.Context, hs *http.Server) error {
 	defer cancel()
 	err := hs.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.URL(), s.gate.inHand(), s.cfg.Drain)
+		return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.URL(), s.gate.inFlight(), s.cfg.Drain)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(e.draining, cancel)()
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		unhurried(w)
+		clearReadDeadline(w)
 	}
 	e.other(w, r.WithContext(ctx))
 }
@@ -234,7 +234,7 @@ func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 // serveDiverted serves what came as a request of the endpoint's. It is given
 // the drain period.
 func (e *httpEndpoint) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
-	unhurried(w)
+	clearReadDeadline(w)
 	r = r.WithContext(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	e.other(w, r)
@@ -255,9 +255,9 @@ func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
 	e.cfg.Other.ServeHTTP(w, r)
 }
 
-// unhurried lifts the deadline for reading a request that has been read: it
+// clearReadDeadline lifts the deadline for reading a request that has been read: it
 // would be taken for the peer's going away.
-func unhurried(w http.ResponseWriter) {
+func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 

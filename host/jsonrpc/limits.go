@@ -87,8 +87,8 @@ func (g *gate) close() <-chan struct{} {
 	return g.empty
 }
 
-// inHand returns the number of requests that have not left.
-func (g *gate) inHand() int {
+// inFlight returns the number of requests that have not left.
+func (g *gate) inFlight() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.total + g.unlimited

@@ -35,12 +35,12 @@ type LoopbackServer struct {
 	cfg   Config
 	gate  *gate
 
-	endpoint endpoint
-	ready    chan struct{} // closed when endpoint.handler is set
-	gone     chan struct{} // closed when the server waits for nothing any more
-	close    sync.Once
-	workers  *Workers
-	hired    bool // the workers are the network's
+	endpoint      endpoint
+	ready         chan struct{} // closed when endpoint.handler is set
+	gone          chan struct{} // closed when the server waits for nothing any more
+	close         sync.Once
+	workers       *Workers
+	sharedWorkers bool // the workers are the network's
 }
 
 // Listen opens a server under a host name ("P01", "manager:8000"); without one
@@ -56,19 +56,19 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	}
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
-		net:      l,
-		url:      u.String(),
-		route:    cfg.Path,
-		host:     host,
-		cfg:      cfg,
-		gate:     newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
-		endpoint: endpoint{cfg: cfg},
-		ready:    make(chan struct{}),
-		gone:     make(chan struct{}),
-		workers:  l.Workers,
-		hired:    l.Workers != nil,
+		net:           l,
+		url:           u.String(),
+		route:         cfg.Path,
+		host:          host,
+		cfg:           cfg,
+		gate:          newGate(cfg.MaxConcurrent, cfg.MaxPerPeer),
+		endpoint:      endpoint{cfg: cfg},
+		ready:         make(chan struct{}),
+		gone:          make(chan struct{}),
+		workers:       l.Workers,
+		sharedWorkers: l.Workers != nil,
 	}
-	if !s.hired {
+	if !s.sharedWorkers {
 		s.workers = new(Workers)
 	}
 	if _, taken := l.servers[s.url]; taken {
@@ -117,11 +117,11 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	select {
 	case <-empty:
 	case <-ctx.Done():
-		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inHand(), s.cfg.Drain)
+		err = fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.url, s.gate.inFlight(), s.cfg.Drain)
 	}
 	s.close.Do(func() { close(s.gone) })
 	<-empty
-	if !s.hired {
+	if !s.sharedWorkers {
 		s.workers.Close()
 	}
 	return err
@@ -200,7 +200,7 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 		return s.endpoint.serve(ctx, req).own(), nil
 	}
 	answer := make(chan reply, 1)
-	s.workers.hand(errand{s, ctx, req, peer, answer})
+	s.workers.submit(job{s, ctx, req, peer, answer})
 	select {
 	case rep := <-answer:
 		return rep, nil
@@ -217,12 +217,12 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 // safe for concurrent use.
 type Workers struct {
 	mu      sync.Mutex
-	idle    []chan errand // of workers that wait for a request
+	idle    []chan job // of workers that wait for a request
 	running sync.WaitGroup
 }
 
-// errand is a request for a worker.
-type errand struct {
+// job is a request for a worker.
+type job struct {
 	server *LoopbackServer
 	ctx    context.Context
 	req    *Request
@@ -241,16 +241,16 @@ func (w *Workers) Close() {
 	w.running.Wait()
 }
 
-// hand gives a request to a worker.
-func (w *Workers) hand(e errand) {
-	var errands chan errand
+// submit gives a request to a worker.
+func (w *Workers) submit(e job) {
+	var errands chan job
 	w.mu.Lock()
 	if n := len(w.idle); n > 0 {
 		errands, w.idle = w.idle[n-1], w.idle[:n-1]
 	}
 	w.mu.Unlock()
 	if errands == nil {
-		errands = make(chan errand, 1)
+		errands = make(chan job, 1)
 		w.running.Go(func() { w.work(errands) })
 	}
 	errands <- e
@@ -259,7 +259,7 @@ func (w *Workers) hand(e errand) {
 // work serves requests until there will be no more. A worker is idle again
 // before its request is out of hand, so that all are idle once the servers have
 // ended.
-func (w *Workers) work(errands chan errand) {
+func (w *Workers) work(errands chan job) {
 	for e := range errands {
 		rep := e.server.endpoint.serve(e.ctx, e.req).own()
 		w.mu.Lock()

@@ -171,7 +171,7 @@ func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error 
 	select {
 	case <-empty:
 	case <-drain.Done():
-		err = fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inHand(), s.cfg.Drain)
+		err = fmt.Errorf("jsonrpc: draining stdio: %d requests were cut off after %v", s.gate.inFlight(), s.cfg.Drain)
 		cut()
 		closeIf(s.w)
 		<-empty

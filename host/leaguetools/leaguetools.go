@@ -67,7 +67,7 @@ func (a Agent) tool(t protocol.Type) (mcptools.Tool, error) {
 	}
 	tool := mcptools.Tool{
 		Name: about.Method, Title: about.Title, Description: describe(about, a.Mode),
-		Input: alone(input), Output: alone(output), Refusal: alone(refusal), Guarded: true,
+		Input: alone(input), Output: alone(output), Refusal: alone(refusal), ChecksInput: true,
 	}
 	annotate(&tool, t)
 	tool.Call = func(ctx context.Context, call *mcptools.Call) (json.RawMessage, error) {

@@ -55,7 +55,7 @@ func TestEveryMessageIsATool(t *testing.T) {
 		for i, typ := range requests() {
 			about, _ := protocol.Describe(typ)
 			tool := tools[i]
-			if tool.Name != about.Method || !tool.Guarded || tool.Title == "" {
+			if tool.Name != about.Method || !tool.ChecksInput || tool.Title == "" {
 				t.Errorf("%s: %+v", typ, tool)
 			}
 			if strings.HasPrefix(tool.Description, " ") || !strings.Contains(tool.Description, string(typ)) || !strings.Contains(tool.Description, string(about.Answer)) {

@@ -163,16 +163,16 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	m.endpoint = &wire.Endpoint{
-		Codec:        protocol.NewCodec(cfg.Mode, cfg.Dialects...),
-		Sender:       func() string { return sender },
-		Now:          cfg.Now,
-		Answered:     m.answered,
-		Authenticate: m.authenticate,
-		Handlers:     m.handlers(),
-		Default:      m.unwanted,
-		Refusing:     m.refusing,
-		Unread:       m.refusedBare,
-		Log:          cfg.Log,
+		Codec:         protocol.NewCodec(cfg.Mode, cfg.Dialects...),
+		Sender:        func() string { return sender },
+		Now:           cfg.Now,
+		Answered:      m.answered,
+		Authenticate:  m.authenticate,
+		Handlers:      m.handlers(),
+		Default:       m.unwanted,
+		Refusing:      m.refusing,
+		ServerRefused: m.refusedBare,
+		Log:           cfg.Log,
 	}
 	if cfg.DataDir != "" {
 		if err := m.open(); err != nil {

@@ -22,11 +22,11 @@ import (
 
 // call serves one tools/call. The error it returns is one of the protocol;
 // what the tool itself has to say is in the result.
-func (s *Server) call(ctx context.Context, b *bound, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	session := req.Session.ID()
 	ctx, done, err := s.begin(ctx, session)
 	if err != nil {
-		return told(err), nil
+		return errorResult(err), nil
 	}
 	defer done()
 	input := json.RawMessage(req.Params.Arguments)
@@ -34,12 +34,12 @@ func (s *Server) call(ctx context.Context, b *bound, req *mcp.CallToolRequest) (
 		input = json.RawMessage(`{}`)
 	}
 	if v := jsontext.Value(input); !v.IsValid() || v.Kind() != '{' {
-		return told(b.invalid(errors.New("it is no JSON object in UTF-8 without duplicate names"))), nil
+		return errorResult(b.invalid(errors.New("it is no JSON object in UTF-8 without duplicate names"))), nil
 	}
 	c := &Call{Tool: b.tool.Name, Input: input, Session: session}
-	whence(c, req)
+	origin(c, req)
 	stop := report(ctx, c, req)
-	output, err := s.judged(ctx, b, c)
+	output, err := s.runChecked(ctx, b, c)
 	stop()
 	if err != nil {
 		return s.refused(ctx, b, err)
@@ -54,14 +54,14 @@ func (s *Server) call(ctx context.Context, b *bound, req *mcp.CallToolRequest) (
 // was found.
 var errOutput = errors.New("the tool does not keep its own schema")
 
-// judged takes a call through the pipeline: the input must keep its schema
+// runChecked takes a call through the pipeline: the input must keep its schema
 // before the tool is called, and the output before it is sent. A guarded tool
 // judges the input itself, since it has to know first who calls.
-func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage, error) {
-	if b.tool.Guarded {
-		output, err := s.guarded(ctx, b, c)
+func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.RawMessage, error) {
+	if b.tool.ChecksInput {
+		output, err := s.runTool(ctx, b, c)
 		if err == nil {
-			err = s.sendable(ctx, b, "output", b.output, output)
+			err = s.checkOwn(ctx, b, "output", b.output, output)
 		}
 		return output, err
 	}
@@ -70,7 +70,7 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 	_, err := s.pipeline.Call(ctx, wire.Call{
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
 	}, func(ctx context.Context) (_ jsontext.Value, err error) {
-		output, err = s.guarded(ctx, b, c)
+		output, err = s.runTool(ctx, b, c)
 		switch {
 		case errors.Is(err, errPanicked):
 			return nil, err
@@ -80,7 +80,7 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, s.cfg.MaxOutput)
 		}
 		if own = err; own != nil {
-			err = wire.ErrTold
+			err = wire.ErrDeclined
 		}
 		return jsontext.Value(output), err
 	})
@@ -93,19 +93,19 @@ func (s *Server) judged(ctx context.Context, b *bound, c *Call) (json.RawMessage
 	case refusal.Code == protocol.CanonicalInvalidToolInput:
 		return nil, b.invalid(cmp.Or(b.input.check(c.Input), error(refusal)))
 	default:
-		return nil, cmp.Or(s.sendable(ctx, b, "output", b.output, output), err) // which logs what is wrong
+		return nil, cmp.Or(s.checkOwn(ctx, b, "output", b.output, output), err) // which logs what is wrong
 	}
 }
 
 // invalid is what a client is told of an input that does not keep its schema.
-func (b *bound) invalid(err error) error {
+func (b *boundTool) invalid(err error) error {
 	return fmt.Errorf("the input of %s is not valid: %w; see its input schema", b.tool.Name, err)
 }
 
 // errPanicked stands for a tool that panicked; it is logged where it happened.
 var errPanicked = errors.New("the tool panicked")
 
-func (s *Server) guarded(ctx context.Context, b *bound, c *Call) (output json.RawMessage, err error) {
+func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", c.Tool),
@@ -117,16 +117,16 @@ func (s *Server) guarded(ctx context.Context, b *bound, c *Call) (output json.Ra
 }
 
 // refused tells the client what a tool refused.
-func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToolResult, error) {
+func (s *Server) refused(ctx context.Context, b *boundTool, err error) (*mcp.CallToolResult, error) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	_, broken := errors.AsType[*wire.Refusal](err)
 	switch {
 	case broken, errors.Is(err, errPanicked), errors.Is(err, errOutput):
 		return nil, internal()
 	case !ok || refusal.Structured == nil:
-		return told(err), nil
+		return errorResult(err), nil
 	}
-	if s.sendable(ctx, b, "refusal", b.refusal, refusal.Structured) != nil {
+	if s.checkOwn(ctx, b, "refusal", b.refusal, refusal.Structured) != nil {
 		return nil, internal()
 	}
 	res := structured(refusal.Structured, string(refusal.Structured))
@@ -137,10 +137,10 @@ func (s *Server) refused(ctx context.Context, b *bound, err error) (*mcp.CallToo
 	return res, nil
 }
 
-// sendable reports that something must not be sent because it does not keep its
+// checkOwn reports that something must not be sent because it does not keep its
 // own schema. That is the tool's fault: it is logged, and the client learns no
 // more than that.
-func (s *Server) sendable(ctx context.Context, b *bound, what string, schema *validator, doc json.RawMessage) error {
+func (s *Server) checkOwn(ctx context.Context, b *boundTool, what string, schema *validator, doc json.RawMessage) error {
 	err := errors.New("it is no JSON object without duplicate names")
 	if v := jsontext.Value(doc); v.IsValid() && v.Kind() == '{' {
 		err = schema.check(doc)
@@ -159,8 +159,8 @@ func structured(doc json.RawMessage, text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{StructuredContent: doc, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// told is a failure told by the text of an error.
-func told(err error) *mcp.CallToolResult {
+// errorResult is a failure told by the text of an error.
+func errorResult(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
 }
 
@@ -176,8 +176,8 @@ func internal() error {
 	}
 }
 
-// whence fills in where a call came from.
-func whence(c *Call, req *mcp.CallToolRequest) {
+// origin fills in where a call came from.
+func origin(c *Call, req *mcp.CallToolRequest) {
 	if req.Extra == nil || req.Extra.Header == nil {
 		c.Transport, c.Route, c.RemoteAddr = jsonrpc.TransportSTDIO, "stdio", "stdio"
 		return

@@ -68,13 +68,13 @@ func (s *Server) Handler() http.Handler {
 	}
 	server := func(*http.Request) *mcp.Server { return s.sdk }
 	w.stateful = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: quiet(s.cfg.Logger), SessionTimeout: s.cfg.SessionIdle, MaxRequestBodyBytes: s.cfg.MaxBody,
+		Logger: debugLogger(s.cfg.Logger), SessionTimeout: s.cfg.SessionIdle, MaxRequestBodyBytes: s.cfg.MaxBody,
 	})
 	w.modern = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: quiet(s.cfg.Logger), Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
+		Logger: debugLogger(s.cfg.Logger), Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
 	})
 	w.plain = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: quiet(s.cfg.Logger), Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
+		Logger: debugLogger(s.cfg.Logger), Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
 	})
 	return w
 }
@@ -117,7 +117,7 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 		w.plain.ServeHTTP(res, req)
 	case session != "":
 		if req.Method == http.MethodDelete {
-			w.giveUp(session) // or ending it would wait for its calls
+			w.cancelCalls(session) // or ending it would wait for its calls
 		}
 		defer w.sessions.use(session)()
 		w.stateful.ServeHTTP(res, req)

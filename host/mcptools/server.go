@@ -85,17 +85,17 @@ type Server struct {
 	closing context.Context
 	close   context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool
-	held    sync.WaitGroup               // what Close waits for; see hold
-	calls   int                          // under way
-	idle    *sync.Cond                   // calls has become 0
-	hanging map[string]map[*ongoing]bool // by session: what to cancel when it ends
-	streams map[*lines]bool              // STDIO
+	mu       sync.Mutex
+	closed   bool
+	held     sync.WaitGroup               // what Close waits for; see hold
+	calls    int                          // under way
+	idle     *sync.Cond                   // calls has become 0
+	inFlight map[string]map[*running]bool // by session: what to cancel when it ends
+	streams  map[*lines]bool              // STDIO
 }
 
-// ongoing is a call that can be cancelled.
-type ongoing struct{ cancel context.CancelFunc }
+// running is a call that can be cancelled.
+type running struct{ cancel context.CancelFunc }
 
 // toolName is what the MCP standard allows as a name.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
@@ -107,12 +107,12 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Name == "" {
 		return nil, errors.New("mcptools: a server needs a name")
 	}
-	s := &Server{cfg: cfg, hanging: map[string]map[*ongoing]bool{}, streams: map[*lines]bool{}}
+	s := &Server{cfg: cfg, inFlight: map[string]map[*running]bool{}, streams: map[*lines]bool{}}
 	s.idle = sync.NewCond(&s.mu)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: cfg.Instructions,
-		Logger:       quiet(cfg.Logger),
+		Logger:       debugLogger(cfg.Logger),
 		// The table does not change while it is served, and logs stay here.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
@@ -146,7 +146,7 @@ func (s *Server) addTools() error {
 		if err := s.register(b); err != nil {
 			return fmt.Errorf("tool %q: %w", t.Name, err)
 		}
-		if t.Guarded {
+		if t.ChecksInput {
 			continue
 		}
 		if err := s.pipeline.Registry().Add(b.contract()); err != nil {
@@ -157,7 +157,7 @@ func (s *Server) addTools() error {
 }
 
 // register hands a tool to the SDK, which panics where it dislikes one.
-func (s *Server) register(b *bound) (err error) {
+func (s *Server) register(b *boundTool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
@@ -229,18 +229,18 @@ func (s *Server) Close() {
 	}
 }
 
-// quiet returns a logger for the SDK, to which every mistake of a client is an
+// debugLogger returns a logger for the SDK, to which every mistake of a client is an
 // error: all that it says is of level Debug here.
-func quiet(l *slog.Logger) *slog.Logger { return slog.New(demoted{l.Handler()}) }
+func debugLogger(l *slog.Logger) *slog.Logger { return slog.New(debugHandler{l.Handler()}) }
 
-type demoted struct{ to slog.Handler }
+type debugHandler struct{ to slog.Handler }
 
-func (d demoted) Enabled(ctx context.Context, _ slog.Level) bool {
+func (d debugHandler) Enabled(ctx context.Context, _ slog.Level) bool {
 	return d.to.Enabled(ctx, slog.LevelDebug)
 }
 
 // Handle leaves out ids of sessions: whoever knows one can use it.
-func (d demoted) Handle(ctx context.Context, r slog.Record) error {
+func (d debugHandler) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time, slog.LevelDebug, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key != "session_id" {
@@ -251,9 +251,11 @@ func (d demoted) Handle(ctx context.Context, r slog.Record) error {
 	return d.to.Handle(ctx, out)
 }
 
-func (d demoted) WithAttrs(attrs []slog.Attr) slog.Handler { return demoted{d.to.WithAttrs(attrs)} }
+func (d debugHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return debugHandler{d.to.WithAttrs(attrs)}
+}
 
-func (d demoted) WithGroup(name string) slog.Handler { return demoted{d.to.WithGroup(name)} }
+func (d debugHandler) WithGroup(name string) slog.Handler { return debugHandler{d.to.WithGroup(name)} }
 
 // begin counts a call that begins and returns its context, which also ends
 // when the session is given up or the server is closed.
@@ -269,19 +271,19 @@ func (s *Server) begin(ctx context.Context, session string) (_ context.Context, 
 	s.calls++
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(s.closing, cancel)
-	one := &ongoing{cancel}
-	if s.hanging[session] == nil {
-		s.hanging[session] = map[*ongoing]bool{}
+	one := &running{cancel}
+	if s.inFlight[session] == nil {
+		s.inFlight[session] = map[*running]bool{}
 	}
-	s.hanging[session][one] = true
+	s.inFlight[session][one] = true
 	return ctx, func() {
 		detach()
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.hanging[session], one)
-		if len(s.hanging[session]) == 0 {
-			delete(s.hanging, session)
+		delete(s.inFlight[session], one)
+		if len(s.inFlight[session]) == 0 {
+			delete(s.inFlight, session)
 		}
 		if s.calls--; s.calls == 0 {
 			s.idle.Broadcast()
@@ -289,11 +291,11 @@ func (s *Server) begin(ctx context.Context, session string) (_ context.Context, 
 	}, nil
 }
 
-// giveUp cancels the calls of a session.
-func (s *Server) giveUp(session string) {
+// cancelCalls cancels the calls of a session.
+func (s *Server) cancelCalls(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for one := range s.hanging[session] {
+	for one := range s.inFlight[session] {
 		one.cancel()
 	}
 }

@@ -110,7 +110,7 @@ func (t *sessions) evict(peer string) bool {
 		return false
 	}
 	delete(t.known, oldest)
-	t.server.giveUp(oldest)
+	t.server.cancelCalls(oldest)
 	if !t.server.hold() {
 		return false
 	}

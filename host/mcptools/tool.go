@@ -41,7 +41,7 @@ type Tool struct {
 
 	// Guarded says that the tool finds out who calls before it judges the input,
 	// and then does both itself: Input is only shown.
-	Guarded bool
+	ChecksInput bool
 
 	// Call does it. It returns a JSON object that keeps Output, or an error that
 	// the client is told in the tool's own name: by its text, which should be a
@@ -103,8 +103,8 @@ func (r *Refusal) Error() string {
 	return r.Text
 }
 
-// bound is a tool with its schemas compiled.
-type bound struct {
+// boundTool is a tool with its schemas compiled.
+type boundTool struct {
 	tool                   Tool
 	input, output, refusal *validator
 	shown                  json.RawMessage // the output schema that clients see
@@ -124,14 +124,14 @@ func (c compiler) compile(raw json.RawMessage) (*validator, error) {
 	return compiled, err
 }
 
-func bind(t Tool, schemas compiler) (*bound, error) {
+func bind(t Tool, schemas compiler) (*boundTool, error) {
 	if t.Call == nil {
 		return nil, errors.New("it has no function to call")
 	}
 	if t.Input == nil {
 		t.Input = json.RawMessage(`{"type":"object"}`)
 	}
-	b := &bound{tool: t, shown: t.Output}
+	b := &boundTool{tool: t, shown: t.Output}
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
@@ -156,7 +156,7 @@ func bind(t Tool, schemas compiler) (*bound, error) {
 }
 
 // contract returns the tool as the pipeline of calls knows it.
-func (b *bound) contract() schema.Tool {
+func (b *boundTool) contract() schema.Tool {
 	output := b.tool.Output
 	if output == nil {
 		output = json.RawMessage(`{"type":"object"}`)
@@ -165,7 +165,7 @@ func (b *bound) contract() schema.Tool {
 }
 
 // describe returns the tool as clients see it.
-func (b *bound) describe() *mcp.Tool {
+func (b *boundTool) describe() *mcp.Tool {
 	t := b.tool
 	out := &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,

@@ -140,7 +140,7 @@ func New(cfg Config) (*Player, error) {
 	if cfg.Mode == protocol.Tolerant {
 		p.endpoint.AcknowledgeUnknown = true
 		p.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
-		p.endpoint.Manner = p.manner
+		p.endpoint.AnswerDialect = p.manner
 	}
 	return p, nil
 }

@@ -57,13 +57,13 @@ type Endpoint struct {
 	// Manner, if set, returns the dialect in which a request is answered where
 	// that is not the one it came in: its sender may have shown that it reads
 	// no answer in kind.
-	Manner func(x *Exchange) *protocol.Dialect
+	AnswerDialect func(x *Exchange) *protocol.Dialect
 	// Refusing, if set, is told of every request that is about to be refused,
 	// and returns what is answered: why, or more than that.
 	Refusing func(ctx context.Context, x *Exchange, why *protocol.Error) *protocol.Error
 	// Unread, if set, is told of every request that the server refuses by
 	// itself, and may replace what is answered.
-	Unread func(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error
+	ServerRefused func(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error
 	// Log gets errors that are no refusals.
 	Log *slog.Logger
 }
@@ -174,7 +174,7 @@ func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 		h = e.Default
 	}
 	if h == nil {
-		return untaken(x)
+		return errUnsupported(x)
 	}
 	var err error
 	if x.answer, err = h(ctx, x); err != nil {
@@ -184,7 +184,7 @@ func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 		about, _ := protocol.Describe(x.Type)
 		ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 		if !ok { // nothing stands for an answer that has something to say
-			return untaken(x)
+			return errUnsupported(x)
 		}
 		ack.Status = protocol.StatusAcknowledged
 		x.answer = ack
@@ -193,7 +193,7 @@ func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-func untaken(x *Exchange) error {
+func errUnsupported(x *Exchange) error {
 	return protocol.Refuse(protocol.CodeUnknownMessageType, x.Type, fmt.Sprintf("this agent does not take %s", x.Type))
 }
 
@@ -230,8 +230,8 @@ func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
 	if err == errAnswered {
 		return
 	}
-	if e.Manner != nil && x.Type != "" {
-		x.Dialect = e.Manner(x)
+	if e.AnswerDialect != nil && x.Type != "" {
+		x.Dialect = e.AnswerDialect(x)
 	}
 	var reply protocol.Reply
 	if err == nil {
@@ -292,8 +292,8 @@ func response(r protocol.Reply, id jsontext.Value) jsonrpc.Response {
 // Refuse is a jsonrpc.RefuseFunc: it gives what a server refuses by itself (a
 // busy server) the error shape of the league.
 func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
-	if e.Unread != nil {
-		if told := e.Unread(rpc, r); told != nil {
+	if e.ServerRefused != nil {
+		if told := e.ServerRefused(rpc, r); told != nil {
 			return told
 		}
 	}

@@ -289,10 +289,10 @@ func inputViolations(x *Exchange) []protocol.Violation {
 	return found
 }
 
-// ErrTold is what serve returns to [Pipeline.Call] where the tool has a reason
+// ErrDeclined is what serve returns to [Pipeline.Call] where the tool has a reason
 // of its own not to do what it was asked, which the caller is told: nothing is
 // wrong with the call, and it is logged as such.
-var ErrTold = errors.New("the tool has refused")
+var ErrDeclined = errors.New("the tool has refused")
 
 // A Call is a call of a tool that did not come as a JSON-RPC request of ours,
 // such as one that an SDK of the MCP standard has read.
@@ -359,7 +359,7 @@ func (p *Pipeline) logCall(c *Call, err error, began time.Time) {
 	var refusal *Refusal
 	var league *protocol.Error
 	switch {
-	case err == nil, errors.Is(err, ErrTold):
+	case err == nil, errors.Is(err, ErrDeclined):
 	case errors.As(err, &refusal):
 		x.note(refusal)
 	case errors.As(err, &league):

@@ -19,14 +19,14 @@ type AnswerKind int
 
 // The kinds of answer.
 const (
-	// AnswerNone is an empty body, as a notification gets it.
+	// AnswerNone is an empty body, as for a notification.
 	AnswerNone AnswerKind = iota
 	// AnswerResult is a JSON-RPC response with a result, and no error but null.
 	AnswerResult
 	// AnswerError is a JSON-RPC response with an error that is not null,
-	// whatever stands beside it.
+	// whatever other members it has.
 	AnswerError
-	// AnswerRequest is a JSON-RPC request in the place of a response: a method,
+	// AnswerRequest is a JSON-RPC request in place of a response: a method,
 	// perhaps an id of its own, and neither result nor error.
 	AnswerRequest
 	// AnswerObject is any other JSON object, with or without "jsonrpc".
@@ -63,11 +63,11 @@ type Answer struct {
 
 	// ID is the id of the answer as it was written, nil if absent.
 	ID jsontext.Value
-	// Echoed reports whether ID is the id that was sent. An answer with another
-	// one is still an answer: over HTTP it belongs to the call all the same.
+	// Echoed reports whether ID is the id that was sent. Over HTTP an answer with
+	// another id still belongs to the call.
 	Echoed bool
-	// Result is set for AnswerResult. Mixed reports that members stand beside it
-	// that JSON-RPC does not know.
+	// Result is set for AnswerResult. Mixed reports that the response has members
+	// that JSON-RPC does not define.
 	Result jsontext.Value
 	Mixed  bool
 	// Error is set for AnswerError. Code is 0 where the peer sent no integer,
@@ -112,8 +112,8 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 	return a, nil
 }
 
-// parseErrorObject reads an error leniently: peers put many things there, and
-// what they mean by it is a refusal in any case. The value has been parsed.
+// parseErrorObject reads an error leniently, since peers put many things there.
+// The value has been parsed.
 func parseErrorObject(v jsontext.Value, maxDepth int) *Error {
 	e := new(Error)
 	if v.Kind() == '"' {
@@ -123,7 +123,7 @@ func parseErrorObject(v jsontext.Value, maxDepth int) *Error {
 	if v.Kind() != '{' {
 		return e
 	}
-	// The value has been parsed before, so that this cannot fail.
+	// The value has been parsed, so this cannot fail.
 	_, _ = parseDocument(v, maxDepth, func(name, value jsontext.Value) {
 		switch {
 		case stringIs(name, "code"):
@@ -165,7 +165,7 @@ func sameID(a, b jsontext.Value) bool {
 // The kinds of failure of a call, for errors.Is. A call whose context was
 // cancelled fails with context.Canceled instead.
 var (
-	// ErrConnect: the peer could not be reached; it has not seen the message.
+	// ErrConnect: the peer could not be reached and has not seen the message.
 	ErrConnect = errors.New("could not connect")
 	// ErrClosed: the connection ended after the message was sent, before the
 	// answer was complete; the peer may have acted on the message.
@@ -210,7 +210,7 @@ func (e *CallError) Error() string {
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP %d %s)", e.Status, http.StatusText(e.Status))
 	}
-	// The context's own error says nothing that the kind has not said.
+	// The kind already says that the context ended.
 	if e.Err != nil && e.Err != context.DeadlineExceeded {
 		b.WriteString(": ")
 		b.WriteString(e.Err.Error())
@@ -230,8 +230,8 @@ func (e *CallError) Unwrap() []error {
 }
 
 // Retryable reports whether the same message may succeed later: the peer was
-// not reached, went away, was too slow or said that it is busy. Whether it may
-// be sent twice is for the caller to know.
+// not reached, disconnected, was too slow or is busy. Only the caller knows
+// whether it may be sent twice.
 func (e *CallError) Retryable() bool {
 	switch e.Kind {
 	case ErrConnect, ErrClosed, ErrTimeout:
@@ -254,8 +254,7 @@ func errAnswerTooLarge(limit int64, status int) *CallError {
 	return &CallError{Kind: ErrTooLarge, Status: status, Err: fmt.Errorf("longer than %d bytes", limit)}
 }
 
-// retryDelay reads a Retry-After header in seconds; its other form, a date, is
-// not worth a clock.
+// retryDelay reads a Retry-After header in seconds; it ignores dates.
 func retryDelay(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {

@@ -18,29 +18,28 @@ import (
 // ClientConfig configures a Client. The zero value of a field means the
 // default named with it, a negative limit or time means none.
 type ClientConfig struct {
-	// Timeout bounds a call whose context has no deadline: 10 s. A context with
-	// a deadline is taken at its word.
+	// Timeout bounds a call whose context has no deadline: 10 s. It does not
+	// shorten the deadline of a context.
 	Timeout time.Duration
 	// MaxAnswer is the longest answer that is read, in bytes: 16 MiB.
 	MaxAnswer int64
 	// MaxDepth is the deepest nesting that is read: 128.
 	MaxDepth int
-	// NewID returns the ids of calls, by default RandomID. It must be safe for
-	// concurrent use and must not repeat itself.
+	// NewID returns a unique id for each call, by default RandomID. It must be
+	// safe for concurrent use.
 	NewID func() string
-	// Tap, if set, is told of every message out and in.
+	// Tap, if set, sees every message out and in.
 	Tap Tap
 }
 
-// A Message is what a Client sends. With a Body, that is sent as it is; else a
-// JSON-RPC request is made of Method and Params, with an id unless Notify is
-// set.
+// A Message is what a Client sends: Body unchanged, if it is set, or else a
+// JSON-RPC request made of Method and Params, with an id unless Notify is set.
 type Message struct {
 	Method string
 	// Params must be valid JSON, or nil to leave it out.
 	Params jsontext.Value
-	// ID, if set, is used in place of a new one; it must be valid JSON. Beside a
-	// Body it only says which id the body bears, for Answer.Echoed.
+	// ID, if set, replaces a new id; it must be valid JSON. With a Body it only
+	// says which id the body has, for Answer.Echoed.
 	ID     jsontext.Value
 	Notify bool
 	Body   []byte
@@ -48,7 +47,7 @@ type Message struct {
 	Header http.Header
 }
 
-// Outgoing is a message on its way.
+// Outgoing is a message as a RoundTripper sends it.
 type Outgoing struct {
 	URL       string
 	Header    http.Header // may be nil
@@ -56,25 +55,24 @@ type Outgoing struct {
 	MaxAnswer int64 // bytes; a longer answer is ErrTooLarge
 }
 
-// A Reply is what came back, uninterpreted.
+// A Reply is what a RoundTripper received, uninterpreted.
 type Reply struct {
 	Status int         // of HTTP
 	Header http.Header // may be nil
 	Body   []byte
 }
 
-// A RoundTripper carries one message to a peer and brings back what came in
-// answer, whatever its status. Errors are a *CallError, for which the client
-// fills in the URL, or the context's error. It must be safe for concurrent
-// use, must end when the context does, and must not keep the message.
+// A RoundTripper sends one message to a peer and returns the reply, whatever its
+// status. Errors are a *CallError, for which the client fills in the URL, or the
+// error of the context. It must be safe for concurrent use, must return when the
+// context ends, and must not keep the message.
 //
-// OverHTTP and Loopback.From make one; others can wrap those.
+// OverHTTP and Loopback.From return one; others can wrap those.
 type RoundTripper interface {
 	RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error)
-	// Transport names what is beneath.
 	Transport() Transport
-	// Close frees what is held, such as connections, and fails calls that are
-	// under way where it can.
+	// Close frees resources such as connections, and fails calls in flight where
+	// it can.
 	Close() error
 }
 
@@ -98,13 +96,12 @@ func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
 // Close closes the round tripper.
 func (c *Client) Close() error { return c.rt.Close() }
 
-// Call sends m to url and returns the answer. It is one attempt: the deadline
-// of ctx is the deadline of the attempt, and nothing is sent twice, neither to
-// this URL nor, by a redirect, to another.
+// Call sends m to url and returns the answer. It is one attempt: nothing is sent
+// twice, neither to this URL nor, after a redirect, to another.
 //
 // A refusal by the peer is an answer (AnswerError, or whatever its status and
 // body say). The error is a *CallError if no usable answer came, and any other
-// if the message cannot be sent at all.
+// if the message cannot be sent.
 func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, error) {
 	if m.Body == nil && m.Method == "" {
 		return nil, errors.New("jsonrpc: a message needs a method or a body")
@@ -179,7 +176,7 @@ func checkReply(reply *Reply, answer *Answer, err error) *CallError {
 	switch status := reply.Status; {
 	case retryableStatus(status):
 		failed.RetryAfter = retryDelay(reply.Header)
-		failed.Err = nil // that such a body is no JSON is to be expected
+		failed.Err = nil // such a body is rarely JSON
 		return failed
 	case status >= 300 && status < 400:
 		failed.Err = fmt.Errorf("redirects are not followed, here to %q", detail(reply.Header.Get("Location")))
@@ -202,7 +199,7 @@ func callError(ctx context.Context, url string, err error) *CallError {
 	if ctx.Err() == nil && (failed.Kind != nil || !isContextError(err)) {
 		return failed
 	}
-	// Whatever broke, it broke because the time was over or nobody waits.
+	// Whatever failed, it failed because the context ended.
 	failed.Kind, failed.Err = ErrTimeout, context.DeadlineExceeded
 	if errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, context.Canceled) {
 		failed.Kind, failed.Err = context.Canceled, nil
@@ -222,9 +219,8 @@ func RandomID() string {
 }
 
 // SequentialIDs returns a source of UUIDs (version 5 of RFC 9562) that depend
-// only on the seed and on how many were taken before: for reproducible
-// recordings. The source is safe for concurrent use, and reproducible only
-// where the order of the calls is.
+// only on the seed and on the number of calls before, for reproducible
+// recordings. The source is safe for concurrent use.
 func SequentialIDs(seed string) func() string {
 	namespace := seedNamespace()
 	var taken atomic.Uint64

@@ -12,11 +12,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxIDBytes bounds an id, which is copied into every answer and log record.
+// maxIDBytes bounds an id, which every answer and log record repeats.
 const maxIDBytes = 1024
 
-// maxDetailBytes bounds the explanation of a refusal, in which a hostile
-// member name or number could otherwise come back at full length.
+// maxDetailBytes bounds the explanation of a refusal, which may quote a member
+// name or number of the message.
 const maxDetailBytes = 240
 
 // parser is a jsontext decoder with the buffer it reads from, kept for reuse.
@@ -95,8 +95,8 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// tooDeep reports whether raw, if it is JSON, nests deeper than limit. Few
-// documents have more brackets than the limit, and counting is fast.
+// tooDeep reports whether raw, if it is JSON, nests deeper than limit. It first
+// counts brackets, since few documents have more of them than the limit.
 func tooDeep(raw []byte, limit int) bool {
 	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
 		return false
@@ -108,7 +108,7 @@ func tooDeep(raw []byte, limit int) bool {
 			quoted = !quoted
 		case quoted:
 			if c == '\\' {
-				i++ // whatever is escaped, a quote above all, ends nothing
+				i++ // an escaped quote does not end the string
 			}
 		case c == '{' || c == '[':
 			if depth++; depth > limit {
@@ -121,7 +121,7 @@ func tooDeep(raw []byte, limit int) bool {
 	return false
 }
 
-// parseError puts an error of jsontext into words that say where it happened.
+// parseError rewrites an error of jsontext so that it names the place.
 func parseError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -137,7 +137,7 @@ func parseError(err error) error {
 	return fmt.Errorf("%w at offset %d, within %s", syntax.Err, syntax.ByteOffset, syntax.JSONPointer)
 }
 
-// detail cuts an explanation to a size that may be sent to anybody.
+// detail shortens an explanation to maxDetailBytes.
 func detail(s string) string {
 	if len(s) > maxDetailBytes {
 		s = s[:maxDetailBytes] + "..."
@@ -168,8 +168,7 @@ func unquote(v jsontext.Value) string {
 	return string(b)
 }
 
-// members holds the top-level members that JSON-RPC gives a meaning to, nil
-// where absent.
+// members holds the top-level members that JSON-RPC defines, nil where absent.
 type members struct {
 	version, id, method, params, result, err jsontext.Value
 	others                                   bool // there are more

@@ -11,41 +11,41 @@ import (
 const DefaultPath = "/mcp"
 
 // Config configures a server on any transport. The zero value of a field means
-// the default named with it, a negative limit or time means none. What has no
-// meaning on a transport (connections over STDIO, say) is ignored there.
+// the default named with it, a negative limit or time means none. Fields that
+// do not apply to a transport (connections over STDIO, say) are ignored there.
 type Config struct {
 	// Path is the path of the endpoint, by default DefaultPath.
 	Path string
 	// Routes serve paths of their own beside the endpoint, whatever the verb,
-	// within its limits and times. The key is the path; Path itself counts for
-	// nothing. What they are sent is not told to Tap.
+	// within its limits and timeouts. The key is the path; Path itself is
+	// ignored. Tap does not see their requests.
 	Routes map[string]http.Handler
-	// Other serves what does not belong to the endpoint: requests for other
-	// paths than those of Routes, and requests on Path that are no POST or that Divert picks. Without
-	// it they are answered 404 and 405. The contexts of its requests end as
-	// soon as the server begins to drain, so that streams do not hold it up;
-	// neither WriteTimeout nor the request limits apply. What Divert has picked
-	// is given the drain period instead, and is not told to Tap.
+	// Other serves what is not for the endpoint: requests for other paths than
+	// those of Routes, and requests on Path that are not POST or that Divert
+	// picks. Without it they are answered 404 and 405. The contexts of its
+	// requests end when the server begins to drain, so that streams do not delay
+	// it; neither WriteTimeout nor the request limits apply. Requests that Divert
+	// picks may use the drain period. Tap sees none of them.
 	Other http.Handler
-	// Divert reports whether a POST on Path goes to Other, which then finds its
-	// body as it came. It is asked when the body has been read, within the
-	// limits. Where that is no request (KindCall without a Method: bad JSON, a
-	// batch, a response), only Raw and what does not come from the body are
-	// filled in. It is not asked where Other is nil, and only over HTTP.
+	// Divert reports whether a POST on Path goes to Other, which then reads the
+	// original body. It is called when the body has been read, within the limits,
+	// over HTTP only, and not if Other is nil. Where the body is not a request
+	// (KindCall without a Method: bad JSON, a batch, a response), only Raw and
+	// what does not come from the body are filled in.
 	Divert func(*Request) bool
 	// Beside, if set, is called for every stream that ServeStdio serves, and
-	// returns what takes messages there that do not belong to the endpoint. It
-	// writes lines of its own by send, which is safe for concurrent use.
+	// returns a Side for messages that are not for the endpoint. The side writes
+	// its lines with send, which is safe for concurrent use.
 	Beside func(send func(line []byte) error) Side
 
-	// AcceptObjects hands JSON objects without a "jsonrpc" member to the handler
+	// AcceptObjects passes JSON objects without a "jsonrpc" member to the handler
 	// as KindObject instead of refusing them.
 	AcceptObjects bool
 	// Refuse, if set, replaces the error objects of refusals.
 	Refuse RefuseFunc
-	// Tap, if set, is told of every message in and out.
+	// Tap, if set, sees every message in and out.
 	Tap Tap
-	// Logger gets panics of handlers and what net/http reports of single
+	// Logger receives panics of handlers and what net/http reports about single
 	// connections, at level Warn or Error. By default nothing is logged.
 	Logger *slog.Logger
 
@@ -58,7 +58,7 @@ type Config struct {
 	// MaxConns is the number of open connections, of all peers together: 1024.
 	// At the limit, further ones wait in the backlog of the operating system.
 	MaxConns int
-	// MaxConcurrent is the number of requests in hand: 1024. At the limit HTTP
+	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP
 	// and loopback refuse as busy, and STDIO stops reading; with 1, STDIO
 	// answers strictly in order.
 	MaxConcurrent int
@@ -72,9 +72,8 @@ type Config struct {
 	WriteTimeout time.Duration
 	// IdleTimeout is the time that a connection is kept between requests: 120 s.
 	IdleTimeout time.Duration
-	// Drain is the time that requests in hand are given to finish when the
-	// server is told to end: 5 s. After it their contexts are cancelled and
-	// connections closed.
+	// Drain is the time that requests in flight have to finish when the server
+	// ends: 5 s. After it their contexts are cancelled and connections closed.
 	Drain time.Duration
 
 	// TLSCert and TLSKey are PEM files; both or neither. With them the server
@@ -107,7 +106,7 @@ func (c Config) withDefaults() Config {
 const defaultMaxDepth = 128
 
 // limit returns n, def for 0, and for a negative n a bound that is never
-// reached but leaves room for one more.
+// reached and can be incremented.
 func limit[T int | int64](n, def T) T {
 	switch {
 	case n == 0:

@@ -14,11 +14,12 @@
 //	err = srv.Serve(ctx, handler) // until ctx ends, then drains
 //
 // [Loopback.Listen] does the same without sockets and [ServeStdio] over a pair
-// of streams, one JSON document a line.
+// of streams, one JSON document per line.
 //
-// Another protocol can share the path of an endpoint (Config.Other, picked by
-// Config.Divert when the body has been read) and its streams (Config.Beside);
-// [Serve] answers a message that came by such a way as the endpoint would.
+// Another protocol can share the path of an endpoint (Config.Other, chosen by
+// Config.Divert once the body has been read) and its streams (Config.Beside);
+// [Serve] answers a message that arrived over such a protocol as the endpoint
+// would.
 //
 // # Calling
 //
@@ -26,8 +27,8 @@
 //	answer, err := client.Call(ctx, url, jsonrpc.Message{Method: "ping"})
 //
 // The error says why no answer came ([CallError]); a refusal by the peer is an
-// answer. Nothing is retried here, since the caller knows what a repeat means,
-// but the error says whether a repeat can help.
+// answer. Nothing is retried here, since only the caller knows what a repeat
+// means, but the error says whether a retry can help.
 //
 // # What is accepted
 //
@@ -50,7 +51,7 @@
 //	Content-Type not application/json in UTF-8,
 //	or a Content-Encoding                                 415  -32600
 //	any verb but POST                                     405  -32600
-//	too many requests in hand (Retry-After is set)        503  48
+//	too many requests in flight (Retry-After is set)      503  48
 //	the handler panics or answers a call with nothing     500  -32603
 //	the body did not arrive in time                       408  -32600
 //

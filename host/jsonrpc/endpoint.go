@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// endpoint is what every transport does with a message that it has read.
+// endpoint is the part of a server that all transports share: it parses what
+// they have read, calls the handler and encodes the answer.
 type endpoint struct {
 	cfg     Config // with defaults
 	handler Handler
 }
 
-// reply is what goes back: an HTTP status and a body, which may be empty.
+// reply is an HTTP status and a body, which may be empty.
 type reply struct {
 	status int
 	body   []byte
-	shared bool // the body is the handler's, who may send it again
+	shared bool // the body belongs to the handler, which may send it again
 }
 
 // own returns a reply that shares no memory with a handler's cached Body.
@@ -31,9 +32,9 @@ func (r reply) own() reply {
 	return r
 }
 
-// Serve answers a request that came by another way than those of this package,
-// such as a second protocol on the same path, as they would: it parses req.Raw,
-// has h answer and tells cfg.Tap. It returns the HTTP status and the body,
+// Serve answers a request that did not arrive over a transport of this package,
+// such as one of a second protocol on the same path: it parses req.Raw, calls h
+// and reports both messages to cfg.Tap. It returns the HTTP status and the body,
 // which must not be changed.
 func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int, body []byte) {
 	e := endpoint{cfg: cfg.withDefaults(), handler: h}
@@ -49,7 +50,7 @@ func (e *endpoint) serve(ctx context.Context, req *Request) reply {
 	return e.tapped(req, func() reply { return e.answer(ctx, req) })
 }
 
-// refuse answers a request that cannot be parsed or must not be.
+// refuse answers a request that never reaches the handler.
 func (e *endpoint) refuse(ctx context.Context, req *Request, r *Refusal) reply {
 	if e.cfg.Tap == nil {
 		return e.refused(ctx, req, r)
@@ -135,32 +136,31 @@ func (e *endpoint) refused(ctx context.Context, req *Request, r *Refusal) reply 
 	return reply{status: r.Status, body: encodeError(req.ID, wire)}
 }
 
-// A Side shares a stream with an endpoint: it takes the messages of another
-// protocol. Its messages reach neither the handler nor Config.Tap.
+// A Side takes the messages of another protocol from a stream that it shares
+// with an endpoint. They reach neither the handler nor Config.Tap.
 type Side interface {
-	// Take is handed every line in the order in which they came, and reports
-	// whether the message is the side's. Where the line is no request of
-	// JSON-RPC, refused says why the endpoint would refuse it. The context lives
-	// as long as the stream is served. Take holds up the reading of the stream,
-	// so it must not wait for the answer.
+	// Take is called with every line in order, and reports whether the message
+	// belongs to the side. Where the line is not a JSON-RPC request, refused says
+	// why the endpoint would refuse it. The context lives as long as the stream
+	// is served. Take blocks the reading of the stream, so it must not wait for
+	// the answer.
 	Take(ctx context.Context, req *Request, refused *Refusal) bool
-	// End is called when no more will be taken. It returns when what was taken
-	// has been answered, or, soon after the context has ended, when it has been
-	// given up.
+	// End is called after the last Take. It returns when every message taken has
+	// been answered or, soon after the context has ended, been abandoned.
 	End(ctx context.Context)
 }
 
-// A Tap watches the messages of servers and clients, for recordings and
-// measurements. It is called on the path of the message, from many goroutines,
-// so it must be quick and safe for concurrent use. A nil Tap costs nothing.
+// A Tap observes the messages of servers and clients, for recordings and
+// measurements. It is called synchronously from many goroutines, so it must be
+// quick and safe for concurrent use. A nil Tap costs nothing.
 type Tap interface {
-	// Tap is told of the message that opens an exchange. The function that it
-	// returns, if not nil, is called once with the message that closes it:
-	// the answer, also an empty one, or the reason why none came.
+	// Tap is called with the message that opens an exchange. The function that
+	// it returns, if not nil, is called once with the message that closes it: the
+	// answer, even an empty one, or the reason why none came.
 	Tap(opening Event) (closing func(Event))
 }
 
-// A Direction is seen from the side that has the tap.
+// A Direction is In or Out as seen from the side that has the tap.
 type Direction string
 
 // The directions: a server's requests come in and its answers go out, a
@@ -170,7 +170,7 @@ const (
 	Out Direction = "out"
 )
 
-// An Event is one message that passed.
+// An Event is one message that a Tap observes.
 type Event struct {
 	Direction Direction
 	Transport Transport
@@ -179,8 +179,8 @@ type Event struct {
 	Peer string
 	// Route is the path at a server ("stdio" over STDIO), empty at a client.
 	Route string
-	// Body is the message as it stands on the wire, nil if there is none or it
-	// was not read. It may be kept but not changed. It may hold secrets.
+	// Body is the message on the wire, nil if there is none or it was not read.
+	// It may be kept but not changed. It may hold secrets.
 	Body []byte
 	// Status is the HTTP status of an answer; 0 in an opening event and where no
 	// answer came.

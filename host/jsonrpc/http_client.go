@@ -23,18 +23,17 @@ type HTTPConfig struct {
 	// DialTimeout bounds connecting, the TLS handshake included: 5 s.
 	DialTimeout time.Duration
 	// IdleTimeout is the time that a connection is kept for the next call: 4 s.
-	// It should be shorter than the peer's, or calls meet connections that are
-	// just being closed; common Python servers keep theirs for 5 s.
+	// It should be shorter than the peer's, or calls use connections that are
+	// just being closed; common Python servers close theirs after 5 s.
 	IdleTimeout time.Duration
-	// MaxIdlePerHost is the number of connections kept for one peer: 256. With
-	// fewer than there are calls at once, each call above it pays for a new
-	// connection.
+	// MaxIdlePerHost is the number of connections kept for one peer: 256. Each
+	// concurrent call above it needs a new connection.
 	MaxIdlePerHost int
 }
 
-// OverHTTP returns a way to call http and https URLs, with connections kept
-// alive. No proxy is used, whatever the environment says, and no redirect is
-// followed, so that a call reaches the host that its URL names or nobody.
+// OverHTTP returns a round tripper for http and https URLs that keeps
+// connections alive. It uses no proxy, whatever the environment says, and
+// follows no redirect, so that a call reaches only the host that its URL names.
 func OverHTTP(cfg HTTPConfig) RoundTripper {
 	d := &dialer{timeout: timeout(cfg.DialTimeout, 5*time.Second), tls: cfg.TLS}
 	return &httpCaller{&http.Transport{
@@ -47,8 +46,8 @@ func OverHTTP(cfg HTTPConfig) RoundTripper {
 	}}
 }
 
-// httpCaller uses a bare http.Transport: an http.Client would add nothing but
-// redirects and cookies, neither of which is wanted.
+// httpCaller uses an http.Transport, since an http.Client would only add
+// redirects and cookies.
 type httpCaller struct {
 	transport *http.Transport
 }
@@ -106,8 +105,8 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// httpErrorKind tells the failures of an http.Transport apart. What is neither
-// a failure to connect nor nonsense in place of HTTP ended the connection.
+// httpErrorKind classifies an error of an http.Transport: a failure to connect,
+// an answer that is not HTTP, or else the end of the connection.
 func httpErrorKind(err error) error {
 	if _, ok := errors.AsType[*dialError](err); ok {
 		return ErrConnect
@@ -115,14 +114,14 @@ func httpErrorKind(err error) error {
 	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
 		return ErrMalformed
 	}
-	// net/http has no type for these.
+	// net/http has no types for these.
 	if text := err.Error(); strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded") {
 		return ErrMalformed
 	}
 	return ErrClosed
 }
 
-// dialer connects, and marks its failures.
+// dialer connects, and returns its failures as a dialError.
 type dialer struct {
 	timeout time.Duration
 	tls     *tls.Config

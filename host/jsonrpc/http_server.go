@@ -29,9 +29,9 @@ type Server struct {
 	tls   *tls.Config
 }
 
-// Listen opens addr ("host:port"; port 0 takes a free one), so that a taken
-// port or an unreadable certificate is an error here and the address is known
-// before the handler is made. Peers that connect wait until Serve is called.
+// Listen opens addr ("host:port"; port 0 picks a free one). A port in use or an
+// unreadable certificate is an error here, and the address is known before the
+// handler exists. Peers that connect wait until Serve is called.
 func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults()}
 	s.gate = newGate(s.cfg.MaxConcurrent, s.cfg.MaxPerPeer)
@@ -43,7 +43,7 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 		s.tls = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	}
 	var lc net.ListenConfig
-	lc.SetMultipathTCP(false) // Go's default; it doubles what listening costs, and agents have one path
+	lc.SetMultipathTCP(false) // Go's default doubles the cost of listening, and agents have one path
 	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %q: %w", addr, err)
@@ -72,10 +72,10 @@ func (s *Server) URL() string {
 // Close stops listening. It is needed only if Serve is never called.
 func (s *Server) Close() error { return s.conns.Close() }
 
-// Serve answers requests with h until ctx ends. It then takes no more, gives
-// those in hand the drain period to finish, cancels what is left and returns
-// when every handler has returned: nil, or an error that says how many requests
-// were cut off. It also returns if accepting connections fails.
+// Serve answers requests with h until ctx ends. It then accepts no more, gives
+// those in flight the drain period to finish, cancels the rest and returns when
+// every handler has returned: nil, or an error that says how many requests were
+// cut off. It also returns if accepting connections fails.
 func (s *Server) Serve(ctx context.Context, h Handler) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -108,15 +108,15 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	case err = <-failed:
 		err = fmt.Errorf("jsonrpc: serving %s: %w", s.URL(), err)
 	}
-	// Connections first: a handler that is cancelled answers, and nobody should
-	// take that for an answer. What fails in closing is gone already.
+	// Connections first, so that no peer reads the answer of a cancelled handler.
+	// What fails to close is gone already.
 	_ = hs.Close()
 	cut()
 	<-s.gate.close()
 	return err
 }
 
-// drain waits for the requests in hand, at most for the drain period.
+// drain waits for the requests in flight, at most for the drain period.
 func (s *Server) drain(ctx context.Context, hs *http.Server) error {
 	s.conns.closeUnused()
 	ctx, cancel := withDrain(ctx, s.cfg.Drain)
@@ -146,8 +146,8 @@ const (
 // believed before the bytes have come.
 const allocateAtOnce = 64 << 10
 
-// httpEndpoint is the endpoint as an http.Handler, with everything that only
-// HTTP has: verbs, media types, and other routes.
+// httpEndpoint is the endpoint as an http.Handler, with what only HTTP has:
+// verbs, media types, and other routes.
 type httpEndpoint struct {
 	endpoint
 	gate     *gate
@@ -216,7 +216,8 @@ func (e *httpEndpoint) isOther(r *http.Request) bool {
 	return r.Method != http.MethodPost
 }
 
-// serveOther serves what was never the endpoint's. It ends with the draining.
+// serveOther serves a request that is not for the endpoint. It ends when the
+// server begins to drain.
 func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 	if e.cfg.Other == nil {
 		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
@@ -231,8 +232,8 @@ func (e *httpEndpoint) serveOther(w http.ResponseWriter, r *http.Request) {
 	e.other(w, r.WithContext(ctx))
 }
 
-// serveDiverted serves what came as a request of the endpoint's. It is given
-// the drain period.
+// serveDiverted serves a request that Divert picked once its body was read. It
+// may use the drain period.
 func (e *httpEndpoint) serveDiverted(w http.ResponseWriter, r *http.Request, raw []byte) {
 	clearReadDeadline(w)
 	r = r.WithContext(r.Context())
@@ -248,20 +249,19 @@ func (e *httpEndpoint) other(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	if e.cfg.WriteTimeout > 0 {
-		// Streams live as long as they like. A writer that cannot lift the
-		// deadline has none.
+		// Streams have no deadline. A writer that cannot lift it has none.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}
 	e.cfg.Other.ServeHTTP(w, r)
 }
 
-// clearReadDeadline lifts the deadline for reading a request that has been read: it
-// would be taken for the peer's going away.
+// clearReadDeadline lifts the deadline of a request that has been read, since
+// net/http would take its passing for a disconnect.
 func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// serveRoute serves a path beside the endpoint within the endpoint's limits.
+// serveRoute serves one of Config.Routes within the endpoint's limits.
 func (e *httpEndpoint) serveRoute(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.RemoteAddr)
 	if refused := e.gate.enter(peer); refused != nil {
@@ -314,18 +314,18 @@ func readBody(w http.ResponseWriter, r *http.Request, max int64) (jsontext.Value
 	return body, refusal(ReasonBadJSON, "the body ended before its announced length")
 }
 
-// discard reads past a body that is too long, within reason: a simple peer
-// looks for its answer only when it has sent everything, and would meet a reset
-// instead if the connection were closed before. One that asks first (Expect)
-// is spared the sending.
+// discard reads past a body that is too long, up to 16 times the limit: a simple
+// peer reads its answer only after it has sent everything, and would see a reset
+// if the connection were closed before. A peer that asks first (Expect) sends
+// nothing.
 func discard(w http.ResponseWriter, r *http.Request, max int64) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
 	const reason = 16
 	if _, err := io.CopyN(io.Discard, r.Body, reason*max); err == nil {
-		// There is more. A MaxBytesReader that is overrun has net/http close the
-		// connection, but linger before.
+		// There is more. Overrunning a MaxBytesReader has net/http close the
+		// connection after a pause.
 		_, _ = http.MaxBytesReader(w, r.Body, 0).Read(make([]byte, 1))
 	}
 }
@@ -350,7 +350,7 @@ func readAll(r io.Reader, size, max int64) ([]byte, error) {
 	return body, err
 }
 
-// write sends an answer. That the peer is gone shows at its side, not here.
+// write sends an answer. A peer that is gone is no error.
 func write(w http.ResponseWriter, rep reply) {
 	h := w.Header()
 	switch rep.status {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// gate counts the requests in hand, refuses what is above the limits, and
-// lets a server that ends wait until its handlers have returned.
+// gate counts the requests in flight, refuses those above the limits, and lets
+// a server that ends wait until its handlers have returned.
 type gate struct {
 	mu         sync.Mutex
 	total      int // admitted by enter
@@ -16,7 +16,7 @@ type gate struct {
 	maxTotal   int
 	maxPerPeer int
 	closed     bool
-	empty      chan struct{} // closed once closed is set and nothing is in hand
+	empty      chan struct{} // closed once closed is set and nothing is in flight
 }
 
 func newGate(maxTotal, maxPerPeer int) *gate {
@@ -28,8 +28,8 @@ func newGate(maxTotal, maxPerPeer int) *gate {
 	}
 }
 
-// enter admits a request of a peer, for which leave must then be called, or
-// returns why not.
+// enter admits a request of a peer, for which leave must be called, or returns
+// the reason why not.
 func (g *gate) enter(peer string) *Refusal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,8 +58,8 @@ func (g *gate) leave(peer string) {
 	g.checkEmpty()
 }
 
-// follow counts something that is outside the limits; done must be called
-// when it ends. It returns nil once the gate is closed.
+// follow counts something that the limits do not concern; done must be called
+// when it ends. follow returns nil once the gate is closed.
 func (g *gate) follow() (done func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,8 +75,8 @@ func (g *gate) follow() (done func()) {
 	}
 }
 
-// close admits nothing more and returns a channel that is closed when all
-// that was admitted has left.
+// close closes the gate and returns a channel that is closed when everything
+// admitted has left.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -109,9 +109,8 @@ func peerOf(remoteAddr string) string {
 	return host
 }
 
-// connections is a listener that keeps no more than a number of connections
-// open. It needs track as the http.Server's ConnState, which tells it when a
-// connection ends.
+// connections is a listener that keeps a limited number of connections open.
+// It needs track as the http.Server's ConnState to see connections end.
 type connections struct {
 	net.Listener
 	slots  chan struct{}
@@ -156,7 +155,7 @@ func (c *connections) Close() error {
 	return err
 }
 
-// track is told of every change of state by the http.Server.
+// track is the ConnState of the http.Server.
 func (c *connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if state == http.StateNew {
@@ -172,7 +171,7 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 
 // closeUnused closes connections on which nothing was ever sent. HTTP clients
 // keep such connections in reserve, and http.Server.Shutdown would wait five
-// seconds for each to become a request.
+// seconds for each.
 func (c *connections) closeUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

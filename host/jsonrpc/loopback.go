@@ -13,9 +13,9 @@ import (
 )
 
 // Loopback is a network inside the process: servers listen on it under a host
-// name, callers reach them by URL, and the messages are the same bytes that
-// HTTP would carry, under the same limits. The zero value is an empty network
-// ready for use. It is safe for concurrent use.
+// name, callers reach them by URL, and the messages are the bytes that HTTP
+// would carry, under the same limits. The zero value is an empty network, ready
+// for use. It is safe for concurrent use.
 type Loopback struct {
 	// Workers, if set before the first server listens, handle the requests of
 	// all servers, and outlive them. Else each server has its own.
@@ -43,9 +43,9 @@ type LoopbackServer struct {
 	sharedWorkers bool // the workers are the network's
 }
 
-// Listen opens a server under a host name ("P01", "manager:8000"); without one
-// it gets a new name. A name that is taken is an error. Callers that come
-// before Serve is called wait for it.
+// Listen opens a server under a host name ("P01", "manager:8000"), or under a new
+// name if that is empty. A name in use is an error. Callers wait until Serve is
+// called.
 func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	cfg = cfg.withDefaults()
 	l.mu.Lock()
@@ -84,8 +84,8 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 // URL returns the URL of the endpoint.
 func (s *LoopbackServer) URL() string { return s.url }
 
-// Close frees the name and turns away callers that wait. It is needed only if
-// Serve is never called.
+// Close frees the name and fails the calls that wait. It is needed only if Serve
+// is never called.
 func (s *LoopbackServer) Close() error {
 	s.unlist()
 	s.close.Do(func() { close(s.gone) })
@@ -101,9 +101,9 @@ func (s *LoopbackServer) unlist() {
 	}
 }
 
-// Serve does what Server.Serve does. As handlers have the contexts of their
-// callers, the end of the drain period turns the callers away but does not
-// cancel the handlers; Serve still waits for them.
+// Serve is [Server.Serve] without sockets. Since handlers have the contexts of
+// their callers, the end of the drain period fails the calls but does not cancel
+// the handlers; Serve still waits for them.
 func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	s.endpoint.handler = h
 	close(s.ready)
@@ -127,12 +127,13 @@ func (s *LoopbackServer) Serve(ctx context.Context, h Handler) error {
 	return err
 }
 
-// From returns a way to call the servers of the network; peer is the name by
-// which they know the caller (Request.RemoteAddr) and count its requests.
+// From returns a round tripper that calls the servers of the network; peer is
+// the name by which they know the caller (Request.RemoteAddr) and count its
+// requests.
 //
-// The handler runs on a goroutine of the server's, so that a caller can leave
-// when its context ends, or, where that can never happen, on the caller's, which
-// is faster.
+// The handler runs on a goroutine of the server, so that a caller can leave when
+// its context ends or, where the context never ends, on the goroutine of the
+// caller, which is faster.
 func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
 
 type loopbackCaller struct {
@@ -177,7 +178,7 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	return reply, nil
 }
 
-// deliver has one message served.
+// deliver serves one message.
 func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
 	req := &Request{
 		Transport:  TransportLoopback,
@@ -212,9 +213,9 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 }
 
 // Workers are the goroutines on which the servers of a Loopback handle
-// requests. They are used again, since the stack of a new goroutine grows at
-// the cost of a good part of a request. The zero value is ready for use. It is
-// safe for concurrent use.
+// requests. They are reused, since growing the stack of a new goroutine costs a
+// good part of a request. The zero value is ready for use. It is safe for
+// concurrent use.
 type Workers struct {
 	mu      sync.Mutex
 	idle    []chan job // of workers that wait for a request
@@ -256,9 +257,8 @@ func (w *Workers) submit(e job) {
 	errands <- e
 }
 
-// work serves requests until there will be no more. A worker is idle again
-// before its request is out of hand, so that all are idle once the servers have
-// ended.
+// work serves requests until Close. A worker is idle again before its request
+// leaves the gate, so that all are idle once the servers have ended.
 func (w *Workers) work(errands chan job) {
 	for e := range errands {
 		rep := e.server.endpoint.serve(e.ctx, e.req).own()

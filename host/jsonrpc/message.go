@@ -19,7 +19,7 @@ const (
 	CodeBusy           = 48
 )
 
-// A Transport names the way by which a message travels.
+// A Transport names how a message travels.
 type Transport string
 
 // The transports of this package.
@@ -33,12 +33,12 @@ const (
 type Kind int
 
 const (
-	// KindCall is a request with an id (which may be null): it wants an answer.
+	// KindCall is a request with an id (which may be null): it expects an answer.
 	KindCall Kind = iota
-	// KindNotification is a request without an id: it wants none.
+	// KindNotification is a request without an id: it expects none.
 	KindNotification
-	// KindObject is a JSON object without a "jsonrpc" member. It comes only
-	// where Config.AcceptObjects is set, and only its Raw is filled in.
+	// KindObject is a JSON object without a "jsonrpc" member. It occurs only
+	// with Config.AcceptObjects, and only its Raw is filled in.
 	KindObject
 )
 
@@ -72,8 +72,8 @@ type Request struct {
 	Transport Transport
 	// Route is the path of the URL over HTTP and loopback, "stdio" over STDIO.
 	Route string
-	// RemoteAddr is host:port of the peer over HTTP, the name that the caller
-	// gave itself over loopback, and "stdio" over STDIO.
+	// RemoteAddr is host:port of the peer over HTTP, the caller's own name over
+	// loopback, and "stdio" over STDIO.
 	RemoteAddr string
 	// Host is the Host header of HTTP, the host of the URL over loopback.
 	Host string
@@ -85,20 +85,20 @@ type Request struct {
 	flaw   *Refusal // and this is what is wrong with it
 }
 
-// A Response is what a handler answers. The fields are tried in the order
-// Body, Error, Result.
+// A Response is the answer of a handler. The first of Body, Error and Result
+// that is set is sent.
 //
 // A notification is answered by an empty body with status 202, whatever its
 // Result: only Body and Error are sent, the latter with id null, for
 // protocols in which a message without an id is an error. The zero Response
-// therefore acknowledges a notification or an object; for a call it is a
-// mistake, which the caller sees as CodeInternal.
+// therefore acknowledges a notification or an object; for a call it is a bug,
+// which the caller sees as CodeInternal.
 type Response struct {
 	// Result must be valid JSON. It becomes the result of a call; for an object
-	// (KindObject) it is the whole body, since such a peer reads no frame.
+	// (KindObject) it is the whole body, without JSON-RPC around it.
 	Result jsontext.Value
 	Error  *Error
-	// Body is sent as it is, for peers that expect something else than
+	// Body is sent unchanged, for peers that expect something else than
 	// JSON-RPC. Over STDIO it must be valid JSON.
 	Body []byte
 	// Status is the HTTP status, by default 200, or 202 where the body is
@@ -107,10 +107,10 @@ type Response struct {
 }
 
 // A Handler answers requests. Handle is called from many goroutines at once.
-// Its context ends when the peer goes away or the server stops waiting
-// for it; Handle must then return soon, since servers wait for their handlers.
-// Over loopback it is the context of the caller. A panic is answered by
-// CodeInternal and logged; it ends neither the connection nor the process.
+// Its context ends when the peer disconnects or the server stops waiting; Handle
+// must then return soon, since servers wait for their handlers. Over loopback it
+// is the context of the caller. A panic is answered by CodeInternal and logged;
+// it ends neither the connection nor the process.
 type Handler interface {
 	Handle(ctx context.Context, req *Request) Response
 }
@@ -132,12 +132,11 @@ type Error struct {
 // Error returns code and message; Data may be long or secret and is left out.
 func (e *Error) Error() string { return fmt.Sprintf("JSON-RPC error %d: %s", e.Code, e.Message) }
 
-// A Reason says why a server answered a request itself, without its handler
-// (or, for ReasonInternal, instead of it).
+// A Reason says why a server refused a request before it reached the handler
+// or, for ReasonInternal, because the handler failed.
 type Reason string
 
-// The reasons. The package documentation lists what falls under each, in the
-// same order.
+// The reasons, in the order of the table in the package documentation.
 const (
 	ReasonBadJSON   Reason = "bad_json"
 	ReasonBatch     Reason = "batch"
@@ -150,7 +149,7 @@ const (
 	ReasonTimeout   Reason = "timeout"
 )
 
-// A Refusal is the answer to such a request.
+// A Refusal describes a request that a server refuses by itself.
 type Refusal struct {
 	Reason Reason
 	Status int    // of HTTP
@@ -158,8 +157,8 @@ type Refusal struct {
 	Detail string // a sentence for a person, without values from the message
 }
 
-// Error returns the error object that is sent unless Config.Refuse says
-// otherwise: the standard text for the code, and data {"detail": Detail}.
+// Error returns the error object that is sent by default: the standard text
+// for the code, and data {"detail": Detail}.
 func (r *Refusal) Error() *Error {
 	message := "Invalid Request"
 	switch r.Code {
@@ -174,10 +173,9 @@ func (r *Refusal) Error() *Error {
 	return &Error{Code: r.Code, Message: message, Data: append(data, '}')}
 }
 
-// A RefuseFunc replaces the error object of a refusal, or returns nil to leave
-// it as it is. What is known of the
-// request depends on how far it came: transport, route and peer always, the
-// body from ReasonBadJSON on, the id where it could be read.
+// A RefuseFunc replaces the error object of a refusal; nil keeps it. How much of
+// the request is filled in depends on the reason: transport, route and peer
+// always, the body from ReasonBadJSON on, the id where it could be read.
 type RefuseFunc func(ctx context.Context, req *Request, r *Refusal) *Error
 
 // refusal returns the refusal for a reason, with its status and code.

@@ -13,19 +13,19 @@ import (
 // stdio is the route and the peer's address over STDIO.
 const stdio = "stdio"
 
-// ServeStdio answers requests that come on r, one JSON document a line, with
-// one line each on w, and writes nothing else there. Requests are handled
-// concurrently, up to Config.MaxConcurrent, and answered in the order in which
-// they finish; every answer is a single Write. Blank lines are skipped. A line
-// longer than Config.MaxBody is refused and reading goes on after it.
+// ServeStdio answers requests from r, one JSON document per line, with one line
+// each on w, and writes nothing else there. Requests are handled concurrently,
+// up to Config.MaxConcurrent, and answered in the order in which they finish;
+// every answer is a single Write. Blank lines are skipped. A line longer than
+// Config.MaxBody is refused, and reading continues after it.
 //
 // At the end of r, ServeStdio answers what has been read and returns nil. When
-// ctx ends it stops reading, gives the requests in hand the drain period,
-// cancels what is left, and returns nil or an error that says how many were
-// cut off. It then closes r, if that is an io.Closer, to end a Read that
-// blocks, and w if the drain period ended. A reader that cannot be interrupted
-// (the standard input of a process) keeps one goroutine until it yields. It
-// also returns if r or w fails.
+// ctx ends it stops reading, gives the requests in flight the drain period,
+// cancels the rest, and returns nil or an error that says how many were cut
+// off. It then closes r, if that is an io.Closer, to end a blocked Read, and w
+// if the drain period ended. A reader that cannot be interrupted (the standard
+// input of a process) keeps one goroutine until it returns. ServeStdio also
+// returns if r or w fails.
 func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Config) error {
 	cfg = cfg.withDefaults()
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,8 +67,8 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 
 type stdioServer struct {
 	endpoint
-	gate  *gate         // only to wait: the limit is slots
-	slots chan struct{} // one per request in hand
+	gate  *gate         // for waiting only: the limit is slots
+	slots chan struct{} // one per request in flight
 	stop  chan struct{} // closed when no more may be read
 	side  Side          // nil for none
 
@@ -136,13 +136,13 @@ func (s *stdioServer) write(rep reply) {
 		r := refusal(ReasonInternal, "the answer is not JSON")
 		line = encodeError(nil, r.Error())
 	}
-	// That it cannot be written is told by finish.
+	// finish reports a failure to write.
 	_ = s.send(line)
 }
 
 // send writes a line, in one Write.
 func (s *stdioServer) send(line []byte) error {
-	// The capacity is cut so that the handler's own memory is not written to.
+	// The capacity is cut so that the memory of the handler is not overwritten.
 	line = append(line[:len(line):len(line)], '\n')
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *stdioServer) send(line []byte) error {
 	return s.writeErr
 }
 
-// finish waits for the requests in hand, after ctx has ended at most for the
+// finish waits for the requests in flight, after ctx has ended at most for the
 // drain period.
 func (s *stdioServer) finish(ctx context.Context, cut context.CancelFunc) error {
 	empty := s.gate.close()
@@ -186,15 +186,15 @@ func (s *stdioServer) failure() error {
 	return s.writeErr
 }
 
-// closeIf closes what can be closed. Its only purpose is to end a Read or
-// Write that blocks, so that a failure to close has no meaning.
+// closeIf closes v if it can be closed, to end a blocked Read or Write; a
+// failure to close is ignored.
 func closeIf(v any) {
 	if c, ok := v.(io.Closer); ok {
 		_ = c.Close()
 	}
 }
 
-// lineReader reads documents, one a line.
+// lineReader reads documents, one per line.
 type lineReader struct {
 	br  *bufio.Reader
 	max int64
@@ -204,9 +204,9 @@ func newLineReader(r io.Reader, max int64) *lineReader {
 	return &lineReader{br: bufio.NewReaderSize(r, 64<<10), max: max}
 }
 
-// next returns the next line that is not blank, without its end, in memory of
-// its own. The last line needs no end. A line longer than max is read to its
-// end and gives errTooLong; reading can go on after it.
+// next returns a copy of the next line that is not blank, without the line end.
+// The last line needs no line end. A line longer than max gives errTooLong, and
+// reading can continue after it.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.line()
@@ -214,7 +214,7 @@ func (l *lineReader) next() ([]byte, error) {
 			return nil, err
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil // an error comes again at the next call
+			return line, nil // the next call returns the error
 		}
 		if err != nil {
 			return nil, err

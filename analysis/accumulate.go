@@ -1,28 +1,26 @@
-// Package analysis says what an experiment has shown: for every strategy and
-// every pair of strategies an estimate with the interval that belongs to it,
-// and which differences between strategies are more than chance.
+// Package analysis estimates what an experiment has shown: for every strategy and every
+// pair of strategies a number with its interval, and which differences between
+// strategies are significant.
 //
-// An [Accumulator] is fed league records, in any order and on as many
-// goroutines as there are accumulators, and keeps integers only: sums,
-// sums of products and counts. Its memory does not depend on the number of
-// leagues, merging is exact, and the same leagues give the same bytes whatever
-// the order. [Accumulator.Estimates] turns the integers into numbers.
+// An [Accumulator] is fed league records in any order and keeps integers only: sums,
+// sums of products and counts. Its memory does not depend on the number of leagues,
+// merging is exact, and the same leagues give the same bytes in any order.
+// [Accumulator.Estimates] turns the integers into numbers.
 //
-// Three decisions run through the package; docs/statistics.md explains them to
-// a reader who knows no statistics.
+// Three decisions run through the package; docs/statistics.md explains them without
+// presuming statistics.
 //
-//   - The unit of replication is the league. Matches of one league are played by
-//     strategies that remember each other, so they are dependent; leagues are
-//     played by seats made anew, so they are not.
-//   - Points are also given as adjusted points: their expectation given both
-//     choices, which takes the luck of the draw out and nothing else.
-//   - What is compared is compared within leagues (paired), and corrected for
-//     how many comparisons are made.
+//   - The unit of replication is the league. The matches of one league are dependent,
+//     because strategies remember each other; leagues are independent, because every
+//     league has new seats.
+//   - Points are also given as adjusted points: their expectation given both choices,
+//     which removes the luck of the draw and nothing else.
+//   - Comparisons are made within leagues (paired) and adjusted for their number.
 //
-// Results are the same to the last bit on every architecture: sums are
-// integers, products that are added to something are converted to float64
-// first, which forbids fused operations, and values of transcendental
-// functions are rounded to fewer digits than any implementation gets wrong.
+// Results are the same to the last bit on every architecture: sums are integers,
+// products that are added to something are converted to float64 first, which forbids
+// fused operations, and values of transcendental functions are rounded to fewer digits
+// than any implementation gets wrong.
 package analysis
 
 import (
@@ -34,15 +32,14 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Accumulator takes in league records and keeps sufficient statistics: integers
-// that do not depend on the order in which leagues come, nor on how they were
-// divided among accumulators. Its memory is a few hundred bytes for each pair
-// of players, however many leagues it is fed. Sums are exact for 10^8 of the
-// largest leagues that the rules allow.
+// Accumulator takes in league records and keeps sufficient statistics: integers that do
+// not depend on the order of the leagues or on how they were divided among
+// accumulators. It needs a few hundred bytes for each pair of players. Sums are exact
+// for 10^8 of the largest leagues that the rules allow.
 //
-// Each league of the plan is to be added once; an accumulator cannot tell when
-// it is given one twice. It is for one goroutine at a time: give each goroutine
-// a [Accumulator.Fresh] one and [Accumulator.Merge] them.
+// Add each league of the plan once; an accumulator cannot detect a repetition. It is
+// for one goroutine at a time: give each goroutine a [Accumulator.Fresh] one and
+// [Accumulator.Merge] them.
 type Accumulator struct {
 	*layout
 	leagues   int64
@@ -64,8 +61,8 @@ type playerSums struct {
 	differ                 ratioSums
 }
 
-// pairSums are sums over leagues of what two players, a before b in the field,
-// did against each other.
+// pairSums are sums over leagues of what two players, a before b in the field, did
+// against each other.
 type pairSums struct {
 	winsA, winsB, draws int64
 	adjA, adjB          int64 // in units
@@ -73,8 +70,8 @@ type pairSums struct {
 	differ              ratioSums
 }
 
-// NewAccumulator returns an empty accumulator for the leagues of a plan. It
-// fails if the plan has no valid draw or cannot be scheduled.
+// NewAccumulator returns an empty accumulator for the leagues of a plan. It fails if
+// the draw is invalid or the plan cannot be scheduled.
 func NewAccumulator(plan results.Plan) (*Accumulator, error) {
 	plan.Field = slices.Clone(plan.Field)
 	l, err := newLayout(plan)
@@ -84,8 +81,8 @@ func NewAccumulator(plan results.Plan) (*Accumulator, error) {
 	return emptyAccumulator(l), nil
 }
 
-// Fresh returns an empty accumulator for the same plan. The two share what
-// never changes and may be used on different goroutines.
+// Fresh returns an empty accumulator for the same plan. The two share only immutable
+// data and may be used on different goroutines.
 func (a *Accumulator) Fresh() *Accumulator { return emptyAccumulator(a.layout) }
 
 func emptyAccumulator(l *layout) *Accumulator {
@@ -105,11 +102,11 @@ func emptyAccumulator(l *layout) *Accumulator {
 // Leagues is how many leagues have been added.
 func (a *Accumulator) Leagues() int { return int(a.leagues) }
 
-// Add counts one league and keeps nothing of it. A record that does not fit the
-// plan is an error and is not counted, not even in part.
+// Add counts one league and keeps nothing of it. A record that does not fit the plan is
+// an error and is not counted at all.
 func (a *Accumulator) Add(l results.League) error {
 	if err := a.tallyLeague(l); err != nil {
-		return fmt.Errorf("analyse league %d: %w", l.Index, err)
+		return fmt.Errorf("analyze league %d: %w", l.Index, err)
 	}
 	a.foldPairs(l.Seats)
 	for i := range a.players {
@@ -139,8 +136,8 @@ func (a *Accumulator) Add(l results.League) error {
 	return nil
 }
 
-// Merge adds what another accumulator of the same plan has counted. The other
-// is left as it was. Merging accumulators of different plans is an error.
+// Merge adds the counts of another accumulator, which is left unchanged. Merging
+// accumulators of different plans is an error.
 func (a *Accumulator) Merge(o *Accumulator) error {
 	if err := a.sameAs(o.layout); err != nil {
 		return fmt.Errorf("merge estimates: %w", err)
@@ -165,11 +162,11 @@ func (l *layout) sameAs(o *layout) error {
 		return nil
 	}
 	if l.legs != o.legs || l.draw != o.draw {
-		return fmt.Errorf("plans differ: %d legs with draw %s, and %d legs with draw %s", l.legs, l.draw, o.legs, o.draw)
+		return fmt.Errorf("plans differ: %d legs with draw %s, %d legs with draw %s", l.legs, l.draw, o.legs, o.draw)
 	}
 	same := func(x, y results.Entrant) bool { return x.Name == y.Name }
 	if !slices.EqualFunc(l.field, o.field, same) {
-		return errors.New("plans differ in who plays or in which order the field stands")
+		return errors.New("plans differ in the players or their order")
 	}
 	return nil
 }
@@ -198,8 +195,8 @@ func (p *pairSums) merge(o *pairSums) {
 	p.differ.merge(o.differ)
 }
 
-// products is the upper triangle, with the diagonal, of the matrix of summed
-// products of league values: with the sums, all that covariances are made of.
+// products is the upper triangle, with the diagonal, of the matrix of summed products
+// of league values: with the sums, the sufficient statistics of covariances.
 type products struct {
 	n     int
 	cells []wide

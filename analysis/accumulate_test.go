@@ -104,7 +104,7 @@ func TestNewAccumulatorRefuses(t *testing.T) {
 	} {
 		plan := good
 		change(&plan)
-		if _, err := analysis.NewAccumulator(plan); err == nil || !strings.HasPrefix(err.Error(), "analyse plan: ") {
+		if _, err := analysis.NewAccumulator(plan); err == nil || !strings.HasPrefix(err.Error(), "analyze plan: ") {
 			t.Errorf("bad %s: error %v", name, err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		l := w.league(1, 44)
 		spoil(&l)
-		if err := acc.Add(l); err == nil || !strings.HasPrefix(err.Error(), "analyse league 44: ") {
+		if err := acc.Add(l); err == nil || !strings.HasPrefix(err.Error(), "analyze league 44: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if everything(acc) != before {

@@ -8,27 +8,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// bootstrapReplicates is 1 less than a round number, so that the quantiles of
-// the usual levels fall on replicates (A. C. Davison and D. V. Hinkley, Bootstrap
-// Methods and their Application, Cambridge 1997, section 2.4).
+// bootstrapReplicates is one less than a round number, so that the quantiles of the
+// usual levels fall on replicates (A. C. Davison and D. V. Hinkley, Bootstrap Methods
+// and their Application, Cambridge 1997, section 2.4).
 const bootstrapReplicates = 999
 
-// fewToResample is below how many leagues nothing is resampled: so few values do
-// not show the shape of the distribution that they come from.
+// fewToResample is the number of leagues below which nothing is resampled: so few
+// values do not show the shape of their distribution.
 const fewToResample = 40
 
-// fewToShowSkew is below how many events, as in [intervals.lopsided], nothing is
-// resampled either.
+// fewToShowSkew is the number of events, as in [intervals.lopsided], below which
+// nothing is resampled either.
 const fewToShowSkew = 30
 
-// What is resampled of a player; part of the seed.
+// The resampled numbers of a player; part of the seed.
 const (
 	resampleShare uint64 = iota + 1
 	resampleRank
 )
 
-// resampler returns the source of randomness for resampling one number of one
-// player. It depends on the plan's seed and on nothing that happened.
+// resampler returns the random source for resampling one number of one player. It
+// depends on the seed of the plan and on nothing that happened.
 func (a *Accumulator) resampler(player int, what uint64) *rand.PCG {
 	return rand.NewPCG(scramble(a.seed^0x626f6f7473747261), scramble(uint64(player)<<8|what))
 }
@@ -42,14 +42,13 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// resampled returns the interval for the mean of league values of which is known
-// how often each occurred: the studentised bootstrap whose unit is the league (P.
-// Hall, Annals of Statistics 16 (1988), 927-953; Davison and Hinkley 1997,
-// section 5.2.1), cut off at the range. Title shares and ranks are skewed, and
-// this interval leans the way they do, which Student's does not.
+// resampled returns the interval for the mean of league values whose counts are known:
+// the studentised bootstrap with leagues as units (P. Hall, Annals of Statistics 16
+// (1988), 927-953; Davison and Hinkley 1997, section 5.2.1), cut off at the range.
+// Title shares and ranks are skewed, and unlike Student's interval this one is too.
 //
-// Where leagues are few or agree, for rare events, and for sequences, it is that of
-// [intervals.of]: resampling cannot show what was not seen.
+// If leagues are few or agree, for rare events and for sequences, it is [intervals.of]:
+// resampling cannot show what was not seen.
 func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate {
 	s := v.sample()
 	plain := c.of(s, r)
@@ -62,11 +61,11 @@ func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate 
 	t := v.studentised(s, source)
 	tail := int(math.Round((1 - c.level) / 2 * (bootstrapReplicates + 1)))
 	if tail < 1 {
-		return plain // the level is beyond what so many replicates can tell
+		return plain // too few replicates for the level
 	}
 	above, below := t[tail-1], t[len(t)-tail]
 	if math.IsInf(above, 0) || math.IsInf(below, 0) {
-		// Many resamples hold a single value. All but a few leagues agree.
+		// Many resamples hold a single value: nearly all leagues agree.
 		w := c.unseen(s.leagues)
 		return Estimate{
 			s.mean,
@@ -82,8 +81,7 @@ func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate 
 	}
 }
 
-// studentised returns the sorted t statistics of resamples of as many leagues,
-// drawn with replacement.
+// studentised returns the sorted t statistics of resamples, drawn with replacement.
 func (v valueCounts) studentised(s sample, source *rand.PCG) []float64 {
 	draw := v.byParts
 	if s.leagues <= int64(64*len(v.values)) {
@@ -111,7 +109,7 @@ func (v valueCounts) studentised(s sample, source *rand.PCG) []float64 {
 	return t
 }
 
-// byLeague draws multinomial weights by drawing each league, for few leagues.
+// byLeague draws multinomial weights league by league, for few leagues.
 func (v valueCounts) byLeague(leagues int64, source *rand.PCG) func() []int64 {
 	value := make([]uint16, 0, leagues) // of each league
 	for i, count := range v.counts {
@@ -134,8 +132,8 @@ func (v valueCounts) byLeague(leagues int64, source *rand.PCG) func() []int64 {
 	}
 }
 
-// byParts draws multinomial weights as binomial ones of what is left, whose cost
-// does not depend on the number of leagues.
+// byParts draws multinomial weights as binomial parts of the rest; its cost does not
+// depend on the number of leagues.
 func (v valueCounts) byParts(leagues int64, source *rand.PCG) func() []int64 {
 	weights := make([]int64, len(v.counts))
 	return func() []int64 {

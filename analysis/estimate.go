@@ -15,31 +15,30 @@ type Estimates struct {
 	Players []Player // by field index
 	Pairs   []Pair   // (0,1), (0,2), ..., (1,2), ...
 
-	// Order has the field indices from most to fewest adjusted points; players
-	// with equally many stand in field order.
+	// Order has the field indices from most to fewest adjusted points; players with
+	// equal points stand in field order.
 	Order []int
 	// Ranking compares all players with all others.
 	Ranking Ranking
-	// Winner is the estimate of the first in Order, corrected for its having
-	// been selected; nil where nobody can have been.
+	// Winner is the estimate of the first in Order, corrected for selection; nil if
+	// there was no selection.
 	Winner *Winner
 
-	// VarianceRatio is how many times the variance of points per match exceeds
-	// that of adjusted points, both averaged over the players: by its square
-	// root adjusted intervals are narrower, and that many times more leagues
-	// would be needed to know raw points as well. NaN where adjusted points do
-	// not vary, or with fewer than two leagues.
+	// VarianceRatio is the variance of points per match over that of adjusted points,
+	// both averaged over the players: raw points need that many times more leagues, and
+	// adjusted intervals are narrower by its square root. NaN if adjusted points do not
+	// vary, or with fewer than two leagues.
 	VarianceRatio float64
 
-	// Fair tells that even and odd numbers are equally likely.
+	// Fair says that even and odd numbers are equally likely.
 	Fair bool
-	// Reproducible is false if a match was decided by a fault that another run
-	// of the same plan need not meet; see game.Fault.Reproducible.
+	// Reproducible is false if a fault decided a match that a rerun need not have; see
+	// game.Fault.Reproducible.
 	Reproducible bool
 }
 
-// Player is what one strategy did. Rates and points are per match, and technical
-// losses count in them like any other loss.
+// Player is what one strategy did. Rates and points are per match and include technical
+// losses.
 type Player struct {
 	Field      int // field index
 	Name, Kind string
@@ -52,22 +51,22 @@ type Player struct {
 	DrawRate, TechnicalRate  Estimate
 	Points, Adjusted         Estimate
 	Differ                   Estimate // P(differ) over all opponents; see Pair.Differ
-	ChampionShare            Estimate // of titles by raw points, divided among those level at the top
-	First                    Estimate // chance of having more raw points than anybody else in a league
+	ChampionShare            Estimate // of titles by raw points, divided among all with the most
+	First                    Estimate // chance of having more raw points in a league than all others
 	Rank                     Estimate // mean mid-rank by raw points, 1 to the number of players
 	Ranks                    []RankShare
 }
 
-// RankShare is how often a player had a rank: mid-rank by raw points, so a whole
-// number or one and a half.
+// RankShare is how often a player had a rank: mid-rank by raw points, so a multiple of
+// one half.
 type RankShare struct {
 	Rank    float64
 	Leagues int64
 	Share   Estimate // of leagues
 }
 
-// Estimates computes every estimate at a confidence level in (0, 1). It can be
-// called at any time and changes nothing. It panics if the level is out of range.
+// Estimates computes every estimate at a confidence level in (0, 1). It changes nothing
+// and can be called at any time. It panics if the level is out of range.
 func (a *Accumulator) Estimates(level float64) Estimates {
 	e := a.estimates(newIntervals(level))
 	e.Ranking = a.Ranking(level)
@@ -75,7 +74,7 @@ func (a *Accumulator) Estimates(level float64) Estimates {
 	return e
 }
 
-// estimates computes all but the ranking and what is corrected for it.
+// estimates computes everything but the ranking and the winner.
 func (a *Accumulator) estimates(c *intervals) Estimates {
 	e := Estimates{
 		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.slots)),
@@ -113,8 +112,8 @@ func (a *Accumulator) player(i int, c *intervals) Player {
 	}
 }
 
-// rankShares lists the ranks that a player has had, best first. Leagues are
-// independent trials of each.
+// rankShares lists the ranks that a player had, best first. Leagues are independent
+// trials of each.
 func (a *Accumulator) rankShares(i int, c *intervals) []RankShare {
 	var list []RankShare
 	ranks := a.placings.rank(i)
@@ -144,8 +143,8 @@ func (a *Accumulator) varianceRatio() float64 {
 	return raw / adj
 }
 
-// Neighbours are those comparisons of the ranking that are between players next
-// to each other in Order: Order[k] with Order[k+1].
+// Neighbours returns the comparisons of players next to each other in Order: Order[k]
+// with Order[k+1].
 func (e *Estimates) Neighbours() []Comparison {
 	list := make([]Comparison, 0, max(0, len(e.Order)-1))
 	for k, at := 0, 0; k+1 < len(e.Order) && at < len(e.Ranking.Comparisons); k++ {
@@ -155,8 +154,8 @@ func (e *Estimates) Neighbours() []Comparison {
 	return list
 }
 
-// Distinguishable is how many neighbours in the order by adjusted points really
-// differ, and how many scored the same in every league.
+// Distinguishable counts the neighbours in Order that differ significantly and those
+// that scored the same in every league.
 func (e *Estimates) Distinguishable() (different, equal int) {
 	for _, n := range e.Neighbours() {
 		switch n.Verdict {
@@ -203,9 +202,9 @@ func (e *Estimates) Compared(a, b int) (Comparison, bool) {
 	return Comparison{}, false
 }
 
-// NothingToRank reports a field in which no strategy can be better than another:
-// two players, a fair draw and no technical losses. What moves one's expected
-// points moves the other's by as much, so only P(differ) can be measured.
+// NothingToRank reports a field in which no strategy can be better than another: two
+// players, a fair draw and no technical losses. Both expect the same points, so only
+// P(differ) can be measured.
 func (e *Estimates) NothingToRank() bool {
 	if len(e.Players) > 2 || !e.Fair {
 		return false
@@ -222,24 +221,22 @@ func (e *Estimates) NothingToRank() bool {
 type Pair struct {
 	A, B    int // field indices, A < B
 	Matches int64
-	// WinsA and WinsB count wins on technical grounds as well. Matches that
-	// both lost on technical grounds are neither wins nor draws.
+	// WinsA and WinsB include wins by technical losses. Technical losses of both are
+	// neither wins nor draws.
 	WinsA, WinsB, Draws int64
 
 	// Clean is how many matches were decided by the choices of both.
 	Clean int64
-	// Differ is the share of clean matches in which the choices differed. A
-	// match decided on technical grounds says nothing about it, since somebody
-	// made no choice; it leaves numerator and denominator alike. Undefined if
+	// Differ is the share of clean matches in which the choices differed; undefined if
 	// no match was clean.
 	Differ Estimate
 
 	PointsA, PointsB     float64 // raw points per match; NaN without a league
 	AdjustedA, AdjustedB float64 // adjusted points per match; NaN without a league
 
-	// Luck is the mean per match of A's raw minus adjusted points, which is
-	// B's with the sign changed. Its expectation is zero, whatever the
-	// strategies, if the draw is what the plan says and nobody knows it.
+	// Luck is the mean per match of A's raw minus adjusted points, which is B's with
+	// the sign changed. Its expectation is zero, whatever the strategies, if the draw
+	// follows the plan and nobody knows it.
 	Luck Luck
 }
 

@@ -9,34 +9,31 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Estimate is a number with the interval that belongs to it: the procedure that
-// made the interval catches the true value in at least the stated share of
-// experiments. Low <= Estimate <= High always.
+// Estimate is a number with its interval: the procedure that made the interval covers
+// the true value in at least the stated share of experiments. Low <= Estimate <= High.
 //
-// Without any league behind it Estimate is NaN, and the interval is the whole
-// range of the number.
+// Without a league Estimate is NaN and the interval is the whole range of the number.
 type Estimate struct {
 	Estimate, Low, High float64
 }
 
-// Defined reports whether there is an estimate at all.
+// Defined reports whether there is an estimate.
 func (e Estimate) Defined() bool { return !math.IsNaN(e.Estimate) }
 
 // Width is the length of the interval.
 func (e Estimate) Width() float64 { return e.High - e.Low }
 
-// DefaultLevel is the confidence level used unless another is asked for.
+// DefaultLevel is the default confidence level.
 const DefaultLevel = 0.95
 
-// intervals makes intervals of one confidence level. It remembers the last
-// quantile, because nearly all numbers of an experiment share their degrees of
-// freedom; it is not safe for concurrent use.
+// intervals makes intervals of one confidence level. It caches the last quantile,
+// because nearly all numbers of an experiment share their degrees of freedom, and is
+// not safe for concurrent use.
 type intervals struct {
 	level    float64
 	leagues  int64 // of the quantile that is remembered
 	quantile float64
-	// sequence, if not nil, makes the intervals hold at all numbers of leagues at
-	// once.
+	// sequence, if not nil, makes the intervals hold at all numbers of leagues at once.
 	sequence *sequence
 }
 
@@ -47,14 +44,13 @@ func newIntervals(level float64) *intervals {
 	return &intervals{level: level}
 }
 
-// of returns the interval for the mean of independent league values that cannot
-// leave the range.
+// of returns the interval for the mean of independent league values within a range.
 //
 //   - Two leagues or more that differ: Student's t on the league values (Student,
-//     Biometrika 6 (1908), 1-25), cut off at the range; or, where few leagues
-//     leave a bound, see [intervals.lopsided].
+//     Biometrika 6 (1908), 1-25), cut off at the range; or [intervals.lopsided] for
+//     values near a bound.
 //   - Two or more that all agree: see [intervals.unseen].
-//   - Fewer: the whole range, since one league says nothing of the next.
+//   - Fewer: the whole range, since one league says nothing about the next.
 func (c *intervals) of(s sample, r span) Estimate {
 	if s.leagues == 0 {
 		return Estimate{math.NaN(), r.low, r.high}
@@ -77,22 +73,21 @@ func (c *intervals) of(s sample, r span) Estimate {
 	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
 }
 
-// fewEvents is where the t interval for a rare event starts to hold its level to
-// half a percent, whatever the chance of the event.
+// fewEvents is the number from which on the t interval for a rare event holds its level
+// to half a percent.
 const fewEvents = 100
 
-// lopsided returns the interval for league values that mostly lie at a bound of
-// the range, and false if they do not. The title share of a player who seldom
-// wins is such a case: where two titles in 1,000 leagues are to be expected, the
-// t interval misses that 14 times in 100, because it is too short on the far
-// side.
+// lopsided returns the interval for league values that mostly lie at a bound of the
+// range, and false if they do not. An example is the title share of a player that
+// seldom wins: with two titles expected in 1,000 leagues, the t interval misses 14
+// times in 100, because it is too short on the far side.
 //
-// It is that of E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998),
-// 193-201, for proportions from clustered data: Clopper and Pearson's with as
-// many trials as would give the variance that the leagues show. In it the mean's
-// distance to the bound is a number of events; it is used where those are fewer
-// than one a league and fewer than few in all. For a share of 0 or 1 in each
-// league it is within one trial of Clopper and Pearson's.
+// The method is that of E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998),
+// 193-201, for proportions from clustered data: Clopper and Pearson's interval with as
+// many trials as would give the variance among the leagues. The distance of the mean to
+// the bound counts as a number of events; the method is used if there is less than one
+// event per league and fewer than few in all. For a share of 0 or 1 in each league it
+// is within one trial of Clopper and Pearson's.
 func (c *intervals) lopsided(s sample, mean float64, r span, few float64) (Estimate, bool) {
 	p := (mean - r.low) / r.width()
 	spread := s.variance / float64(r.width()*r.width())
@@ -124,29 +119,27 @@ func (c *intervals) t(n int64) float64 {
 	return c.quantile
 }
 
-// unseen is how much of the range must be left open when n leagues have all
-// given one value: other values can have had a chance of up to 1-(a/2)^(1/n),
-// where 1-a is the level, and would still have stayed unseen with a chance of
-// a/2. At worst they all lie at an end of the range, so the mean is pulled
-// towards each end by at most that share of the distance.
+// unseen is how much of the range must be left open when n leagues all gave one value:
+// other values can have a chance of up to 1-(a/2)^(1/n), where 1-a is the level, and
+// still stay unseen with chance a/2. In the worst case they all lie at an end of the
+// range, so they pull the mean towards each end by at most that share of the distance.
 //
-// Where the one value is a bound of the range this is the exact interval of
-// C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413, for no
-// success in n trials.
+// If the one value is a bound of the range, this is the exact interval of C. J. Clopper
+// and E. S. Pearson, Biometrika 26 (1934), 404-413, for no success in n trials.
 func (c *intervals) unseen(n int64) float64 {
 	return rounded(-math.Expm1(math.Log((1-c.level)/2) / float64(n)))
 }
 
-// tTest is the p-value of a two-sided t test that a mean of n league values is
+// tTest is the two-sided p-value of the hypothesis that a mean of n league values is
 // zero, given its t statistic.
 func tTest(t float64, n int64) float64 {
 	df := float64(n - 1)
 	return rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
 }
 
-// rounded keeps eight significant digits, which is more than a critical value or
-// a p-value is good for. Logarithms and exponentials differ in their last bits
-// between architectures; the numbers that are built on them must not.
+// rounded keeps eight significant digits, more than a critical value or a p-value is
+// good for. Logarithms and exponentials differ in their last bits between
+// architectures; numbers built on them must not.
 func rounded(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 7, 64), 64)
 	if err != nil {
@@ -155,18 +148,18 @@ func rounded(x float64) float64 {
 	return y
 }
 
-// fewTrials is how many leagues on either side Wilson's interval needs to hold a
-// level of 95 % to one percent, whatever the chance.
+// fewTrials is how many leagues on either side Wilson's interval needs to hold a level
+// of 95 % to one percent for every chance.
 const fewTrials = 50
 
-// trials returns the interval for a chance, given that it came true in hits of n
-// leagues. What a league does as a whole (who won it, who was third) is an
-// independent trial, unlike its matches.
+// trials returns the interval for the chance of an event that occurred in hits of n
+// leagues. What a league does as a whole (who won it, who was third) is an independent
+// trial, unlike its matches.
 //
-// It is that of E. B. Wilson, JASA 22 (1927), 209-212, or where fewer than 50
-// leagues were on one of the two sides the exact one of C. J. Clopper and E. S.
-// Pearson, Biometrika 26 (1934), 404-413: Wilson's holds its level on average
-// over all chances, but not for a given small one.
+// The method is that of E. B. Wilson, JASA 22 (1927), 209-212, or, with fewer than 50
+// leagues on one side, the exact one of C. J. Clopper and E. S. Pearson, Biometrika 26
+// (1934), 404-413: Wilson's holds its level on average over all chances, but not for a
+// given small one.
 func (c *intervals) trials(hits, n int64) Estimate {
 	if n == 0 {
 		return Estimate{math.NaN(), 0, 1}

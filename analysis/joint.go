@@ -9,23 +9,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Joint takes in several numbers a league and keeps their sums and the sums of
-// their products: all that is needed to say how well any combination of their
-// means is known, what they have in common included. It is exact, and does not
-// depend on the order of the leagues. It is for one goroutine at a time.
+// Joint takes in several numbers per league and keeps their sums and sums of products:
+// all that the variance of any combination of their means needs, covariances included.
+// It is exact and does not depend on the order of the leagues. It is for one goroutine
+// at a time.
 type Joint struct {
 	leagues  int64
 	sums     []int64
 	products products
 }
 
-// NewJoint returns a Joint of so many columns.
+// NewJoint returns an empty Joint of columns.
 func NewJoint(columns int) *Joint {
 	return &Joint{sums: make([]int64, columns), products: newProducts(columns)}
 }
 
-// Add takes in one league. It panics unless there is a value for each column;
-// values are not negative.
+// Add takes in one league: a value, not negative, for each column. It panics on another
+// number of values.
 func (j *Joint) Add(values []int64) {
 	if len(values) != len(j.sums) {
 		panic(fmt.Sprintf("analysis: %d values for %d columns", len(values), len(j.sums)))
@@ -37,18 +37,18 @@ func (j *Joint) Add(values []int64) {
 	j.leagues++
 }
 
-// Leagues is how many leagues were added.
+// Leagues is the number of leagues added.
 func (j *Joint) Leagues() int { return int(j.leagues) }
 
-// Term is a coefficient times the ratio of two columns' sums. A column whose
-// value is the same in all leagues makes it a mean.
+// Term is a coefficient times the ratio of the sums of two columns. If the base is the
+// same in all leagues, it is a mean.
 type Term struct {
 	Coefficient *big.Rat
 	Part, Base  int // columns
 }
 
-// Sample describes independent league values of one quantity by what an interval
-// for their mean needs.
+// Sample describes independent league values of one quantity by what an interval for
+// their mean needs.
 type Sample struct {
 	Leagues  int
 	Mean     float64 // NaN if there is none
@@ -56,10 +56,9 @@ type Sample struct {
 	Constant bool    // all leagues agree
 }
 
-// Combine returns the sum of the terms, with the variance that follows from
-// those of the columns: exactly where the bases are constant, and otherwise as
-// the usual estimate for ratios (W. G. Cochran, Sampling Techniques, 3rd ed.,
-// Wiley 1977, chapter 6).
+// Combine returns the sum of the terms, with the variance that follows from the
+// columns: exactly if the bases are constant, and otherwise as the usual estimate for
+// ratios (W. G. Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6).
 func (j *Joint) Combine(terms ...Term) Sample {
 	s := Sample{Leagues: int(j.leagues), Constant: true, Mean: math.NaN()}
 	mean := new(big.Rat)
@@ -81,8 +80,8 @@ func (j *Joint) Combine(terms ...Term) Sample {
 	}
 	form := j.quadratic(gradient)
 	s.Constant = form.Sign() == 0
-	// The gradient is by sums, so the variance of a league's value is n^2 times
-	// that of the sums' products, over n(n-1).
+	// The gradient is by sums, so the variance of a league's value is n^2 times that of
+	// the products of sums, over n(n-1).
 	form.Mul(form, big.NewRat(j.leagues, j.leagues-1))
 	s.Variance, _ = form.Float64()
 	return s
@@ -123,9 +122,8 @@ func (s Sample) StandardError() float64 {
 	return math.Sqrt(s.Variance / float64(s.Leagues))
 }
 
-// Interval returns the mean with its interval at a confidence level, where single
-// values cannot leave a range. It is made as every interval of this package:
-// see docs/statistics.md.
+// Interval returns the mean with its interval at a confidence level, for single values
+// between low and high; see docs/statistics.md.
 func (s Sample) Interval(level, low, high float64) Estimate {
 	return newIntervals(level).of(s.inner(), span{low, high})
 }
@@ -138,9 +136,9 @@ func (s Sample) inner() sample {
 	return sample{leagues: n, mean: s.Mean, variance: s.Variance, constant: s.Constant}
 }
 
-// Zero tests that the mean is zero, where single values lie within -width and
-// width: by Student's t, or by how unlikely it is that all leagues agree. The
-// p-value is two-sided; it is 1 where nothing can be said.
+// Zero is the two-sided p-value of the hypothesis that the mean is zero, for single
+// values between -width and width: by Student's t, or from the chance that all leagues
+// agree. It is 1 if nothing can be said.
 func (s Sample) Zero(width float64) float64 {
 	switch {
 	case s.Leagues < 2, math.IsNaN(s.Mean), s.Constant && s.Mean == 0:
@@ -152,11 +150,11 @@ func (s Sample) Zero(width float64) float64 {
 	return tTest(s.Mean/s.StandardError(), int64(s.Leagues))
 }
 
-// Welch compares the means of two independent samples of values from one range:
-// b's mean minus a's, and the two-sided p-value of their being equal. It is the
-// test of B. L. Welch, Biometrika 34 (1947), 28-35, with his degrees of freedom.
-// Where all leagues of a sample agree, so that its variance is not known, the
-// interval is made of the two samples' own, each at half the risk.
+// Welch compares the means of two independent samples of values from one range: b's
+// mean minus a's, and the two-sided p-value of their equality. It is the test of B. L.
+// Welch, Biometrika 34 (1947), 28-35, with his degrees of freedom. If all leagues of a
+// sample agree, so that its variance is unknown, the interval combines the intervals of
+// the two samples, each at half the risk.
 func Welch(a, b Sample, level, low, high float64) (Estimate, float64) {
 	width := high - low
 	if math.IsNaN(a.Mean) || math.IsNaN(b.Mean) || min(a.Leagues, b.Leagues) < 2 {
@@ -183,7 +181,7 @@ func apart(a, b Sample, level, low, high float64) Estimate {
 	return Estimate{b.Mean - a.Mean, y.Low - x.High, y.High - x.Low}
 }
 
-// apartP is the risk at which [apart] just excludes zero.
+// apartP is the smallest risk at which [apart] excludes zero.
 func apartP(a, b Sample, low, high float64) float64 {
 	const steps = 50
 	lo, hi := 0.0, 1.0 // risks at which zero is inside, and excluded

@@ -7,8 +7,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// outcome is all that the estimates need of one match, seen from the player of
-// the pair who is named first.
+// outcome is all that the estimates need to know about one match, seen from the first
+// player of the pair.
 type outcome uint8
 
 const (
@@ -35,9 +35,9 @@ func mirrored(c [outcomes]int64) [outcomes]int64 {
 		c[faultSecond], c[faultFirst], c[faultBoth]}
 }
 
-// A match is packed into a code, and a table that was filled from the rules
-// turns the code into an outcome. Bits: choice of A (2), choice of B (2), fault
-// of A, fault of B, parity of the number, whether no number was drawn.
+// A match is packed into a code, and a table filled from the rules turns the code into
+// an outcome. Bits: choice of A (2), choice of B (2), fault of A, fault of B, parity of
+// the number, whether no number was drawn.
 const (
 	codeFaultA  = 1 << 4
 	codeFaultB  = 1 << 5
@@ -47,15 +47,15 @@ const (
 	maxCodeSide = 3 // the largest choice that fits the code
 )
 
-// slot is one match of the schedule: who plays and where its outcome is tallied.
+// slot is one match of the schedule: its players and the place of its tally.
 type slot struct {
 	cell  uint32 // first tally of the pair of seats
 	a, b  uint16 // seats
 	table uint16 // 0, or codes if A is the higher seat of the pair
 }
 
-// layout is what all leagues of a plan have in common. It never changes and is
-// shared by all accumulators of the plan.
+// layout is what all leagues of a plan have in common. It is immutable and shared by
+// all accumulators of the plan.
 type layout struct {
 	field []results.Entrant
 	legs  int
@@ -65,20 +65,20 @@ type layout struct {
 	slots []slot
 	table [2 * codes]outcome
 
-	// Adjusted points are counted in units of 1/unit of a point, where the
-	// chance of an even number is even/unit in lowest terms.
+	// Adjusted points are counted in units of 1/unit of a point; the chance of an even
+	// number is even/unit in lowest terms.
 	unit, even int64
 }
 
 func newLayout(plan results.Plan) (*layout, error) {
 	draw, err := game.ParseDraw(plan.Draw)
 	if err != nil {
-		return nil, fmt.Errorf("analyse plan: %w", err)
+		return nil, fmt.Errorf("analyze plan: %w", err)
 	}
 	n := len(plan.Field)
 	schedule, err := game.NewSchedule(n, plan.Legs)
 	if err != nil {
-		return nil, fmt.Errorf("analyse plan: %w", err)
+		return nil, fmt.Errorf("analyze plan: %w", err)
 	}
 	even, total := draw.EvenWeight()
 	div := gcd(even, total)
@@ -107,7 +107,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// fillTable asks the rules once for every match there can be.
+// fillTable asks the rules once about every possible match.
 func (l *layout) fillTable() {
 	for code := range codes {
 		a := game.Side{Choice: game.Parity(code & 3)}
@@ -141,7 +141,7 @@ func classify(a, b game.Side, number int, numbered bool) outcome {
 	case v.ResultB == game.TechnicalLoss:
 		return faultSecond
 	case !made(a) || !made(b) || !numbered:
-		return malformed // nobody is at fault, and yet nothing was decided
+		return malformed // no fault, and yet no result
 	case v.ResultA == game.Tie:
 		return drawn
 	case a.Choice == game.Even && v.ResultA == game.Win:
@@ -158,17 +158,16 @@ func classify(a, b game.Side, number int, numbered bool) outcome {
 // pairIndex numbers the pairs i < j of n players: (0,1), (0,2), ..., (1,2), ...
 func pairIndex(n, i, j int) int { return i*(2*n-i-1)/2 + j - i - 1 }
 
-// pairs is how many pairs n players make.
+// pairs is the number of pairs of n players.
 func pairs(n int) int { return n * (n - 1) / 2 }
 
-// span is a range that a number cannot leave.
+// span is the range of a number.
 type span struct{ low, high float64 }
 
 func (s span) width() float64 { return s.high - s.low }
 
-// adjustedWin is the range of the chance of winning a match. A match decided by
-// the choices is won with the chance of what was said, or is a draw; one decided
-// on technical grounds is won or lost for certain.
+// adjustedWin is the range of the chance of winning a match: that of the likelier
+// parity at most, or any chance once there are technical losses.
 func (l *layout) adjustedWin(technical bool) span {
 	if technical {
 		return span{0, 1}
@@ -176,8 +175,8 @@ func (l *layout) adjustedWin(technical bool) span {
 	return span{0, float64(max(l.even, l.unit-l.even)) / float64(l.unit)}
 }
 
-// adjustedPoints is the range of a match's adjusted points. Technical losses
-// keep their real points and so open the whole range.
+// adjustedPoints is the range of the adjusted points of a match. Technical losses keep
+// their real points and so open the whole range.
 func (l *layout) adjustedPoints(technical bool) span {
 	if technical {
 		return span{0, game.WinPoints}

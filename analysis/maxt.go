@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contrast is the difference between two players' means, the better one first.
+// contrast is the difference between the means of two players, the better one first.
 type contrast struct {
 	index         int     // the caller's number for it
 	better, worse int     // players
@@ -18,32 +18,29 @@ type contrast struct {
 	precision     float64 // 1/se; filled in by stepDown
 }
 
-// normalEquivalent is the standard normal quantile that a chance of p/2 exceeds.
+// normalEquivalent is the standard normal quantile that is exceeded with chance p/2.
 func normalEquivalent(p float64) float64 {
 	return max(0, -distuv.UnitNormal.Quantile(p/2))
 }
 
-// stepDown returns for each contrast the p-value of "better is not better than
-// worse", corrected for all ordered pairs among the contrasts at once: the
-// step-down procedure on the largest statistic of J. P. Romano and M. Wolf
-// (Econometrica 73 (2005), 1237-1282; p-values as in Statistics & Probability
-// Letters 113 (2016), 38-40).
+// stepDown returns for each contrast the p-value of "better is not better than worse",
+// adjusted for all ordered pairs among the contrasts at once: the step-down procedure
+// on the largest statistic of J. P. Romano and M. Wolf (Econometrica 73 (2005),
+// 1237-1282; p-values as in Statistics & Probability Letters 113 (2016), 38-40).
 //
-// Both directions of every pair belong to the family, as in M. Mogstad, J. P.
-// Romano, A. M. Shaikh and D. Wilhelm (Review of Economic Studies 91 (2024),
-// 476-518), so a wrong direction counts as an error like any other. Unlike
-// Holm's, the procedure knows that comparisons which share a player go
-// together, and gives nothing away for that.
+// The family has both directions of every pair, as in M. Mogstad, J. P. Romano, A. M.
+// Shaikh and D. Wilhelm (Review of Economic Studies 91 (2024), 476-518), so a wrong
+// direction is an error like any other. Unlike Holm's, the procedure uses the
+// correlation of comparisons that share a player, and is the more powerful for it.
 //
-// How large the largest statistic becomes by chance is simulated from the normal
-// distribution that the means, with covariance cov, have for many leagues. The
-// standard errors are estimates themselves, for which Student's t makes up in a
-// single comparison; so what is compared is not t but the normal quantile of the
-// same p-value. Two standard errors of the simulation are added to every
-// p-value, lest its error decide that players differ. The simulation is seeded
-// by a constant, so that equal results are judged alike. Every p-value grows by
-// the share allowance, see [estimatedAllowance]. The contrasts are sorted in place,
-// largest first.
+// The distribution of the largest statistic is simulated from the normal distribution
+// of the means, with covariance cov, for many leagues. The standard errors are
+// themselves estimates, for which Student's t corrects in a single comparison; so the
+// procedure compares not t but the normal quantile of the same p-value. Every p-value
+// grows by two standard errors of the simulation, so that simulation error does not
+// decide, and by the share allowance, see [estimatedAllowance]. A constant seeds the
+// simulation, so that equal results get equal verdicts. The contrasts are sorted in
+// place, largest first.
 func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	slices.SortStableFunc(contrasts, func(a, b contrast) int { return cmp.Compare(b.z, a.z) })
 	m := len(contrasts)
@@ -80,8 +77,8 @@ func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	p := make([]float64, m)
 	worst := 0.0
 	for k := range p {
-		// Counting the data as one of the replicates keeps the test's level
-		// (B. Phipson and G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010)).
+		// Counting the data as one replicate keeps the level (B. Phipson and G. K.
+		// Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010)).
 		share := float64(exceeded[k]+1) / float64(replicates+1)
 		worst = max(worst, min(1, float64(share*(1+allowance))+2*math.Sqrt(share*(1-share)/float64(replicates))))
 		p[k] = worst
@@ -89,22 +86,20 @@ func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	return p
 }
 
-// estimatedAllowance is by what share p-values are raised because the covariance
-// of n leagues is an estimate. Each statistic has a standard error of its own, and
-// the largest is likelier to be one whose standard error came out small. What that
-// adds falls with 1/n; that twenty times as much is enough was found by measuring:
-// without it eight equal players are told apart in 5.2 % of experiments of 200
-// leagues.
+// estimatedAllowance is the share by which p-values grow because the covariance of n
+// leagues is an estimate: the largest statistic is more likely one whose standard error
+// came out small. The effect falls with 1/n. The factor of 20 is measured: without it
+// eight equal players are found different in 5.2 % of experiments of 200 leagues.
 func estimatedAllowance(n int64) float64 { return 20 / float64(n) }
 
-// replicatesFor balances the error of simulation against time: a p-value near
-// 0.05 has a standard error of 0.0015 for up to 500 pairs (32 players), and of
-// 0.003 for very many.
+// replicatesFor balances simulation error against time: a p-value near 0.05 has a
+// standard error of 0.0015 for up to 500 pairs (32 players), and of 0.003 for very
+// many.
 func replicatesFor(pairs int) int {
 	return min(20_000, max(5_000, 10_000_000/max(1, pairs)))
 }
 
-// nullSimulation draws the means of players who are all equal.
+// nullSimulation draws the means of players that are all equal.
 type nullSimulation struct {
 	root    triangle
 	source  *rand.PCG
@@ -119,8 +114,8 @@ func newNullSimulation(root triangle) *nullSimulation {
 	}
 }
 
-// next draws one set of means. Normals come from uniforms through the quantile,
-// so each takes one word of the source, whatever its value.
+// next draws one set of means. Normals come from uniforms through the quantile, so each
+// takes exactly one word of the source.
 func (s *nullSimulation) next() {
 	for i := range s.normals {
 		u := (float64(s.source.Uint64()>>11) + 0.5) / (1 << 53)
@@ -134,11 +129,10 @@ func (s *nullSimulation) next() {
 // triangle is a lower triangular matrix; row i has i+1 numbers.
 type triangle [][]float64
 
-// root returns the L with L*L' equal to a covariance matrix, of which the lower
-// triangle is given (A.-L. Cholesky's method). Players who are constant or
-// determined by others make the matrix singular: a pivot that is nothing but
-// rounding gives a column of zeros. It is written out, because library kernels
-// add in an order that depends on the processor.
+// root returns the L with L*L' equal to a covariance matrix (A.-L. Cholesky's method).
+// Players that are constant or determined by others make the matrix singular: a pivot
+// of nothing but rounding gives a column of zeros. It is written out because library
+// kernels add in an order that depends on the processor.
 func (cov triangle) root() triangle {
 	const rounding = 1e-12
 	l := make(triangle, len(cov))

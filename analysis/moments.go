@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// wide is an unsigned 128-bit sum. The largest league and draw that the rules
-// allow make squares of 2^65; in 128 bits 2^63 leagues of them fit.
+// wide is an unsigned 128-bit sum. The largest league and draw that the rules allow
+// make squares of 2^65; 2^63 such leagues fit.
 type wide struct{ hi, lo uint64 }
 
 // addProduct adds a*b. Neither is negative.
@@ -45,7 +45,7 @@ func float(z *big.Int) float64 {
 	return f
 }
 
-// sample is what the league values of one quantity come to.
+// sample summarizes the league values of one quantity.
 type sample struct {
 	leagues  int64
 	mean     float64
@@ -56,9 +56,8 @@ type sample struct {
 // standardError is that of the mean; it needs two leagues.
 func (s sample) standardError() float64 { return math.Sqrt(s.variance / float64(s.leagues)) }
 
-// newSample computes mean and variance of n league values v/scale from the
-// exact sums of v and v*v. Nothing is rounded before the last division, so
-// nothing cancels.
+// newSample computes mean and variance of n league values v/scale from the exact sums
+// of v and v*v. Nothing is rounded before the last division, so nothing cancels.
 func newSample(n, sum int64, squares *big.Int, scale int64) sample {
 	s := sample{leagues: n}
 	if n == 0 {
@@ -76,8 +75,8 @@ func newSample(n, sum int64, squares *big.Int, scale int64) sample {
 	return s
 }
 
-// ratioSums describes a share whose base may differ from league to league, as
-// that of the differing matches among those that both players made a choice in.
+// ratioSums describes a share whose base may differ from league to league, such as that
+// of differing matches among those decided by choices.
 type ratioSums struct {
 	leagues    int64 // those with a base
 	part, base int64
@@ -107,10 +106,10 @@ func (r *ratioSums) merge(o ratioSums) {
 	r.baseSq += o.baseSq
 }
 
-// sample returns the ratio estimate: all parts over all bases, and n times the
-// estimated variance of that ratio, from the residuals part - ratio*base of the
-// leagues (W. G. Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6).
-// Where every league has the same base it is the plain mean of league values.
+// sample returns the ratio estimate, all parts over all bases, and n times its
+// estimated variance, from the residuals part - ratio*base of the leagues (W. G.
+// Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6). If every league has
+// the same base, it is the mean of league values.
 func (r ratioSums) sample() sample {
 	s := sample{leagues: r.leagues}
 	if r.leagues == 0 {
@@ -121,7 +120,7 @@ func (r ratioSums) sample() sample {
 		s.constant = true
 		return s
 	}
-	// The residuals' squares times base^2 are an integer.
+	// The squared residuals times base^2 are an integer.
 	residuals := mul(r.base, r.base, r.partSq)
 	residuals.Sub(residuals, mul(2, r.base, r.part, r.partBase))
 	residuals.Add(residuals, mul(r.part, r.part, r.baseSq))
@@ -172,21 +171,21 @@ func (v valueCounts) sample() sample {
 	return s
 }
 
-// Ratio gathers a mean per match whose number of matches may differ from league
-// to league, as that of the matches which both players made a choice in. It keeps
-// integers; its memory does not depend on the number of leagues. The zero value
-// is empty. It is for one goroutine at a time.
+// Ratio gathers a mean per match whose number of matches may differ from league to
+// league, such as matches decided by choices. It keeps integers; its memory does not
+// depend on the number of leagues. The zero value is empty. It is for one goroutine at
+// a time.
 type Ratio struct{ sums ratioSums }
 
-// Add counts one league: what the matches came to, which may be negative, and how
-// many there were. A league without any is left out. Neither may exceed 2^31.
+// Add counts one league: the sum over its matches, which may be negative, and their
+// number. A league without matches is left out. Neither may exceed 2^31.
 func (r *Ratio) Add(part, base int64) { r.sums.add(part, base) }
 
-// Leagues is how many leagues had matches.
+// Leagues is the number of leagues that had matches.
 func (r *Ratio) Leagues() int { return int(r.sums.leagues) }
 
-// Estimate returns all parts over all bases, with an interval of a confidence
-// level in (0, 1) whose unit is the league. It cannot leave low to high.
+// Estimate returns all parts over all bases, between low and high, with an interval of
+// a confidence level in (0, 1) whose unit is the league.
 func (r *Ratio) Estimate(level, low, high float64) Estimate {
 	return newIntervals(level).of(r.sums.sample(), span{low, high})
 }

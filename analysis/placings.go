@@ -2,14 +2,13 @@ package analysis
 
 import "slices"
 
-// placings counts where players stood in the leagues' tables by raw points,
-// before tie-breaks.
+// placings counts the places of players in the leagues by raw points, before
+// tie-breaks.
 //
-// A tie-break decides about a prize, but it says nothing about strategies, so
-// here players who are level share their places: the title is divided by the
-// number of those level at the top, and each of several who are level has the
-// mean of the places they take (mid-rank; M. G. Kendall, Biometrika 33 (1945),
-// 239-251).
+// A tie-break decides a prize but says nothing about strategies. So players with equal
+// points share their places here: the title is divided among all with the most points,
+// and each of several with equal points has the mean of their places (mid-rank; M. G.
+// Kendall, Biometrika 33 (1945), 239-251).
 type placings struct {
 	n      int
 	titles []int64 // [player][k-1]: leagues won level with k-1 others
@@ -57,7 +56,7 @@ func (p *placings) merge(o placings) {
 	}
 }
 
-// share is a player's part of a league's title: 1/k if k were level at the top.
+// share is a player's part of a league's title: 1/k if k players have the most points.
 func (p *placings) share(player int, leagues int64) valueCounts {
 	values, counts := make([]float64, p.n+1), make([]int64, p.n+1)
 	counts[0] = leagues

@@ -7,24 +7,22 @@ import (
 	"slices"
 )
 
-// Ranking is what can be said of the order of all players at once, by adjusted
-// points. All its statements together hold in at least the stated share of
-// experiments.
+// Ranking orders all players at once by adjusted points. All its statements together
+// hold in at least the stated share of experiments.
 type Ranking struct {
 	Level float64
-	// Comparisons has every pair, better player first, in the order of
-	// Estimates.Order. Corrected p-values are those of the step-down procedure on
-	// the largest statistic, or of Holm's for few leagues (fewer than 100, or than
-	// five for each player). Verdict is Different where they are at most 1-Level.
-	// Holm's p-values, for both directions of all pairs, stand beside them.
+	// Comparisons has every pair, the better player first, in the order of
+	// Estimates.Order. Corrected p-values are those of the step-down procedure on the
+	// largest statistic, or Holm's if leagues are few (fewer than 100, or than five per
+	// player). Verdict is Different where they are at most 1-Level. Holm's p-values are
+	// for both directions of all pairs.
 	Comparisons []Comparison
-	// Places has by field index the best and the worst place, counted from 1,
-	// that the player can truly have: one more than the number of players who
-	// are significantly better, and all but those who are significantly worse.
+	// Places has by field index the place range, from 1: one more than the number of
+	// players that are significantly better, and all but those that are significantly
+	// worse.
 	Places [][2]int
-	// Tiers has the field indices of those who cannot be told apart from above:
-	// in the first tier is everybody to whom nobody is significantly superior, in
-	// the second everybody to whom nobody but members of the first is, and so on.
+	// Tiers has field indices: tier 1 every strategy that no other significantly beats,
+	// tier 2 every strategy that only members of tier 1 significantly beat, and so on.
 	// Being in one tier does not make two players equal.
 	Tiers [][]int
 }
@@ -47,17 +45,9 @@ func (r *Ranking) TierOf() []int {
 func (a *Accumulator) Ranking(level float64) Ranking {
 	c := newIntervals(level)
 	order := a.orderBy(AdjustedPoints)
-	r := Ranking{Level: level}
-	for k, i := range order {
-		for _, j := range order[k+1:] {
-			r.Comparisons = append(r.Comparisons, a.difference(AdjustedPoints, i, j, c))
-		}
-	}
+	r := Ranking{Level: level, Comparisons: a.differences(AdjustedPoints, order, c)}
 	a.correctRanking(r.Comparisons)
-	superior := make([][]bool, len(order)) // superior[i][j]: i is better than j
-	for i := range superior {
-		superior[i] = make([]bool, len(order))
-	}
+	superior := newRelation(len(order))
 	for k := range r.Comparisons {
 		d := &r.Comparisons[k]
 		if d.Verdict != Equal && d.Corrected <= 1-level {
@@ -70,14 +60,14 @@ func (a *Accumulator) Ranking(level float64) Ranking {
 	return r
 }
 
-// Below these numbers of leagues, in all and for each player, the correlations
-// between players are not known well enough to make use of them.
+// Below these numbers of leagues, in all and per player, the correlations between
+// players are too uncertain to be used.
 const (
 	fewLeagues       = 100
 	fewLeaguesPlayer = 5
 )
 
-// correctRanking fills in the p-values corrected for both directions of all pairs.
+// correctRanking fills in the p-values adjusted for both directions of all pairs.
 func (a *Accumulator) correctRanking(list []Comparison) {
 	both := make([]float64, 0, 2*len(list))
 	for _, d := range list {
@@ -91,8 +81,8 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 	if a.leagues < max(fewLeagues, fewLeaguesPlayer*int64(len(a.players))) {
 		return
 	}
-	// Differences on which all leagues agree have no t; Bonferroni's correction is
-	// theirs.
+	// Differences on which all leagues agree have no t; they get Bonferroni's
+	// correction.
 	var contrasts []contrast
 	for k := range list {
 		d := &list[k]
@@ -111,8 +101,7 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 	}
 }
 
-// covariance is that of the players' mean adjusted points per match, lower
-// triangle.
+// covariance is that of the mean adjusted points per match, lower triangle.
 func (a *Accumulator) covariance() triangle {
 	cov := make(triangle, len(a.players))
 	scale := a.games * a.unit
@@ -128,7 +117,16 @@ func (a *Accumulator) covariance() triangle {
 	return cov
 }
 
-// places turns significant differences into ranges of places.
+// newRelation returns a relation among n players: r[i][j] says that i is better than j.
+func newRelation(n int) [][]bool {
+	r := make([][]bool, n)
+	for i := range r {
+		r[i] = make([]bool, n)
+	}
+	return r
+}
+
+// places turns significant differences into place ranges.
 func places(superior [][]bool) [][2]int {
 	list := make([][2]int, len(superior))
 	for i := range list {
@@ -145,8 +143,8 @@ func places(superior [][]bool) [][2]int {
 	return list
 }
 
-// tiers peels off those to whom nobody left is superior, until nobody is left.
-// There is always somebody, since superiority follows the order.
+// tiers peels off those whom nobody left significantly beats, until nobody is left.
+// There is always somebody, since significance follows the order.
 func tiers(order []int, superior [][]bool) [][]int {
 	var list [][]int
 	for left := order; len(left) > 0; {
@@ -168,21 +166,21 @@ func tiers(order []int, superior [][]bool) [][]int {
 	return list
 }
 
-// Measure says which points a comparison is made on.
+// Measure says which points a comparison uses.
 type Measure uint8
 
-// Adjusted points are what strategies should be compared on; raw points are
-// there to show how much less they can tell.
+// Adjusted points are what strategies should be compared on; raw points show how much
+// less they can tell.
 const (
 	AdjustedPoints Measure = iota
 	RawPoints
 )
 
-// Verdict says what is known of the difference between two players.
+// Verdict says what is known about the difference between two players.
 type Verdict uint8
 
-// The verdicts. Undecided is no evidence of a difference, which is not evidence
-// of none.
+// The verdicts. Undecided is no evidence of a difference, which is not evidence of
+// equality.
 const (
 	Undecided Verdict = iota
 	Different         // significantly, after the correction
@@ -192,42 +190,47 @@ const (
 // String returns "undecided", "different" or "equal".
 func (v Verdict) String() string { return [...]string{"undecided", "different", "equal"}[v] }
 
-// Comparison is the paired difference between two players: computed within each
-// league, where both met the same field, so that what moves both cancels.
+// Comparison is the paired difference between two players: computed within each league,
+// where both met the same field, so that what moves both cancels.
 type Comparison struct {
 	A, B int // field indices; A scored at least as much as B, unless reversed
 
-	// Difference is A's points per match minus B's. Its interval is for this
-	// difference alone, not corrected for how many there are.
+	// Difference is A's points per match minus B's. Its interval is for this difference
+	// alone.
 	Difference Estimate
-	P          float64 // two-sided; 1 where nothing can be said
-	Corrected  float64 // P corrected for all comparisons made with this one, at most 1
-	Holm       float64 // the same by Holm's method, which is the simpler and the more cautious one
+	P          float64 // two-sided; 1 if nothing can be said
+	Corrected  float64 // P adjusted for all comparisons made with this one, at most 1
+	Holm       float64 // the same by Holm's method, which is simpler and more cautious
 	Verdict    Verdict
 }
 
-// Reversed is the same comparison with B first. The difference and its interval change
-// their sign.
+// Reversed is the same comparison with B first.
 func (c Comparison) Reversed() Comparison {
 	d := c.Difference
 	c.A, c.B, c.Difference = c.B, c.A, Estimate{-d.Estimate, -d.High, -d.Low}
 	return c
 }
 
-// Compare compares every player with every other and corrects for all of these
-// comparisons together: the chance of calling any two players different who are
-// not is at most 1-level. The comparisons stand in the order of Estimates.Order
-// (or, for raw points, of raw points), first player first.
+// Compare compares every player with every other, adjusted for all of these
+// comparisons: the chance of calling any two equal players different is at most
+// 1-level. The comparisons stand in the order of Estimates.Order (or of raw points),
+// the better player first.
 func (a *Accumulator) Compare(m Measure, level float64) []Comparison {
 	c := newIntervals(level)
 	order := a.orderBy(m)
+	list := a.differences(m, order, c)
+	correct(list, c.level)
+	return list
+}
+
+// differences tests all pairs in an order.
+func (a *Accumulator) differences(m Measure, order []int, c *intervals) []Comparison {
 	list := make([]Comparison, 0, len(a.pairs))
 	for k, i := range order {
 		for _, j := range order[k+1:] {
 			list = append(list, a.difference(m, i, j, c))
 		}
 	}
-	correct(list, c.level)
 	return list
 }
 
@@ -263,10 +266,10 @@ func (a *Accumulator) sums(m Measure) func(player int) int64 {
 	return func(i int) int64 { return a.players[i].adj }
 }
 
-// difference tests one pair by the paired t test. Where all leagues agree on a
-// difference that is not zero, t would be infinite and claim certainty; instead
-// p is the chance that bounded values with mean zero would all agree on it,
-// doubled for two sides, which is the counterpart of [intervals.unseen].
+// difference tests one pair by the paired t test. If all leagues agree on a difference
+// other than zero, t would be infinite and claim certainty; instead p is twice the
+// chance that bounded values with mean zero all agree on it, the counterpart of
+// [intervals.unseen].
 func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
 	s := a.differenceSample(m, i, j)
 	width := span{0, float64(winPoints)}.width()
@@ -287,7 +290,7 @@ func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
 	return d
 }
 
-// differenceSample is that of the league differences between two players.
+// differenceSample summarizes the league differences between two players.
 func (a *Accumulator) differenceSample(m Measure, i, j int) sample {
 	sums, cross, scale := a.sums(m), a.adj, a.games*a.unit
 	if m == RawPoints {
@@ -300,9 +303,9 @@ func (a *Accumulator) differenceSample(m Measure, i, j int) sample {
 	return newSample(a.leagues, sums(i)-sums(j), squares, scale)
 }
 
-// Holm returns p-values corrected for being len(p) comparisons, by the step-down
-// method of S. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70. It
-// holds whatever the dependence among the comparisons. The order is kept.
+// Holm returns p-values adjusted for len(p) comparisons, in the same order, by the
+// step-down method of S. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70. It
+// holds for every dependence among the comparisons.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -7,12 +7,12 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Quantity is something that every player has of every league, and whose mean
-// over leagues an experiment estimates.
+// Quantity is a number that every player has in every league, and whose mean over
+// leagues an experiment estimates.
 type Quantity uint8
 
-// The quantities. Points, rates and shares are per match; a rank is a place by
-// raw points, those level sharing their places.
+// The quantities. Points, rates and shares are per match; a rank is a place by raw
+// points, equal points sharing their places.
 const (
 	Adjusted Quantity = iota // adjusted points
 	Points                   // raw points
@@ -24,7 +24,7 @@ const (
 	quantities // how many there are
 )
 
-// String returns the name that the JSON document has for it: "win_rate".
+// String returns the name in the JSON document: "win_rate".
 func (q Quantity) String() string {
 	return [quantities]string{"adjusted", "points", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank"}[q]
 }
@@ -38,26 +38,26 @@ func Quantities() []Quantity {
 	return list
 }
 
-// Of returns the estimate of a quantity that a player's report holds.
+// Of returns the estimate of a quantity from a player's estimates.
 func (q Quantity) Of(p *Player) Estimate {
 	return [quantities]Estimate{p.Adjusted, p.Points, p.WinRate, p.AdjustedWinRate, p.Differ, p.ChampionShare, p.Rank}[q]
 }
 
-// titleParts is what a league's title is divided into: a multiple of all
-// numbers up to 20. If more than 20 players are level at the top, a share of it
-// is rounded in the ninth digit.
+// titleParts is what a league's title is divided into: a multiple of all numbers up to
+// 20. If more than 20 players have the most points, a share is rounded in the ninth
+// digit.
 const titleParts = 232_792_560
 
-// Scorer tells what each player did in single leagues: the values of which the
-// estimates of an [Accumulator] are means. It is for one goroutine at a time.
+// Scorer returns what each player did in single leagues: the values whose means are the
+// estimates of an [Accumulator]. It is for one goroutine at a time.
 type Scorer struct {
 	acc       *Accumulator
 	technical bool
 	seats     []int // by field index, of the league being looked at
 }
 
-// NewScorer returns a scorer for the leagues of a plan. It fails as
-// [NewAccumulator] does.
+// NewScorer returns a scorer for the leagues of a plan. It fails as [NewAccumulator]
+// does.
 func NewScorer(plan results.Plan) (*Scorer, error) {
 	acc, err := NewAccumulator(plan)
 	if err != nil {
@@ -66,11 +66,11 @@ func NewScorer(plan results.Plan) (*Scorer, error) {
 	return &Scorer{acc: acc, seats: make([]int, len(plan.Field))}, nil
 }
 
-// Players is how many players the plan has.
+// Players is the number of players of the plan.
 func (s *Scorer) Players() int { return len(s.acc.players) }
 
-// Score looks at one league; what the other methods say is then about that
-// league, until the next. A record that does not fit the plan is an error.
+// Score takes one league, which the other methods are about until the next. A record
+// that does not fit the plan is an error.
 func (s *Scorer) Score(l *results.League) error {
 	a := s.acc
 	if err := a.tallyLeague(*l); err != nil {
@@ -87,8 +87,7 @@ func (s *Scorer) Score(l *results.League) error {
 	return nil
 }
 
-// Count is how a player's matches in the league ended. Technical losses are
-// among the losses.
+// Count is how a player's matches in the league ended. Losses include technical losses.
 type Count struct {
 	Matches, Wins, Draws, Losses, TechnicalLosses int64
 }
@@ -102,9 +101,9 @@ func (s *Scorer) Count(player int) Count {
 }
 
 // Value returns a player's value in the league as a fraction part/base, neither
-// negative. The base is the same in all leagues, but for [Differ] in leagues
-// with technical losses: there it is the number of matches that choices decided,
-// which may be 0.
+// negative. The base is the same in all leagues, except for [Differ] in leagues with
+// technical losses: there it is the number of matches decided by choices, which may be
+// 0.
 func (s *Scorer) Value(q Quantity, player int) (part, base int64) {
 	t := &s.acc.league.players[player]
 	switch q {
@@ -130,9 +129,9 @@ func (s *Scorer) Value(q Quantity, player int) (part, base int64) {
 	}
 }
 
-// Against returns a player's adjusted points in the league from matches with
-// some opponents only, by field index, as [Scorer.Value] does. The base is 0 if
-// there is no such opponent.
+// Against returns a player's adjusted points in the league from matches with some
+// opponents only, by field index, as [Scorer.Value] does. The base is 0 if there is no
+// such opponent.
 func (s *Scorer) Against(player int, opponents []bool) (part, base int64) {
 	a := s.acc
 	for other, counts := range opponents {
@@ -155,8 +154,8 @@ func (s *Scorer) Against(player int, opponents []bool) (part, base int64) {
 	return part, base
 }
 
-// place returns how many players have more raw points in the league, and how
-// many have as many, the player included.
+// place returns how many players have more raw points in the league, and how many have
+// as many, the player included.
 func (s *Scorer) place(player int) (above, level int64) {
 	for _, x := range s.acc.league.raw {
 		switch own := s.acc.league.raw[player]; {
@@ -169,7 +168,7 @@ func (s *Scorer) place(player int) (above, level int64) {
 	return above, level
 }
 
-// Range returns what a quantity lies between in the leagues seen so far.
+// Range returns the range of a quantity in the leagues so far.
 func (s *Scorer) Range(q Quantity) (low, high float64) {
 	r := span{0, 1}
 	switch q {

@@ -6,8 +6,8 @@ import (
 	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
-// Tracker returns a tracker of sequential experiments for the leagues of the plan.
-// Each league is to be added to both, in the order of the experiment:
+// Tracker returns a tracker for a sequential experiment with the leagues of the plan.
+// Add each league to both, in the order of the experiment:
 //
 //	a.Add(l)
 //	t.Add(a.Last())
@@ -15,9 +15,10 @@ func (a *Accumulator) Tracker(o sequential.Options) (*sequential.Tracker, error)
 	return sequential.NewTracker(a.Shape(), o)
 }
 
-// Shape is what the rules say of the league values of the plan. Two players' own
-// matches move both equally under a fair draw, and in general by no more than the
-// edge of the likelier parity, so differences stay well within the bounds of points.
+// Shape returns what the rules say about the league values of the plan. The match
+// between two players moves both equally under a fair draw, and in general by no more
+// than the edge of the likelier parity, so differences stay well within the bounds of
+// points.
 func (a *Accumulator) Shape() sequential.Shape {
 	opponents := float64(len(a.field) - 1)
 	choices, technical := a.adjustedPoints(false), a.adjustedPoints(true)
@@ -33,8 +34,8 @@ func (a *Accumulator) Shape() sequential.Shape {
 	}
 }
 
-// Last is what the league that was added last came to. It is valid until the next
-// is added.
+// Last returns the points of the league that was added last. They are valid until the
+// next Add.
 func (a *Accumulator) Last() sequential.League {
 	return sequential.League{Points: a.league.adj, Technical: a.league.technical}
 }
@@ -43,10 +44,10 @@ func (a *Accumulator) Last() sequential.League {
 // intervals and a ranking that hold at all numbers of leagues at once, however often
 // somebody looked. The tracker must have been given the same leagues.
 //
-// The intervals of adjusted points are the tracker's; elsewhere its t sequence takes
-// the place of Student's t. The p-values of comparisons are always-valid and
-// corrected for all pairs and looks by Holm's method. There is no winner corrected
-// for having been selected, since that method is for a given number of leagues.
+// The intervals of adjusted points are the tracker's; elsewhere its t sequence replaces
+// Student's t. The p-values of comparisons are always-valid and adjusted for all pairs
+// and looks by Holm's method. There is no winner corrected for selection: that method
+// is for a fixed number of leagues.
 func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 	c := newIntervals(t.Options().Level)
 	c.sequence = newSequence(c.level)
@@ -60,21 +61,14 @@ func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 }
 
 func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential.Decisions) Ranking {
-	r := Ranking{Level: c.level}
-	superior := make([][]bool, len(order)) // superior[i][j]: i is better than j
-	for i := range superior {
-		superior[i] = make([]bool, len(order))
-	}
-	for k, i := range order {
-		for _, j := range order[k+1:] {
-			comparison := a.difference(AdjustedPoints, i, j, c)
-			p := d.P(i, j)
-			comparison.P, comparison.Corrected, comparison.Holm = p, p, p
-			superior[i][j] = d.Better(i, j)
-			if superior[i][j] {
-				comparison.Verdict = Different
-			}
-			r.Comparisons = append(r.Comparisons, comparison)
+	r := Ranking{Level: c.level, Comparisons: a.differences(AdjustedPoints, order, c)}
+	superior := newRelation(len(order))
+	for k := range r.Comparisons {
+		x := &r.Comparisons[k]
+		p := d.P(x.A, x.B)
+		x.P, x.Corrected, x.Holm = p, p, p
+		if d.Better(x.A, x.B) {
+			superior[x.A][x.B], x.Verdict = true, Different
 		}
 	}
 	r.Places = places(superior)
@@ -82,8 +76,8 @@ func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential
 	return r
 }
 
-// sequence replaces the quantile of Student's t by what |t| exceeds at no number of
-// leagues.
+// sequence replaces the quantile of Student's t by the value that |t| exceeds at no
+// number of leagues.
 type sequence struct {
 	student   sequential.Student
 	threshold float64
@@ -96,11 +90,11 @@ func newSequence(level float64) *sequence {
 
 func (s *sequence) critical(n int64) float64 { return s.student.Critical(n, s.threshold) }
 
-// silent reports that n leagues are too few for a sequence to say anything.
+// silent reports that n leagues are too few for a sequence.
 func (c *intervals) silent(n int64) bool { return c.sequence != nil && n < sequential.BurnIn }
 
-// normal is the two-sided critical value of the normal distribution, or what takes
-// its place in a sequence after n leagues.
+// normal is the two-sided critical value of the normal distribution, or its replacement
+// in a sequence after n leagues.
 func (c *intervals) normal(n int64) float64 {
 	if c.sequence != nil {
 		return c.sequence.critical(n)

@@ -8,9 +8,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// tally is the working space for one league. The matches of a league are
-// counted by pair and outcome first, one increment a match; everything else
-// happens once a pair.
+// tally is the working space for one league. Matches are first counted by pair and
+// outcome, one increment per match; everything else happens once per pair.
 type tally struct {
 	counts    []uint32 // by pair of seats and outcome
 	technical bool
@@ -23,7 +22,7 @@ type tally struct {
 type playerTally struct {
 	wins, draws, technical int64
 	raw, adj, adjWins      int64
-	differ, clean          int64 // clean matches are those that were not decided on technical grounds
+	differ, clean          int64 // clean matches are those decided by choices
 }
 
 func newTally(n int) tally {
@@ -50,11 +49,11 @@ func (a *Accumulator) tallyLeague(l results.League) error {
 	for i := range l.Matches {
 		m, s := &l.Matches[i], &a.slots[i]
 		if m.A.Choice|m.B.Choice > maxCodeSide {
-			return fmt.Errorf("match %d: there is no choice %d or %d", i, m.A.Choice, m.B.Choice)
+			return fmt.Errorf("match %d: choices %d and %d; want 0 to 2", i, m.A.Choice, m.B.Choice)
 		}
 		o := a.table[int(s.table)+codeOf(m)]
 		if o == malformed {
-			return fmt.Errorf("match %d: a choice or the number is missing, and nobody is at fault", i)
+			return fmt.Errorf("match %d: a choice or the number is missing without a fault", i)
 		}
 		t.counts[s.cell+uint32(o)]++
 		seen |= 1 << o
@@ -68,8 +67,8 @@ type outcomeSet uint8
 
 const technicalOutcomes outcomeSet = 1<<faultFirst | 1<<faultSecond | 1<<faultBoth
 
-// codeOf packs a match. It has no branches that depend on the match, because
-// those would be mispredicted half of the time.
+// codeOf packs a match, without branches that depend on it: those would be mispredicted
+// half of the time.
 func codeOf(m *results.Match) int {
 	var faultA, faultB int
 	if m.A.Fault != game.NoFault {
@@ -90,15 +89,15 @@ func (t *tally) checkSeats(seats []int) error {
 	clear(t.seen)
 	for seat, field := range seats {
 		if field < 0 || field >= len(t.seen) || t.seen[field] {
-			return fmt.Errorf("seat %d is taken by player %d of the field, who is unknown or sits elsewhere", seat, field)
+			return fmt.Errorf("seat %d has player %d, who is not in the field or has another seat", seat, field)
 		}
 		t.seen[field] = true
 	}
 	return nil
 }
 
-// foldPairs turns the counts by pair of seats into the league's player tallies
-// and adds them to the sums of the pairs.
+// foldPairs turns the counts by pair of seats into the player tallies of the league and
+// adds them to the sums of the pairs.
 func (a *Accumulator) foldPairs(seats []int) {
 	t := &a.league
 	clear(t.players)
@@ -140,7 +139,7 @@ func (a *Accumulator) foldPair(i, j int, c *[outcomes]int64) {
 	p.draws += c[drawn]
 	p.adjA += adjI
 	p.adjB += adjJ
-	luck := max(rawI*a.unit-adjI, adjI-rawI*a.unit) // squared, so the sign is of no matter
+	luck := max(rawI*a.unit-adjI, adjI-rawI*a.unit) // squared, so the sign does not matter
 	p.luckSq.addProduct(luck, luck)
 	p.differ.add(differ, clean)
 
@@ -159,11 +158,11 @@ func (t *playerTally) add(o playerTally) {
 	t.clean += o.clean
 }
 
-// Fault is how often a player lost on technical grounds of one kind.
+// Fault is how often a player lost by technical losses of one kind.
 type Fault struct {
 	Kind  game.Fault
 	Count int64  // matches
-	Where string // the first time, as the record says it; empty if it does not
+	Where string // the first time, as the record says; may be empty
 }
 
 // faults counts the kinds of fault by player and keeps the first note of each.

@@ -6,24 +6,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Winner is what is known of the player with the most adjusted points once it is
-// taken into account that it was chosen for having the most: the largest of
-// several estimates is too large on average, the more so the closer the others
-// come.
+// Winner is the player with the most adjusted points, its estimate corrected for
+// selection: the largest of several estimates is too large on average, the more so the
+// closer the others come.
 type Winner struct {
 	Field    int      // field index
 	Adjusted Estimate // median-unbiased adjusted points per match
 }
 
-// fewForWinner is below how many leagues the winner's estimate is not corrected:
-// the method takes the covariances for known.
+// fewForWinner is the number of leagues below which there is no correction: the method
+// takes the covariances as known.
 const fewForWinner = 30
 
-// winner corrects the estimate of the first in the order by the hybrid method of
-// I. Andrews, T. Kitagawa and A. McCloskey, Inference on winners, Quarterly
-// Journal of Economics 139 (2024), 305-358. It is nil where there was nothing to
-// be selected from: two players under a fair draw without technical losses,
-// fewer than 30 leagues, or a winner who scored the same in all of them.
+// winner corrects the estimate of the first in the order by the hybrid method of I.
+// Andrews, T. Kitagawa and A. McCloskey, Inference on winners, Quarterly Journal of
+// Economics 139 (2024), 305-358. It is nil if there was no selection: two players under
+// a fair draw without technical losses, fewer than 30 leagues, or a winner with equal
+// points in all leagues.
 func (a *Accumulator) winner(order []int, level float64) *Winner {
 	best := order[0]
 	fair := 2*a.even == a.unit && !a.technical
@@ -32,7 +31,7 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 	}
 	cov := a.covariance()
 	means, row := make([]float64, len(order)), make([]float64, len(order))
-	// Student's quantile in place of the normal one, for covariances that are
+	// Student's quantile replaces the normal one, because the covariances are
 	// estimates.
 	c := newIntervals(level)
 	normal := distuv.UnitNormal.Quantile(0.5 + level/2)
@@ -50,27 +49,27 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 	return &Winner{Field: best, Adjusted: Estimate{clip(e.Estimate), clip(e.Low), clip(e.High)}}
 }
 
-// hybrid returns the hybrid interval and the hybrid median-unbiased estimate for
-// the mean of the player who has the largest of normal means; row holds the
-// covariances of all with that player.
+// hybrid returns the hybrid interval and the hybrid median-unbiased estimate for the
+// mean of the player with the largest of normal means; row holds the covariances of all
+// with that player.
 //
-// The winner's mean is judged by its distribution given that it is the winner
-// and given what is independent of it: a normal one, cut off where somebody else
-// would have won. Where the race is close that alone would give very long
-// intervals, so the truth is also taken to lie in a simultaneous interval of all
-// players, which costs a tenth of the error. Its width is from Z. Šidák, JASA 62
-// (1967), 626-633, which holds whatever the correlations.
+// The winner's mean is judged by its distribution given that it is the winner and given
+// what is independent of it: a normal one, cut off where another player would have won.
+// In a close race that alone would give very long intervals, so the truth is also taken
+// to lie in a simultaneous interval of all players, at the price of a tenth of the
+// error. Its width is from Z. Šidák, JASA 62 (1967), 626-633, which holds for all
+// correlations.
 //
-// Means that come in steps can be level, which normal ones never are, and the
-// formulas would then give an interval without width. So half a step is added to
-// every lead, as is usual where a normal distribution stands for one of steps.
+// Means that come in steps can be equal, which normal ones never are; the formulas
+// would then give an interval without width. So half a step is added to every lead, the
+// usual continuity correction.
 func hybrid(means, row []float64, best int, level, step float64) Estimate {
 	y, variance := means[best], row[best]
 	s := math.Sqrt(variance)
 	low, high := math.Inf(-1), math.Inf(1)
 	for j, x := range means {
-		// The winner stays ahead of j while it has more than j would then have,
-		// x + row/variance (y' - y).
+		// The winner stays ahead of j while it has more than j would then have, x +
+		// row/variance (y' - y).
 		lead := y - x + step/2
 		switch slope := 1 - row[j]/variance; {
 		case j == best:
@@ -91,16 +90,15 @@ func hybrid(means, row []float64, best int, level, step float64) Estimate {
 	return Estimate{mid, min(mid, at(1-tail)), max(mid, at(tail))}
 }
 
-// sidak is how many standard deviations none of n normal values exceeds, up or
-// down, with chance 1-beta at least.
+// sidak is how many standard deviations none of n normal values exceeds, up or down,
+// with chance 1-beta at least.
 func sidak(beta float64, n int) float64 {
 	return distuv.UnitNormal.Quantile((1 + math.Pow(1-beta, 1/float64(n))) / 2)
 }
 
-// conditionalQuantile finds the mean with which a normal value of standard
-// deviation s, cut off to [low, high] and to reach around its mean, is at most y
-// with the given chance. That chance falls from 1 to 0 as the mean goes from
-// y-reach to y+reach.
+// conditionalQuantile finds the mean with which a normal value of standard deviation s,
+// cut off to [low, high] and to reach around its mean, is at most y with the given
+// chance. That chance falls from 1 to 0 as the mean goes from y-reach to y+reach.
 func conditionalQuantile(y, s, low, high, reach, chance float64) float64 {
 	from, to := y-reach, y+reach
 	for range 80 {
@@ -115,8 +113,8 @@ func conditionalQuantile(y, s, low, high, reach, chance float64) float64 {
 	return from + (to-from)/2
 }
 
-// between is the chance of a normal value from a to b, computed on the side
-// where nothing cancels.
+// between is the chance of a normal value from a to b, computed on the side where
+// nothing cancels.
 func between(a, b, mean, s float64) float64 {
 	u, v := (a-mean)/(s*math.Sqrt2), (b-mean)/(s*math.Sqrt2)
 	if u > 0 {

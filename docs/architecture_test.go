@@ -66,7 +66,7 @@ var may = map[string][]string{
 	"analysis/sequential":  {},
 	"analysis/power":       {"analysis/sequential"},
 	"analysis":             {"host/game", "host/results", "analysis/sequential"},
-	"analysis/assert":      {"host/results", "analysis"},
+	"analysis/assert":      {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":    {"host/results", "analysis"},
 	"analysis/export":      {"host/game", "host/results", "analysis"},
 	"analysis/words":       {"analysis", "analysis/explain", "analysis/population"},

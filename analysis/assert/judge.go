@@ -4,25 +4,12 @@
 //	"my strat".win_rate >= 0.3
 //	mine.technical_losses == 0
 //
-// by what the experiment has shown. A statement about counts is true or false. A
-// statement about estimated quantities holds if the whole interval of its left
-// side minus its right side says so, is refuted if the whole interval says the
-// opposite, and is undecided otherwise: then these leagues are too few to tell.
-// What both sides have in common cancels, because the difference is computed
-// within each league. Several statements are corrected for their number, so that
-// the chance of judging any of them wrongly is at most one minus the level.
-//
-// # Grammar
-//
-//	assertion = sum op sum .                  op = "<" | "<=" | ">" | ">=" | "==" .
-//	sum       = product { ("+" | "-") product } .
-//	product   = factor { ("*" | "/") factor } .    // at most one factor is no constant
-//	factor    = number | player "." measure | "(" sum ")" | ("-" | "+") factor .
-//	player    = word | quoted .
-//
-// A word has letters, digits and the signs _ - # and dots in it, so a minus
-// between players wants spaces around it. Other names are quoted, with \" and \\
-// for the two characters that need it.
+// A statement about counts is true or false. A statement about estimates holds if the
+// whole interval of its left side minus its right side says so, is refuted if the whole
+// interval says the opposite, and is undecided otherwise: then it needs more leagues.
+// What both sides have in common cancels, because the difference is computed within
+// each league. Several statements are adjusted for their number: the chance that any
+// verdict is wrong is at most one minus the level.
 package assert
 
 import (
@@ -34,12 +21,12 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Verdict says what an experiment has shown about an assertion.
+// Verdict is what an experiment has shown about an assertion.
 type Verdict uint8
 
 // The verdicts.
 const (
-	Undecided Verdict = iota // these leagues are too few to tell
+	Undecided Verdict = iota // too few leagues to tell
 	Holds
 	Refuted
 )
@@ -47,7 +34,7 @@ const (
 // String returns "undecided", "holds" or "refuted".
 func (v Verdict) String() string { return [...]string{"undecided", "holds", "refuted"}[v] }
 
-// Outcome is an assertion with its verdict and what that rests on.
+// Outcome is an assertion with its verdict and the evidence.
 type Outcome struct {
 	Text    string
 	Verdict Verdict
@@ -56,13 +43,13 @@ type Outcome struct {
 	Op      string
 	Bound   float64
 	Value   analysis.Estimate // of it; the interval of a count is the count
-	Level   float64           // of the interval, after the correction for several assertions
+	Level   float64           // of the interval, adjusted for several assertions
 	Paired  bool              // computed within each league
-	Note    string            // what one should know of it; may be empty
+	Note    string            // a caveat; may be empty
 }
 
-// Judge judges assertions about one plan. Feed it each league once, in any
-// order. It is for one goroutine at a time.
+// Judge judges assertions about one plan. Feed it each league once, in any order. It is
+// for one goroutine at a time.
 type Judge struct {
 	assertions []Assertion
 	scorer     *analysis.Scorer
@@ -72,14 +59,13 @@ type Judge struct {
 	values     []int64
 }
 
-// column is where a player's quantity stands in the joint: part and base.
+// column is the place of a player's quantity in the joint: part and base.
 type column struct {
 	player   int
 	quantity analysis.Quantity
 }
 
-// NewJudge reads assertions about the players of a plan. Mistakes in them are
-// *Errors.
+// NewJudge parses assertions about the players of a plan. Mistakes in them are *Errors.
 func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
 	j := &Judge{fields: map[string]int{}}
 	names := make([]string, len(plan.Field))
@@ -94,7 +80,7 @@ func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
 		j.assertions = append(j.assertions, a)
 		d := a.difference()
 		if d.terms[0].ref.Measure.Counted || len(d.terms) == 1 {
-			continue // the estimates have it
+			continue // the estimates hold it
 		}
 		for _, t := range d.terms {
 			j.column(t.ref)
@@ -109,7 +95,7 @@ func NewJudge(plan results.Plan, texts []string) (*Judge, error) {
 	return j, nil
 }
 
-// column returns the index of the part of a measure; the base stands after it.
+// column returns the index of the part of a measure; the base follows it.
 func (j *Judge) column(r Ref) int {
 	c := column{j.fields[r.Player], r.Measure.Quantity}
 	for i, have := range j.columns {
@@ -121,8 +107,8 @@ func (j *Judge) column(r Ref) int {
 	return 2 * (len(j.columns) - 1)
 }
 
-// Estimated reports whether any assertion is about estimates. Their intervals are
-// those for a number of leagues that does not depend on what the leagues show.
+// Estimated reports whether any assertion is about estimates. Their intervals are for a
+// fixed number of leagues.
 func (j *Judge) Estimated() bool { return j.estimatedOnes() > 0 }
 
 func (j *Judge) estimatedOnes() int {
@@ -135,7 +121,7 @@ func (j *Judge) estimatedOnes() int {
 	return n
 }
 
-// Append looks at one league.
+// Append takes in one league.
 func (j *Judge) Append(l *results.League) error {
 	if len(j.columns) == 0 {
 		return nil
@@ -150,9 +136,9 @@ func (j *Judge) Append(l *results.League) error {
 	return nil
 }
 
-// Outcomes judges all assertions. estimates must return those of the leagues
-// that were appended, at the level it is given. The chance that any verdict is
-// wrong is at most 1-level.
+// Outcomes judges all assertions. The function estimates must return those of the
+// appended leagues at the level it is given. The chance that any verdict is wrong is at
+// most 1-level.
 func (j *Judge) Outcomes(estimates func(level float64) analysis.Estimates, level float64) []Outcome {
 	if len(j.assertions) == 0 {
 		return nil
@@ -198,7 +184,7 @@ func (j *Judge) counted(d linear, e *analysis.Estimates) *big.Rat {
 	return total
 }
 
-// compare says whether a number that compares so with the bound fulfils op.
+// compare reports whether a number with this sign relative to the bound fulfils op.
 func compare(sign int, op string) bool {
 	switch op {
 	case "<":
@@ -213,9 +199,8 @@ func compare(sign int, op string) bool {
 	return sign == 0
 }
 
-// estimated returns the interval of a combination, and whether it was computed
-// within leagues. One quantity of one player has the interval that the report
-// gives it.
+// estimated returns the interval of a combination, and whether it was computed within
+// leagues. One quantity of one player has its interval from the report.
 func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, bool) {
 	if len(d.terms) == 1 {
 		t := d.terms[0]
@@ -243,8 +228,8 @@ func (j *Judge) estimated(d linear, e *analysis.Estimates) (analysis.Estimate, b
 	return j.joint.Combine(terms...).Interval(e.Level, low, high), true
 }
 
-// decide judges by the whole interval. An interval never shows that two numbers
-// are equal.
+// decide judges by the whole interval. An interval never shows that two numbers are
+// equal.
 func decide(v analysis.Estimate, op string, bound float64) Verdict {
 	var holds, refuted bool
 	switch op {
@@ -275,17 +260,16 @@ func note(o *Outcome, e *analysis.Estimates) string {
 	case !o.Value.Defined():
 		return "nothing was measured"
 	case o.Op == "==" && o.Verdict == Undecided:
-		return "that an estimate equals a number can be refuted, but never shown"
+		return "equality with a number can be refuted but never shown"
 	case o.Paired && e.NothingToRank():
-		return "two players and a fair draw: both expect the same"
+		return "two players and a fair draw: both expect the same points"
 	case o.Verdict == Undecided && e.Leagues >= 2:
 		return more(o, e.Leagues)
 	}
 	return ""
 }
 
-// more says how many leagues would settle the matter, if the estimate stays
-// where it is.
+// more says how many leagues would decide, if the estimate stays where it is.
 func more(o *Outcome, leagues int) string {
 	gap := math.Abs(o.Value.Estimate - o.Bound)
 	half := max(o.Value.Estimate-o.Value.Low, o.Value.High-o.Value.Estimate)
@@ -295,11 +279,11 @@ func more(o *Outcome, leagues int) string {
 	const digits = 100 // two, rounded up: it is a guess
 	n := float64(leagues) * half * half / (gap * gap)
 	unit := max(1, math.Pow(10, math.Ceil(math.Log10(n/digits))))
-	return fmt.Sprintf("about %.0f leagues would tell, if the estimate stays", math.Ceil(n/unit)*unit)
+	return fmt.Sprintf("about %.0f leagues would decide, if the estimate stays", math.Ceil(n/unit)*unit)
 }
 
-// Conclude is the verdict on all of them together: refuted if one is, otherwise
-// undecided if one is.
+// Conclude is the verdict on all assertions together: refuted if one is, else undecided
+// if one is.
 func Conclude(list []Outcome) Verdict {
 	all := Holds
 	for _, o := range list {

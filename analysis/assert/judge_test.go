@@ -102,6 +102,8 @@ func TestVerdicts(t *testing.T) {
 		{"odd.technical_losses == 0", assert.Holds},
 		{"odd.wins + odd.draws + odd.losses == odd.matches", assert.Holds},
 		{"odd.matches == 6400", assert.Holds},
+		{"odd.wins + odd.ties + odd.losses == odd.matches", assert.Holds},
+		{"odd.ties == odd.draws", assert.Holds},
 		{"odd.champion_share >= 0", assert.Holds},
 	} {
 		outcomes, _ := judged(t, plan, leagues, c.text)
@@ -202,7 +204,7 @@ func TestNoteSaysHowManyLeaguesItTakes(t *testing.T) {
 	t.Parallel()
 	plan, leagues := play(t, names, evens, 30)
 	outcomes, _ := judged(t, plan, leagues, "odd.points > coin.points + 0.1")
-	if o := outcomes[0]; o.Verdict == assert.Undecided && !strings.Contains(o.Note, "leagues would tell") && !strings.Contains(o.Note, "too close") {
+	if o := outcomes[0]; o.Verdict == assert.Undecided && !strings.Contains(o.Note, "leagues would decide") && !strings.Contains(o.Note, "too close") {
 		t.Errorf("note %q of %+v", o.Note, o)
 	}
 }

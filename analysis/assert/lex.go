@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 // Error is a mistake in an assertion.
@@ -15,23 +17,13 @@ type Error struct {
 	Hint   string // what to do about it; may be empty
 }
 
-// Error shows the assertion with a mark under the mistake.
+// Error returns the assertion with a mark below the mistake.
 func (e *Error) Error() string {
-	msg := fmt.Sprintf("column %d: %s\n    %s\n    %s^", e.Column, e.What, printable(e.Text), strings.Repeat(" ", max(0, e.Column-1)))
+	msg := fmt.Sprintf("column %d: %s\n    %s\n    %s^", e.Column, e.What, words.Printable(e.Text), strings.Repeat(" ", max(0, e.Column-1)))
 	if e.Hint != "" {
 		msg += "\n  " + e.Hint
 	}
 	return msg
-}
-
-// printable keeps every character one column wide.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return '?'
-	}, s)
 }
 
 type kind uint8
@@ -80,7 +72,7 @@ func lex(text string) ([]token, error) {
 	}
 }
 
-// next reads the token at the start of rest, and says how many bytes it takes.
+// next returns the token at the start of rest and its length in bytes.
 func next(text, rest string, column int) (token, int, error) {
 	c, _ := utf8.DecodeRuneInString(rest)
 	for _, op := range []string{"<=", ">=", "=="} {
@@ -97,12 +89,12 @@ func next(text, rest string, column int) (token, int, error) {
 		n := wordLength(rest)
 		return token{word, rest[:n], column}, n, nil
 	}
-	e := &Error{Text: text, Column: column, What: fmt.Sprintf("%q has no meaning here", c)}
+	e := &Error{Text: text, Column: column, What: fmt.Sprintf("unexpected %q", c)}
 	switch c {
 	case '=', '!':
 		e.Hint = "the comparisons are < <= > >= =="
 	case '\'':
-		e.Hint = `names with spaces stand in double quotes: "my strat".adjusted`
+		e.Hint = `put names with spaces in double quotes: "my strat".adjusted`
 	}
 	return token{}, 0, e
 }
@@ -112,8 +104,8 @@ func startsWord(s string) bool {
 	return c == '_' || c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
 }
 
-// wordLength is how far a word goes. Minus and dot belong to it, unless nothing
-// of a word follows them: "mine.adjusted - 1".
+// wordLength is the length of a word. Minus and dot belong to it, unless nothing of a
+// word follows them: "mine.adjusted - 1".
 func wordLength(s string) int {
 	for i, c := range s {
 		switch {
@@ -133,7 +125,7 @@ func nextQuoted(text, rest string, column int) (token, int, error) {
 		switch {
 		case escaped && c != '"' && c != '\\':
 			at := column + utf8.RuneCountInString(rest[:i+1]) - 1 // the backslash
-			return token{}, 0, &Error{Text: text, Column: at, What: fmt.Sprintf(`\%c has no meaning in a name`, c), Hint: `\" and \\ stand for " and \`}
+			return token{}, 0, &Error{Text: text, Column: at, What: fmt.Sprintf(`unexpected \%c in a name`, c), Hint: `\" and \\ stand for " and \`}
 		case escaped:
 			name.WriteRune(c)
 			escaped = false
@@ -145,5 +137,5 @@ func nextQuoted(text, rest string, column int) (token, int, error) {
 			name.WriteRune(c)
 		}
 	}
-	return token{}, 0, &Error{Text: text, Column: column, What: "the quotation mark is not closed"}
+	return token{}, 0, &Error{Text: text, Column: column, What: "unclosed quotation mark"}
 }

@@ -77,7 +77,7 @@ func measureList() []string {
 
 func measureNames() string { return strings.Join(measureList(), ", ") }
 
-// someOf lists names, but not a hundred.
+// someOf lists the first names of many.
 func someOf(names []string) string {
 	const most = 12
 	var list []string
@@ -91,8 +91,7 @@ func someOf(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// nearest returns the name most like s, if one is at all: at most a third of its
-// letters apart.
+// nearest returns the name most like s, if at most a third of its letters differ.
 func nearest(s string, names []string) string {
 	best, distance := "", len([]rune(s))/3+1
 	for _, n := range names {
@@ -103,8 +102,8 @@ func nearest(s string, names []string) string {
 	return best
 }
 
-// edits is the number of letters to insert, delete or replace (V. I.
-// Levenshtein, Soviet Physics Doklady 10 (1966), 707-710).
+// edits is the number of letters to insert, delete or replace (V. I. Levenshtein,
+// Soviet Physics Doklady 10 (1966), 707-710).
 func edits(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -16,8 +16,7 @@ type Ref struct {
 	Measure Measure
 }
 
-// Assertion is one statement, brought into the form "a sum is less than,
-// or greater than, or equal to, zero".
+// Assertion is one statement: left side, comparison, right side.
 type Assertion struct {
 	Text  string
 	Op    string // "<", "<=", ">", ">=" or "=="
@@ -36,17 +35,17 @@ type term struct {
 	coefficient *big.Rat
 }
 
-// Limits on what is read: an assertion is a line that somebody wrote.
+// Limits on the input: an assertion is one line.
 const (
 	maxText  = 4096
 	maxDepth = 100
 )
 
-// Parse reads an assertion about the players of a field, given by name. The
-// error is an *Error.
+// Parse parses an assertion about the players of a field, given by name. The error is
+// an *Error.
 func Parse(text string, players []string) (Assertion, error) {
 	if len(text) > maxText {
-		return Assertion{}, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("an assertion has at most %d bytes, this one %d", maxText, len(text))}
+		return Assertion{}, &Error{Text: text[:20] + "...", Column: 1, What: fmt.Sprintf("assertion has %d bytes; want at most %d", len(text), maxText)}
 	}
 	tokens, err := lex(text)
 	if err != nil {
@@ -113,15 +112,15 @@ func (p *parser) assertion() (Assertion, error) {
 	return a, p.check(&a, at)
 }
 
-// check refuses what no data can decide.
+// check rejects what no data can decide.
 func (p *parser) check(a *Assertion, at token) error {
 	d := a.difference()
 	if len(d.terms) == 0 {
-		return p.fail(at, opHint, "there is nothing to judge: both sides are the same whatever the experiment shows")
+		return p.fail(at, opHint, "nothing to judge: both sides are equal whatever the experiment shows")
 	}
 	for _, t := range d.terms {
 		if t.ref.Measure.Counted != d.terms[0].ref.Measure.Counted {
-			return p.fail(at, "write two assertions", "%s is counted and %s is estimated; they do not go into one comparison",
+			return p.fail(at, "write two assertions", "%s is a count and %s an estimate; one comparison cannot have both",
 				counted(d.terms, true), counted(d.terms, false))
 		}
 	}
@@ -170,7 +169,7 @@ func (p *parser) product() (linear, error) {
 		}
 		switch {
 		case op.text == "/" && len(next.terms) > 0:
-			err = p.fail(op, "multiply the other side instead", "nothing can be divided by what is measured")
+			err = p.fail(op, "multiply the other side instead", "cannot divide by a measure")
 		case op.text == "/" && next.constant.Sign() == 0:
 			err = p.fail(op, "", "division by zero")
 		case op.text == "/":
@@ -180,7 +179,7 @@ func (p *parser) product() (linear, error) {
 		case len(value.terms) == 0:
 			value = next.times(value.constant)
 		default:
-			err = p.fail(op, "", "one measure times another is not judged: one factor must be a number")
+			err = p.fail(op, "", "cannot multiply two measures: one factor must be a number")
 		}
 	}
 	return value, err
@@ -192,7 +191,7 @@ func (p *parser) factor() (linear, error) {
 	t := p.take()
 	switch {
 	case p.depth > maxDepth:
-		return linear{}, p.fail(t, "", "nested more than %d deep", maxDepth)
+		return linear{}, p.fail(t, "", "nested more than %d levels deep", maxDepth)
 	case t.kind == sign && (t.text == "-" || t.text == "+"):
 		value, err := p.factor()
 		if err == nil && t.text == "-" {
@@ -216,10 +215,10 @@ func (p *parser) factor() (linear, error) {
 	return linear{}, p.fail(t, opHint, "want a number or PLAYER.MEASURE, not %s", t)
 }
 
-// Numbers are short: what stands for ten thousand digits is no threshold.
+// Numbers are short: nobody needs a threshold of ten thousand digits.
 const maxNumber = 40
 
-// word reads a number or a player's measure.
+// word parses a number or a player's measure.
 func (p *parser) word(t token) (linear, error) {
 	if _, err := strconv.ParseFloat(t.text, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && strings.ContainsAny(t.text[:1], ".0123456789") {
 		value, ok := new(big.Rat), false
@@ -227,7 +226,7 @@ func (p *parser) word(t token) (linear, error) {
 			value, ok = value.SetString(t.text)
 		}
 		if !ok {
-			return linear{}, p.fail(t, "write it as 0.01", "the number '%s' cannot be used", t.text)
+			return linear{}, p.fail(t, "write it as 0.01", "unusable number '%s'", t.text)
 		}
 		return linear{constant: value}, nil
 	}
@@ -238,7 +237,7 @@ func (p *parser) word(t token) (linear, error) {
 	return p.ref(t, t.text[:cut], token{word, t.text[cut+1:], t.column + len([]rune(t.text[:cut+1]))})
 }
 
-// smallExponent keeps a constant from standing for a number of many digits.
+// smallExponent rejects short constants that stand for numbers of many digits.
 func smallExponent(s string) bool {
 	_, exponent, found := strings.Cut(strings.ToLower(s), "e")
 	if !found {
@@ -261,7 +260,7 @@ func (p *parser) quotedRef(t token) (linear, error) {
 // unfinished is a name without a measure.
 func (p *parser) unfinished(t token, name string) error {
 	if _, known := measureNamed(name); known {
-		return p.fail(t, "write PLAYER."+name, "%s of whom?", name)
+		return p.fail(t, "write PLAYER."+name, "%s needs a player", name)
 	}
 	return p.fail(t, "the measures are "+measureNames(), "want a number or PLAYER.MEASURE, not %s", t)
 }
@@ -272,7 +271,7 @@ func (p *parser) ref(t token, player string, m token) (linear, error) {
 		known = known || name == player
 	}
 	if !known {
-		return linear{}, p.fail(t, p.playerHint(player), "there is no player %q in this field", player)
+		return linear{}, p.fail(t, p.playerHint(player), "no player %q in this field", player)
 	}
 	measure, ok := measureNamed(m.text)
 	if !ok {
@@ -280,7 +279,7 @@ func (p *parser) ref(t token, player string, m token) (linear, error) {
 		if like := nearest(m.text, measureList()); like != "" {
 			hint = fmt.Sprintf("did you mean %s? %s", like, hint)
 		}
-		return linear{}, p.fail(m, hint, "there is no measure %q", m.text)
+		return linear{}, p.fail(m, hint, "no measure %q", m.text)
 	}
 	return linear{constant: new(big.Rat), terms: []term{{Ref{player, measure}, big.NewRat(1, 1)}}}, nil
 }
@@ -288,7 +287,7 @@ func (p *parser) ref(t token, player string, m token) (linear, error) {
 func (p *parser) playerHint(name string) string {
 	for _, q := range p.players {
 		if strings.HasPrefix(name, q) && strings.ContainsAny(name[len(q):], "-") {
-			return "a minus between two players has spaces around it"
+			return "put spaces around a minus between two players"
 		}
 	}
 	hint := "the players are " + someOf(p.players)
@@ -298,7 +297,7 @@ func (p *parser) playerHint(name string) string {
 	return hint
 }
 
-// Measure is what is asked of a player: a count, or an estimated quantity.
+// Measure is a number of a player: a count, or an estimated quantity.
 type Measure struct {
 	Name     string
 	Counted  bool
@@ -306,7 +305,8 @@ type Measure struct {
 	count    func(p *analysis.Player) int64
 }
 
-// Measures returns all there are, the estimated ones first.
+// Measures returns all measures, the estimated ones first. Ties are also called draws,
+// as in stored records.
 func Measures() []Measure {
 	var list []Measure
 	for _, q := range analysis.Quantities() {
@@ -318,6 +318,7 @@ func Measures() []Measure {
 	counted("matches", func(p *analysis.Player) int64 { return p.Matches })
 	counted("wins", func(p *analysis.Player) int64 { return p.Wins })
 	counted("draws", func(p *analysis.Player) int64 { return p.Draws })
+	counted("ties", func(p *analysis.Player) int64 { return p.Draws })
 	counted("losses", func(p *analysis.Player) int64 { return p.Losses })
 	counted("technical_losses", func(p *analysis.Player) int64 { return p.TechnicalLosses })
 	return list

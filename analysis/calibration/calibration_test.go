@@ -166,7 +166,7 @@ func TestMeasureFindsFaults(t *testing.T) {
 		missed[r.What] = missed[r.What] || !r.Kept()
 	}
 	for _, what := range []string{"coverage: adjusted points", "coverage: P(differ) of a pair", "a false winner", "any false difference (Holm)",
-		"coverage: all ranges of places at once", "coverage: the winner's points, corrected"} {
+		"coverage: all place ranges at once", "coverage: winner's points, corrected"} {
 		if !missed[what] {
 			t.Errorf("%s was kept among players that lie", what)
 		}

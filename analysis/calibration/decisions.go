@@ -6,7 +6,7 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 )
 
-// The events, in the order in which they are shown.
+// The events, in the order of the rows.
 const (
 	falseWinner = iota
 	falseDifference
@@ -31,7 +31,7 @@ type tally struct {
 	coverages []*coverage
 	happened  [events]int
 	winners   int   // experiments with a corrected winner
-	bias      int64 // of the winner's estimate as it stands, and corrected
+	bias      int64 // of the winner's estimate, uncorrected and corrected
 	corrected int64
 	width     int64 // of the winner's interval
 	ratio     int64 // variance ratios
@@ -51,18 +51,18 @@ func newTally(f Field, opts Options) *tally {
 	return t
 }
 
-// nothingToRank reports a field of which only P(differ) can be told.
+// nothingToRank reports a field in which only P(differ) can be measured.
 func (f Field) nothingToRank() bool { return len(f.Bots) == 2 && f.Draw == "" && !f.Rare }
 
-// verdicts are which events happened in one experiment.
+// verdicts are the events of one experiment.
 type verdicts [events]bool
 
-// judge holds an experiment's decisions against the truth. It changes nothing.
+// judge compares an experiment's decisions with the truth.
 func (t *tally) judge(e *analysis.Estimates) verdicts {
 	var v verdicts
 	alpha := 1 - t.opts.Level
 	for _, c := range e.Ranking.Comparisons {
-		// A was found better; it is not, if it is level with B or behind.
+		// A was found better; that is wrong if it is level with B or behind.
 		if wrong := t.truth.Points[c.A]-t.truth.Points[c.B] < level; wrong && c.Verdict != analysis.Equal {
 			v[falseDifference] = v[falseDifference] || c.Verdict == analysis.Different
 			v[falseByHolm] = v[falseByHolm] || c.Holm <= alpha
@@ -110,23 +110,23 @@ func (t *tally) add(rep int, e *analysis.Estimates, v verdicts) {
 	}
 }
 
-// rows lists what was measured.
+// rows lists the measured values.
 func (t *tally) rows() []Row {
 	var list []Row
 	for _, c := range t.coverages {
 		list = append(list, c.row(t.field, t.opts))
 	}
 	if t.field.nothingToRank() {
-		return append(list, t.event("told apart, though nothing can be ranked", t.happened[falseDifference], atMost, 0))
+		return append(list, t.event("found different, though nothing can be ranked", t.happened[falseDifference], atMost, 0))
 	}
 	alpha := 1 - t.opts.Level
-	list = append(list, t.event("coverage: all ranges of places at once", t.happened[placesHold], atLeast, t.opts.Level))
+	list = append(list, t.event("coverage: all place ranges at once", t.happened[placesHold], atLeast, t.opts.Level))
 	if t.winners > 0 {
-		r := t.event("coverage: the winner's points, corrected", t.happened[winnerHolds], atLeast, t.opts.Level-0.01)
+		r := t.event("coverage: winner's points, corrected", t.happened[winnerHolds], atLeast, t.opts.Level-0.01)
 		r.Nominal, r.Width = t.opts.Level, float(t.width, t.winners)
-		list = append(list, r, t.event("coverage: the winner's points, as they stand", t.happened[winnerNaive], noPromise, 0))
-		list = append(list, t.value("bias of the winner's points, corrected", float(t.corrected, t.winners)),
-			t.value("bias of the winner's points, as they stand", float(t.bias, t.winners)))
+		list = append(list, r, t.event("coverage: winner's points, uncorrected", t.happened[winnerNaive], noPromise, 0))
+		list = append(list, t.value("bias of winner's points, corrected", float(t.corrected, t.winners)),
+			t.value("bias of winner's points, uncorrected", float(t.bias, t.winners)))
 	}
 	if len(t.best) > 1 {
 		list = append(list, t.event("a false winner", t.happened[falseWinner], atMost, alpha))

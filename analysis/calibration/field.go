@@ -8,27 +8,27 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Bot is a player whose statistics are known.
+// Bot is a player with known statistics.
 type Bot struct {
-	// Even is its chance of saying even. In each league it is Even-Mood or
-	// Even+Mood instead, with equal chance: so the matches of a league hang
-	// together, as they do with players that learn.
+	// Even is its chance of saying even. In each league it is Even-Mood or Even+Mood
+	// instead, with equal chance: so the matches of a league are dependent, as with
+	// players that learn.
 	Even, Mood float64
-	// Fault is its chance of losing a match on technical grounds.
+	// Fault is its chance of a technical loss.
 	Fault float64
 }
 
-// Field is a league of bots and how long an experiment with it is.
+// Field is a league of bots and the length of an experiment with it.
 type Field struct {
 	Name    string
 	Bots    []Bot
 	Legs    int
 	Leagues int    // of one experiment
 	Draw    string // see game.ParseDraw; empty is the fair draw
-	// Found is the chance that is promised for the best player to be alone in the
-	// first tier; 0 promises nothing.
+	// Found is the promised chance that the best player is alone in tier 1; 0 promises
+	// nothing.
 	Found float64
-	Rare  bool // some things hardly ever happen, so intervals may be cautious
+	Rare  bool // has rare events, so intervals may be cautious
 }
 
 // Plan returns the plan of one experiment with the field.
@@ -47,8 +47,8 @@ func (f Field) Plan(seed uint64) results.Plan {
 	return plan
 }
 
-// Equal returns a field of n players who all toss fair coins: whatever is found
-// to differ in it does not.
+// Equal returns a field of n players that all toss fair coins: every difference found
+// in it is wrong.
 func Equal(n, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("%d equal players", n), Legs: legs, Leagues: leagues}
 	for range n {
@@ -57,13 +57,12 @@ func Equal(n, legs, leagues int) Field {
 	return f
 }
 
-// Edge returns a field of n players of whom the first has an edge: it differs from
-// each of the others with a chance that is higher by edge than their chance among
-// themselves. The edge is at most 1, for the first then always says odd and the
-// others even.
+// Edge returns a field of n players of whom the first has an edge: its chance to differ
+// from any other exceeds the chance among the others by edge. The edge is at most 1,
+// because the first always says odd and the others even.
 func Edge(n, legs, leagues int, edge float64) Field {
-	// Players that say even with chance h differ from each other with chance
-	// 2h(1-h), and from one that always says odd with chance h; so 2h^2-h = edge.
+	// Players that say even with chance h differ from each other with chance 2h(1-h),
+	// and from one that always says odd with chance h; so 2h^2-h = edge.
 	h := (1 + math.Sqrt(1+8*edge)) / 4
 	f := Field{Name: fmt.Sprintf("edge %.2f, %d players", edge, n), Legs: legs, Leagues: leagues, Bots: []Bot{{Even: 0}}}
 	for range n - 1 {
@@ -72,9 +71,9 @@ func Edge(n, legs, leagues int, edge float64) Field {
 	return f
 }
 
-// Mixed returns a field of n players from those who hardly ever say even to those
-// who nearly always do, so that their chances of differing spread from 0.1 to 0.9;
-// every third has moods.
+// Mixed returns a field of n players from one that hardly ever says even to one that
+// nearly always does, so that their chances of differing spread from 0.1 to 0.9; every
+// third has moods.
 func Mixed(n, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("%d unlike players", n), Legs: legs, Leagues: leagues}
 	for i := range n {
@@ -87,8 +86,8 @@ func Mixed(n, legs, leagues int) Field {
 	return f
 }
 
-// Pair returns a field of two who differ with chance p; with moods, in some
-// leagues more often and in some less.
+// Pair returns a field of two that differ with chance p; with moods, in some leagues
+// more often and in some less.
 func Pair(p, mood float64, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("2 players, P(differ) %.1f", p), Legs: legs, Leagues: leagues,
 		Bots: []Bot{{Even: 0}, {Even: p, Mood: mood}}}
@@ -98,8 +97,8 @@ func Pair(p, mood float64, legs, leagues int) Field {
 	return f
 }
 
-// Rare returns a field in which some things hardly ever happen: that the first two
-// differ, titles of those who say the less likely parity, and technical losses.
+// Rare returns a field with rare events: a difference between the first two, titles of
+// those who say the less likely parity, and technical losses.
 func Rare(legs, leagues int) Field {
 	return Field{
 		Name: "rare events, biased draw", Legs: legs, Leagues: leagues, Draw: "weights:1=1,2=3", Rare: true,
@@ -110,12 +109,12 @@ func Rare(legs, leagues int) Field {
 // Truth is what is expected of the bots of a field, per match, by field index.
 type Truth struct {
 	Points, Wins, Draws, Technical []float64
-	Differ                         []float64   // of matches that both made a choice in
+	Differ                         []float64   // of matches decided by choices
 	PairDiffer                     [][]float64 // the same against one opponent
 }
 
-// Truth computes the true values. What a bot says in one league is independent of
-// what another says, so moods do not enter. It panics if the field's draw is none.
+// Truth computes the true values. The choices of different bots are independent in each
+// league, so moods do not matter. It panics if the field's draw is invalid.
 func (f Field) Truth() Truth {
 	draw := game.FairDraw()
 	if f.Draw != "" {
@@ -154,11 +153,10 @@ func (f Field) Truth() Truth {
 	return t
 }
 
-// level is within what players are truly level.
+// level is the difference up to which true values count as equal.
 const level = 1e-9
 
-// places returns the best and the worst place that each player can be given by
-// its true points; those who are level share theirs.
+// places returns the place range of each player by its true points.
 func (t Truth) places() [][2]int {
 	list := make([][2]int, len(t.Points))
 	for i := range list {
@@ -175,7 +173,7 @@ func (t Truth) places() [][2]int {
 	return list
 }
 
-// best returns those who truly have the most points.
+// best returns the players with the most true points.
 func (t Truth) best() map[int]bool {
 	most := math.Inf(-1)
 	for _, p := range t.Points {

@@ -6,7 +6,7 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 )
 
-// quantity is a number of which an experiment gives one interval or several.
+// quantity is a number with one interval or several in an experiment.
 type quantity struct {
 	name string
 	mean bool // judged by Student's t on league values; others may be cautious
@@ -25,7 +25,7 @@ func players(of func(*analysis.Player) analysis.Estimate) func(*analysis.Estimat
 	}
 }
 
-// ranked are the quantities of a field in which somebody may be better.
+// ranked are the quantities of a field with a ranking.
 func ranked() []quantity {
 	points := func(t *Truth) []float64 { return t.Points }
 	wins := func(t *Truth) []float64 { return t.Wins }
@@ -35,17 +35,17 @@ func ranked() []quantity {
 		quantity{"difference of two, adjusted", true, differences, trueDifferences},
 		quantity{"win rate", true, players(func(p *analysis.Player) analysis.Estimate { return p.WinRate }), wins},
 		quantity{"adjusted win rate", true, players(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate }), wins},
-		quantity{"draw rate", true, players(func(p *analysis.Player) analysis.Estimate { return p.DrawRate }),
+		quantity{"tie rate", true, players(func(p *analysis.Player) analysis.Estimate { return p.DrawRate }),
 			func(t *Truth) []float64 { return t.Draws }},
 		quantity{"technical-loss rate", false, players(func(p *analysis.Player) analysis.Estimate { return p.TechnicalRate }),
 			func(t *Truth) []float64 { return t.Technical }},
 		quantity{"title share", false, players(func(p *analysis.Player) analysis.Estimate { return p.ChampionShare }), nil},
-		quantity{"P(strictly first)", false, players(func(p *analysis.Player) analysis.Estimate { return p.First }), nil},
+		quantity{"P(first alone)", false, players(func(p *analysis.Player) analysis.Estimate { return p.First }), nil},
 		quantity{"mean rank", false, players(func(p *analysis.Player) analysis.Estimate { return p.Rank }), nil},
 	)
 }
 
-// differing are the quantities that a field of two has as well.
+// differing are the quantities of every field.
 func differing() []quantity {
 	return []quantity{
 		{"P(differ) of a pair", true, func(e *analysis.Estimates) []analysis.Estimate {
@@ -71,9 +71,7 @@ func differences(e *analysis.Estimates) []analysis.Estimate {
 	n := len(e.Players)
 	list := make([]analysis.Estimate, n*n)
 	for _, c := range e.Ranking.Comparisons {
-		d := c.Difference
-		list[c.A*n+c.B] = d
-		list[c.B*n+c.A] = analysis.Estimate{Estimate: -d.Estimate, Low: -d.High, High: -d.Low}
+		list[c.A*n+c.B], list[c.B*n+c.A] = c.Difference, c.Reversed().Difference
 	}
 	return upper(list, n)
 }
@@ -89,7 +87,7 @@ func trueDifferences(t *Truth) []float64 {
 	return upper(list, n)
 }
 
-// upper returns what lies above the diagonal of a square.
+// upper returns the part of a square above the diagonal.
 func upper[T any](square []T, n int) []T {
 	var list []T
 	for i := range n {
@@ -103,14 +101,14 @@ func fixed(x float64) int64 { return int64(math.Round(x * 1e12)) }
 
 func float(sum int64, n int) float64 { return float64(sum) / 1e12 / float64(n) }
 
-// coverage counts how often the intervals of one quantity caught the truth.
+// coverage counts how often the intervals of one quantity cover the truth.
 type coverage struct {
 	quantity
-	truth  []float64 // nil until the repetitions have told
+	truth  []float64 // nil until all repetitions are done
 	caught []int
 	sums   []int64 // of estimates
 	widths []int64
-	ends   [][]float64 // low and high of each, by repetition, where the truth is not known yet
+	ends   [][]float64 // low and high of each, by repetition, while the truth is unknown
 }
 
 func newCoverage(q quantity, t *Truth, repetitions int) *coverage {
@@ -139,7 +137,7 @@ func (c *coverage) add(rep int, e *analysis.Estimates) {
 	}
 }
 
-// row closes the count.
+// row completes the count.
 func (c *coverage) row(f Field, opts Options) Row {
 	if c.truth == nil {
 		for k := range c.caught {

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/results"
@@ -18,15 +16,15 @@ import (
 type Watch struct {
 	Field     Field // Leagues is how many are looked at, at most
 	Guarantee sequential.Guarantee
-	// Stop is whether it ends as soon as somebody is known to be the best; else it
-	// goes on to the last league, and everything that was ever said counts.
+	// Stop ends it as soon as one player is significantly the best; else it goes on to
+	// the last league, and every decision on the way counts.
 	Stop bool
 	// Median is the promised median number of leagues until it stops; 0 is none.
 	Median float64
 }
 
-// Watches lists what a suite looks at continuously: equal players, and for eight
-// one with an edge until it is found.
+// Watches lists the experiments of a suite that are looked at after every league: equal
+// players, and for eight also one with an edge.
 func (s Suite) Watches() []Watch {
 	const looks = 1000
 	var list []Watch
@@ -49,46 +47,29 @@ func (s Suite) Watches() []Watch {
 	return list
 }
 
-// sight is what came of one experiment.
+// sight is the result of one experiment.
 type sight struct {
-	wrong  bool   // something false was decided at some league
-	naive  bool   // a t test of the first two, made after each league, found a difference
-	missed []bool // by player: the interval of adjusted points left out the truth at some league
-	stop   int    // leagues when the best was known; 0 if never
-	right  bool   // and it was the best
+	wrong  bool   // a decision at some league was wrong
+	naive  bool   // a t test of the first two after each league found a difference
+	missed []bool // by player: the interval of adjusted points missed the truth at some league
+	stop   int    // leagues until the best was known; 0 if never
+	right  bool   // whether it was the best
 }
 
-// MeasureLooking looks at experiments after every league and counts those in which
-// anything false was ever said.
+// MeasureLooking looks at experiments after every league and counts those with any
+// error on the way.
 func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Row, error) {
 	if opts.Level == 0 {
 		opts.Level = analysis.DefaultLevel
 	}
 	truth := w.Field.Truth()
 	seen := make([]sight, opts.Repetitions)
-	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, opts.Workers))
-	for rep := range opts.Repetitions {
-		if each.Err() != nil {
-			break
-		}
-		g.Go(func() error {
-			s, err := w.look(each, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
-			if err != nil {
-				return fmt.Errorf("look at %s, repetition %d: %w", w.Field.Name, rep, err)
-			}
-			seen[rep] = s
-			if opts.Done != nil {
-				opts.Done()
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := repeat(ctx, w.Field, opts, func(ctx context.Context, rep int) (err error) {
+		seen[rep], err = w.look(ctx, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
+		return err
+	})
+	if err != nil {
 		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
 	}
 	return w.rows(seen, opts), nil
 }
@@ -138,7 +119,7 @@ func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.P
 	return s, err
 }
 
-// between is how many leagues lie between two looks at the intervals: those of the
+// between is the number of leagues between two looks at the intervals: those of the
 // finite guarantee take milliseconds.
 func (w Watch) between() int {
 	if w.Guarantee == sequential.Finite {
@@ -147,7 +128,7 @@ func (w Watch) between() int {
 	return 1
 }
 
-// judgeDecisions holds what is decided after a league against the truth.
+// judgeDecisions compares the decisions after a league with the truth.
 func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
 	d := t.Decisions()
 	for i, p := range truth.Points {
@@ -157,7 +138,7 @@ func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
 	}
 }
 
-// judgeIntervals does the same with the intervals of adjusted points.
+// judgeIntervals compares the intervals of adjusted points with the truth.
 func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
 	for i, p := range truth.Points {
 		_, low, high := t.Interval(i)
@@ -165,12 +146,12 @@ func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
 	}
 }
 
-// leader is the player who is better than all others.
+// leader is the player that is significantly better than all others.
 func leader(acc *analysis.Accumulator, t *sequential.Tracker) int {
 	return acc.SequentialEstimates(t).Ranking.Tiers[0][0]
 }
 
-// rows lists what was seen.
+// rows lists the measured values.
 func (w Watch) rows(seen []sight, opts Options) []Row {
 	f := w.Field
 	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, w.Guarantee)
@@ -185,16 +166,16 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 		}
 		return n
 	}
-	list := []Row{t.event("anything false ever decided", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
+	list := []Row{t.event("any wrong decision", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
 	if !w.Stop {
-		misses := t.event("an interval of adjusted points ever wrong", 0, atMost, alpha)
+		misses := t.event("an interval of adjusted points ever misses", 0, atMost, alpha)
 		misses.Intervals, misses.Lowest, misses.Width = len(f.Bots), 1, math.NaN()
 		for i := range f.Bots {
 			share := float64(count(func(s *sight) bool { return s.missed[i] })) / float64(len(seen))
 			misses.Measured += share / float64(len(f.Bots))
 			misses.Lowest, misses.Highest = min(misses.Lowest, share), max(misses.Highest, share)
 		}
-		return append(list, misses, t.event("the same two found to differ by a t test after each league",
+		return append(list, misses, t.event("two equal players found different by a t test after each league",
 			count(func(s *sight) bool { return s.naive }), noPromise, 0))
 	}
 	stops := make([]float64, len(seen))
@@ -205,10 +186,10 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 		}
 	}
 	slices.Sort(stops)
-	median := t.value("leagues until the best is known, median", stops[len(stops)/2])
+	median := t.value("median leagues until the best is known", stops[len(stops)/2])
 	if w.Median > 0 {
 		median.Nominal, median.AtMost = w.Median, w.Median
 	}
 	return append(list, median,
-		t.event("stopped at the right one", count(func(s *sight) bool { return s.stop > 0 && s.right }), noPromise, 0))
+		t.event("stopped at the best player", count(func(s *sight) bool { return s.stop > 0 && s.right }), noPromise, 0))
 }

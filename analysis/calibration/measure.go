@@ -1,17 +1,16 @@
-// Package calibration measures whether the numbers of package analysis keep what
-// they promise: how often intervals catch the truth, how often equal players are
-// told apart, how often a better one is found.
+// Package calibration measures whether the estimates of package analysis keep their
+// promises: how often intervals cover the truth, how often equal players are found
+// different, how often a better one is found.
 //
-// It needs players whose true values are known. A [Bot] says even with a chance
-// that is fixed in each league, so all that is expected of it follows from the
-// rules by arithmetic ([Truth]). A [Field] of bots is played many times over, each
-// time as a whole experiment ([Measure]); the caller supplies what plays it, which
-// is to be the same code that plays real experiments. What has no formula, such as
-// the share of titles, is taken from all repetitions together, which know it a
-// hundred times better than one does.
+// It needs players with known true values. A [Bot] says even with a chance that is
+// fixed in each league, so its expectations follow from the rules by arithmetic
+// ([Truth]). A [Field] of bots is played many times, each time as a whole experiment
+// ([Measure]); the caller supplies the function that plays it, which should be the code
+// that plays real experiments. Values without a formula, such as the share of titles,
+// are taken from all repetitions together, which know them far better than one does.
 //
-// A [Row] sets what was measured beside what was promised, with the error that
-// comes from having measured a finite number of times.
+// A [Row] has a measured value beside the promised one, with the Monte Carlo error of
+// the measurement.
 package calibration
 
 import (
@@ -24,28 +23,37 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Play plays all leagues of a plan among bots, plan.Field[i] being bots[i], and
-// gives each to add, in league order. It is called on several goroutines at once.
+// Play plays all leagues of a plan among bots, plan.Field[i] being bots[i], and passes
+// each to add, in league order. It is called on several goroutines at once.
 type Play func(ctx context.Context, plan results.Plan, bots []Bot, add func(*results.League) error) error
 
 // Options of a measurement.
 type Options struct {
 	Repetitions int // experiments; at least 1
 	Seed        uint64
-	Workers     int     // experiments under way at once; at least 1
+	Workers     int     // experiments in parallel; at least 1
 	Level       float64 // of intervals and decisions; 0 means analysis.DefaultLevel
 	// Done, if not nil, is called after every experiment, on any goroutine.
 	Done func()
 }
 
-// Measure plays a field's experiment as often as the options say, each time with
-// another seed, judges it each time, and returns the rows of what was promised
-// and what came out. The rows do not depend on the number of workers.
+// Measure plays a field's experiment once per repetition, each time with another seed,
+// and returns the rows of promised and measured values. The rows do not depend on the
+// number of workers.
 func Measure(ctx context.Context, f Field, play Play, opts Options) ([]Row, error) {
 	if opts.Level == 0 {
 		opts.Level = analysis.DefaultLevel
 	}
 	t := newTally(f, opts)
+	err := repeat(ctx, f, opts, func(ctx context.Context, rep int) error { return t.repetition(ctx, rep, play) })
+	if err != nil {
+		return nil, err
+	}
+	return t.rows(), nil
+}
+
+// repeat runs all repetitions of an experiment in parallel.
+func repeat(ctx context.Context, f Field, opts Options, run func(ctx context.Context, rep int) error) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, opts.Workers))
 	for rep := range opts.Repetitions {
@@ -53,7 +61,7 @@ func Measure(ctx context.Context, f Field, play Play, opts Options) ([]Row, erro
 			break
 		}
 		g.Go(func() error {
-			if err := t.repetition(each, rep, play); err != nil {
+			if err := run(each, rep); err != nil {
 				return fmt.Errorf("calibrate %s, repetition %d: %w", f.Name, rep, err)
 			}
 			if opts.Done != nil {
@@ -63,12 +71,9 @@ func Measure(ctx context.Context, f Field, play Play, opts Options) ([]Row, erro
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return t.rows(), nil
+	return context.Cause(ctx)
 }
 
 // repetition plays one experiment and judges it.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Row is one thing that was measured.
+// Row is one measured value.
 type Row struct {
 	Field       string // what was played
 	Players     int
@@ -18,26 +18,25 @@ type Row struct {
 	Repetitions int
 	What        string
 
-	// Nominal is what is promised; NaN where nothing is. AtLeast and AtMost are
-	// within what the measured value then has to lie; NaN where there is no bound.
+	// Nominal is the promised value; NaN without a promise. AtLeast and AtMost are the
+	// bounds of the measured value; NaN without a bound.
 	Nominal, AtLeast, AtMost float64
 
-	// Measured is the share of experiments, or of intervals of all experiments; for
-	// values that are no shares, their mean.
+	// Measured is the share of experiments, or of intervals of all experiments, or the
+	// mean of other values.
 	Measured float64
-	// Error is the Monte-Carlo standard error of a share measured in so many
-	// experiments; NaN for values that are no shares. That of Measured is no
-	// larger where it is a mean over several intervals of each experiment.
+	// Error is the Monte Carlo standard error of a share; NaN for other values. That of
+	// Measured is no larger if it is a mean over several intervals of each experiment.
 	Error float64
 
-	Intervals       int     // of each experiment; 0 where it is not about intervals
+	Intervals       int     // of each experiment; 0 for other rows
 	Lowest, Highest float64 // among the intervals
-	Width           float64 // mean width of the intervals; NaN where it is not about intervals
+	Width           float64 // mean width of the intervals; NaN for other rows
 }
 
-// Kept reports whether the measurement is consistent with what was promised:
-// within three Monte-Carlo errors of the bounds, for the lowest and the highest
-// of several within four and a half.
+// Kept reports whether the measurement is consistent with the promise: within three
+// Monte Carlo errors of the bounds, for the lowest and the highest of several within
+// four and a half.
 func (r Row) Kept() bool {
 	within := func(x, errors float64) bool {
 		slack := 0.0
@@ -57,12 +56,12 @@ func newRow(f Field, what string, opts Options) Row {
 	return Row{
 		Field: f.Name, Players: len(f.Bots), Legs: f.Legs, Leagues: f.Leagues, Repetitions: opts.Repetitions, What: what, Width: nan,
 		Nominal: nan, AtLeast: nan, AtMost: nan,
-		// That of a share that is what it should be, be it the level or its complement.
+		// For a share at its nominal value, be it the level or its complement.
 		Error: math.Sqrt(opts.Level * (1 - opts.Level) / float64(opts.Repetitions)),
 	}
 }
 
-// promise says which side of its nominal value a share has to keep to.
+// promise is the side of its nominal value that a share has to keep to.
 type promise int
 
 const (
@@ -91,8 +90,8 @@ func (t *tally) value(what string, x float64) Row {
 	return r
 }
 
-// WriteTable writes rows for people, under a heading for each field. A row that
-// does not keep what was promised ends in "MISSED".
+// WriteTable writes rows for people, under a heading for each field. A row that breaks
+// its promise ends in "MISSED".
 func WriteTable(w io.Writer, rows []Row) error {
 	var buf bytes.Buffer
 	tw := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
@@ -117,7 +116,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 	return nil
 }
 
-// share reports whether the row is about a share, which is shown in percent.
+// share reports whether the row is a share, shown in percent.
 func (r Row) share() bool { return !math.IsNaN(r.Error) }
 
 func (r Row) measured(x float64) string {
@@ -189,7 +188,7 @@ type document struct {
 	Kept        bool     `json:"kept"`
 }
 
-// WriteJSON writes rows as an array, for programs.
+// WriteJSON writes rows as a JSON array.
 func WriteJSON(w io.Writer, rows []Row) error {
 	number := func(x float64) *float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {

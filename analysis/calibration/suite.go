@@ -10,19 +10,19 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Suite says what is to be measured.
+// Suite is a set of measurements.
 type Suite struct {
 	Players       []int // sizes of fields; 2 or more each
 	Legs, Leagues int   // of every experiment
 }
 
-// edgePlayers is the size of the field in which power is measured: one player with
-// an edge against seven equal ones.
+// edgePlayers is the size of the field for measuring power: one player with an edge
+// against seven equal ones.
 const edgePlayers = 8
 
 // Fields lists the fields of a suite: for two players their chance of differing from
-// 0.1 to 0.9; for more, all equal, all unlike, for eight also one with an edge; and
-// one in which some things hardly ever happen.
+// 0.1 to 0.9; for more, all equal, all unlike, for eight also one with an edge; and one
+// with rare events.
 func (s Suite) Fields() []Field {
 	var list []Field
 	for _, n := range s.Players {
@@ -58,9 +58,9 @@ const (
 	narrowRepetitions = 4
 )
 
-// MeasureNarrowing compares the intervals of adjusted points after 1,000 leagues
-// with those of raw points after 15,000, among n players who all toss coins: the
-// adjusted ones are to be no wider.
+// MeasureNarrowing compares the intervals of adjusted points after 1,000 leagues with
+// those of raw points after 15,000, among n players that all toss coins: the adjusted
+// ones should be no wider.
 func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options) (Row, error) {
 	f := Equal(n, legs, rawLeagues)
 	opts.Repetitions = narrowRepetitions

@@ -1,17 +1,15 @@
-// Package contrast compares two runs: what changed in the plan, and for every
-// strategy that played in both whether what it achieved has really changed.
+// Package contrast compares two runs: what changed in the plan, and for every strategy
+// of both runs whether its results changed significantly.
 //
-// Where both runs have one seed, they are compared league by league. The leagues
-// of one index then have the same draws, and if the fields stand alike the same
-// seats and coins as well (common random numbers), so that what both share
-// cancels and small effects show. Pairing is valid whether or not much is shared,
-// because the pairs of leagues are independent of one another. Runs with
-// different seeds are independent, and are compared by Welch's test on the league
-// values.
+// Runs with the same seed are compared league by league. Leagues of one index then have
+// the same draws, and if the fields are in the same order also the same seats and coins
+// (common random numbers), so that what both share cancels and small effects show.
+// Pairing is valid however much is shared, because pairs of leagues are independent of
+// each other. Runs with different seeds are independent, and are compared by Welch's
+// test on league values.
 //
-// All differences of a comparison, of every strategy and measure, are one family
-// for Holm's correction: the chance of calling any change real that is none is at
-// most one minus the level.
+// All differences, of every strategy and measure, are one family for Holm's correction:
+// the chance of calling any unreal change significant is at most one minus the level.
 package contrast
 
 import (
@@ -23,8 +21,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Contrast takes in the leagues of two runs and compares them. It is for one
-// goroutine at a time.
+// Contrast takes in the leagues of two runs and compares them. It is for one goroutine
+// at a time.
 type Contrast struct {
 	before, after side
 	paired        bool
@@ -39,16 +37,16 @@ type side struct {
 	leagues int
 }
 
-// player played in both runs.
+// player is a strategy of both runs.
 type player struct {
 	name          string
 	before, after int // field indices
 	measures      []measure
 }
 
-// measure is one quantity of one player. Pairs of leagues go into one joint, of
-// the columns before-part, before-base, after-part, after-base; leagues of
-// independent runs into one each, of part and base.
+// measure is one quantity of one player. Pairs of leagues go into one joint, with the
+// columns before-part, before-base, after-part and after-base; leagues of independent
+// runs into one each, with part and base.
 type measure struct {
 	quantity      analysis.Quantity
 	unchanged     bool // in matches against those whose code is the same
@@ -56,7 +54,7 @@ type measure struct {
 	before, after *analysis.Joint
 }
 
-// New returns a contrast of two plans. It fails if one of them cannot be analysed.
+// New returns a contrast of two plans. It fails if one of them cannot be analyzed.
 func New(before, after results.Plan) (*Contrast, error) {
 	c := &Contrast{paired: before.Seed == after.Seed}
 	for _, s := range []struct {
@@ -93,8 +91,7 @@ func New(before, after results.Plan) (*Contrast, error) {
 	return c, nil
 }
 
-// compared is what two runs are compared on. A rank among others than before
-// says nothing, unless there are as many.
+// compared lists the measures. Ranks are compared only if the fields are equally large.
 func compared(before, after results.Plan, spill bool) []measure {
 	list := []measure{{quantity: analysis.Adjusted}}
 	if spill {
@@ -107,9 +104,8 @@ func compared(before, after results.Plan, spill bool) []measure {
 	return list
 }
 
-// spillOver reports whether there are matches between players who are the same
-// in both runs, of a field in which others are not: what changes there has been
-// passed on.
+// spillOver reports whether there are matches between unchanged players in a field in
+// which others changed: what changes there was passed on.
 func (c *Contrast) spillOver() bool {
 	before, after := c.before.plan, c.after.plan
 	if !sharesChance(before, after) {
@@ -126,17 +122,17 @@ func (c *Contrast) spillOver() bool {
 	return same >= 2 && same < len(before.Field)
 }
 
-// Paired reports whether the runs are compared league by league: use AddPair
-// then, and otherwise AddBefore and AddAfter.
+// Paired reports whether the runs are compared league by league: then use AddPair,
+// otherwise AddBefore and AddAfter.
 func (c *Contrast) Paired() bool { return c.paired }
 
-// AddPair takes in the leagues that have one index in the two runs.
+// AddPair takes in the leagues of one index in the two runs.
 func (c *Contrast) AddPair(before, after *results.League) error {
 	if !c.paired {
-		return errors.New("contrast: runs with different seeds have no pairs of leagues")
+		return errors.New("contrast: runs with different seeds have no pairs of leagues; add their leagues one by one")
 	}
 	if before.Index != after.Index {
-		return fmt.Errorf("contrast: league %d cannot be paired with league %d", before.Index, after.Index)
+		return fmt.Errorf("contrast: cannot pair league %d with league %d", before.Index, after.Index)
 	}
 	if err := c.before.score(before); err != nil {
 		return err
@@ -172,7 +168,7 @@ func (c *Contrast) AddAfter(l *results.League) error {
 
 func (c *Contrast) addOne(s *side, l *results.League, of func(*player, *measure) (*analysis.Joint, int)) error {
 	if c.paired {
-		return errors.New("contrast: runs with one seed are compared by pairs of leagues")
+		return errors.New("contrast: runs with the same seed are compared in pairs of leagues; add pairs")
 	}
 	if err := s.score(l); err != nil {
 		return err
@@ -197,7 +193,7 @@ func (s *side) score(l *results.League) error {
 	return nil
 }
 
-// Result is what two runs say of each other.
+// Result is the comparison of two runs.
 type Result struct {
 	Level    float64
 	Paired   bool
@@ -206,35 +202,35 @@ type Result struct {
 	Players  []Player // those of both, in the order of the first run's field
 	Gone     []string // who played in the first run only
 	New      []string // who played in the second run only
-	Family   int      // effects that the correction is for: all that could be measured
-	Excluded bool     // ranks are left out, because the fields differ in size
-	// Shared tells that pairs of leagues have the same seats, draws and coins, so
-	// that only what the strategies do can differ.
+	Family   int      // effects in the correction: all that could be measured
+	Excluded bool     // ranks are left out: the fields differ in size
+	// Shared says that pairs of leagues have the same seats, draws and coins, so that
+	// only the strategies can make a difference.
 	Shared bool
 }
 
 // Player is what changed for one strategy.
 type Player struct {
 	Name        string
-	CodeChanged bool // another strategy, or another version of it, played under the name
+	CodeChanged bool // another strategy or version played under the name
 	Effects     []Effect
 }
 
 // Effect is the change in one quantity.
 type Effect struct {
 	Quantity analysis.Quantity
-	// Unchanged tells that only matches among players count whose code is the same
-	// in both runs: what changes there has been passed on by strategies that learn
-	// from all they meet. For the others nothing is measured.
+	// Unchanged says that only matches among players with unchanged code count: what
+	// changes there was passed on by strategies that learn from all their opponents.
+	// For changed players nothing is measured.
 	Unchanged     bool
 	Before, After float64           // means over the leagues compared; NaN if there is none
 	Difference    analysis.Estimate // after minus before; its interval is for this difference alone
-	P             float64           // two-sided; 1 where nothing can be said
-	Corrected     float64           // P after Holm's correction over all effects
+	P             float64           // two-sided; 1 if nothing can be said
+	Corrected     float64           // P adjusted for all effects, by Holm's method
 	Verdict       analysis.Verdict
 }
 
-// Result compares what was taken in, at a confidence level in (0, 1).
+// Result compares the leagues so far at a confidence level in (0, 1).
 func (c *Contrast) Result(level float64) Result {
 	r := Result{
 		Level: level, Paired: c.paired, Leagues: [2]int{c.before.leagues, c.after.leagues},
@@ -291,7 +287,7 @@ func (c *Contrast) effect(m *measure, level float64) Effect {
 	return e
 }
 
-// span is what a quantity lies between in both runs.
+// span is the range of a quantity in both runs.
 func (c *Contrast) span(q analysis.Quantity) (low, high float64) {
 	l1, h1 := c.before.scorer.Range(q)
 	l2, h2 := c.after.scorer.Range(q)

@@ -15,7 +15,7 @@ type Change struct {
 	Before, After string
 }
 
-// Changes returns in what two plans differ.
+// Changes returns the differences between two plans.
 func Changes(before, after results.Plan) []Change {
 	var list []Change
 	add := func(what, x, y string) {
@@ -49,8 +49,8 @@ func Changes(before, after results.Plan) []Change {
 	return list
 }
 
-// sameCode reports whether two players play the same. Built-in strategies share
-// the fingerprint of the program's version, so they are told apart by name.
+// sameCode reports whether two players play the same. All built-in strategies have the
+// fingerprint of the program, so their names distinguish them.
 func sameCode(x, y results.Entrant) bool {
 	return x.Kind == y.Kind && x.Fingerprint == y.Fingerprint && (x.Kind != "builtin" || x.Ref == y.Ref)
 }
@@ -69,7 +69,7 @@ func code(e results.Entrant) string {
 	return fmt.Sprintf("%s (%s)", where, print)
 }
 
-// apart returns the names of those who play in a and not in b.
+// apart returns the names of the players of a that are not in b.
 func apart(a, b results.Plan) []string {
 	var names []string
 	for _, f := range a.Field {
@@ -80,8 +80,8 @@ func apart(a, b results.Plan) []string {
 	return names
 }
 
-// sharesChance reports whether leagues of one index have the same seats, draws
-// and coins in both plans.
+// sharesChance reports whether leagues of one index have the same seats, draws and
+// coins in both plans.
 func sharesChance(a, b results.Plan) bool {
 	return a.Seed == b.Seed && a.Legs == b.Legs && a.Draw == b.Draw &&
 		slices.EqualFunc(a.Field, b.Field, func(x, y results.Entrant) bool { return x.Name == y.Name })

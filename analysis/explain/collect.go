@@ -10,27 +10,26 @@ import (
 
 // Options bound the work.
 type Options struct {
-	// Matches is how many matches are predicted at most; at least two leagues are.
-	// 0 stands for DefaultMatches.
+	// Matches is the maximum number of matches to predict, 0 for DefaultMatches. At
+	// least two leagues are predicted.
 	Matches int
 }
 
-// DefaultMatches takes about a tenth of a second on one processor.
+// DefaultMatches takes about a tenth of a second on one CPU.
 const DefaultMatches = 200_000
 
-// maxBins is how many points a learning curve has at most.
+// maxBins is the maximum number of points of a learning curve.
 const maxBins = 20
 
-// Collector gathers what explanations need. Leagues are to be added in the order of
-// the plan, because the first ones are those that predictions are made on. It is for
-// one goroutine at a time.
+// Collector gathers what explanations need. Add leagues in the order of the plan:
+// predictions use the first ones. It is for one goroutine at a time.
 type Collector struct {
-	plan    results.Plan
-	meeting [][]turn // by pair of seats, lower first
-	seats   [][2]int // of the pairs
-	bin     []int    // of the matches of the schedule
-	bins    [][2]int // first and last leg of each bin
-	limit   int      // leagues to predict
+	plan  results.Plan
+	turns [][]turn // by pair of seats, lower first
+	seats [][2]int // of the pairs
+	bin   []int    // of the matches of the schedule
+	bins  [][2]int // first and last leg of each bin
+	limit int      // leagues to predict
 
 	leagues  int
 	players  []gathered // by field index
@@ -39,7 +38,7 @@ type Collector struct {
 	a, b     past
 }
 
-// turn is one match of a meeting.
+// turn is one match of a pair.
 type turn struct {
 	match   int
 	swapped bool // the higher seat is player A
@@ -64,7 +63,7 @@ type gathered struct {
 
 type legCount struct{ differ, clean int32 }
 
-// perLeague is what one player did in the league at hand.
+// perLeague is what one player did in the current league.
 type perLeague struct {
 	clean, differ, even int64
 	hit, could          [predictors]int64
@@ -92,7 +91,7 @@ func NewCollector(plan results.Plan, o Options) (*Collector, error) {
 	return c, nil
 }
 
-// bins divides the legs of a league into at most maxBins runs of about one length.
+// bins divides the legs of a league into at most maxBins runs of about equal length.
 func bins(legs int) [][2]int {
 	n := min(legs, maxBins)
 	list := make([][2]int, n)
@@ -112,12 +111,12 @@ func (c *Collector) lay(schedule *game.Schedule, n, legs int) {
 			c.seats = append(c.seats, [2]int{a, b})
 		}
 	}
-	c.meeting = make([][]turn, len(c.seats))
+	c.turns = make([][]turn, len(c.seats))
 	c.bin = make([]int, len(matches))
 	for i, m := range matches {
 		pair := index[min(m.A, m.B)][max(m.A, m.B)]
-		leg := len(c.meeting[pair]) + 1
-		c.meeting[pair] = append(c.meeting[pair], turn{i, m.A > m.B})
+		leg := len(c.turns[pair]) + 1
+		c.turns[pair] = append(c.turns[pair], turn{i, m.A > m.B})
 		for c.bins[c.bin[i]][1] < leg {
 			c.bin[i]++
 		}
@@ -132,7 +131,7 @@ func (c *Collector) Add(l *results.League) error {
 	}
 	for _, f := range l.Seats {
 		if f < 0 || f >= len(c.players) {
-			return fmt.Errorf("explain league %d: there is no player %d in the field", l.Index, f)
+			return fmt.Errorf("explain league %d: no player %d in the field", l.Index, f)
 		}
 	}
 	for i := range c.learning {
@@ -152,16 +151,16 @@ func (c *Collector) Add(l *results.League) error {
 	return nil
 }
 
-// clean reports whether a match was decided by the choices of both.
+// clean reports whether a match was decided by choices.
 func clean(m *results.Match) bool {
 	return m.A.Fault|m.B.Fault == game.NoFault && m.A.Choice != game.NoParity && m.B.Choice != game.NoParity
 }
 
-// count takes in the learning curves of a league.
+// count adds a league to the learning curves.
 func (c *Collector) count(l *results.League) {
-	for p, meeting := range c.meeting {
+	for p, turns := range c.turns {
 		x, y := c.learning[l.Seats[c.seats[p][0]]], c.learning[l.Seats[c.seats[p][1]]]
-		for _, t := range meeting {
+		for _, t := range turns {
 			m := &l.Matches[t.match]
 			if !clean(m) {
 				continue
@@ -175,26 +174,27 @@ func (c *Collector) count(l *results.League) {
 	}
 }
 
-// predict takes in a league and predicts its choices, meeting by meeting.
+// predict takes in a league and predicts its choices, pair by pair.
 func (c *Collector) predict(l *results.League) {
 	clear(c.scratch)
 	c.count(l)
-	for p, meeting := range c.meeting {
-		c.meet(l, meeting, l.Seats[c.seats[p][0]], l.Seats[c.seats[p][1]])
+	for p, turns := range c.turns {
+		c.meet(l, turns, l.Seats[c.seats[p][0]], l.Seats[c.seats[p][1]])
 	}
 	for i := range c.players {
 		c.players[i].fold(&c.scratch[i], c.learns())
 	}
 }
 
-// learns reports whether the league at hand is learnt from; else it judges.
+// learns reports whether the current league is for choosing predictors; else it judges
+// them.
 func (c *Collector) learns() bool { return c.leagues%2 == 0 }
 
 // meet goes through all matches of two players, f on the lower seat and g.
-func (c *Collector) meet(l *results.League, meeting []turn, f, g int) {
+func (c *Collector) meet(l *results.League, turns []turn, f, g int) {
 	c.a, c.b = past{}, past{}
 	var ofF, ofG [predictors]game.Parity
-	for _, t := range meeting {
+	for _, t := range turns {
 		m := &l.Matches[t.match]
 		if !clean(m) {
 			continue
@@ -217,7 +217,7 @@ func (c *Collector) meet(l *results.League, meeting []turn, f, g int) {
 	}
 }
 
-// judge counts how a choice of player f, who faces g, was predicted.
+// judge counts how a choice of player f, who plays g, was predicted.
 func (c *Collector) judge(f, g int, p *past, actual game.Parity, role int, calls *[predictors]game.Parity) {
 	own, other := &c.scratch[f], &c.scratch[g]
 	own.clean++

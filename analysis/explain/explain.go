@@ -1,25 +1,24 @@
-// Package explain says why strategies score what they score, from the records of
-// their matches alone: how predictable each is, what an opponent could make of
-// that, what it could itself have made of its opponents, and how it develops over
-// the legs of a league.
+// Package explain says why strategies score what they score, from the records of their
+// matches alone: how predictable each is, what an opponent could gain from that, what
+// it could have gained from its own opponents, and how it develops over the legs of a
+// league.
 //
-// Two kinds of prediction are made of every choice of every player, before it is
-// looked at:
+// Every choice of every player is predicted in two ways before it is counted:
 //
-//   - by somebody who has studied the player: counts of what it did after the last
-//     k choices of both in this meeting and in this role, gathered over leagues;
-//   - by somebody who has met it for the first time in this league, and knows what
-//     the two have done since: the predictors of [Predictors].
+//   - from earlier leagues: counts of what the player did after the last k choices of
+//     both, in the same role;
+//   - from this league only: the rules of [Predictors], which know the matches of the
+//     pair so far.
 //
-// Whoever predicts a choice says the opposite, so a hit is a match in which choices
-// differ, worth half a point on average to both. That the best predictor was found
-// among several would flatter it. So leagues with an even number are learnt from,
-// and leagues with an odd number judge what was learnt; all hit rates and intervals
-// come from the latter. Where no prediction can be made, half a hit is counted.
+// A player that predicts a choice answers with the opposite, so a hit is a match in
+// which choices differ, worth half a point on average to both. Choosing the best of
+// several predictors on the leagues that judge it would flatter it. So predictors are
+// chosen on leagues with an even number and judged on leagues with an odd number. A
+// missing prediction counts half a hit.
 //
-// Predicting is dear, so it is done on the first leagues of a run, up to a number of
-// matches that is stated; see [Options]. Learning curves come from all leagues.
-// Counters are integers; memory does not depend on the number of leagues.
+// Predicting is expensive, so it is done on the first leagues of a run; see [Options].
+// Learning curves use all leagues. Counters are integers; memory does not depend on the
+// number of leagues.
 package explain
 
 import (
@@ -32,43 +31,42 @@ import (
 type Explanations struct {
 	Level   float64 // of every interval
 	Leagues int     // that learning curves come from
-	// Learnt and Judged are how many leagues the predictors were chosen on, and how
-	// many others their hit rates come from.
+	// Learnt and Judged are the numbers of leagues on which predictors were chosen and
+	// on which they were judged.
 	Learnt, Judged int
 	// Legs has the first and the last leg of each point of the learning curves.
 	Legs    [][2]int
 	Players []Player // by field index
 }
 
-// Player is what there is to say of one strategy. Shares are of matches decided by
-// the choices of both.
+// Player explains one strategy. Shares are of matches decided by choices.
 type Player struct {
 	// Learning is the chance that its choice differs from the opponent's, by leg.
 	Learning []analysis.Estimate
 	Even     analysis.Estimate // how often it says even
 
-	// Studied is how often somebody who knows the strategy from earlier leagues
-	// predicts it, from the last Order matches of a meeting. Bits is what a choice
-	// surprises that observer by, on average: 1 is pure chance, 0 no surprise.
+	// Studied is how often it is predicted from earlier leagues, by its last Order
+	// matches of a pair. Bits is the mean surprise of a choice in that prediction: 1 is
+	// pure chance, 0 no surprise.
 	Studied analysis.Estimate
 	Order   int
 	Bits    float64
 
-	// Met is how often the best of those predicts it who know this meeting alone.
-	// Exploit is its index in Predictors.
+	// Met is how often the best rule of this league only predicts it. Exploit is the
+	// index of that rule in Predictors.
 	Met     analysis.Estimate
 	Exploit int
 
 	// Hindsight is how often the choices would have differed if the player had always
-	// said the opposite of what the best predictor said of its opponents, provided
-	// that these had done the same; Regret is that less how often they did differ,
-	// from -1 to 1. Follow is the predictor's index.
+	// answered the best rule about its opponents with the opposite, and these had
+	// played the same. Regret is Hindsight minus how often they did differ, from -1 to
+	// 1. Follow is the index of the rule.
 	Hindsight, Regret analysis.Estimate
 	Follow            int
 }
 
-// Explanations computes all explanations at a confidence level in (0, 1). It can be
-// called at any time and changes nothing. It panics if the level is out of range.
+// Explanations computes all explanations at a confidence level in (0, 1). It changes
+// nothing and can be called at any time. It panics if the level is out of range.
 func (c *Collector) Explanations(level float64) Explanations {
 	predicted := min(c.leagues, c.limit)
 	e := Explanations{
@@ -99,7 +97,7 @@ func (g *gathered) explain(level float64) Player {
 	return p
 }
 
-// mostOf is the predictor with the most hits, of equal ones the first.
+// mostOf is the predictor with the most hits, the first of equal ones.
 func mostOf(hits *[predictors]int64) int {
 	best := 0
 	for i, h := range hits {
@@ -110,12 +108,12 @@ func mostOf(hits *[predictors]int64) int {
 	return best
 }
 
-// Opponent is one whom a player differs from most or least.
+// Opponent is an opponent that a player differs from most or least.
 type Opponent struct {
 	Field  int // field index
 	Differ analysis.Estimate
-	// Rivals is how many others have intervals that overlap: any of them may be the
-	// true one.
+	// Rivals is how many other opponents have overlapping intervals: any of them may be
+	// the true one.
 	Rivals int
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Predictors describes, in order, those who predict from one meeting alone. "It" is
-// the player predicted, "the other" its opponent.
+// Predictors describes, in order, the rules that predict from this league only. "It" is
+// the predicted player, "the other" its opponent.
 func Predictors() []string {
 	return []string{
 		"it says even",
@@ -25,21 +25,21 @@ func Predictors() []string {
 	}
 }
 
-// The number of predictors, and the longest past that any of them looks at.
+// The number of predictors, and the longest past that any of them uses.
 const (
 	predictors = 12
 	depth      = 4
 )
 
-// halfHits is by prediction and choice: 2 for a hit, 1 where nothing was predicted,
-// 0 for a miss.
+// halfHits is by prediction and choice: 2 for a hit, 1 without a prediction, 0 for a
+// miss.
 var halfHits = [3][3]int64{
 	game.NoParity: {game.Even: 1, game.Odd: 1},
 	game.Even:     {game.Even: 2},
 	game.Odd:      {game.Odd: 2},
 }
 
-// majority calls what was counted more often; the count is of odd minus even.
+// majority returns the more frequent choice; the count is odd minus even.
 func majority(count int32) game.Parity {
 	switch {
 	case count > 0:
@@ -50,7 +50,7 @@ func majority(count int32) game.Parity {
 	return game.NoParity
 }
 
-// past is what one player of a meeting has shown the other since it began.
+// past is what one player of a pair has shown the other in this league.
 type past struct {
 	seen      int // matches
 	last      game.Parity
@@ -64,7 +64,7 @@ type past struct {
 	joint     uint32               // choices of both, two bits a match, its own in the higher
 }
 
-// predict fills in what every predictor says of the player's next choice.
+// predict fills in what every rule says about the player's next choice.
 func (p *past) predict(other *past, calls *[predictors]game.Parity) {
 	often := majority(p.count)
 	*calls = [predictors]game.Parity{
@@ -100,8 +100,7 @@ func or(c, otherwise game.Parity) game.Parity {
 	return c
 }
 
-// observe takes in the player's next choice and that of the other, and how the match
-// ended for the player.
+// observe takes in the choices of the player and of the other, and the player's result.
 func (p *past) observe(own, other game.Parity, result game.Result) {
 	said, heard := uint32(own-game.Even), uint32(other-game.Even)
 	step := int32(said)*2 - 1
@@ -122,24 +121,24 @@ func (p *past) observe(own, other game.Parity, result game.Result) {
 	p.seen++
 }
 
-// orders is how many context models there are: order 0 to depth.
+// orders is the number of context models: order 0 to depth.
 const orders = depth + 1
 
-// A context of order k is the player's role and what both did in the last k matches
-// of the meeting, or in all of them while there are fewer. Cells of all orders stand
-// in one table: order k has the contexts of lengths 0 to k.
+// A context of order k is the role of the player and what both did in the last k
+// matches of the pair, or in all while there are fewer. One table has the cells of all
+// orders: order k has the contexts of lengths 0 to k.
 const (
 	lengths      = (1<<(2*(depth+1)) - 1) / 3 // contexts of lengths 0 to depth
 	contextCells = 2 * lengths                // by role
 )
 
-// firstOfLength is where the contexts of a length begin.
+// firstOfLength is the index of the first context of a length.
 func firstOfLength(k int) int { return (1<<(2*k) - 1) / 3 }
 
 // model counts what followed each context, by order: evens and odds.
 type model [orders][contextCells][2]uint32
 
-// cell is the context of an order.
+// cell is the index of a context.
 func cell(order, seen int, joint uint32, role int) int {
 	k := min(order, seen)
 	return role*lengths + firstOfLength(k) + int(joint&(1<<(2*k)-1))
@@ -162,11 +161,11 @@ func (m *model) predict(order, seen int, joint uint32, role int) game.Parity {
 	return game.NoParity
 }
 
-// best returns the order that predicted what it learnt from at the lowest log-loss,
-// and that loss in bits a choice. Each choice was to be predicted before it was
-// counted, by R. E. Krichevsky and V. K. Trofimov's rule (IEEE Transactions on
-// Information Theory 27 (1981), 199-207), under which the loss of a cell depends on
-// its counts alone. Orders that need more cells pay for learning them.
+// best returns the order with the lowest log-loss on the leagues it learned from, and
+// that loss in bits per choice. Each choice is predicted before it is counted, by the
+// rule of R. E. Krichevsky and V. K. Trofimov (IEEE Transactions on Information Theory
+// 27 (1981), 199-207), under which the loss of a cell depends on its counts alone.
+// Orders with more cells pay for learning them.
 func (m *model) best() (order int, bits float64) {
 	lowest := math.Inf(1)
 	for k := range orders {
@@ -177,7 +176,7 @@ func (m *model) best() (order int, bits float64) {
 				choices += float64(n[0]) + float64(n[1])
 			}
 		}
-		// A billionth: equal losses, but for rounding, go to the lower order.
+		// A billionth: equal losses, up to rounding, go to the lower order.
 		if choices > 0 && loss < lowest*(1-1e-9) {
 			lowest, order, bits = loss, k, loss/choices
 		}
@@ -185,7 +184,7 @@ func (m *model) best() (order int, bits float64) {
 	return order, bits
 }
 
-// codeLength is the log-loss in bits of a sequence with a evens and b odds.
+// codeLength is the log-loss in bits of a sequence of a evens and b odds.
 func codeLength(a, b float64) float64 {
 	lg := func(x float64) float64 { l, _ := math.Lgamma(x); return l }
 	return (lg(a+b+1) + 2*lg(0.5) - lg(a+0.5) - lg(b+0.5)) / math.Ln2

@@ -23,7 +23,7 @@ type LeagueRow struct {
 	Adjusted        float64 `parquet:"adjusted" json:"adjusted"` // expected points given both choices
 	Clean           int32   `parquet:"clean" json:"clean"`       // matches decided by choices
 	Differ          int32   `parquet:"differ" json:"differ"`     // of these, with differing choices
-	Rank            float64 `parquet:"rank" json:"rank"`         // by points, those level sharing their places
+	Rank            float64 `parquet:"rank" json:"rank"`         // by points, equal points sharing their places
 	ChampionShare   float64 `parquet:"champion_share" json:"champion_share"`
 }
 
@@ -37,7 +37,7 @@ func (r LeagueRow) cells() []string {
 		whole(r.Points), real(r.Adjusted), whole(r.Clean), whole(r.Differ), real(r.Rank), real(r.ChampionShare)}
 }
 
-// MatchRow is one match. Choices and faults are empty where there was none.
+// MatchRow is one match. Choices and faults are empty if there was none.
 type MatchRow struct {
 	League    int32   `parquet:"league" json:"league"`     // from 0
 	Match     string  `parquet:"match,dict" json:"match"`  // "R3M1"
@@ -46,7 +46,7 @@ type MatchRow struct {
 	PlayerB   string  `parquet:"player_b,dict" json:"player_b"`
 	ChoiceA   string  `parquet:"choice_a,dict" json:"choice_a"` // "even" or "odd"
 	ChoiceB   string  `parquet:"choice_b,dict" json:"choice_b"`
-	FaultA    string  `parquet:"fault_a,dict" json:"fault_a"` // why it lost on technical grounds
+	FaultA    string  `parquet:"fault_a,dict" json:"fault_a"` // the fault of a technical loss
 	FaultB    string  `parquet:"fault_b,dict" json:"fault_b"`
 	Number    *int32  `parquet:"number,optional" json:"number"` // null if none was drawn
 	PointsA   int32   `parquet:"points_a" json:"points_a"`
@@ -72,7 +72,7 @@ func (r MatchRow) cells() []string {
 func whole(n int32) string  { return strconv.Itoa(int(n)) }
 func real(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// leagueRows returns what makes the rows of a league, reusing memory.
+// leagueRows returns a function that makes the rows of a league, reusing memory.
 func leagueRows(plan results.Plan) (func(l *results.League) ([]LeagueRow, error), error) {
 	s, err := analysis.NewScorer(plan)
 	if err != nil {
@@ -102,7 +102,8 @@ func leagueRows(plan results.Plan) (func(l *results.League) ([]LeagueRow, error)
 	}, nil
 }
 
-// matchRows returns what makes the rows of a league's matches, reusing memory.
+// matchRows returns a function that makes the rows of the matches of a league, reusing
+// memory.
 func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), error) {
 	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
 	if err != nil {
@@ -114,16 +115,16 @@ func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), 
 	}
 	even, total := draw.EvenWeight()
 	chance := float64(even) / float64(total)
-	pairings := sched.Matches()
-	rows := make([]MatchRow, len(pairings))
-	numbers := make([]int32, len(pairings))
+	scheduled := sched.Matches()
+	rows := make([]MatchRow, len(scheduled))
+	numbers := make([]int32, len(scheduled))
 	return func(l *results.League) ([]MatchRow, error) {
-		if len(l.Matches) != len(pairings) || len(l.Seats) != len(plan.Field) {
+		if len(l.Matches) != len(scheduled) || len(l.Seats) != len(plan.Field) {
 			return nil, fmt.Errorf("league %d has %d matches of %d players, the plan %d of %d",
-				l.Index, len(l.Matches), len(l.Seats), len(pairings), len(plan.Field))
+				l.Index, len(l.Matches), len(l.Seats), len(scheduled), len(plan.Field))
 		}
 		for i := range l.Matches {
-			m, p := &l.Matches[i], pairings[i]
+			m, p := &l.Matches[i], scheduled[i]
 			v := m.Verdict()
 			r := MatchRow{
 				League: int32(l.Index), Match: p.ID, Round: int32(p.Round),
@@ -143,8 +144,8 @@ func matchRows(plan results.Plan) (func(l *results.League) ([]MatchRow, error), 
 	}, nil
 }
 
-// expected is what two choices are worth before a number is drawn that is even
-// with a chance.
+// expected is what two choices are worth before the number is drawn, given its chance
+// to be even.
 func expected(a, b game.Parity, even float64) (float64, float64) {
 	switch {
 	case a == b:

@@ -1,8 +1,7 @@
-// Package export writes what happened in the leagues of a run as rows for other
-// programs: Parquet, CSV, or JSON with one object a line. A row is a player in a
-// league, which is the unit of replication and what statistics should be made
-// from, or a single match. Rows are written as leagues are read, in memory that
-// does not grow with their number.
+// Package export writes the leagues of a run as rows for other programs: Parquet, CSV,
+// or JSON with one object per line. A row is a player in a league, the unit of
+// replication that statistics should use, or a single match. Rows are written as
+// leagues are read, in memory that does not grow with their number.
 package export
 
 import (
@@ -17,10 +16,10 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Format is how rows are written.
+// Format is a file format.
 type Format string
 
-// The formats. JSON has one object a line.
+// The formats. JSON has one object per line.
 const (
 	Parquet Format = "parquet"
 	CSV     Format = "csv"
@@ -36,7 +35,7 @@ const (
 	Matches Kind = "matches"
 )
 
-// PlanKey is under what a Parquet file keeps the plan of its run, as JSON.
+// PlanKey is the metadata key of a Parquet file for the plan of its run, as JSON.
 const PlanKey = "strategylab.plan"
 
 // Writer writes the rows of leagues. It is for one goroutine at a time.
@@ -46,8 +45,8 @@ type Writer struct {
 	rows   int64
 }
 
-// NewWriter returns a writer of rows of a kind in a format for the leagues of a
-// plan. What it writes is whole after Close.
+// NewWriter returns a writer of rows for the leagues of a plan. The output is complete
+// after Close.
 func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Writer, error) {
 	if kind == Matches {
 		return writer(w, format, plan, matchRows)
@@ -55,13 +54,13 @@ func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Write
 	return writer(w, format, plan, leagueRows)
 }
 
-// row is what a line can be made from.
+// row is what a line is made from.
 type row interface {
 	header() []string
 	cells() []string
 }
 
-// table takes rows in a format.
+// table writes rows in a format.
 type table[R any] interface {
 	write(rows []R) error
 	close() error
@@ -85,7 +84,7 @@ func writer[R row](w io.Writer, format Format, plan results.Plan, of func(result
 	case JSON:
 		t = newObjects[R](w)
 	default:
-		return nil, fmt.Errorf("export: there is no format %q", format)
+		return nil, fmt.Errorf("export: unknown format %q; want parquet, csv or json", format)
 	}
 	return &Writer{
 		append: func(l *results.League) (int, error) {
@@ -109,10 +108,10 @@ func (w *Writer) Append(l *results.League) error {
 	return nil
 }
 
-// Rows is how many rows have been written.
+// Rows is the number of rows written.
 func (w *Writer) Rows() int64 { return w.rows }
 
-// Close writes what is still held back. It does not close what is written to.
+// Close writes buffered rows. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if err := w.close(); err != nil {
 		return fmt.Errorf("export: %w", err)
@@ -120,12 +119,12 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Rows of a row group are held in memory until it is full.
+// A row group is held in memory until it is full.
 const rowGroup = 1 << 17
 
 type columns[R any] struct{ w *parquet.GenericWriter[R] }
 
-// newParquet compresses by Snappy, which every reader knows.
+// newParquet compresses with Snappy, which every reader knows.
 func newParquet[R any](w io.Writer, plan string) columns[R] {
 	return columns[R]{parquet.NewGenericWriter[R](w,
 		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowGroup),

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// binomial is the exact two-sided test of k out of n against a probability p:
-// the probability of all outcomes that are no more likely than k.
+// binomial is the exact two-sided test of k out of n against a probability p: the
+// probability of all outcomes that are no more likely than k.
 func binomial(k, n int, p float64) Test { return twoBinomials(k, n, 0, p) }
 
-// twoBinomials is the same for k successes in a trials with probability p and b
-// trials with probability 1-p.
+// twoBinomials is the same for k successes in a trials with probability p and b trials
+// with probability 1-p.
 func twoBinomials(k, a, b int, p float64) Test {
 	n := a + b
 	t := Test{N: n, P: 1, Corrected: 1, Method: TooFew, Detectable: math.Inf(1)}
@@ -35,9 +35,9 @@ func twoBinomials(k, a, b int, p float64) Test {
 	return t
 }
 
-// detectable returns by how many percentage points a share would have to be off
-// to be found in n trials, in the normal approximation. Where the share would
-// have to leave [0, 1] it is infinite.
+// detectable returns by how many percentage points a share has to be off to be found in
+// n trials, in the normal approximation. It is infinite if the share would have to
+// leave [0, 1].
 func detectable(share float64, n int) float64 {
 	z := distuv.UnitNormal
 	off := (z.Quantile(1-Alpha/2) + z.Quantile(Power)) * math.Sqrt(share*(1-share)/float64(n))
@@ -71,9 +71,8 @@ func convolve(x, y []float64) []float64 {
 	return out
 }
 
-// noncentrality returns the parameter of the noncentral chi-square distribution
-// with df degrees of freedom that exceeds the central one's quantile at Alpha
-// with probability Power.
+// noncentrality returns the parameter of the noncentral chi-square distribution with df
+// degrees of freedom that exceeds the central quantile at Alpha with probability Power.
 func noncentrality(df int) float64 {
 	critical := distuv.ChiSquared{K: float64(df)}.Quantile(1 - Alpha)
 	low, high := 0.0, 1000.0
@@ -89,8 +88,8 @@ func noncentrality(df int) float64 {
 }
 
 // noncentralSurvival is the survival function of the noncentral chi-square
-// distribution: a Poisson mixture of central ones (Johnson, Kotz and
-// Balakrishnan, Continuous Univariate Distributions 2, 29.2).
+// distribution: a Poisson mixture of central ones (Johnson, Kotz and Balakrishnan,
+// Continuous Univariate Distributions 2, 29.2).
 func noncentralSurvival(x float64, df int, lambda float64) float64 {
 	if lambda == 0 {
 		return distuv.ChiSquared{K: float64(df)}.Survival(x)

@@ -1,9 +1,9 @@
-// Package fairness tests whether a referee's draws are what the rules say: the
-// numbers distributed as announced, and nobody favoured.
+// Package fairness tests whether the draws of a referee follow the rules: the numbers
+// distributed as announced, and no player favoured.
 //
-// Every test says how large a deviation a sample of its size would have shown:
-// a small sample is consistent with almost anything, and "nothing was found"
-// means little without that.
+// Every test says how large a deviation a sample of its size would have shown. A small
+// sample is consistent with almost anything, so "nothing found" means little without
+// that.
 package fairness
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Power is the probability with which a deviation as large as Test.Detectable
-// is found at the level Alpha.
+// Power is the probability of finding a deviation as large as Test.Detectable at the
+// level Alpha.
 const (
 	Power = 0.8
 	Alpha = 0.05
 )
 
-// Method says how a p-value was computed.
+// Method is how a p-value was computed.
 type Method string
 
 // The methods.
@@ -34,32 +34,31 @@ const (
 	TooFew    Method = "too few draws" // for this test; P is 1
 )
 
-// Test is one question to the draws, and its answer.
+// Test is one question about the draws, and its answer.
 type Test struct {
 	Question string
-	N        int     // draws that say something about it
-	P        float64 // two-sided; 1 where nothing can be said
-	// Corrected is P after Holm's correction where the question was asked of
-	// several players, else P.
+	N        int     // draws that the question is about
+	P        float64 // two-sided; 1 if nothing can be said
+	// Corrected is P adjusted by Holm's method if the question is about several
+	// players, else P.
 	Corrected float64
 	Method    Method
 	Observed  float64 // the share that the question is about, or the statistic
 	Expected  float64
-	// Detectable is the deviation from Expected that a sample of this size finds
-	// with probability Power: in percentage points of a share, or, for the
-	// numbers together, how much more often than it should, in percent, one of
-	// them would have to come. It is infinite where no deviation would be found.
+	// Detectable is the deviation from Expected that a sample of this size finds with
+	// probability Power: in percentage points of a share, or, for all numbers together,
+	// in percent by which one number would have to come too often. It is infinite if no
+	// deviation would be found.
 	Detectable float64
 
 	cells bool // Detectable is about one number of many
 }
 
-// Visible says in words what Detectable means, and for small samples that there
-// is nothing that they would show.
+// Visible says in words what Detectable means.
 func (t *Test) Visible() string {
 	switch {
 	case math.IsInf(t.Detectable, 1):
-		return "so few would not show any deviation"
+		return "so few would show no deviation"
 	case t.cells:
 		return fmt.Sprintf("one number coming %.0f %% too often would be seen four times in five", t.Detectable)
 	}
@@ -69,14 +68,14 @@ func (t *Test) Visible() string {
 // Suspicious reports whether the draws contradict the rule at the level Alpha.
 func (t *Test) Suspicious() bool { return t.Corrected < Alpha }
 
-// exactMost is the largest sample for which the distribution of the statistic
-// is enumerated; beyond it the chi-square approximation holds.
+// exactMost is the largest sample for which the distribution of the statistic is
+// enumerated; beyond it the chi-square approximation holds.
 const exactMost = 60
 
-// Uniform tests whether numbers were drawn with the probabilities of a draw, by
-// Pearson's statistic: exactly for small samples of a uniform draw, otherwise by
-// the chi-square distribution if every number is expected five times (Cochran,
-// Biometrics 10 (1954), 417-451). Numbers that the draw cannot give have p = 0.
+// Uniform tests whether the numbers follow the probabilities of a draw, by Pearson's
+// statistic: exactly for small samples of a uniform draw, otherwise by the chi-square
+// distribution if every number is expected at least five times (Cochran, Biometrics 10
+// (1954), 417-451). Numbers that the draw cannot give have p = 0.
 func Uniform(draw game.Draw, numbers []int) Test {
 	k, n := draw.Size(), len(numbers)
 	t := Test{
@@ -118,17 +117,17 @@ func Uniform(draw game.Draw, numbers []int) Test {
 	return t
 }
 
-// equalCells returns the probability that n draws from equally likely cells
-// give a Pearson statistic at least as large as these counts do. For equal
-// cells the statistic grows with the sum of squared counts, which is an
-// integer, so its distribution is built cell by cell.
+// equalCells returns the probability that n draws from equally likely cells give a
+// Pearson statistic at least as large as these counts do. For equal cells the statistic
+// grows with the sum of squared counts, an integer, so its distribution is built cell
+// by cell.
 func equalCells(counts []int, n int) float64 {
 	squares := 0
 	for _, c := range counts {
 		squares += c * c
 	}
-	// ways[m][s] is the number of ways, over m!, to put m draws into the cells so
-	// far with a sum of squares of s; dividing keeps it within range.
+	// ways[m][s] is the number of ways, over m!, to put m draws into the cells so far
+	// with a sum of squares of s; dividing keeps it within range.
 	ways := make([][]float64, n+1)
 	for m := range ways {
 		ways[m] = make([]float64, m*m+1)
@@ -179,16 +178,16 @@ func Even(draw game.Draw, numbers []int) Test {
 	return t
 }
 
-// Contest is a match whose two choices differed, as one of its players saw it.
+// Contest is a match with different choices, as one of its players saw it.
 type Contest struct {
 	Player string
 	Choice game.Parity // the player's
 	Won    bool
 }
 
-// Favoured tests for each player whether it wins as often as the draw says when
-// the choices differ; the p-values are corrected for the number of players.
-// The order is that of the players' names.
+// Favoured tests for each player, in the order of their names, whether it wins as often
+// as the draw says when the choices differ. The p-values are adjusted for the number of
+// players.
 func Favoured(draw game.Draw, contests []Contest) []Test {
 	weight, total := draw.EvenWeight()
 	even := float64(weight) / float64(total)

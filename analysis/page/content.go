@@ -15,7 +15,7 @@ type content struct {
 	Styles            template.CSS
 	Title, Subtitle   string
 	Headline, Verdict string
-	Notes             []string // what else must be known before reading on
+	Notes             []string // warnings
 
 	Ranking, Matrix, Places, Learning, Trajectory *figure
 
@@ -26,7 +26,7 @@ type content struct {
 	Tiers     []tier
 	PairTable *pairTable
 	Cards     []card
-	Sample    string // what explanations rest on; "" if there are none
+	Sample    string // the leagues behind the explanations; "" if there are none
 
 	Population *populationPart
 	Faults     []fault
@@ -55,7 +55,7 @@ type fault struct {
 	Name, Kind, Count, Share, Where string
 }
 
-// process is what ran apart, in words.
+// process is a plugin or isolated script in words.
 type process struct {
 	Name, Kind, Players, CPU, Peak, Starts, Failures string
 	Aside                                            bool
@@ -202,8 +202,8 @@ func (s *source) pairTable() *pairTable {
 	return t
 }
 
-// differs has the chance to differ by two field indices, mirror matches on the
-// diagonal as far as they are known.
+// differs has the chance to differ by two field indices, with mirror matches on the
+// diagonal if they are known.
 func (s *source) differs() [][]analysis.Estimate {
 	n := len(s.e.Players)
 	cells := make([][]analysis.Estimate, n)
@@ -229,8 +229,8 @@ func (s *source) worths() string {
 	if s.Worths == nil {
 		return ""
 	}
-	return "Worth is that of the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
-		": the chance to come first, given that nobody is level with the first."
+	return "Worth is from the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
+		": the chance to come first, given that one strategy is first alone."
 }
 
 // card is what there is to say about one strategy.

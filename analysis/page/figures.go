@@ -10,8 +10,8 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// figure is a plot with what is to be seen in it. Narrow is empty where the wide plot
-// is to be moved about on a small screen.
+// figure is a plot with its caption. Narrow is empty if the wide plot scrolls on a small
+// screen.
 type figure struct {
 	name         string
 	plot         *plots.Figure
@@ -63,7 +63,7 @@ func (s *source) rankingPlot() (*figure, error) {
 	return newFigure("ranking", plots.Intervals(rows, "points per match"),
 		"Adjusted points per match of every strategy, with intervals, best first",
 		"Points per match, best first. The dot and its bar are adjusted points with their interval; the pale bar behind is the interval of raw "+
-			"points, which hold the luck of the draw as well. Colours change from tier to tier. Random play gives 1.25 under a fair draw.", true)
+			"points, which include the luck of the draw. Each tier has its own colour. Random play gives 1.25 under a fair draw.", true)
 }
 
 func (s *source) matrixPlot() (*figure, error) {
@@ -81,17 +81,17 @@ func (s *source) matrixPlot() (*figure, error) {
 		m.Cells = append(m.Cells, row)
 	}
 	m.Columns = m.Rows
-	caption := "How often the choices of two strategies differ, in the order of the ranking. Blue pairs differ more than by chance (50 %) and both gain " +
-		"from it; orange pairs differ less and both lose. The table is its own mirror image: nobody beats anybody."
+	caption := "How often the choices of two strategies differ, in the order of the ranking. Blue pairs differ more often than by chance (50 %), and both gain; " +
+		"orange pairs differ less often, and both lose. The matrix is symmetric: nobody beats anybody."
 	if len(s.Mirrors) == 0 {
-		caption += " The diagonal is blank where a strategy never met a copy of itself."
+		caption += " The diagonal is blank if a strategy never met a copy of itself."
 	} else {
 		caption += " The diagonal is each strategy against a copy of itself."
 	}
 	return newFigure("matrix", plots.Heatmap(m), "Heat map of how often the choices of each two strategies differ", caption, false)
 }
 
-// mostCurves is how many learning curves have a name.
+// mostCurves is the number of learning curves with a name.
 const mostCurves = 5
 
 func (s *source) learningPlot() (*figure, error) {
@@ -114,10 +114,10 @@ func (s *source) learningPlot() (*figure, error) {
 		}
 		curves = append(curves, c)
 	}
-	caption := "How often choices differ, leg by leg. A curve that rises shows a strategy, or its opponents, learning in the course of a league; a flat one that " +
-		"nothing is learnt. Bands are " + words.Typeset.Level(s.e.Level) + " intervals of single points."
+	caption := "How often choices differ, leg by leg. A rising curve shows that a strategy or its opponents learn during a league; a flat one that " +
+		"nobody does. Bands are " + words.Typeset.Level(s.e.Level) + " intervals of single points."
 	if len(s.e.Order) > mostCurves {
-		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; each has its own curve further down.", mostCurves)
+		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; every strategy has its own curve below.", mostCurves)
 	}
 	return newFigure("learning", plots.Curves(curves, axes), "Learning curves: how often choices differ, by leg of the league", caption, true)
 }
@@ -142,8 +142,8 @@ func (s *source) trajectoryPlot() (*figure, error) {
 		curves[i].Faint = false
 	}
 	return newFigure("population", plots.Curves(curves, axes), "Shares of the strategies in a population under replicator dynamics",
-		"A population that starts with equal shares: from generation to generation those grow that differ more often from the others present. "+
-			"Those that end with the largest shares are named.", true)
+		"A population that starts with equal shares: from generation to generation, strategies that differ more often from the others grow. "+
+			"The strategies with the largest final shares are named.", true)
 }
 
 // curve is the learning curve of one strategy for its card.
@@ -195,6 +195,6 @@ func (s *source) placesPlot() (*figure, error) {
 		m.Cells = append(m.Cells, row)
 	}
 	return newFigure("places", plots.Heatmap(m), "Heat map of how often each strategy had each place in a league",
-		"The stronger the colour, the more often the strategy came in at that place in a single league, by points as the referee gives them. Rows that are "+
-			"spread out show how much of one league is luck; a clear diagonal, how much is skill. Those who are level share their places.", false)
+		"The stronger the colour, the more often the strategy had that place in a single league, by the referee's points. Wide rows show how much of a "+
+			"league is luck; a clear diagonal shows how much is skill. Equal points share their places.", false)
 }

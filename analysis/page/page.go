@@ -1,10 +1,9 @@
-// Package page writes what an experiment has shown as one HTML file to look at: the
-// answer first, then what it rests on. The file needs no network and runs no
-// script; it has a light and a dark face, fits a telephone, and prints.
+// Package page writes the report of an experiment as one HTML file: the answer first,
+// then the evidence. The file needs no network and runs no script; it has a light and a
+// dark theme, fits a phone, and prints.
 //
-// It computes no estimates of its own. What strategies are called and what they said
-// when they failed is foreign text: it is escaped, and the page forbids scripts
-// besides.
+// It computes no estimates of its own. Names and fault messages of strategies are
+// foreign text: they are escaped, and the page forbids scripts besides.
 package page
 
 import (
@@ -20,18 +19,18 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 )
 
-// File is what a report is called in the folder of its run.
+// File is the name of the report in the folder of its run.
 const File = "report.html"
 
 // Input is all that a page is made from.
 type Input struct {
 	Run report.Run
-	// Explanations may be the zero value, and Mirrors empty: what needs them is left
-	// out, and the page says so.
+	// Explanations may be the zero value, and Mirrors empty: the page leaves out what
+	// needs them, and says so.
 	Explanations explain.Explanations
 	Mirrors      []population.Mirror
 	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
-	// field index; nil if none was asked for.
+	// field index; nil for none.
 	Worths       *population.Worths
 	WorthLeagues int
 }
@@ -62,7 +61,7 @@ func Write(w io.Writer, in Input) error {
 	return nil
 }
 
-// Plot is a plot of the page as a file of its own.
+// Plot is a plot of the page as a separate file.
 type Plot struct {
 	Name   string // "ranking", without an extension
 	figure *plots.Figure
@@ -71,7 +70,7 @@ type Plot struct {
 // PNG writes the plot as a PNG image.
 func (p Plot) PNG(w io.Writer) error { return p.figure.PNG(w, plots.Wide) }
 
-// Plots returns the plots of the page, apart from those of single strategies.
+// Plots returns the plots of the page, except those of single strategies.
 func Plots(in Input) ([]Plot, error) {
 	c, err := newContent(in)
 	if err != nil {

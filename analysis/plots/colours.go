@@ -5,7 +5,7 @@ import (
 	"image/color"
 )
 
-// role is what a colour is for.
+// role is the purpose of a colour.
 type role int
 
 const (
@@ -25,8 +25,8 @@ const (
 	roles         = int(scale) + scaleSteps
 )
 
-// The light colours of what is no scale. Series are those of M. Okabe and K. Ito
-// (Color Universal Design, 2008) without yellow, which cannot be seen on white.
+// The light colours that are not on the scale. Series are those of M. Okabe and K. Ito
+// (Color Universal Design, 2008) without yellow, which is invisible on white.
 var light = [scale]color.RGBA{
 	ink:        {0x1f, 0x23, 0x28, 0xff},
 	muted:      {0x5c, 0x64, 0x6f, 0xff},
@@ -43,7 +43,7 @@ var light = [scale]color.RGBA{
 	series + 6: {0x4a, 0x4f, 0x57, 0xff},
 }
 
-// The same in the dark.
+// The same colours in the dark theme.
 var dark = [scale]color.RGBA{
 	ink:        {0xe6, 0xe9, 0xee, 0xff},
 	muted:      {0xa0, 0xa8, 0xb4, 0xff},
@@ -66,7 +66,7 @@ var (
 	scaleDark  = [3]color.RGBA{{0xf0, 0x9a, 0x3e, 0xff}, {0x26, 0x2b, 0x32, 0xff}, {0x58, 0xb0, 0xf2, 0xff}}
 )
 
-// colour returns the light colour of a role; the roles of a scale follow scale.
+// colour returns the light colour of a role; the roles of the scale follow it.
 func colour(r role) color.RGBA {
 	if r < scale {
 		return light[r]
@@ -81,8 +81,7 @@ func darkColour(r role) color.RGBA {
 	return step(scaleDark, int(r-scale))
 }
 
-// step interpolates a scale. The lowest bits number the step, so that no two roles
-// have one colour: SVG is coloured by what the colours are.
+// step interpolates a scale.
 func step(ends [3]color.RGBA, i int) color.RGBA {
 	const half = scaleSteps / 2
 	from, to, t := ends[1], ends[2], i-half
@@ -93,7 +92,7 @@ func step(ends [3]color.RGBA, i int) color.RGBA {
 	return color.RGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
 }
 
-// seriesRole is the colour of a series, counted from 0. They repeat after seven.
+// seriesRole is the colour of a series, from 0. They repeat after seven.
 func seriesRole(i int) role { return series + role(i%seriesColours) }
 
 // scaleRole is the colour of a value on a scale from low over mid to high.
@@ -109,14 +108,14 @@ func scaleRole(v, low, mid, high float64) role {
 	return scale + role(half+int(max(-1, min(1, t))*(half+0.499)))
 }
 
-// strong reports that a step of the scale is so far from its middle that what is
-// written on it must have the colour of the paper.
+// strong reports that a step is so far from the middle of the scale that text on it
+// must have the colour of the background.
 func strong(r role) bool {
 	d := int(r-scale) - scaleSteps/2
 	return max(d, -d) > scaleSteps/4
 }
 
-// Variable is a CSS variable that the SVG of a plot uses.
+// Variable is a CSS variable in the SVG of a plot.
 type Variable struct {
 	Name        string // "--plot-3"
 	Light, Dark string // "#0072b2"
@@ -133,13 +132,13 @@ func Variables() []Variable {
 
 func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// translucent is the colour of a band that lines can be seen through.
+// translucent is the colour of a band that lines show through.
 func translucent(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 0x30} }
 
 func (r role) variable() string { return fmt.Sprintf("--plot-%d", int(r)) }
 
-// roleOf returns the role that has a colour, as SVG writes it. Translucent colours
-// come out of the canvas one off.
+// roleOf returns the role of a colour, as SVG writes it. Translucent colours come out
+// of the canvas one off.
 func roleOf(text string) (role, bool) {
 	var c color.RGBA
 	if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {

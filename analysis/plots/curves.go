@@ -15,7 +15,7 @@ type Curve struct {
 	Y    []float64 // by x; NaN where there is none
 	// Low and High bound a band around the line; nil for none.
 	Low, High []float64
-	// Faint curves stand in the background and have no name.
+	// Faint curves are in the background and have no name.
 	Faint bool
 }
 
@@ -29,10 +29,10 @@ type Axes struct {
 	Bare           bool // without names at the ends of the curves
 }
 
-// dashes tell curves apart that have other colours as well.
+// dashes distinguish curves that have different colours as well.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}}
 
-// Curves draws lines over a common axis; their names stand at their ends.
+// Curves draws lines over a common axis; their names are at their ends.
 func Curves(curves []Curve, a Axes) *Figure {
 	return &Figure{
 		height: func(float64) float64 { return a.Height },
@@ -60,7 +60,7 @@ func Curves(curves []Curve, a Axes) *Figure {
 	}
 }
 
-// span is the range of all curves and bands, with some air.
+// span is the range of all curves and bands, with a margin.
 func span(curves []Curve) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, k := range curves {
@@ -160,14 +160,14 @@ func (d drawn) band(c draw.Canvas, k Curve, r role, at func(int, float64) vg.Poi
 	c.Pop()
 }
 
-// endLabel names a curve at its end; y is in normalised coordinates.
+// endLabel is the name of a curve at its end; y is in normalised coordinates.
 type endLabel struct {
 	name string
 	role role
 	y    float64
 }
 
-// labels places the names so that they do not lie on one another.
+// labels places the names so that they do not overlap.
 func (d drawn) labels(p *plot.Plot) []endLabel {
 	var list []endLabel
 	for _, k := range d.curves {
@@ -209,7 +209,7 @@ func (d drawn) labels(p *plot.Plot) []endLabel {
 	return list
 }
 
-// GlyphBoxes implements plot.GlyphBoxer: it keeps room for the names.
+// GlyphBoxes implements plot.GlyphBoxer: it reserves room for the names.
 func (d drawn) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	if d.axes.Bare {
 		return nil

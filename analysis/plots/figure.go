@@ -1,11 +1,10 @@
-// Package plots draws what an analysis has found, with gonum's plot library, as SVG
-// to be put into a page and as PNG. It computes nothing: it is handed names,
-// estimates and labels.
+// Package plots draws the results of an analysis with gonum's plot library, as SVG for
+// pages and as PNG. It computes nothing: it is given names, estimates and labels.
 //
-// Every plot says on its axes what is shown and in which unit. In SVG every colour
-// is a CSS variable with the light colour for want of one, so that a page can give
-// the same plot other colours in the dark; see [Variables]. The colours can be told
-// apart by people who are colour-blind, and nothing is said by colour alone.
+// Every plot names the quantity and unit of its axes. In SVG every colour is a CSS
+// variable with the light colour as default, so that a page can show the same plot in a
+// dark theme; see [Variables]. The colours are safe for colour-blind readers, and no
+// information is in colour alone.
 package plots
 
 import (
@@ -29,13 +28,13 @@ import (
 
 // Figure is a plot that can be drawn at any width. It is for one goroutine at a time.
 type Figure struct {
-	// height is that of the figure when it is so wide.
+	// height is the height of the figure at a width.
 	height func(width float64) float64
 	paint  func(c draw.Canvas, width float64) error
 	crisp  bool // areas touch, and no seam must show
 }
 
-// Widths, in CSS pixels, that figures are made for: a page on a desktop, on a phone.
+// Widths of figures in CSS pixels, for a page on a desktop and on a phone.
 const (
 	Wide   = 760
 	Narrow = 340
@@ -53,8 +52,8 @@ var (
 	openTag  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 )
 
-// SVG draws the figure as an svg element for a page, as wide as its surroundings
-// allow. The label says what it shows to those who do not see it.
+// SVG draws the figure as an svg element that is as wide as its container. The label
+// describes it to screen readers.
 func (f *Figure) SVG(width float64, label string) (string, error) {
 	height := f.height(width)
 	c := vgsvg.New(vg.Length(width), vg.Length(height))
@@ -78,7 +77,7 @@ func (f *Figure) SVG(width float64, label string) (string, error) {
 
 var attribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;")
 
-// compact gives colours their variables and takes out what browsers know anyway.
+// compact replaces colours by their variables and drops what browsers assume anyway.
 func compact(svg string) string {
 	known := map[string]string{}
 	svg = colours.ReplaceAllStringFunc(svg, func(c string) string {
@@ -98,7 +97,7 @@ func compact(svg string) string {
 	return strings.NewReplacer("font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n", "").Replace(svg)
 }
 
-// PNG draws the figure on white, with two pixels for each of CSS.
+// PNG draws the figure on white, with two pixels per CSS pixel.
 func (f *Figure) PNG(w io.Writer, width float64) error {
 	const dpi = 144 // a canvas has 72 points an inch, and a point is a CSS pixel here
 	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(
@@ -142,20 +141,19 @@ func newPlot(xLabel, yLabel string) *plot.Plot {
 	return p
 }
 
-// merge keeps the alignment and rotation of a style and takes the rest of another.
+// merge keeps the alignment and rotation of a style and takes the rest from another.
 func merge(s, looks text.Style) text.Style {
 	s.Color, s.Font, s.Handler = looks.Color, looks.Font, looks.Handler
 	return s
 }
 
-// ground fills a canvas with paper.
+// ground fills a canvas with the background.
 func ground(c draw.Canvas) {
 	c.SetColor(colour(paper))
 	c.Fill(c.Rectangle.Path())
 }
 
-// shorten cuts a name that is longer than so many characters, and takes out what
-// would break a line.
+// shorten cuts a name to a number of characters and replaces control characters.
 func shorten(name string, most int) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -169,7 +167,7 @@ func shorten(name string, most int) string {
 	return string(r)
 }
 
-// nameLength is how many characters of a name a figure of a width has room for.
+// nameLength is how many characters of a name fit a figure of a width.
 func nameLength(width float64) int {
 	if width < 500 {
 		return 14
@@ -177,7 +175,7 @@ func nameLength(width float64) int {
 	return 24
 }
 
-// roundTicks labels multiples of 1, 2 or 5 times a power of ten, at most so many.
+// roundTicks labels at most a number of multiples of 1, 2 or 5 times a power of ten.
 func roundTicks(most int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		step, decimals := roundStep((high-low)/float64(max(2, most)), false)
@@ -190,8 +188,8 @@ func roundTicks(most int) plot.Ticker {
 	})
 }
 
-// roundStep returns the smallest round step that is not below another, and how many
-// decimals its multiples have. A whole step is at least 1.
+// roundStep returns the smallest round step that is not below another, and the decimals
+// of its multiples. A whole step is at least 1.
 func roundStep(least float64, whole bool) (step float64, decimals int) {
 	if !(least > 0) || math.IsInf(least, 0) {
 		return 1, 0
@@ -206,8 +204,7 @@ func roundStep(least float64, whole bool) (step float64, decimals int) {
 	}
 }
 
-// wholeTicks labels whole numbers between the first and the last x, not more than
-// there is room for.
+// wholeTicks labels whole numbers between the first and the last x, as many as fit.
 func wholeTicks(first, last, width float64) plot.Ticker {
 	step, _ := roundStep((last-first)/(width/45), true)
 	var ticks plot.ConstantTicks

@@ -15,10 +15,10 @@ type Row struct {
 	Name string
 	// Value is drawn strongly, Behind, if it is defined, faintly behind it.
 	Value, Behind analysis.Estimate
-	Group         int // rows of other groups have other colours, and are set apart
+	Group         int // groups have different colours
 }
 
-// Intervals draws one row for each name, first at the top, with a point and its
+// Intervals draws one row per name, the first at the top, with a point and its
 // interval.
 func Intervals(rows []Row, axis string) *Figure {
 	return &Figure{
@@ -42,7 +42,7 @@ func Intervals(rows []Row, axis string) *Figure {
 	}
 }
 
-// reach is the range of all intervals, with some room to see where they end.
+// reach is the range of all intervals, with a margin.
 func reach(rows []Row) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
@@ -96,7 +96,7 @@ func (r intervalRows) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// guides are faint vertical lines at the labelled ticks, and rows to follow.
+// guides are faint lines at the labelled ticks.
 type guides struct{ rows int }
 
 // Plot implements plot.Plotter.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Matrix is a table of numbers to be drawn as a heat map.
+// Matrix is a table of numbers for a heat map.
 type Matrix struct {
 	Rows, Columns  []string
 	Cells          [][]float64 // by row and column; NaN is left blank
@@ -22,11 +22,11 @@ type Matrix struct {
 }
 
 const (
-	mostVector  = 45 // rows or columns that are drawn one by one; larger ones are one picture
+	mostVector  = 45 // rows or columns drawn cell by cell; larger matrices are one picture
 	scaleHeight = 58
 )
 
-// Heatmap draws a matrix, first row at the top, with the scale of its colours below.
+// Heatmap draws a matrix, the first row at the top, with its colour scale below.
 func Heatmap(m Matrix) *Figure {
 	labels := 0
 	for _, name := range m.Columns {
@@ -96,14 +96,14 @@ func (m Matrix) plot(cell float64) *plot.Plot {
 
 func (m Matrix) role(v float64) role { return scaleRole(v, m.Low, m.Mid, m.High) }
 
-// picture is the matrix as one image, nil if it is small enough to be drawn cell by
-// cell: its size would grow with the square of the field.
+// picture is the matrix as one image, or nil if it is small enough to be drawn cell by
+// cell: the size of cells grows with the square of the field.
 func (m Matrix) picture() (image.Image, error) {
 	if len(m.Rows) <= mostVector && len(m.Columns) <= mostVector {
 		return nil, nil
 	}
 	if len(m.Rows) == 0 || len(m.Columns) == 0 {
-		return nil, fmt.Errorf("a matrix of %d rows and %d columns", len(m.Rows), len(m.Columns))
+		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", len(m.Rows), len(m.Columns))
 	}
 	img := image.NewRGBA(image.Rect(0, 0, len(m.Columns), len(m.Rows)))
 	for i, row := range m.Cells {
@@ -164,7 +164,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// scale draws the colours with what they stand for.
+// scale draws the colours and their values.
 func (m Matrix) scale(c draw.Canvas) {
 	const steps = scaleSteps
 	width := min(c.Size().X-40, 320)

@@ -1,20 +1,20 @@
-// Package population looks at the strategies of an experiment as a population:
-// what happens if those who score well become more numerous.
+// Package population looks at the strategies of an experiment as a population, in which
+// strategies that score well become more numerous.
 //
-// Under a fair draw two players who meet expect the same, 1 + p/2 points each,
-// where p is the chance that their choices differ. So the game among strategies is
-// symmetric and its matrix equals its own transpose: a potential game, in which
-// selection never lowers the mean payoff. Nobody beats anybody; strategies differ
-// in whom they go well with, themselves included. The diagonal of the matrix, what
-// a strategy expects of its own copy, is measured where the field holds copies of
-// it, or by leagues of two copies that are played besides; see [Mirror].
+// Under a fair draw both players of a match expect the same, 1 + p/2 points, where p is
+// the chance that their choices differ. So the game among strategies is symmetric and
+// its matrix equals its transpose: a potential game, in which selection never lowers
+// the mean payoff. Nobody beats anybody; strategies differ in the opponents they do
+// well with, themselves included. The diagonal of the matrix, the payoff of a strategy
+// against its own copy, is measured if the field has copies of it, or in separate
+// leagues of two copies; see [Mirror].
 //
 // Ratings from match wins, such as those of Elo or of Bradley and Terry, are not
-// offered: a win needs the luck of the draw, which is the same for both, so
-// they would rank noise. [RefuseRating] says so to whoever asks. Placings of whole
-// leagues do carry information, and [PlackettLuce] models them.
+// offered: a win needs the luck of the draw, which is the same for both, so they would
+// rank noise; see [RefuseRating]. Placings of whole leagues do carry information, and
+// [PlackettLuce] models them.
 //
-// Everything is a pure function of its arguments.
+// All functions are pure.
 package population
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// ErrBiased refuses a population view of an experiment with a biased draw.
-var ErrBiased = errors.New("the draw is biased, so what two players expect of each other is no longer the same for both: " +
-	"the game has no potential, and the population view does not hold")
+// ErrBiased rejects an experiment with a biased draw.
+var ErrBiased = errors.New("the draw is biased, so the two players of a match no longer expect the same: " +
+	"the game has no potential, and there is no population view")
 
 // Mirror is how often two copies of one strategy differ from each other.
 type Mirror struct {
@@ -38,22 +38,21 @@ type Mirror struct {
 	Differ   analysis.Estimate `json:"differ"`
 }
 
-// Game is the game among the strategies of an experiment. Copies of one strategy
-// are one strategy here.
+// Game is the game among the strategies of an experiment. Copies of one strategy are
+// one strategy here.
 type Game struct {
 	Names  []string
 	Copies [][]int // by strategy, the field indices of its copies
-	// Differ has by strategy and opponent the chance that their choices differ, with
-	// its interval. Cells that nothing is known of are NaN with the interval [0, 1].
+	// Differ has by strategy and opponent the chance that their choices differ. Unknown
+	// cells are NaN with the interval [0, 1].
 	Differ [][]analysis.Estimate
 }
 
-// NewGame makes the game from what an experiment of a plan has shown, and from the
-// mirror matches, if any, of strategies that the field has one copy of. Others than
-// those of the field are ignored.
+// NewGame makes the game from the estimates of a plan, and from the mirror matches of
+// strategies that have one copy in the field. Other mirrors are ignored.
 //
-// Matches decided on technical grounds do not enter: the game is that among
-// strategies that answer. With a biased draw the error is [ErrBiased].
+// Technical losses do not count: the game is that among strategies that answer. With a
+// biased draw the error is [ErrBiased].
 func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror) (*Game, error) {
 	if !e.Fair {
 		return nil, ErrBiased
@@ -92,9 +91,9 @@ func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror) (*Game,
 	return g, nil
 }
 
-// fill averages the pairs of field indices over the copies of strategies. The
-// interval of an average is the average interval: that holds whatever the
-// dependence among the copies.
+// fill averages the pairs of field indices over the copies of strategies. The interval
+// of an average is the average interval, which holds for every dependence among the
+// copies.
 func (g *Game) fill(e *analysis.Estimates, kind []int) {
 	n := len(g.Names)
 	g.Differ = make([][]analysis.Estimate, n)
@@ -135,7 +134,7 @@ func (g *Game) Payoff(i, j int) analysis.Estimate {
 	return analysis.Estimate{Estimate: 1 + d.Estimate/2, Low: 1 + d.Low/2, High: 1 + d.High/2}
 }
 
-// Unknown names the strategies that were never seen to meet a copy of themselves.
+// Unknown returns the names of the strategies that never met a copy of themselves.
 func (g *Game) Unknown() []string {
 	var names []string
 	for i, name := range g.Names {
@@ -172,7 +171,7 @@ func (g *Game) differ() [][]float64 {
 
 // RefuseRating says why a rating from match wins is not offered.
 func RefuseRating(name string) error {
-	return fmt.Errorf("there is no %s rating: under a fair draw both players of every match win equally often, "+
-		"whatever they play, so a rating from wins ranks noise; compare adjusted points instead, "+
+	return fmt.Errorf("no %s rating: under a fair draw both players of every match win equally often, "+
+		"whatever they play, so ratings from wins rank noise; compare adjusted points instead, "+
 		"or placings by the Plackett-Luce model", name)
 }

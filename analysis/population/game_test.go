@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := population.NewGame(plan("a", "b"), e, nil); !errors.Is(err, population.ErrBiased) {
 		t.Errorf("with a biased draw: %v", err)
 	}
-	if err := population.RefuseRating("Elo"); !strings.Contains(err.Error(), "ranks noise") {
+	if err := population.RefuseRating("Elo"); !strings.Contains(err.Error(), "rank noise") {
 		t.Errorf("Elo is refused by %q", err)
 	}
 	for name, test := range map[string]struct {

@@ -13,9 +13,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Placing is one ranking: groups of those who are level, first places first. Each
-// member stands in it once, and needs not stand in it at all. Weight is how often the
-// ranking was seen; 0 stands for once.
+// Placing is one ranking: groups of equal places, first places first. Each member
+// occurs at most once. Weight is how often the ranking was seen; 0 means once.
 type Placing struct {
 	Groups [][]int
 	Weight float64
@@ -23,29 +22,29 @@ type Placing struct {
 
 // Worths is a fitted Plackett-Luce model.
 type Worths struct {
-	// Worth is the chance of each member to come first in a ranking of all, given
-	// that nobody is level with the first. They add up to 1.
+	// Worth is the chance of each member to come first in a ranking of all, given that
+	// it is first alone. They add up to 1.
 	Worth []float64
-	// Ties has by how many are level, from 2, how much that is favoured: among two of
-	// equal worth the chance to be level is Ties[0]/(2+Ties[0]). 0 where it was never
-	// seen.
+	// Ties has by the number of members in a tie, from 2, how much ties of that size
+	// are favoured: two members of equal worth tie with chance Ties[0]/(2+Ties[0]). 0
+	// for sizes never seen.
 	Ties          []float64
 	LogLikelihood float64
 }
 
 // Errors of [PlackettLuce].
 var (
-	// ErrSeparated reports members of whom some always came before the others: how
-	// much better they are has no finite answer.
-	ErrSeparated = errors.New("some came before the others in every placing, so how much better they are cannot be said")
+	// ErrSeparated reports members of whom some always came before the others: how much
+	// better they are has no finite estimate.
+	ErrSeparated = errors.New("some came before the others in every placing, so there is no estimate of how much better they are")
 	// ErrNoPlacings reports that nothing was ranked.
-	ErrNoPlacings = errors.New("there are no placings of two or more")
+	ErrNoPlacings = errors.New("no placings of two or more members")
 )
 
 // PlackettLuce fits the model of H. L. Turner, J. van Etten, D. Firth and I. Kosmidis,
 // Computational Statistics 35 (2020), 1027-1057, to the placings of n members by
 // maximum likelihood: places are taken from the first to the last, and a group S is
-// taken from those left with a chance in proportion to delta(|S|) times the geometric
+// taken from the rest with a chance in proportion to delta(|S|) times the geometric
 // mean of its members' worths. For pairs it is that of R. R. Davidson, Journal of the
 // American Statistical Association 65 (1970), 317-328.
 //
@@ -72,13 +71,13 @@ func PlackettLuce(n int, placings []Placing) (Worths, error) {
 	return m.worths(r.X, -r.F), nil
 }
 
-// placingModel has the placings and which numbers of ties they show. Its parameters
-// are the log-worths of members 1 to n-1, that of member 0 being 0, and the logs of
-// delta of those numbers of ties that were seen.
+// placingModel has the placings and the sizes of ties in them. Its parameters are the
+// log-worths of members 1 to n-1, that of member 0 being 0, and the log of delta of
+// each size of tie that was seen.
 type placingModel struct {
 	n        int
 	placings []Placing
-	ties     []int // numbers of those level, from 2, ascending
+	ties     []int // sizes of ties, ascending
 	total    float64
 }
 
@@ -91,7 +90,7 @@ func newPlacingModel(n int, placings []Placing) (*placingModel, error) {
 		for _, g := range p.Groups {
 			for _, i := range g {
 				if i < 0 || i >= n || count[i] {
-					return nil, fmt.Errorf("placing %d: member %d is unknown or stands in it twice", k, i)
+					return nil, fmt.Errorf("placing %d: member %d is unknown or occurs twice", k, i)
 				}
 				count[i] = true
 				ranked++
@@ -127,7 +126,7 @@ func newPlacingModel(n int, placings []Placing) (*placingModel, error) {
 	return m, nil
 }
 
-// connected reports whether everybody came before, or level with, everybody else by
+// connected reports whether every member came before, or level with, every other by
 // some chain of placings. Without it the likelihood has no maximum.
 func (m *placingModel) connected() bool {
 	before := make([][]bool, m.n)
@@ -167,7 +166,7 @@ func (m *placingModel) connected() bool {
 
 func (m *placingModel) parameters() int { return m.n - 1 + len(m.ties) }
 
-// evaluate returns the log-likelihood, and its gradient if there is room for it.
+// evaluate returns the log-likelihood, and fills in its gradient unless that is nil.
 func (m *placingModel) evaluate(x, grad []float64) float64 {
 	theta := append([]float64{0}, x[:m.n-1]...)
 	logDelta := x[m.n-1:]
@@ -213,8 +212,8 @@ func (m *placingModel) evaluate(x, grad []float64) float64 {
 }
 
 // normalise returns the logarithm of the sum over all groups that could be taken from
-// those left, less the largest log-worth, and takes what is expected of one taken from
-// the gradients. roots has by number of ties, from 1, the roots of worths.
+// those left, less the largest log-worth, and subtracts the expectations from the
+// gradients. roots has the roots of worths by size of tie, from 1.
 func (m *placingModel) normalise(roots [][]float64, logDelta []float64, left []int, weight float64, full, ties []float64) float64 {
 	total := 0.0
 	expected := make([]float64, len(left))
@@ -290,12 +289,12 @@ func (m *placingModel) worths(x []float64, logLikelihood float64) Worths {
 	return w
 }
 
-// MostPlacings is how many leagues' placings are kept: fitting takes time in
-// proportion to them, and a few hundred say all that the model can use.
+// MostPlacings is the maximum number of placings kept: fitting takes time in proportion
+// to them, and a few hundred say all that the model can use.
 const MostPlacings = 300
 
-// Placings gathers in which order, by raw points, players came in in the first
-// leagues of an experiment. It is for one goroutine at a time.
+// Placings gathers the order of the players, by raw points, in the first leagues of an
+// experiment. It is for one goroutine at a time.
 type Placings struct {
 	schedule *game.Schedule
 	players  int
@@ -311,11 +310,11 @@ func NewPlacings(plan results.Plan) (*Placings, error) {
 	return &Placings{schedule: schedule, players: len(plan.Field)}, nil
 }
 
-// Leagues is how many placings there are, at most MostPlacings.
+// Leagues is the number of placings, at most MostPlacings.
 func (p *Placings) Leagues() int { return len(p.list) }
 
-// Add takes in the placing of one league. Those who are level share a place, before
-// tie-breaks.
+// Add takes in the placing of one league. Players with equal points share a place,
+// before tie-breaks.
 func (p *Placings) Add(l *results.League) error {
 	if len(p.list) == MostPlacings {
 		return nil

@@ -11,11 +11,11 @@ type Shares struct {
 
 // Trajectory is how a population changes under replicator dynamics.
 type Trajectory struct {
-	// Steps has the population at generation 0 and at others that lie ever farther
-	// apart, the last one included. Payoffs never fall.
+	// Steps has the population at generation 0, at generations ever farther apart, and
+	// at the last one. Payoffs never fall.
 	Steps []Shares
-	// Settled reports that no strategy would gain more than Gap, which is at most
-	// settledGap, over the mean of the last population: an equilibrium but for that.
+	// Settled reports an equilibrium: no strategy would gain more than Gap, at most
+	// settledGap, over the mean of the last population.
 	Settled bool
 	Gap     float64 // points per match
 }
@@ -25,18 +25,18 @@ const (
 	maxGenerations = 50_000
 )
 
-// Last is the population that the trajectory ends with.
+// Last is the population at the end of the trajectory.
 func (t *Trajectory) Last() Shares { return t.Steps[len(t.Steps)-1] }
 
 // Replicate runs replicator dynamics from equal shares: in every generation a
-// strategy's share is multiplied by its fitness over the mean fitness. Fitness is
-// the chance to differ from a random member of the population, that is, twice the
-// points above the one point that a draw gives. (P. D. Taylor and L. B. Jonker,
-// Mathematical Biosciences 40 (1978), 145-156, in the discrete form.)
+// strategy's share is multiplied by its fitness over the mean fitness. Fitness is the
+// chance to differ from a random member of the population, that is, twice the points
+// above the one point of a tie. (P. D. Taylor and L. B. Jonker, Mathematical
+// Biosciences 40 (1978), 145-156, in the discrete form.)
 //
-// differ is the symmetric matrix of chances to differ. Because it is symmetric and
-// not negative the mean payoff never falls (L. E. Baum and J. A. Eagon, Bulletin of
-// the AMS 73 (1967), 360-363).
+// differ is the symmetric matrix of chances to differ. Because it is symmetric and not
+// negative, the mean payoff never falls (L. E. Baum and J. A. Eagon, Bulletin of the
+// AMS 73 (1967), 360-363).
 func Replicate(differ [][]float64) Trajectory {
 	n := len(differ)
 	x := make([]float64, n)
@@ -72,7 +72,7 @@ func Replicate(differ [][]float64) Trajectory {
 			total += x[i]
 		}
 		for i := range x {
-			x[i] /= total // against the drift of rounding
+			x[i] /= total // against accumulated rounding
 		}
 	}
 }

@@ -9,20 +9,20 @@ import (
 // Settings of the finite populations in a [View].
 const (
 	Size      = 50 // individuals
-	Intensity = 20 // of selection in alpha-rank, per point a match
+	Intensity = 20 // of selection in alpha-rank, per point per match
 )
 
 // View is the population view of a game.
 type View struct {
 	Game    *Game
 	Members []Member // by strategy
-	// Trajectory is nil, and what members hold of dynamics NaN, where Missing names
+	// Trajectory is nil, and the dynamic values of members NaN, if Missing names
 	// strategies that never met themselves.
 	Trajectory *Trajectory
 	Missing    []string
 }
 
-// Member is what becomes of one strategy.
+// Member is the fate of one strategy.
 type Member struct {
 	Name  string
 	Self  analysis.Estimate // points per match against its own copy
@@ -31,14 +31,14 @@ type Member struct {
 	// [AlphaRank] with [Size] and [Intensity].
 	AlphaRank float64
 	// Invades is the chance that one mutant of it takes over a population of another
-	// strategy, see [Moran], as a multiple of the 1/[Size] of a mutant that makes no
-	// difference, averaged over the other strategies.
+	// strategy, see [Moran], as a multiple of the neutral chance 1/[Size], averaged
+	// over the other strategies.
 	Invades float64
-	// Worst is the opponent other than itself that it scores least against.
+	// Worst is the opponent other than itself against which it scores least.
 	Worst       int
 	WorstPayoff analysis.Estimate
-	// Borda is the share of others that it scores more against an opponent than,
-	// averaged over all opponents; those who score the same count half. 0 to 1.
+	// Borda is the share of the other strategies that it outscores against an opponent,
+	// averaged over all opponents; equal scores count half.
 	Borda float64
 }
 
@@ -85,7 +85,7 @@ func NewView(g *Game) *View {
 	return v
 }
 
-// borda lets every strategy j rank all others by what they score against it.
+// borda lets every strategy j rank all others by their scores against it.
 func (g *Game) borda(members []Member) {
 	n := len(g.Names)
 	for i := range members {

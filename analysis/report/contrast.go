@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"fmt"
 	"io"
 
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -16,8 +14,8 @@ const ContrastSchema = "strategylab/contrast/v1"
 type Contrast struct {
 	Before, After Source
 	Result        contrast.Result
-	// Replaced has the names of those whose strategy was exchanged on purpose;
-	// what changes for others is spill-over.
+	// Replaced has the names of the strategies that were swapped; changes for others
+	// are spill-over.
 	Replaced   []string
 	Assertions []assert.Outcome // about the second run
 }
@@ -26,7 +24,7 @@ type Contrast struct {
 type Source struct {
 	Dir     string
 	Digest  string // of all its leagues
-	Stopped bool   // by a rule that looks at the results
+	Stopped bool   // by a stopping rule
 }
 
 // ContrastDocument is a comparison of two runs for other programs.
@@ -50,7 +48,7 @@ type ContrastSource struct {
 	Dir     string `json:"dir"`
 	Digest  string `json:"digest"`
 	Leagues int    `json:"leagues"` // that were compared
-	Stopped bool   `json:"stopped"` // by a rule that looks at the results; then the intervals are too short
+	Stopped bool   `json:"stopped"` // by a stopping rule; then the intervals are too short
 }
 
 // ContrastChange is a difference between the plans.
@@ -105,8 +103,8 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 	return writeDocument(w, "comparison", d)
 }
 
-// measureName is "adjusted", or "adjusted_among_unchanged" in matches among those
-// whose code is the same.
+// measureName is "adjusted", or "adjusted_among_unchanged" in matches among players
+// with unchanged code.
 func measureName(e *contrast.Effect) string {
 	if e.Unchanged {
 		return e.Quantity.String() + "_among_unchanged"
@@ -114,8 +112,7 @@ func measureName(e *contrast.Effect) string {
 	return e.Quantity.String()
 }
 
-// WriteContrastCSV writes one line for each strategy and measure, under a header
-// line.
+// WriteContrastCSV writes one line per strategy and measure, under a header line.
 func WriteContrastCSV(w io.Writer, c Contrast) error {
 	rows := [][]string{{"name", "measure", "before", "after", "difference", "difference_low", "difference_high", "p", "corrected", "verdict"}}
 	for _, p := range c.Result.Players {
@@ -125,8 +122,5 @@ func WriteContrastCSV(w io.Writer, c Contrast) error {
 			rows = append(rows, append(row, cell(e.P), cell(e.Corrected), e.Verdict.String()))
 		}
 	}
-	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
-		return fmt.Errorf("write CSV of changes: %w", err)
-	}
-	return nil
+	return writeCSV(w, "changes", rows)
 }

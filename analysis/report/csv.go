@@ -11,10 +11,10 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 )
 
-// WritePlayersCSV writes one line a player, best first, under a header line.
-// Every estimate takes three columns, NAME, NAME_low and NAME_high; a number
-// that does not exist is an empty cell. Faults are written as KIND:COUNT,
-// separated by spaces. Tier and the range of places are those of the ranking.
+// WritePlayersCSV writes one line per player, best first, under a header line. Every
+// estimate takes three columns, NAME, NAME_low and NAME_high; a number that does not
+// exist is an empty cell. Faults are written as KIND:COUNT, separated by spaces. Tier
+// and place range are those of the ranking.
 func WritePlayersCSV(w io.Writer, r Run) error {
 	header := []string{"place", "name", "kind", "matches", "wins", "draws", "losses", "technical_losses", "faults"}
 	for _, name := range []string{"points", "adjusted", "win_rate", "adjusted_win_rate", "differ", "champion_share", "rank",
@@ -44,10 +44,10 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 	return writeCSV(w, "players", rows)
 }
 
-// WritePairsCSV writes one line for each two players, in field order, under a
-// header line; see WritePlayersCSV. Clean matches are those decided by choices.
-// The difference is in adjusted points per match over all opponents, and p is
-// corrected for comparing all pairs.
+// WritePairsCSV writes one line per pair of players, in field order, under a header
+// line; see [WritePlayersCSV]. Clean matches are those decided by choices. The
+// difference is in adjusted points per match over all opponents, and p is adjusted for
+// all pairs.
 func WritePairsCSV(w io.Writer, r Run) error {
 	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
 		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm"}}

@@ -15,14 +15,13 @@ import (
 // writes.
 const ExplanationSchema = "strategylab/explanations/v1"
 
-// Explanation is all that a report on why players score what they score is made
-// from.
+// Explanation is all that a report on why players score what they score is made from.
 type Explanation struct {
 	Run          Run
 	Explanations explain.Explanations
-	// Fields are the field indices of those who are explained, in their order.
+	// Fields are the field indices of the players to explain, in order.
 	Fields []int
-	// Detail writes a paragraph for each instead of a line.
+	// Detail writes a paragraph per player instead of a line.
 	Detail bool
 }
 
@@ -31,22 +30,22 @@ type ExplanationDocument struct {
 	Schema  string  `json:"schema"`
 	Level   float64 `json:"level"`   // of every interval
 	Leagues int     `json:"leagues"` // that learning curves and opponents come from
-	// Learnt and Judged are how many leagues the predictors were chosen on, and how
-	// many others their hit rates come from.
+	// Learnt and Judged are the numbers of leagues on which predictors were chosen and
+	// tested.
 	Learnt  int                 `json:"learnt"`
 	Judged  int                 `json:"judged"`
 	Legs    [][2]int            `json:"legs"` // first and last leg of each point of the learning curves
 	Players []ExplanationPlayer `json:"players"`
 }
 
-// ExplanationPlayer is what there is to say of one player; see [explain.Player].
-// Shares are of matches decided by the choices of both.
+// ExplanationPlayer explains one player; see [explain.Player]. Shares are of matches
+// decided by choices.
 type ExplanationPlayer struct {
 	Name     string      `json:"name"`
 	Even     *Estimate   `json:"even"`
 	Differ   *Estimate   `json:"differ"`   // over all leagues
-	Studied  *Prediction `json:"studied"`  // by somebody who knows it from earlier leagues
-	Met      *Prediction `json:"met"`      // by somebody who meets it for the first time
+	Studied  *Prediction `json:"studied"`  // from earlier leagues
+	Met      *Prediction `json:"met"`      // from this league only
 	Regret   *Regret     `json:"regret"`   // against the best predictor in hindsight
 	Best     *Opponent   `json:"best"`     // opponent
 	Worst    *Opponent   `json:"worst"`    // opponent
@@ -56,23 +55,23 @@ type ExplanationPlayer struct {
 // Prediction is how often a player's choice is predicted.
 type Prediction struct {
 	Estimate
-	Order     *int     `json:"order,omitempty"`     // matches of the past that are looked at; 0 is the role alone
-	Bits      *float64 `json:"bits,omitempty"`      // that a choice surprises by; 1 is pure chance
-	Predictor string   `json:"predictor,omitempty"` // what it guesses; "it" is the player
+	Order     *int     `json:"order,omitempty"`     // past matches used; 0 is the role alone
+	Bits      *float64 `json:"bits,omitempty"`      // mean surprise of a choice; 1 is pure chance
+	Predictor string   `json:"predictor,omitempty"` // the rule; "it" is the player
 }
 
-// Regret is what a player would have differed more often by.
+// Regret is by how much more often a player could have differed.
 type Regret struct {
 	Estimate
 	Hindsight *Estimate `json:"hindsight"` // how often it would have differed
-	Predictor string    `json:"predictor"` // whose opposite it would have said; "it" is the opponent
+	Predictor string    `json:"predictor"` // the rule to answer with the opposite; "it" is the opponent
 }
 
-// Opponent is one whom a player differs from most or least.
+// Opponent is an opponent that a player differs from most or least.
 type Opponent struct {
 	Name   string    `json:"name"`
 	Differ *Estimate `json:"differ"`
-	Rivals int       `json:"rivals"` // others whose intervals overlap
+	Rivals int       `json:"rivals"` // other opponents with overlapping intervals
 }
 
 // WriteExplanationJSON writes the explanations as a document.

@@ -17,33 +17,32 @@ type Population struct {
 	Run  Run
 	View *population.View
 	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
-	// field index; nil if none was asked for.
+	// field index; nil for none.
 	Worths       *population.Worths
 	WorthLeagues int
 }
 
-// PopulationDocument is a population for other programs. Everything that is by
-// strategy has the order of Strategies, which is that of the field, copies being
-// one strategy.
+// PopulationDocument is a population for other programs. Strategies are in field order,
+// copies being one strategy, and everything by strategy is in this order.
 type PopulationDocument struct {
 	Schema     string               `json:"schema"`
 	Leagues    int                  `json:"leagues"`
 	Level      float64              `json:"level"` // of every interval
 	Strategies []PopulationStrategy `json:"strategies"`
-	// Payoffs has the points a match, 1 to 1.5, that the strategy of a row expects
+	// Payoffs has the points per match, 1 to 1.5, that the strategy of a row expects
 	// against that of a column; null if the two never met.
 	Payoffs [][]*Estimate `json:"payoffs"`
-	// Trajectory is where replicator dynamics lead from equal shares; null if some
+	// Trajectory is the path of replicator dynamics from equal shares; null if some
 	// strategy, named in Missing, never met a copy of itself.
 	Trajectory *PopulationTrajectory `json:"trajectory"`
 	Missing    []string              `json:"missing"`
 
 	Size      int              `json:"size"`      // individuals, for alpha-rank and invasion
-	Intensity float64          `json:"intensity"` // of selection in alpha-rank, per point a match
+	Intensity float64          `json:"intensity"` // of selection in alpha-rank, per point per match
 	Placings  *PopulationModel `json:"plackett_luce,omitempty"`
 }
 
-// PopulationStrategy is what becomes of one strategy; see [population.Member].
+// PopulationStrategy is the fate of one strategy; see [population.Member].
 type PopulationStrategy struct {
 	Name        string    `json:"name"`
 	Copies      []string  `json:"copies"` // players that are this strategy
@@ -59,14 +58,14 @@ type PopulationStrategy struct {
 // PopulationTrajectory is a population under replicator dynamics.
 type PopulationTrajectory struct {
 	Settled bool              `json:"settled"` // at an equilibrium
-	Gap     float64           `json:"gap"`     // points a match that the best strategy would still gain
+	Gap     float64           `json:"gap"`     // points per match that the best strategy would still gain
 	Steps   []PopulationShare `json:"steps"`
 }
 
 // PopulationShare is a population at one time.
 type PopulationShare struct {
 	Generation int       `json:"generation"`
-	Payoff     float64   `json:"payoff"` // mean points a match
+	Payoff     float64   `json:"payoff"` // mean points per match
 	Shares     []float64 `json:"shares"` // by strategy
 }
 
@@ -74,7 +73,7 @@ type PopulationShare struct {
 type PopulationModel struct {
 	Leagues int                `json:"leagues"`
 	Worths  map[string]float64 `json:"worths"` // by player; they add up to 1
-	Ties    []float64          `json:"ties"`   // by how many are level, from 2
+	Ties    []float64          `json:"ties"`   // by size of tie, from 2
 }
 
 // WritePopulationJSON writes the population as a document.

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// mean is what one player's league values have shown so far. There are few
-// different values, as many as a league can be won by, and what fixed bets earn
-// depends only on how often each occurred.
+// mean has the league values of one player. There are few different values, and the
+// capital of fixed bets depends only on how often each occurred.
 type mean struct {
 	values
 	count map[int64]int64
@@ -24,9 +23,9 @@ func (m *mean) add(x int64) {
 
 func (m *mean) total() int64 { return m.first*m.n + m.sum }
 
-// Interval is the interval of a player's adjusted points per match. The chance that
-// the true value is outside of it at any league is at most 1 minus the level, for
-// each player by itself. Without a league, estimate is NaN.
+// Interval is the interval of a player's adjusted points per match. The chance that the
+// true value is outside of it at any league is at most 1 minus the level, for each
+// player alone. Without a league, estimate is NaN.
 func (t *Tracker) Interval(player int) (estimate, low, high float64) {
 	m, b := t.players[player], t.bounds[t.regime()]
 	if m.n == 0 {
@@ -46,14 +45,14 @@ func (t *Tracker) byStudent(m *mean) bool {
 	return t.options.Guarantee == Asymptotic && m.normal(BurnIn)
 }
 
-// half is the half width of the interval by the t sequence.
+// half is half the width of the interval by the t sequence.
 func (t *Tracker) half(m *mean) float64 {
 	n := float64(m.n)
 	return float64(t.student.Critical(m.n, t.threshold) * math.Sqrt(m.spread()/(n-1)/n) / t.scale)
 }
 
-// bisect returns where between a value that stands and a bound refutation begins;
-// the bound itself if nothing is refuted. It errs to the side of the bound.
+// bisect returns where between a value that stands and a bound refutation begins,
+// rounded towards the bound; the bound itself if nothing is refuted.
 func (t *Tracker) bisect(stands, bound float64, refuted func(x float64) bool) float64 {
 	out := bound
 	for range 50 {
@@ -70,14 +69,14 @@ func (t *Tracker) bisect(stands, bound float64, refuted func(x float64) bool) fl
 	return rounded(out)
 }
 
-// refutes reports whether bets against a mean of x have multiplied the capital
-// enough: bets on more if bound is the lower one, on less if it is the upper one.
+// refutes reports whether bets against a mean of x have multiplied the capital enough:
+// bets on more if bound is the lower one, on less if it is the upper one.
 func (t *Tracker) refutes(m *mean, x, bound float64) bool {
 	alpha := 1 - t.options.Level
 	if t.options.Guarantee == Asymptotic {
 		alpha *= toBets
 	}
-	reach := x - bound // the most that a bet can lose, with the sign of the bet
+	reach := x - bound // the largest loss of a bet, with the sign of the bet
 	if reach == 0 {
 		return false
 	}
@@ -100,7 +99,7 @@ func (t *Tracker) refutes(m *mean, x, bound float64) bool {
 func (t *Tracker) precise() bool {
 	n := len(t.players)
 	for k := range n {
-		i := (t.stuck + k) % n // begin with whom it failed for the last time
+		i := (t.stuck + k) % n // begin with the player that failed last
 		if !t.preciseFor(t.players[i]) {
 			t.stuck = i
 			return false
@@ -121,14 +120,14 @@ func (t *Tracker) preciseFor(m *mean) bool {
 	return (x-width <= b.Low || t.refutes(m, x-width, b.Low)) && (x+width >= b.High || t.refutes(m, x+width, b.High))
 }
 
-// settled is how many times values must have changed from one league to the next
-// before the t sequence is believed. Values that nearly always agree tell nothing
-// of how they vary: one league out of a hundred can carry the whole mean.
+// settled is how many times values must change from one league to the next before the t
+// sequence is trusted. Values that nearly always agree do not show their variance: one
+// league out of a hundred can carry the whole mean.
 const settled = 16
 
-// values are the running sums of one quantity, integers in league order. Squares
-// are of the distance from the first value, so that what varies little about a
-// large mean is not lost.
+// values are the running sums of one quantity, integers in league order. Squares are of
+// the distance from the first value, so that small variation about a large mean is not
+// lost.
 type values struct {
 	n           int64
 	first, last int64
@@ -164,5 +163,5 @@ func (v *values) spread() float64 {
 	return max(0, squares-float64(sum*(sum/float64(v.n))))
 }
 
-// normal tells whether Student's t means something.
+// normal reports whether Student's t is meaningful.
 func (v *values) normal(burnIn int) bool { return v.n >= int64(burnIn) && v.changes >= settled }

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// claim is what can be shown of the mean difference between the first and the
-// second player of a pair.
+// claim is a statement about the mean difference between the first and the second
+// player of a pair.
 type claim int
 
 const (
@@ -16,12 +16,12 @@ const (
 	claims
 )
 
-// sign says on which side of its bound the claim lies, and offset where that is,
-// in margins.
+// sign is the side of its bound on which the claim lies, and offset is that bound, in
+// margins.
 func (c claim) sign() float64   { return [...]float64{1, -1, 1, -1}[c] }
 func (c claim) offset() float64 { return [...]float64{0, 0, -1, 1}[c] }
 
-// pair is what two players' differences have shown so far.
+// pair has the evidence from the differences of two players.
 type pair struct {
 	values
 	student [claims]float64    // most evidence so far
@@ -68,8 +68,8 @@ func (t *Tracker) add(q *pair, d int64) {
 	}
 }
 
-// bet bets on a claim, within the bounds that choices alone leave and within those
-// that technical losses leave.
+// bet bets on a claim, within the bounds without technical losses and within those with
+// them.
 func (t *Tracker) bet(q *pair, c claim, x float64) {
 	gain := c.sign() * (x - float64(c.offset()*t.options.Margin))
 	for k, b := range t.bounds {
@@ -82,8 +82,8 @@ func (t *Tracker) bet(q *pair, c claim, x float64) {
 	}
 }
 
-// The t sequence says nothing of differences that always agree, so without a finite
-// guarantee one twentieth of the error is left to the bets.
+// The t sequence says nothing about differences that always agree, so without a finite
+// guarantee one twentieth of the error goes to the bets.
 const (
 	toStudent = 0.95
 	toBets    = 0.05
@@ -108,20 +108,20 @@ func (t *Tracker) equalP(q *pair) float64 {
 	return max(t.pValue(q, aboveMargin), t.pValue(q, belowMargin))
 }
 
-// The bets of the hedged capital process: the shares of the largest bet that the
-// bounds allow, and how much of the capital goes on each. League values vary far
-// less than their bounds allow, so the largest bet is mostly the best one; smaller
-// ones are for small effects among values that vary much. What a mixture of fixed
-// bets has earned does not depend on the order of the values.
+// The bets of the hedged capital process: the shares of the largest bet within the
+// bounds, and how much of the capital goes on each. League values vary far less than
+// their bounds allow, so the largest bet is mostly the best one; smaller ones are for
+// small effects among values that vary much. The capital of a mixture of fixed bets
+// does not depend on the order of the values.
 var (
 	stakes  = [...]float64{1, 1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128}
 	weights = [...]float64{1. / 2, 1. / 14, 1. / 14, 1. / 14, 1. / 14, 1. / 14, 1. / 14, 1. / 14}
 )
 
-// capital is what betting on "the mean is above zero" has earned, from values that
-// are at least -1 in units of the bound. If the mean is zero or less, its
-// expectation never grows, so the chance that it ever comes to c times what it was
-// is at most 1/c (J. Ville, 1939).
+// capital is the result of betting on "the mean is above zero", from values that are at
+// least -1 in units of the bound. If the mean is zero or less, its expectation never
+// grows, so the chance that it ever grows by a factor of c is at most 1/c (J. Ville,
+// 1939).
 type capital [len(stakes)]account
 
 // account is value * 2^exponent.
@@ -178,5 +178,5 @@ func (c *capital) evidence() float64 {
 	return math.Log(sum) + float64(float64(top)*math.Ln2)
 }
 
-// fromEvidence is the p-value that belongs to the logarithm of a capital.
+// fromEvidence is the p-value of the logarithm of a capital.
 func fromEvidence(e float64) float64 { return rounded(min(1, math.Exp(-e))) }

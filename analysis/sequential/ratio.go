@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Hypotheses are what a ratio test decides between: that a mean difference is zero
-// or less, and that it is Delta or more.
+// Hypotheses are what a ratio test decides between: a mean difference of zero or less,
+// and one of Delta or more.
 type Hypotheses struct {
 	Delta float64 // points per match, above zero
 	Alpha float64 // chance of accepting Delta where the difference is zero
 	Beta  float64 // chance of accepting zero where the difference is Delta
 }
 
-// Validate reports what is wrong with the hypotheses.
+// Validate reports the first mistake in the hypotheses.
 func (h Hypotheses) Validate() error {
 	switch {
 	case !(h.Delta > 0) || math.IsInf(h.Delta, 1):
@@ -26,7 +26,7 @@ func (h Hypotheses) Validate() error {
 	return nil
 }
 
-// Decision is what a ratio test has come to.
+// Decision is the result of a ratio test so far.
 type Decision string
 
 // The decisions.
@@ -36,25 +36,24 @@ const (
 	Rejected Decision = "rejected" // not better
 )
 
-// overshoot is by how much a normal random walk exceeds a far barrier on average
-// when it first does, in standard deviations of a step: -zeta(1/2)/sqrt(2 pi), D.
-// Siegmund, Corrected diffusion approximations in certain random walk problems,
-// Advances in Applied Probability 11 (1979), 701-719.
+// overshoot is by how much a normal random walk exceeds a far barrier on average when
+// it first does, in standard deviations of a step: -zeta(1/2)/sqrt(2 pi), D. Siegmund,
+// Corrected diffusion approximations in certain random walk problems, Advances in
+// Applied Probability 11 (1979), 701-719.
 const overshoot = 0.5825971579
 
-// Ratio is the sequential probability ratio test of A. Wald (Annals of
-// Mathematical Statistics 16 (1945), 117-186) for the mean of paired league
-// differences, looked at after every league from the burn-in on. The variance is
-// estimated as it goes, so that the likelihood ratio is that of the generalized
-// test; it is
+// Ratio is the sequential probability ratio test of A. Wald (Annals of Mathematical
+// Statistics 16 (1945), 117-186) for the mean of paired league differences, checked
+// after every league from the burn-in on. The variance is estimated along the way, so
+// that the likelihood ratio is that of the generalized test:
 //
 //	LLR = n (mean - Delta/2) Delta / variance
 //
 // Wald's bounds are for a test that stops exactly on them and knows the variance. A
 // random walk jumps over them, so they are moved inwards by the mean overshoot, and a
-// little outwards for the estimated variance; see limits. Then the errors are close to Alpha and
-// Beta instead of well below. The zero value is not ready for use; see
-// [NewRatio]. It is for one goroutine at a time.
+// little outwards for the estimated variance; see limits. Then the errors are close to
+// Alpha and Beta instead of well below. Use [NewRatio] to make one. It is for one
+// goroutine at a time.
 type Ratio struct {
 	hypotheses Hypotheses
 	scale      float64
@@ -63,21 +62,20 @@ type Ratio struct {
 	decision Decision
 }
 
-// NewRatio returns a test of no leagues. Differences will be in units of 1/scale
-// points per match, and cannot exceed bound points.
+// NewRatio returns an empty test. Differences are in units of 1/scale points per match,
+// and cannot exceed bound points.
 func NewRatio(h Hypotheses, scale int64, bound float64) (*Ratio, error) {
 	if err := h.Validate(); err != nil {
 		return nil, fmt.Errorf("ratio test: %w", err)
 	}
 	if h.Delta >= bound {
-		return nil, fmt.Errorf("ratio test: delta is %v, and no two players of this field can differ by more than %.4g points per match",
+		return nil, fmt.Errorf("ratio test: delta is %v; want less than %.4g points per match, the largest difference in this field",
 			h.Delta, bound)
 	}
 	return &Ratio{hypotheses: h, scale: float64(scale), bound: bound, decision: Open}, nil
 }
 
-// Add takes in the difference of the next league. After a decision it changes
-// nothing.
+// Add takes in the difference of the next league. After a decision it has no effect.
 func (r *Ratio) Add(difference int64) {
 	if r.decision != Open {
 		return
@@ -95,11 +93,11 @@ func (r *Ratio) Add(difference int64) {
 	}
 }
 
-// Decision returns what is decided.
+// Decision returns the decision so far.
 func (r *Ratio) Decision() Decision { return r.decision }
 
 // deviation is the standard deviation of a league difference, in points per match.
-// Differences that nearly always agree do not show how they vary: one league at the
+// Differences that nearly always agree do not show their variance: one league at the
 // bound may have stayed unseen.
 func (r *Ratio) deviation() float64 {
 	variance := r.spread() / float64(r.n-1) / (r.scale * r.scale)
@@ -114,12 +112,12 @@ func (r *Ratio) llr() float64 {
 	return rounded(float64(r.n) * (r.mean()/r.scale - delta/2) * delta / (s * s))
 }
 
-// limits are the bounds that decide. They begin at -log(Alpha) and log(Beta), which
-// J. Ville's inequality gives each for itself, a little outside of Wald's. They are
-// moved inwards for the overshoot, and outwards because
-// the likelihood ratio is divided by an estimated variance, whose inverse is too
-// large by a factor with mean 1 + 2/n and variance 2/n. To second order that makes
-// crossing a bound A more likely by exp((2A + A^2)/n) at most.
+// limits are the bounds that decide. They begin at -log(Alpha) and log(Beta), which J.
+// Ville's inequality gives, a little outside of Wald's. They are moved inwards for the
+// overshoot, and outwards because the likelihood ratio is divided by an estimated
+// variance, whose inverse is too large by a factor with mean 1 + 2/n and variance 2/n.
+// To second order that makes crossing a bound A more likely by exp((2A + A^2)/n) at
+// most.
 func (r *Ratio) limits() (low, high float64) {
 	low, high = r.hypotheses.corridor()
 	step := overshoot * r.hypotheses.Delta / r.deviation()
@@ -136,25 +134,23 @@ func (h Hypotheses) Bounds() (low, high float64) {
 
 func (h Hypotheses) corridor() (low, high float64) { return math.Log(h.Beta), -math.Log(h.Alpha) }
 
-// Report is what a ratio test says of the leagues so far.
+// Report is the state of a ratio test.
 type Report struct {
 	Hypotheses
 	Leagues   int
 	Decision  Decision
 	LLR       float64 // 0 before there are two leagues
 	Low, High float64 // Wald's bounds
-	// DecideLow and DecideHigh are the corrected bounds, which decide; they depend on
-	// the variance seen so far. Wald's before there are two
-	// leagues.
+	// DecideLow and DecideHigh are the corrected bounds, which decide and depend on the
+	// variance so far; Wald's before there are two leagues.
 	DecideLow, DecideHigh float64
 	Mean                  float64 // of the differences, in points per match; NaN without a league
 	// Estimate is the median-unbiased estimate of the true difference, given how the
-	// test stopped, and EstimateLow to EstimateHigh its interval at the level asked
-	// for. NaN, and what is possible, before the burn-in.
+	// test stopped, with its interval. NaN and the whole range before the burn-in.
 	Estimate, EstimateLow, EstimateHigh float64
 }
 
-// Report computes where the test stands. The level of the interval is in (0, 1).
+// Report computes the state of the test. The level of the interval is in (0, 1).
 func (r *Ratio) Report(level float64) Report {
 	low, high := r.hypotheses.Bounds()
 	rep := Report{

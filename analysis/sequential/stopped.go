@@ -6,23 +6,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// stopping is how a ratio test came to its end, in units of the standard deviation
-// of a league difference. Where it stopped says something of the difference that the
-// mean alone does not: a test stops early because the mean was far out, so the mean
-// at the end is too far out on average.
+// stopping is how a ratio test ended, in units of the standard deviation of a league
+// difference. The end says something about the difference that the mean alone does not:
+// a test stops early because the mean was far out, so the mean at the end is too far
+// out on average.
 //
-// The ways to end are put in the order of the evidence for a large difference:
-// accepted after few leagues, accepted after many, not decided (by the mean),
-// rejected after many, rejected after few (P. Armitage, Biometrika 44 (1957), 9-26;
-// D. Siegmund, Biometrika 65 (1978), 341-349; A. A. Tsiatis, G. L. Rosner and C. R.
-// Mehta, Biometrics 40 (1984), 797-803). The true difference for which the observed
-// end or a higher one has a chance of one half is the median-unbiased estimate;
-// those for which it has chances of alpha/2 and 1-alpha/2 are the interval.
+// The ways to end are ordered by their evidence for a large difference: accepted after
+// few leagues, accepted after many, not decided (by the mean), rejected after many,
+// rejected after few (P. Armitage, Biometrika 44 (1957), 9-26; D. Siegmund, Biometrika
+// 65 (1978), 341-349; A. A. Tsiatis, G. L. Rosner and C. R. Mehta, Biometrics 40
+// (1984), 797-803). The true difference for which the observed end or a higher one has
+// a chance of one half is the median-unbiased estimate; those with chances of alpha/2
+// and 1-alpha/2 are the interval.
 //
-// The chances are those of Brownian motion in a corridor, which begins at the first
-// look; with the bounds moved by the overshoot it stands for the random walk. That
-// takes the variance for known; for its being estimated the chances of the interval
-// are replaced by the normal ones of the same quantiles of Student's t.
+// The chances are those of Brownian motion in a corridor that begins at the first look;
+// the bounds, moved by the overshoot, make it stand for the random walk. That takes the
+// variance as known; for the estimated variance the chances of the interval are
+// replaced by the normal ones of the same quantiles of Student's t.
 type stopping struct {
 	deviation float64 // of a league difference, in points
 	half      float64 // Delta/2: the corridor runs along half of Delta a league
@@ -45,8 +45,8 @@ func (r *Ratio) stopping() stopping {
 	}
 }
 
-// quantile returns the difference, in points, under which the observed end or a
-// higher one has the given chance.
+// quantile returns the difference, in points, under which the observed end or a higher
+// one has the given chance.
 func (s stopping) quantile(chance float64) float64 {
 	t := distuv.StudentsT{Sigma: 1, Nu: s.leagues - 1}.Quantile(chance)
 	chance = math.Exp(logNormal(t))
@@ -63,16 +63,15 @@ func (s stopping) quantile(chance float64) float64 {
 	return rounded(s.half + float64((low+high)/2*s.deviation))
 }
 
-// atLeast is the chance of the observed end or a higher one, given the drift: the
-// true mean in deviations above half of Delta. It grows with the drift.
+// atLeast is the chance of the observed end or a higher one, given the drift: the true
+// mean in deviations above half of Delta. It grows with the drift.
 func (s stopping) atLeast(drift float64) float64 {
 	root := math.Sqrt(BurnIn)
 	first := drift * BurnIn
 	if s.leagues == BurnIn { // ended at the first look, or cut off there
 		return math.Exp(logNormal((first - s.mean*BurnIn) / root))
 	}
-	// A walk that stopped at a league left the corridor some time after the one
-	// before.
+	// A walk that stopped at a league left the corridor after the league before.
 	after := s.leagues - BurnIn - 0.5
 	if s.decision == Rejected {
 		ended := math.Exp(logNormal((-s.lookDown - first) / root))
@@ -88,8 +87,8 @@ func (s stopping) atLeast(drift float64) float64 {
 	})
 }
 
-// fromFirstLook integrates a chance over where the walk is after a first look that
-// decided nothing, by Simpson's rule.
+// fromFirstLook integrates a chance over the position of the walk after a first look
+// without a decision, by Simpson's rule.
 func (s stopping) fromFirstLook(drift float64, chance func(c corridor, at float64) float64) float64 {
 	const steps = 64
 	mean, root := drift*BurnIn, math.Sqrt(BurnIn)
@@ -112,14 +111,14 @@ func (s stopping) fromFirstLook(drift float64, chance func(c corridor, at float6
 	return sum * width / 3
 }
 
-// corridor is Brownian motion with a drift and unit variance per unit of time, that
-// starts at zero and ends where it first leaves the interval from -down to up.
+// corridor is Brownian motion with a drift and unit variance per unit of time, from
+// zero until it first leaves the interval from -down to up.
 type corridor struct{ up, down, drift float64 }
 
-// leavesUp is the chance that the motion leaves by its upper end before a time: the
-// sum over the images of the start of what a single barrier would catch (T. W.
-// Anderson, Annals of Mathematical Statistics 31 (1960), 165-197; D. Siegmund,
-// Sequential Analysis, Springer 1985, chapter 3).
+// leavesUp is the chance that the motion leaves by its upper end before a time: the sum
+// over the images of the start of the chances for a single barrier (T. W. Anderson,
+// Annals of Mathematical Statistics 31 (1960), 165-197; D. Siegmund, Sequential
+// Analysis, Springer 1985, chapter 3).
 func (c corridor) leavesUp(time float64) float64 {
 	if time <= 0 {
 		return 0
@@ -181,8 +180,8 @@ func logNormal(z float64) float64 {
 	return -z*z/2 - math.Log(-z*math.Sqrt(2*math.Pi)) + math.Log1p(-s+3*s*s)
 }
 
-// normalBetween is the chance of a normal value from a to b, on the side where
-// nothing cancels.
+// normalBetween is the chance of a normal value from a to b, on the side where nothing
+// cancels.
 func normalBetween(a, b float64) float64 {
 	if !(a < b) {
 		return 0

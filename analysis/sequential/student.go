@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// BurnIn is the number of leagues before which the t sequence says nothing.
-//
-// A longer burn-in costs leagues where the effect is large, and brings the sequence
-// closer to its level where league values are not normal.
+// BurnIn is the number of leagues before the t sequence begins. A longer burn-in costs
+// leagues if the effect is large, and brings the sequence closer to its level if league
+// values are not normal.
 const BurnIn = 32
 
 // Student is the t-statistic mixture sequence that begins at a burn-in. For normal
@@ -34,11 +33,11 @@ const BurnIn = 32
 // The zero value is not ready for use; see [NewStudent].
 type Student struct{ burnIn float64 }
 
-// NewStudent returns the sequence that begins after burnIn values, at least 2. It
-// panics if there are fewer.
+// NewStudent returns the sequence that begins after burnIn values. It panics if there
+// are fewer than 2.
 func NewStudent(burnIn int) Student {
 	if burnIn < 2 {
-		panic(fmt.Sprintf("sequential: a burn-in of %d has no t", burnIn))
+		panic(fmt.Sprintf("sequential: a burn-in of %d values has no t; want at least 2", burnIn))
 	}
 	return Student{float64(burnIn)}
 }
@@ -49,8 +48,8 @@ func (s Student) Evidence(n int64, ratio float64) float64 {
 	return float64(0.5*float64(n)*math.Log1p(ratio)) - float64(0.5*math.Log(float64(n)))
 }
 
-// P is the chance that values with mean zero ever come to so much evidence, on
-// either side: an always-valid p-value. It is 1 for minus infinity.
+// P is the chance that values with mean zero ever reach this evidence, on either side:
+// an always-valid p-value. It is 1 for minus infinity.
 func (s Student) P(evidence float64) float64 {
 	m := s.burnIn
 	grown := math.Expm1(2 / m * (evidence + 0.5*math.Log(m)))
@@ -74,8 +73,8 @@ func density(t, df float64) float64 {
 	return math.Exp(up-down-float64((df+1)/2*math.Log1p(t*t/df))) / math.Sqrt(df*math.Pi)
 }
 
-// Threshold is the evidence that values with mean zero ever come to, on either
-// side, with a chance of at most alpha in (0, 1).
+// Threshold is the evidence that values with mean zero ever reach, on either side, with
+// a chance of at most alpha in (0, 1).
 func (s Student) Threshold(alpha float64) float64 {
 	low, high := 0.0, 1.0
 	for s.exceeds(high) > alpha {
@@ -91,9 +90,9 @@ func (s Student) Threshold(alpha float64) float64 {
 	return rounded(s.Evidence(int64(s.burnIn), high*high/(s.burnIn-1)))
 }
 
-// Critical is the |t[n]| that comes to a threshold of evidence: what replaces the
-// quantile of Student's t in an interval that may be looked at after every league.
-// Before the burn-in it is infinite.
+// Critical is the |t[n]| at a threshold of evidence: the replacement for the quantile
+// of Student's t in an interval that holds after every league. Before the burn-in it is
+// infinite.
 func (s Student) Critical(n int64, threshold float64) float64 {
 	if float64(n) < s.burnIn {
 		return math.Inf(1)
@@ -103,12 +102,12 @@ func (s Student) Critical(n int64, threshold float64) float64 {
 }
 
 // oneSided turns the p-value of both sides into that of the side on which the mean
-// lies. It is half of it but for the chance of coming to so much evidence on both
-// sides, which is at most its square over two.
+// lies: half of it, plus the chance of reaching the evidence on both sides, which is at
+// most its square over two.
 func oneSided(p float64) float64 { return min(1, p/2+float64(p*p/4)) }
 
-// rounded keeps eight significant digits. Logarithms and exponentials differ in
-// their last bits between architectures; decisions must not.
+// rounded keeps eight significant digits. Logarithms and exponentials differ in their
+// last bits between architectures; decisions must not.
 func rounded(x float64) float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return x

@@ -1,36 +1,32 @@
-// Package sequential says when an experiment may stop, and what may be said of it
-// then. A confidence interval made for a fixed number of leagues fails if somebody
-// looks again and again and stops when he likes what he sees. The procedures here
-// may be looked at after every league: the chance that they ever err, at whatever
-// league, is bounded.
+// Package sequential decides when an experiment may stop, and what holds then. An
+// interval for a fixed number of leagues fails if somebody looks again and again and
+// stops at a result that they like. The procedures here may be looked at after every
+// league: the chance that they ever err, at any league, is bounded.
 //
-// Two kinds of evidence are kept for every pair of players, from the differences
-// of their adjusted points league by league:
+// Two kinds of evidence are kept for every pair of players, from the differences of
+// their adjusted points league by league:
 //
-//   - [Student], the t-statistic mixture sequence of T. L. Lai (Annals of
-//     Statistics 4 (1976), 265-280), in the form of H. Wang and A. Ramdas
-//     (Anytime-valid t-tests and confidence sequences for Gaussian means with
-//     unknown variance, Sequential Analysis 44 (2025), 56-110). It knows nothing
-//     of the scale and is exact for normal differences. League differences are
-//     means over many matches, so they are nearly normal, and a burn-in makes up
-//     for the rest: the error is that of the normal case in the limit of a long
-//     burn-in.
-//   - a hedged capital process that bets against a bounded mean, by I.
-//     Waudby-Smith and A. Ramdas (Estimating means of bounded random variables by
-//     betting, JRSS B 86 (2024), 1-27), with a fixed mixture of bets. It assumes
-//     nothing but the bounds, which the rules of the game give, and needs about
-//     twice as many leagues.
+//   - [Student], the t-statistic mixture sequence of T. L. Lai (Annals of Statistics 4
+//     (1976), 265-280), in the form of H. Wang and A. Ramdas (Anytime-valid t-tests and
+//     confidence sequences for Gaussian means with unknown variance, Sequential
+//     Analysis 44 (2025), 56-110). It needs no scale and is exact for normal
+//     differences. League differences are means over many matches and so nearly normal,
+//     and a burn-in makes up for the rest: the error is that of the normal case in the
+//     limit of a long burn-in.
+//   - a hedged capital process that bets against a bounded mean, by I. Waudby-Smith and
+//     A. Ramdas (Estimating means of bounded random variables by betting, JRSS B 86
+//     (2024), 1-27), with a fixed mixture of bets. It assumes only the bounds, which
+//     the rules of the game give, and needs about twice as many leagues.
 //
-// A [Tracker] turns either into always-valid p-values, takes their running
-// minimum, corrects them for both directions of all pairs by Holm's step-down
-// method, and tells whether a [Rule] is met. Whatever was decided drops out of the
-// testing; the players stay in the field.
+// A [Tracker] turns either into always-valid p-values, takes their running minimum,
+// adjusts them for both directions of all pairs by Holm's step-down method, and checks
+// a [Rule].
 //
-// A [Ratio] test is Wald's test of two hypotheses about one difference, with the
-// estimate that belongs to having stopped.
+// A [Ratio] test is Wald's test of two hypotheses about one difference, with an
+// estimate that allows for the stopping.
 //
-// The package knows no leagues: it is fed integers in league order. The same
-// integers give the same decisions, whatever the number of workers that made them.
+// The package is fed integers in league order. The same integers give the same
+// decisions, whatever the number of workers.
 package sequential
 
 import (
@@ -39,28 +35,27 @@ import (
 	"slices"
 )
 
-// Shape is what the game says of league values.
+// Shape is what the rules of the game say about league values.
 type Shape struct {
 	Players int
 	Scale   int64  // values are in units of 1/Scale points per match
-	Choices Bounds // of what choices alone can come to
-	// Technical holds once anybody lost on technical grounds.
+	Choices Bounds // without technical losses
+	// Technical holds from the first technical loss on.
 	Technical Bounds
 }
 
-// Bounds are what one player's adjusted points per match in a league cannot leave,
-// and what those of two players cannot differ by more than.
+// Bounds are the range of one player's adjusted points per match in a league, and the
+// largest difference between two players.
 type Bounds struct{ Low, High, Difference float64 }
 
-// League is what one league came to: adjusted points by field index in units of
-// Shape.Scale, and whether a match was decided on technical grounds.
+// League has the adjusted points of one league by field index, in units of Shape.Scale,
+// and whether there was a technical loss.
 type League struct {
 	Points    []int64
 	Technical bool
 }
 
-// Tracker follows an experiment league by league. It is for one goroutine at a
-// time.
+// Tracker follows an experiment league by league. It is for one goroutine at a time.
 type Tracker struct {
 	options   Options
 	shape     Shape
@@ -73,10 +68,10 @@ type Tracker struct {
 	leagues   int
 	players   []*mean
 	pairs     []*pair // (0,1), (0,2), ..., (1,2), ...
-	stuck     int     // what was not decided when the rule was last looked at
+	stuck     int     // what failed when the rule was last checked
 }
 
-// NewTracker returns the tracker of no leagues.
+// NewTracker returns an empty tracker.
 func NewTracker(s Shape, o Options) (*Tracker, error) {
 	if err := o.validate(s); err != nil {
 		return nil, fmt.Errorf("sequential experiment: %w", err)
@@ -99,14 +94,13 @@ func NewTracker(s Shape, o Options) (*Tracker, error) {
 	return t, nil
 }
 
-// Options returns what the tracker was made with.
+// Options returns the options of the tracker.
 func (t *Tracker) Options() Options { return t.options }
 
-// Leagues is how many leagues were added.
+// Leagues is the number of leagues added.
 func (t *Tracker) Leagues() int { return t.leagues }
 
-// Add takes in the next league. Leagues must come in the order of the experiment:
-// what is decided depends on it.
+// Add takes in the next league, in the order of the experiment: decisions depend on it.
 func (t *Tracker) Add(l League) error {
 	if len(l.Points) != t.shape.Players {
 		return fmt.Errorf("sequential experiment: a league of %d players, want %d", len(l.Points), t.shape.Players)
@@ -132,7 +126,7 @@ func (t *Tracker) regime() int {
 	return 0
 }
 
-// Done reports whether the rule is met by the leagues so far.
+// Done reports whether the leagues so far meet the rule.
 func (t *Tracker) Done() bool {
 	switch t.options.Rule.Kind {
 	case None:
@@ -158,8 +152,8 @@ func (t *Tracker) leader() int {
 	return best
 }
 
-// hopeful looks for something that not even the most lenient correction would let
-// pass, first of all at what it found the last time.
+// hopeful reports whether all pairs pass a lenient check, beginning with the one that
+// failed last.
 func (t *Tracker) hopeful(pass func(k int) bool) bool {
 	if t.leagues == 0 || !pass(t.stuck) {
 		return false
@@ -209,10 +203,10 @@ type hypothesis struct {
 	p     float64
 }
 
-// Decisions corrects the p-values of all pairs for each other, by Holm's step-down
+// Decisions adjusts the p-values of all pairs for each other, by Holm's step-down
 // method (Scandinavian Journal of Statistics 6 (1979), 65-70). The family has both
-// directions of every pair, so a decision in the wrong direction is an error like
-// any other, and with a margin also "they differ by the margin or more".
+// directions of every pair, so a decision in the wrong direction is an error like any
+// other, and with a margin also "they differ by the margin or more".
 func (t *Tracker) Decisions() *Decisions {
 	var family []hypothesis
 	for k, q := range t.pairs {
@@ -238,8 +232,8 @@ func (t *Tracker) Decisions() *Decisions {
 	return d
 }
 
-// Decisions are what is decided about the pairs. All of them together are right,
-// at all leagues at once, in at least Options.Level of experiments.
+// Decisions are the decisions about all pairs. All of them together are right, at all
+// leagues at once, in at least Options.Level of experiments.
 type Decisions struct {
 	alpha float64
 	total []int64     // points by player
@@ -260,23 +254,22 @@ func newDecisions(t *Tracker) *Decisions {
 	return d
 }
 
-// P is the always-valid p-value, corrected for all pairs and looks, of "player i is
-// not better than player j".
+// P is the always-valid p-value, adjusted for all pairs and looks, of "player i is not
+// better than player j".
 func (d *Decisions) P(i, j int) float64 { return d.p[i][j] }
 
-// Better reports whether it is decided that player i is better than player j. What
-// was decided at some earlier league is not maintained if j has more points by now,
-// so that decisions never contradict the order by points, nor each other.
+// Better reports whether player i is significantly better than player j. A decision of
+// an earlier league is dropped if j has more points by now, so that decisions never
+// contradict the order by points, nor each other.
 func (d *Decisions) Better(i, j int) bool {
 	return d.p[i][j] <= d.alpha && d.total[i] > d.total[j]
 }
 
-// Within reports whether it is decided that two players differ by less than the
-// margin.
+// Within reports whether two players are shown to differ by less than the margin.
 func (d *Decisions) Within(i, j int) bool { return d.apart[min(i, j)][max(i, j)] <= d.alpha }
 
-// Counts is how many pairs are told apart, how many are equal within the margin and
-// not told apart, and how many are neither.
+// Counts returns how many pairs are significantly different, how many others are equal
+// within the margin, and how many are neither.
 func (d *Decisions) Counts() (apart, within, open int) {
 	for i := range d.p {
 		for j := i + 1; j < len(d.p); j++ {
@@ -299,7 +292,7 @@ func (d *Decisions) complete() bool {
 	return open == 0
 }
 
-// best reports whether a player is better than all the others.
+// best reports whether a player is significantly better than all others.
 func (d *Decisions) best(player int) bool {
 	for j := range d.p {
 		if j != player && !d.Better(player, j) {

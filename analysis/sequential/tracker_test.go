@@ -300,13 +300,13 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	good := Options{Rule: Rule{Kind: Best}, Guarantee: Finite, Level: 0.95}
 	for want, change := range map[string]func(o *Options, s *Shape){
-		"level 1 is not in (0, 1)":                   func(o *Options, _ *Shape) { o.Level = 1 },
-		"level NaN":                                  func(o *Options, _ *Shape) { o.Level = math.NaN() },
-		"there is no guarantee \"\"":                 func(o *Options, _ *Shape) { o.Guarantee = "" },
-		"margin -1 is not a number of points from 0": func(o *Options, _ *Shape) { o.Margin = -1 },
-		"a margin goes with the rule ranked":         func(o *Options, _ *Shape) { o.Margin = 0.1 },
-		"so all would be equal":                      func(o *Options, _ *Shape) { o.Rule.Kind, o.Margin = Ranked, 0.5 },
-		"nobody can be better":                       func(_ *Options, s *Shape) { *s = fairShape(2, 1) },
+		"level is 1; want a number between 0 and 1": func(o *Options, _ *Shape) { o.Level = 1 },
+		"level is NaN":           func(o *Options, _ *Shape) { o.Level = math.NaN() },
+		"unknown guarantee \"\"": func(o *Options, _ *Shape) { o.Guarantee = "" },
+		"margin is -1; want points per match, at least 0": func(o *Options, _ *Shape) { o.Margin = -1 },
+		"a margin needs the rule ranked":                  func(o *Options, _ *Shape) { o.Margin = 0.1 },
+		"the largest difference in this field":            func(o *Options, _ *Shape) { o.Rule.Kind, o.Margin = Ranked, 0.5 },
+		"neither can be better":                           func(_ *Options, s *Shape) { *s = fairShape(2, 1) },
 	} {
 		o, s := good, fairShape(4, 1)
 		change(&o, &s)

@@ -58,9 +58,13 @@ var may = map[string][]string{
 		"experiments", "host/agent", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
-	"host/peertest":       {},
-	"host/trace/playback": {"host", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance":    {"host/jsonrpc", "host/protocol", "host/trace"},
+	"host/peertest":            {},
+	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/kit":     {"host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/player":  {"host/conformance/kit", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/referee": {"host/conformance/kit", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/manager": {"host/conformance/kit", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 
 	// beside them: what counts, knowing nothing of how it was played
 	"analysis/sequential":  {},

@@ -88,14 +88,14 @@ func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTrippe
 }
 
 // check runs the checks against a subject.
-func (s *subject) check(t testing.TB, change func(*conformance.Options)) *conformance.Report {
+func (s *subject) check(t testing.TB, change func(*conformance.Config)) *conformance.Report {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		stop()
 		s.joined.Wait()
 	})
-	opts := conformance.Options{
+	opts := conformance.Config{
 		Role: conformance.Player, URL: s.url, Timeout: patience, Wait: 20 * time.Second,
 		Listening: func(manager string) {
 			s.joined.Go(func() { s.ended = s.run(ctx, manager) })

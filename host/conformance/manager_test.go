@@ -93,8 +93,8 @@ func mutatedManager(mu mutant) (*house, error) {
 	return &house{srv.URL + "/mcp", func() error { srv.Close(); return stop() }}, nil
 }
 
-func (h *house) examine(change func(*conformance.Options)) (*conformance.Report, error) {
-	opts := conformance.Options{Role: conformance.Manager, URL: h.url, Timeout: refereeTimeout, AdminToken: adminToken}
+func (h *house) examine(change func(*conformance.Config)) (*conformance.Report, error) {
+	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: refereeTimeout, AdminToken: adminToken}
 	if change != nil {
 		change(&opts)
 	}
@@ -112,7 +112,7 @@ func TestOwnManager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := h.examine(func(o *conformance.Options) { o.Timeout = ampleTimeout })
+			r, err := h.examine(func(o *conformance.Config) { o.Timeout = ampleTimeout })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.examine(func(o *conformance.Options) {
+	return h.examine(func(o *conformance.Config) {
 		o.Only = checksOf(conformance.Manager, mu)
 		if mu.slow {
 			o.Timeout = 7 * time.Second // and a pause are more than any manager may wait

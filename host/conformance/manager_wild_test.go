@@ -55,7 +55,7 @@ func TestManagerInTheWild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := h.examine(func(o *conformance.Options) {
+	r, err := h.examine(func(o *conformance.Config) {
 		o.Only = checksOf(conformance.Manager, mutant{})
 	})
 	if err != nil {
@@ -85,15 +85,15 @@ func TestManagerInTheWild(t *testing.T) {
 // and why is said.
 func TestManagerOtherwise(t *testing.T) {
 	t.Parallel()
-	begun := "the league began by itself when everybody had registered"
+	begun := "the league began by itself after the last registration"
 	for name, c := range map[string]struct {
 		cfg     manager.Config
 		players int
 		skipped map[string]string // id: reason
 	}{
 		"without admin token": {cfg: manager.Config{}, skipped: map[string]string{
-			"manager.start.missing": "no admin token was given; with --admin-token TOKEN, that of the manager, it is tried",
-			"manager.start.token":   "no admin token was given; with --admin-token TOKEN, that of the manager, it is tried",
+			"manager.start.missing": "no admin token was given; use --admin-token TOKEN with that of the manager",
+			"manager.start.token":   "no admin token was given; use --admin-token TOKEN with that of the manager",
 		}},
 		"by itself": {cfg: manager.Config{Players: 6}, players: 6, skipped: map[string]string{
 			"manager.query.early": begun, "manager.start.report": begun, "manager.start.missing": begun, "manager.start.token": begun,
@@ -107,7 +107,7 @@ func TestManagerOtherwise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := h.examine(func(o *conformance.Options) {
+			r, err := h.examine(func(o *conformance.Config) {
 				o.AdminToken, o.Timeout, o.Players = "", ampleTimeout, c.players
 			})
 			if err != nil {
@@ -136,7 +136,7 @@ func TestManagerTooSlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := h.examine(func(o *conformance.Options) {
+	r, err := h.examine(func(o *conformance.Config) {
 		o.Only, o.Timeout = []string{"manager.notify.silent", "manager.round"}, time.Second
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func TestManagerTooSlow(t *testing.T) {
 	if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"manager.notify.silent"}) {
 		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 	}
-	if why := r.Outcomes[len(r.Outcomes)-1].Detail; !strings.Contains(why, "set a shorter time on it (by the protocol it has 10 s), or give a longer --timeout") {
+	if why := r.Outcomes[len(r.Outcomes)-1].Detail; !strings.Contains(why, "set a shorter timeout on it (the protocol allows 10 s), or use a longer --timeout") {
 		t.Errorf("it is skipped: %s", why)
 	}
 }

@@ -18,7 +18,7 @@ func TestOwnPlayer(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			r := onSockets(t, mode, nil).check(t, func(o *conformance.Options) { o.Busy = true })
+			r := onSockets(t, mode, nil).check(t, func(o *conformance.Config) { o.Busy = true })
 			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
@@ -94,7 +94,7 @@ func TestPlayerAnswersLater(t *testing.T) {
 func TestPlayerElsewhere(t *testing.T) {
 	t.Parallel()
 	s := mutated(t, mutant{out: registersItself})
-	r := s.check(t, func(o *conformance.Options) { o.Wait = time.Second })
+	r := s.check(t, func(o *conformance.Config) { o.Wait = time.Second })
 	if failed := ending(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
@@ -126,7 +126,7 @@ func tryPlayer(mu mutant) (*conformance.Report, error) {
 		return nil, err
 	}
 	defer stop()
-	return s.examine(conformance.Player, func(o *conformance.Options) {
+	return s.examine(conformance.Player, func(o *conformance.Config) {
 		o.Busy, o.Timeout = mu.busy, patience
 		if mu.slow {
 			o.Timeout = 4 * time.Second

@@ -151,13 +151,13 @@ func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrp
 }
 
 // examine runs the checks of a role against a subject.
-func (s *subject) examine(role conformance.Role, change func(*conformance.Options)) (*conformance.Report, error) {
+func (s *subject) examine(role conformance.Role, change func(*conformance.Config)) (*conformance.Report, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer func() {
 		stop()
 		s.joined.Wait()
 	}()
-	opts := conformance.Options{
+	opts := conformance.Config{
 		Role: role, URL: s.url, Timeout: refereeTimeout, Wait: 20 * time.Second,
 		Listening: func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) },
 	}
@@ -187,7 +187,7 @@ func TestOwnReferee(t *testing.T) {
 				failures[i] = err
 				return
 			}
-			reports[i], failures[i] = s.examine(conformance.Referee, func(o *conformance.Options) { o.Busy = true })
+			reports[i], failures[i] = s.examine(conformance.Referee, func(o *conformance.Config) { o.Busy = true })
 		})
 	}
 	tried.Wait()
@@ -303,7 +303,7 @@ func tryReferee(mu mutant) (*conformance.Report, error) {
 		return nil, err
 	}
 	defer stop()
-	return s.examine(conformance.Referee, func(o *conformance.Options) {
+	return s.examine(conformance.Referee, func(o *conformance.Config) {
 		o.Busy, o.Only = mu.busy, checksOf(conformance.Referee, mu)
 		if mu.busy { // and does not come back, for which it is waited in vain
 			o.Wait = 2 * time.Second
@@ -325,7 +325,7 @@ func TestRefereeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	r, err := s.examine(conformance.Referee, func(o *conformance.Options) { o.Wait = 200 * time.Millisecond })
+	r, err := s.examine(conformance.Referee, func(o *conformance.Config) { o.Wait = 200 * time.Millisecond })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestRefereeWithLongDeadlines(t *testing.T) {
 	}
 	defer stop()
 	want := []string{"referee.call.whole", "referee.fault.choice", "referee.fault.join", "referee.reply.late"}
-	r, err := s.examine(conformance.Referee, func(o *conformance.Options) {
+	r, err := s.examine(conformance.Referee, func(o *conformance.Config) {
 		o.Only, o.Timeout = append([]string{"referee.round.plays"}, want...), 300*time.Millisecond
 	})
 	if err != nil {

@@ -1,56 +1,20 @@
 package conformance
 
 import (
-	"time"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
 )
 
-// Status is how a check ended.
-type Status string
-
-// The ways a check may end.
-const (
-	Passed  Status = "passed"
-	Failed  Status = "failed"
-	Skipped Status = "skipped" // it could not be made; Detail says why, and what to do
-)
-
-// Outcome is what one check has shown.
-type Outcome struct {
-	ID     string `json:"id"`
-	Level  Level  `json:"level"`
-	Rule   string `json:"rule"`
-	Status Status `json:"status"`
-	// Detail is what was wrong, why the check was skipped, or, of one that
-	// passed, what was measured.
-	Detail string `json:"detail,omitempty"`
-	// Advice says what to change; only where the check failed.
-	Advice string `json:"advice,omitempty"`
-	// Evidence is what was said before the check failed, last the exchange that
-	// failed it.
-	Evidence []Evidence    `json:"evidence,omitempty"`
-	Took     time.Duration `json:"-"`
-	Seconds  float64       `json:"seconds"`
-}
-
-// Evidence is one exchange of a check, as it stood on the wire. Bytes that
-// were cut say so.
-type Evidence struct {
-	To      string  `json:"to,omitempty"`   // the agent's URL, if we asked
-	From    string  `json:"from,omitempty"` // who asked, if the agent did
-	Request string  `json:"request"`
-	Status  int     `json:"status,omitempty"` // HTTP
-	Answer  string  `json:"answer,omitempty"`
-	Error   string  `json:"error,omitempty"` // why no answer came
-	TookMS  float64 `json:"took_ms"`
-}
-
-// Report is what all checks have shown.
+// Report is the result of all checks.
 type Report struct {
 	Schema   string    `json:"schema"`
 	Role     Role      `json:"role"`
 	URL      string    `json:"url"`
 	Agent    string    `json:"agent,omitempty"`   // what it calls itself
-	Dialect  string    `json:"dialect,omitempty"` // the wrapping it was spoken to in
+	Dialect  string    `json:"dialect,omitempty"` // the wrapping of the messages that it was sent
 	Outcomes []Outcome `json:"checks"`
 	Seconds  float64   `json:"seconds"`
 }
@@ -58,7 +22,7 @@ type Report struct {
 // ReportSchema is the value of Report.Schema.
 const ReportSchema = "strategylab/conformance/v1"
 
-// Count returns how many checks of a level ended so.
+// Count returns how many checks of a level ended with a status.
 func (r *Report) Count(l Level, s Status) int {
 	n := 0
 	for _, o := range r.Outcomes {
@@ -69,7 +33,7 @@ func (r *Report) Count(l Level, s Status) int {
 	return n
 }
 
-// Failed returns the gravest level at which a check failed; false if none did.
+// Failed returns the most serious level of a failed check; false if none failed.
 func (r *Report) Failed() (Level, bool) {
 	for _, l := range Levels() {
 		if r.Count(l, Failed) > 0 {
@@ -78,3 +42,181 @@ func (r *Report) Failed() (Level, bool) {
 	}
 	return "", false
 }
+
+// WriteText writes a report for people: failures, the most serious first, with
+// their evidence; checks that could not be tested, and why; and the totals. With
+// all set, it also lists the checks that passed.
+func (r *Report) WriteText(w io.Writer, all bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at %s", r.Role, r.URL)
+	if r.Agent != "" {
+		fmt.Fprintf(&b, ", which calls itself %q", r.Agent)
+	}
+	if r.Dialect != "" {
+		fmt.Fprintf(&b, ", spoken to in %s", r.Dialect)
+	}
+	b.WriteString("\n\n")
+	for _, l := range Levels() {
+		for _, o := range r.Outcomes {
+			if o.Level == l && o.Status == Failed {
+				writeFailure(&b, o)
+				b.WriteString("\n")
+			}
+		}
+	}
+	r.list(&b, Skipped, "not tested:")
+	if all {
+		r.list(&b, Passed, "passed:")
+	}
+	for _, l := range Levels() {
+		fmt.Fprintf(&b, "%-7s %3d passed, %d failed, %d not tested\n", l, r.Count(l, Passed), r.Count(l, Failed), r.Count(l, Skipped))
+	}
+	switch level, failed := r.Failed(); {
+	case !failed:
+		b.WriteString("nothing that was tested breaks a rule")
+	case level == Must:
+		b.WriteString("a league with this agent will break")
+	case level == Should:
+		b.WriteString("the agent breaks rules; a league may break")
+	default:
+		b.WriteString("the agent deviates in ways that peers cope with")
+	}
+	fmt.Fprintf(&b, " (%.1f s)\n", r.Seconds)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// list writes a line for each check with a status, if there are any.
+func (r *Report) list(b *strings.Builder, s Status, heading string) {
+	for _, o := range r.Outcomes {
+		if o.Status != s {
+			continue
+		}
+		if heading != "" {
+			fmt.Fprintln(b, heading)
+			heading = ""
+		}
+		detail := o.Detail
+		if detail == "" {
+			detail = o.Rule
+		}
+		fmt.Fprintf(b, "  %-6s  %s: %s\n", o.Level, o.ID, detail)
+	}
+	if heading == "" {
+		b.WriteString("\n")
+	}
+}
+
+// writeFailure writes a failed check for people.
+func writeFailure(b *strings.Builder, o Outcome) {
+	fmt.Fprintf(b, "FAIL  %-6s  %s\n", o.Level, o.ID)
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "  %-9s %s\n", what, text)
+		}
+	}
+	line("rule", o.Rule)
+	line("found", o.Detail)
+	if n := len(o.Evidence); n > 0 {
+		e := o.Evidence[n-1]
+		if e.From != "" {
+			line("received", brief(e.Request))
+		} else {
+			line("sent", brief(e.Request))
+			line("answer", answerOf(e))
+		}
+	}
+	line("to do", o.Advice)
+}
+
+// answerOf returns the answer of an exchange, for people.
+func answerOf(e Evidence) string {
+	switch {
+	case e.Error != "":
+		return "none: " + e.Error
+	case e.Answer == "":
+		return fmt.Sprintf("HTTP %d with an empty body", e.Status)
+	}
+	return fmt.Sprintf("HTTP %d %s", e.Status, brief(e.Answer))
+}
+
+// maxBrief bounds the bytes of a message in a text report.
+const maxBrief = 1200
+
+// brief cuts a message for people, and escapes what is not printable.
+func brief(message string) string {
+	if message == "" {
+		return "an empty body"
+	}
+	cut := ""
+	if len(message) > maxBrief {
+		cut = fmt.Sprintf("... (%d bytes more)", len(message)-maxBrief)
+		message = message[:maxBrief]
+	}
+	var b strings.Builder
+	for _, r := range message {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String() + cut
+}
+
+// The JUnit XML that build servers read, in the form that the common readers share.
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitMessage `xml:"failure"`
+	Skipped *junitMessage `xml:"skipped"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// WriteJUnit writes a report as JUnit XML. The class of a case is its role and
+// level: build servers group by it.
+func (r *Report) WriteJUnit(w io.Writer) error {
+	s := junitSuite{Name: fmt.Sprintf("league.v2 %s %s", r.Role, r.URL), Tests: len(r.Outcomes), Time: seconds(r.Seconds)}
+	for _, o := range r.Outcomes {
+		c := junitCase{Class: fmt.Sprintf("%s.%s", r.Role, o.Level), Name: o.ID, Time: seconds(o.Seconds)}
+		switch o.Status {
+		case Failed:
+			s.Failures++
+			var text strings.Builder
+			writeFailure(&text, o)
+			c.Failure = &junitMessage{Message: o.Detail, Type: string(o.Level), Text: text.String()}
+		case Skipped:
+			s.Skipped++
+			c.Skipped = &junitMessage{Message: o.Detail}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }

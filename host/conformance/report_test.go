@@ -203,10 +203,10 @@ func TestSelect(t *testing.T) {
 	if _, err := conformance.ParseRole("spectator"); err == nil {
 		t.Error("a spectator is a role")
 	}
-	if _, err := conformance.Run(t.Context(), conformance.Options{Role: "spectator"}); err == nil {
+	if _, err := conformance.Run(t.Context(), conformance.Config{Role: "spectator"}); err == nil {
 		t.Error("a spectator is checked")
 	}
-	if _, err := conformance.Run(t.Context(), conformance.Options{Role: conformance.Player, Only: []string{"nothing"}}); err == nil {
+	if _, err := conformance.Run(t.Context(), conformance.Config{Role: conformance.Player, Only: []string{"nothing"}}); err == nil {
 		t.Error("no check is made")
 	}
 }

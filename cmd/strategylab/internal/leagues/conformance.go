@@ -60,7 +60,7 @@ func conform(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	r, err := conformance.Run(c.Context, opts)
-	var nobody *conformance.NobodyError
+	var nobody *conformance.UnreachableError
 	if errors.As(err, &nobody) {
 		hint := fmt.Sprintf("start the %s first, or give it longer with --%s", opts.Role, flagWait)
 		if opts.Role != conformance.Manager {
@@ -79,7 +79,7 @@ func conform(p *command.Process, c *cli.Context) error {
 
 // conformanceOptions reads the flags. The function returned writes a report as
 // they ask for.
-func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Options, write func(io.Writer, *conformance.Report) error, err error) {
+func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
 	args, err := command.Arguments(c, "the role of the agent", "the agent's URL")
 	if err != nil {
 		return opts, nil, err
@@ -88,7 +88,7 @@ func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Op
 	if err != nil {
 		return opts, nil, command.Usagef("conformance: %w", err)
 	}
-	opts = conformance.Options{
+	opts = conformance.Config{
 		Role: role, URL: args[1], Only: c.StringSlice(flagOnly), Timeout: c.Duration(command.FlagTimeout), Wait: c.Duration(flagWait),
 		Listen: c.String(command.FlagListen), ID: c.String(command.FlagID), Busy: c.Bool(flagBusy),
 		AdminToken: c.String(command.FlagAdminToken), Players: c.Int(command.FlagPlayers),

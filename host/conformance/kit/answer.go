@@ -1,0 +1,268 @@
+package kit
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Fields are the members of a message as they stand on the wire.
+type Fields map[string]json.RawMessage
+
+// Text returns a member that is a string, "" otherwise.
+func (f Fields) Text(name string) string {
+	var s string
+	_ = json.Unmarshal(f[name], &s) // anything but a string reads as ""
+	return s
+}
+
+// Has reports whether a member is present and not null.
+func (f Fields) Has(name string) bool { return f[name] != nil && string(f[name]) != "null" }
+
+// Shown returns a member for a finding: as it stands on the wire, or "missing".
+func (f Fields) Shown(name string) string {
+	if f[name] == nil {
+		return "missing"
+	}
+	return string(f[name])
+}
+
+// Number returns a member that is an integer.
+func (f Fields) Number(name string) (int, bool) {
+	var n *int
+	err := json.Unmarshal(f[name], &n)
+	if err != nil || n == nil {
+		return 0, false
+	}
+	return *n, true
+}
+
+// Count returns a member that is an integer, -1 otherwise.
+func (f Fields) Count(name string) int {
+	if n, ok := f.Number(name); ok {
+		return n
+	}
+	return -1
+}
+
+// Round returns the number of a round: of an integer, or of a string that ends
+// in one. It returns 0 for anything else.
+func (f Fields) Round(name string) int {
+	text := strings.Trim(string(f[name]), `"`)
+	n, err := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Object returns a member that is an object, or a string that holds one; nil
+// otherwise.
+func (f Fields) Object(name string) Fields { return Object(f[name]) }
+
+// List returns a member that is a list of objects, nil otherwise.
+func (f Fields) List(name string) []Fields {
+	var all []Fields
+	if json.Unmarshal(f[name], &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// Strings returns a member that is a list of strings, nil otherwise.
+func (f Fields) Strings(name string) []string {
+	var all []string
+	if json.Unmarshal(f[name], &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// HasID reports whether the document has a JSON-RPC id: a string or a number.
+func (f Fields) HasID() bool {
+	var v any
+	_ = json.Unmarshal(f["id"], &v)
+	switch v.(type) {
+	case string, float64:
+		return true
+	}
+	return false
+}
+
+// Inner returns the message in the document of a request, without its wrapping.
+func (f Fields) Inner() Fields {
+	params := f.Object("params")
+	switch {
+	case params == nil:
+		return f
+	case params.Has("envelope"):
+		return params.joined("envelope", "payload")
+	case params.Has("arguments"):
+		return params.Object("arguments")
+	case params.Has("input"):
+		return params.Object("input")
+	case params.Has("message"):
+		return params.Object("message")
+	}
+	return params
+}
+
+// joined merges the members of two objects.
+func (f Fields) joined(names ...string) Fields {
+	out := Fields{}
+	for _, name := range names {
+		for k, v := range f.Object(name) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Object reads JSON that is an object, or a string that holds one.
+func Object(raw json.RawMessage) Fields {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		raw = json.RawMessage(text)
+	}
+	var f Fields
+	if json.Unmarshal(raw, &f) != nil {
+		return nil
+	}
+	return f
+}
+
+// Reply is the HTTP response to a message.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Took   time.Duration
+	Err    error // why no response arrived; Status is 0 then
+}
+
+// Answer is a reply taken apart, as far as that is possible. It is read with a
+// looser hand than the protocol asks for, since it is for each check to say
+// what is wrong with it.
+type Answer struct {
+	Reply
+	// Document is the whole body, nil if that is no JSON object.
+	Document Fields
+	// Wrapping is the dialect that the message stood in: the name of one, or
+	// "request" for an answer that is itself a request.
+	Wrapping string
+	// Message is the message itself, nil if there is none.
+	Message Fields
+	// Refused says that the answer is a refusal, Code with which JSON-RPC code
+	// (0 without one) and Reason what it says of it.
+	Refused bool
+	Code    int
+	Reason  string
+}
+
+// ReadAnswer takes a reply apart.
+func ReadAnswer(r Reply) *Answer {
+	a := &Answer{Reply: r}
+	if json.Unmarshal(r.Body, &a.Document) != nil {
+		a.Document = nil
+		return a
+	}
+	if a.Document == nil {
+		return a
+	}
+	a.locate()
+	a.refusal()
+	return a
+}
+
+// locate finds the message in the document.
+func (a *Answer) locate() {
+	result := a.Document.Object("result")
+	switch {
+	case a.Document.Has("error"):
+		a.Wrapping = protocol.DialectContracts
+		e := a.Document.Object("error")
+		a.Message = e.Object("data")
+		if a.Message.Has("envelope") {
+			a.Wrapping, a.Message = protocol.DialectEnvelope, a.Message.joined("envelope", "payload")
+		}
+	case a.Document.Has("method"):
+		a.Wrapping, a.Message = "request", a.Document.Object("params")
+	case a.Document["result"] == nil:
+		a.Wrapping, a.Message = protocol.DialectBare, a.Document
+	case result.Has("envelope"):
+		a.Wrapping, a.Message = protocol.DialectEnvelope, result.joined("envelope", "payload")
+	case result.Has("structuredContent"):
+		a.Wrapping, a.Message = protocol.DialectTool, result.Object("structuredContent")
+	case result.Has("content"):
+		a.Wrapping, a.Message = protocol.DialectTool, content(result["content"])
+	case result.Has("output"):
+		a.Wrapping, a.Message = protocol.DialectToolIO, result.Object("output")
+	default:
+		a.Wrapping, a.Message = protocol.DialectContracts, result
+	}
+}
+
+// content reads the text of an MCP tool result.
+func content(raw json.RawMessage) Fields {
+	var parts []struct{ Text string }
+	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {
+		return nil
+	}
+	return Object(json.RawMessage(parts[0].Text))
+}
+
+// refusal finds out whether the answer is one, however it is told.
+func (a *Answer) refusal() {
+	var e struct {
+		Code    json.Number
+		Message string
+	}
+	switch t := protocol.Type(a.Message.Text("message_type")); {
+	case a.Document.Has("error"):
+		a.Refused = true
+		_ = json.Unmarshal(a.Document["error"], &e) // an error of any form refuses
+		if n, err := e.Code.Int64(); err == nil {
+			a.Code = int(n)
+		}
+		a.Reason = e.Message
+	case string(a.Document.Object("result")["isError"]) == "true":
+		a.Refused = true
+	case t == protocol.TypeLeagueError, t == protocol.TypeGameError, t == "ERROR":
+		a.Refused = true
+	case strings.EqualFold(a.Message.Text("status"), "error"), a.Message.Text("status") == protocol.StatusRejected:
+		a.Refused = true
+	}
+	for _, name := range []string{"detail", "error_description", "reason", "error"} {
+		if s := a.Message.Text(name); a.Refused && s != "" {
+			a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
+			break
+		}
+	}
+}
+
+// OK reports whether the HTTP status is 2xx.
+func (a *Answer) OK() bool { return a.Err == nil && a.Status >= 200 && a.Status <= 299 }
+
+// String says in a few words what the answer is.
+func (a *Answer) String() string {
+	switch {
+	case a.Err != nil:
+		return "no answer: " + a.Err.Error()
+	case a.Refused && a.Code != 0:
+		return fmt.Sprintf("a refusal: %d %s", a.Code, a.Reason)
+	case a.Refused:
+		return "a refusal: " + a.Reason
+	case len(a.Body) == 0:
+		return fmt.Sprintf("HTTP %d with an empty body", a.Status)
+	case a.Document == nil:
+		return fmt.Sprintf("HTTP %d with a body that is no JSON object", a.Status)
+	case a.Message.Text("message_type") != "":
+		return "a " + a.Message.Text("message_type")
+	}
+	return fmt.Sprintf("HTTP %d with a message without message_type", a.Status)
+}

@@ -1,0 +1,194 @@
+package kit
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Sizes of hostile messages. The protocol allows 1 MiB. The long message is
+// only a little longer: of a much longer one, a server that answers at once
+// would leave a part unread, and the answer could be lost with the connection.
+const (
+	tooLong = 1<<20 + 64<<10
+	tooDeep = 20_000
+)
+
+// Attack is one kind of hostile message, made from a valid one.
+type Attack struct {
+	Name   string
+	Level  Level
+	What   string // the subject of the rule
+	Advice string
+	Code   int // that the refusal should have; 0 for any
+	// Send sends it. It returns nil if the agent's dialect has no place for it.
+	Send func(t *T, valid Request) *Answer
+}
+
+// changeBody attacks by a change of the encoded message.
+func changeBody(change func(body []byte) []byte) func(*T, Request) *Answer {
+	return func(t *T, valid Request) *Answer {
+		body := t.Body(valid)
+		changed := change(slices.Clone(body))
+		if bytes.Equal(changed, body) {
+			return nil
+		}
+		return ReadAnswer(t.Post(changed, nil))
+	}
+}
+
+// EditAttack attacks by an edit of the message.
+func EditAttack(edit Edit) func(*T, Request) *Answer {
+	return func(t *T, valid Request) *Answer {
+		valid.Edit = edit
+		return t.Send(valid)
+	}
+}
+
+// Attacks returns the attacks made from a message of a type. The method is that
+// of another type.
+func Attacks(typ protocol.Type, method string) []Attack {
+	return slices.Concat(jsonAttacks(typ), rpcAttacks(method), headerAttacks())
+}
+
+func jsonAttacks(typ protocol.Type) []Attack {
+	own := fmt.Sprintf(`"message_type":"%s"`, typ)
+	insert := func(text string) func(*T, Request) *Answer {
+		return changeBody(func(b []byte) []byte { return bytes.Replace(b, []byte(own), []byte(text+","+own), 1) })
+	}
+	return []Attack{
+		{"json", Should, "A body that is not JSON", "Catch what the JSON reader throws, and answer -32700 with id null.", -32700,
+			changeBody(func(b []byte) []byte { return b[:len(b)/2] })},
+		{"empty", Should, "An empty body", "Treat a missing or zero Content-Length like a body that is not JSON: answer -32700.", -32700,
+			changeBody(func([]byte) []byte { return nil })},
+		{"trailing", Should, "A body with data after the JSON document", "Read to the end of the body, and answer -32700 if anything follows the document.", -32700,
+			changeBody(func(b []byte) []byte { return append(b, `{"x":1}`...) })},
+		{"duplicate", Wild, "A body in which a member appears twice, so that two readers understand it differently,",
+			"Have the JSON reader refuse duplicate names; in Python, with object_pairs_hook.", -32700, insert(`"message_type":"GAME_OVER"`)},
+		{"utf8", Wild, "A body that is not UTF-8", "Decode the body as UTF-8 with errors raised, and answer -32700.", -32700, insert("\"x\":\"\xff\xfe\"")},
+		{"deep", Should, "A body nested 20,000 deep", "Limit the depth that is read, and catch what the reader throws beyond it (RecursionError in Python).", -32700,
+			insert(`"x":` + strings.Repeat("[", tooDeep) + strings.Repeat("]", tooDeep))},
+	}
+}
+
+func rpcAttacks(method string) []Attack {
+	return []Attack{
+		{"batch", Should, "A JSON-RPC batch", "Answer -32600 to anything but a JSON object.", -32600,
+			changeBody(func(b []byte) []byte { return append(append([]byte("["), b...), ']') })},
+		{"version", Wild, `A jsonrpc member other than "2.0"`, `Compare jsonrpc with "2.0", and answer -32600 otherwise.`, -32600,
+			changeBody(func(b []byte) []byte {
+				return bytes.Replace(b, []byte(`"jsonrpc":"2.0"`), []byte(`"jsonrpc":"1.0"`), 1)
+			})},
+		{"method", Wild, "A message whose method belongs to another message_type", "If the method is the name of another message, answer -32600.", -32600,
+			func(t *T, valid Request) *Answer {
+				valid.Dialect, valid.Method = nil, method
+				return t.Send(valid)
+			}},
+		{"long", Wild, "A body longer than 1 MiB", "Look at Content-Length before reading, and answer HTTP 413 above 1 MiB.", 0,
+			EditAttack(Set("x", strings.Repeat("x", tooLong)))},
+		{"media", Wild, "A body whose Content-Type is not application/json", "Answer HTTP 415 unless Content-Type is application/json.", 0,
+			func(t *T, valid Request) *Answer {
+				valid.Header = http.Header{"Content-Type": {"text/plain"}}
+				return t.Send(valid)
+			}},
+	}
+}
+
+func headerAttacks() []Attack {
+	return []Attack{
+		{"protocol", Should, `A message of another protocol than "league.v2"`, `Compare protocol with "league.v2", and answer -32602 (E018).`, -32602,
+			EditAttack(Set("protocol", "league.v9"))},
+		{"zone", Wild, "A message whose timestamp is not in UTC", "Refuse a timestamp that does not end in Z or +00:00 (E021).", -32602,
+			EditAttack(Set("timestamp", "2026-03-14T11:10:13+02:00"))},
+		{"type", Should, "A message of a type that league.v2 does not have", "Let the dispatch end in a branch for everything else.", 0, sendUnknownType},
+	}
+}
+
+func sendUnknownType(t *T, valid Request) *Answer {
+	if d := valid.Dialect; d.Request.Method == "" && !d.Request.Bare {
+		valid.Method = "notify_weather"
+	}
+	valid.Edit = Set("message_type", "WEATHER_REPORT")
+	if a := t.Send(valid); a.Err != nil || a.Document == nil {
+		return a
+	}
+	return &Answer{Refused: true} // an acknowledgement does no harm
+}
+
+// AttackChecks test that an agent refuses attacks and survives them.
+func AttackChecks(role Role, needs []string, all []Attack, sample Sample, survives Check) []Check {
+	var checks []Check
+	for _, x := range all {
+		rule := x.What + " is refused by a JSON-RPC error, and the connection is not dropped (league.v2, validation)."
+		if x.Name == "type" {
+			rule = x.What + " is refused (-32601) or acknowledged, and does no harm (league.v2, validation)."
+		}
+		checks = append(checks, Check{
+			ID: fmt.Sprintf("%s.hostile.%s", role, x.Name), Level: x.Level, Needs: needs, Rule: rule, Advice: x.Advice,
+			Run: func(t *T) {
+				valid := sample(t)
+				a := x.Send(t, valid)
+				if a == nil {
+					t.Skip("it is sent messages in %s, which has no place for that", valid.Dialect.Name)
+				}
+				t.Refused(a)
+			},
+		})
+	}
+	survives.ID, survives.Level = string(role)+".hostile.then", Must
+	survives.Advice = "Let no input end or block the process: handle each request separately, and release locks when one fails."
+	return append(checks,
+		Check{
+			ID: string(role) + ".hostile.verb", Level: Wild, Needs: needs,
+			Rule: "The endpoint accepts POST only; GET is refused (league.v2, transport).", Advice: "Answer other methods with HTTP 405.", Run: refusesGet,
+		},
+		Check{
+			ID: string(role) + ".hostile.codes", Level: Wild, Needs: needs,
+			Rule:   "A refusal has the code of its cause: -32700 for a body that is not JSON, -32600 for one that is not a request, -32602 for wrong members (league.v2, errors).",
+			Advice: "Use the codes of JSON-RPC 2.0, section 5.1.",
+			Run:    func(t *T) { refusesByCode(t, all, sample) },
+		},
+		survives,
+	)
+}
+
+func refusesByCode(t *T, all []Attack, sample Sample) {
+	coded := 0
+	for _, x := range all {
+		if x.Code == 0 {
+			continue
+		}
+		// Acceptance, and a refusal without a code, are for other checks to find.
+		a := x.Send(t, sample(t))
+		if a == nil || !a.Refused || a.Code == 0 {
+			continue
+		}
+		coded++
+		if a.Code != x.Code {
+			t.Fail("%s is refused with %d, want %d", x.What, a.Code, x.Code)
+		}
+	}
+	if coded == 0 {
+		t.Skip("it refuses nothing with a code")
+	}
+}
+
+func refusesGet(t *T) {
+	resp, err := t.Session.Get(t.ctx, t.Session.URL, t.Session.Timeout)
+	e := Evidence{To: t.Session.URL, Request: "GET"}
+	if err != nil {
+		e.Error = err.Error()
+		t.Keep(e)
+		t.Fail("the connection was dropped instead of answered: %v", err)
+	}
+	e.Status = resp.StatusCode
+	t.Keep(e)
+	// MCP serves event streams by GET.
+	if resp.StatusCode < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		t.Fail("GET is answered with HTTP %d", resp.StatusCode)
+	}
+}

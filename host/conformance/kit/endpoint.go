@@ -1,0 +1,266 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// Monitor is a mutex with a condition: it guards what endpoints receive, and
+// checks wait on it. The zero value is ready to use.
+type Monitor struct {
+	sync.Mutex
+	changed chan struct{} // closed and replaced on each change
+}
+
+// Notify wakes everybody who waits. The lock is held.
+func (m *Monitor) Notify() {
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+}
+
+// Until waits until a condition holds, which it tests under the lock, and
+// reports whether it came to hold in time.
+func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	for {
+		m.Lock()
+		done := holds()
+		if m.changed == nil {
+			m.changed = make(chan struct{})
+		}
+		changed := m.changed
+		m.Unlock()
+		if done {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return false
+		}
+	}
+}
+
+// Endpoint receives the messages of the agent under test for one of the
+// suite's own agents.
+type Endpoint struct {
+	URL    string
+	server *http.Server
+	served sync.WaitGroup
+
+	mu     sync.Mutex
+	answer func(in *trace.Exchange, header http.Header) Response // nil: an empty body
+}
+
+// Response is what an endpoint answers.
+type Response struct {
+	Status int // 0 means 200
+	Header http.Header
+	Body   []byte
+	Delay  time.Duration
+	Hangup bool // break the connection off instead
+}
+
+// Listen opens an endpoint at an address such as "127.0.0.1:0".
+func Listen(ctx context.Context, addr string) (*Endpoint, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp"}
+	e.server = &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
+	e.served.Go(func() {
+		_ = e.server.Serve(l) // ends when the endpoint is closed
+	})
+	return e, nil
+}
+
+// ListenBeside opens an endpoint on a free port of the same host.
+func ListenBeside(ctx context.Context, addr string) (*Endpoint, error) {
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		addr = net.JoinHostPort(host, "0")
+	}
+	return Listen(ctx, addr)
+}
+
+// Close stops listening and waits for requests in progress. A nil endpoint is
+// closed.
+func (e *Endpoint) Close() error {
+	if e == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := e.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = e.server.Close()
+	}
+	e.served.Wait()
+	return err
+}
+
+// Handle sets the function that answers messages from now on.
+func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Response) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer = answer
+}
+
+// ServeHTTP receives a message and answers it.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage))
+	if err != nil {
+		return
+	}
+	in := trace.ReadRequest(body)
+	in.Peer, in.At = r.RemoteAddr, time.Now()
+	e.mu.Lock()
+	answer := e.answer
+	e.mu.Unlock()
+	out := Response{}
+	if answer != nil {
+		out = answer(in, r.Header)
+	}
+	if out.Delay > 0 {
+		select {
+		case <-time.After(out.Delay):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if out.Hangup {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range out.Header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if out.Status == 0 {
+		out.Status = http.StatusOK
+	}
+	w.WriteHeader(out.Status)
+	_, _ = w.Write(out.Body) // the agent may be gone
+}
+
+// Edit returns the response with changed members of its message.
+func (r Response) Edit(edits ...Edit) Response {
+	for _, edit := range edits {
+		if len(r.Body) > 0 {
+			r.Body = EditMessage(r.Body, edit)
+		}
+	}
+	return r
+}
+
+// frame is the JSON-RPC part of a request.
+type frame struct {
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	ID      json.RawMessage `json:"id"`
+	Version json.RawMessage `json:"jsonrpc"`
+}
+
+// OpenRequest reads a request in any dialect. The request is nil if the body
+// is not a JSON object; with an error, it still tells how to answer.
+func OpenRequest(body []byte) (*protocol.Request, error) {
+	req, _, err := openRequest(body)
+	return req, err
+}
+
+func openRequest(body []byte) (*protocol.Request, frame, error) {
+	var f frame
+	if err := json.Unmarshal(body, &f); err != nil {
+		return nil, f, err
+	}
+	codec := protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
+	if f.Version == nil && f.Method == "" {
+		req, err := codec.OpenBare(body)
+		return req, f, err
+	}
+	req, err := codec.Open(f.Method, f.Params)
+	return req, f, err
+}
+
+// Respond answers a request in its own wrapping: with a message, with a refusal
+// (an error), or, for nil, with an acknowledgement. It also answers requests
+// that it cannot read, as well as possible.
+func Respond(body []byte, answer any) Response {
+	req, frame, err := openRequest(body)
+	if req == nil {
+		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
+	}
+	now := protocol.Timestamp(time.Now())
+	var reply protocol.Reply
+	var refusal *protocol.Error
+	switch a := answer.(type) {
+	case protocol.Message:
+		*a.Head() = answerHeader(req.Header, *a.Head(), now)
+		reply, err = req.Reply(a)
+	case error:
+		err = a
+	case nil:
+		if err == nil {
+			reply, err = acknowledge(req, now)
+		}
+	}
+	if err != nil {
+		if !errors.As(err, &refusal) {
+			refusal = protocol.Refuse(protocol.CodeInternalError, req.Type, err.Error())
+		}
+		reply = req.Refuse(req.Header.Answer("", ManagerName, now), refusal)
+	}
+	doc, err := reply.Document(jsontext.Value(frame.ID), jsontext.Value(`"`+jsonrpc.RandomID()+`"`))
+	if err != nil {
+		return Response{Status: http.StatusInternalServerError}
+	}
+	return Response{Status: reply.Status, Body: doc}
+}
+
+// ManagerName is the sender of a manager's messages.
+const ManagerName = "league_manager"
+
+// answerHeader completes the header of an answer from the request's.
+func answerHeader(request, own protocol.Header, now string) protocol.Header {
+	h := request.Answer(own.MessageType, ManagerName, now)
+	h.AuthToken = own.AuthToken
+	if own.LeagueID != "" {
+		h.LeagueID = own.LeagueID
+	}
+	if own.Sender != "" {
+		h.Sender = own.Sender
+	}
+	return h
+}
+
+func acknowledge(req *protocol.Request, now string) (protocol.Reply, error) {
+	about, _ := protocol.Describe(req.Type)
+	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
+	if !ok {
+		return protocol.Reply{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
+	}
+	ack.Header, ack.Status = answerHeader(req.Header, ack.Header, now), protocol.StatusAcknowledged
+	return req.Reply(ack)
+}
+
+// RespondBusy answers as a busy agent does: retry later.
+func RespondBusy(request []byte) Response {
+	return Response{
+		Status: http.StatusServiceUnavailable,
+		Body:   Respond(request, protocol.RefuseHTTP(http.StatusServiceUnavailable, "busy; try again")).Body,
+	}
+}

@@ -1,0 +1,284 @@
+package kit
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// League is the id of the league that the suite's own manager runs.
+const League = "conformance"
+
+// The ids of the suite's referees, and of its players.
+const (
+	OwnReferee   = "REF01"
+	OtherReferee = "REF02"
+)
+
+// Forged is a token that was never issued.
+const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
+
+// LongestPause is the longest pause between two attempts of an agent that
+// follows the protocol.
+const LongestPause = 4 * time.Second
+
+// Registrar is the manager with which a player or a referee under test
+// registers, and by which it is then called.
+type Registrar struct {
+	Session  *Session
+	Endpoint *Endpoint
+
+	Monitor // guards what follows
+	// ID, Dialect and Token are those of the agent, once they are known.
+	ID       string
+	Dialect  *protocol.Dialect
+	Token    string
+	Verifier protocol.Verifier
+	// Rounds counts the rounds that have begun.
+	Rounds int
+	// Renewals counts the registrations that the suite has provoked.
+	Renewals int
+
+	form     *form
+	attempts []*Registration
+}
+
+// Registration is one attempt of the agent to register.
+type Registration struct {
+	*trace.Exchange
+	Message Fields
+	Meta    Fields // player_meta or referee_meta
+
+	dialect  *protocol.Dialect
+	accepted bool
+	answered time.Duration // after which the contact endpoint answered an HTTP request
+	failed   error         // why it did not answer
+}
+
+// form says how the agents of a role register.
+type form struct {
+	role     Role
+	request  protocol.Type
+	meta     string // the member that describes the agent
+	id       string // for an agent that does not ask for one
+	wants    *regexp.Regexp
+	response func(id string) protocol.Message
+}
+
+func formOf(role Role) *form {
+	if role == Referee {
+		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee, regexp.MustCompile(`^referee:(REF\d{2,})$`), func(id string) protocol.Message {
+			return &protocol.RefereeRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeRefereeRegisterResponse}, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
+		}}
+	}
+	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01", regexp.MustCompile(`^player:(P\d{2,})$`), func(id string) protocol.Message {
+		return &protocol.LeagueRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeLeagueRegisterResponse}, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
+	}}
+}
+
+// NewRegistrar listens as the manager of an agent. The caller closes its
+// endpoint.
+func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
+	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Dialect: protocol.Contracts}
+	var err error
+	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
+		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
+	}
+	return r, nil
+}
+
+// Await waits until the agent has registered and can be reached. An agent that
+// listens but does not register is given an id and a token all the same.
+func (r *Registrar) Await(ctx context.Context) error {
+	s, role := r.Session, r.form.role
+	s.Listening(r.Endpoint.URL)
+	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", role, r.Endpoint.URL, s.Wait))
+	defer context.AfterFunc(ctx, func() {
+		r.Lock()
+		defer r.Unlock()
+		r.Notify()
+	})()
+	r.Until(s.Wait, func() bool { return r.accepted() > 0 || ctx.Err() != nil })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if r.Registered() {
+		return s.AwaitAgent(ctx)
+	}
+	if err := s.Reach(ctx, s.URL); err != nil {
+		return &UnreachableError{URL: s.URL, Wait: s.Wait, Err: err}
+	}
+	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", role))
+	r.Lock()
+	defer r.Unlock()
+	r.admit(r.form.id)
+	return nil
+}
+
+// accepted counts the registrations that were accepted. The lock is held.
+func (r *Registrar) accepted() int {
+	n := 0
+	for _, a := range r.attempts {
+		if a.accepted {
+			n++
+		}
+	}
+	return n
+}
+
+// Registered reports whether the agent has registered.
+func (r *Registrar) Registered() bool {
+	r.Lock()
+	defer r.Unlock()
+	return r.accepted() > 0
+}
+
+// Attempts returns all attempts to register, in order.
+func (r *Registrar) Attempts() []*Registration {
+	r.Lock()
+	defer r.Unlock()
+	return slices.Clone(r.attempts)
+}
+
+// Unregistered implements Guest.
+func (r *Registrar) Unregistered() (string, bool) { return r.Endpoint.URL, !r.Registered() }
+
+// NeedsRegistration skips a check of an agent that has not registered.
+func (r *Registrar) NeedsRegistration(t *T) {
+	if !r.Registered() {
+		t.Skip("the %s is not registered with this manager: start it with the manager %s", r.form.role, r.Endpoint.URL)
+	}
+}
+
+// Describe implements Peers.
+func (r *Registrar) Describe() (agent, dialect string) {
+	r.Lock()
+	defer r.Unlock()
+	if len(r.attempts) > 0 {
+		agent = r.attempts[0].Meta.Text("display_name")
+	}
+	return agent, r.Dialect.Name
+}
+
+// admit gives the agent an id, unless it has one, and a token. The lock is
+// held.
+func (r *Registrar) admit(id string) {
+	if r.ID == "" {
+		r.ID = id
+	}
+	token, err := protocol.NewToken(rand.Reader, r.ID)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	r.Token, r.Verifier = token, protocol.NewVerifier(token)
+}
+
+const (
+	maxAttempts  = 100             // that are kept
+	probeTimeout = 2 * time.Second // for the contact endpoint
+)
+
+// Register answers a registration. Before that it tests whether the agent
+// already listens.
+func (r *Registrar) Register(in *trace.Exchange) Response {
+	message := Object(in.Raw).Inner()
+	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta), dialect: protocol.Contracts}
+	if req, _ := OpenRequest(in.Raw); req != nil {
+		a.dialect = req.Dialect
+	}
+	began := time.Now()
+	_, a.failed = r.Session.Get(context.Background(), a.Meta.Text("contact_endpoint"), probeTimeout)
+	a.answered = time.Since(began)
+	r.Lock()
+	defer r.Unlock()
+	defer r.Notify()
+	if len(r.attempts) < maxAttempts {
+		r.attempts = append(r.attempts, a)
+	}
+	if r.Session.Busy && len(r.attempts) == 1 {
+		busy := RespondBusy(in.Raw)
+		busy.Header = http.Header{"Retry-After": {"1"}}
+		return busy
+	}
+	if r.Token == "" {
+		id := r.form.id
+		if m := r.form.wants.FindStringSubmatch(message.Text("sender")); m != nil {
+			id = m[1]
+		}
+		r.admit(id)
+		r.Dialect = a.dialect
+	}
+	a.accepted = true
+	answer := r.form.response(r.ID)
+	answer.Head().AuthToken, answer.Head().LeagueID = r.Token, League
+	return Respond(in.Raw, answer)
+}
+
+// Header returns the header of a message of the manager about a round.
+func (r *Registrar) Header(t protocol.Type, round int) protocol.Header {
+	h := protocol.NewHeader(t, ManagerName, protocol.Timestamp(time.Now()), jsonrpc.RandomID())
+	h.LeagueID, h.RoundID = League, protocol.RoundNumber(round)
+	if r.Signs() {
+		h.AuthToken = r.Verifier.ManagerToken(League)
+	}
+	return h
+}
+
+// Signs reports whether the agent's dialect says who the sender is. Without
+// that, nobody can sign.
+func (r *Registrar) Signs() bool { return !slices.Contains(r.Dialect.Omit, "sender") }
+
+// Send sends a message in the dialect in which the agent registered.
+func (r *Registrar) Send(t *T, m protocol.Message, edits ...Edit) *Answer {
+	request := Request{Message: m, Dialect: r.Dialect}
+	for _, edit := range edits {
+		request.Edit = edit
+	}
+	return t.Send(request)
+}
+
+// Rows returns standings in which every player has one tie.
+func Rows(ids ...string) []protocol.Standing {
+	var out []protocol.Standing
+	for i, id := range ids {
+		out = append(out, protocol.Standing{
+			Rank: i + 1, PlayerID: id, DisplayName: id, Played: protocol.Some(1), Wins: protocol.Some(0), Draws: protocol.Some(1), Losses: protocol.Some(0), Points: 1,
+		})
+	}
+	return out
+}
+
+// Standings returns the standings of players as the manager sends them.
+func (r *Registrar) Standings(ids ...string) *protocol.LeagueStandingsUpdate {
+	return &protocol.LeagueStandingsUpdate{Header: r.Header(protocol.TypeLeagueStandingsUpdate, 1), Standings: Rows(ids...)}
+}
+
+// RoundCompleted returns the end of the first round.
+func (r *Registrar) RoundCompleted() *protocol.RoundCompleted {
+	one, none := protocol.Some(1), protocol.Some(0)
+	return &protocol.RoundCompleted{
+		Header: r.Header(protocol.TypeRoundCompleted, 1), MatchesCompleted: one, MatchesPlayed: one, NextRoundID: protocol.RoundNumber(2),
+		Summary: &protocol.RoundSummary{TotalMatches: one, Wins: none, Draws: one, TechnicalLosses: none},
+	}
+}
+
+// LeagueCompleted returns the end of the league; the first player has won it.
+func (r *Registrar) LeagueCompleted(ids ...string) *protocol.LeagueCompleted {
+	r.Lock()
+	rounds := max(r.Rounds, 1)
+	r.Unlock()
+	m := &protocol.LeagueCompleted{
+		Header: r.Header(protocol.TypeLeagueCompleted, rounds), TotalRounds: protocol.Some(rounds), TotalMatches: protocol.Some(rounds),
+		Champion: &protocol.Champion{PlayerID: ids[0], DisplayName: ids[0], Points: protocol.Some(1)}, FinalStandings: Rows(ids...),
+	}
+	m.RoundID = protocol.Round{}
+	return m
+}

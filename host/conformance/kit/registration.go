@@ -1,0 +1,188 @@
+package kit
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// registrar returns the registrar among the peers of a check.
+func (t *T) registrar() *Registrar { return t.Peers.(interface{ self() *Registrar }).self() }
+
+func (r *Registrar) self() *Registrar { return r }
+
+// First returns the first attempt to register and adds it to the evidence. It
+// skips the check if there is none.
+func (r *Registrar) First(t *T) *Registration {
+	all := r.Attempts()
+	if len(all) == 0 {
+		r.NeedsRegistration(t)
+	}
+	r.show(t, all[0])
+	return all[0]
+}
+
+func (r *Registrar) show(t *T, a *Registration) {
+	t.Show(fmt.Sprintf("the %s to the manager", r.form.role), a.Raw)
+}
+
+// RegistrationChecks test what the agent sent when it registered. They send it
+// nothing, except that accepts, if set, sends a message to its contact
+// endpoint.
+func RegistrationChecks(role Role, accepts func(t *T, url string) *Answer) []Check {
+	f := formOf(role)
+	prefix := string(role) + ".register."
+	id := func(name string) string { return prefix + name }
+	header := func(name string, level Level, rule HeaderRule, needs ...string) Check {
+		return rule.Check(id(name), level, needs, func(t *T) {
+			a := t.registrar().First(t)
+			if name == "rpc" {
+				rule.Test(t, "", Object(a.Raw), nil)
+			} else {
+				rule.Test(t, "", a.Message, nil)
+			}
+		})
+	}
+	check := func(name string, level Level, rule, advice string, run func(t *T, a *Registration), needs ...string) Check {
+		return Check{ID: id(name), Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *T) { run(t, t.registrar().First(t)) }}
+	}
+	games := check("version", Should, fmt.Sprintf("%s has version and game_types, a list that contains even_odd (%s).", f.meta, f.request),
+		fmt.Sprintf(`Add "version": "1.0.0" and "game_types": ["even_odd"] to %s.`, f.meta), declaresGames)
+	if role == Referee {
+		games = check("games", Should, fmt.Sprintf("%s has version, game_types, a list that contains even_odd, and max_concurrent_matches, at least 1 (%s).", f.meta, f.request),
+			fmt.Sprintf(`Add "version": "1.0.0", "game_types": ["even_odd"] and "max_concurrent_matches": 2 to %s.`, f.meta), declaresGames)
+	}
+	return []Check{
+		header("rpc", Must, Frame),
+		header("header", Must, RequestHeader),
+		header("timestamp", Must, UTC, id("header")),
+		header("sender", Should, Sender(protocol.Role(role), fmt.Sprintf("A %s signs as %s:<id>; before it has an id, with a name of its choice (league.v2, header fields).", role, role),
+			fmt.Sprintf(`Set sender to "%s:" and a name, for example "%s:alice".`, role, role)), id("header")),
+		check("meta", Must, fmt.Sprintf("%s has display_name and contact_endpoint (%s).", f.meta, f.request),
+			fmt.Sprintf("Put both into %s, as strings; the manager knows the %s by nothing else.", f.meta, role), describesItself),
+		games,
+		check("endpoint", Must, fmt.Sprintf("contact_endpoint is an absolute URL at which the %s accepts messages (%s).", role, f.request),
+			fmt.Sprintf("Register with the URL at which the %s listens, as others reach it, with its port and path.", role),
+			func(t *T, a *Registration) { reachable(t, a, accepts) }, id("meta")),
+		check("listens", Wild, fmt.Sprintf("A %s listens before it registers, because a manager may probe it or send to it at once (league.v2, agent lifecycle).", role),
+			"Start the HTTP server first, and send the registration once it accepts connections.", listened, id("endpoint")),
+		check("retry", Should, "A registration that finds the manager busy (HTTP 503) or absent is retried, at most 3 times, after 1, 2 and 4 s (league.v2, retries).",
+			"Repeat the registration after a pause if the connection fails or the status is 429, 502, 503 or 504.", retried),
+	}
+}
+
+func describesItself(t *T, a *Registration) {
+	f := t.registrar().form
+	if a.Meta == nil {
+		t.Fail("%s is %s, want an object", f.meta, a.Message.Shown(f.meta))
+	}
+	for _, name := range []string{"display_name", "contact_endpoint"} {
+		if a.Meta.Text(name) == "" {
+			t.Fail("%s.%s is %s, want a string", f.meta, name, a.Meta.Shown(name))
+		}
+	}
+}
+
+func declaresGames(t *T, a *Registration) {
+	f := t.registrar().form
+	if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
+		t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, f.meta, a.Meta.Shown("game_types"))
+	}
+	if a.Meta.Text("version") == "" {
+		t.Fail("%s.version is %s, want a string", f.meta, a.Meta.Shown("version"))
+	}
+	if f.role == Referee && a.Meta.Count("max_concurrent_matches") < 1 {
+		t.Fail("%s.max_concurrent_matches is %s, want at least 1", f.meta, a.Meta.Shown("max_concurrent_matches"))
+	}
+}
+
+func reachable(t *T, a *Registration, accepts func(t *T, url string) *Answer) {
+	endpoint := a.Meta.Text("contact_endpoint")
+	if !ValidURL(endpoint) {
+		t.Fail("contact_endpoint is %q, want an absolute URL such as http://127.0.0.1:8101/mcp", endpoint)
+	}
+	if err := t.Session.Reach(t.ctx, endpoint); err != nil {
+		t.Fail("no connection to the contact_endpoint %s: %v", endpoint, err)
+	}
+	if endpoint == t.Session.URL || accepts == nil {
+		return
+	}
+	// It may be another name of the same place.
+	if reply := accepts(t, endpoint); reply.Err != nil || reply.Status == 404 || reply.Status == 405 {
+		t.Fail("the contact_endpoint %s does not accept messages: %s", endpoint, reply)
+	}
+}
+
+func listened(t *T, a *Registration) {
+	if a.failed != nil {
+		t.Fail("while it registered, %s did not answer: %v", a.Meta.Text("contact_endpoint"), a.failed)
+	}
+	t.Note("its endpoint answered after %.1f ms while it registered", Milliseconds(a.answered))
+}
+
+func retried(t *T, first *Registration) {
+	if !t.Session.Busy {
+		t.Skip("its first registration was accepted; --busy refuses it once as a busy manager does, and an agent that does not retry must then be restarted")
+	}
+	all := t.registrar().Attempts()
+	if len(all) < 2 {
+		t.Fail("after HTTP 503 with Retry-After: 1 it did not register again within %v", t.Session.Wait)
+	}
+	t.registrar().show(t, all[1])
+	t.Note("it tried again after %v", all[1].At.Sub(first.At).Round(time.Millisecond))
+}
+
+// EndChecks run last, because an agent may leave when its league is complete.
+// The ids are those of the players in the final standings.
+func EndChecks(role Role, ids func(t *T) []string) []Check {
+	end := func(t *T) *Answer {
+		r := t.registrar()
+		return r.Send(t, r.LeagueCompleted(ids(t)...))
+	}
+	ack := string(role) + ".end.ack"
+	return []Check{
+		{
+			ID: string(role) + ".register.once", Level: Should,
+			Rule:   fmt.Sprintf("A %s that was accepted does not register again unasked (league.v2, registration).", role),
+			Advice: fmt.Sprintf("Read status ACCEPTED (or REGISTERED) and the %s_id from the answer, wherever they are, and stop registering.", role),
+			Run:    registeredOnce,
+		},
+		{
+			ID: ack, Level: Should,
+			Rule:   fmt.Sprintf("LEAGUE_COMPLETED is answered by LEAGUE_COMPLETED_ACK, before the %s leaves.", role),
+			Advice: "Send the answer first, and end the process afterwards.",
+			Run:    func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompletedAck) },
+		},
+		{
+			ID: string(role) + ".end.again", Level: Wild, Needs: []string{ack},
+			Rule:   fmt.Sprintf("After LEAGUE_COMPLETED a %s leaves, or stays and acknowledges it again.", role),
+			Advice: "Either end the process or go on answering.",
+			Run:    func(t *T) { t.StaysOrLeaves(func() *Answer { return end(t) }) },
+		},
+	}
+}
+
+func registeredOnce(t *T) {
+	r := t.registrar()
+	r.First(t)
+	var accepted []*Registration
+	for _, a := range r.Attempts() {
+		if a.accepted {
+			accepted = append(accepted, a)
+		}
+	}
+	if n := len(accepted); n > 1+r.Renewals {
+		r.show(t, accepted[n-1])
+		t.Fail("it registered %s and was accepted each time", Times(n))
+	}
+}
+
+// Times returns "twice" for 2 and "n times" otherwise.
+func Times(n int) string {
+	if n == 2 {
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

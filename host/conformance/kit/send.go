@@ -1,0 +1,183 @@
+package kit
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// Request is a message to the agent. With only a message it is sent exactly as
+// the protocol says.
+type Request struct {
+	Message protocol.Message
+	Dialect *protocol.Dialect // nil: Contracts
+	ID      string            // the JSON-RPC id as JSON; empty: a new one
+	NoID    bool              // leave the JSON-RPC id out
+	Method  string            // instead of the dialect's
+	Header  http.Header
+	// Edit changes the members of the message, wherever the dialect puts them.
+	Edit Edit
+}
+
+// Edit changes the members of a message.
+type Edit = func(map[string]any)
+
+// Set returns an edit that sets a member.
+func Set(name string, value any) Edit { return func(m map[string]any) { m[name] = value } }
+
+// Delete returns an edit that deletes members.
+func Delete(names ...string) Edit {
+	return func(m map[string]any) {
+		for _, name := range names {
+			delete(m, name)
+		}
+	}
+}
+
+// Body encodes a request.
+func (t *T) Body(r Request) []byte {
+	d := r.Dialect
+	if d == nil {
+		d = protocol.Contracts
+	}
+	call, err := d.Call(r.Message)
+	if err != nil {
+		t.Skip("the message cannot be written in %s: %v", d.Name, err)
+	}
+	if r.Method != "" {
+		call.Method = r.Method
+	}
+	id := r.ID
+	if id == "" {
+		id = `"` + jsonrpc.RandomID() + `"`
+		if d.NumericIDs {
+			id = "4711"
+		}
+	}
+	doc := call.Document(jsontext.Value(id))
+	if r.NoID {
+		doc = edited(doc, func(tree any) { delete(tree.(map[string]any), "id") })
+	}
+	if r.Edit == nil {
+		return doc
+	}
+	return EditMessage(doc, r.Edit)
+}
+
+// EditMessage applies an edit to every object of a document that is a message
+// or holds a part of one.
+func EditMessage(doc []byte, edit Edit) []byte {
+	return edited(doc, func(tree any) { change(tree, edit) })
+}
+
+func change(tree any, edit Edit) {
+	switch v := tree.(type) {
+	case map[string]any:
+		if v["message_type"] != nil || v["match_id"] != nil {
+			edit(v)
+			return
+		}
+		for _, inner := range v {
+			change(inner, edit)
+		}
+	case []any:
+		for _, inner := range v {
+			change(inner, edit)
+		}
+	}
+}
+
+// edited decodes a document that this package has encoded, changes it and
+// encodes it again.
+func edited(doc []byte, edit func(tree any)) []byte {
+	var tree any
+	reader := json.NewDecoder(bytes.NewReader(doc))
+	reader.UseNumber()
+	if err := reader.Decode(&tree); err != nil {
+		panic(err)
+	}
+	edit(tree)
+	out, err := json.Marshal(tree)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// Send sends a request and reads the answer.
+func (t *T) Send(r Request) *Answer { return ReadAnswer(t.Post(t.Body(r), r.Header)) }
+
+// Guest is implemented by peers that may face an agent which has not
+// registered with them. Such an agent may refuse what it is sent: it knows
+// another manager, or none.
+type Guest interface {
+	// Unregistered returns the manager's URL if the agent has not registered.
+	Unregistered() (manager string, yes bool)
+}
+
+// Accepted ends the check unless an answer accepts the request with a message
+// of a type. An empty type stands for any; an answer without a type passes.
+func (t *T) Accepted(a *Answer, want protocol.Type) {
+	if guest, ok := t.Peers.(Guest); ok && a.Refused {
+		if manager, yes := guest.Unregistered(); yes {
+			t.Skip("the agent is not registered with this manager and answers with %s; start it with the manager %s, so that it knows the sender", a, manager)
+		}
+	}
+	given := protocol.Type(a.Message.Text("message_type"))
+	switch {
+	case a.Err != nil, a.Refused, a.Document == nil:
+		t.Fail("answered by %s", a)
+	case !a.OK():
+		t.Fail("answered with HTTP %d; callers treat that as a failure before they read the body", a.Status)
+	case a.Message == nil:
+		t.Fail("the answer holds no message, neither in result nor elsewhere")
+	case want != "" && given != "" && given != want:
+		t.Fail("answered by a %s instead of a %s", given, want)
+	}
+}
+
+// Refused ends the check unless an answer is a refusal that a caller can read.
+func (t *T) Refused(a *Answer) {
+	switch {
+	case a.Err != nil:
+		t.Fail("it was not answered: %v", a.Err)
+	case a.Refused:
+	case a.Document == nil && a.Status >= 400:
+		t.Fail("refused with HTTP %d and a body that is not a JSON-RPC error; a caller cannot tell why", a.Status)
+	default:
+		t.Fail("it was accepted: answered by %s", a)
+	}
+}
+
+// Equal ends the check unless an answer has a member with a value.
+func (t *T) Equal(a *Answer, name, want string) {
+	if got := a.Message.Text(name); got != want {
+		t.Fail("%s is %s, want %q", name, a.Message.Shown(name), want)
+	}
+}
+
+// StaysOrLeaves ends the check unless an agent that knows the end of its league
+// acknowledges it again, or is gone.
+func (t *T) StaysOrLeaves(tell func() *Answer) {
+	// An agent that is about to exit may drop a connection or two.
+	for began := time.Now(); ; {
+		a := tell()
+		switch {
+		case a.Err == nil:
+			t.Accepted(a, protocol.TypeLeagueCompletedAck)
+			t.Note("it stays")
+			return
+		case t.Session.Reach(t.ctx, t.Session.URL) != nil:
+			t.Note("it has left")
+			return
+		case time.Since(began) > t.Session.Timeout:
+			t.Fail("it neither answers nor leaves: %v", a.Err)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package manager
+
+import (
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// sample is a request that the manager accepts.
+func sample(t *kit.T) kit.Request {
+	m := with(t)
+	return kit.Request{Message: m.query(m.players()[0], protocol.QueryStatus), Dialect: protocol.Contracts}
+}
+
+// inputChecks are about tokens, JSON-RPC, wrappings and bad input.
+func inputChecks() []kit.Check {
+	needs := []string{registersEveryone, answersStatus}
+	return slices.Concat(
+		authChecks(needs), kit.IDChecks(kit.Manager, needs, sample), []kit.Check{kit.NoIDCheck(kit.Manager, needs, sample)},
+		kit.DialectChecks(kit.Manager, needs, sample), kit.MethodChecks(kit.Manager, needs, sample),
+		[]kit.Check{
+			{
+				ID: "manager.fields.unknown", Level: kit.Must, Needs: needs,
+				Rule: "Unknown members are ignored (league.v2, validation).", Advice: "Read the members that you need, and do not refuse others; in Python, do not pass **params on to a function.",
+				Run: func(t *kit.T) {
+					r := sample(t)
+					r.Edit = kit.Set("x_weather", "sunny")
+					t.Accepted(t.Send(r), "")
+				},
+			},
+			kit.StalledCheck(kit.Manager, needs, func(t *kit.T) func() *kit.Answer {
+				return func() *kit.Answer { return t.Send(sample(t)) }
+			}),
+		},
+		kit.AttackChecks(kit.Manager, needs[:1], kit.Attacks(protocol.TypeLeagueQuery, "report_match_result"), sample, kit.Check{
+			Needs: needs, Rule: "After all that, the manager still answers.",
+			Run: run(func(t T) { t.data(protocol.QueryStatus) }),
+		}),
+	)
+}
+
+// authChecks are about which senders the manager believes.
+func authChecks(needs []string) []kit.Check {
+	refused := func(name, rule string, change func(t T, h *protocol.Header)) kit.Check {
+		return kit.Check{
+			ID: "manager.auth." + name, Level: kit.Must, Needs: needs, Rule: rule,
+			Advice: "Compare auth_token with that of the agent in sender before anything else.",
+			Run: func(t *kit.T) {
+				r := sample(t)
+				change(with(t), r.Message.Head())
+				t.Refused(t.Send(r))
+			},
+		}
+	}
+	return []kit.Check{
+		refused("missing", "A request without auth_token is refused (6001, E011).", func(_ T, h *protocol.Header) { h.AuthToken = "" }),
+		refused("token", "A request with a token that was never issued is refused (6001, E012).", func(_ T, h *protocol.Header) { h.AuthToken = kit.Forged }),
+		refused("other", "A request with the token of another agent than its sender is refused (6001, E012).", func(t T, h *protocol.Header) {
+			h.Sender = protocol.Sender(protocol.RolePlayer, t.players()[1].id)
+		}),
+		kit.QuietCheck(kit.Manager, needs, sample),
+	}
+}
+
+// loadChecks are about many requests, and their time.
+func loadChecks() []kit.Check {
+	return []kit.Check{
+		leagueCheck("load.concurrent", kit.Must, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
+			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
+				for i, query := range crowd {
+					a := t.recorded(probeName("crowd", i))
+					t.Accepted(a, protocol.TypeLeagueQueryResponse)
+					t.Equal(a, "query_type", query)
+				}
+			}),
+		leagueCheck("load.speed", kit.Should, "Queries and reports are answered within a quarter of the time that agents wait, also while the league runs.",
+			"Do slow work, and send messages to others, after the answer.", answersFast),
+	}
+}
+
+func answersFast(t T) {
+	took, timeout := slices.Clone(t.played().took), t.session.Timeout
+	slices.Sort(took)
+	longest := took[len(took)-1]
+	if longest > timeout/4 {
+		for _, made := range t.league.probes {
+			if made.answer.Took == longest {
+				t.T.Evidence = made.evidence
+			}
+		}
+		t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), timeout)
+	}
+	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(longest))
+}

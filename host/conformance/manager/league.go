@@ -1,0 +1,306 @@
+package manager
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// playLeague plays the league, whatever the manager does.
+func playLeague(t T) {
+	if why, ended := t.Catch(func() {
+		t.registerAll()
+		t.start()
+		for t.Context().Err() == nil && t.league.stopped == "" {
+			r := t.nextRound()
+			if r == nil {
+				break
+			}
+			t.league.rounds = append(t.league.rounds, r)
+			t.playRound(r)
+			t.awaitRoundEnd(r)
+			t.afterRound(r)
+		}
+		t.afterLeague()
+	}); ended {
+		t.league.stopped = why
+	}
+}
+
+// start starts the league, or waits until somebody else does.
+func (t T) start() {
+	l := t.league
+	if t.started() {
+		l.selfStarted = true
+		for _, name := range []string{"start", "start.again", "start.report", "start.missing", "start.token", "start.web", "start.player"} {
+			l.missing[name] = "the league began by itself after the last registration"
+		}
+		return
+	}
+	t.probe("start.report", func() *kit.Answer {
+		m := &match{id: "R99M99", players: [2]string{"P98", "P99"}}
+		return t.send(t.report(m, t.referees()[0], t.resultOf(m)))
+	})
+	token := t.session.AdminToken
+	if token != "" {
+		t.probe("start.missing", func() *kit.Answer { return t.send(t.startLeague("")) })
+		t.probe("start.token", func() *kit.Answer { return t.send(t.startLeague(kit.Forged)) })
+	} else {
+		const needed = "no admin token was given; use --admin-token TOKEN with that of the manager"
+		l.missing["start.missing"], l.missing["start.token"] = needed, needed
+	}
+	t.probe("start.web", func() *kit.Answer {
+		return t.Send(kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}})
+	})
+	t.probe("start.player", func() *kit.Answer {
+		m := t.startLeague(t.players()[0].token)
+		m.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
+		return t.send(m)
+	})
+	a := t.probe("start", func() *kit.Answer { return t.send(t.startLeague(token)) })
+	if accepts(a) {
+		t.probe("start.again", func() *kit.Answer { return t.send(t.startLeague(token)) })
+		return
+	}
+	t.startOtherwise(a)
+}
+
+// startOtherwise tries other known ways to start a league, and then waits for
+// somebody else to do it.
+func (t T) startOtherwise(refusal *kit.Answer) {
+	ways := []func(){
+		func() { t.Post([]byte(`{"jsonrpc":"2.0","id":1,"method":"start_league","params":{}}`), nil) },
+		func() {
+			if u, err := url.Parse(t.session.URL); err == nil {
+				u.Path, u.RawQuery = "/start_league", ""
+				t.PostTo(u.String(), []byte("{}"), nil)
+			}
+		},
+	}
+	running := func() bool { return t.assigned(0) > 0 }
+	for _, way := range ways {
+		if way(); t.Until(t.shortDelay(), running) {
+			return
+		}
+	}
+	wait := t.session.Wait
+	t.session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
+	if !t.Until(wait, running) {
+		t.league.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)
+	}
+}
+
+// nextRound waits until matches are assigned that are not reported, and returns
+// nil if none will be.
+func (t T) nextRound() *round {
+	open := func() []*match {
+		var list []*match
+		for _, m := range t.matches {
+			if m.result == nil && (len(list) == 0 || m.round == list[0].round) {
+				list = append(list, m)
+			}
+		}
+		return list
+	}
+	assigned := func() bool {
+		return len(open()) > 0 || t.sent(protocol.TypeLeagueCompleted) > 0 || t.Context().Err() != nil
+	}
+	wait := t.patience()
+	if n := t.listed(); n > 0 && len(t.league.results) >= n {
+		wait = t.shortDelay() // no more matches are expected
+	}
+	if held := false; !t.Until(wait, func() bool { held = held || t.holding > 0; return assigned() }) && held {
+		t.Until(t.patience(), assigned) // it may have waited for the silent player
+	}
+	var r *round
+	t.Until(t.patience(), func() bool {
+		list := open()
+		if len(list) == 0 {
+			return true
+		}
+		r = &round{number: list[0].round, matches: list}
+		return len(list) >= t.announced(r.number)
+	})
+	if r == nil && len(t.league.results) < t.pairs() {
+		t.league.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
+			t.patience().Round(time.Second), len(t.league.results))
+	}
+	return r
+}
+
+// announced returns how many matches a round has, as the players were told, or
+// as their number suggests. The lock is held.
+func (p *peers) announced(round int) int {
+	for _, m := range p.messages {
+		if m.typ == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
+			return len(m.matches)
+		}
+	}
+	return len(p.players()) / 2
+}
+
+// pairs returns how many matches a leg has.
+func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
+
+// listed returns how many matches GET_SCHEDULE lists; 0 without an answer.
+func (t T) listed() int {
+	n := 0
+	if made := t.league.probes["schedule.during"]; made != nil {
+		for _, round := range made.answer.Message.Object("data").List("rounds") {
+			n += len(round.List("matches"))
+		}
+	}
+	return n
+}
+
+// lastMatch returns the index of the last match in the league.
+func (t T) lastMatch() int { return max(t.pairs(), t.listed()) - 1 }
+
+// playRound reports the matches of a round, and sends most of the probes. In
+// the last round it sends those that a careless manager may accept and should
+// not, so that the standings before that are known.
+func (t T) playRound(r *round) {
+	l := t.league
+	first := len(l.results) == 0
+	final := len(l.results)+len(r.matches) > t.lastMatch() && l.probes["late"] == nil
+	if first {
+		t.probeFirstRound()
+	}
+	if final {
+		t.probeLateRegistration()
+	}
+	if r.number == faultyRound {
+		t.awaitRetries(r)
+	}
+	for i, m := range r.matches {
+		result := t.resultOf(m)
+		if i == len(r.matches)-1 {
+			if first { // the round is not over yet
+				t.Until(t.shortDelay(), func() bool { return t.sent(protocol.TypeRoundCompleted) > 0 })
+			}
+			t.Lock()
+			r.last = t.events
+			t.Unlock()
+		}
+		if final && i == 0 {
+			t.probeBadReports(m, result)
+		}
+		if len(l.results) == t.lastMatch() {
+			t.probeContradictions(m, result)
+		}
+		t.conclude(r, m, result)
+		if first && i == 0 {
+			t.probe("schedule.after", func() *kit.Answer { return t.ask(protocol.QuerySchedule) })
+		}
+		if final && i == 0 {
+			t.probe("report.again", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), result)) })
+			t.risk("report.differs", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), result.another())) })
+		}
+	}
+	r.results, r.spoiled = len(l.results), l.spoiled != ""
+}
+
+// conclude reports how a match ended. The league stops if that is refused.
+func (t T) conclude(r *round, m *match, result *result) {
+	l := t.league
+	r.report = t.reportIn(len(l.results), m, result)
+	if a := r.report.answer; !accepts(a) && !duplicate(a) && l.spoiled == "" {
+		l.refusedReport = true
+		t.Skip("the report of match %s was answered by %s", m.id, a)
+	}
+	t.Lock()
+	m.result = result
+	t.Unlock()
+	l.results = append(l.results, result)
+}
+
+// awaitRetries gives the manager time to retry the announcements that were not
+// accepted.
+func (t T) awaitRetries(r *round) {
+	t.Until(t.patience(), func() bool {
+		return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
+	})
+}
+
+// awaitRoundEnd waits until everybody was sent the messages that end a round,
+// unless the manager goes on without them. It waits only once for messages that
+// the manager never sends.
+func (t T) awaitRoundEnd(r *round) {
+	l := t.league
+	goesOn := func() bool {
+		return t.sent(protocol.TypeLeagueCompleted) > 0 || slices.ContainsFunc(t.matches, func(m *match) bool { return m.result == nil })
+	}
+	ended := func() bool {
+		return !slices.ContainsFunc(l.roundEnds, func(typ protocol.Type) bool { return !t.sentToAll(typ, r.last) })
+	}
+	t.Until(t.patience(), func() bool { return ended() || goesOn() })
+	wait := kit.LongestPause
+	if l.incomplete {
+		wait = t.shortDelay()
+	}
+	if t.Until(wait, ended) {
+		return
+	}
+	l.incomplete = true
+	l.roundEnds = slices.DeleteFunc(l.roundEnds, func(typ protocol.Type) bool {
+		return t.Until(0, func() bool {
+			return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.typ == typ && m.arrival > r.last })
+		})
+	})
+}
+
+// afterRound asks for the standings after a round.
+func (t T) afterRound(r *round) {
+	l := t.league
+	name := probeName("table", len(l.rounds))
+	a := t.probe(name, func() *kit.Answer { return t.ask(protocol.QueryStandings) })
+	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
+	if l.countedTwice == "" && other != nil && accepts(one.answer) && accepts(other.answer) && t.countsTwice(a, r) {
+		l.countedTwice = name
+		if l.spoiled == "" {
+			l.spoiled, r.spoiled = "report.twice", true
+		}
+	}
+	t.Lock()
+	r.closed = t.events
+	t.Unlock()
+}
+
+// countsTwice reports whether standings have more matches of a player than were
+// played.
+func (t T) countsTwice(a *kit.Answer, r *round) bool {
+	sent := standing{lines: a.Message.Object("data").List("standings")}
+	return slices.ContainsFunc(t.rows(t.league.results[:r.results]), func(want row) bool { return sent.line(want.id).Count("played") > want.Played })
+}
+
+// afterLeague waits for the end of the league, sends the last probes and lets
+// the agents acknowledge the end.
+func (t T) afterLeague() {
+	l := t.league
+	if len(l.rounds) == 0 || l.stopped != "" {
+		return
+	}
+	t.Until(t.patience(), func() bool {
+		return t.endSent() || len(l.roundEnds) < 2 && t.sent(protocol.TypeLeagueCompleted) == 0
+	})
+	t.probeEnd()
+	t.Lock()
+	t.finished = true
+	t.Notify()
+	before := len(t.messages)
+	t.Unlock()
+	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
+}
+
+// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
+// held.
+func (p *peers) endSent() bool {
+	return !slices.ContainsFunc(p.agents, func(to *agent) bool {
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
+	})
+}

@@ -1,0 +1,367 @@
+// Package manager checks a manager: the suite is the players and referees of
+// its league.
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// The checks that others need.
+const (
+	registersEveryone = "manager.register.all"
+	answersStatus     = "manager.query.status"
+	survivesInput     = "manager.hostile.then"
+	assignsMatches    = "manager.round.given"
+)
+
+// Players is how many players register with a manager. With an odd number there
+// are byes.
+const (
+	DefaultPlayers = 5
+	MinPlayers     = 4
+	MaxPlayers     = 20
+)
+
+// referees is how many referees register.
+const referees = 2
+
+// wantedID is the id that the last player asks for.
+const wantedID = "P77"
+
+// peers are the agents that register with the manager, and what they record.
+type peers struct {
+	session  *kit.Session
+	agents   []*agent // players, then referees
+	leagueID string   // as the manager calls it
+	run      string   // makes names unique
+	league   *league  // once it was played
+	play     func(T)  // plays it
+	tooEarly bool     // the manager started a league without agents
+
+	kit.Monitor // guards what follows, and who the agents are
+	messages    []*message
+	events      int // counts arrivals and answers of messages
+	matches     []*match
+	holding     int  // messages that are not answered yet
+	finished    bool // nothing more will be asked
+	closing     bool
+}
+
+// agent is a player or a referee of the suite.
+type agent struct {
+	role     protocol.Role
+	name     string // it signs with, until it has an id
+	display  string
+	endpoint *kit.Endpoint
+	id       string
+	token    string
+	verifier protocol.Verifier
+	answer   *kit.Answer // to its registration
+}
+
+// called returns the id of an agent, or its name while it has none.
+func (a *agent) called() string {
+	if a.id == "" {
+		return a.name
+	}
+	return a.id
+}
+
+// message is a message of the manager to one of the agents.
+type message struct {
+	*trace.Exchange
+	to       *agent
+	id       string // of the agent, when it arrived
+	typ      protocol.Type
+	fields   kit.Fields   // without its wrapping
+	matches  []kit.Fields // of an announcement, or the match that is assigned
+	assigned bool         // it assigns a single match
+	round    int          // 0 if it names none
+	n        int          // its position among those of its type and round to the agent, from 1
+	refused  bool         // the agent did not accept it
+	answered bool
+	arrival  int // peers.events when it arrived
+	reply    int // and when it was answered
+}
+
+// match is a match that the manager has assigned to a referee.
+type match struct {
+	id      string
+	round   int
+	players [2]string
+	referee *agent   // guarded by the peers' lock, because it may change
+	by      *message // that assigned it
+	result  *result  // once it was reported
+}
+
+// result is how a match ends.
+type result struct {
+	players [2]string
+	sides   [2]game.Side
+	number  int // drawn, unless a side is at fault
+	verdict game.Verdict
+}
+
+// league is the one league that the manager runs for the suite. The first check
+// that needs it plays it from start to end; the checks then read the record.
+type league struct {
+	selfStarted   bool   // it began before anybody started it
+	stopped       string // why it did not end, or not begin; empty if it ended
+	refusedReport bool   // because a report was refused
+	rounds        []*round
+	probes        map[string]*probe
+	missing       map[string]string // why a probe was not made
+	results       []*result         // as reported
+	countedTwice  string            // the probe that shows a report counted twice
+	spoiled       string            // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
+	roundEnds     []protocol.Type   // the messages with which the manager ends rounds
+	incomplete    bool              // it does not send all of them to everybody
+	took          []time.Duration   // by the answers to probes
+}
+
+// round is one round of the league.
+type round struct {
+	number  int
+	last    int // peers.events before its last report
+	closed  int // peers.events at its end
+	results int // matches reported until then
+	spoiled bool
+	matches []*match
+	report  *probe // its last report
+}
+
+// probe is a request that was sent during the league, and its answer.
+type probe struct {
+	answer   *kit.Answer
+	evidence []kit.Evidence
+}
+
+// T is the handle of a running check of a manager.
+type T struct {
+	*kit.T
+	*peers
+}
+
+func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
+
+// run makes the function of a check.
+func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
+
+// leagueCheck is a check that reads the record of the league. A manager that
+// does not survive bad input plays none.
+func leagueCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
+	return kit.Check{ID: "manager." + name, Level: level, Needs: []string{registersEveryone, survivesInput}, Rule: rule, Advice: advice, Run: run(test)}
+}
+
+// open starts the agents, which register when the first check needs them. The
+// function plays the league.
+func open(ctx context.Context, s *kit.Session, play func(T)) (kit.Peers, error) {
+	if err := s.AwaitAgent(ctx); err != nil {
+		return nil, err
+	}
+	p := &peers{session: s, run: jsonrpc.RandomID()[:8], play: play}
+	for i := range s.Players + referees {
+		a := &agent{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
+		if i >= s.Players {
+			a.role, a.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-s.Players+1)
+		}
+		a.display = fmt.Sprintf("Conformance %s %s", a.name, p.run)
+		var err error
+		if a.endpoint, err = kit.ListenBeside(ctx, s.Listen); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen as an agent of the league: %w", err), p.Close())
+		}
+		p.agents = append(p.agents, a)
+	}
+	p.players()[s.Players-1].name = wantedID
+	for _, a := range p.agents {
+		a.endpoint.Handle(func(in *trace.Exchange, _ http.Header) kit.Response { return p.receive(a, in) })
+	}
+	return p, nil
+}
+
+// Close implements kit.Peers.
+func (p *peers) Close() error {
+	p.Lock()
+	p.closing = true
+	p.Notify()
+	p.Unlock()
+	var errs []error
+	for _, a := range p.agents {
+		errs = append(errs, a.endpoint.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Describe implements kit.Peers.
+func (p *peers) Describe() (string, string) { return p.leagueID, protocol.DialectContracts }
+
+func (p *peers) players() []*agent { return p.agents[:p.session.Players] }
+
+func (p *peers) referees() []*agent { return p.agents[p.session.Players:] }
+
+// withID returns the agent that has an id, or nil.
+func (p *peers) withID(id string) *agent {
+	for _, a := range p.agents {
+		if a.id == id && id != "" {
+			return a
+		}
+	}
+	return nil
+}
+
+// refereeOf returns the referee that a match was last assigned to.
+func (p *peers) refereeOf(m *match) *agent {
+	p.Lock()
+	defer p.Unlock()
+	return m.referee
+}
+
+// shortDelay is how long a slow agent takes, which is less than any manager
+// waits, and how long the suite waits for what should not come.
+func (p *peers) shortDelay() time.Duration {
+	return min(p.session.Timeout/20, 250*time.Millisecond)
+}
+
+// patience is how long the suite waits for what the manager must do unasked,
+// after a pause that the protocol allows.
+func (p *peers) patience() time.Duration { return p.session.Timeout + kit.LongestPause }
+
+// send sends a message exactly as the protocol says.
+func (t T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }
+
+// header returns the header of a message of an agent.
+func (t T) header(a *agent, typ protocol.Type) protocol.Header {
+	h := protocol.NewHeader(typ, protocol.Sender(a.role, a.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = a.token, t.leagueID
+	return h
+}
+
+// registration returns the registration of a player.
+func (t T) registration(a *agent) *protocol.LeagueRegisterRequest {
+	return &protocol.LeagueRegisterRequest{
+		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
+		Meta: protocol.PlayerMeta{
+			DisplayName: a.display, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: a.endpoint.URL,
+		},
+	}
+}
+
+func (t T) refereeRegistration(a *agent) *protocol.RefereeRegisterRequest {
+	return &protocol.RefereeRegisterRequest{
+		Header: protocol.NewHeader(protocol.TypeRefereeRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
+		Meta: protocol.RefereeMeta{
+			DisplayName: a.display, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: a.endpoint.URL,
+			MaxConcurrentMatches: protocol.Some(2),
+		},
+	}
+}
+
+// newcomer is a player that has not registered.
+func (t T) newcomer(name string) *agent {
+	return &agent{
+		role: protocol.RolePlayer, name: name, display: fmt.Sprintf("Conformance %s %s", name, t.run),
+		endpoint: &kit.Endpoint{URL: "http://127.0.0.1:1/" + name},
+	}
+}
+
+// join registers an agent, and ends the check if the manager refuses it.
+func (t T) join(a *agent) {
+	if a.id != "" {
+		return
+	}
+	var request protocol.Message = t.registration(a)
+	typ, idName := protocol.TypeLeagueRegisterResponse, "player_id"
+	if a.role == protocol.RoleReferee {
+		request, typ, idName = t.refereeRegistration(a), protocol.TypeRefereeRegisterResponse, "referee_id"
+	}
+	a.answer = t.send(request)
+	if t.tooEarly && a.answer.Refused {
+		t.Skip("the league has begun already; see manager.start.early")
+	}
+	t.Accepted(a.answer, typ)
+	f := a.answer.Message
+	if !protocol.Accepted(f.Text("status")) {
+		t.Fail("status is %s, want ACCEPTED", f.Shown("status"))
+	}
+	for _, name := range []string{idName, "auth_token", "league_id"} {
+		if f.Text(name) == "" {
+			t.Fail("%s is %s, want a string", name, f.Shown(name))
+		}
+	}
+	t.Lock()
+	defer t.Unlock()
+	a.id, a.token = f.Text(idName), f.Text("auth_token")
+	a.verifier = protocol.NewVerifier(a.token)
+	t.peers.leagueID = f.Text("league_id")
+}
+
+// registrationOrder returns the agents in the order in which they register:
+// referees first, because some leagues start with the last player.
+func (p *peers) registrationOrder() []*agent {
+	return append(slices.Clone(p.referees()), p.players()...)
+}
+
+// registerAll registers all agents that are not registered. It skips the check
+// if one is refused: that is for another check to find.
+func (t T) registerAll() {
+	for _, a := range t.registrationOrder() {
+		if why, ended := t.Catch(func() { t.join(a) }); ended {
+			t.Skip("not all agents can be registered: %s", why)
+		}
+	}
+}
+
+// query returns a query of an agent; all agents register before it.
+func (t T) query(a *agent, query string) *protocol.LeagueQuery {
+	t.registerAll()
+	return &protocol.LeagueQuery{Header: t.header(a, protocol.TypeLeagueQuery), QueryType: query}
+}
+
+// ask sends a query of the first player.
+func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
+
+// dataOf returns the data in the answer to a query.
+func (t T) dataOf(a *kit.Answer) kit.Fields {
+	t.Accepted(a, protocol.TypeLeagueQueryResponse)
+	data := a.Message.Object("data")
+	if data == nil {
+		t.Fail("data is %s, want an object", a.Message.Shown("data"))
+	}
+	return data
+}
+
+// data returns the data of a query of the first player.
+func (t T) data(query string) kit.Fields {
+	a := t.ask(query)
+	data := t.dataOf(a)
+	t.Equal(a, "query_type", query)
+	return data
+}
+
+// startLeague returns START_LEAGUE with an admin token, or without one.
+func (t T) startLeague(token string) *protocol.StartLeague {
+	h := protocol.NewHeader(protocol.TypeStartLeague, protocol.Sender(protocol.RoleLauncher, ""), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = token, t.leagueID
+	return &protocol.StartLeague{Header: h}
+}
+
+// accepts reports whether an answer accepts the request.
+func accepts(a *kit.Answer) bool {
+	return !a.Refused && a.Err == nil && a.Document != nil && a.Status < 300
+}
+
+// duplicate reports whether a refusal says that the result is known.
+func duplicate(a *kit.Answer) bool {
+	return a.Code == 5003 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeDuplicateReport
+}

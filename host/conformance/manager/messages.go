@@ -1,0 +1,191 @@
+package manager
+
+import (
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// known visits all messages of the types that a manager sends, except matches
+// that are assigned one by one.
+func (t T) known(visit func(m *message)) {
+	types := []protocol.Type{
+		protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted,
+	}
+	t.every("", func(m *message) {
+		if slices.Contains(types, m.typ) && !m.assigned {
+			visit(m)
+		}
+	})
+}
+
+// messageChecks are about what all messages of the manager have in common.
+func messageChecks() []kit.Check {
+	header := func(name string, level kit.Level, rule kit.HeaderRule) kit.Check {
+		return leagueCheck("message."+name, level, rule.Rule, rule.Advice, func(t T) {
+			t.known(func(m *message) { rule.Test(t.T, string(m.typ), m.fields, func() { t.show(m) }) })
+		})
+	}
+	return []kit.Check{
+		leagueCheck("message.rpc", kit.Must, kit.Frame.Rule, kit.Frame.Advice, func(t T) {
+			t.every("", func(m *message) {
+				kit.Frame.Test(t.T, string(m.typ), kit.Object(m.Raw), func() { t.show(m) })
+			})
+		}),
+		leagueCheck("message.method", kit.Should, "Messages have the methods of the protocol: notify_round, update_standings, notify_round_completed, notify_league_completed.", "Name the method after the message.", func(t T) {
+			t.known(func(m *message) {
+				about, _ := protocol.Describe(m.typ)
+				doc := kit.Object(m.Raw)
+				if got := doc.Text("method"); got != about.Method && doc.Text("message_type") == "" {
+					t.show(m)
+					t.Fail("%s has the method %q, want %q", m.typ, got, about.Method)
+				}
+			})
+		}),
+		header("header", kit.Must, kit.RequestHeader),
+		header("time", kit.Must, kit.UTC),
+		header("sender", kit.Should, kit.Sender(protocol.RoleManager, "The manager signs as league_manager (league.v2, header fields).", `Set sender to "league_manager".`)),
+		leagueCheck("message.league", kit.Should, "Messages have the league_id of the registration, and those about a round its round_id (league.v2, contextual fields).", "Put both beside the header fields.", haveContext),
+		leagueCheck("message.ids", kit.Should, "Every request to an agent has a JSON-RPC id of its own, also a retry (JSON-RPC 2.0).", "Use a counter, or make a UUID for each attempt.", func(t T) {
+			seen := map[string]bool{}
+			t.every("", func(m *message) {
+				id := kit.Object(m.Raw).Shown("id")
+				if seen[m.id+" "+id] {
+					t.show(m)
+					t.Fail("the id %s was sent to %s before", id, m.to.called())
+				}
+				seen[m.id+" "+id] = true
+			})
+		}),
+		leagueCheck("message.token", kit.Should, "Messages to an agent have an auth_token, always the same, by which it knows the manager (league.v2, authentication).", "Send the token with everything; known players refuse messages without one.", haveToken),
+		leagueCheck("message.proof", kit.Wild, "The auth_token of the manager is tok-LM- with the HMAC over the agent's own token, which nobody else can make (league.v2, authentication).",
+			`Calculate HMAC-SHA-256 with the key SHA-256(token of the agent) over "manager|" and the league_id.`, proveSender),
+		leagueCheck("message.secret", kit.Must, "No message contains the token of an agent (league.v2, authentication).", "Choose the members of a message; do not encode what is stored.", func(t T) {
+			t.every("", func(m *message) {
+				for _, other := range t.agents {
+					t.secret(m, other.token, "%s to %s contains the token of %s", m.typ, m.to.called(), other.id)
+				}
+			})
+		}),
+	}
+}
+
+func haveContext(t T) {
+	t.known(func(m *message) {
+		if m.fields.Text("league_id") != t.leagueID {
+			t.show(m)
+			t.Fail("league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
+		}
+		if m.typ != protocol.TypeLeagueCompleted && m.round == 0 {
+			t.show(m)
+			t.Fail("round_id of %s is %s", m.typ, m.fields.Shown("round_id"))
+		}
+	})
+}
+
+func haveToken(t T) {
+	first := map[*agent]string{}
+	t.known(func(m *message) {
+		got := m.fields.Text("auth_token")
+		if first[m.to] == "" {
+			first[m.to] = got
+		}
+		if got == "" || got != first[m.to] {
+			t.show(m)
+			t.Fail("auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
+		}
+	})
+}
+
+func proveSender(t T) {
+	found := false
+	t.known(func(m *message) {
+		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
+		found = found || got != ""
+		if got != "" && got != want {
+			t.show(m)
+			t.Fail("auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
+		}
+	})
+	if !found {
+		t.Skip("no message has an auth_token")
+	}
+}
+
+// retryChecks are about agents that cannot accept a message.
+func retryChecks() []kit.Check {
+	retried := func(id string, player int, rule string) kit.Check {
+		return leagueCheck(id[len("manager."):], kit.Should, rule, "Send it again after 1, 2 and 4 s, in the background; nobody else has to wait for that.", func(t T) {
+			lost := t.lost(player)
+			if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
+				t.show(lost)
+				t.Fail("player %s was not sent it again within %v", lost.to.id, t.patience())
+			}
+		})
+	}
+	return []kit.Check{
+		retried(retriesBusy, busyPlayer, "A message to an agent that answers HTTP 503 is sent again (league.v2, retries)."),
+		retried(retriesBroken, brokenPlayer, "A message to an agent whose connection breaks is sent again (league.v2, retries)."),
+		leagueCheck(survivesSilent[len("manager."):], kit.Must, "A player that does not answer an announcement does not stop the league: after 10 s at most, the others go on (league.v2, notifications).",
+			"Give every message a timeout, send to all at once, and go on without those that have not answered.", goesOn),
+		leagueCheck("notify.same", kit.Should, "A retry is the same message: conversation_id stays (league.v2, retries).", "Make the message once, and give each attempt only a new JSON-RPC id.", repeatsMessages),
+	}
+}
+
+// lost returns the announcement that a player did not accept.
+func (t T) lost(player int) *message {
+	var lost *message
+	to := t.players()[player]
+	t.every(protocol.TypeRoundAnnouncement, func(m *message) {
+		if m.refused && m.to == to && m.round == faultyRound {
+			lost = m
+		}
+	})
+	if lost == nil {
+		t.Skip("player %s was not sent round %d", to.id, faultyRound)
+	}
+	return lost
+}
+
+func goesOn(t T) {
+	const longestWait = 10 * time.Second // by the protocol
+	lost := t.lost(silentPlayer)
+	var began *message
+	for _, m := range t.firsts(protocol.RoleReferee, faultyRound) {
+		if began == nil || m.arrival < began.arrival {
+			began = m
+		}
+	}
+	t.show(lost)
+	switch {
+	case began != nil && began.arrival < lost.reply:
+		t.Note("the league went on %v after the announcement to player %s, which did not answer", began.At.Sub(lost.At).Round(time.Millisecond), lost.to.id)
+	case t.patience() < longestWait+t.shortDelay():
+		t.Skip("the manager waited for a player that does not answer for longer than %v: set a shorter timeout on it (the protocol allows 10 s), or use a longer --timeout", t.patience())
+	default:
+		t.Fail("while player %s did not answer, the league did not go on for %v", lost.to.id, t.patience())
+	}
+}
+
+func repeatsMessages(t T) {
+	var all []*message
+	t.every(protocol.TypeRoundAnnouncement, func(m *message) { all = append(all, m) })
+	found := false
+	for _, m := range all {
+		for _, again := range all {
+			if !m.refused || again.to != m.to || again.round != m.round || again.n != m.n+1 {
+				continue
+			}
+			found = true
+			if was, is := m.fields.Text("conversation_id"), again.fields.Text("conversation_id"); was != is {
+				t.show(again)
+				t.Fail("conversation_id was %q, and is %q in the retry", was, is)
+			}
+		}
+	}
+	if !found {
+		t.Skip("nothing was sent again")
+	}
+}

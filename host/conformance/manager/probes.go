@@ -1,0 +1,191 @@
+package manager
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// risk sends a probe that should be refused. If it is accepted, nobody knows
+// from then on what the standings should be.
+func (t T) risk(name string, send func() *kit.Answer) {
+	if accepts(t.probe(name, send)) && t.league.spoiled == "" {
+		t.league.spoiled = name
+	}
+}
+
+// probeQuery sends a query of a player as a probe.
+func (t T) probeQuery(name string, player int, query string) *kit.Answer {
+	return t.probe(name, func() *kit.Answer { return t.send(t.query(t.players()[player], query)) })
+}
+
+// probeFirstRound sends queries before the first report.
+func (t T) probeFirstRound() {
+	t.probeQuery("status.during", 0, protocol.QueryStatus)
+	t.probeQuery("schedule.during", 0, protocol.QuerySchedule)
+	for i := range t.players() {
+		t.probeQuery(probeName("next", i), i, protocol.QueryNextMatch)
+	}
+}
+
+// probeLateRegistration registers while the league runs: a new player, and one
+// that shows by its token that it is registered.
+func (t T) probeLateRegistration() {
+	t.risk("late", func() *kit.Answer { return t.send(t.registration(t.newcomer("late"))) })
+	t.probeQuery("late.players", 0, protocol.QueryPlayers)
+	a := t.players()[0]
+	back := t.probe("late.back", func() *kit.Answer {
+		m := t.registration(a)
+		m.AuthToken = a.token
+		return t.send(m)
+	})
+	switch token := back.Message.Text("auth_token"); {
+	case !accepts(back):
+	case back.Message.Text("player_id") != a.id:
+		t.league.spoiled = "late.back"
+	case token != "":
+		a.token = token
+	}
+}
+
+// reportForms are the forms of the first reports; all others are plain.
+var reportForms = []string{"", "envelope", "tool", "tool-io", "twice", "bare", "nostatus"}
+
+// reportIn reports the nth match in the form of its turn. A form that is not
+// accepted is for another check to find; a plain report follows it.
+func (t T) reportIn(nth int, m *match, result *result) *probe {
+	report := t.report(m, t.refereeOf(m), result)
+	send := func(name string, r kit.Request) *probe {
+		t.probe(name, func() *kit.Answer { return t.Send(r) })
+		return t.league.probes[name]
+	}
+	if nth == 0 {
+		return send("report", kit.Request{Message: report})
+	}
+	if nth >= len(reportForms) {
+		return send(probeName("report", nth), kit.Request{Message: report})
+	}
+	var made *probe
+	switch name := reportForms[nth]; name {
+	case "twice":
+		made = t.probeCrowd(m, result)
+	case "nostatus":
+		report.Result.Details.Status = ""
+		made = send("report."+name, kit.Request{Message: report})
+	default:
+		d, err := protocol.DialectNamed(name)
+		if err != nil {
+			panic(err) // it is one of the protocol's own
+		}
+		made = send("report."+name, kit.Request{Message: report, Dialect: d})
+	}
+	if a := made.answer; accepts(a) && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
+		return made
+	}
+	return send("report instead of "+reportForms[nth], kit.Request{Message: t.report(m, t.refereeOf(m), result)})
+}
+
+// probeBadReports reports a match of the last round wrongly, before its own
+// report.
+func (t T) probeBadReports(m *match, result *result) {
+	unknown := *result
+	unknown.players = [2]string{"P98", "P99"}
+	own := t.refereeOf(m)
+	bad := func(name string, change func(r *protocol.MatchResultReport)) {
+		r := t.report(m, own, result)
+		change(r)
+		t.risk("report."+name, func() *kit.Answer { return t.send(r) })
+	}
+	bad("unknown", func(r *protocol.MatchResultReport) { r.MatchID, r.Result = "R99M99", unknown.message() })
+	bad("token", func(r *protocol.MatchResultReport) { r.AuthToken = kit.Forged })
+	bad("tokenless", func(r *protocol.MatchResultReport) { r.AuthToken = "" })
+	bad("player", func(r *protocol.MatchResultReport) {
+		r.Sender, r.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), t.players()[0].token
+	})
+	bad("context", func(r *protocol.MatchResultReport) { r.LeagueID = "another-league" })
+	t.risk("report.empty", func() *kit.Answer {
+		return t.Send(kit.Request{Message: t.report(m, own, result), Edit: kit.Delete("result")})
+	})
+	i := slices.IndexFunc(t.referees(), func(a *agent) bool { return a != own })
+	t.risk("report.other", func() *kit.Answer { return t.send(t.report(m, t.referees()[i], result)) })
+}
+
+// probeContradictions sends contradictory reports of the last match: if one is
+// accepted, only the last standings are unknown.
+func (t T) probeContradictions(m *match, result *result) {
+	accepted := ""
+	bad := func(name string, change func(r *protocol.MatchResult)) {
+		if accepted != "" {
+			t.league.missing[name] = fmt.Sprintf("the match already has a result, because manager.%s failed", accepted)
+			return
+		}
+		r := t.report(m, t.refereeOf(m), ofKind('w', result.players))
+		change(&r.Result)
+		t.risk(name, func() *kit.Answer { return t.send(r) })
+		if accepts(t.league.probes[name].answer) {
+			accepted = name
+		}
+	}
+	a, b := result.players[0], result.players[1]
+	bad("report.winner", func(r *protocol.MatchResult) {
+		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
+	})
+	bad("report.score", func(r *protocol.MatchResult) { r.Score[a] = 30 })
+	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })
+	bad("report.strangers", func(r *protocol.MatchResult) {
+		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
+	})
+}
+
+// crowd are the queries that arrive at the same time as two reports.
+var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}, 3)
+
+// probeCrowd reports a match twice at the same time, during many queries.
+func (t T) probeCrowd(m *match, result *result) *probe {
+	reports, queries := make([]*probe, 2), make([]*probe, len(crowd))
+	var waits []func()
+	send := func(to **probe, request func(t T) protocol.Message) {
+		waits = append(waits, t.Go(func(own *kit.T) {
+			a := with(own).send(request(with(own)))
+			*to = &probe{answer: a, evidence: slices.Clone(own.Evidence)}
+		}))
+	}
+	for i := range reports {
+		send(&reports[i], func(t T) protocol.Message { return t.report(m, t.refereeOf(m), result) })
+	}
+	for i, query := range crowd {
+		send(&queries[i], func(t T) protocol.Message { return t.query(t.players()[i%len(t.players())], query) })
+	}
+	for _, wait := range waits {
+		wait()
+	}
+	if reports[0].answer.Refused {
+		slices.Reverse(reports)
+	}
+	t.league.probes["report.twice"], t.league.probes["report.twice.other"] = reports[0], reports[1]
+	for i, made := range queries {
+		t.league.probes[probeName("crowd", i)] = made
+	}
+	return reports[0]
+}
+
+// probeEnd sends requests after the end of the league. The manager may have
+// left; it stays for as long as an agent has not acknowledged the end.
+func (t T) probeEnd() {
+	probe := func(name string, send func() *kit.Answer) {
+		if a := t.probe(name, send); a.Err != nil && t.Unreachable() {
+			delete(t.league.probes, name)
+			t.league.missing[name] = "the manager left when its league was complete"
+		}
+	}
+	probe("over.start", func() *kit.Answer { return t.send(t.startLeague(t.session.AdminToken)) })
+	for _, q := range [][2]string{
+		{"status", protocol.QueryStatus}, {"standings", protocol.QueryStandings}, {"schedule", protocol.QuerySchedule}, {"next", protocol.QueryNextMatch},
+	} {
+		probe("over."+q[0], func() *kit.Answer { return t.ask(q[1]) })
+	}
+	m := t.league.rounds[0].matches[0]
+	probe("over.report", func() *kit.Answer { return t.send(t.report(m, t.refereeOf(m), m.result.another())) })
+}

@@ -1,0 +1,215 @@
+package manager
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// queryChecks are about queries before the start of the league.
+func queryChecks() []kit.Check {
+	check := func(id string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
+		needs := []string{registersEveryone}
+		if id != answersStatus {
+			needs = append(needs, answersStatus)
+		}
+		return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
+	}
+	listsAll := func(query, name string) func(t T) {
+		return func(t T) {
+			data := t.data(query)
+			var ids []string
+			for _, f := range data.List(name) {
+				ids = append(ids, f.Text("player_id"))
+			}
+			for _, a := range t.players() {
+				if !slices.Contains(ids, a.id) {
+					t.Fail("player %s is not in %s, which lists %q", a.id, name, ids)
+				}
+			}
+		}
+	}
+	return []kit.Check{
+		check(answersStatus, kit.Must, "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
+			func(t T) {
+				data := t.data(protocol.QueryStatus)
+				if got := data.Text("league_id"); got != t.leagueID {
+					t.Fail("data.league_id is %s, want %q", data.Shown("league_id"), t.leagueID)
+				}
+				if data.Text("status") == "" {
+					t.Fail("data.status is %s", data.Shown("status"))
+				}
+			}),
+		check("manager.query.standings", kit.Should, "GET_STANDINGS lists every player, also before the first match (LEAGUE_QUERY_RESPONSE).", "Begin the standings with a line of zeros for each player.",
+			listsAll(protocol.QueryStandings, "standings")),
+		check("manager.query.players", kit.Should, "GET_PLAYERS lists every player (LEAGUE_QUERY_RESPONSE).", "List all that have registered.", listsAll(protocol.QueryPlayers, "players")),
+		check("manager.query.secret", kit.Must, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
+		check("manager.query.endpoints", kit.Should, "GET_PLAYERS shows players nobody's contact_endpoint (league.v2, queries).", "Add contact_endpoint for referees and the launcher only.",
+			func(t T) {
+				if other := t.players()[1]; bytes.Contains(t.ask(protocol.QueryPlayers).Body, []byte(other.endpoint.URL)) {
+					t.Fail("player %s is sent the endpoint of %s", t.players()[0].id, other.id)
+				}
+			}),
+		check("manager.query.early", kit.Should, "Before the start of the league, GET_SCHEDULE and GET_NEXT_MATCH return no match or are refused (E030).", "Answer with an empty list, and with null.", hasNoMatches),
+		check("manager.query.type", kit.Should, "A query_type that league.v2 does not have is refused (6002, E042).", "Let the dispatch end in a branch for everything else.",
+			func(t T) { t.Refused(t.ask("GET_WEATHER")) }),
+		check("manager.query.conversation", kit.Should, "An answer repeats conversation_id of the request, if it has one (league.v2, header fields).", "Copy it.",
+			func(t T) {
+				m := t.query(t.players()[0], protocol.QueryStatus)
+				if a := t.send(m); a.Message.Has("conversation_id") {
+					t.Equal(a, "conversation_id", m.ConversationID)
+				}
+			}),
+	}
+}
+
+func keepsTokens(t T) {
+	for _, q := range []string{protocol.QueryPlayers, protocol.QueryStatus, protocol.QueryStandings} {
+		answer := t.ask(q)
+		for _, a := range t.agents {
+			if bytes.Contains(answer.Body, []byte(a.token)) {
+				t.Fail("the answer to %s contains the token of %s", q, a.id)
+			}
+		}
+	}
+}
+
+func hasNoMatches(t T) {
+	for _, q := range []string{protocol.QuerySchedule, protocol.QueryNextMatch} {
+		a := t.ask(q)
+		if a.Refused {
+			continue
+		}
+		if t.started() {
+			t.Skip("the league began by itself after the last registration")
+		}
+		t.Accepted(a, protocol.TypeLeagueQueryResponse)
+		data := a.Message.Object("data")
+		if data.Has("next_match") || slices.ContainsFunc(data.List("rounds"), func(round kit.Fields) bool { return len(round.List("matches")) > 0 }) {
+			t.Fail("there is a match already: %s", a.Message.Shown("data"))
+		}
+	}
+}
+
+// recordedQueryChecks are about queries while the league runs, and after it.
+func recordedQueryChecks() []kit.Check {
+	return []kit.Check{
+		leagueCheck("query.running", kit.Should, "While the league runs, GET_STATUS has status running, current_round, total_rounds, matches_completed and total_matches (LEAGUE_QUERY_RESPONSE).", "Count while the league runs.", func(t T) {
+			l := t.played()
+			want := map[string]int{"current_round": l.rounds[0].number, "matches_completed": 0}
+			if l.stopped == "" {
+				want["total_rounds"], want["total_matches"] = len(l.rounds), len(l.results)
+			}
+			t.hasStatus("status.during", protocol.LeagueRunning, want)
+		}),
+		leagueCheck("query.schedule", kit.Should, "GET_SCHEDULE lists every round with its matches as they are announced later: match_id, player_A_id, player_B_id and, once it is known, referee_id (LEAGUE_QUERY_RESPONSE).",
+			"Answer from the schedule from which you make the announcements.", listsSchedule),
+		leagueCheck("query.progress", kit.Should, "In GET_SCHEDULE, a reported match is FINISHED and has its winner, null after a tie; others are not (LEAGUE_QUERY_RESPONSE).", "Store status and winner when you accept the report.", func(t T) {
+			done := t.played().rounds[0].matches[0]
+			all := t.scheduled("schedule.after")
+			if all[done.id] == nil {
+				t.Skip("GET_SCHEDULE does not list match %s", done.id)
+			}
+			for id, f := range all {
+				if finished := f.Text("status") == protocol.MatchFinished; finished != (id == done.id) {
+					t.Fail("status of match %s is %s; only %s was reported", id, f.Shown("status"), done.id)
+				}
+			}
+			if f, want := all[done.id], done.result.winner(); f.Text("winner") != want {
+				t.Fail("winner of match %s is %s, want %q", done.id, f.Shown("winner"), want)
+			}
+		}),
+		leagueCheck("query.next", kit.Should, "GET_NEXT_MATCH shows a player its next match: match_id, round_id, opponent_id, role_in_match, and the referee (LEAGUE_QUERY_RESPONSE).",
+			"Look for the first match of the sender, in the order of the rounds, that is not over.", findsNextMatch),
+		leagueCheck("query.over", kit.Should, "After the end of the league, GET_STATUS has completed, GET_NEXT_MATCH null, and in GET_SCHEDULE every match is FINISHED (LEAGUE_QUERY_RESPONSE).", "Go on answering after the end.", func(t T) {
+			l := t.complete()
+			t.hasStatus("over.status", protocol.LeagueFinished, map[string]int{"total_rounds": len(l.rounds), "matches_completed": len(l.results), "total_matches": len(l.results)})
+			if data := t.dataOf(t.recorded("over.next")); data.Has("next_match") {
+				t.Fail("next_match is %s after the end of the league", data.Shown("next_match"))
+			}
+			for id, f := range t.scheduled("over.schedule") {
+				if f.Text("status") != protocol.MatchFinished {
+					t.Fail("status of match %s is %s after the end of the league", id, f.Shown("status"))
+				}
+			}
+			t.dataOf(t.recorded("over.standings"))
+		}),
+	}
+}
+
+// hasStatus compares the answer to a probe of GET_STATUS with what is known.
+func (t T) hasStatus(probe, status string, want map[string]int) {
+	data := t.dataOf(t.recorded(probe))
+	if got := data.Text("status"); got != status {
+		t.Fail("status is %s, want %q", data.Shown("status"), status)
+	}
+	for _, name := range []string{"current_round", "total_rounds", "matches_completed", "total_matches"} {
+		if n, known := want[name]; known && data.Count(name) != n {
+			t.Fail("%s is %s, want %d", name, data.Shown(name), n)
+		}
+	}
+}
+
+// scheduled returns the matches in the answer to a probe of GET_SCHEDULE, by
+// id.
+func (t T) scheduled(probe string) map[string]kit.Fields {
+	all := map[string]kit.Fields{}
+	for _, round := range t.dataOf(t.recorded(probe)).List("rounds") {
+		for _, f := range round.List("matches") {
+			f["round_id"] = round["round_id"]
+			all[f.Text("match_id")] = f
+		}
+	}
+	return all
+}
+
+func listsSchedule(t T) {
+	l := t.played()
+	all := t.scheduled("schedule.during")
+	total := 0
+	for i, r := range l.rounds {
+		for _, m := range r.matches {
+			total++
+			f := all[m.id]
+			if f == nil {
+				t.Fail("match %s, which was played in round %d, is missing", m.id, r.number)
+			}
+			if f.Text("player_A_id") != m.players[0] || f.Text("player_B_id") != m.players[1] || f.Round("round_id") != r.number {
+				t.Fail("match %s is listed with %s and %s in round %s; it was played by %s and %s in round %d", m.id,
+					f.Shown("player_A_id"), f.Shown("player_B_id"), f.Shown("round_id"), m.players[0], m.players[1], r.number)
+			}
+			if got := f.Text("referee_id"); i == 0 && got != m.by.to.id {
+				t.Fail("match %s is listed with the referee %s; it was assigned to %s", m.id, f.Shown("referee_id"), m.by.to.id)
+			}
+		}
+	}
+	if l.stopped == "" && len(all) != total {
+		t.Fail("%d matches are listed, and %d were played", len(all), total)
+	}
+}
+
+func findsNextMatch(t T) {
+	first := t.played().rounds[0]
+	for i, a := range t.players() {
+		j := slices.IndexFunc(first.matches, func(m *match) bool { return slices.Contains(m.players[:], a.id) })
+		if j < 0 {
+			continue // it has a bye
+		}
+		m := first.matches[j]
+		next := t.dataOf(t.recorded(probeName("next", i))).Object("next_match")
+		side := slices.Index(m.players[:], a.id)
+		for name, want := range map[string]string{
+			"match_id": m.id, "opponent_id": m.players[1-side], "role_in_match": []string{protocol.PlayerA, protocol.PlayerB}[side],
+			"referee_id": m.by.to.id, "referee_endpoint": m.by.to.endpoint.URL,
+		} {
+			if got := next.Text(name); got != want {
+				t.Fail("%s of the next match of %s is %s, want %q", name, a.id, next.Shown(name), want)
+			}
+		}
+		if got := next.Round("round_id"); got != m.round {
+			t.Fail("round_id of the next match of %s is %s, want %d", a.id, next.Shown("round_id"), m.round)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package manager
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// announced visits all matches that are announced.
+func (t T) announcedMatches(visit func(m *message, f kit.Fields)) {
+	t.every(protocol.TypeRoundAnnouncement, func(m *message) {
+		for _, f := range m.matches {
+			visit(m, f)
+		}
+	})
+}
+
+// roundChecks are about the schedule, and who is sent it.
+func roundChecks() []kit.Check {
+	return []kit.Check{
+		{
+			ID: assignsMatches, Level: kit.Must, Needs: []string{registersEveryone, survivesInput},
+			Rule:   "After the start of the league, and after each round, referees are assigned the matches of the next round by ROUND_ANNOUNCEMENT, or one by one, until all are played (league.v2, flow).",
+			Advice: "Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.",
+			Run:    run(playsToTheEnd),
+		},
+		leagueCheck("round.announced", kit.Wild, "Referees are assigned their matches by ROUND_ANNOUNCEMENT, and not one by one (league.v2, flow).", "Send the whole round to every referee; each picks the matches with its referee_id.", func(t T) {
+			t.every(protocol.TypeRoundAnnouncement, func(m *message) {
+				if m.assigned {
+					t.show(m)
+					t.Fail("match %s was assigned alone", m.matches[0].Text("match_id"))
+				}
+			})
+		}),
+		leagueCheck("round.players", kit.Should, "Every player is sent every round by ROUND_ANNOUNCEMENT, even if it has a bye.", "Send it to all players at the same time.", announcesToPlayers),
+		leagueCheck("round.first", kit.Should, "Players are sent a round first, and referees after all players have acknowledged it or had their time: a referee begins at once (league.v2, flow).",
+			"Wait for the acknowledgements of the players before you send the announcement to the referees.", announcesToPlayersFirst),
+		leagueCheck("round.pairs", kit.Must, "Every pair of players meets once, or as often as every other pair, and nobody plays twice in a round (league.v2, round robin).", "Make the schedule by the circle method before the first round.", pairsAll),
+		leagueCheck("round.byes", kit.Should, "byes lists the players without a match in the round, and nobody else (ROUND_ANNOUNCEMENT).", "With an odd number of players, put the id of the remaining player into byes.", listsByes),
+		leagueCheck("round.same", kit.Must, "Players and referees are sent the same about a match: match_id, player_A_id, player_B_id and the referee.", "Write the matches once for all, and add to the referee's copy only what it alone needs.", announcesTheSame),
+		leagueCheck("round.referee", kit.Must, "A match has one registered referee: referee_id and referee_endpoint are those of its registration.", "Take both from the registration; players answer nobody else.", namesReferee),
+		leagueCheck("round.endpoints", kit.Should, "The referee is sent the endpoints of the players of its matches: player_A_endpoint and player_B_endpoint are those of their registrations.", "Add both to the matches in the referee's copy.", sendsEndpoints),
+		leagueCheck("round.private", kit.Should, "Players are not sent the endpoints of other players (ROUND_ANNOUNCEMENT).", "Leave player_A_endpoint and player_B_endpoint out of the copies for players.", func(t T) {
+			t.every("", func(m *message) {
+				for _, other := range t.players() {
+					if m.to.role == protocol.RolePlayer && other != m.to {
+						t.secret(m, other.endpoint.URL+`"`, "player %s is sent the endpoint of %s", m.to.id, other.id)
+					}
+				}
+			})
+		}),
+		leagueCheck("round.keys", kit.Must, "Match keys, if there are any, are those by which players know their referee: HMAC-SHA-256 over SHA-256 of the player's token (league.v2, match keys).",
+			`send is the HMAC of "league.v2|ref|<league>|<match>|<referee>", expect that with ply instead of ref.`, derivesKeys),
+		leagueCheck("round.secret", kit.Must, "The keys of a match are sent to its referee and to nobody else: whoever has them can sign in its name (league.v2, match keys).", "Write keys only into the copy for the referee of the match.", keepsKeys),
+	}
+}
+
+func playsToTheEnd(t T) {
+	l := t.leaguePlayed()
+	start := l.probes["start"]
+	if len(l.rounds) == 0 {
+		if !l.selfStarted && (start == nil || !accepts(start.answer)) {
+			t.Skip("the league did not begin: %s", l.stopped)
+		}
+		if start != nil {
+			t.T.Evidence = append(t.Evidence, start.evidence...)
+		}
+	}
+	if l.stopped != "" && !l.refusedReport {
+		if n := len(l.rounds); n > 0 {
+			t.show(l.rounds[n-1].matches[0].by)
+		}
+		t.Fail("%s", l.stopped)
+	}
+	if l.stopped != "" {
+		t.Skip("the league did not end: %s", l.stopped)
+	}
+	t.Note("%d matches in %d rounds", len(l.results), len(l.rounds))
+}
+
+func announcesToPlayers(t T) {
+	for _, r := range t.played().rounds {
+		first := t.firsts(protocol.RolePlayer, r.number)
+		for _, a := range t.players() {
+			if first[a] == nil {
+				t.show(r.matches[0].by)
+				t.Fail("player %s was not sent round %d", a.id, r.number)
+			}
+		}
+	}
+}
+
+func announcesToPlayersFirst(t T) {
+	for _, r := range t.played().rounds {
+		players := t.firsts(protocol.RolePlayer, r.number)
+		for referee, began := range t.firsts(protocol.RoleReferee, r.number) {
+			for player, m := range players {
+				switch {
+				case t.refusedBefore(player, began): // nobody has to wait for it
+				case m.arrival > began.arrival:
+					t.show(began)
+					t.Fail("referee %s was sent round %d before player %s", referee.id, r.number, player.id)
+				case m.reply > began.arrival:
+					t.show(began)
+					t.Fail("referee %s was sent round %d before player %s had acknowledged it", referee.id, r.number, player.id)
+				}
+			}
+		}
+	}
+}
+
+// refusedBefore reports whether a player has not accepted a message before
+// another one arrived.
+func (t T) refusedBefore(player *agent, other *message) bool {
+	return t.Until(0, func() bool {
+		return slices.ContainsFunc(t.messages, func(m *message) bool { return m.to == player && m.refused && m.arrival < other.arrival })
+	})
+}
+
+func pairsAll(t T) {
+	met := map[[2]string]int{}
+	rounds := t.complete().rounds
+	for _, r := range rounds {
+		busy := map[string]string{}
+		for _, m := range r.matches {
+			for _, id := range m.players {
+				if other := busy[id]; other != "" {
+					t.show(m.by)
+					t.Fail("player %s is in the matches %s and %s of round %d", id, other, m.id, r.number)
+				}
+				busy[id] = m.id
+			}
+			pair := m.players
+			slices.Sort(pair[:])
+			if met[pair]++; t.position(pair[0]) < 0 || t.position(pair[1]) < 0 || pair[0] == pair[1] {
+				t.show(m.by)
+				t.Fail("match %s is between %q and %q", m.id, pair[0], pair[1])
+			}
+		}
+	}
+	t.show(rounds[len(rounds)-1].matches[0].by)
+	legs := 0
+	for i, a := range t.players() {
+		for _, b := range t.players()[i+1:] {
+			pair := [2]string{a.id, b.id}
+			slices.Sort(pair[:])
+			if legs == 0 {
+				legs = met[pair]
+			}
+			if n := met[pair]; n != legs || n == 0 {
+				t.Fail("%s and %s have met %d times, others %d", a.id, b.id, n, legs)
+			}
+		}
+	}
+}
+
+func listsByes(t T) {
+	t.every(protocol.TypeRoundAnnouncement, func(m *message) {
+		if m.to.role != protocol.RolePlayer {
+			return // a referee may be sent only the remaining matches
+		}
+		var want []string
+		for _, a := range t.players() {
+			if !slices.ContainsFunc(m.matches, func(f kit.Fields) bool {
+				return f.Text("player_A_id") == a.id || f.Text("player_B_id") == a.id
+			}) {
+				want = append(want, a.id)
+			}
+		}
+		got := m.fields.Strings("byes")
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.show(m)
+			t.Fail("byes of round %d is %s, want %q", m.round, m.fields.Shown("byes"), want)
+		}
+	})
+}
+
+func announcesTheSame(t T) {
+	known := map[string]kit.Fields{}
+	t.announcedMatches(func(m *message, f kit.Fields) {
+		other := known[f.Text("match_id")]
+		if other == nil {
+			known[f.Text("match_id")] = f
+			return
+		}
+		for _, name := range []string{"player_A_id", "player_B_id", "referee_id", "referee_endpoint"} {
+			if other.Has(name) && f.Has(name) && !bytes.Equal(f[name], other[name]) {
+				t.show(m)
+				t.Fail("%s of match %s is %s; another agent was sent %s", name, f.Text("match_id"), f[name], other[name])
+			}
+		}
+	})
+}
+
+func namesReferee(t T) {
+	t.announcedMatches(func(m *message, f kit.Fields) {
+		id, endpoint := f.Text("referee_id"), f.Text("referee_endpoint")
+		if !slices.ContainsFunc(t.referees(), func(a *agent) bool {
+			return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
+		}) {
+			t.show(m)
+			t.Fail("match %s has the referee_id %s and the referee_endpoint %s; no such referee has registered", f.Text("match_id"), f.Shown("referee_id"), f.Shown("referee_endpoint"))
+		}
+	})
+}
+
+// assignments visits all matches as their referees were sent them.
+func (t T) assignments(visit func(m *match, f kit.Fields)) {
+	for _, r := range t.played().rounds {
+		for _, m := range r.matches {
+			i := slices.IndexFunc(m.by.matches, func(f kit.Fields) bool { return f.Text("match_id") == m.id })
+			visit(m, m.by.matches[i])
+		}
+	}
+}
+
+func sendsEndpoints(t T) {
+	t.assignments(func(m *match, f kit.Fields) {
+		for i, name := range []string{"player_A_endpoint", "player_B_endpoint"} {
+			if player := t.withID(m.players[i]); player != nil && f.Text(name) != player.endpoint.URL {
+				t.show(m.by)
+				t.Fail("%s of match %s is %s, want %s", name, m.id, f.Shown(name), player.endpoint.URL)
+			}
+		}
+	})
+}
+
+// keysOf returns the keys of a match, by its players.
+func (t T) keysOf(m *match) (keys [2]protocol.KeyPair) {
+	for i, id := range m.players {
+		if player := t.withID(id); player != nil {
+			keys[i] = player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.id)
+		}
+	}
+	return keys
+}
+
+func derivesKeys(t T) {
+	found := 0
+	t.assignments(func(m *match, f kit.Fields) {
+		for i, want := range t.keysOf(m) {
+			name := []string{"player_A_keys", "player_B_keys"}[i]
+			keys := f.Object(name)
+			if keys == nil {
+				continue
+			}
+			found++
+			if keys.Text("send") != want.Send || keys.Text("expect") != want.Expect {
+				t.show(m.by)
+				t.Fail(`%s of match %s is %s; by the rule send is %q and expect is %q`, name, m.id, f[name], want.Send, want.Expect)
+			}
+		}
+	})
+	if found == 0 {
+		t.Skip("the manager sends no match keys; its referees sign with tokens of their own, which players then learn")
+	}
+}
+
+func keepsKeys(t T) {
+	t.assignments(func(m *match, _ kit.Fields) {
+		for _, keys := range t.keysOf(m) {
+			t.every("", func(sent *message) {
+				if sent.to != m.by.to && sent.to != t.refereeOf(m) {
+					for _, key := range []string{keys.Send, keys.Expect} {
+						t.secret(sent, key, "%s is sent a key of match %s, whose referee is %s", sent.to.called(), m.id, m.by.to.id)
+					}
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,269 @@
+package player
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// The checks that others need.
+const (
+	joinAnswered   = "player.join.answer"
+	choiceAnswered = "player.choice.answer"
+	standingsTaken = "player.standings.ack"
+)
+
+// T is the handle of a running check of a player.
+type T struct {
+	*kit.T
+	*peers
+}
+
+func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
+
+// run makes the function of a check.
+func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
+
+// match is a match of the player under test.
+type match struct {
+	id           string
+	round        int
+	conversation string
+	referee      string
+	opponent     string
+}
+
+// newMatch makes up a match in a round of its own.
+func (t T) newMatch() match {
+	t.Lock()
+	defer t.Unlock()
+	t.Rounds++
+	return match{
+		id: fmt.Sprintf("R%dM1", t.Rounds), round: t.Rounds, conversation: jsonrpc.RandomID(),
+		referee: kit.OwnReferee, opponent: opponentOf(t.ID),
+	}
+}
+
+// begin makes up a match and announces its round. How the player answers the
+// announcement does not matter here.
+func (t T) begin() match {
+	m := t.newMatch()
+	t.Lock()
+	mute := t.mute
+	t.Unlock()
+	if mute {
+		return m
+	}
+	aside := t.Aside()
+	if a := t.Registrar.Send(aside, t.announcement(m)); a.Err != nil {
+		t.Lock()
+		t.mute = true
+		t.Unlock()
+		t.Keep(aside.Evidence[0])
+	}
+	return m
+}
+
+// send sends a message in the dialect in which the player registered.
+func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
+	r := kit.Request{Message: m, Dialect: t.Dialect}
+	for _, edit := range edits {
+		r.Edit = edit
+	}
+	return t.deliver(r)
+}
+
+// deliver sends a request. If the player only acknowledges an invitation or a
+// call, the answer is what it posts to the referee before the deadline. A
+// player that once posted nothing is not waited for again.
+func (t T) deliver(r kit.Request) *kit.Answer {
+	head := r.Message.Head()
+	want := map[protocol.Type]protocol.Type{
+		protocol.TypeGameInvitation: protocol.TypeGameJoinAck, protocol.TypeChooseParityCall: protocol.TypeChooseParityResponse,
+	}[head.MessageType]
+	began := time.Now()
+	a := t.Send(r)
+	acknowledges := a.OK() && !a.Refused && protocol.Type(a.Message.Text("message_type")) != want && !joins(a) && choiceIn(a) == ""
+	if want == "" || !acknowledges {
+		return a
+	}
+	t.Lock()
+	skip := t.synchronous
+	t.Unlock()
+	if skip {
+		return a
+	}
+	late, ok := t.awaitPosted(want, head.MatchID, time.Until(began.Add(t.T.Session.Timeout)))
+	if !ok {
+		t.Lock()
+		t.synchronous = true
+		t.Unlock()
+		return a
+	}
+	t.Show("the player, later", late.raw)
+	whole := *a
+	whole.Message, whole.Took = late.message, time.Since(began)
+	return &whole
+}
+
+// awaitPosted returns what the player posts about a match.
+func (t T) awaitPosted(typ protocol.Type, match string, within time.Duration) (found posted, ok bool) {
+	ok = t.Until(within, func() bool {
+		for i, m := range t.posted {
+			if m.typ == typ && m.match == match {
+				found, t.peers.posted = m, append(t.posted[:i:i], t.posted[i+1:]...)
+				return true
+			}
+		}
+		return false
+	})
+	return found, ok
+}
+
+// joins reports whether an answer accepts an invitation.
+func joins(a *kit.Answer) bool {
+	for _, name := range []string{"accept", "accepted"} {
+		if a.Message.Has(name) {
+			return string(a.Message[name]) == "true"
+		}
+	}
+	switch a.Message.Text("status") {
+	case protocol.StatusAccepted, "ACK", "RECEIVED":
+		return true
+	}
+	return false
+}
+
+// choiceIn returns the choice in an answer, "" without one.
+func choiceIn(a *kit.Answer) protocol.Choice {
+	for _, name := range []string{"parity_choice", "choice"} {
+		if c := protocol.Choice(a.Message.Text(name)); c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// invited begins a match and returns the player's answer, which accepts.
+func (t T) invited() (match, *kit.Answer) {
+	m := t.begin()
+	a := t.send(t.invitation(m))
+	t.Accepted(a, protocol.TypeGameJoinAck)
+	return m, a
+}
+
+// joined begins a match that the player joins.
+func (t T) joined() match {
+	m, _ := t.invited()
+	return m
+}
+
+// called begins a match in which the player joins and chooses, and returns the
+// answer.
+func (t T) called() (match, *kit.Answer) {
+	m := t.joined()
+	a := t.send(t.call(m))
+	t.chooses(a)
+	return m, a
+}
+
+// chooses returns the choice in an answer, and ends the check without one.
+func (t T) chooses(a *kit.Answer) protocol.Choice {
+	t.Accepted(a, protocol.TypeChooseParityResponse)
+	c := choiceIn(a)
+	if !c.Valid() {
+		t.Fail("the answer has no choice: neither parity_choice nor choice is even or odd")
+	}
+	return c
+}
+
+// readable ends the check unless an answer accepts the request, or is a refusal
+// that can be read.
+func (t T) readable(a *kit.Answer) {
+	if a.Refused {
+		t.Note("%s", a)
+		return
+	}
+	t.Accepted(a, "")
+}
+
+// sameMatch ends the check if an answer is about another match.
+func (t T) sameMatch(a *kit.Answer, m match) {
+	if id := a.Message.Text("match_id"); id != "" && id != m.id {
+		t.Fail("asked about match %s, it answers for %s", m.id, id)
+	}
+}
+
+// needsKeys skips a check of a player to which the suite cannot prove who it
+// is.
+func (t T) needsKeys() {
+	t.NeedsRegistration(t.T)
+	if !t.Signs() {
+		t.Skip("it is sent messages in %s, which has no place for a sender", t.Dialect.Name)
+	}
+}
+
+// header returns the header of a message of the match's referee.
+func (t T) header(typ protocol.Type, m match) protocol.Header {
+	h := protocol.NewHeader(typ, protocol.Sender(protocol.RoleReferee, m.referee), protocol.Timestamp(time.Now()), m.conversation)
+	h.LeagueID, h.RoundID, h.MatchID, h.GameType = kit.League, protocol.RoundNumber(m.round), m.id, protocol.GameEvenOdd
+	if t.Signs() {
+		h.AuthToken = t.Verifier.MatchKeys(kit.League, m.id, m.referee).Send
+	}
+	return h
+}
+
+func (t T) announcement(m match) *protocol.RoundAnnouncement {
+	return &protocol.RoundAnnouncement{Header: t.Header(protocol.TypeRoundAnnouncement, m.round), Matches: []protocol.AnnouncedMatch{{
+		MatchID: m.id, GameType: protocol.GameEvenOdd, PlayerAID: t.ID, PlayerBID: m.opponent, RefereeID: m.referee,
+		RefereeEndpoint: t.Endpoint.URL,
+	}}}
+}
+
+func (t T) standings() *protocol.LeagueStandingsUpdate { return t.Standings(t.players()...) }
+
+func (t T) players() []string { return []string{t.ID, opponentOf(t.ID)} }
+
+func (t T) invitation(m match) *protocol.GameInvitation {
+	return &protocol.GameInvitation{Header: t.header(protocol.TypeGameInvitation, m), RoleInMatch: protocol.PlayerA, OpponentID: m.opponent}
+}
+
+func (t T) call(m match) *protocol.ChooseParityCall {
+	none := protocol.Some(0)
+	return &protocol.ChooseParityCall{
+		Header: t.header(protocol.TypeChooseParityCall, m), PlayerID: t.ID,
+		Context: &protocol.ChoiceContext{
+			OpponentID: m.opponent, RoundID: protocol.RoundNumber(m.round),
+			YourStandings: &protocol.OwnStandings{Wins: none, Losses: none, Draws: none, Points: none},
+		},
+		Deadline: protocol.Deadline(time.Now().Add(t.T.Session.Timeout)),
+	}
+}
+
+// over returns the end of a match that the player has lost.
+func (t T) over(m match, own protocol.Choice) *protocol.GameOver {
+	other, number := protocol.Odd, 7
+	if own == protocol.Odd {
+		other, number = protocol.Even, 4
+	}
+	return &protocol.GameOver{Header: t.header(protocol.TypeGameOver, m), GameResult: &protocol.GameResult{
+		Status: protocol.StatusWin, WinnerPlayerID: protocol.Some(m.opponent), DrawnNumber: protocol.Some(number), NumberParity: protocol.Some(string(other)),
+		Choices: map[string]protocol.Choice{t.ID: own, m.opponent: other}, Reason: "the opponent chose the parity of the drawn number",
+	}}
+}
+
+// gameError returns the announcement of a retry.
+func (t T) gameError(m match) *protocol.GameError {
+	e, err := protocol.NewGameError(t.header(protocol.TypeGameError, m), protocol.Refuse(protocol.CodeTimeout, "", "no choice arrived in time; a retry follows"))
+	if err != nil {
+		panic(err) // all of it can be encoded
+	}
+	e.PlayerID, e.AffectedPlayer, e.GameState, e.ActionRequired = t.ID, t.ID, "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
+	e.Retryable, e.RetryCount, e.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
+	e.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}
+	e.Consequence = "a technical loss once the retries are spent"
+	return e
+}

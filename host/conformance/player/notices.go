@@ -1,0 +1,81 @@
+package player
+
+import (
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// noticeChecks are about messages that need only an acknowledgement.
+func noticeChecks() []kit.Check {
+	const overTaken = "player.over.ack"
+	acked := func(id, rule string, needs []string, send func(t T) (*kit.Answer, protocol.Type)) kit.Check {
+		return kit.Check{
+			ID: id, Level: kit.Should, Needs: needs, Rule: rule,
+			Advice: `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
+			Run:    run(func(t T) { a, typ := send(t); t.Accepted(a, typ) }),
+		}
+	}
+	return []kit.Check{
+		acked("player.round.ack", "ROUND_ANNOUNCEMENT is answered by ROUND_ANNOUNCEMENT_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
+			return t.send(t.announcement(t.newMatch())), protocol.TypeRoundAnnouncementAck
+		}),
+		acked(standingsTaken, "LEAGUE_STANDINGS_UPDATE is answered by STANDINGS_UPDATE_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
+			return t.send(t.standings()), protocol.TypeStandingsUpdateAck
+		}),
+		acked("player.roundend.ack", "ROUND_COMPLETED is answered by ROUND_COMPLETED_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
+			return t.send(t.RoundCompleted()), protocol.TypeRoundCompletedAck
+		}),
+		acked(overTaken, "GAME_OVER is answered by GAME_OVER_ACK.", []string{joinAnswered, choiceAnswered}, func(t T) (*kit.Answer, protocol.Type) {
+			m, a := t.called()
+			return t.send(t.over(m, choiceIn(a))), protocol.TypeGameOverAck
+		}),
+		acked("player.over.forms", "GAME_OVER is accepted for every way a match can end: a tie (DRAW), and a technical loss, in which drawn_number, number_parity and winner_player_id may be null and choices empty.",
+			[]string{overTaken}, sendEveryResult),
+		acked("player.over.again", "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.", []string{overTaken}, func(t T) (*kit.Answer, protocol.Type) {
+			m, a := t.called()
+			over := t.over(m, choiceIn(a))
+			t.Accepted(t.send(over), protocol.TypeGameOverAck)
+			return t.send(over), protocol.TypeGameOverAck
+		}),
+		acked("player.error.ack", "GAME_ERROR is answered by GAME_ERROR_ACK.", []string{joinAnswered}, func(t T) (*kit.Answer, protocol.Type) {
+			return t.send(t.gameError(t.joined())), protocol.TypeGameErrorAck
+		}),
+		{
+			ID: "player.error.then", Level: kit.Must, Needs: []string{choiceAnswered},
+			Rule:   "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
+			Advice: "Treat GAME_ERROR as information; a match ends with GAME_OVER.",
+			Run: run(func(t T) {
+				m := t.joined()
+				t.send(t.gameError(m))
+				t.chooses(t.send(t.call(m)))
+			}),
+		},
+		{
+			ID: "player.ack.fields", Level: kit.Wild, Needs: []string{standingsTaken},
+			Rule:   "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
+			Advice: `Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`,
+			Run: run(func(t T) {
+				a := t.send(t.standings())
+				t.Equal(a, "status", protocol.StatusAcknowledged)
+				t.Equal(a, "player_id", t.ID)
+			}),
+		},
+	}
+}
+
+func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
+	m, a := t.called()
+	own := choiceIn(a)
+	tie := t.over(m, own)
+	tie.GameResult.Status, tie.GameResult.WinnerPlayerID = protocol.StatusDraw, protocol.Null[string]()
+	tie.GameResult.Choices = map[string]protocol.Choice{t.ID: own, m.opponent: own}
+	t.Accepted(t.send(tie), protocol.TypeGameOverAck)
+
+	m, _ = t.called()
+	both := t.over(m, own)
+	both.GameResult = &protocol.GameResult{
+		Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Null[string](), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
+		Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: []string{t.ID, m.opponent}, Reason: "neither player chose in time",
+	}
+	return t.send(both), protocol.TypeGameOverAck
+}

@@ -1,0 +1,314 @@
+package referee
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// The checks that others need.
+const (
+	playsMatches   = "referee.round.plays"
+	standingsTaken = "referee.standings.ack"
+)
+
+// T is the handle of a running check of a referee.
+type T struct {
+	*kit.T
+	*peers
+}
+
+func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
+
+// run makes the function of a check.
+func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
+
+// matchCheck is a check that plays matches.
+func matchCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
+	return kit.Check{ID: "referee." + name, Level: level, Needs: []string{playsMatches}, Rule: rule, Advice: advice, Run: run(test)}
+}
+
+// newMatch makes up a match in a round of its own.
+func (t T) newMatch(p plan) *match { return t.newMatches(p)[0] }
+
+// newMatches makes up several matches of one round.
+func (t T) newMatches(plans ...plan) []*match {
+	t.Lock()
+	defer t.Unlock()
+	t.Rounds++
+	var all []*match
+	for i, plan := range plans {
+		m := &match{peers: t.peers, id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
+		for who, token := range t.tokens {
+			m.keys[who] = protocol.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
+		}
+		t.matches[m.id] = m
+		all = append(all, m)
+	}
+	return all
+}
+
+// announcement returns that of matches of one round.
+func (t T) announcement(matches ...*match) *protocol.RoundAnnouncement {
+	a := &protocol.RoundAnnouncement{Header: t.Header(protocol.TypeRoundAnnouncement, matches[0].round)}
+	for _, m := range matches {
+		a.Matches = append(a.Matches, protocol.AnnouncedMatch{
+			MatchID: m.id, GameType: protocol.GameEvenOdd, PlayerAID: playerIDs[playerA], PlayerBID: playerIDs[playerB],
+			RefereeID: t.ID, RefereeEndpoint: t.T.Session.URL,
+			PlayerAEndpoint: t.players[playerA].URL, PlayerBEndpoint: t.players[playerB].URL,
+			PlayerAKeys: &m.keys[playerA], PlayerBKeys: &m.keys[playerB],
+		})
+	}
+	return a
+}
+
+// standings returns those of the players; the first has so many wins.
+func (t T) standings(wins int) *protocol.LeagueStandingsUpdate {
+	m := t.Standings(playerIDs[:]...)
+	first := &m.Standings[playerA]
+	first.Wins, first.Played, first.Points = protocol.Some(wins), protocol.Some(wins+1), 3*wins+1
+	return m
+}
+
+func (t T) leagueCompleted() *protocol.LeagueCompleted { return t.LeagueCompleted(playerIDs[:]...) }
+
+// send sends a message in the dialect in which the referee registered.
+func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
+	return t.Registrar.Send(t.T, m, edits...)
+}
+
+// announce announces a match. How the referee answers does not matter here.
+func (t T) announce(p plan) *match {
+	m := t.newMatch(p)
+	t.send(t.announcement(m))
+	return m
+}
+
+// play announces a match and waits until it is over.
+func (t T) play(p plan) *match {
+	m := t.announce(p)
+	t.awaitEnd(m)
+	return m
+}
+
+// awaitEnd waits until a match is over, and ends the check if the referee does
+// not go on with it.
+func (t T) awaitEnd(m *match) {
+	for n := 0; ; {
+		over, now := false, 0
+		more := t.Until(t.patience(), func() bool {
+			over, now = m.over(), len(m.sent)
+			return over || now > n
+		})
+		if over {
+			return
+		}
+		if !more {
+			t.showAll(m)
+			t.Fail("match %s has stopped: the referee sent nothing about it for %v; %s", m.id, t.patience(), t.summary(m))
+		}
+		n = now
+	}
+}
+
+// summary says how many messages were sent about a match.
+func (t T) summary(m *match) string {
+	t.Lock()
+	defer t.Unlock()
+	text := ""
+	for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
+		text += fmt.Sprintf("%d and %d %s, ", m.count(typ, playerA), m.count(typ, playerB), typ)
+	}
+	return text + fmt.Sprintf("%d %s", m.count(protocol.TypeMatchResultReport, toManager), protocol.TypeMatchResultReport)
+}
+
+// messages returns what was sent about a match: of a type, or of every type for
+// "", and to one agent or to all.
+func (t T) messages(m *match, typ protocol.Type, who ...int) []*sent {
+	t.Lock()
+	defer t.Unlock()
+	var list []*sent
+	for _, s := range m.sent {
+		if (typ == "" || s.Type == typ) && (len(who) == 0 || slices.Contains(who, s.who)) {
+			copied := *s
+			list = append(list, &copied)
+		}
+	}
+	return list
+}
+
+// message returns the first message of a type that was sent to an agent about
+// a match.
+func (t T) message(m *match, typ protocol.Type, who int) *sent {
+	list := t.messages(m, typ, who)
+	if len(list) == 0 {
+		t.Fail("%s was sent no %s of match %s", nameOf(who), typ, m.id)
+	}
+	t.show(list[0])
+	return list[0]
+}
+
+// show adds a message of the referee to the evidence.
+func (t T) show(s *sent) {
+	t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
+}
+
+func (t T) showAll(m *match) {
+	for _, s := range t.messages(m, "") {
+		t.show(s)
+	}
+}
+
+// equal ends the check unless a message has a member with a value.
+func (t T) equal(s *sent, name, want string) {
+	if got := s.fields.Text(name); got != want {
+		t.show(s)
+		t.Fail("%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
+	}
+}
+
+// header ends the check unless a message has a complete header with the
+// referee as its sender.
+func (t T) header(s *sent) {
+	kit.RequestHeader.Test(t.T, string(s.Type), s.fields, nil)
+	t.equal(s, "sender", protocol.Sender(protocol.RoleReferee, t.ID))
+}
+
+// about ends the check unless a message is about a match.
+func (t T) about(m *match, s *sent) {
+	t.equal(s, "match_id", m.id)
+	if s.fields.Has("league_id") {
+		t.equal(s, "league_id", kit.League)
+	}
+	if s.fields.Has("game_type") {
+		t.equal(s, "game_type", protocol.GameEvenOdd)
+	}
+	if n, ok := s.fields.Number("round_id"); s.fields.Has("round_id") && (!ok || n != m.round) {
+		t.Fail("round_id of %s is %s, want %d", s.Type, s.fields.Shown("round_id"), m.round)
+	}
+}
+
+// scenarios are the matches that several checks look at.
+func scenarios() map[string]plan {
+	return map[string]plan{
+		"win":             {},
+		"tie":             {choose: [2]reaction{choosing(protocol.Odd), choosing(protocol.Odd)}},
+		"declined":        {join: [2]reaction{declines}},
+		"invalid":         {choose: [2]reaction{choosing(protocol.Even, kit.Set("parity_choice", "EVEN"))}},
+		"both declined":   {join: [2]reaction{declines, declines}},
+		"busy":            {join: [2]reaction{atFirst(busy, joining())}, choose: [2]reaction{playerB: atFirst(busy, choosing(protocol.Odd))}},
+		"always busy":     {join: [2]reaction{busy}},
+		"no join":         {join: [2]reaction{noAnswer}},
+		"no choice":       {choose: [2]reaction{noAnswer}},
+		"end not taken":   {over: [2]reaction{busy}},
+		"just in time":    {choose: [2]reaction{atFirst(justInTime, choosing(protocol.Even))}},
+		"choice too late": {choose: [2]reaction{tooLate}},
+	}
+}
+
+// slow are scenarios in which the referee has to wait. Those of one list are
+// played at the same time.
+func slow() [][]string {
+	return [][]string{{"always busy", "end not taken"}, {"no join", "no choice", "just in time", "choice too late"}}
+}
+
+// scenario returns the match of a scenario, once it is over.
+func (t T) scenario(name string) *match {
+	m := t.start(name)
+	t.awaitEnd(m)
+	return m
+}
+
+// start returns the match of a scenario, in progress or over.
+func (t T) start(name string) *match {
+	t.Lock()
+	m := t.scenarios[name]
+	t.Unlock()
+	if m != nil {
+		return m
+	}
+	names := []string{name}
+	for _, list := range slow() {
+		if slices.Contains(list, name) {
+			names = list
+		}
+	}
+	var plans []plan
+	for _, name := range names {
+		plans = append(plans, scenarios()[name])
+	}
+	all := t.newMatches(plans...)
+	t.Lock()
+	for i, name := range names {
+		t.scenarios[name] = all[i]
+	}
+	m = t.scenarios[name]
+	t.Unlock()
+	t.send(t.announcement(all...))
+	return m
+}
+
+// awaitProgress waits for something that depends on the referee's own
+// deadlines. It skips the check if they are longer than the checks wait.
+func (t T) awaitProgress(holds func() bool) {
+	t.Lock()
+	quiet := time.Since(t.lastReceived)
+	t.Unlock()
+	if !t.Until(t.patience()-quiet, holds) {
+		t.skipSlow()
+	}
+}
+
+func (t T) skipSlow() {
+	t.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or use a longer --timeout", t.patience().Round(time.Second))
+}
+
+// shortDelay is how long a slow player takes: less than any deadline.
+func (t T) shortDelay() time.Duration { return min(t.T.Session.Timeout/20, time.Second) }
+
+// outcome is how a match ended, as a message says.
+type outcome struct {
+	status  string
+	winner  string // "" without one
+	number  int
+	drawn   bool // there is a number
+	parity  string
+	choices map[string]string
+	atFault []string
+	score   map[string]int // in a report
+}
+
+// result reads GAME_OVER.
+func (s *sent) result() outcome {
+	result := s.fields.Object("game_result")
+	if result == nil {
+		result = s.fields // the flat form
+	}
+	o := details(result)
+	o.winner = result.Text("winner_player_id")
+	return o
+}
+
+// report reads MATCH_RESULT_REPORT.
+func (s *sent) report() outcome {
+	result := s.fields.Object("result")
+	o := details(result.Object("details"))
+	o.winner = result.Text("winner")
+	_ = json.Unmarshal(result["score"], &o.score) // without one, nobody has points
+	return o
+}
+
+func details(f kit.Fields) outcome {
+	o := outcome{status: f.Text("status"), parity: f.Text("number_parity"), atFault: f.Strings("technical_loss_player_ids")}
+	o.number, o.drawn = f.Number("drawn_number")
+	for _, name := range []string{"choices", "player_choices"} {
+		if f.Has(name) {
+			_ = json.Unmarshal(f[name], &o.choices)
+		}
+	}
+	return o
+}

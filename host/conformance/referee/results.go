@@ -1,0 +1,208 @@
+package referee
+
+import (
+	"maps"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// fair are the scenarios in which a number is drawn.
+var fair = []struct {
+	scenario string
+	choices  [2]game.Parity
+}{
+	{"win", [2]game.Parity{game.Even, game.Odd}},
+	{"tie", [2]game.Parity{game.Odd, game.Odd}},
+}
+
+// want returns the outcome of two choices and a number by the rules.
+func want(choices [2]game.Parity, number int) outcome {
+	a, b := playerIDs[playerA], playerIDs[playerB]
+	v := game.Judge(game.Side{Choice: choices[0]}, game.Side{Choice: choices[1]}, number)
+	o := outcome{
+		status: protocol.StatusDraw, number: number, parity: game.ParityOf(number).String(),
+		choices: map[string]string{a: choices[0].String(), b: choices[1].String()}, score: map[string]int{a: v.PointsA, b: v.PointsB},
+	}
+	switch {
+	case v.ResultA == game.Win:
+		o.status, o.winner = protocol.StatusWin, a
+	case v.ResultB == game.Win:
+		o.status, o.winner = protocol.StatusWin, b
+	}
+	return o
+}
+
+// eachFair tests the GAME_OVER of the fair scenarios: what it says, and what
+// the rules say.
+func eachFair(look func(t T, m *match, over, want outcome)) func(t T) {
+	return func(t T) {
+		for _, f := range fair {
+			m := t.scenario(f.scenario)
+			over := t.message(m, protocol.TypeGameOver, playerA).result()
+			look(t, m, over, want(f.choices, over.number))
+		}
+	}
+}
+
+// resultChecks are about the results that players are sent.
+func resultChecks() []kit.Check {
+	return []kit.Check{
+		matchCheck("over.number", kit.Must, "drawn_number is a number from 1 to 10, and number_parity its parity (GAME_OVER).", "Draw with randint(1, 10), and write even or odd beside it.",
+			eachFair(func(t T, _ *match, over, want outcome) {
+				if !over.drawn || over.number < 1 || over.number > 10 || over.parity != want.parity {
+					t.Fail("drawn_number is %d (present: %t) and number_parity %q", over.number, over.drawn, over.parity)
+				}
+			})),
+		matchCheck("over.winner", kit.Must, "winner_player_id is the only player who chose the parity of the drawn number, with status WIN; null if both or neither did, with status DRAW (league.v2, the game).",
+			"Compare each choice with the parity of the number.",
+			eachFair(func(t T, _ *match, over, want outcome) {
+				if over.winner != want.winner || over.status != want.status {
+					t.Fail("the choices were %v and the number %d: winner_player_id is %q, want %q; status is %q, want %q", want.choices, want.number, over.winner, want.winner, over.status, want.status)
+				}
+			})),
+		matchCheck("over.choices", kit.Must, "choices are the answers of the players (GAME_OVER).", "Store the choices by player_id.",
+			eachFair(func(t T, _ *match, over, want outcome) {
+				if !maps.Equal(over.choices, want.choices) {
+					t.Fail("choices are %v, want %v", over.choices, want.choices)
+				}
+			})),
+		matchCheck("over.both", kit.Must, "Both players are sent the same result (GAME_OVER).", "Make the result once, and send it to both.",
+			eachFair(func(t T, m *match, a, _ outcome) {
+				b := t.message(m, protocol.TypeGameOver, playerB).result()
+				if a.number != b.number || a.winner != b.winner || a.status != b.status || !maps.Equal(a.choices, b.choices) {
+					t.Fail("%s is sent the number %d and the winner %q, %s %d and %q", nameOf(playerA), a.number, a.winner, nameOf(playerB), b.number, b.winner)
+				}
+			})),
+		matchCheck("over.once", kit.Should, "GAME_OVER is not sent again once it is acknowledged.", "Stop at the first acknowledgement.",
+			eachFair(func(t T, m *match, _, _ outcome) {
+				for who := range playerIDs {
+					if list := t.messages(m, protocol.TypeGameOver, who); len(list) > 1 {
+						t.show(list[1])
+						t.Fail("%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
+					}
+				}
+			})),
+	}
+}
+
+// reportChecks are about the content of reports.
+func reportChecks() []kit.Check {
+	report := func(t T) *sent { return t.message(t.scenario("win"), protocol.TypeMatchResultReport, toManager) }
+	return []kit.Check{
+		matchCheck("report.header", kit.Must, `MATCH_RESULT_REPORT has protocol, message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`,
+			"Put all header fields into every request.", func(t T) { t.header(report(t)) }),
+		matchCheck("report.token", kit.Must, "MATCH_RESULT_REPORT has the token that the manager issued to the referee at its registration (league.v2, authentication).",
+			"Keep auth_token from the answer to the registration.", func(t T) { t.equal(report(t), "auth_token", t.Token) }),
+		matchCheck("report.match", kit.Must, "MATCH_RESULT_REPORT has match_id, league_id, round_id and game_type of the announcement (MATCH_RESULT_REPORT).", "Copy them from the announcement.",
+			func(t T) {
+				s := report(t)
+				for _, name := range []string{"league_id", "round_id", "game_type"} {
+					if !s.fields.Has(name) {
+						t.Fail("%s is %s", name, s.fields.Shown(name))
+					}
+				}
+				t.about(t.scenario("win"), s)
+			}),
+		matchCheck("report.score", kit.Must, "winner and score follow from the choices and the number: 3 and 0 points, winner the player's id; or 1 and 1, winner null (league.v2, the game).", "Give 3, 1 and 0 points; put both players into score.",
+			eachFair(func(t T, m *match, _, want outcome) {
+				o := t.message(m, protocol.TypeMatchResultReport, toManager).report()
+				if o.winner != want.winner || !maps.Equal(o.score, want.score) {
+					t.Fail("the choices were %v and the number %d: winner is %q, want %q; score is %v, want %v", want.choices, want.number, o.winner, want.winner, o.score, want.score)
+				}
+			})),
+		matchCheck("report.details", kit.Should, "details has drawn_number, number_parity and choices, the same as GAME_OVER (MATCH_RESULT_REPORT).", "Put the same into both.",
+			eachFair(func(t T, m *match, over, _ outcome) {
+				o := t.message(m, protocol.TypeMatchResultReport, toManager).report()
+				if o.number != over.number || o.parity != over.parity || !maps.Equal(o.choices, over.choices) {
+					t.Fail("the number is %d, %s, with the choices %v; GAME_OVER has %d, %s, %v", o.number, o.parity, o.choices, over.number, over.parity, over.choices)
+				}
+			})),
+		matchCheck("report.order", kit.Should, "The report is sent after GAME_OVER has been sent to both players (league.v2, flow).", "Send GAME_OVER first.",
+			func(t T) {
+				s := report(t)
+				for who := range playerIDs {
+					if over := t.message(t.scenario("win"), protocol.TypeGameOver, who); over.At.After(s.At) {
+						t.Fail("the report came before %s was sent GAME_OVER", nameOf(who))
+					}
+				}
+			}),
+	}
+}
+
+// deliveryChecks are about how reports and results reach their receivers.
+func deliveryChecks() []kit.Check {
+	return []kit.Check{
+		matchCheck("report.once", kit.Should, "A report is not sent again once it is acknowledged.", "Stop at the first MATCH_RESULT_ACK.",
+			func(t T) {
+				t.play(plan{}) // in the meantime, it could have been
+				for _, f := range fair {
+					t.reportedOnce(t.scenario(f.scenario), "an acknowledged report")
+				}
+			}),
+		matchCheck("report.retry", kit.Must, "A report that the manager does not accept (HTTP 503) is sent again, with the same result, until it is acknowledged (league.v2, retries).", "Repeat the report with growing pauses; keep the result.",
+			reportsAgain),
+		matchCheck("report.duplicate", kit.Should, "A report that is refused as a duplicate with same_result true (5003, E041) counts as acknowledged: it is not sent again, and the next match is played (league.v2, flow).",
+			"Treat 5003 as success if same_result is true.",
+			func(t T) {
+				m := t.play(plan{report: func(_ *match, s *sent) kit.Response {
+					return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeDuplicateReport, s.Type, "this match has been reported").With("same_result", true))
+				}})
+				t.play(plan{})
+				t.Until(t.shortDelay(), func() bool { return m.count(protocol.TypeMatchResultReport, toManager) > 1 })
+				t.reportedOnce(m, "a report that was refused as a duplicate")
+			}),
+		matchCheck("report.renew", kit.Should, "A referee whose token is no longer valid (E012) registers again, and then reports (league.v2, authentication).", "On E012 register again, and repeat the report with the token from the answer.",
+			registersAgain),
+		matchCheck("report.deaf", kit.Must, "A player that does not acknowledge GAME_OVER delays neither the report nor the next match (league.v2, flow).", "Report once GAME_OVER has been sent, whatever the answer.",
+			func(t T) {
+				t.sends(t.start("end not taken"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
+			}),
+		matchCheck("over.retry", kit.Should, "GAME_OVER that was not acknowledged (HTTP 503) is sent again, at most 3 times (league.v2, retries).", "Repeat it in the background.",
+			func(t T) {
+				t.sends(t.start("end not taken"), protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")
+			}),
+	}
+}
+
+func (t T) reportedOnce(m *match, what string) {
+	if list := t.messages(m, protocol.TypeMatchResultReport); len(list) > 1 {
+		t.show(list[1])
+		t.Fail("%s was sent %s", what, kit.Times(len(list)))
+	}
+}
+
+// sends ends the check unless an agent is sent n messages of a type.
+func (t T) sends(m *match, typ protocol.Type, who, n int, otherwise string) {
+	if !t.Until(t.patience(), func() bool { return m.count(typ, who) >= n }) {
+		t.showAll(m)
+		t.Fail("%s within %v", otherwise, t.patience())
+	}
+}
+
+func reportsAgain(t T) {
+	m := t.play(plan{report: atFirst(busy, acknowledges)})
+	t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again")
+	list := t.messages(m, protocol.TypeMatchResultReport)
+	a, b := list[0].report(), list[1].report()
+	t.show(list[1])
+	if a.winner != b.winner || a.number != b.number || !maps.Equal(a.score, b.score) {
+		t.Fail("the report was sent again with another result")
+	}
+}
+
+func registersAgain(t T) {
+	before := len(t.Attempts())
+	t.Lock()
+	t.Renewals++
+	t.Unlock()
+	m := t.announce(plan{report: atFirst(func(_ *match, s *sent) kit.Response {
+		return kit.Respond(s.Raw, protocol.Refuse(protocol.CodeTokenInvalid, s.Type, "the token is not known"))
+	}, acknowledges)})
+	t.sends(m, protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")
+	if len(t.Attempts()) == before {
+		t.showAll(m)
+		t.Fail("the report was repeated without another registration")
+	}
+}

@@ -1,0 +1,275 @@
+package referee
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// retries is how often a referee retries.
+const retries = 3
+
+// retryChecks are about requests that are retried.
+func retryChecks() []kit.Check {
+	const spent = "referee.retry.spent"
+	needs := []string{playsMatches, "referee.retry.join"}
+	after := func(name string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
+		return kit.Check{ID: "referee." + name, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
+	}
+	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
+	told := append(needs, spent, "referee.error.told")
+	return []kit.Check{
+		after("retry.join", kit.Must, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
+			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
+		after("retry.choice", kit.Must, needs, "A call to a busy player (HTTP 503) is sent again, and the choice counts (league.v2, retries).", retry,
+			func(t T) { t.retried(protocol.TypeChooseParityCall, playerB) }),
+		after("retry.ids", kit.Should, needs, "Each attempt has a JSON-RPC id of its own, and all have the same conversation_id (league.v2, retries).", "Make a new id for every request, and keep conversation_id for the match.",
+			func(t T) {
+				list := t.messages(t.scenario("busy"), protocol.TypeGameInvitation, playerA)
+				first, second := kit.Object(list[0].Raw), kit.Object(list[1].Raw)
+				t.show(list[0])
+				t.show(list[1])
+				if first.HasID() && string(first["id"]) == string(second["id"]) {
+					t.Fail("two attempts have the id %s", first["id"])
+				}
+				if list[0].fields.Text("conversation_id") != list[1].fields.Text("conversation_id") {
+					t.Fail("two attempts belong to different conversations")
+				}
+			}),
+		after(spent[len("referee."):], kit.Must, needs, "After 3 failed retries, the match is a technical loss (league.v2, retries).", "Count the attempts, and end the match after the fourth.",
+			func(t T) {
+				m := t.scenario("always busy")
+				list := t.messages(m, protocol.TypeGameInvitation, playerA)
+				t.show(list[len(list)-1])
+				if len(list) != 1+retries {
+					t.Fail("%s, which always answered HTTP 503, was invited %d times, want %d", nameOf(playerA), len(list), 1+retries)
+				}
+				t.lost(m)
+			}),
+		after("retry.backoff", kit.Should, append(needs, spent), "The pauses between attempts double: 1, 2 and 4 s (league.v2, retries).", "Wait 1 s x 2^attempt.",
+			backsOff),
+		after("error.told", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
+			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
+		after("error.header", kit.Must, told, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
+			func(t T) {
+				s := t.firstError()
+				t.header(s)
+				t.equal(s, "auth_token", t.scenario("always busy").keys[playerA].Send)
+			}),
+		after("error.fields", kit.Should, told, "GAME_ERROR before a retry has match_id, player_id or affected_player, error_code, retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
+			explainsRetry),
+		after("error.last", kit.Should, told, "After the last retry, GAME_ERROR has retryable false and no next_retry_at (league.v2, retries).", "Send a last GAME_ERROR with retryable false.",
+			func(t T) {
+				m := t.scenario("always busy")
+				final := func(s *sent) bool {
+					info := s.fields.Object("retry_info")
+					return s.who == playerA && s.Type == protocol.TypeGameError && string(s.fields["retryable"]) == "false" && !info.Has("next_retry_at")
+				}
+				if !t.Until(t.patience(), func() bool { return slices.ContainsFunc(m.sent, final) }) {
+					if list := t.messages(m, protocol.TypeGameError, playerA); len(list) > 0 {
+						t.show(list[len(list)-1])
+					}
+					t.Fail("no GAME_ERROR has retryable false and no next_retry_at")
+				}
+			}),
+	}
+}
+
+// retried ends the check unless a player was sent a message again and the match
+// was played.
+func (t T) retried(typ protocol.Type, who int) {
+	m := t.scenario("busy")
+	list := t.messages(m, typ, who)
+	for _, s := range list {
+		t.show(s)
+	}
+	if len(list) < 2 {
+		t.Fail("%s answered %s with HTTP 503 and was not sent it again", nameOf(who), typ)
+	}
+	if typ == protocol.TypeChooseParityCall {
+		if o := t.message(m, protocol.TypeGameOver, who).result(); o.choices[playerIDs[who]] == "" {
+			t.Fail("the choice of %s did not count: choices are %v", nameOf(who), o.choices)
+		}
+	}
+}
+
+// grace is how much later than the retry a GAME_ERROR that was sent before it
+// may arrive.
+const grace = time.Second
+
+func announcesRetries(t T) {
+	m := t.scenario("always busy")
+	tries := t.messages(m, protocol.TypeGameInvitation, playerA)
+	for n := 1; n <= retries; n++ {
+		var told *sent
+		found := func() bool {
+			for _, s := range m.sent {
+				if count, ok := s.fields.Number("retry_count"); ok && count == n && s.who == playerA && s.Type == protocol.TypeGameError {
+					told = s
+					return true
+				}
+			}
+			return false
+		}
+		if !t.Until(t.T.Session.Timeout, found) {
+			t.show(tries[n])
+			t.Fail("no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
+		}
+		if late := told.At.Sub(tries[n].At); late > grace {
+			t.show(told)
+			t.Fail("GAME_ERROR with retry_count %d came %v after the retry", n, late.Round(time.Millisecond))
+		}
+	}
+}
+
+// firstError returns the GAME_ERROR before the first retry.
+func (t T) firstError() *sent {
+	for _, s := range t.messages(t.scenario("always busy"), protocol.TypeGameError, playerA) {
+		if n, _ := s.fields.Number("retry_count"); n == 1 {
+			t.show(s)
+			return s
+		}
+	}
+	t.Fail("there is no GAME_ERROR with retry_count 1")
+	return nil
+}
+
+func explainsRetry(t T) {
+	s := t.firstError()
+	t.equal(s, "match_id", t.scenario("always busy").id)
+	t.equal(s, "action_required", string(protocol.TypeGameJoinAck))
+	if s.fields.Text("player_id") != playerIDs[playerA] && s.fields.Text("affected_player") != playerIDs[playerA] {
+		t.Fail("player_id is %s and affected_player %s, want %q", s.fields.Shown("player_id"), s.fields.Shown("affected_player"), playerIDs[playerA])
+	}
+	if s.fields.Text("error_code") == "" {
+		t.Fail("error_code is %s", s.fields.Shown("error_code"))
+	}
+	if string(s.fields["retryable"]) != "true" {
+		t.Fail("retryable is %s, want true", s.fields.Shown("retryable"))
+	}
+	if n, ok := s.fields.Number("max_retries"); !ok || n != retries {
+		t.Fail("max_retries is %s, want %d", s.fields.Shown("max_retries"), retries)
+	}
+}
+
+// backsOff compares the pauses. A busy machine may lengthen one, so that it
+// tries several times.
+func backsOff(t T) {
+	const tries = 4
+	for try, m := 1, t.scenario("always busy"); ; try++ {
+		list := t.messages(m, protocol.TypeGameInvitation, playerA)
+		if len(list) > retries {
+			first, last := pauses(list)
+			t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
+			if last > first {
+				return
+			}
+			if try == tries {
+				t.show(list[retries])
+				t.Fail("the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
+			}
+		}
+		if try == tries {
+			t.Skip("there were not %d retries", retries)
+		}
+		m = t.play(plan{join: [2]reaction{busy}})
+	}
+}
+
+// pauses returns the first and the last of the pauses between the attempts.
+func pauses(list []*sent) (first, last time.Duration) {
+	return list[1].At.Sub(list[0].answered), list[retries].At.Sub(list[retries-1].answered)
+}
+
+// faultChecks are about technical losses.
+func faultChecks() []kit.Check {
+	lost := func(scenario string) func(t T, look func(s *sent, o outcome)) {
+		return func(t T, look func(s *sent, o outcome)) {
+			m := t.scenario(scenario)
+			over, report := t.message(m, protocol.TypeGameOver, playerB), t.message(m, protocol.TypeMatchResultReport, toManager)
+			look(over, over.result())
+			look(report, report.report())
+		}
+	}
+	declined := lost("declined")
+	return []kit.Check{
+		matchCheck("fault.declined", kit.Must, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
+			func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) }),
+		matchCheck("fault.invalid", kit.Must, "A choice that is not exactly even or odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words; do not change the case.",
+			func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) }),
+		matchCheck("fault.score", kit.Must, "After a technical loss the opponent is the winner, with 3 points to 0 (league.v2, the game).", "Name the opponent in winner and winner_player_id.",
+			func(t T) {
+				winner, score := playerIDs[playerB], map[string]int{playerIDs[playerA]: 0, playerIDs[playerB]: game.WinPoints}
+				declined(t, func(s *sent, o outcome) {
+					if o.winner != winner || s.who == toManager && !maps.Equal(o.score, score) {
+						t.show(s)
+						t.Fail("%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
+					}
+				})
+			}),
+		matchCheck("fault.nodraw", kit.Should, "No number is drawn for a technical loss: drawn_number and number_parity are null, and choices holds only those that were made (league.v2, the game).", "Write null.",
+			func(t T) {
+				declined(t, func(s *sent, o outcome) {
+					if o.drawn || o.parity != "" || len(o.choices) > 0 {
+						t.show(s)
+						t.Fail("%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
+					}
+				})
+			}),
+		matchCheck("fault.names", kit.Should, "technical_loss_player_ids lists the players at fault (GAME_OVER, MATCH_RESULT_REPORT).", "Add the list to game_result and to details.",
+			func(t T) {
+				declined(t, func(s *sent, o outcome) {
+					if !slices.Equal(o.atFault, playerIDs[:1]) {
+						t.show(s)
+						t.Fail("technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
+					}
+				})
+			}),
+		matchCheck("fault.both", kit.Must, "If both players are at fault, both lose: winner null, 0 points each (league.v2, the game).", "Judge both players, and name neither as the winner.",
+			func(t T) {
+				lost("both declined")(t, func(s *sent, o outcome) {
+					if o.status != protocol.StatusTechnicalLoss || o.winner != "" || s.who == toManager && !maps.Equal(o.score, map[string]int{playerIDs[0]: 0, playerIDs[1]: 0}) {
+						t.show(s)
+						t.Fail("neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
+					}
+				})
+			}),
+		matchCheck("fault.join", kit.Must, "A player that does not answer the invitation loses the match once the retries are spent (league.v2, timeouts; 5 s by default).", "Give each attempt a deadline, and limit the retries.",
+			func(t T) { t.losesByTimeout("no join", protocol.TypeGameInvitation) }),
+		matchCheck("fault.choice", kit.Must, "A player that does not answer the call loses the match once the retries are spent (league.v2, timeouts; 30 s by default).", "Give each attempt a deadline, and limit the retries.",
+			func(t T) { t.losesByTimeout("no choice", protocol.TypeChooseParityCall) }),
+	}
+}
+
+// losesAtOnce ends the check unless the first player has lost without a retry.
+func (t T) losesAtOnce(scenario string, asked protocol.Type) {
+	m := t.scenario(scenario)
+	if list := t.messages(m, asked, playerA); len(list) > 1 {
+		t.show(list[0])
+		t.show(list[1])
+		t.Fail("%s was sent %s %s", nameOf(playerA), asked, kit.Times(len(list)))
+	}
+	t.lost(m)
+}
+
+func (t T) losesByTimeout(scenario string, asked protocol.Type) {
+	m := t.start(scenario)
+	t.awaitProgress(func() bool { return m.count(asked, playerA) > 1 || m.count(protocol.TypeGameOver, playerB) > 0 })
+	if list := t.messages(m, asked, playerA); len(list) > 1 && list[1].At.Sub(list[0].At) > t.patience() {
+		t.skipSlow() // the match began long ago
+	}
+	t.awaitEnd(m)
+	t.lost(m)
+}
+
+// lost ends the check unless the match is a technical loss.
+func (t T) lost(m *match) {
+	s := t.message(m, protocol.TypeGameOver, playerB)
+	if o := s.result(); o.status != protocol.StatusTechnicalLoss {
+		t.Fail("status is %q, want %q", o.status, protocol.StatusTechnicalLoss)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
 // pages returns all documentation pages, by path relative to this folder.
@@ -102,7 +104,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	span := regexp.MustCompile("`([^`]+)`")
 	questions := 0
 	for line := range strings.Lines(table) {
-		c := cells(line)
+		c := measure.Cells(line)
 		if len(c) != 3 || c[0] == "question" {
 			continue
 		}

@@ -2,9 +2,9 @@
 // find one's way in it.
 //
 //	go run ./docs/figures                     all figures
-//	go run ./docs/figures -markdown           the table that documentation shows
+//	go run ./docs/figures -words              where retired words are still used
 //	go run ./docs/figures -write CONTRIBUTING.md
-//	                                          replaces the table in a page
+//	                                          replaces the table of figures in a page
 //
 // It counts lines as wc does and leaves generated code out. What it takes for
 // an arrow between two files stands at measure.Arrows.
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,16 +28,16 @@ var rooms = []string{"cmd/strategylab", "host/conformance", "host/protocol", "an
 
 func main() {
 	root := flag.String("root", ".", "source tree to measure")
-	markdown := flag.Bool("markdown", false, "print the Markdown table only")
+	words := flag.Bool("words", false, "list the retired words that are still used")
 	write := flag.String("write", "", "replace the table between the markers of this page")
 	flag.Parse()
-	if err := run(os.Stdout, *root, *markdown, *write); err != nil {
+	if err := run(os.Stdout, *root, *words, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, root string, markdown bool, page string) error {
+func run(w io.Writer, root string, words bool, page string) error {
 	t, err := measure.Read(root)
 	if err != nil {
 		return err
@@ -46,12 +47,26 @@ func run(w io.Writer, root string, markdown bool, page string) error {
 	case page != "":
 		table(&b, t)
 		return replace(page, b.String())
-	case markdown:
-		table(&b, t)
+	case words:
+		if err := retired(&b, t, root); err != nil {
+			return err
+		}
 	default:
 		everything(&b, t)
 	}
 	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func retired(w io.Writer, t *measure.Tree, root string) error {
+	g, err := measure.ReadGlossary(filepath.Join(root, "docs", "glossary.md"))
+	if err != nil {
+		return err
+	}
+	words, err := t.Words(root, g)
+	for _, word := range words {
+		fmt.Fprintln(w, word)
+	}
 	return err
 }
 

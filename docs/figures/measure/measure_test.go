@@ -150,3 +150,50 @@ func Four()           {}
 		t.Errorf("%d exported names in %d lines, want 7 in %d", p.Exported(), p.Lines(), strings.Count(source, "\n"))
 	}
 }
+
+func TestWordsAreFoundWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":           "module x\n",
+		"docs/glossary.md": "| word | meaning | not |\n|---|---|---|\n| match | a game | duel, draw (as a result) |\n\n## Retired phrases\n\n| phrase | write |\n|---|---|\n| under way | running |\n",
+		"docs/page.md":     "A draw is fine,\na Duel is not, and under\nway is not either.\n",
+		"x.go":             "package x\n\n// f plays duels that are under\n// way.\nfunc f() { g(flag{Usage: \"the duel\"}, \"underway\", `a\nduel`) }\n",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := ReadGlossary(filepath.Join(root, "docs", "glossary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := got.Words(root, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, w := range words {
+		lines = append(lines, string(w.Place)+" "+w.String())
+	}
+	want := `page docs/page.md:2: "duel" is retired; write: match
+page docs/page.md:2: "under way" is retired; write: running
+code x.go:3: "duels" is retired; write: match
+code x.go:3: "under way" is retired; write: running
+help x.go:5: "duel" is retired; write: match
+code x.go:6: "duel" is retired; write: match`
+	if text := strings.Join(lines, "\n"); text != want {
+		t.Errorf("found\n%s\nwant\n%s", text, want)
+	}
+	if _, err := ReadGlossary(filepath.Join(root, "docs", "page.md")); err == nil || !strings.Contains(err.Error(), "no table") {
+		t.Errorf("a page without tables gives error %v", err)
+	}
+}

@@ -26,7 +26,7 @@ type contestant struct {
 	joining   sync.WaitGroup
 }
 
-// contest starts a player of a style; it registers when it is told to.
+// contest starts a player of a style; it registers on demand.
 func contest(t *testing.T, s *style, name, choice string) *contestant {
 	c := &contestant{style: s, name: name, choice: choice, done: make(chan struct{}), settled: make(chan struct{}), referees: make(map[string]string)}
 	c.program = launch(t, s, "player:"+name, c.handle)
@@ -34,7 +34,7 @@ func contest(t *testing.T, s *style, name, choice string) *contestant {
 	return c
 }
 
-// register registers once, or twice if that is its way, and learns who it is.
+// register registers once, or twice if that is its way, and learns its id.
 func (c *contestant) register(ctx context.Context, manager string) error {
 	c.manager = manager
 	defer close(c.settled)

@@ -16,7 +16,8 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 )
 
-// foreignPlayers are the players that our host is to seat, as they were seen.
+// foreignPlayers are the players that our host has to seat, as seen in real
+// leagues.
 var foreignPlayers = []*style{
 	{name: "book", picky: true},
 	{name: "loose", ids: "int", choiceField: "choice", joinField: "accepted", nullError: true, timestamp: "2006-01-02T15:04:05.000000+00:00"},
@@ -40,7 +41,7 @@ type hosted struct {
 	failed chan error
 }
 
-// hostLeague starts a league for so many players, beside referees and house
+// hostLeague starts a league for a number of players, beside referees and house
 // players of ours.
 func hostLeague(ctx context.Context, t *testing.T, players, referees int, house ...string) *hosted {
 	t.Helper()
@@ -97,7 +98,7 @@ func clean(t *testing.T, played *host.Played, players int) {
 	unforfeited(t, played)
 }
 
-// unforfeited checks that everybody has chosen in every match.
+// unforfeited checks that all players chose in every match.
 func unforfeited(t *testing.T, played *host.Played) {
 	t.Helper()
 	for _, m := range played.Matches {
@@ -110,7 +111,7 @@ func unforfeited(t *testing.T, played *host.Played) {
 }
 
 // TestOurHostSeatsForeignPlayers: three players of each kind play a complete
-// league of ours without a technical loss, and hear of its end.
+// league of ours without a technical loss, and receive its end.
 func TestOurHostSeatsForeignPlayers(t *testing.T) {
 	t.Parallel()
 	for _, s := range foreignPlayers {
@@ -139,10 +140,10 @@ func checkContestants(ctx context.Context, t *testing.T, all []*contestant, matc
 		select {
 		case <-c.done:
 		case <-ctx.Done():
-			t.Errorf("%s was not told of the end of the league", c.name)
+			t.Errorf("%s did not learn that the league is over", c.name)
 		}
 		if n := c.overs.Load(); n < matches {
-			t.Errorf("%s was told %d of %d results", c.name, n, matches)
+			t.Errorf("%s received %d of %d results", c.name, n, matches)
 		}
 	}
 }

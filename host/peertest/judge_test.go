@@ -60,7 +60,7 @@ func (j *judge) join(match, player string) {
 	}
 }
 
-func (j *judge) fields(p pairing, round any) object {
+func (j *judge) fields(p matchup, round any) object {
 	f := object{"match_id": p.id, "game_type": "even_odd", "auth_token": j.token, "conversation_id": "conv-" + p.id, "round_id": round}
 	if j.style.bare {
 		delete(f, "conversation_id")
@@ -72,7 +72,7 @@ func (j *judge) fields(p pairing, round any) object {
 
 // play conducts a match and returns what is reported of it. A side that has not
 // joined or chosen stands in its technical_loss_player_ids.
-func (j *judge) play(ctx context.Context, p pairing, round any) object {
+func (j *judge) play(ctx context.Context, p matchup, round any) object {
 	var choices [2]string
 	var both sync.WaitGroup
 	for side := range 2 {
@@ -87,12 +87,12 @@ func (j *judge) play(ctx context.Context, p pairing, round any) object {
 	number := len(p.id)%2 + max(j.style.draw-1, 3)
 	result := j.result(p, choices, number)
 	for side := range 2 {
-		j.tellResult(ctx, p, side, round, choices, number, result)
+		j.sendResult(ctx, p, side, round, choices, number, result)
 	}
 	return result
 }
 
-func (j *judge) invite(ctx context.Context, p pairing, side int, round any) bool {
+func (j *judge) invite(ctx context.Context, p matchup, side int, round any) bool {
 	fields := j.fields(p, round)
 	fields["role_in_match"] = []string{"PLAYER_A", "PLAYER_B"}[side]
 	if j.style.lowerRoles {
@@ -119,7 +119,7 @@ func (j *judge) invite(ctx context.Context, p pairing, side int, round any) bool
 	return answer["accept"] == true
 }
 
-func (j *judge) choose(ctx context.Context, p pairing, side int, round any) string {
+func (j *judge) choose(ctx context.Context, p matchup, side int, round any) string {
 	fields := j.fields(p, round)
 	fields["player_id"] = p.sides[side].id
 	deadline := time.Now().Add(30 * time.Second)
@@ -139,7 +139,7 @@ func (j *judge) choose(ctx context.Context, p pairing, side int, round any) stri
 }
 
 // result is what the referee reports.
-func (j *judge) result(p pairing, choices [2]string, number int) object {
+func (j *judge) result(p matchup, choices [2]string, number int) object {
 	ids := [2]string{p.sides[0].id, p.sides[1].id}
 	parity := []string{"even", "odd"}[number%2]
 	points := j.points()
@@ -189,7 +189,7 @@ func (j *judge) points() [3]int {
 	return j.style.points
 }
 
-func (j *judge) tellResult(ctx context.Context, p pairing, side int, round any, choices [2]string, number int, report object) {
+func (j *judge) sendResult(ctx context.Context, p matchup, side int, round any, choices [2]string, number int, report object) {
 	result, _ := report["result"].(object)
 	details, _ := result["details"].(object)
 	own, other := p.sides[side].id, p.sides[1-side].id

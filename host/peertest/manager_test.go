@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// registered is somebody who has registered with a foreign manager.
+// registered is an agent that has registered with a foreign manager.
 type registered struct{ id, name, endpoint, token string }
 
 // league is a foreign manager and the referee that goes with it.
@@ -135,7 +135,7 @@ func (l *league) register(p *program, t string, message object, role string, lis
 	return answer
 }
 
-// note changes the state and wakes who waits for it.
+// note changes the state and wakes those that wait for it.
 func (l *league) note(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *league) play(ctx context.Context, players, referees int) map[string]obj
 	field, judges := append([]registered(nil), l.players...), append([]registered(nil), l.referees...)
 	l.mu.Unlock()
 	played := 0
-	for _, round := range pairings(field) {
+	for _, round := range roundRobin(field) {
 		played += len(round)
 		l.playRound(ctx, round, field, judges)
 		if !l.await(ctx, "reports", func() bool { return len(l.reports) >= played }) {
@@ -233,7 +233,7 @@ func (l *league) standings(field []registered) []any {
 	return table
 }
 
-func (l *league) playRound(ctx context.Context, round []pairing, field, judges []registered) {
+func (l *league) playRound(ctx context.Context, round []matchup, field, judges []registered) {
 	var referee registered
 	conducting := make([]*judge, len(round))
 	var matches []any
@@ -270,7 +270,7 @@ func (l *league) playRound(ctx context.Context, round []pairing, field, judges [
 		all.Wait()
 		return
 	}
-	l.handOut(ctx, round, announcement, referee)
+	l.assign(ctx, round, announcement, referee)
 }
 
 // next is the referee of the match that is begun.
@@ -282,21 +282,21 @@ func (l *league) next() *judge {
 	return l.panel[(l.begun-1)%len(l.panel)]
 }
 
-// handOut gives a referee that has registered its matches.
-func (l *league) handOut(ctx context.Context, round []pairing, announcement object, referee registered) {
-	if l.style.handOut == "" {
+// assign gives a referee that has registered its matches.
+func (l *league) assign(ctx context.Context, round []matchup, announcement object, referee registered) {
+	if l.style.assignBy == "" {
 		l.tell(ctx, "ROUND_ANNOUNCEMENT", []registered{referee}, announcement)
 		return
 	}
 	for _, p := range round {
-		message := l.manager.header(strings.ToUpper(l.style.handOut))
+		message := l.manager.header(strings.ToUpper(l.style.assignBy))
 		message["match_id"], message["round_id"], message["league_id"] = p.id, l.round(p.round), "league_2025"
 		message["player_A_id"], message["player_B_id"] = p.sides[0].id, p.sides[1].id
 		if !l.style.noEndpoints {
 			message["player_A_endpoint"], message["player_B_endpoint"] = p.sides[0].endpoint, p.sides[1].endpoint
 		}
 		l.manager.post(ctx, referee.endpoint, object{
-			"jsonrpc": "2.0", "method": l.style.handOut, "params": message, "id": time.Now().UnixNano() % 1000,
+			"jsonrpc": "2.0", "method": l.style.assignBy, "params": message, "id": time.Now().UnixNano() % 1000,
 		})
 	}
 }

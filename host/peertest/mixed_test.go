@@ -16,7 +16,7 @@ import (
 // TestOurPlayersUnderEveryRefereeAtOnce: a league of our players, most of them
 // house players, in which every kind of referee that was seen conducts matches.
 // Each of these reads nothing but the answers of its own kind, and the players
-// are told of none: they lose nothing on technical grounds.
+// know none of them: they lose nothing by technical loss.
 func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -66,7 +66,7 @@ func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
 // TestOurPlayersUnderForeignRefereesInTurn: under each of a few foreign managers
 // the matches of our players are conducted by referees of all kinds in turn,
 // that know nothing of the manager's kind, among them one that reads no answers
-// but requests. The players lose nothing on technical grounds.
+// but requests. The players lose nothing by technical loss.
 func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
 	t.Parallel()
 	for _, manager := range []*style{foreignLeagues[0], foreignLeagues[2], {name: "handle_message", frame: "message"}, {name: "tools", frame: "tool", answers: "content", reads: "content"}} {

@@ -17,8 +17,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
-// foreignLeagues are the managers and referees that our players are to manage
-// with, as they were seen.
+// foreignLeagues are the managers and referees that our players have to handle,
+// as seen in real leagues.
 var foreignLeagues = []*style{
 	{name: "by the book", picky: true},
 	{name: "by the book, wild in details", nullError: true, ids: "int", past: true, bare: true, standings: "before", badToken: "401", draw: 20, points: [3]int{2, 1, 0}, over: "flat", timestamp: "2006-01-02T15:04:05.000000+00:00"},
@@ -48,7 +48,7 @@ func factory(t *testing.T, name string) strategies.Factory {
 	return f
 }
 
-// TestOurPlayerUnderForeignManagers: three of our players, told nothing but
+// TestOurPlayerUnderForeignManagers: three of our players, which know nothing but
 // the manager's URL, play a complete league under each kind of manager and
 // referee without a technical loss, are registered once each, and leave.
 func TestOurPlayerUnderForeignManagers(t *testing.T) {
@@ -133,14 +133,14 @@ func checkForeignLeague(t *testing.T, l *league, reports map[string]object, ende
 	if l.style.endless {
 		want = player.Deserted
 	}
-	told := 0
+	received := 0
 	for i, e := range ended {
-		told += e.Standing.Points
+		received += e.Standing.Points
 		if e.Kind != want || e.Standing.Played != 2 || e.Place == 0 || len(e.Table) != 3 {
 			t.Errorf("player %d ended by %q, %+v, place %d, table of %d", i, e.Kind, e.Standing, e.Place, len(e.Table))
 		}
 	}
-	if l.style.over == "flat" && told != points {
-		t.Errorf("the players have counted %d points, the referee gave %d", told, points)
+	if l.style.over == "flat" && received != points {
+		t.Errorf("the players have counted %d points, the referee gave %d", received, points)
 	}
 }

@@ -102,8 +102,8 @@ func (p *program) header(t string) object {
 	}
 }
 
-// call sends a message and returns what the program makes of the answer; nil
-// if it can make nothing of it.
+// call sends a message and returns the answer as the program reads it; nil if
+// it cannot.
 func (p *program) call(ctx context.Context, url, t string, fields object) object {
 	message := p.header(t)
 	for k, v := range fields {

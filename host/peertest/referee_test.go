@@ -15,27 +15,27 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 )
 
-// handingOut are managers that tell referees to play in every way that was
-// seen, in all wrappings.
-var handingOut = []*style{
+// assigningManagers are managers that assign matches in every known way, in all
+// wrappings.
+var assigningManagers = []*style{
 	{name: "announces", picky: true},
 	{name: "announces endpoints only", bare: true, textRounds: true},
-	{name: "START_MATCH", handOut: "START_MATCH", naming: "type", picky: true, reportAck: "MATCH_RESULT_REPORT_ACK"},
-	{name: "start_match", handOut: "start_match", noEndpoints: true, ids: "int"},
-	{name: "assign_match", handOut: "assign_match", frame: "message"},
-	{name: "RUN_MATCH", handOut: "RUN_MATCH", noEndpoints: true, naming: "lower", textRounds: true},
+	{name: "START_MATCH", assignBy: "START_MATCH", naming: "type", picky: true, reportAck: "MATCH_RESULT_REPORT_ACK"},
+	{name: "start_match", assignBy: "start_match", noEndpoints: true, ids: "int"},
+	{name: "assign_match", assignBy: "assign_match", frame: "message"},
+	{name: "RUN_MATCH", assignBy: "RUN_MATCH", noEndpoints: true, naming: "lower", textRounds: true},
 	{name: "announces to tools", frame: "tool", answers: "content", reads: "content"},
 	{name: "announces in answers", answers: "params", reads: "params", naming: "lower"},
 	{name: "announces bare", frame: "bare", answers: "bare", reads: "bare"},
-	{name: "never says that it is over", endless: true, handOut: "start_match"},
+	{name: "never says that it is over", endless: true, assignBy: "start_match"},
 }
 
-// TestOurRefereeUnderForeignManagers: our referee, told nothing but the
+// TestOurRefereeUnderForeignManagers: our referee, which knows nothing but the
 // manager's URL, conducts a complete league between players of the manager's
 // kind.
 func TestOurRefereeUnderForeignManagers(t *testing.T) {
 	t.Parallel()
-	for _, s := range handingOut {
+	for _, s := range assigningManagers {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
@@ -89,13 +89,13 @@ func ourReferee(ctx context.Context, t *testing.T, manager string, endless bool)
 	}
 }
 
-// foreignReferees are the referees that our host is to give matches to.
+// foreignReferees are the referees that our host has to give matches to.
 var foreignReferees = []*style{
 	{name: "announced", points: [3]int{3, 1, 0}},
-	{name: "START_MATCH", handOut: "START_MATCH", picky: true},
-	{name: "start_match", handOut: "start_match", picky: true, ids: "int", timestamp: "2006-01-02T15:04:05.000Z"},
-	{name: "assign_match", handOut: "assign_match", frame: "message", suggests: true, choiceField: "choice"},
-	{name: "RUN_MATCH", handOut: "RUN_MATCH", naming: "type", noEndpoints: true, suggests: true, joinField: "status", winnerDraw: true},
+	{name: "START_MATCH", assignBy: "START_MATCH", picky: true},
+	{name: "start_match", assignBy: "start_match", picky: true, ids: "int", timestamp: "2006-01-02T15:04:05.000Z"},
+	{name: "assign_match", assignBy: "assign_match", frame: "message", suggests: true, choiceField: "choice"},
+	{name: "RUN_MATCH", assignBy: "RUN_MATCH", naming: "type", noEndpoints: true, suggests: true, joinField: "status", winnerDraw: true},
 	{name: "tools", frame: "tool", headerless: true, answers: "content", reads: "content"},
 	{name: "bare", frame: "bare", answers: "bare", reads: "bare"},
 	{name: "envelope", frame: "envelope", answers: "envelope", reads: "envelope"},
@@ -117,13 +117,13 @@ func officiate(t *testing.T, s *style) *official {
 	joined := o.program.handle
 	o.program.handle = func(kind string, message object) object {
 		name := kind
-		if s.handOut != "" && strings.EqualFold(kind, s.handOut) {
+		if s.assignBy != "" && strings.EqualFold(kind, s.assignBy) {
 			o.begin(message)
 		} else if kind == "ROUND_ANNOUNCEMENT" {
-			if s.handOut != "" && !s.suggests {
+			if s.assignBy != "" && !s.suggests {
 				return object{"_error": object{"code": -32601, "message": "Method not found"}}
 			}
-			if s.handOut == "" {
+			if s.assignBy == "" {
 				matches, _ := message["matches"].([]any)
 				for _, m := range matches {
 					m, _ := m.(object)
@@ -148,7 +148,7 @@ func (o *official) register(ctx context.Context, manager string) {
 		"contact_endpoint": o.program.url, "max_concurrent_matches": 2,
 	}
 	if o.style.suggests {
-		meta["capabilities"] = []any{o.style.handOut}
+		meta["capabilities"] = []any{o.style.assignBy}
 	}
 	answer := o.program.call(ctx, manager, "REFEREE_REGISTER_REQUEST", object{"conversation_id": "c-" + o.style.name, "referee_meta": meta})
 	if text(answer, "status") != "ACCEPTED" {
@@ -160,7 +160,7 @@ func (o *official) register(ctx context.Context, manager string) {
 	o.program.sender = "referee:" + o.id
 }
 
-// begin plays a match that was handed out, and reports it.
+// begin plays an assigned match, and reports it.
 func (o *official) begin(m object) {
 	id := text(m, "match_id")
 	if _, again := o.once.LoadOrStore(id, true); again {
@@ -169,7 +169,7 @@ func (o *official) begin(m object) {
 	o.playing.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		p := pairing{id: id, sides: [2]registered{
+		p := matchup{id: id, sides: [2]registered{
 			{id: text(m, "player_A_id"), endpoint: text(m, "player_A_endpoint")}, {id: text(m, "player_B_id"), endpoint: text(m, "player_B_endpoint")},
 		}}
 		if o.style.noEndpoints {
@@ -187,7 +187,7 @@ func (o *official) begin(m object) {
 }
 
 // lookUp asks the manager where the players are.
-func (o *official) lookUp(ctx context.Context, p *pairing) {
+func (o *official) lookUp(ctx context.Context, p *matchup) {
 	answer := o.program.call(ctx, o.manager, "LEAGUE_QUERY", object{
 		"query_type": "GET_PLAYERS", "auth_token": o.token, "conversation_id": "q-" + p.id,
 	})
@@ -265,7 +265,7 @@ func TestOneLeagueOfAll(t *testing.T) {
 }
 
 // TestOneLeagueOfAllPlayers: players of every kind and house players, conducted
-// by referees of ours, lose nothing on technical grounds.
+// by referees of ours, lose nothing by technical loss.
 func TestOneLeagueOfAllPlayers(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)

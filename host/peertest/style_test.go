@@ -10,8 +10,8 @@ import (
 // object is a JSON object as a dynamic language holds it.
 type object = map[string]any
 
-// style is how a program speaks: everything that was seen to differ between
-// programs that follow the same text. The zero value is by the book.
+// style is how a program speaks: all known differences between programs that
+// follow the same text. The zero value is by the book.
 type style struct {
 	name string
 
@@ -49,15 +49,15 @@ type style struct {
 	points      [3]int // for a win, a draw, a loss
 	standings   string // after or before ROUND_COMPLETED
 	quiet       bool   // announces no rounds
-	endless     bool   // never says that the league is over
-	badToken    string // how a bad token is told
-	probes      bool   // tries the endpoint when somebody registers
+	endless     bool   // never announces the end of the league
+	badToken    string // how a bad token is refused
+	probes      bool   // tries the endpoint at a registration
 	repeats     bool   // registers twice
 	winnerDraw  bool   // reports "DRAW" as the winner
 	reportAck   string // the type of its acknowledgement of reports
-	handOut     string // by which referees are told to play
-	noEndpoints bool   // hands out matches without the players' endpoints, or does not read them
-	suggests    bool   // the registration names handOut; announcements are acknowledged and ignored
+	assignBy    string // how matches are assigned to referees
+	noEndpoints bool   // assigns matches without the players' endpoints, or does not read them
+	suggests    bool   // the registration names assignBy; announcements are acknowledged and ignored
 }
 
 var methodNames = map[string]string{
@@ -175,8 +175,8 @@ func (s *style) open(body object) (t string, message object, refusal object) {
 		return "", nil, invalid
 	}
 	t, _ = message["message_type"].(string)
-	if s.handOut != "" && strings.EqualFold(method, s.handOut) {
-		return s.handOut, message, nil
+	if s.assignBy != "" && strings.EqualFold(method, s.assignBy) {
+		return s.assignBy, message, nil
 	}
 	if s.headerless {
 		for _, f := range headerFields {

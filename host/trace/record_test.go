@@ -94,7 +94,7 @@ func TestWhatIsRecordedIsRead(t *testing.T) {
 	}
 }
 
-// A second run goes on in the same file, also after a kill in mid-line.
+// A second run continues in the same file, also after a kill in mid-line.
 func TestSecondRunAfterAKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "t.jsonl")

@@ -109,7 +109,7 @@ func brokenIDs(r audit.Report) []string {
 	return ids
 }
 
-// An honest league passes, whoever recorded it, and every check has had
+// An honest league passes, no matter which agent recorded it, and every check has had
 // something to look at.
 func TestHonestLeague(t *testing.T) {
 	t.Parallel()

@@ -167,7 +167,7 @@ func TestCanceledReplayReturnsTheCause(t *testing.T) {
 }
 
 // A call that the recording does not have fails like a connection that is
-// refused, so the agent goes on as it would then.
+// refused, so the agent continues as it would then.
 func TestUnrecordedCallFails(t *testing.T) {
 	t.Parallel()
 	p := playback.New(recorded(t, "P01"))

@@ -1,0 +1,59 @@
+package sequential_test
+
+import (
+	"fmt"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
+)
+
+// shape is that of a league of three under a fair draw, with points in halves of a
+// match.
+var shape = sequential.Shape{
+	Players: 3, Scale: 20,
+	Choices:   sequential.Bounds{Low: 1, High: 1.5, Difference: 0.25},
+	Technical: sequential.Bounds{Low: 0, High: 3, Difference: 3},
+}
+
+func ExampleTracker() {
+	t, err := sequential.NewTracker(shape, sequential.Options{
+		Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: sequential.Asymptotic, Level: 0.95,
+	})
+	if err != nil {
+		panic(err)
+	}
+	for i := int64(0); !t.Done(); i++ {
+		noise := i % 3 // the first player is ahead by one or two units in every league
+		if err := t.Add(sequential.League{Points: []int64{27 + noise, 25, 26 - i%2}}); err != nil {
+			panic(err)
+		}
+	}
+	estimate, low, high := t.Interval(0)
+	fmt.Printf("stopped after %d leagues: %.3f (%.3f to %.3f)\n", t.Leagues(), estimate, low, high)
+	// Output:
+	// stopped after 22 leagues: 1.398 (1.283 to 1.434)
+}
+
+func ExampleParseRule() {
+	for _, text := range []string{"best", "precision=0.005", "fast"} {
+		rule, err := sequential.ParseRule(text)
+		fmt.Println(rule, err)
+	}
+	// Output:
+	// best <nil>
+	// precision=0.005 <nil>
+	//  unknown rule "fast"; want ranked, best or precision=0.005
+}
+
+func ExampleRatio() {
+	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, 20, 0.25)
+	if err != nil {
+		panic(err)
+	}
+	for i := int64(0); r.Decision() == sequential.Open; i++ {
+		r.Add(i%4 - 1) // differences of -1, 0, 1 and 2 units
+	}
+	report := r.Report(0.95)
+	fmt.Printf("%s after %d leagues, difference %.3f\n", report.Decision, report.Leagues, report.Mean)
+	// Output:
+	// accepted after 52 leagues, difference 0.025
+}

@@ -117,13 +117,13 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 	}
 	for seat, field := range seats {
 		l.Seats = append(l.Seats, Seat{player.Config{
-			Config:  agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
-			Factory: d.factories[field],
-			Barred:  barred[field],
-			Watch:   -1,
-			League:  d.known,
-			Key:     game.StrategyKey(d.plan.Seed, index, field),
-			Coin:    game.CoinKey(d.plan.Seed, index, field),
+			Config:      agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
+			Factory:     d.factories[field],
+			Quarantined: barred[field],
+			Watch:       -1,
+			League:      d.known,
+			Key:         game.StrategyKey(d.plan.Seed, index, field),
+			Coin:        game.CoinKey(d.plan.Seed, index, field),
 		}})
 	}
 	played, err := l.Play(ctx)

@@ -52,7 +52,7 @@ func leagueOf(t *testing.T, players, own int) *host.League {
 // replayed recomputes the table from the manager's journal.
 func replayed(t *testing.T, cfg manager.Config) []manager.Standing {
 	t.Helper()
-	j, found, err := journal.Open(manager.JournalName(cfg.DataDir, cfg.LeagueID), journal.Options{})
+	j, found, err := journal.Open(manager.JournalName(cfg.DataDir, cfg.LeagueID), journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (p *processes) complete() map[string]manager.Standing {
 	if code := m.ended(); code != exitOK {
 		p.t.Errorf("the manager ended with %d", code)
 	}
-	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), "league"), journal.Options{})
+	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), "league"), journal.Config{})
 	if err != nil {
 		p.t.Fatal(err)
 	}

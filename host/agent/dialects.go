@@ -15,11 +15,11 @@ import (
 type AnswerDialects struct {
 	mu     sync.Mutex
 	common string // the way that registration has shown, for everybody
-	known  map[string]*manner
+	known  map[string]*answerDialect
 }
 
-// manner is how one peer is answered.
-type manner struct {
+// answerDialect is how one peer is answered.
+type answerDialect struct {
 	way  int  // index into ways
 	read bool // the peer has shown that it reads this
 }
@@ -40,22 +40,22 @@ func SenderOf(in *wire.Exchange) string {
 	return host
 }
 
-// Begin sets the way in which everybody is answered to begin with: one of the
+// SetDefault sets the way in which everybody is answered to begin with: one of the
 // protocol's traits.
-func (m *AnswerDialects) Begin(trait string) {
+func (m *AnswerDialects) SetDefault(trait string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.common = trait
 }
 
 // of returns what is remembered of a peer. The lock is held.
-func (m *AnswerDialects) of(who string) *manner {
+func (m *AnswerDialects) of(who string) *answerDialect {
 	if m.known == nil {
-		m.known = make(map[string]*manner)
+		m.known = make(map[string]*answerDialect)
 	}
 	known := m.known[who]
 	if known == nil {
-		known = new(manner)
+		known = new(answerDialect)
 		for i, way := range ways {
 			if way == m.common {
 				known.way = i

@@ -22,9 +22,9 @@ func TestManners(t *testing.T) {
 		{"two were missed", func(m *agent.AnswerDialects) { m.Missed(who); m.Missed(who) }, protocol.TraitRequests},
 		{"what is read stands", func(m *agent.AnswerDialects) { m.Read(who); m.Missed(who) }, ""},
 		{"it has gone on after a message", func(m *agent.AnswerDialects) { m.ReadBy(who, protocol.TraitAsync) }, protocol.TraitAsync},
-		{"the registration has shown it", func(m *agent.AnswerDialects) { m.Begin(protocol.TraitRequests) }, protocol.TraitRequests},
+		{"the registration has shown it", func(m *agent.AnswerDialects) { m.SetDefault(protocol.TraitRequests) }, protocol.TraitRequests},
 		{"and it has gone on after a message", func(m *agent.AnswerDialects) {
-			m.Begin(protocol.TraitRequests)
+			m.SetDefault(protocol.TraitRequests)
 			m.ReadBy(who, protocol.TraitAsync)
 			m.Missed(who)
 		}, protocol.TraitRequests},

@@ -17,14 +17,14 @@ type Identity struct {
 	role protocol.Role
 	name string // signs until there is an id
 
-	mu       sync.Mutex
-	id       string
-	token    string
-	league   string
-	verifier protocol.Verifier
-	last     matchKeys
-	manager  string // the manager's token, once it has been seen
-	proved   bool   // the manager's token has been seen
+	mu            sync.Mutex
+	id            string
+	token         string
+	league        string
+	verifier      protocol.Verifier
+	last          matchKeys
+	manager       string // the manager's token, once it has been seen
+	managerProved bool   // the manager's token has been seen
 
 	settling chan struct{} // closed when the registration under way is over; nil if none is
 }
@@ -46,14 +46,14 @@ func NewIdentity(role protocol.Role, name string) *Identity {
 func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.id, i.token, i.league, i.verifier, i.proved, i.manager = id, token, league, protocol.NewVerifier(token), false, ""
+	i.id, i.token, i.league, i.verifier, i.managerProved, i.manager = id, token, league, protocol.NewVerifier(token), false, ""
 	i.last = matchKeys{}
 }
 
-// Registering says that a registration is under way, until the function that
+// BeginRegistration says that a registration is under way, until the function that
 // it returns is called. A manager may speak to an agent as soon as it has
 // answered, and so before the agent has read the answer.
-func (i *Identity) Registering() (over func()) {
+func (i *Identity) BeginRegistration() (over func()) {
 	settled := make(chan struct{})
 	i.mu.Lock()
 	i.settling = settled
@@ -66,9 +66,9 @@ func (i *Identity) Registering() (over func()) {
 	}
 }
 
-// Settled waits for the registration that is under way, if there is one, but
+// AwaitRegistration waits for the registration that is under way, if there is one, but
 // not beyond the end of ctx.
-func (i *Identity) Settled(ctx context.Context) {
+func (i *Identity) AwaitRegistration(ctx context.Context) {
 	i.mu.Lock()
 	settling := i.settling
 	i.mu.Unlock()
@@ -136,12 +136,12 @@ func (i *Identity) Keys(in *wire.Exchange, referee string) (protocol.KeyPair, bo
 	return i.last.pair, true
 }
 
-// Proved reports whether the manager has shown the token that only who gave
+// ManagerProved reports whether the manager has shown the token that only who gave
 // the agent its own can make. Such a manager knows match keys, too.
-func (i *Identity) Proved() bool {
+func (i *Identity) ManagerProved() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.proved
+	return i.managerProved
 }
 
 // FromManager judges whether a message is the manager's. A manager that has
@@ -154,12 +154,12 @@ func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	defer i.mu.Unlock()
 	given := in.Header.AuthToken
 	switch {
-	case i.proved && protocol.SameToken(given, i.manager):
+	case i.managerProved && protocol.SameToken(given, i.manager):
 		return nil
 	case i.token != "" && protocol.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
-		i.proved, i.manager = true, given
+		i.managerProved, i.manager = true, given
 		return nil
-	case mode == protocol.Tolerant && !i.proved:
+	case mode == protocol.Tolerant && !i.managerProved:
 		return nil
 	case given == "":
 		return wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)

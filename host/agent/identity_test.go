@@ -39,7 +39,7 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 					Header: protocol.Header{Sender: sender, AuthToken: token, LeagueID: "cup"}}}
 			}
 			if tt.proved {
-				if err := me.FromManager(in("league_manager", right), tt.mode); err != nil || !me.Proved() {
+				if err := me.FromManager(in("league_manager", right), tt.mode); err != nil || !me.ManagerProved() {
 					t.Fatal(err)
 				}
 			}

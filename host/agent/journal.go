@@ -40,7 +40,7 @@ func (m *Member) Recover(agents string, events map[string]Apply) error {
 	if m.Data == "" {
 		return nil
 	}
-	j, err := journal.Recover(filepath.Join(m.DataFolder(agents), m.folder(), "journal"), journal.Options{}, m.Log, func(e journal.Event) error {
+	j, err := journal.Recover(filepath.Join(m.DataFolder(agents), m.folder(), "journal"), journal.Config{}, m.Log, func(e journal.Event) error {
 		apply := events[e.Type]
 		if apply == nil {
 			return errors.New("unknown event; a newer version may have written it")

@@ -47,8 +47,8 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 	policy := RetryPolicy{
 		Timeout: m.Timeout, Backoff: m.Backoff,
 		// What answers otherwise than a manager does will not become one.
-		Again: func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove },
-		Before: func(_ context.Context, failed Attempt) {
+		Retryable: func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove },
+		OnFailure: func(_ context.Context, failed Attempt) {
 			m.Log.Info("the manager cannot be reached yet", "manager", m.Manager.URL, "again_in", failed.Delay, "error", failed.Err)
 			if failed.Retry == 1 && a.Waiting != nil {
 				a.Waiting(failed.Err)
@@ -69,7 +69,7 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 
 // registerOnce is one attempt.
 func (m *Member) registerOnce(ctx context.Context, a Application, conversation, id string) error {
-	defer m.Me.Registering()()
+	defer m.Me.BeginRegistration()()
 	t := protocol.TypeLeagueRegisterRequest
 	if m.role == protocol.RoleReferee {
 		t = protocol.TypeRefereeRegisterRequest
@@ -94,7 +94,7 @@ func (m *Member) registerOnce(ctx context.Context, a Application, conversation, 
 		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
 	}
 	if m.Manager.Speaks().Has(protocol.TraitRequests) {
-		m.Answers.Begin(protocol.TraitRequests)
+		m.Answers.SetDefault(protocol.TraitRequests)
 	}
 	return a.Granted(ctx, r)
 }

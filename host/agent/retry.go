@@ -15,15 +15,15 @@ type RetryPolicy struct {
 	Timeout time.Duration // of one attempt
 	Backoff game.Backoff
 	// Again, if set, decides which failures are tried again; default Retryable.
-	Again func(err error) bool
+	Retryable func(err error) bool
 	// Before, if set, is called before the wait for each retry, and once more
 	// with last set when no retry follows. It must not block for long.
-	Before func(ctx context.Context, a Attempt)
+	OnFailure func(ctx context.Context, a Attempt)
 }
 
 func (p *RetryPolicy) again(err error) bool {
-	if p.Again != nil {
-		return p.Again(err)
+	if p.Retryable != nil {
+		return p.Retryable(err)
 	}
 	return wire.Retryable(err)
 }
@@ -46,12 +46,12 @@ func Try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context)
 			return got, err
 		}
 		delay, again := Delay(p.Backoff, retry, err)
-		if p.Before != nil {
+		if p.OnFailure != nil {
 			a := Attempt{Retry: retry, Delay: delay, Err: err}
 			if !again {
 				a.Retry, a.Last = retry-1, true
 			}
-			p.Before(ctx, a)
+			p.OnFailure(ctx, a)
 		}
 		if !again {
 			return got, err
@@ -93,8 +93,8 @@ func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Cont
 			return got, err
 		}
 		delay := longest(p.Backoff, retry, err)
-		if p.Before != nil {
-			p.Before(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
+		if p.OnFailure != nil {
+			p.OnFailure(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
 		}
 		if err := Wait(ctx, delay); err != nil {
 			return got, err

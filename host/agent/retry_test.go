@@ -40,7 +40,7 @@ func TestRetryAfterLengthensTheBackOff(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				var at, told []time.Duration
-				policy := agent.RetryPolicy{Backoff: tt.backoff, Before: func(_ context.Context, a agent.Attempt) {
+				policy := agent.RetryPolicy{Backoff: tt.backoff, OnFailure: func(_ context.Context, a agent.Attempt) {
 					if !a.Last {
 						told = append(told, time.Since(begun)+a.Delay)
 					}
@@ -77,7 +77,7 @@ func TestTheBackOff(t *testing.T) {
 		var told []agent.Attempt
 		policy := agent.RetryPolicy{
 			Timeout: 10 * time.Second, Backoff: game.LeagueBackoff(),
-			Before: func(_ context.Context, a agent.Attempt) { told = append(told, a) },
+			OnFailure: func(_ context.Context, a agent.Attempt) { told = append(told, a) },
 		}
 		hang := func(ctx context.Context) (int, error) {
 			at = append(at, time.Since(begun))

@@ -42,8 +42,8 @@ type Event struct {
 	Data json.RawMessage // one JSON value
 }
 
-// Options say how careful a journal is. The zero value is the careful one.
-type Options struct {
+// Config say how careful a journal is. The zero value is the careful one.
+type Config struct {
 	// NoSync leaves it to the operating system when events reach the disk: a
 	// crash of the machine, though not of the process, may lose the last ones.
 	NoSync bool
@@ -69,7 +69,7 @@ type Opened struct {
 // Open opens the named journal, making it and its folder if need be, and
 // returns the events it holds. Only one process can have it open. An error
 // wraps ErrDamaged or disk.ErrLocked where those are the cause.
-func Open(name string, opts Options) (*Journal, Opened, error) {
+func Open(name string, opts Config) (*Journal, Opened, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, Opened{}, fmt.Errorf("open journal: %w", err)
 	}
@@ -91,7 +91,7 @@ func Open(name string, opts Options) (*Journal, Opened, error) {
 
 // Recover opens the named journal and applies the events it holds, in order. An
 // event that cannot be applied is damage. A repair is logged as a warning.
-func Recover(name string, opts Options, log *slog.Logger, apply func(Event) error) (*Journal, error) {
+func Recover(name string, opts Config, log *slog.Logger, apply func(Event) error) (*Journal, error) {
 	j, found, err := Open(name, opts)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 func mustOpen(t testing.TB, name string) (*journal.Journal, journal.Opened) {
 	t.Helper()
-	j, found, err := journal.Open(name, journal.Options{})
+	j, found, err := journal.Open(name, journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestDamageIsRefused(t *testing.T) {
 		if err := os.WriteFile(bad, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := journal.Open(bad, journal.Options{})
+		_, _, err := journal.Open(bad, journal.Config{})
 		if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v, want ErrDamaged with file and line", what, err)
 		}
@@ -164,7 +164,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _ := mustOpen(t, name)
-	if _, _, err := journal.Open(name, journal.Options{}); !errors.Is(err, disk.ErrLocked) {
+	if _, _, err := journal.Open(name, journal.Config{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("second Open = %v, want ErrLocked", err)
 	}
 	if err := j.Close(); err != nil {
@@ -206,7 +206,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, found, err := journal.Open(name, journal.Options{NoSync: true})
+		j, found, err := journal.Open(name, journal.Config{NoSync: true})
 		if err != nil {
 			if !errors.Is(err, journal.ErrDamaged) {
 				t.Fatalf("%v, want ErrDamaged", err)
@@ -214,7 +214,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		j.Close()
-		j, again, err := journal.Open(name, journal.Options{NoSync: true})
+		j, again, err := journal.Open(name, journal.Config{NoSync: true})
 		if err != nil || len(again.Events) != len(found.Events) || again.Repaired != "" {
 			t.Fatalf("opened again: %d events, %q, %v; the first time %d", len(again.Events), again.Repaired, err, len(found.Events))
 		}
@@ -225,7 +225,7 @@ func FuzzOpen(f *testing.F) {
 func BenchmarkAppend(b *testing.B) {
 	for _, noSync := range []bool{false, true} {
 		b.Run(fmt.Sprintf("nosync=%v", noSync), func(b *testing.B) {
-			j, _, err := journal.Open(filepath.Join(b.TempDir(), "journal"), journal.Options{NoSync: noSync})
+			j, _, err := journal.Open(filepath.Join(b.TempDir(), "journal"), journal.Config{NoSync: noSync})
 			if err != nil {
 				b.Fatal(err)
 			}

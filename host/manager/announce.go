@@ -12,9 +12,9 @@ import (
 // The functions of this file write what the manager sends. They are called with
 // m.mu held, and what they return shares slices that nobody changes.
 
-// head is the header of a message to an agent. The conversation is that of the
+// header is the header of a message to an agent. The conversation is that of the
 // league, followed by about.
-func (m *Manager) head(t protocol.Type, c *contact, about string) protocol.Header {
+func (m *Manager) header(t protocol.Type, c *contact, about string) protocol.Header {
 	h := protocol.NewHeader(t, sender, protocol.Timestamp(m.cfg.Now()), m.cfg.LeagueID+"-"+about)
 	h.AuthToken, h.LeagueID = c.token, m.cfg.LeagueID
 	return h
@@ -27,19 +27,19 @@ func (m *Manager) announcement(round int, c *contact) protocol.Message {
 	if m.state.round() != round || m.state.over() || m.state.left[round-1] == 0 {
 		return nil
 	}
-	h := m.head(protocol.TypeRoundAnnouncement, c, fmt.Sprintf("round-%d", round))
+	h := m.header(protocol.TypeRoundAnnouncement, c, fmt.Sprintf("round-%d", round))
 	h.RoundID = protocol.RoundNumber(round)
-	if c.agent.role == protocol.RoleReferee {
-		return &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round), Matches: m.orders(round, c.agent)}
+	if c.member.role == protocol.RoleReferee {
+		return &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round), Matches: m.assignments(round, c.member)}
 	}
-	if m.programme == nil {
+	if m.forPlayers == nil {
 		a := &protocol.RoundAnnouncement{Header: h, Byes: m.byes(round)}
 		for _, p := range m.state.schedule.Round(round) {
-			a.Matches = append(a.Matches, m.entry(p))
+			a.Matches = append(a.Matches, m.announcedMatch(p))
 		}
-		m.programme = protocol.Broadcast(a)
+		m.forPlayers = protocol.Broadcast(a)
 	}
-	return m.programme(h)
+	return m.forPlayers(h)
 }
 
 func (m *Manager) byes(round int) []string {
@@ -50,8 +50,8 @@ func (m *Manager) byes(round int) []string {
 	return byes
 }
 
-// entry is a match in an announcement.
-func (m *Manager) entry(p game.Match) protocol.AnnouncedMatch {
+// announcedMatch is a match in an announcement.
+func (m *Manager) announcedMatch(p game.Match) protocol.AnnouncedMatch {
 	e := protocol.AnnouncedMatch{
 		MatchID: p.ID, GameType: protocol.GameEvenOdd,
 		PlayerAID: m.state.seats[p.A].id, PlayerBID: m.state.seats[p.B].id,
@@ -65,21 +65,21 @@ func (m *Manager) entry(p game.Match) protocol.AnnouncedMatch {
 	return e
 }
 
-// orders returns the matches of the round that are not over, as a referee sees
+// assignments returns the matches of the round that are not over, as a referee sees
 // them: its own with the players' endpoints and the match keys, which nobody
 // else is sent.
-func (m *Manager) orders(round int, referee *member) []protocol.AnnouncedMatch {
+func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMatch {
 	orders := []protocol.AnnouncedMatch{}
 	for _, p := range m.state.schedule.Round(round) {
 		now := &m.state.matches[p.Index]
 		if now.outcome.over() {
 			continue
 		}
-		e := m.entry(p)
+		e := m.announcedMatch(p)
 		if now.referee == referee {
 			a, b := m.state.seats[p.A], m.state.seats[p.B]
 			e.PlayerAEndpoint, e.PlayerBEndpoint = a.reg.Endpoint, b.reg.Endpoint
-			e.PlayerADialect, e.PlayerBDialect = unusual(a.reg.Dialect), unusual(b.reg.Dialect)
+			e.PlayerADialect, e.PlayerBDialect = dialectHint(a.reg.Dialect), dialectHint(b.reg.Dialect)
 			forA := a.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			forB := b.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			e.PlayerAKeys, e.PlayerBKeys = &forA, &forB
@@ -89,8 +89,8 @@ func (m *Manager) orders(round int, referee *member) []protocol.AnnouncedMatch {
 	return orders
 }
 
-// unusual returns the name of a dialect that has to be told.
-func unusual(dialect string) string {
+// dialectHint returns the name of a dialect that has to be told.
+func dialectHint(dialect string) string {
 	if dialect == protocol.DialectContracts {
 		return ""
 	}
@@ -99,7 +99,7 @@ func unusual(dialect string) string {
 
 // standingsUpdate returns what writes LEAGUE_STANDINGS_UPDATE after a round.
 func (m *Manager) standingsUpdate(round int) func(*contact) protocol.Message {
-	return m.circular(round, fmt.Sprintf("table-%d", round), &protocol.LeagueStandingsUpdate{
+	return m.sameForAll(round, fmt.Sprintf("table-%d", round), &protocol.LeagueStandingsUpdate{
 		Header: protocol.Header{MessageType: protocol.TypeLeagueStandingsUpdate}, Standings: onWire(m.state.standings()),
 	})
 }
@@ -111,7 +111,7 @@ func (m *Manager) roundOver(round int) func(*contact) protocol.Message {
 	if round < m.state.rounds() {
 		next = protocol.RoundNumber(round + 1)
 	}
-	return m.circular(round, fmt.Sprintf("round-%d-over", round), &protocol.RoundCompleted{
+	return m.sameForAll(round, fmt.Sprintf("round-%d-over", round), &protocol.RoundCompleted{
 		Header: protocol.Header{MessageType: protocol.TypeRoundCompleted}, NextRoundID: next,
 		MatchesCompleted: protocol.Some(sum.Matches), MatchesPlayed: protocol.Some(sum.Matches),
 		Summary: &protocol.RoundSummary{
@@ -121,12 +121,12 @@ func (m *Manager) roundOver(round int) func(*contact) protocol.Message {
 	})
 }
 
-// circular returns what writes the copies of a message that is the same for
+// sameForAll returns what writes the copies of a message that is the same for
 // everybody, about a round or, with 0, about the league.
-func (m *Manager) circular(round int, about string, message protocol.Message) func(*contact) protocol.Message {
+func (m *Manager) sameForAll(round int, about string, message protocol.Message) func(*contact) protocol.Message {
 	copyFor := protocol.Broadcast(message)
 	return func(to *contact) protocol.Message {
-		h := m.head(message.Head().MessageType, to, about)
+		h := m.header(message.Head().MessageType, to, about)
 		if round > 0 {
 			h.RoundID = protocol.RoundNumber(round)
 		}
@@ -138,7 +138,7 @@ func (m *Manager) circular(round int, about string, message protocol.Message) fu
 func (m *Manager) leagueOver() func(*contact) protocol.Message {
 	standings := m.state.standings()
 	first := standings[0]
-	return m.circular(0, "over", &protocol.LeagueCompleted{
+	return m.sameForAll(0, "over", &protocol.LeagueCompleted{
 		Header:      protocol.Header{MessageType: protocol.TypeLeagueCompleted},
 		TotalRounds: protocol.Some(m.state.rounds()), TotalMatches: protocol.Some(len(m.state.matches)),
 		Champion: &protocol.Champion{
@@ -148,10 +148,10 @@ func (m *Manager) leagueOver() func(*contact) protocol.Message {
 	})
 }
 
-// bench returns the referees that matches may be given to, in the order of
+// candidates returns the referees that matches may be given to, in the order of
 // their numbers: those that answer; if there are none, those that are not given
 // up; if there are none of these either, all. It is called with m.mu held.
-func (m *Manager) bench() []*contact {
+func (m *Manager) candidates() []*contact {
 	var fit, alive, all []*contact
 	for _, a := range m.state.referees {
 		c := m.contacts[a.id]
@@ -169,19 +169,19 @@ func (m *Manager) bench() []*contact {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.agent.number, b.agent.number) })
+	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.member.number, b.member.number) })
 	return all
 }
 
-// share is the part of a round's matches that a referee is given.
-type share struct {
+// refereeLoad is the part of a round's matches that a referee is given.
+type refereeLoad struct {
 	referee        *member
 	load, capacity int
 }
 
-// give gives one more match to the referee that has the least to do, measured
+// leastLoaded gives one more match to the referee that has the least to do, measured
 // by how many matches it conducts at once.
-func give(shares []share) *member {
+func leastLoaded(shares []refereeLoad) *member {
 	best := &shares[0]
 	for i := range shares {
 		if s := &shares[i]; (s.load+1)*best.capacity < (best.load+1)*s.capacity {
@@ -192,15 +192,15 @@ func give(shares []share) *member {
 	return best.referee
 }
 
-// shares returns what the referees on the bench have to do at present, or
+// loads returns what the referees on the bench have to do at present, or
 // nothing for a round that is still to come. It is called with m.mu held.
-func (m *Manager) shares(present bool) []share {
-	bench := m.bench()
-	shares := make([]share, len(bench))
+func (m *Manager) loads(present bool) []refereeLoad {
+	bench := m.candidates()
+	shares := make([]refereeLoad, len(bench))
 	for i, c := range bench {
-		shares[i] = share{referee: c.agent, capacity: max(c.agent.reg.Capacity, 1)}
+		shares[i] = refereeLoad{referee: c.member, capacity: max(c.member.reg.Capacity, 1)}
 		if present {
-			shares[i].load = c.agent.load
+			shares[i].load = c.member.load
 		}
 	}
 	return shares
@@ -210,7 +210,7 @@ func (m *Manager) shares(present bool) []share {
 // conducts, or only a referee that is given up; nil if there are none. It is
 // called with m.mu held.
 func (m *Manager) assignment(round int) *assigned {
-	shares := m.shares(true)
+	shares := m.loads(true)
 	if len(shares) == 0 {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (m *Manager) assignment(round int) *assigned {
 		switch {
 		case now.outcome.over() || m.reserved[p.ID] != nil:
 		case now.referee == nil, m.contacts[now.referee.id].dead && !hopeless:
-			e.Referees[i], any = give(shares).id, true
+			e.Referees[i], any = leastLoaded(shares).id, true
 		}
 	}
 	if !any {
@@ -236,11 +236,11 @@ func (m *Manager) assignment(round int) *assigned {
 func (m *Manager) plan(round int) []*member {
 	pairings := m.state.schedule.Round(round)
 	referees := make([]*member, len(pairings))
-	shares := m.shares(false)
+	shares := m.loads(false)
 	for i, p := range pairings {
 		referees[i] = m.state.matches[p.Index].referee
 		if referees[i] == nil && len(shares) > 0 {
-			referees[i] = give(shares)
+			referees[i] = leastLoaded(shares)
 		}
 	}
 	return referees

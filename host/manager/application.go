@@ -35,18 +35,18 @@ const (
 
 // application is what an agent that registers says of itself.
 type application struct {
-	role     protocol.Role
-	kind     protocol.Type
-	asked    string // the id in its sender
-	token    string
-	name     string
-	version  string
-	games    []string
-	endpoint string
-	capacity int
-	dialect  string
-	mark     string // of the request
-	keyed    bool   // a referee signs with the keys of a match
+	role        protocol.Role
+	kind        protocol.Type
+	asked       string // the id in its sender
+	token       string
+	name        string
+	version     string
+	games       []string
+	endpoint    string
+	capacity    int
+	dialect     string
+	fingerprint string // of the request
+	keyed       bool   // a referee signs with the keys of a match
 }
 
 func refereeApplication(in *wire.Exchange) (application, error) {
@@ -82,7 +82,7 @@ func (a application) complete(in *wire.Exchange, h *protocol.Header) (applicatio
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == a.role {
 		a.asked = id
 	}
-	a.mark = a.markIn(in)
+	a.fingerprint = a.fingerprintOf(in)
 	meta := "/player_meta/"
 	if a.role == protocol.RoleReferee {
 		meta = "/referee_meta/"
@@ -179,10 +179,10 @@ func isLoopback(host string) bool {
 // repeatWindow is how long a registration is known again whose answer was lost.
 const repeatWindow = 60 * time.Second
 
-// markIn returns what identifies a request that is sent again because its
+// fingerprintOf returns what identifies a request that is sent again because its
 // answer was lost: source address, conversation, JSON-RPC id and what the agent
 // says of itself. A request without an id or a conversation has none.
-func (a application) markIn(in *wire.Exchange) string {
+func (a application) fingerprintOf(in *wire.Exchange) string {
 	if len(in.RPC.ID) == 0 || string(in.RPC.ID) == "null" || in.Header.ConversationID == "" {
 		return ""
 	}

@@ -155,13 +155,13 @@ const inTolerant = "A host started with --validation tolerant takes this message
 // the strictness of the league; the agent is told of that, too.
 func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	if m.strictlyRefused(in.RPC, why) {
-		m.refused(in, reasonOf(why), true)
+		m.logRefusal(in, reasonOf(why), true)
 		told := *why
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told
 	}
 	if registers(cmp.Or(in.Type, why.Original)) {
-		m.refused(in, reasonOf(why), false)
+		m.logRefusal(in, reasonOf(why), false)
 	}
 	return why
 }
@@ -197,13 +197,13 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 	default:
 		return false // it is about who asks, or about the league
 	}
-	_, strict := judge(m.endpoint.Codec, rpc)
-	_, tolerant := judge(m.tolerant, rpc)
+	_, strict := validate(m.endpoint.Codec, rpc)
+	_, tolerant := validate(m.tolerant, rpc)
 	return strict != nil && tolerant == nil
 }
 
-// judge says what a codec has against the form of a request.
-func judge(c *protocol.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
+// validate says what a codec has against the form of a request.
+func validate(c *protocol.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	in := &wire.Exchange{RPC: rpc}
 	var err error
 	if rpc.Kind == jsonrpc.KindObject {
@@ -236,26 +236,26 @@ func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc
 	}
 	object := *req
 	object.Kind = jsonrpc.KindObject
-	in, err := judge(m.tolerant, &object)
+	in, err := validate(m.tolerant, &object)
 	if err != nil {
 		return nil
 	}
-	m.refused(in, "there is no JSON-RPC around the message", true)
-	m.tell()
+	m.logRefusal(in, "there is no JSON-RPC around the message", true)
+	m.deliverEvents()
 	told := *r
 	told.Detail += ". " + inTolerant
 	return told.Error()
 }
 
-// refused tells of a refusal, the first time that it happens.
-func (m *Manager) refused(in *wire.Exchange, why string, strictness bool) {
-	name, url := calledItself(in.Raw)
+// logRefusal tells of a refusal, the first time that it happens.
+func (m *Manager) logRefusal(in *wire.Exchange, why string, strictness bool) {
+	name, url := claimedName(in.Raw)
 	e := Event{
 		Kind: MessageRefused, Agent: in.Header.Sender, Message: in.Type, Name: name, URL: url,
 		Error: why, Tolerant: strictness,
 	}
 	if e.Message == "" { // only a tolerant reader finds out what it is
-		if read, err := judge(m.tolerant, in.RPC); err == nil {
+		if read, err := validate(m.tolerant, in.RPC); err == nil {
 			e.Message = read.Type
 		}
 	}
@@ -271,9 +271,9 @@ func (m *Manager) refused(in *wire.Exchange, why string, strictness bool) {
 	m.emit(e)
 }
 
-// calledItself returns what an agent that registers says of itself, as far as
+// claimedName returns what an agent that registers says of itself, as far as
 // it does.
-func calledItself(message jsontext.Value) (name, url string) {
+func claimedName(message jsontext.Value) (name, url string) {
 	type meta struct {
 		Name string `json:"display_name"`
 		URL  string `json:"contact_endpoint"`

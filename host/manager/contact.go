@@ -29,15 +29,15 @@ const (
 // reach it, whether it answers, what is on its way to it. Nothing of it
 // outlives the process. It is guarded by Manager.mu.
 type contact struct {
-	agent *member
-	peer  *wire.Peer
-	token string // by which the manager makes itself known to it
-	life  AgentLife
+	member *member
+	peer   *wire.Peer
+	token  string // by which the manager makes itself known to it
+	life   AgentLife
 
-	queue   []*letter
-	current *letter       // under way or waiting for its next attempt
+	queue   []*notification
+	current *notification // under way or waiting for its next attempt
 	running bool          // the queue is being delivered
-	courier chan struct{} // wakes who delivers it; nil before there is anybody
+	wake    chan struct{} // wakes who delivers it; nil before there is anybody
 
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the round under way is outdated
@@ -48,9 +48,9 @@ type contact struct {
 	patience time.Duration // and to how long
 }
 
-// meet makes or renews the contact of an agent that has registered. It is
+// updateContact makes or renews the contact of an agent that has registered. It is
 // called with m.mu held.
-func (m *Manager) meet(a *member) *contact {
+func (m *Manager) updateContact(a *member) *contact {
 	c := m.contacts[a.id]
 	if c == nil {
 		c = &contact{life: LifeInit}
@@ -60,7 +60,7 @@ func (m *Manager) meet(a *member) *contact {
 	if c.peer == nil || c.peer.URL != a.reg.Endpoint || c.peer.Dialect.Name != dialect.Name {
 		c.peer = wire.NewPeer(a.reg.Endpoint, dialect)
 	}
-	c.agent, c.token = a, a.verifier.ManagerToken(m.cfg.LeagueID)
+	c.member, c.token = a, a.verifier.ManagerToken(m.cfg.LeagueID)
 	return c
 }
 
@@ -84,7 +84,7 @@ func (m *Manager) setLife(c *contact, life AgentLife) {
 	}
 	c.life = life
 	m.changes++
-	m.emit(Event{Kind: AgentState, Agent: c.agent.id, Role: c.agent.role, Name: c.agent.reg.Name, State: life})
+	m.emit(Event{Kind: AgentState, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, State: life})
 }
 
 // alive takes note that an agent was heard of. It is called with m.mu held.
@@ -93,8 +93,8 @@ func (m *Manager) alive(c *contact) {
 	if c.dead {
 		c.dead = false
 		m.changes++
-		c.stale = c.stale || c.agent.load > 0
-		m.poke()
+		c.stale = c.stale || c.member.load > 0
+		m.wakeDriver()
 	}
 }
 
@@ -102,22 +102,22 @@ func (m *Manager) alive(c *contact) {
 // it still has in its queue. It is called with m.mu held.
 func (m *Manager) suspend(c *contact, err error) {
 	if c.life != LifeSuspended {
-		m.cfg.Log.Warn("an agent cannot be reached", "agent", c.agent.id, "name", c.agent.reg.Name, "url", c.peer.URL, "error", err)
+		m.cfg.Log.Warn("an agent cannot be reached", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
 	}
 	m.setLife(c, LifeSuspended)
 	for _, l := range c.queue {
-		l.settle(c.agent.id, false)
+		l.count(c.member.id, false)
 	}
 }
 
-// bury gives a referee up until it is heard of, so that its matches go to
+// giveUp gives a referee up until it is heard of, so that its matches go to
 // another. Where there is no other, it is tried again after a while. It is
 // called with m.mu held.
-func (m *Manager) bury(c *contact) {
+func (m *Manager) giveUp(c *contact) {
 	c.dead = true
 	m.changes++
 	m.arm(c, m.cfg.Timeout+m.cfg.Backoff.Most)
-	m.poke()
+	m.wakeDriver()
 }
 
 // arm sets the time until a referee that owes reports is looked at. It is
@@ -138,11 +138,11 @@ func (m *Manager) arm(c *contact, d time.Duration) {
 func (m *Manager) overdue(c *contact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || c.agent.load == 0 || time.Since(c.armed) < c.patience {
+	if m.stopped || c.member.load == 0 || time.Since(c.armed) < c.patience {
 		return
 	}
 	c.late = true
-	m.poke()
+	m.wakeDriver()
 }
 
 // reached reports whether an agent was there, whatever it answered.
@@ -174,13 +174,13 @@ func early(err error) bool {
 
 // pause waits before the next attempt at a letter. It returns false if there
 // is to be none.
-func pause(ctx context.Context, l *letter, d time.Duration) bool {
+func pause(ctx context.Context, l *notification, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-l.outdated:
+	case <-l.superseded:
 		return false
 	case <-ctx.Done():
 		return false

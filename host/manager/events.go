@@ -75,12 +75,12 @@ func (m *Manager) emit(e Event) {
 	m.events = append(m.events, e)
 }
 
-// tell hands out the events in line. It is called without m.mu. If somebody
+// deliverEvents hands out the events in line. It is called without m.mu. If somebody
 // else is at it, that goroutine hands out what has come in the meantime.
-func (m *Manager) tell() {
-	for m.cfg.Events != nil && m.telling.TryLock() {
+func (m *Manager) deliverEvents() {
+	for m.cfg.Events != nil && m.delivering.TryLock() {
 		m.drainEvents()
-		m.telling.Unlock()
+		m.delivering.Unlock()
 		m.mu.Lock()
 		empty := len(m.events) == 0
 		m.mu.Unlock()
@@ -90,13 +90,13 @@ func (m *Manager) tell() {
 	}
 }
 
-// tellAll returns when every event that was in line has been handed out.
-func (m *Manager) tellAll() {
+// flushEvents returns when every event that was in line has been handed out.
+func (m *Manager) flushEvents() {
 	if m.cfg.Events == nil {
 		return
 	}
-	m.telling.Lock()
-	defer m.telling.Unlock()
+	m.delivering.Lock()
+	defer m.delivering.Unlock()
 	m.drainEvents()
 }
 
@@ -115,19 +115,19 @@ func (m *Manager) drainEvents() {
 	}
 }
 
-// follow does what follows from an event that has just been applied, beyond
+// react does what follows from an event that has just been applied, beyond
 // the state itself. It is called with m.mu held.
-func (m *Manager) follow(e event) {
+func (m *Manager) react(e event) {
 	m.changes++
 	switch e := e.(type) {
 	case *registered:
-		m.followRegistered(e)
+		m.reactRegistered(e)
 	case *started:
 		m.emit(Event{Kind: LeagueStarted, Total: m.state.rounds()})
 	case *assigned:
-		m.followAssigned(e)
+		m.reactAssigned(e)
 	case *reported:
-		m.followReported(e)
+		m.reactReported(e)
 	case *roundCompleted:
 		sum := m.state.summary(e.Round)
 		m.emit(Event{
@@ -143,12 +143,12 @@ func (m *Manager) follow(e event) {
 	}
 }
 
-func (m *Manager) followRegistered(e *registered) {
+func (m *Manager) reactRegistered(e *registered) {
 	if e.Replaces != "" {
 		delete(m.contacts, e.Replaces)
 	}
 	_, again := m.contacts[e.ID]
-	c := m.meet(m.state.agents[e.ID])
+	c := m.updateContact(m.state.agents[e.ID])
 	m.emit(Event{Kind: AgentRegistered, Agent: e.ID, Role: e.Role, Name: e.Name, State: LifeRegistered, Dialect: e.Dialect, Again: again})
 	if again {
 		m.alive(c)
@@ -164,7 +164,7 @@ func (m *Manager) followRegistered(e *registered) {
 	}
 	// An agent that comes back may have forgotten all it was told, and may have
 	// another endpoint or, with a new token, other keys.
-	m.programme = nil
+	m.forPlayers = nil
 	if again && e.Role == protocol.RolePlayer {
 		c.stale = true
 	}
@@ -174,16 +174,16 @@ func (m *Manager) followRegistered(e *registered) {
 		if !again || now.outcome.over() || now.referee == nil {
 			continue
 		}
-		if now.referee == c.agent {
+		if now.referee == c.member {
 			c.stale, m.contacts[a.id].stale, m.contacts[b.id].stale = true, true, true
-		} else if a == c.agent || b == c.agent {
+		} else if a == c.member || b == c.member {
 			m.contacts[now.referee.id].stale = true
 		}
 	}
 }
 
-func (m *Manager) followAssigned(e *assigned) {
-	m.programme = nil
+func (m *Manager) reactAssigned(e *assigned) {
+	m.forPlayers = nil
 	var moved []string
 	for i, p := range m.state.schedule.Round(e.Round) {
 		if e.Referees[i] == "" {
@@ -201,16 +201,16 @@ func (m *Manager) followAssigned(e *assigned) {
 	}
 }
 
-func (m *Manager) followReported(e *reported) {
+func (m *Manager) reactReported(e *reported) {
 	p, _ := m.state.schedule.Find(e.Match)
 	told := m.state.finished(p)
 	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: &told})
-	if c := m.contacts[e.Referee]; c.agent.load > 0 {
+	if c := m.contacts[e.Referee]; c.member.load > 0 {
 		m.arm(c, m.cfg.MatchDeadline)
 	} else if c.deadline != nil {
 		c.deadline.Stop()
 	}
 	if m.state.left[p.Round-1] == 0 {
-		m.poke()
+		m.wakeDriver()
 	}
 }

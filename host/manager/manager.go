@@ -129,7 +129,7 @@ type Manager struct {
 	scheduling bool                                   // the schedule is being made
 	arrived    bool                                   // an agent has registered, and the driver has not been told
 	announced  int                                    // the round that the referees have been told of
-	programme  func(protocol.Header) protocol.Message // what players are told of the round; nil until one is
+	forPlayers func(protocol.Header) protocol.Message // what players are told of the round; nil until one is
 	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
@@ -137,7 +137,7 @@ type Manager struct {
 	busy       int             // contacts whose queue is being delivered
 	stopped    bool
 
-	telling    sync.Mutex // held by whoever calls Config.Events
+	delivering sync.Mutex // held by whoever calls Config.Events
 	background sync.WaitGroup
 	wake       chan struct{} // tells the driver to look again
 	done       chan struct{} // closed when the league is over and everybody had a chance to know
@@ -192,7 +192,7 @@ func JournalName(dataDir, league string) string {
 func (m *Manager) open() error {
 	name := JournalName(m.cfg.DataDir, m.cfg.LeagueID)
 	s := m.state
-	j, err := journal.Recover(name, journal.Options{NoSync: m.cfg.NoSync}, m.cfg.Log, s.replay)
+	j, err := journal.Recover(name, journal.Config{NoSync: m.cfg.NoSync}, m.cfg.Log, s.replay)
 	if err != nil {
 		return err
 	}
@@ -202,9 +202,9 @@ func (m *Manager) open() error {
 	m.journal, m.views = j, newViews(m)
 	m.views.catchUp()
 	for _, a := range s.agents {
-		m.meet(a).life = LifeRegistered
+		m.updateContact(a).life = LifeRegistered
 	}
-	if s.told {
+	if s.concluded {
 		m.finish()
 	}
 	return nil
@@ -216,7 +216,7 @@ func (m *Manager) Endpoint() *wire.Endpoint { return m.endpoint }
 
 // answered is called when a request has its answer.
 func (m *Manager) answered() {
-	m.tell()
+	m.deliverEvents()
 	// What follows from a registration (the start of the league, matches for a
 	// late referee) comes after its answer, since before that the agent knows
 	// neither its id nor the manager's token.
@@ -224,7 +224,7 @@ func (m *Manager) answered() {
 	defer m.mu.Unlock()
 	if m.arrived {
 		m.arrived = false
-		m.poke()
+		m.wakeDriver()
 	}
 }
 
@@ -289,7 +289,7 @@ func (m *Manager) record(ctx context.Context, e event) error {
 		m.cancel(err)
 		return err
 	}
-	m.follow(e)
+	m.react(e)
 	return nil
 }
 
@@ -299,8 +299,8 @@ func stopping() error {
 	return protocol.RefuseHTTP(503, "The manager is shutting down; try again when it is back.")
 }
 
-// poke tells the driver to look again.
-func (m *Manager) poke() {
+// wakeDriver tells the driver to look again.
+func (m *Manager) wakeDriver() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -328,7 +328,7 @@ func (m *Manager) shut() error {
 		return nil
 	}
 	m.background.Wait()
-	m.tellAll()
+	m.flushEvents()
 	if m.journal == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestAnAgentThatStaysAwayHasOneMessageOfEachTypeWaiting(t *testing.T) {
 		m.mu.Lock()
 		for _, kind := range []protocol.Type{protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted} {
 			m.send(kind, []*contact{c}, func(c *contact) protocol.Message {
-				return &protocol.RoundAnnouncement{Header: m.head(protocol.TypeRoundAnnouncement, c, fmt.Sprint(round))}
+				return &protocol.RoundAnnouncement{Header: m.header(protocol.TypeRoundAnnouncement, c, fmt.Sprint(round))}
 			})
 		}
 		if n := len(c.queue); n > 3 {

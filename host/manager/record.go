@@ -25,16 +25,16 @@ type registered struct {
 	ID       string        `json:"id"`
 	Replaces string        `json:"replaces,omitempty"` // an id that is given up for it
 	// Verifier is key-equivalent; the journal is readable to its owner only.
-	Verifier string    `json:"verifier"`
-	Dialect  string    `json:"dialect"`
-	Name     string    `json:"display_name"`
-	Version  string    `json:"version,omitempty"`
-	Games    []string  `json:"game_types,omitempty"`
-	Endpoint string    `json:"contact_endpoint"`
-	Capacity int       `json:"max_concurrent_matches,omitempty"`
-	Keyed    bool      `json:"match_keys,omitempty"` // it signs with them
-	Mark     string    `json:"mark,omitempty"`       // of the request, to know it again
-	At       time.Time `json:"at"`
+	Verifier    string    `json:"verifier"`
+	Dialect     string    `json:"dialect"`
+	Name        string    `json:"display_name"`
+	Version     string    `json:"version,omitempty"`
+	Games       []string  `json:"game_types,omitempty"`
+	Endpoint    string    `json:"contact_endpoint"`
+	Capacity    int       `json:"max_concurrent_matches,omitempty"`
+	Keyed       bool      `json:"match_keys,omitempty"` // it signs with them
+	Fingerprint string    `json:"mark,omitempty"`       // of the request, to know it again
+	At          time.Time `json:"at"`
 }
 
 // same reports whether two registrations say the same of the same agent.

@@ -24,7 +24,7 @@ import (
 // read returns the events in the journal of a league that nobody has open.
 func read(t testing.TB, dir string) []journal.Event {
 	t.Helper()
-	j, found, err := journal.Open(manager.JournalName(dir, "cup"), journal.Options{NoSync: true})
+	j, found, err := journal.Open(manager.JournalName(dir, "cup"), journal.Config{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestJournalsThatCannotBeTrusted(t *testing.T) {
 		other, _ := played(t, 4)
 		events := bytes.SplitAfter(other, []byte("\n"))
 		name := filepath.Join(t.TempDir(), "journal")
-		j, _, err := journal.Open(name, journal.Options{NoSync: true})
+		j, _, err := journal.Open(name, journal.Config{NoSync: true})
 		if err != nil {
 			t.Fatal(err)
 		}

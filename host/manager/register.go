@@ -43,7 +43,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application
 	e, token, err := m.signUp(ctx, a)
 	var turnedAway *rejection
 	if errors.As(err, &turnedAway) {
-		m.refused(in, turnedAway.reason, false)
+		m.logRefusal(in, turnedAway.reason, false)
 		in.Header.LeagueID = "" // the answer names no league
 		return protocol.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
 	}
@@ -84,7 +84,7 @@ func (m *Manager) signUp(ctx context.Context, a application) (*registered, strin
 		return nil, "", err
 	}
 	token := a.token
-	if m.known(e) {
+	if m.unchanged(e) {
 		return e, token, nil // nothing new, nothing to write down
 	}
 	if e.Verifier == "" {
@@ -104,11 +104,11 @@ func (m *Manager) decide(a application) (*registered, error) {
 	s := m.state
 	e := &registered{
 		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
-		Endpoint: a.endpoint, Capacity: a.capacity, Keyed: a.keyed, Mark: a.mark, At: m.cfg.Now(),
+		Endpoint: a.endpoint, Capacity: a.capacity, Keyed: a.keyed, Fingerprint: a.fingerprint, At: m.cfg.Now(),
 	}
 	old := m.returning(a, e.At)
 	switch {
-	case s.over() && (s.told || old == nil || !m.holds(a, old)):
+	case s.over() && (s.concluded || old == nil || !m.showsToken(a, old)):
 		return nil, &rejection{"League already completed"}
 	case old != nil:
 	case a.role == protocol.RolePlayer && s.schedule != nil:
@@ -124,14 +124,14 @@ func (m *Manager) decide(a application) (*registered, error) {
 		return e, nil
 	}
 	e.ID = old.id
-	if m.holds(a, old) {
-		e.Verifier, e.Mark, e.At = old.reg.Verifier, old.reg.Mark, old.reg.At
+	if m.showsToken(a, old) {
+		e.Verifier, e.Fingerprint, e.At = old.reg.Verifier, old.reg.Fingerprint, old.reg.At
 		return e, nil
 	}
 	if old.changes >= maxChanges {
 		return nil, &rejection{"Too many registrations: this agent has registered anew too often"}
 	}
-	if a.mark != "" && a.mark == old.reg.Mark {
+	if a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint {
 		e.At = old.reg.At // the window is not prolonged
 		return e, nil
 	}
@@ -141,21 +141,21 @@ func (m *Manager) decide(a application) (*registered, error) {
 	return e, nil
 }
 
-// known reports whether a registration says nothing that the last one of its
+// unchanged reports whether a registration says nothing that the last one of its
 // agent has not said; the agent may have been away all the same.
-func (m *Manager) known(e *registered) bool {
+func (m *Manager) unchanged(e *registered) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.state.agents[e.ID]
 	if old == nil || !old.reg.same(e) {
 		return false
 	}
-	m.followRegistered(e)
+	m.reactRegistered(e)
 	return true
 }
 
-// holds reports whether an application shows the current token of an agent.
-func (m *Manager) holds(a application, old *member) bool {
+// showsToken reports whether an application shows the current token of an agent.
+func (m *Manager) showsToken(a application, old *member) bool {
 	return a.token != "" && old.verifier.Verify(a.token)
 }
 
@@ -163,13 +163,13 @@ func (m *Manager) holds(a application, old *member) bool {
 // repeats a request whose answer was lost, or it may replace itself because
 // nothing is at stake yet.
 func (m *Manager) returning(a application, now time.Time) *member {
-	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.holds(a, old) {
+	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.showsToken(a, old) {
 		return old
 	}
 	for _, old := range *m.state.list(a.role) {
 		age := now.Sub(old.reg.At)
 		switch {
-		case a.mark != "" && a.mark == old.reg.Mark && age.Abs() <= repeatWindow:
+		case a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint && age.Abs() <= repeatWindow:
 			return old
 		case m.cfg.Mode == protocol.Tolerant && m.state.schedule == nil && a.endpoint == old.reg.Endpoint:
 			return old

@@ -70,10 +70,10 @@ func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Matc
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	none := func(err error) (game.Match, outcome, *pending, error) { return game.Match{}, outcome{}, nil, err }
-	if err := m.inContext(msg); err != nil {
+	if err := m.checkContext(msg); err != nil {
 		return none(err)
 	}
-	p, err := m.ownMatch(msg, from)
+	p, err := m.matchOf(msg, from)
 	if err != nil {
 		return none(err)
 	}
@@ -110,8 +110,8 @@ func (m *Manager) release(ids ...string) {
 	}
 }
 
-// inContext refuses a report for another league or of another game.
-func (m *Manager) inContext(msg *protocol.MatchResultReport) error {
+// checkContext refuses a report for another league or of another game.
+func (m *Manager) checkContext(msg *protocol.MatchResultReport) error {
 	wrong := func(field, want string) error {
 		e := protocol.Refuse(protocol.CodeContextMismatch, msg.MessageType, fmt.Sprintf("The %s is not that of the match; it is %s.", field, want))
 		e.Violations = []protocol.Violation{{Path: "/" + field, Rule: "consistent"}}
@@ -133,8 +133,8 @@ func (m *Manager) inContext(msg *protocol.MatchResultReport) error {
 	return nil
 }
 
-// ownMatch finds the match of a report, which must be the referee's.
-func (m *Manager) ownMatch(msg *protocol.MatchResultReport, from caller) (game.Match, error) {
+// matchOf finds the match of a report, which must be the referee's.
+func (m *Manager) matchOf(msg *protocol.MatchResultReport, from caller) (game.Match, error) {
 	refuse := func(detail string) (game.Match, error) {
 		return game.Match{}, protocol.Refuse(protocol.CodeMatchNotFound, msg.MessageType, detail).With("match_id", msg.MatchID)
 	}
@@ -242,7 +242,7 @@ func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, str
 	if err != nil {
 		return outcome{}, err
 	}
-	o, err := facts(told, [2]string{a, b})
+	o, err := readFacts(told, [2]string{a, b})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -259,11 +259,11 @@ func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, str
 	if err := o.check(); err != nil {
 		return outcome{}, mismatch("winner", err.Error())
 	}
-	return o, agrees(m, told, o, [2]string{a, b})
+	return o, checkConsistency(m, told, o, [2]string{a, b})
 }
 
-// facts takes down who did what.
-func facts(told protocol.Outcome, ids [2]string) (outcome, error) {
+// readFacts takes down who did what.
+func readFacts(told protocol.Outcome, ids [2]string) (outcome, error) {
 	o := outcome{number: noNumber}
 	for id, choice := range told.Choices {
 		parity, err := game.ParseParity(string(choice))
@@ -295,9 +295,9 @@ func facts(told protocol.Outcome, ids [2]string) (outcome, error) {
 	return o, nil
 }
 
-// agrees reports what a report says besides the facts and does not follow from
+// checkConsistency reports what a report says besides the facts and does not follow from
 // them.
-func agrees(m *protocol.MatchResultReport, told protocol.Outcome, o outcome, ids [2]string) error {
+func checkConsistency(m *protocol.MatchResultReport, told protocol.Outcome, o outcome, ids [2]string) error {
 	v := o.verdict()
 	points := [2]int{v.PointsA, v.PointsB}
 	if told.Score != nil {

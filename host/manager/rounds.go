@@ -34,7 +34,7 @@ func (m *Manager) drive() error {
 		round, over := m.state.round(), m.state.over()
 		m.mu.Unlock()
 		if over {
-			return m.conclude()
+			return m.endLeague()
 		}
 		if err := m.playRound(round); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (m *Manager) until(condition func() bool) error {
 		m.mu.Lock()
 		ok := condition()
 		m.mu.Unlock()
-		m.tell()
+		m.deliverEvents()
 		if m.ctx.Err() != nil {
 			return context.Cause(m.ctx)
 		}
@@ -84,7 +84,7 @@ func (m *Manager) begin() error {
 // marks say.
 func (m *Manager) playRound(round int) error {
 	m.mu.Lock()
-	m.programme, m.announced = nil, 0
+	m.forPlayers, m.announced = nil, 0
 	for _, c := range m.contacts {
 		c.stale = true
 	}
@@ -96,7 +96,7 @@ func (m *Manager) playRound(round int) error {
 		m.announce(round)
 		var again bool
 		err := m.until(func() bool {
-			m.sweep()
+			m.checkOverdue()
 			again = m.assignment(round) != nil || m.anyStale()
 			return again || m.state.left[round-1] == 0
 		})
@@ -183,9 +183,9 @@ func (m *Manager) anyStale() bool {
 	return false
 }
 
-// sweep looks after the referees whose deadline has passed: where others are
+// checkOverdue looks after the referees whose deadline has passed: where others are
 // alive they are given up, and else told again. It is called with m.mu held.
-func (m *Manager) sweep() {
+func (m *Manager) checkOverdue() {
 	for _, a := range m.state.referees {
 		c := m.contacts[a.id]
 		if !c.late {
@@ -231,11 +231,11 @@ func (m *Manager) completeRound(round int) error {
 	return m.record(m.ctx, &roundCompleted{Round: round, At: m.cfg.Now()})
 }
 
-// conclude tells everybody that the league is over. It waits for those who are
+// endLeague tells everybody that the league is over. It waits for those who are
 // tried again, since nobody will try them later.
-func (m *Manager) conclude() error {
+func (m *Manager) endLeague() error {
 	m.mu.Lock()
-	if m.state.told {
+	if m.state.concluded {
 		m.mu.Unlock()
 		return nil
 	}
@@ -243,7 +243,7 @@ func (m *Manager) conclude() error {
 	m.emit(Event{Kind: LeagueCompleted, Total: m.state.rounds(), Standings: table})
 	m.mu.Unlock()
 	m.broadcast(0, nil, notice{protocol.TypeLeagueCompleted, write})
-	m.tellAll()
+	m.flushEvents()
 	m.finish()
 	if err := m.until(func() bool { return m.busy == 0 }); err != nil {
 		return err
@@ -269,7 +269,7 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 			}
 		}
 	}
-	tallies := make([]*tally, len(notices))
+	tallies := make([]*fanout, len(notices))
 	for i, n := range notices {
 		tallies[i] = m.send(n.kind, to, n.build)
 	}
@@ -280,5 +280,5 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 		m.close(notices[i].kind, round, t)
 		m.mu.Unlock()
 	}
-	m.tell()
+	m.deliverEvents()
 }

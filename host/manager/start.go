@@ -49,7 +49,7 @@ func (m *Manager) Start(ctx context.Context) error {
 	if e == nil || err != nil {
 		return err
 	}
-	defer m.tell()
+	defer m.deliverEvents()
 	defer m.scheduled()
 	return m.record(ctx, e)
 }
@@ -89,7 +89,7 @@ func (m *Manager) scheduled() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.scheduling = false
-	m.poke()
+	m.wakeDriver()
 }
 
 // StartPath is the path at which some launchers start a league, by a POST of
@@ -112,7 +112,7 @@ func (m *Manager) StartHandler() http.Handler {
 		Sender:       m.endpoint.Sender,
 		Now:          m.cfg.Now,
 		Answered:     m.answered,
-		Authenticate: m.launched,
+		Authenticate: m.authenticateLauncher,
 		Handlers:     map[protocol.Type]wire.Handler{protocol.TypeStartLeague: m.startLeague},
 		Log:          m.cfg.Log,
 	}
@@ -138,8 +138,8 @@ func (m *Manager) StartHandler() http.Handler {
 	})
 }
 
-// launched authenticates whoever found the path. The sender goes without saying.
-func (m *Manager) launched(ctx context.Context, in *wire.Exchange) error {
+// authenticateLauncher authenticates whoever found the path. The sender goes without saying.
+func (m *Manager) authenticateLauncher(ctx context.Context, in *wire.Exchange) error {
 	if in.Header.Sender == "" {
 		in.Header.Sender = string(protocol.RoleLauncher)
 	}

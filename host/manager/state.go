@@ -23,15 +23,15 @@ type state struct {
 	referees []*member
 
 	// Since the start:
-	schedule *game.Schedule
-	seats    []*member
-	seatOf   map[string]int
-	matches  []match // by index in the schedule
-	left     []int   // by round, from 0: how many matches are not over
-	table    *game.Table
-	reports  int
-	closed   int // rounds that are completed
-	told     bool
+	schedule  *game.Schedule
+	seats     []*member
+	seatOf    map[string]int
+	matches   []match // by index in the schedule
+	left      []int   // by round, from 0: how many matches are not over
+	table     *game.Table
+	reports   int
+	closed    int // rounds that are completed
+	concluded bool
 
 	ranked []Standing // what standings returned last; nil if that is outdated
 }
@@ -266,6 +266,6 @@ func (e *completed) apply(s *state) error {
 	if !s.over() {
 		return errors.New("the league is not over")
 	}
-	s.told = true
+	s.concluded = true
 	return nil
 }

@@ -204,13 +204,13 @@ func TestSharesFollowCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacities := rapid.SliceOfN(rapid.IntRange(1, 20), 1, 8).Draw(t, "capacities")
 		matches := rapid.IntRange(0, 200).Draw(t, "matches")
-		shares, total := make([]share, len(capacities)), 0
+		shares, total := make([]refereeLoad, len(capacities)), 0
 		for i, c := range capacities {
-			shares[i] = share{referee: &member{id: fmt.Sprint(i)}, capacity: c}
+			shares[i] = refereeLoad{referee: &member{id: fmt.Sprint(i)}, capacity: c}
 			total += c
 		}
 		for range matches {
-			give(shares)
+			leastLoaded(shares)
 		}
 		sum := 0
 		for _, s := range shares {

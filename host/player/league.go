@@ -12,16 +12,16 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// season is what the agent knows of one league. An agent that stays for the
+// leagueState is what the agent knows of one league. An agent that stays for the
 // next league begins a new one. All but the seat and what belongs to it is
 // guarded by Player.mu.
-type season struct {
+type leagueState struct {
 	announced map[string]announcement // the agent's own matches, by id
 	others    map[string]announcement // those of others in the last round announced
 	referees  map[string]bool         // that the manager has named
 	matches   map[string]*match
 	ended     []strategies.Outcome // for the history; only with a data directory
-	stand     strategies.Standing
+	standing  strategies.Standing
 	table     []protocol.Standing // the last that the manager has told
 	round     int                 // the last that was announced
 	completed bool
@@ -51,31 +51,31 @@ func (a announcement) opponentOf(own string) string {
 	return a.players[0]
 }
 
-func newSeason() *season {
-	return &season{
+func newLeagueState() *leagueState {
+	return &leagueState{
 		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),
 	}
 }
 
 // current returns the league that is under way.
-func (p *Player) current() *season {
+func (p *Player) current() *leagueState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.season
+	return p.league
 }
 
 // begin puts a new league in the place of the one that is over.
 func (p *Player) begin() {
 	p.mu.Lock()
-	old := p.season
-	p.season = newSeason()
+	old := p.league
+	p.league = newLeagueState()
 	p.mu.Unlock()
-	p.leave(old)
+	p.closeSeat(old)
 }
 
-// leave ends the seat of a league. What the strategy says to it comes too late
+// closeSeat ends the seat of a league. What the strategy says to it comes too late
 // to matter to the league.
-func (p *Player) leave(s *season) {
+func (p *Player) closeSeat(s *leagueState) {
 	s.open.Do(func() {}) // no seat is made any more
 	if s.seat == nil {
 		return
@@ -85,23 +85,23 @@ func (p *Player) leave(s *season) {
 	}
 }
 
-// depart tells of a league that the agent leaves before it is over.
-func (p *Player) depart(s *season) {
+// emitLeft tells of a league that the agent leaves before it is over.
+func (p *Player) emitLeft(s *leagueState) {
 	p.mu.Lock()
-	e := Event{Kind: Left, Standing: s.stand, Table: s.table}
+	e := Event{Kind: Left, Standing: s.standing, Table: s.table}
 	over := s.completed
 	p.mu.Unlock()
 	if over || e.Standing.Played == 0 {
 		return
 	}
 	e.Place = p.placeIn(e.Table)
-	p.tell(e)
+	p.emit(e)
 }
 
 // announce keeps what the manager says of the matches of a round, and returns
 // what is new in it for the agent: a match, or that it has none. Those of others
 // are forgotten after the round: in a large league they are many.
-func (s *season) announce(m *protocol.RoundAnnouncement, own string) (news []Event) {
+func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string) (news []Event) {
 	round := m.RoundID.Number()
 	defer func() { s.round = round }()
 	s.others = make(map[string]announcement, len(m.Matches))
@@ -129,20 +129,20 @@ func (s *season) announce(m *protocol.RoundAnnouncement, own string) (news []Eve
 	return news
 }
 
-// sit returns the strategy's seat in a league, and makes it at the first call;
+// openSeat returns the strategy's seat in a league, and makes it at the first call;
 // nil if the agent has left. What the manager tells of the league is handed
 // on; what it does not tell is left open.
-func (p *Player) sit(s *season) *leagueSeat {
+func (p *Player) openSeat(s *leagueState) *leagueSeat {
 	s.open.Do(func() {
 		league := p.cfg.League
 		if league == nil {
-			league = p.survey()
+			league = p.queryLeague()
 		}
 		s.index = league.Index
 		s.seat = p.newSeat(league)
 		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 		defer cancel()
-		if p.cfg.Barred {
+		if p.cfg.Quarantined {
 			s.seat.seat.Quarantine()
 		} else {
 			s.seat.start(ctx)
@@ -152,15 +152,15 @@ func (p *Player) sit(s *season) *leagueSeat {
 		}
 		s.rebuild = nil
 		if fault, why := s.seat.seat.Out(); why != nil && p.life.Err() == nil {
-			p.tell(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
+			p.emit(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
 		}
 	})
 	return s.seat
 }
 
-// survey asks the manager who plays and when. What it does not tell is left
+// queryLeague asks the manager who plays and when. What it does not tell is left
 // open.
-func (p *Player) survey() *League {
+func (p *Player) queryLeague() *League {
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
 	defer cancel()
 	var l League
@@ -203,21 +203,21 @@ func (p *Player) survey() *League {
 
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
-		protocol.TypeRoundAnnouncement:     p.alive(p.forgiving(p.roundAnnounced)),
-		protocol.TypeLeagueStandingsUpdate: p.alive(p.forgiving(p.standingsUpdated)),
-		protocol.TypeRoundCompleted:        p.alive(p.forgiving(p.roundCompleted)),
-		protocol.TypeLeagueCompleted:       p.alive(p.leagueCompleted),
-		protocol.TypeGameInvitation:        p.alive(p.invited),
-		protocol.TypeChooseParityCall:      p.alive(p.called),
-		protocol.TypeGameOver:              p.alive(p.forgiving(p.over)),
-		protocol.TypeGameError:             p.alive(p.forgiving(p.gameError)),
+		protocol.TypeRoundAnnouncement:     p.refuseWhenLeaving(p.lenient(p.roundAnnounced)),
+		protocol.TypeLeagueStandingsUpdate: p.refuseWhenLeaving(p.lenient(p.standingsUpdated)),
+		protocol.TypeRoundCompleted:        p.refuseWhenLeaving(p.lenient(p.roundCompleted)),
+		protocol.TypeLeagueCompleted:       p.refuseWhenLeaving(p.leagueCompleted),
+		protocol.TypeGameInvitation:        p.refuseWhenLeaving(p.invited),
+		protocol.TypeChooseParityCall:      p.refuseWhenLeaving(p.called),
+		protocol.TypeGameOver:              p.refuseWhenLeaving(p.lenient(p.over)),
+		protocol.TypeGameError:             p.refuseWhenLeaving(p.lenient(p.gameError)),
 	}
 }
 
-// alive turns what fails because the agent is ending into a refusal that says
+// refuseWhenLeaving turns what fails because the agent is ending into a refusal that says
 // so: the same agent may be back in a moment, so the message is worth
 // repeating.
-func (p *Player) alive(h wire.Handler) wire.Handler {
+func (p *Player) refuseWhenLeaving(h wire.Handler) wire.Handler {
 	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
 		var refusal *protocol.Error
@@ -231,10 +231,10 @@ func (p *Player) alive(h wire.Handler) wire.Handler {
 	}
 }
 
-// forgiving acknowledges notifications that cannot be read, where the agent is
+// lenient acknowledges notifications that cannot be read, where the agent is
 // tolerant: the manager or referee takes a refusal for a failure, and nothing
 // depends on them.
-func (p *Player) forgiving(h wire.Handler) wire.Handler {
+func (p *Player) lenient(h wire.Handler) wire.Handler {
 	if p.cfg.Mode == protocol.Strict {
 		return h
 	}
@@ -257,24 +257,24 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	p.heard.Store(true)
 	own := p.ID()
 	p.mu.Lock()
-	s, over := p.season, p.season.completed
+	s, over := p.league, p.league.completed
 	var news []Event
 	if !over {
 		news = s.announce(m, own)
 	}
 	p.mu.Unlock()
 	for _, e := range news {
-		p.tell(e)
+		p.emit(e)
 	}
 	switch {
 	case over: // of the next league, perhaps
 		p.member.RequestRegistration()
 	case p.cfg.League != nil:
-		p.sit(s)
+		p.openSeat(s)
 	default:
 		// A manager may be unable to answer questions before it has this
 		// acknowledgement.
-		p.inBackground(func() { p.sit(s) })
+		p.inBackground(func() { p.openSeat(s) })
 	}
 	return p.member.Ack(in), nil
 }
@@ -317,7 +317,7 @@ func (p *Player) keepTable(table []protocol.Standing) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.season.table = table
+	p.league.table = table
 }
 
 // placeIn returns the agent's place in a table, 0 where it has none.
@@ -332,13 +332,13 @@ func (p *Player) placeIn(table []protocol.Standing) int {
 }
 
 // complete ends the league, once. The place is 0 where it is not known.
-func (p *Player) complete(ctx context.Context, place int) { p.conclude(ctx, Completed, place) }
+func (p *Player) complete(ctx context.Context, place int) { p.endLeague(ctx, Completed, place) }
 
-// conclude ends the league, once, for the reason that the event names.
-func (p *Player) conclude(ctx context.Context, why EventKind, place int) {
+// endLeague ends the league, once, for the reason that the event names.
+func (p *Player) endLeague(ctx context.Context, why EventKind, place int) {
 	p.mu.Lock()
-	s := p.season
-	e := Event{Kind: why, Place: place, Standing: s.stand, Table: s.table}
+	s := p.league
+	e := Event{Kind: why, Place: place, Standing: s.standing, Table: s.table}
 	first := !s.completed
 	s.completed = true
 	p.mu.Unlock()
@@ -350,7 +350,7 @@ func (p *Player) conclude(ctx context.Context, why EventKind, place int) {
 		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
 	}
 	p.writeHistory(s)
-	p.tell(e)
+	p.emit(e)
 	select {
 	case p.done <- struct{}{}:
 	default: // Run has ended

@@ -41,23 +41,23 @@ type match struct {
 	missed  bool          // it holds the agent to be absent
 	speaker string        // as wire.Speaker has it
 
-	noting sync.Mutex // guards what follows
-	noted  invited    // what the journal says of the invitation
+	journaling sync.Mutex // guards what follows
+	journaled  invited    // what the journal says of the invitation
 
 	mu       sync.Mutex
 	placed   bool
 	position uint64      // that randomness is keyed with, once placed
 	asked    bool        // guarded by Player.mu besides, for deserted
-	kept     bool        // the answer is in the journal
+	recorded bool        // the answer is in the journal
 	answer   seat.Answer // guarded by Player.mu besides, for Faults
-	told     bool
+	ended    bool
 }
 
 func newMatch(id string) *match { return &match{id: id, calling: make(chan struct{})} }
 
 // place settles the position of a match: its index in the schedule where that
 // is known. The match's lock is held, and the seat is made.
-func (m *match) place(s *season) uint64 {
+func (m *match) place(s *leagueState) uint64 {
 	if m.placed {
 		return m.position
 	}
@@ -80,7 +80,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	if err != nil {
 		return nil, err
 	}
-	if err := p.joined(m); err != nil {
+	if err := p.recordInvitation(m); err != nil {
 		return nil, err
 	}
 	join := &protocol.GameJoinAck{
@@ -88,8 +88,8 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 		Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
 	}
 	join.MessageType, join.AuthToken = protocol.TypeGameJoinAck, reply
-	p.joinedBefore(in, m, join)
-	p.tell(Event{
+	p.noteJoined(in, m, join)
+	p.emit(Event{
 		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
 		Referee: agent.SenderOf(in), Dialect: in.Dialect.Name,
 	})
@@ -98,7 +98,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 
 // enter finds a match or enters it, and returns what the agent signs with in
 // it. The message has been authenticated.
-func (p *Player) enter(s *season, in *wire.Exchange, opponent, role string) (*match, string, error) {
+func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string) (*match, string, error) {
 	id, own := in.Header.MatchID, p.ID()
 	if !protocol.ValidID(id) {
 		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is no id", id))
@@ -151,7 +151,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 			return nil, err
 		}
 	}
-	p.wasRead(in, m)
+	p.noteRead(in, m)
 	start := time.Now()
 	answer, err := p.choose(s, m)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 	if answer.Fault != game.NoFault {
 		return nil, refusal(in.Type, answer)
 	}
-	p.tell(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
+	p.emit(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
 	choice := protocol.Choice(answer.Choice.String())
 	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
 	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
@@ -174,7 +174,7 @@ func refusal(t protocol.Type, a seat.Answer) error {
 }
 
 // find returns a match, or nil.
-func (p *Player) find(s *season, id string) *match {
+func (p *Player) find(s *leagueState, id string) *match {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return s.matches[id]
@@ -182,7 +182,7 @@ func (p *Player) find(s *season, id string) *match {
 
 // answering returns the match of a message, or nil, and what the agent signs
 // the answer with.
-func (p *Player) answering(s *season, in *wire.Exchange) (*match, string) {
+func (p *Player) answering(s *leagueState, in *wire.Exchange) (*match, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := s.matches[in.Header.MatchID]
@@ -196,7 +196,7 @@ func (p *Player) answering(s *season, in *wire.Exchange) (*match, string) {
 }
 
 // turn is what the strategy is asked. The match's lock is held.
-func (p *Player) turn(s *season, m *match) strategies.Turn {
+func (p *Player) turn(s *leagueState, m *match) strategies.Turn {
 	t := strategies.Turn{Match: m.place(s), MatchID: m.id}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,13 +207,13 @@ func (p *Player) turn(s *season, m *match) strategies.Turn {
 // choose asks the strategy, once for each match. The answer is on disk before
 // anybody hears of it, so that a restart cannot change it. The referee may hang
 // up meanwhile and ask again; the strategy's call goes on.
-func (p *Player) choose(s *season, m *match) (seat.Answer, error) {
+func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.asked && m.kept {
+	if m.asked && m.recorded {
 		return m.answer, nil
 	}
-	own := p.sit(s)
+	own := p.openSeat(s)
 	if own == nil {
 		return seat.Answer{}, errLeft
 	}
@@ -232,7 +232,7 @@ func (p *Player) choose(s *season, m *match) (seat.Answer, error) {
 	if err := p.recordChoice(m, t); err != nil {
 		return seat.Answer{}, err // and the answer is kept for the next call
 	}
-	m.kept = true
+	m.recorded = true
 	e := Event{Kind: Chose, Match: m.id, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}
 	if m.answer.Fault != game.NoFault {
 		e.Kind, e.Choice, e.Fault = Failed, "", m.answer.Fault.String()
@@ -240,7 +240,7 @@ func (p *Player) choose(s *season, m *match) (seat.Answer, error) {
 			e.Error = m.answer.Err.Error()
 		}
 	}
-	p.tell(e)
+	p.emit(e)
 	return m.answer, nil
 }
 
@@ -251,7 +251,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	}
 	p.cfg.Log.Warn("the referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID()) {
-		p.wasMissed(m)
+		p.noteMissed(m)
 	}
 	return p.member.Ack(in), nil
 }
@@ -273,10 +273,10 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.told {
+	if m.ended {
 		return p.member.Ack(in), nil
 	}
-	own := p.sit(s)
+	own := p.openSeat(s)
 	if own == nil {
 		return p.member.Ack(in), nil // it comes too late to matter to anybody
 	}
@@ -297,17 +297,17 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if err := p.member.Journal.Append(p.life, eventEnded, &o); err != nil {
 		return nil, err
 	}
-	m.told = true
+	m.ended = true
 	if o.Result == game.TechnicalLoss {
-		p.wasMissed(m)
+		p.noteMissed(m)
 	}
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 	defer cancel()
 	if err := own.observe(ctx, &o); err != nil {
-		p.tell(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
+		p.emit(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
 	}
 	p.mu.Lock()
-	s.stand.Add(o.Result, o.Points)
+	s.standing.Add(o.Result, o.Points)
 	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
@@ -319,7 +319,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	if o.OpponentChoice != game.NoParity {
 		e.Other = o.OpponentChoice.String()
 	}
-	p.tell(e)
+	p.emit(e)
 	return p.member.Ack(in), nil
 }
 

@@ -69,7 +69,7 @@ type Config struct {
 	Key, Coin game.Key
 	// Barred keeps the strategy from being called: every match is lost as
 	// quarantined.
-	Barred bool
+	Quarantined bool
 	// League is what is known of the league beforehand; nil asks the manager.
 	League *League
 
@@ -102,10 +102,10 @@ type League struct {
 
 // Player is one agent. Its handler is safe for concurrent use.
 type Player struct {
-	cfg      Config
-	member   *agent.Member
-	endpoint *wire.Endpoint
-	told     string // the endpoint that the manager was told; Run's
+	cfg               Config
+	member            *agent.Member
+	endpoint          *wire.Endpoint
+	announcedEndpoint string // the endpoint that the manager was told; Run's
 
 	life  context.Context // ends with Run; strategies are called in it
 	end   context.CancelFunc
@@ -114,7 +114,7 @@ type Player struct {
 	done  chan struct{} // gets one for each league that is complete
 
 	mu         sync.Mutex
-	season     *season
+	league     *leagueState
 	ended      bool // Run has returned, or is about to
 	background sync.WaitGroup
 }
@@ -131,7 +131,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, err
 	}
 	cfg.Config = member.Config
-	p := &Player{cfg: cfg, member: member, season: newSeason(), done: make(chan struct{}, 1)}
+	p := &Player{cfg: cfg, member: member, league: newLeagueState(), done: make(chan struct{}, 1)}
 	p.life, p.end = context.WithCancel(context.Background())
 	if err := p.recover(); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func New(cfg Config) (*Player, error) {
 	if cfg.Mode == protocol.Tolerant {
 		p.endpoint.AcknowledgeUnknown = true
 		p.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }
-		p.endpoint.AnswerDialect = p.manner
+		p.endpoint.AnswerDialect = p.answerDialect
 	}
 	return p, nil
 }
@@ -197,12 +197,12 @@ func (p *Player) inBackground(do func()) {
 func (p *Player) finish() error {
 	p.mu.Lock()
 	p.ended = true
-	s := p.season
+	s := p.league
 	p.mu.Unlock()
 	p.end()
 	p.background.Wait()
-	p.depart(s)
-	p.leave(s)
+	p.emitLeft(s)
+	p.closeSeat(s)
 	p.writeHistory(s)
 	return p.member.Journal.Close()
 }
@@ -250,7 +250,7 @@ type Event struct {
 	Standing strategies.Standing `json:"standing,omitzero"`
 }
 
-func (p *Player) tell(e Event) {
+func (p *Player) emit(e Event) {
 	e.Player = p.ID()
 	p.cfg.Events(e)
 }
@@ -261,7 +261,7 @@ func (p *Player) Faults() map[string]seat.Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	faults := make(map[string]seat.Answer)
-	for id, m := range p.season.matches {
+	for id, m := range p.league.matches {
 		if m.answer.Fault != game.NoFault {
 			faults[id] = m.answer
 		}

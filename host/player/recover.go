@@ -55,32 +55,32 @@ const (
 // it had come, since it may have learned from every match.
 func (p *Player) recover() error {
 	err := p.member.Recover("players", map[string]agent.Apply{
-		eventRegistered: agent.Into(p.wasRegistered),
-		eventInvited:    agent.Into(p.hadJoined),
-		eventChose:      agent.Into(p.hadChosen),
-		eventEnded:      agent.Into(p.hadEnded),
-		eventCompleted:  agent.Into(func(any) error { p.season.completed = true; return nil }),
+		eventRegistered: agent.Into(p.recoverRegistered),
+		eventInvited:    agent.Into(p.recoverInvited),
+		eventChose:      agent.Into(p.recoverChosen),
+		eventEnded:      agent.Into(p.recoverEnded),
+		eventCompleted:  agent.Into(func(any) error { p.league.completed = true; return nil }),
 	})
-	if p.season.completed { // what comes now is another league
-		p.season = newSeason()
+	if p.league.completed { // what comes now is another league
+		p.league = newLeagueState()
 		p.member.Forget(p.ID())
 	}
 	return err
 }
 
-func (p *Player) wasRegistered(reg registration) error {
+func (p *Player) recoverRegistered(reg registration) error {
 	p.member.Me.Adopt(reg.ID, reg.Token, reg.League)
-	p.told = reg.Endpoint
+	p.announcedEndpoint = reg.Endpoint
 	if !reg.Same {
-		p.season = newSeason()
+		p.league = newLeagueState()
 	}
 	return nil
 }
 
-func (p *Player) hadJoined(i invited) error {
-	known := p.season.matches
+func (p *Player) recoverInvited(i invited) error {
+	known := p.league.matches
 	if m := known[i.Match]; m != nil { // invited once more
-		m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.noted = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
+		m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
 		return nil
 	}
 	known[i.Match] = i.match()
@@ -91,15 +91,15 @@ func (p *Player) hadJoined(i invited) error {
 func (i invited) match() *match {
 	m := newMatch(i.Match)
 	m.round, m.opponent, m.role = i.Round, i.Opponent, i.Role
-	m.referee, m.signed, m.keyed, m.reply, m.noted = i.Referee, i.Signed, i.Keyed, i.Reply, i
+	m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Referee, i.Signed, i.Keyed, i.Reply, i
 	return m
 }
 
-func (p *Player) hadChosen(c chosen) error {
-	s := p.season
+func (p *Player) recoverChosen(c chosen) error {
+	s := p.league
 	m := c.match()
 	m.position, m.placed = c.Position, true
-	m.asked, m.kept, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
+	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	s.matches[m.id] = m
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
 		_, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
@@ -107,17 +107,17 @@ func (p *Player) hadChosen(c chosen) error {
 	return nil
 }
 
-func (p *Player) hadEnded(o strategies.Outcome) error {
-	s := p.season
+func (p *Player) recoverEnded(o strategies.Outcome) error {
+	s := p.league
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
 		m = newMatch(o.MatchID)
 		m.round, m.opponent, m.role, m.position, m.placed = o.Round, o.Opponent, o.Role, o.Match, true
 		s.matches[m.id] = m
 	}
-	m.told = true
+	m.ended = true
 	s.ended = append(s.ended, o)
-	s.stand.Add(o.Result, o.Points)
+	s.standing.Add(o.Result, o.Points)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) { _ = own.observe(ctx, &o) })
 	return nil
 }
@@ -128,46 +128,46 @@ func (p *Player) recordChoice(m *match, t strategies.Turn) error {
 		return nil
 	}
 	p.mu.Lock()
-	c := &chosen{invited: m.entered(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault}
+	c := &chosen{invited: m.invitation(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault}
 	p.mu.Unlock()
 	return p.member.Journal.Append(p.life, eventChose, c)
 }
 
-// entered is what the journal says of a match that the agent has joined. The
+// invitation is what the journal says of a match that the agent has joined. The
 // player's lock is held.
-func (m *match) entered() invited {
+func (m *match) invitation() invited {
 	return invited{
 		Match: m.id, Round: m.round, Opponent: m.opponent, Role: m.role,
 		Referee: m.referee, Signed: m.signed, Keyed: m.keyed, Reply: m.reply,
 	}
 }
 
-// joined records that the agent is in a match, before the referee hears of it:
+// recordInvitation records that the agent is in a match, before the referee hears of it:
 // after a restart it is still the one that was invited. A repeated invitation
 // is recorded only if it says something new.
-func (p *Player) joined(m *match) error {
+func (p *Player) recordInvitation(m *match) error {
 	if p.member.Journal == nil {
 		return nil
 	}
-	m.noting.Lock()
-	defer m.noting.Unlock()
+	m.journaling.Lock()
+	defer m.journaling.Unlock()
 	p.mu.Lock()
-	now := m.entered()
+	now := m.invitation()
 	p.mu.Unlock()
-	if m.noted == now {
+	if m.journaled == now {
 		return nil
 	}
 	if err := p.member.Journal.Append(p.life, eventInvited, now); err != nil {
 		return err
 	}
-	m.noted = now
+	m.journaled = now
 	return nil
 }
 
 // writeHistory writes what has been played so far, for people and tools. It is
 // called at the end of a round and not more often: rewriting the file for every
 // match would be quadratic.
-func (p *Player) writeHistory(s *season) {
+func (p *Player) writeHistory(s *leagueState) {
 	own := p.ID()
 	if p.member.Journal == nil || !protocol.ValidID(own) {
 		return
@@ -183,7 +183,7 @@ func (p *Player) writeHistory(s *season) {
 }
 
 // history lists the matches that have ended, in the order they did.
-func (p *Player) history(s *season) []outcome {
+func (p *Player) history(s *leagueState) []outcome {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := make([]outcome, 0, len(s.ended))

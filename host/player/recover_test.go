@@ -31,8 +31,8 @@ func learner(r *rig) {
 	}
 }
 
-// season plays matches from the i-th to the n-th and returns the choices.
-func season(r *rig, from, to int) []protocol.Choice {
+// leagueState plays matches from the i-th to the n-th and returns the choices.
+func leagueState(r *rig, from, to int) []protocol.Choice {
 	var out []protocol.Choice
 	for i := from; i <= to; i++ {
 		id := "R" + string(rune('0'+i)) + "M1"
@@ -54,11 +54,11 @@ func TestRestart(t *testing.T) {
 	t.Parallel()
 	whole := newRig(t, learner)
 	whole.run()
-	want := season(whole, 1, 5)
+	want := leagueState(whole, 1, 5)
 
 	first := newRig(t, func(r *rig) { learner(r); r.cfg.Data = t.TempDir() })
 	first.run()
-	season(first, 1, 3)
+	leagueState(first, 1, 3)
 	first.stop()
 	if err := first.finished(); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestRestart(t *testing.T) {
 			if cut == 0 || r.cfg.Endpoint != first.cfg.Endpoint {
 				r.until(player.Registered)
 			}
-			got := season(r, 1, 5)
+			got := leagueState(r, 1, 5)
 			if !slices.Equal(got, want) {
 				t.Errorf("after %d events, torn %v: chose %v, want %v", cut, torn, got, want)
 			}
@@ -184,7 +184,7 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })
 	r.run()
-	season(r, 1, 1)
+	leagueState(r, 1, 1)
 	must[*protocol.Ack](r, r.leagueCompleted())
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestRestartAfterTheEnd(t *testing.T) {
 		t.Errorf("still %s of a league that is over", r.p.ID())
 	}
 	r.run()
-	season(r, 1, 1)
+	leagueState(r, 1, 1)
 	r.wants("start", "choose R1M1", "observe R1M1", "close", "start", "choose R1M1", "observe R1M1")
 }
 
@@ -256,7 +256,7 @@ func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(r *rig) { r.cfg.Data = t.TempDir() })
 	r.run()
-	season(r, 1, 2)
+	leagueState(r, 1, 2)
 	r.stop()
 	if err := r.finished(); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return p.member.FromManager(ctx, in)
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver, protocol.TypeGameError:
-		p.member.Me.Settled(ctx)
+		p.member.Me.AwaitRegistration(ctx)
 		return p.fromReferee(in)
 	}
 	return nil
@@ -33,14 +33,14 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
-	known, keyed, by, signed := p.signature(in.Header.MatchID)
+	known, keyed, by, signed := p.signatureOf(in.Header.MatchID)
 	if keyed && by == referee && protocol.SameToken(given, signed) {
 		return nil // as in the invitation, where the key was checked
 	}
 	if keys, ok := p.member.Me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
 		return nil
 	}
-	if p.cfg.Mode == protocol.Tolerant && (!p.member.Me.Proved() || p.unkeyed(in.Header.MatchID, referee)) {
+	if p.cfg.Mode == protocol.Tolerant && (!p.member.Me.ManagerProved() || p.unkeyed(in.Header.MatchID, referee)) {
 		if !known || given == signed && !keyed {
 			return nil
 		}
@@ -57,15 +57,15 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 func (p *Player) unkeyed(matchID, referee string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.season.announced[matchID]
+	a := p.league.announced[matchID]
 	return a.unkeyed && (referee == "" || a.referee == referee)
 }
 
-// signature returns what the referee of a match signs with, and who that is.
-func (p *Player) signature(matchID string) (known, keyed bool, referee, signed string) {
+// signatureOf returns what the referee of a match signs with, and who that is.
+func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.season.matches[matchID]
+	m := p.league.matches[matchID]
 	if m == nil {
 		return false, false, "", ""
 	}
@@ -78,7 +78,7 @@ func (p *Player) signature(matchID string) (known, keyed bool, referee, signed s
 // match. A referee without the key never takes the place of one with it; one
 // with a key of its own does, since the match may have been given to it, and is
 // answered with that. The player's lock is held.
-func (p *Player) sign(s *season, m *match, in *wire.Exchange) {
+func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
 	if err != nil && in.Header.Sender != "" || m.keyed && m.referee == referee {
 		return
@@ -97,11 +97,11 @@ func (p *Player) sign(s *season, m *match, in *wire.Exchange) {
 	}
 }
 
-// manner returns the dialect in which a message is answered. Among referees whose
+// answerDialect returns the dialect in which a message is answered. Among referees whose
 // methods are types in lower case there are some that read no answer but one that
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
-func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
+func (p *Player) answerDialect(in *wire.Exchange) *protocol.Dialect {
 	d := p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
@@ -111,10 +111,10 @@ func (p *Player) manner(in *wire.Exchange) *protocol.Dialect {
 	return d
 }
 
-// joinedBefore takes note that a match has been joined. A referee that invites
+// noteJoined takes note that a match has been joined. A referee that invites
 // again, although it has been answered, may not read answers of that kind; one
 // that proves who it is does.
-func (p *Player) joinedBefore(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
+func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := agent.SenderOf(in)
 	p.mu.Lock()
 	again, keyed := m.joins > 0 && !m.called, m.keyed
@@ -132,9 +132,9 @@ func (p *Player) joinedBefore(in *wire.Exchange, m *match, join *protocol.GameJo
 	p.postLater(in, m, join)
 }
 
-// wasRead takes note that the referee has gone on with a match, and so has read
+// noteRead takes note that the referee has gone on with a match, and so has read
 // the join.
-func (p *Player) wasRead(in *wire.Exchange, m *match) {
+func (p *Player) noteRead(in *wire.Exchange, m *match) {
 	p.mu.Lock()
 	first, posted := !m.called, m.posted
 	if first {
@@ -152,9 +152,9 @@ func (p *Player) wasRead(in *wire.Exchange, m *match) {
 	p.member.Answers.Read(agent.SenderOf(in))
 }
 
-// wasMissed takes note that a referee holds the agent to be absent from a match
+// noteMissed takes note that a referee holds the agent to be absent from a match
 // that it has joined.
-func (p *Player) wasMissed(m *match) {
+func (p *Player) noteMissed(m *match) {
 	p.mu.Lock()
 	missed, who := m.joins > 0 && !m.called && !m.keyed && !m.missed, m.speaker
 	m.missed = m.missed || missed
@@ -169,7 +169,7 @@ func (p *Player) wasMissed(m *match) {
 // after a while.
 func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	endpoint := p.refereeEndpoint(in)
-	async := p.manner(in).IsAsync(protocol.TypeGameJoinAck)
+	async := p.answerDialect(in).IsAsync(protocol.TypeGameJoinAck)
 	if endpoint == "" || p.cfg.Patience < 0 && !async {
 		return
 	}
@@ -228,7 +228,7 @@ func (p *Player) replyToken(in *wire.Exchange) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, referee, err := protocol.ParseSender(in.Header.Sender)
-	if a, known := p.season.announced[in.Header.MatchID]; err == nil && (known && a.referee == referee || p.season.referees[referee]) {
+	if a, known := p.league.announced[in.Header.MatchID]; err == nil && (known && a.referee == referee || p.league.referees[referee]) {
 		return p.member.Me.Token()
 	}
 	return ""
@@ -244,7 +244,7 @@ func (p *Player) refereeEndpoint(in *wire.Exchange) string {
 	}
 	_ = json.Unmarshal(in.Raw, &said) // what it does not say is empty
 	p.mu.Lock()
-	announced := p.season.announced[in.Header.MatchID].endpoint
+	announced := p.league.announced[in.Header.MatchID].endpoint
 	p.mu.Unlock()
 	for _, endpoint := range []string{announced, said.Endpoint, said.ReplyTo} {
 		if u, err := url.Parse(endpoint); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {

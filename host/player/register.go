@@ -11,10 +11,10 @@ import (
 // join takes part in the league, unless the agent does already. One that was
 // started again where others reach it by another URL says so to the manager.
 func (p *Player) join(ctx context.Context) error {
-	if p.ID() == "" || p.told == "" {
+	if p.ID() == "" || p.announcedEndpoint == "" {
 		return p.register(ctx, "")
 	}
-	if p.told == p.cfg.Endpoint {
+	if p.announcedEndpoint == p.cfg.Endpoint {
 		return nil
 	}
 	err := p.register(ctx, p.member.Me.Token())
@@ -39,13 +39,13 @@ func (p *Player) register(ctx context.Context, token string) error {
 			}
 		},
 		Granted: func(ctx context.Context, r agent.Registration) error { return p.adopt(ctx, r, token != "") },
-		Waiting: func(err error) { p.tell(Event{Kind: Waiting, Error: agent.Brief(err)}) },
+		Waiting: func(err error) { p.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
 	})
 	if err != nil {
 		return err
 	}
 	p.heard.Store(true)
-	p.tell(Event{Kind: Registered, League: p.member.Me.League(), Dialect: p.cfg.Manager.Speaks().Name})
+	p.emit(Event{Kind: Registered, League: p.member.Me.League(), Dialect: p.cfg.Manager.Speaks().Name})
 	return nil
 }
 
@@ -57,7 +57,7 @@ func (p *Player) adopt(ctx context.Context, r agent.Registration, known bool) er
 	if err := p.member.Journal.Append(ctx, eventRegistered, reg); err != nil {
 		return err
 	}
-	p.told = reg.Endpoint
+	p.announcedEndpoint = reg.Endpoint
 	if !reg.Same {
 		p.begin()
 	}
@@ -71,7 +71,7 @@ func (p *Player) adopt(ctx context.Context, r agent.Registration, known bool) er
 // begun to play.
 func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) bool {
 	p.mu.Lock()
-	played := len(p.season.matches) > 0 && !p.season.completed
+	played := len(p.league.matches) > 0 && !p.league.completed
 	p.mu.Unlock()
 	if !played || p.member.Me.ID() != reg.ID || p.member.Me.League() != reg.League {
 		return false
@@ -97,7 +97,7 @@ func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, 
 	case err == nil:
 		p.knows.Store(true)
 	case protocol.CodeOf(err) != protocol.CodeTokenInvalid || h.AuthToken != me.Token():
-	case p.cfg.Mode == protocol.Strict || me.Proved() || p.knows.Load():
+	case p.cfg.Mode == protocol.Strict || me.ManagerProved() || p.knows.Load():
 		p.member.RequestRegistration()
 	}
 	return data, err
@@ -112,9 +112,9 @@ func (p *Player) stay(ctx context.Context) error {
 		Over:     p.done,
 		Leave:    func() (bool, error) { return p.cfg.Once, nil },
 		Deserted: func() (bool, error) { return p.deserted(ctx), nil },
-		Register: func(ctx context.Context) error { p.reenter(ctx); return nil },
+		Register: func(ctx context.Context) error { p.registerAgain(ctx); return nil },
 		Every:    p.cfg.Watch,
-		Look:     p.lookAfter,
+		Look:     p.checkManager,
 	})
 }
 
@@ -122,33 +122,33 @@ func (p *Player) stay(ctx context.Context) error {
 // that the league is over, and ends the league then.
 func (p *Player) deserted(ctx context.Context) bool {
 	p.mu.Lock()
-	s := p.season
-	played := s.stand.Played > 0 || s.completed
+	s := p.league
+	played := s.standing.Played > 0 || s.completed
 	for _, m := range s.matches {
 		played = played || m.asked
 	}
 	p.mu.Unlock()
 	if played {
-		p.conclude(ctx, Deserted, 0)
+		p.endLeague(ctx, Deserted, 0)
 	}
 	return played
 }
 
-// reenter registers once more. A manager that does not want that loses
+// registerAgain registers once more. A manager that does not want that loses
 // nothing: what the agent is in goes on.
-func (p *Player) reenter(ctx context.Context) {
+func (p *Player) registerAgain(ctx context.Context) {
 	if err := p.register(ctx, ""); err != nil && ctx.Err() == nil {
 		p.cfg.Log.Info("the agent could not register again", "error", err)
 	}
 }
 
-// lookAfter finds out how the league stands for an agent that hears nothing.
-func (p *Player) lookAfter(ctx context.Context) {
+// checkManager finds out how the league stands for an agent that hears nothing.
+func (p *Player) checkManager(ctx context.Context) {
 	p.mu.Lock()
-	over := p.season.completed
+	over := p.league.completed
 	p.mu.Unlock()
 	if over {
-		p.reenter(ctx)
+		p.registerAgain(ctx)
 		return
 	}
 	if p.heard.Swap(false) {

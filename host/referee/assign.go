@@ -91,7 +91,7 @@ func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	case a.RefereeID == "" && a.RefereeEndpoint == "":
 		return in.HandedOut()
 	}
-	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.Proved())
+	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.ManagerProved())
 }
 
 // assignmentOf reads an assignment. Where the manager gives no keys, the
@@ -168,7 +168,7 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 			b = newMatch(a)
 			r.matches[a.Match] = b
 		} else {
-			b.reach(a)
+			b.updateContacts(a)
 			b.reportAgain()
 		}
 		r.launch(b)
@@ -229,7 +229,7 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (proto
 		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
 	}
 	done, _ := r.conducted()
-	r.tell(Event{Kind: Completed, Matches: done})
+	r.emit(Event{Kind: Completed, Matches: done})
 	r.complete()
 	return r.member.Ack(in), nil
 }

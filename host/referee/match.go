@@ -37,7 +37,7 @@ type match struct {
 	waiting   [2]*expected // what each side is expected to answer
 	running   bool
 	recorded  bool // its result is journaled
-	told      bool // GAME_OVER has been sent
+	notified  bool // GAME_OVER has been sent
 	reported  bool
 }
 
@@ -79,8 +79,8 @@ func (b *match) dialect(side int) string {
 	return b.dialects[side]
 }
 
-// reach takes on how the players are reached by a repeated assignment.
-func (b *match) reach(a *assignment) {
+// updateContacts takes on how the players are reached by a repeated assignment.
+func (b *match) updateContacts(a *assignment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endpoints, b.keys, b.dialects = a.Endpoints, a.Keys, a.Dialects
@@ -111,7 +111,7 @@ func (b *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *e
 	return e
 }
 
-func (b *match) expectNothing(side int) {
+func (b *match) stopExpecting(side int) {
 	b.mu.Lock()
 	b.waiting[side] = nil
 	b.mu.Unlock()
@@ -160,8 +160,8 @@ func (b *match) reportAgain() {
 	}
 }
 
-// once sets a flag of the match, and reports whether it was not set yet.
-func (b *match) once(flag *bool) bool {
+// setOnce sets a flag of the match, and reports whether it was not set yet.
+func (b *match) setOnce(flag *bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := *flag
@@ -188,5 +188,5 @@ func (b *match) state() game.Play {
 func (b *match) progress() (told, reported bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.told || b.reported, b.reported
+	return b.notified || b.reported, b.reported
 }

@@ -42,7 +42,7 @@ func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
 	if ctx.Err() != nil || errors.Is(err, agent.ErrJournal) {
 		return
 	}
-	r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
+	r.emit(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
 	r.cfg.Log.Error(what, "match", b.Match, "error", err)
 }
 
@@ -50,22 +50,22 @@ func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
 // sent the result. A report that has to wait for the manager is not under way.
 func (r *Referee) conduct(ctx context.Context, b *match) error {
 	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
+	case r.inPlay <- struct{}{}:
+		defer func() { <-r.inPlay }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := r.decide(ctx, b); err != nil {
+	if err := r.playToEnd(ctx, b); err != nil {
 		return err
 	}
-	if b.once(&b.told) {
+	if b.setOnce(&b.notified) {
 		r.announceResult(ctx, b)
 	}
 	return nil
 }
 
-// decide plays a match until it is finished.
-func (r *Referee) decide(ctx context.Context, b *match) error {
+// playToEnd plays a match until it is finished.
+func (r *Referee) playToEnd(ctx context.Context, b *match) error {
 	p := b.state()
 	if p.Phase() != game.Finished && r.cfg.Mode == protocol.Tolerant {
 		if err := r.locate(ctx, b); err != nil {
@@ -158,7 +158,7 @@ func (r *Referee) invite(ctx context.Context, b *match, side int) {
 	} else if joins, said := answer.(*protocol.GameJoinAck).Joins(); said && !joins {
 		fault = game.FaultDeclined
 	}
-	r.settle(b, side, fault, err, func(p *game.Play) error { return p.Join(side) })
+	r.record(b, side, fault, err, func(p *game.Play) error { return p.Join(side) })
 }
 
 // ask asks one side for its choice.
@@ -180,15 +180,15 @@ func (r *Referee) ask(ctx context.Context, b *match, side int) {
 		return
 	}
 	if err != nil {
-		r.settle(b, side, faultOf(err, game.FaultNoAnswer), err, nil)
+		r.record(b, side, faultOf(err, game.FaultNoAnswer), err, nil)
 		return
 	}
 	choice, err := game.ParseParity(string(answer.(*protocol.ChooseParityResponse).Chosen()))
 	if err != nil {
-		r.settle(b, side, game.FaultInvalid, err, nil)
+		r.record(b, side, game.FaultInvalid, err, nil)
 		return
 	}
-	r.settle(b, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
+	r.record(b, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
 }
 
 // choiceTime is how long a player has that is called on: until the deadline
@@ -203,14 +203,14 @@ func (r *Referee) choiceTime(at time.Time) time.Duration {
 	return stated.Sub(at)
 }
 
-// settle records what a side brought, or why it has lost the match.
-func (r *Referee) settle(b *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
+// record records what a side brought, or why it has lost the match.
+func (r *Referee) record(b *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
 	if fault != game.NoFault {
-		lost := Event{Kind: Forfeited, Match: b.Match, Round: b.Round, Player: b.Players[side], Fault: fault.String(), Tolerant: strictly(why)}
+		lost := Event{Kind: Forfeited, Match: b.Match, Round: b.Round, Player: b.Players[side], Fault: fault.String(), Tolerant: strictOnly(why)}
 		if why != nil {
 			lost.Error = agent.Brief(why)
 		}
-		r.tell(lost)
+		r.emit(lost)
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
 	}
 	if err := b.change(good); err != nil {
@@ -242,8 +242,8 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := b.expect(side, want, stop)
-	policy := agent.RetryPolicy{Backoff: r.cfg.Backoff, Before: func(_ context.Context, a agent.Attempt) {
-		r.tellFault(ctx, b, side, want, a)
+	policy := agent.RetryPolicy{Backoff: r.cfg.Backoff, OnFailure: func(_ context.Context, a agent.Attempt) {
+		r.sendError(ctx, b, side, want, a)
 	}}
 	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
 		at := r.cfg.Now()
@@ -251,7 +251,7 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 		defer cancel()
 		answer, err := r.cfg.Caller.Call(ctx, r.peer(b, side), request(at))
 		if err == nil && !pending(answer) {
-			return answer, r.fits(b, side, answer)
+			return answer, r.validate(b, side, answer)
 		}
 		if err != nil && !errors.Is(err, wire.ErrReceived) {
 			return nil, err
@@ -259,7 +259,7 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 		<-ctx.Done() // the player posts its answer, or has done so
 		return nil, context.Cause(ctx)
 	})
-	b.expectNothing(side)
+	b.stopExpecting(side)
 	select {
 	case p := <-e.got:
 		answer, err = p.message, p.err
@@ -267,14 +267,14 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 	}
 	var unusable *protocol.Error
 	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
-		r.tellFault(ctx, b, side, want, agent.Attempt{Last: true, Err: err})
+		r.sendError(ctx, b, side, want, agent.Attempt{Last: true, Err: err})
 	}
 	return answer, err
 }
 
-// strictly reports whether an error is one of strictness alone.
-func strictly(err error) bool {
-	_, is := errors.AsType[*strictlyUnfit](err)
+// strictOnly reports whether an error is one of strictness alone.
+func strictOnly(err error) bool {
+	_, is := errors.AsType[*strictOnlyError](err)
 	return is
 }
 

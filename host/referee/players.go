@@ -12,24 +12,24 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// strictlyUnfit is what is wrong with an answer that a tolerant referee would
+// strictOnlyError is what is wrong with an answer that a tolerant referee would
 // take.
-type strictlyUnfit struct{ error }
+type strictOnlyError struct{ error }
 
-func (e *strictlyUnfit) Unwrap() error { return e.error }
+func (e *strictOnlyError) Unwrap() error { return e.error }
 
-// fits judges an answer that came where it was asked for. One that is about
+// validate judges an answer that came where it was asked for. One that is about
 // another match, or signed by somebody else, is no answer: it is asked for
 // again.
-func (r *Referee) fits(b *match, side int, m protocol.Message) error {
-	err := r.fitsIn(r.cfg.Mode, b, side, m)
-	if err != nil && r.fitsIn(protocol.Tolerant, b, side, m) == nil {
-		return &strictlyUnfit{err}
+func (r *Referee) validate(b *match, side int, m protocol.Message) error {
+	err := r.validateIn(r.cfg.Mode, b, side, m)
+	if err != nil && r.validateIn(protocol.Tolerant, b, side, m) == nil {
+		return &strictOnlyError{err}
 	}
 	return err
 }
 
-func (r *Referee) fitsIn(mode protocol.Mode, b *match, side int, m protocol.Message) error {
+func (r *Referee) validateIn(mode protocol.Mode, b *match, side int, m protocol.Message) error {
 	h := m.Head()
 	strict := mode == protocol.Strict
 	_, keys := b.contact(side)
@@ -41,7 +41,7 @@ func (r *Referee) fitsIn(mode protocol.Mode, b *match, side int, m protocol.Mess
 		return unusable("the answer is about match %s, not %s", h.MatchID, b.Match)
 	case h.AuthToken == "" && strict && keys.Expect != "":
 		return unusable("the answer bears no auth_token")
-	case h.AuthToken != "" && keys.Expect != "" && !r.signed(h.AuthToken, b, keys):
+	case h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, b, keys):
 		return unusable("the auth_token of the answer is not that of %s", b.Players[side])
 	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, b.Players[side]):
 		return unusable("the answer is signed by %s, not by %s", h.Sender, b.Players[side])
@@ -93,7 +93,7 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 		return nil, 0, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
 	}
 	for side, id := range b.Players {
-		if _, keys := b.contact(side); r.signed(in.Header.AuthToken, b, keys) {
+		if _, keys := b.contact(side); r.knowsToken(in.Header.AuthToken, b, keys) {
 			if role, name, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RolePlayer || name != id) {
 				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
 			}
@@ -103,9 +103,9 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, b.Match)
 }
 
-// signed reports whether a token is that of the player with whom a match has
+// knowsToken reports whether a token is that of the player with whom a match has
 // these keys.
-func (r *Referee) signed(token string, b *match, keys protocol.KeyPair) bool {
+func (r *Referee) knowsToken(token string, b *match, keys protocol.KeyPair) bool {
 	return protocol.SameToken(token, keys.Expect) ||
 		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.member.Me.ID())
 }
@@ -162,7 +162,7 @@ func (r *Referee) locate(ctx context.Context, b *match) error {
 			continue
 		}
 		if known == nil {
-			known = r.askWhere(ctx, b)
+			known = r.queryPlayers(ctx, b)
 		}
 		endpoint := known[id]
 		if endpoint == "" {
@@ -178,9 +178,9 @@ func (r *Referee) locate(ctx context.Context, b *match) error {
 	return nil
 }
 
-// askWhere asks the manager where its players are. What it does not tell is
+// queryPlayers asks the manager where its players are. What it does not tell is
 // missing.
-func (r *Referee) askWhere(ctx context.Context, b *match) map[string]string {
+func (r *Referee) queryPlayers(ctx context.Context, b *match) map[string]string {
 	h := r.member.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))
 	h.LeagueID = cmp.Or(h.LeagueID, b.League)
 	players, err := agent.Query[protocol.PlayersData](ctx, r.member, h, protocol.QueryPlayers)

@@ -74,7 +74,7 @@ func (r *Referee) recover() error {
 func (r *Referee) wasAssigned(list []*assignment) error {
 	for _, a := range list {
 		if b := r.matches[a.Match]; b != nil {
-			b.reach(a)
+			b.updateContacts(a)
 		} else {
 			r.matches[a.Match] = newMatch(a)
 		}
@@ -98,7 +98,7 @@ func (r *Referee) wasPlayed(s sides, finished bool) error {
 
 func (r *Referee) wasReported(id string) error {
 	if b := r.matches[id]; b != nil {
-		b.told, b.reported = true, true
+		b.notified, b.reported = true, true
 	}
 	return nil
 }

@@ -79,19 +79,19 @@ type Referee struct {
 	cfg      Config
 	member   *agent.Member
 	endpoint *wire.Endpoint
-	slots    chan struct{} // one for each match that may be under way
+	inPlay   chan struct{} // one for each match that may be under way
 
 	assigning sync.Mutex // held while an announcement is taken on
 
-	mu        sync.Mutex
-	matches   map[string]*match
-	peers     map[[3]string]*wire.Peer // by id, endpoint and dialect
-	standings map[string]protocol.OwnStandings
-	inbox     []*match // assigned before Run could begin them
-	begin     func(*match)
-	over      bool          // no match is begun any more
-	completed bool          // the league is
-	adopted   chan struct{} // closed with the next registration
+	mu           sync.Mutex
+	matches      map[string]*match
+	peers        map[[3]string]*wire.Peer // by id, endpoint and dialect
+	standings    map[string]protocol.OwnStandings
+	inbox        []*match // assigned before Run could begin them
+	begin        func(*match)
+	over         bool          // no match is begun any more
+	completed    bool          // the league is
+	registration chan struct{} // closed with the next registration
 
 	conducting atomic.Int64 // matches that are not finished, or not told to their players
 
@@ -115,8 +115,8 @@ func New(cfg Config) (*Referee, error) {
 	cfg.Config = member.Config
 	defaults(&cfg)
 	r := &Referee{
-		cfg: cfg, member: member, slots: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		matches: make(map[string]*match), adopted: make(chan struct{}),
+		cfg: cfg, member: member, inPlay: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
+		matches: make(map[string]*match), registration: make(chan struct{}),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
@@ -209,7 +209,7 @@ type Event struct {
 	Tolerant bool `json:"tolerant_would_accept,omitempty"`
 }
 
-func (r *Referee) tell(e Event) {
+func (r *Referee) emit(e Event) {
 	e.Referee = r.member.Me.ID()
 	r.cfg.Events(e)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// tellFault sends GAME_ERROR, and does not wait for its acknowledgement.
-func (r *Referee) tellFault(ctx context.Context, b *match, side int, want protocol.Type, a agent.Attempt) {
+// sendError sends GAME_ERROR, and does not wait for its acknowledgement.
+func (r *Referee) sendError(ctx context.Context, b *match, side int, want protocol.Type, a agent.Attempt) {
 	code := wire.CodeOf(a.Err)
 	if code == "" {
 		code = protocol.CodeTimeout
@@ -36,19 +36,19 @@ func (r *Referee) tellFault(ctx context.Context, b *match, side int, want protoc
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
 	}
 	if !a.Last {
-		r.tell(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictly(a.Err)})
+		r.emit(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictOnly(a.Err)})
 	}
 	peer := r.peer(b, side)
-	r.courtesy(ctx, func(ctx context.Context) {
+	r.inBackground(ctx, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
 		_, _ = r.cfg.Caller.Call(ctx, peer, msg) // a player that does not answer is not to be waited for
 	})
 }
 
-// courtesy does in the background what nobody waits for, until everything is
+// inBackground does in the background what nobody waits for, until everything is
 // reported.
-func (r *Referee) courtesy(ctx context.Context, do func(ctx context.Context)) {
+func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)) {
 	r.background.Go(func() {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -66,7 +66,7 @@ func (r *Referee) announceResult(ctx context.Context, b *match) {
 	result := protocol.Broadcast(&protocol.GameOver{
 		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(b, &p),
 	})
-	r.tell(resultEvent(b, &p))
+	r.emit(resultEvent(b, &p))
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
@@ -74,7 +74,7 @@ func (r *Referee) announceResult(ctx context.Context, b *match) {
 			return r.cfg.Caller.Call(ctx, r.peer(b, side), result(r.header(protocol.TypeGameOver, b, side)))
 		}
 		if silent(sides[side].Fault) {
-			r.courtesy(ctx, func(ctx context.Context) {
+			r.inBackground(ctx, func(ctx context.Context) {
 				_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
 			})
 			return
@@ -89,7 +89,7 @@ func (r *Referee) announceResult(ctx context.Context, b *match) {
 		if !wire.Retryable(err) {
 			return
 		}
-		r.courtesy(ctx, func(ctx context.Context) {
+		r.inBackground(ctx, func(ctx context.Context) {
 			delay, again := agent.Delay(r.cfg.Backoff, 1, err)
 			if !again || agent.Wait(ctx, delay) != nil {
 				return
@@ -118,8 +118,8 @@ func (r *Referee) report(ctx context.Context, b *match) error {
 	result := matchResult(b, &p)
 	policy := agent.RetryPolicy{
 		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
-		Again: func(err error) bool { return !wire.Refused(err) },
-		Before: func(_ context.Context, a agent.Attempt) {
+		Retryable: func(err error) bool { return !wire.Refused(err) },
+		OnFailure: func(_ context.Context, a agent.Attempt) {
 			r.cfg.Log.Warn("the manager has not taken a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
@@ -129,7 +129,7 @@ func (r *Referee) report(ctx context.Context, b *match) error {
 			return r.sendReport(ctx, b, result)
 		})
 		if code := wire.CodeOf(err); ctx.Err() != nil || renewed || code != protocol.CodeTokenInvalid && code != protocol.CodeTokenMissing {
-			return r.settleReport(ctx, b, err)
+			return r.concludeReport(ctx, b, err)
 		}
 		if err := r.renew(ctx, known); err != nil {
 			return err
@@ -159,9 +159,9 @@ func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.Matc
 	return answer, nil
 }
 
-// settleReport judges what became of a report, and journals that nothing is
+// concludeReport judges what became of a report, and journals that nothing is
 // left to report.
-func (r *Referee) settleReport(ctx context.Context, b *match, err error) error {
+func (r *Referee) concludeReport(ctx context.Context, b *match, err error) error {
 	switch wire.CodeOf(err) {
 	case "":
 		if err != nil {
@@ -170,7 +170,7 @@ func (r *Referee) settleReport(ctx context.Context, b *match, err error) error {
 	case protocol.CodeDuplicateReport:
 		// A lost acknowledgement, unless the manager says that it has another result.
 		if same, said := sameResult(err); said && !same {
-			r.tell(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: "the manager holds another result"})
+			r.emit(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: "the manager holds another result"})
 			r.cfg.Log.Error("the manager holds another result of a match", "match", b.Match)
 		}
 	case protocol.CodeMatchNotFound:

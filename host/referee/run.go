@@ -33,27 +33,27 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 	r.start(ctx)
 	if recovered {
 		if err := r.register(ctx); err != nil && ctx.Err() == nil && r.league.Err() == nil {
-			r.wind(stop)
+			r.windDown(stop)
 			return fmt.Errorf("the manager does not renew the registration: %w", err)
 		}
 	}
 	return r.member.Stay(ctx, agent.Stay{
 		Over:  r.league.Done(),
-		Leave: func() (bool, error) { r.wind(stop); return true, nil },
+		Leave: func() (bool, error) { r.windDown(stop); return true, nil },
 		Deserted: func() (bool, error) {
 			if !r.deserted() {
 				return false, nil
 			}
-			r.wind(stop)
+			r.windDown(stop)
 			return true, r.owing()
 		},
 		Register: r.register,
 	})
 }
 
-// wind lets what is under way be reported, which may take Config.Timeout, and
+// windDown lets what is under way be reported, which may take Config.Timeout, and
 // begins nothing more.
-func (r *Referee) wind(stop context.CancelFunc) {
+func (r *Referee) windDown(stop context.CancelFunc) {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *Referee) deserted() bool {
 	if done == 0 {
 		return false
 	}
-	r.tell(Event{Kind: Deserted, Matches: done})
+	r.emit(Event{Kind: Deserted, Matches: done})
 	return true
 }
 
@@ -143,16 +143,16 @@ func (r *Referee) register(ctx context.Context) error {
 			}
 		},
 		Granted: r.adopt,
-		Waiting: func(err error) { r.tell(Event{Kind: Waiting, Error: agent.Brief(err)}) },
+		Waiting: func(err error) { r.emit(Event{Kind: Waiting, Error: agent.Brief(err)}) },
 	})
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
-	close(r.adopted)
-	r.adopted = make(chan struct{})
+	close(r.registration)
+	r.registration = make(chan struct{})
 	r.mu.Unlock()
-	r.tell(Event{Kind: Registered, Dialect: r.cfg.Manager.Speaks().Name})
+	r.emit(Event{Kind: Registered, Dialect: r.cfg.Manager.Speaks().Name})
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (r *Referee) apply(reg registration) error {
 func (r *Referee) registered() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.adopted
+	return r.registration
 }
 
 // renew requests another registration, unless there has been one since known

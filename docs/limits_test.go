@@ -9,8 +9,7 @@ import (
 
 // overdue names what is still over its limit. Nothing is added here.
 var overdue = []string{
-	"host/conformance", "host/protocol",
-	"askingChecks", "reportChecks", "answerChecks",
+	"host/protocol",
 	"docs/conformance.md", "docs/protocol/README.md", "docs/statistics.md",
 }
 

@@ -121,18 +121,40 @@ func everything(w io.Writer, t *measure.Tree) {
 	arrows(w, t)
 	long(w, t, functions)
 
-	fmt.Fprintf(w, "\nthinnest tests: test lines for each line of code\n")
-	thin := slices.Clone(t.Packages)
-	thin = slices.DeleteFunc(thin, func(p *measure.Package) bool { return p.Lines() == 0 })
-	slices.SortStableFunc(thin, func(a, b *measure.Package) int {
-		return a.Tests*b.Lines() - b.Tests*a.Lines()
-	})
-	for _, p := range thin[:min(10, len(thin))] {
-		fmt.Fprintf(w, "  %4.2f  %s (%d for %d)\n", float64(p.Tests)/float64(p.Lines()), p.Dir, p.Tests, p.Lines())
-	}
+	thinnest(w, t)
 	fmt.Fprintf(w, "\nimported by others, without a runnable example: %d\n", len(t.WithoutExample()))
 	for _, p := range t.WithoutExample() {
 		fmt.Fprintf(w, "  %s\n", p.Dir)
+	}
+}
+
+// thinnest lists the packages with the fewest tests. Packages below the first
+// two rooms count as one with it: its tests reach them through the command.
+func thinnest(w io.Writer, t *measure.Tree) {
+	type tested struct {
+		dir         string
+		code, tests int
+	}
+	var all []tested
+	for _, p := range t.Packages {
+		dir := p.Dir
+		for _, room := range rooms[:2] {
+			if measure.Within(dir, room) {
+				dir = room
+			}
+		}
+		i := slices.IndexFunc(all, func(r tested) bool { return r.dir == dir })
+		if i < 0 {
+			i, all = len(all), append(all, tested{dir: dir})
+		}
+		all[i].code += p.Lines()
+		all[i].tests += p.Tests
+	}
+	all = slices.DeleteFunc(all, func(r tested) bool { return r.code == 0 })
+	slices.SortStableFunc(all, func(a, b tested) int { return a.tests*b.code - b.tests*a.code })
+	fmt.Fprintf(w, "\nthinnest tests: test lines for each line of code\n")
+	for _, r := range all[:min(10, len(all))] {
+		fmt.Fprintf(w, "  %4.2f  %s (%d for %d)\n", float64(r.tests)/float64(r.code), r.dir, r.tests, r.code)
 	}
 }
 

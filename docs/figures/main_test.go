@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/strategylab/strategylab/docs/figures/measure"
 )
 
 func TestRunPrintsEveryFigure(t *testing.T) {
@@ -42,5 +44,44 @@ func TestWriteReplacesTheTable(t *testing.T) {
 	write("no markers\n")
 	if err := run(&strings.Builder{}, "../..", false, page); err == nil || !strings.Contains(err.Error(), "no lines") {
 		t.Errorf("a page without markers gives error %v, want one that says which lines to add", err)
+	}
+}
+
+func TestRunListsRetiredWords(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module x\n")
+	var out strings.Builder
+	if err := run(&out, root, true, ""); err == nil {
+		t.Error("a tree without a glossary gives no error")
+	}
+	write("docs/glossary.md", "| match | a game | duel |\n")
+	write("x.go", "package x // a duel\n")
+	if err := run(&out, root, true, ""); err != nil || out.String() != "x.go:1: \"duel\" is retired; write: match\n" {
+		t.Errorf("listed %q, error %v; want one word", out.String(), err)
+	}
+}
+
+// A package that only the tests of its room reach is counted with the room.
+func TestThinnestCountsRooms(t *testing.T) {
+	t.Parallel()
+	tree := &measure.Tree{Packages: []*measure.Package{
+		{Dir: "cmd/strategylab", Tests: 30, Files: []*measure.File{{Lines: 10}}},
+		{Dir: "cmd/strategylab/internal/runs", Files: []*measure.File{{Lines: 50}}},
+		{Dir: "host/game", Tests: 10, Files: []*measure.File{{Lines: 100}}},
+		{Dir: "docs", Tests: 10},
+	}}
+	var out strings.Builder
+	thinnest(&out, tree)
+	if want := "  0.10  host/game (10 for 100)\n  0.50  cmd/strategylab (30 for 60)\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("printed\n%s\nwant\n%s", &out, want)
 	}
 }

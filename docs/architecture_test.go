@@ -18,6 +18,7 @@ var may = map[string][]string{
 	"host/journal":  {"host/disk"},
 	"host/rawjson":  {},
 	"host/protocol": {"host/rawjson"},
+	"host/dialect":  {"host/protocol", "host/rawjson"},
 	"host/jsonrpc":  {},
 
 	// floor 1: the contracts
@@ -26,10 +27,10 @@ var may = map[string][]string{
 	"strategies/budget":  {},
 	"host/wire/schema":   {"host/protocol"},
 	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
-	"host/wire":          {"host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
-	"host/agent":         {"host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/trace":         {"host/jsonrpc", "host/protocol"},
-	"host/trace/audit":   {"host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/wire":          {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
+	"host/agent":         {"host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/trace":         {"host/dialect", "host/jsonrpc", "host/protocol"},
+	"host/trace/audit":   {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies", "strategies/seat"},
@@ -38,12 +39,12 @@ var may = map[string][]string{
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/seat"},
-	"host/manager":            {"host/agent", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/agent", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"host/manager":            {"host/agent", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/referee":            {"host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":             {"host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
-	"host/mcptools":    {"host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
-	"host/leaguetools": {"host/jsonrpc", "host/mcptools", "host/protocol"},
+	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
+	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
@@ -55,15 +56,15 @@ var may = map[string][]string{
 	"experiments":        {"host/game", "host/results"},
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
 	"host": {
-		"experiments", "host/agent", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
+		"experiments", "host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/kit":     {"host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/player":  {"host/conformance/kit", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/kit":     {"host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/referee": {"host/conformance/kit", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/manager": {"host/conformance/kit", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/manager": {"host/conformance/kit", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 
 	// beside them: what counts, knowing nothing of how it was played
@@ -93,7 +94,7 @@ var may = map[string][]string{
 		"strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
-		"analysis", "cmd/strategylab/internal/lab", "host", "host/agent", "host/disk", "host/game", "host/jsonrpc",
+		"analysis", "cmd/strategylab/internal/lab", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/runs": {
@@ -108,13 +109,13 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/leagues": {
 		"analysis/fairness", "analysis/power", "cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host",
-		"host/agent", "host/conformance", "host/game", "host/jsonrpc", "host/manager", "host/mcptools", "host/player",
+		"host/agent", "host/conformance", "host/dialect", "host/game", "host/jsonrpc", "host/manager", "host/mcptools", "host/player",
 		"host/protocol", "host/referee", "host/trace", "host/trace/audit", "host/trace/playback", "host/wire/eventlog",
 		"strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {
 		"analysis", "analysis/explain", "analysis/page", "analysis/report", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments", "host/game", "host/mcptools", "host/protocol", "host/results",
+		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/game", "host/mcptools", "host/protocol", "host/results",
 		"host/wire/eventlog", "strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab": {

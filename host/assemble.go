@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -59,7 +60,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 	}
 	client := jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})
 	a := &assembled{opened: srv, client: client}
-	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)})
+	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)})
 	if err == nil {
 		a.pipeline, err = p.validation.pipeline(p.tools, role, a.agent.Endpoint())
 	}
@@ -73,7 +74,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 // connect fills in how a player or referee is reached, and how it reaches its
 // manager.
 func connect(cfg *agent.Config, url string, caller *wire.Caller, manager string) {
-	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(manager, protocol.Contracts)
+	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(manager, dialect.Contracts)
 }
 
 // opened is an endpoint that is opened before its agent is made: what answers

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -68,7 +69,7 @@ func TestAttacks(t *testing.T) {
 				seat.Factory, seat.Mode, seat.Watch = f, mode, -1
 				l.Seats = append(l.Seats, seat)
 			}
-			a := &attacker{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("attacker"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}}
+			a := &attacker{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("attacker"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
 			l.Network = &wiretap{memory, a.hears, nil}
 			played, err := l.Play(t.Context())
 			if err != nil {
@@ -176,8 +177,8 @@ func (a *attacker) refused(url string, m protocol.Message) {
 	a.tries++
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	answer, err := a.caller.Call(ctx, wire.NewPeer(url, protocol.Contracts), m)
-	var refusal *protocol.Refusal
+	answer, err := a.caller.Call(ctx, wire.NewPeer(url, dialect.Contracts), m)
+	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) {
 		a.t.Errorf("%s as %s with %q: %+v, %v, want a refusal", m.Head().MessageType, m.Head().Sender, protocol.Mask(m.Head().AuthToken), answer, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -58,7 +59,7 @@ func TestMatrix(t *testing.T) {
 			for _, f := range named(t, "random", "role") {
 				l.Seats = append(l.Seats, host.Seat{Config: player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1}})
 			}
-			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}}
+			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
 			l.Network = &wiretap{memory, m.hears, m.reads}
 			played, err := l.Play(t.Context())
 			if err != nil {
@@ -131,15 +132,15 @@ func (x *matrix) hears(_ string, out *jsonrpc.Outgoing) {
 func (x *matrix) refused(what, url string, m protocol.Message, code protocol.Code) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	answer, err := x.caller.Call(ctx, wire.NewPeer(url, protocol.Contracts), m)
-	var refusal *protocol.Refusal
+	answer, err := x.caller.Call(ctx, wire.NewPeer(url, dialect.Contracts), m)
+	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != code {
 		x.t.Errorf("%s: %+v, %v, want a refusal with %s", what, answer, err, code)
 	}
 }
 
 // open unwraps what is on its way.
-func open(out *jsonrpc.Outgoing) (*protocol.Request, error) {
+func open(out *jsonrpc.Outgoing) (*dialect.Request, error) {
 	var call struct {
 		Method string         `json:"method"`
 		Params jsontext.Value `json:"params"`
@@ -147,5 +148,5 @@ func open(out *jsonrpc.Outgoing) (*protocol.Request, error) {
 	if err := json.Unmarshal(out.Body, &call); err != nil {
 		return nil, err
 	}
-	return protocol.NewCodec(protocol.Tolerant).Open(call.Method, call.Params)
+	return dialect.NewCodec(protocol.Tolerant).Open(call.Method, call.Params)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -86,8 +87,8 @@ func (p *misbehaving) register(t *testing.T, managerURL string) {
 	defer p.mu.Unlock()
 	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
 	defer client.Close()
-	caller := &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
-	answer, err := caller.Call(t.Context(), wire.NewPeer(managerURL, protocol.Contracts), &protocol.LeagueRegisterRequest{
+	caller := &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
+	answer, err := caller.Call(t.Context(), wire.NewPeer(managerURL, dialect.Contracts), &protocol.LeagueRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, "player:"+p.name, protocol.Timestamp(time.Now()), "conv-"+p.name),
 		Meta:   protocol.PlayerMeta{DisplayName: p.name, Version: "1", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: p.url},
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -29,7 +30,7 @@ type agents struct {
 }
 
 func (a *agents) caller() *wire.Caller {
-	return &wire.Caller{Client: jsonrpc.NewClient(a.net.From(""), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}
+	return &wire.Caller{Client: jsonrpc.NewClient(a.net.From(""), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 }
 
 // serve serves a handler at an address until ctx ends.
@@ -90,7 +91,7 @@ func TestManagerIsRestarted(t *testing.T) {
 	}
 	m, kill := start()
 
-	manages := func() *wire.Peer { return wire.NewPeer(url, protocol.Contracts) }
+	manages := func() *wire.Peer { return wire.NewPeer(url, dialect.Contracts) }
 	a.serve(ctx, "", func(own string) jsonrpc.Handler {
 		r, err := referee.New(referee.Config{Config: agent.Config{Endpoint: own, Manager: manages(), Caller: a.caller(), Backoff: quick, Timeout: time.Second}})
 		if err != nil {

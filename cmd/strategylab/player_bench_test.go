@@ -10,6 +10,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -43,8 +44,8 @@ func BenchmarkChoiceIsolated(b *testing.B) {
 			p, err := player.New(player.Config{
 				Config: agent.Config{
 					Endpoint: "http://player/mcp",
-					Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
-					Caller:   &wire.Caller{Client: jsonrpc.NewClient(loop.From("player"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+					Manager:  wire.NewPeer("http://manager/mcp", dialect.Contracts),
+					Caller:   &wire.Caller{Client: jsonrpc.NewClient(loop.From("player"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 					Mode:     protocol.Tolerant,
 				},
 				Factory:  e.Factory,

@@ -4,7 +4,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -26,7 +26,7 @@ type answerDialect struct {
 
 // ways are the traits of answers, in the order in which they are tried. What
 // harms nobody else comes first.
-var ways = []string{"", protocol.TraitAsync, protocol.TraitRequests}
+var ways = []string{"", dialect.TraitAsync, dialect.TraitRequests}
 
 // SenderOf returns by which name the sender of a request is remembered.
 func SenderOf(in *wire.Exchange) string {
@@ -67,7 +67,7 @@ func (m *AnswerDialects) of(who string) *answerDialect {
 }
 
 // Dialect returns the dialect in which a peer that spoke in d is answered.
-func (m *AnswerDialects) Dialect(who string, d *protocol.Dialect) *protocol.Dialect {
+func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialect {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if way := ways[m.of(who).way]; way != "" {

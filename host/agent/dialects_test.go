@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/dialect"
 )
 
 // How a peer is answered follows what it shows to read, and nothing that leaves
@@ -18,27 +18,27 @@ func TestManners(t *testing.T) {
 		want   string
 	}{
 		{"nothing is known", func(*agent.AnswerDialects) {}, ""},
-		{"one answer was missed", func(m *agent.AnswerDialects) { m.Missed(who) }, protocol.TraitAsync},
-		{"two were missed", func(m *agent.AnswerDialects) { m.Missed(who); m.Missed(who) }, protocol.TraitRequests},
+		{"one answer was missed", func(m *agent.AnswerDialects) { m.Missed(who) }, dialect.TraitAsync},
+		{"two were missed", func(m *agent.AnswerDialects) { m.Missed(who); m.Missed(who) }, dialect.TraitRequests},
 		{"what is read stands", func(m *agent.AnswerDialects) { m.Read(who); m.Missed(who) }, ""},
-		{"it has gone on after a message", func(m *agent.AnswerDialects) { m.ReadBy(who, protocol.TraitAsync) }, protocol.TraitAsync},
-		{"the registration has shown it", func(m *agent.AnswerDialects) { m.SetDefault(protocol.TraitRequests) }, protocol.TraitRequests},
+		{"it has gone on after a message", func(m *agent.AnswerDialects) { m.ReadBy(who, dialect.TraitAsync) }, dialect.TraitAsync},
+		{"the registration has shown it", func(m *agent.AnswerDialects) { m.SetDefault(dialect.TraitRequests) }, dialect.TraitRequests},
 		{"and it has gone on after a message", func(m *agent.AnswerDialects) {
-			m.SetDefault(protocol.TraitRequests)
-			m.ReadBy(who, protocol.TraitAsync)
+			m.SetDefault(dialect.TraitRequests)
+			m.ReadBy(who, dialect.TraitAsync)
 			m.Missed(who)
-		}, protocol.TraitRequests},
+		}, dialect.TraitRequests},
 		{"another peer has shown it", func(m *agent.AnswerDialects) { m.Missed("referee:REF02") }, ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
 			m := new(agent.AnswerDialects)
 			c.happen(m)
-			want := protocol.Contracts
+			want := dialect.Contracts
 			if c.want != "" {
 				want = want.With(c.want)
 			}
-			if got := m.Dialect(who, protocol.Contracts); got.Name != want.Name {
+			if got := m.Dialect(who, dialect.Contracts); got.Name != want.Name {
 				t.Errorf("answered in %s, want %s", got.Name, want.Name)
 			}
 		})

@@ -4,13 +4,14 @@ import (
 	"context"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
 // caller returns a caller to a handler on loopback, and the peer to call.
-func caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
+func caller(t *testing.T, d *dialect.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
 	t.Helper()
 	var net jsonrpc.Loopback
 	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
@@ -24,7 +25,7 @@ func caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) json
 		_ = srv.Serve(ctx, jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response { return f(req) }))
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	return &wire.Caller{Client: jsonrpc.NewClient(net.From("y"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+	return &wire.Caller{Client: jsonrpc.NewClient(net.From("y"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 		wire.NewPeer(srv.URL(), d)
 }
 

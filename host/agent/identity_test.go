@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -35,7 +36,7 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 			}
 			me.Adopt("P01", token, "cup")
 			in := func(sender, token string) *wire.Exchange {
-				return &wire.Exchange{Request: &protocol.Request{Type: protocol.TypeRoundAnnouncement,
+				return &wire.Exchange{Request: &dialect.Request{Type: protocol.TypeRoundAnnouncement,
 					Header: protocol.Header{Sender: sender, AuthToken: token, LeagueID: "cup"}}}
 			}
 			if tt.proved {
@@ -43,7 +44,7 @@ func TestWhoseTheManagersMessagesAre(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := me.FromManager(in(tt.sender, tt.token), tt.mode); protocol.CodeOf(err) != tt.want {
+			if err := me.FromManager(in(tt.sender, tt.token), tt.mode); dialect.CodeOf(err) != tt.want {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
@@ -55,7 +56,7 @@ func TestKeysAreThoseOfTheMatch(t *testing.T) {
 	t.Parallel()
 	me := agent.NewIdentity(protocol.RolePlayer, "me")
 	about := func(match string) *wire.Exchange {
-		return &wire.Exchange{Request: &protocol.Request{Header: protocol.Header{MatchID: match}}}
+		return &wire.Exchange{Request: &dialect.Request{Header: protocol.Header{MatchID: match}}}
 	}
 	if _, ok := me.Keys(about("R1M1"), "REF01"); ok {
 		t.Error("there are keys without a token")

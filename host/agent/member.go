@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -46,7 +47,7 @@ type Config struct {
 	Backoff game.Backoff
 	// Dialects are tried in this order to register; nil stands for
 	// protocol.RegistrationOrder.
-	Dialects []*protocol.Dialect
+	Dialects []*dialect.Dialect
 	// IdleExit makes Run return when the agent has taken part in a match and
 	// has then heard nothing for this long: many managers never say that the
 	// league is over. Zero or less is never.
@@ -115,7 +116,7 @@ func (m *Member) Forget(id string) {
 // NewEndpoint returns an endpoint that answers the agent's messages.
 func (m *Member) NewEndpoint(authenticate func(context.Context, *wire.Exchange) error, handlers map[protocol.Type]wire.Handler) *wire.Endpoint {
 	return &wire.Endpoint{
-		Codec: protocol.NewCodec(m.Mode), Sender: func() string { return m.Me.Sender() }, Now: m.Now, Log: m.Log,
+		Codec: dialect.NewCodec(m.Mode), Sender: func() string { return m.Me.Sender() }, Now: m.Now, Log: m.Log,
 		Received: m.Touch, Authenticate: authenticate, Handlers: handlers,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -93,8 +94,8 @@ func (m *Member) registerOnce(ctx context.Context, a Application, conversation, 
 	if !protocol.ValidID(r.ID) {
 		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
 	}
-	if m.Manager.Speaks().Has(protocol.TraitRequests) {
-		m.Answers.SetDefault(protocol.TraitRequests)
+	if m.Manager.Speaks().Has(dialect.TraitRequests) {
+		m.Answers.SetDefault(dialect.TraitRequests)
 	}
 	return a.Granted(ctx, r)
 }
@@ -111,7 +112,7 @@ func readGrant(answer protocol.Message) (Registration, error) {
 	default:
 		return r, fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
 	}
-	if !protocol.Accepted(status) {
+	if !dialect.Accepted(status) {
 		return r, &RejectedError{reason}
 	}
 	return r, nil
@@ -138,9 +139,9 @@ type Registrar struct {
 	Peer *wire.Peer
 	// Candidates are the dialects that are tried, in this order; nil stands for
 	// protocol.RegistrationOrder.
-	Candidates []*protocol.Dialect
+	Candidates []*dialect.Dialect
 
-	doubtful *protocol.Dialect // in which an attempt was made that may have succeeded
+	doubtful *dialect.Dialect // in which an attempt was made that may have succeeded
 	settled  bool
 }
 
@@ -170,10 +171,10 @@ const (
 func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
 	candidates := r.Candidates
 	if candidates == nil {
-		candidates = protocol.RegistrationOrder()
+		candidates = dialect.RegistrationOrder()
 	}
 	if r.settled {
-		candidates = []*protocol.Dialect{r.Peer.Speaks()}
+		candidates = []*dialect.Dialect{r.Peer.Speaks()}
 	}
 	if r.doubtful != nil {
 		if answer, ok := r.listed(ctx, a); ok {
@@ -209,7 +210,7 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 }
 
 // attempt registers in one dialect.
-func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applicant) (protocol.Message, verdict, error) {
+func (r *Registrar) attempt(ctx context.Context, d *dialect.Dialect, a Applicant) (protocol.Message, verdict, error) {
 	kind := a.Message.Head().MessageType
 	names := d.MethodsOf(kind)
 	if d.Request.Name == "" { // the other names are those of other dialects
@@ -217,7 +218,7 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applican
 	}
 	var err error
 	for _, name := range names {
-		var call protocol.Call
+		var call dialect.Call
 		if call, err = d.CallAs(name, a.Message); err != nil {
 			return nil, refused, err
 		}
@@ -232,7 +233,7 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applican
 		}
 		var answer protocol.Message
 		answer, err = r.Caller.Read(kind, got)
-		if found, yes := protocol.FindAcceptance(got.Raw); yes {
+		if found, yes := dialect.FindAcceptance(got.Raw); yes {
 			r.settle(d, got)
 			return granted(kind, answer, found), accepted, nil
 		}
@@ -248,25 +249,25 @@ func (r *Registrar) attempt(ctx context.Context, d *protocol.Dialect, a Applican
 }
 
 // settle notes how the manager is addressed from now on.
-func (r *Registrar) settle(d *protocol.Dialect, got *jsonrpc.Answer) {
+func (r *Registrar) settle(d *dialect.Dialect, got *jsonrpc.Answer) {
 	if got.Kind == jsonrpc.AnswerRequest {
-		d = d.With(protocol.TraitRequests)
+		d = d.With(dialect.TraitRequests)
 	}
 	r.Peer.Learn(d)
 	r.doubtful, r.settled = nil, true
 }
 
 // granted is the answer to a registration that was found, in the usual form.
-func granted(kind protocol.Type, answer protocol.Message, found protocol.Acceptance) protocol.Message {
+func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptance) protocol.Message {
 	h := protocol.Header{AuthToken: found.Token, LeagueID: found.League}
 	if kind == protocol.TypeRefereeRegisterRequest {
-		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && protocol.Accepted(m.Status) {
+		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && dialect.Accepted(m.Status) {
 			return m
 		}
 		h.MessageType = protocol.TypeRefereeRegisterResponse
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
 	}
-	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && protocol.Accepted(m.Status) {
+	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && dialect.Accepted(m.Status) {
 		return m
 	}
 	h.MessageType = protocol.TypeLeagueRegisterResponse
@@ -296,7 +297,7 @@ func answered(err error) bool {
 
 // judgeRefusal judges an answer that is no yes.
 func judgeRefusal(err error) verdict {
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	switch {
 	case !ok:
 		return undecided
@@ -333,10 +334,10 @@ func (r *Registrar) listed(ctx context.Context, a Applicant) (protocol.Message, 
 	if err != nil {
 		return nil, false
 	}
-	id, ok := protocol.FindAgent(got.Raw, a.Name, a.Endpoint)
+	id, ok := dialect.FindAgent(got.Raw, a.Name, a.Endpoint)
 	if !ok {
 		return nil, false
 	}
 	r.settle(r.doubtful, got)
-	return granted(head.MessageType, nil, protocol.Acceptance{ID: id}), true
+	return granted(head.MessageType, nil, dialect.Acceptance{ID: id}), true
 }

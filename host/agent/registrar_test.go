@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -38,7 +39,7 @@ func TestAYesIsFoundWhereverItStands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := 0
-			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+			c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
@@ -67,7 +68,7 @@ func TestANoIsBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := 0
-			c, p := caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+			c, p := caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
 				calls++
 				return jsonrpc.Response{Body: []byte(body)}
 			})
@@ -89,7 +90,7 @@ func TestADoubtfulAttemptIsRepeated(t *testing.T) {
 		var mu sync.Mutex // the handler of the first attempt may still be at it
 		var heard []string
 		silent, late := true, make(chan struct{})
-		c, p := caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+		c, p := caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 			mu.Lock()
 			heard = append(heard, req.Method+" "+string(req.ID[:min(len(req.ID), 6)]))
 			first := silent && strings.HasPrefix(req.Method, "register")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -70,8 +71,8 @@ func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTrippe
 	cfg := player.Config{
 		Config: agent.Config{
 			Endpoint: url,
-			Manager:  wire.NewPeer(manager, protocol.Contracts),
-			Caller:   &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+			Manager:  wire.NewPeer(manager, dialect.Contracts),
+			Caller:   &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
 			Name:     "Ada",
 			Mode:     mode,
 			Timeout:  5 * time.Second,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -29,7 +30,7 @@ type house struct {
 func managing(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.Context, jsonrpc.Handler) error) (func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	cfg.LeagueID, cfg.Probe, cfg.Backoff = "cup", manager.ProbeOff, quick
-	cfg.Caller = &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
+	cfg.Caller = &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
 	m, err := manager.New(cfg)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -25,7 +26,7 @@ func TestOwnPlayer(t *testing.T) {
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
 				t.Errorf("%d outcomes of %d checks", len(r.Outcomes), len(conformance.Checks(conformance.Player)))
 			}
-			if r.Agent != "Ada" || r.Dialect != protocol.DialectContracts {
+			if r.Agent != "Ada" || r.Dialect != dialect.DialectContracts {
 				t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
 			}
 		})
@@ -50,13 +51,13 @@ func TestPlayerLeaves(t *testing.T) {
 func TestPlayerInItsDialect(t *testing.T) {
 	t.Parallel()
 	breaks := map[string][]string{
-		protocol.DialectBare:      {"player.register.rpc"},
-		protocol.DialectPlainTool: {"player.register.header"},
+		dialect.DialectBare:      {"player.register.rpc"},
+		dialect.DialectPlainTool: {"player.register.header"},
 	}
-	for _, d := range protocol.KnownDialects() {
+	for _, d := range dialect.Known() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			s := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*protocol.Dialect{d} })
+			s := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*dialect.Dialect{d} })
 			r := s.check(t, nil)
 			if failed := ending(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
 				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))

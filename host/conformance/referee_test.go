@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -31,10 +32,10 @@ func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string,
 	r, err := referee.New(referee.Config{
 		Config: agent.Config{
 			Endpoint: url,
-			Manager:  wire.NewPeer(manager, protocol.Contracts),
+			Manager:  wire.NewPeer(manager, dialect.Contracts),
 			Mode:     mode,
 			Name:     "Rhadamanthys",
-			Caller:   &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)},
+			Caller:   &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
 			Timeout:  refereeTimeout,
 			Backoff:  game.Backoff{Retries: 3, First: 100 * time.Millisecond, Most: 400 * time.Millisecond},
 		},
@@ -200,7 +201,7 @@ func TestOwnReferee(t *testing.T) {
 			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
-			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != protocol.DialectContracts {
+			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.DialectContracts {
 				t.Errorf("%d outcomes; it is %q and speaks %q", len(r.Outcomes), r.Agent, r.Dialect)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -125,12 +126,12 @@ func plain(h http.Header) http.Header {
 }
 
 // anyAnswer reads an answer wherever it may sit.
-var anyAnswer = protocol.NewCodec(protocol.Tolerant)
+var anyAnswer = dialect.NewCodec(protocol.Tolerant)
 
 // read returns the answer in the body of a response, or the refusal as an
 // error.
 func read(t protocol.Type, status int, body []byte) (json.RawMessage, error) {
-	answer, err := protocol.ParseAnswer(status, body)
+	answer, err := dialect.ParseAnswer(status, body)
 	if err != nil {
 		return nil, fmt.Errorf("the agent's answer cannot be read: %w", err)
 	}

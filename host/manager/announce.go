@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -90,11 +91,11 @@ func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMa
 }
 
 // dialectHint returns the name of a dialect that has to be told.
-func dialectHint(dialect string) string {
-	if dialect == protocol.DialectContracts {
+func dialectHint(name string) string {
+	if name == dialect.DialectContracts {
 		return ""
 	}
-	return dialect
+	return name
 }
 
 // standingsUpdate returns what writes LEAGUE_STANDINGS_UPDATE after a round.

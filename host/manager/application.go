@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -109,10 +110,10 @@ func (a application) complete(in *wire.Exchange, h *protocol.Header) (applicatio
 func dialectOf(in *wire.Exchange, role protocol.Role) string {
 	d := in.Dialect
 	if jsontext.Value(in.RPC.ID).Kind() == '0' {
-		d = d.With(protocol.TraitNumericIDs)
+		d = d.With(dialect.TraitNumericIDs)
 	}
-	if name := protocol.HandOutIn(in.Raw); role == protocol.RoleReferee && name != "" {
-		d = d.With(protocol.HandOutTrait(name))
+	if name := dialect.AssignmentNameIn(in.Raw); role == protocol.RoleReferee && name != "" {
+		d = d.With(dialect.AssignmentTrait(name))
 	}
 	return d.Name
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -203,7 +204,7 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 }
 
 // validate says what a codec has against the form of a request.
-func validate(c *protocol.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
+func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	in := &wire.Exchange{RPC: rpc}
 	var err error
 	if rpc.Kind == jsonrpc.KindObject {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -67,7 +68,7 @@ func bench(b *testing.B, players, legs int, dir string) *manager.Manager {
 	net := new(jsonrpc.Loopback)
 	m, err := manager.New(manager.Config{
 		LeagueID: "cup", Players: players, Legs: legs, Probe: manager.ProbeOff, AllowHosts: []string{"*"}, DataDir: dir,
-		Caller: &wire.Caller{Client: jsonrpc.NewClient(net.From("manager"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		Caller: &wire.Caller{Client: jsonrpc.NewClient(net.From("manager"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -94,7 +95,7 @@ type Config struct {
 	// Mode says how much is asked of requests.
 	Mode protocol.Mode
 	// Dialects are the wrappings that are recognised: protocol.KnownDialects.
-	Dialects []*protocol.Dialect
+	Dialects []*dialect.Dialect
 	// Caller sends the notifications.
 	Caller *wire.Caller
 
@@ -138,7 +139,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Draw = game.FairDraw()
 	}
 	if c.Dialects == nil {
-		c.Dialects = protocol.KnownDialects()
+		c.Dialects = dialect.Known()
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -36,7 +37,7 @@ func lonely(t *testing.T) (*Manager, *contact) {
 }
 
 func callerOn(net *jsonrpc.Loopback) *wire.Caller {
-	return &wire.Caller{Client: jsonrpc.NewClient(net.From("manager"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}
+	return &wire.Caller{Client: jsonrpc.NewClient(net.From("manager"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 }
 
 func TestDefaults(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTheScheduleOfALargeLeagueIsToldByRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := m.scheduleAnswer(protocol.Header{}, protocol.Round{})
-	if protocol.CodeOf(err) != protocol.CodeMissingField {
+	if dialect.CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := m.scheduleAnswer(protocol.Header{}, protocol.RoundNumber(401)); err != nil {

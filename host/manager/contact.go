@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -65,13 +66,13 @@ func (m *Manager) updateContact(a *member) *contact {
 }
 
 // dialect returns the dialect of a name, which may have traits.
-func (m *Manager) dialect(name string) *protocol.Dialect {
+func (m *Manager) dialect(name string) *dialect.Dialect {
 	for _, d := range m.cfg.Dialects {
 		if d.Name == name {
 			return d
 		}
 	}
-	if d, err := protocol.DialectNamed(name); err == nil {
+	if d, err := dialect.Named(name); err == nil {
 		return d
 	}
 	return m.cfg.Dialects[0]
@@ -150,7 +151,7 @@ func reached(err error) bool {
 	if err == nil {
 		return true
 	}
-	_, refused := errors.AsType[*protocol.Refusal](err)
+	_, refused := errors.AsType[*dialect.Refusal](err)
 	_, bad := errors.AsType[*protocol.Error](err)
 	return refused || bad
 }
@@ -158,7 +159,7 @@ func reached(err error) bool {
 // harmless reports whether an error answers a notification as well as an
 // acknowledgement does: the agent has no use for messages of the kind.
 func harmless(err error) bool {
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	return ok && refusal.RPC == protocol.RPCMethodNotFound
 }
 

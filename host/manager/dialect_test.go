@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -11,12 +12,12 @@ import (
 )
 
 // speaks makes an agent that speaks a dialect and understands no other.
-func (r *rig) speaks(role protocol.Role, name string, d *protocol.Dialect) *scripted {
+func (r *rig) speaks(role protocol.Role, name string, d *dialect.Dialect) *scripted {
 	r.t.Helper()
 	s := &scripted{
 		r: r, role: role, name: name, dialct: d, inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
 		named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From(name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 	}
 	s.listen(name)
 	return s
@@ -24,12 +25,12 @@ func (r *rig) speaks(role protocol.Role, name string, d *protocol.Dialect) *scri
 
 func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *manager.Config) { c.Mode, c.Players = protocol.Tolerant, len(protocol.Dialects()) })
+	r := newRig(t, func(c *manager.Config) { c.Mode, c.Players = protocol.Tolerant, len(dialect.OfProtocol()) })
 	heard := make(map[string]*watched[string])
 	r.run()
-	referee := r.speaks(protocol.RoleReferee, "north", protocol.Envelope).conducts(fair).register()
+	referee := r.speaks(protocol.RoleReferee, "north", dialect.Envelope).conducts(fair).register()
 	var players []*scripted
-	for _, d := range protocol.Dialects() {
+	for _, d := range dialect.OfProtocol() {
 		calls := new(watched[string])
 		heard[d.Name] = calls
 		p := r.speaks(protocol.RolePlayer, "speaks-"+d.Name, d)
@@ -44,7 +45,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 	if err := r.finished(); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range protocol.Dialects() {
+	for _, d := range dialect.OfProtocol() {
 		for _, name := range heard[d.Name].all() {
 			if name != d.Name {
 				t.Errorf("an agent that speaks %s was addressed in %s", d.Name, name)
@@ -72,8 +73,8 @@ func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
 	r.player("ada")
 	s := &scripted{
-		r: r, role: protocol.RolePlayer, name: "ada", dialct: protocol.Bare, url: "http://elsewhere/mcp",
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From("x"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+		r: r, role: protocol.RolePlayer, name: "ada", dialct: dialect.Bare, url: "http://elsewhere/mcp",
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.net.From("x"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 	}
 	answer, err := s.call(s.application())
 	if err != nil {

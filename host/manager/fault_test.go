@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -146,7 +147,7 @@ func TestAnAgentThatComesBackIsActiveAgain(t *testing.T) {
 		m := referee.announcements(1).Matches[0]
 		// It begins to listen while the announcement is being tried again.
 		back := &scripted{
-			r: r, role: protocol.RolePlayer, id: away.PlayerID, name: "away", token: away.AuthToken, dialct: protocol.Contracts,
+			r: r, role: protocol.RolePlayer, id: away.PlayerID, name: "away", token: away.AuthToken, dialct: dialect.Contracts,
 			inbox: new(watched[protocol.Message]), react: make(map[protocol.Type]wire.Handler),
 		}
 		back.listen("away")
@@ -174,7 +175,7 @@ func TestASuspendedAgentIsActiveWhenItAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.events.until(t, "a suspension", func(e manager.Event) bool { return e.Agent == away.PlayerID && e.State == manager.LifeSuspended })
-	s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: protocol.Contracts, calls: r.caller("away")}
+	s := &scripted{r: r, role: protocol.RolePlayer, id: away.PlayerID, token: away.AuthToken, dialct: dialect.Contracts, calls: r.caller("away")}
 	if p := ask[protocol.PlayersData](s, s.query(protocol.QueryPlayers)).Players[1]; p.PlayerID != s.id || p.State != "ACTIVE" {
 		t.Errorf("%s is %s", p.PlayerID, p.State)
 	}

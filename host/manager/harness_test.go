@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -110,7 +111,7 @@ func (r *rig) open(change func(*manager.Config)) {
 		Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
 		Caller: &wire.Caller{
 			Client: jsonrpc.NewClient(r.from("manager"), jsonrpc.ClientConfig{}),
-			Codec:  protocol.NewCodec(protocol.Tolerant),
+			Codec:  dialect.NewCodec(protocol.Tolerant),
 		},
 		Events: r.events.add,
 	}
@@ -204,9 +205,9 @@ func (r *rig) kill() {
 }
 
 // refused returns the refusal that a call met.
-func refused(t testing.TB, answer protocol.Message, err error) *protocol.Refusal {
+func refused(t testing.TB, answer protocol.Message, err error) *dialect.Refusal {
 	t.Helper()
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) {
 		t.Fatalf("the message was not refused: answer %+v, error %v", answer, err)
 	}
@@ -215,7 +216,7 @@ func refused(t testing.TB, answer protocol.Message, err error) *protocol.Refusal
 
 // wantRefusal fails unless a call was refused with a JSON-RPC code and a
 // league code.
-func wantRefusal(t testing.TB, rpc int, code protocol.Code, answer protocol.Message, err error) *protocol.Refusal {
+func wantRefusal(t testing.TB, rpc int, code protocol.Code, answer protocol.Message, err error) *dialect.Refusal {
 	t.Helper()
 	r := refused(t, answer, err)
 	if r.RPC != rpc || r.Code != code {
@@ -230,7 +231,7 @@ func post(t testing.TB, url string, m protocol.Message, header http.Header) (pro
 	t.Helper()
 	client := jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{})
 	defer client.Close()
-	call, err := protocol.Contracts.Call(m)
+	call, err := dialect.Contracts.Call(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +239,9 @@ func post(t testing.TB, url string, m protocol.Message, header http.Header) (pro
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := protocol.ParseAnswer(got.Status, got.Raw)
+	answer, err := dialect.ParseAnswer(got.Status, got.Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protocol.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
+	return dialect.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -50,7 +51,7 @@ func child(dir, addr string) error {
 		Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond},
 		Caller: &wire.Caller{
 			Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}),
-			Codec:  protocol.NewCodec(protocol.Tolerant),
+			Codec:  dialect.NewCodec(protocol.Tolerant),
 		},
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
@@ -117,7 +118,7 @@ func (s *scripted) persistently(verdicts chan<- string) *scripted {
 				}, func(ctx context.Context) (protocol.Message, error) {
 					return s.calls.Call(ctx, wire.NewPeer(s.r.url, s.dialct), s.reportOf(match, m.RoundID.Number(), fair(match)))
 				})
-				var refusal *protocol.Refusal
+				var refusal *dialect.Refusal
 				switch {
 				case err == nil:
 					verdicts <- "accepted " + match.MatchID

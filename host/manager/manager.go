@@ -101,6 +101,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -111,7 +112,7 @@ import (
 type Manager struct {
 	cfg      Config
 	endpoint *wire.Endpoint
-	tolerant *protocol.Codec  // what a tolerant league would take
+	tolerant *dialect.Codec   // what a tolerant league would take
 	journal  *journal.Journal // nil without a data directory
 	views    *views           // likewise
 
@@ -158,12 +159,12 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]*pending),
-		refusals: make(map[string]bool), tolerant: protocol.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		refusals: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	m.endpoint = &wire.Endpoint{
-		Codec:         protocol.NewCodec(cfg.Mode, cfg.Dialects...),
+		Codec:         dialect.NewCodec(cfg.Mode, cfg.Dialects...),
 		Sender:        func() string { return sender },
 		Now:           cfg.Now,
 		Answered:      m.answered,

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -49,7 +50,7 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		go func() {
 			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(noon), "c")
 			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", "league", "R1M1", "even_odd", protocol.RoundNumber(1)
-			call, err := protocol.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
+			call, err := dialect.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
 				Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0},
 				Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS", DrawnNumber: protocol.Null[int](), Choices: map[string]protocol.Choice{}},
 			}})

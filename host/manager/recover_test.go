@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
@@ -75,7 +76,7 @@ func (r *rig) again(old *scripted, log []byte) *scripted {
 	s := &scripted{
 		r: r, role: old.role, name: old.name, dialct: old.dialct, inbox: new(watched[protocol.Message]),
 		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)},
 	}
 	if bytes.Contains(log, []byte(protocol.NewVerifier(old.token).String())) {
 		s.id, s.token = old.id, old.token
@@ -337,7 +338,7 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 // caller is for managers that are never run.
 func caller() *wire.Caller {
-	return &wire.Caller{Client: jsonrpc.NewClient(new(jsonrpc.Loopback).From("x"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)}
+	return &wire.Caller{Client: jsonrpc.NewClient(new(jsonrpc.Loopback).From("x"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
 }
 
 func TestTheJournalKeepsNoToken(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -45,7 +46,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application
 	if errors.As(err, &turnedAway) {
 		m.logRefusal(in, turnedAway.reason, false)
 		in.Header.LeagueID = "" // the answer names no league
-		return protocol.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
+		return dialect.Rejected(a.kind, protocol.Header{}, turnedAway.reason), nil
 	}
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -45,7 +46,7 @@ func (r *rig) signupReferee(name string, change func(*protocol.RefereeRegisterRe
 // send sends a message to the manager as somebody at a stranger's address.
 func send[A protocol.Message](r *rig, m protocol.Message) (A, error) {
 	r.t.Helper()
-	answer, err := r.caller("stranger").Call(context.Background(), wire.NewPeer(r.url, protocol.Contracts), m)
+	answer, err := r.caller("stranger").Call(context.Background(), wire.NewPeer(r.url, dialect.Contracts), m)
 	if err != nil {
 		var none A
 		return none, err
@@ -59,7 +60,7 @@ func send[A protocol.Message](r *rig, m protocol.Message) (A, error) {
 
 func (r *rig) caller(from string) *wire.Caller {
 	return &wire.Caller{
-		Client: jsonrpc.NewClient(r.from(from), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict),
+		Client: jsonrpc.NewClient(r.from(from), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict),
 	}
 }
 
@@ -197,7 +198,7 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 
 // wantData fails unless the data of a refusal has the members, both at the top
 // level and in the context.
-func wantData(t testing.TB, r *protocol.Refusal, want map[string]any) {
+func wantData(t testing.TB, r *dialect.Refusal, want map[string]any) {
 	t.Helper()
 	var data map[string]any
 	if err := json.Unmarshal(r.Data, &data); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -17,7 +18,7 @@ import (
 // itself.
 func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error) {
 	r.t.Helper()
-	call, err := protocol.Contracts.Call(m)
+	call, err := dialect.Contracts.Call(m)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -26,11 +27,11 @@ func (r *rig) raw(from, id string, m protocol.Message) (protocol.Message, error)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	answer, err := protocol.ParseAnswer(got.Status, got.Raw)
+	answer, err := dialect.ParseAnswer(got.Status, got.Raw)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return protocol.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
+	return dialect.NewCodec(protocol.Strict).ReadAnswer(m.Head().MessageType, answer)
 }
 
 // clock is a time that tests move.
@@ -76,7 +77,7 @@ func TestARepeatIsFoldedOnlyWhenItsAnswerWasLost(t *testing.T) {
 	if b.PlayerID != a.PlayerID || b.AuthToken == a.AuthToken || b.AuthToken == "" {
 		t.Errorf("the repeat got %s with token %s; the first was %s with %s", b.PlayerID, b.AuthToken, a.PlayerID, a.AuthToken)
 	}
-	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: protocol.Contracts, calls: r.caller("desk-1")}
+	stale := &scripted{r: r, role: protocol.RolePlayer, id: a.PlayerID, name: "ada", token: a.AuthToken, dialct: dialect.Contracts, calls: r.caller("desk-1")}
 	answer, err := stale.call(stale.query(protocol.QueryStatus))
 	wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
 	stale.token = b.AuthToken
@@ -159,7 +160,7 @@ func TestTolerantModeLetsAnAgentReplaceItselfBeforeTheStart(t *testing.T) {
 		t.Errorf("it asked for P05 and got %s", moved.PlayerID)
 	}
 	for _, token := range []string{first.AuthToken, next.AuthToken} {
-		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: protocol.Contracts, calls: r.caller("desk")}
+		s := &scripted{r: r, role: protocol.RolePlayer, id: "P01", token: token, dialct: dialect.Contracts, calls: r.caller("desk")}
 		answer, err := s.call(s.query(protocol.QueryStatus))
 		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
 	}

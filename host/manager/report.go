@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -238,7 +239,7 @@ func (o outcome) fault(i int) game.Side {
 // and holds the report to the score. Where strict is not set, a win or a draw
 // may come without choices or number, and is then taken at its word.
 func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, strict bool) (outcome, error) {
-	told, err := m.Outcome(a, b)
+	told, err := dialect.ReportedOutcome(m, a, b)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -263,7 +264,7 @@ func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, str
 }
 
 // readFacts takes down who did what.
-func readFacts(told protocol.Outcome, ids [2]string) (outcome, error) {
+func readFacts(told dialect.Outcome, ids [2]string) (outcome, error) {
 	o := outcome{number: noNumber}
 	for id, choice := range told.Choices {
 		parity, err := game.ParseParity(string(choice))
@@ -297,7 +298,7 @@ func readFacts(told protocol.Outcome, ids [2]string) (outcome, error) {
 
 // checkConsistency reports what a report says besides the facts and does not follow from
 // them.
-func checkConsistency(m *protocol.MatchResultReport, told protocol.Outcome, o outcome, ids [2]string) error {
+func checkConsistency(m *protocol.MatchResultReport, told dialect.Outcome, o outcome, ids [2]string) error {
 	v := o.verdict()
 	points := [2]int{v.PointsA, v.PointsB}
 	if told.Score != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -22,7 +23,7 @@ type scripted struct {
 	name   string
 	token  string
 	url    string
-	dialct *protocol.Dialect
+	dialct *dialect.Dialect
 	inbox  *watched[protocol.Message]
 
 	mu    sync.Mutex
@@ -36,9 +37,9 @@ type scripted struct {
 func (r *rig) agent(role protocol.Role, name string) *scripted {
 	r.t.Helper()
 	s := &scripted{
-		r: r, role: role, name: name, dialct: protocol.Contracts, inbox: new(watched[protocol.Message]),
+		r: r, role: role, name: name, dialct: dialect.Contracts, inbox: new(watched[protocol.Message]),
 		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
-		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(name), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Strict)},
+		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)},
 	}
 	s.listen(name)
 	return s
@@ -48,13 +49,13 @@ func (r *rig) agent(role protocol.Role, name string) *scripted {
 func (s *scripted) listen(host string) {
 	s.r.t.Helper()
 	endpoint := &wire.Endpoint{
-		Codec:   protocol.NewCodec(protocol.Strict),
+		Codec:   dialect.NewCodec(protocol.Strict),
 		Sender:  func() string { return protocol.Sender(s.role, s.known()) },
 		Now:     time.Now,
 		Default: s.receive,
 	}
-	if s.dialct == protocol.Bare {
-		endpoint.Codec = protocol.NewCodec(protocol.Tolerant)
+	if s.dialct == dialect.Bare {
+		endpoint.Codec = dialect.NewCodec(protocol.Tolerant)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop

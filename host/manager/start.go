@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -108,7 +109,7 @@ const maxLaunch = 64 << 10
 func (m *Manager) StartHandler() http.Handler {
 	launcher := &wire.Endpoint{
 		// A launcher of such a league knows no other wrapping.
-		Codec:        protocol.NewCodec(protocol.Tolerant, protocol.Contracts),
+		Codec:        dialect.NewCodec(protocol.Tolerant, dialect.Contracts),
 		Sender:       m.endpoint.Sender,
 		Now:          m.cfg.Now,
 		Answered:     m.answered,

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -89,7 +90,7 @@ func TestWhichRequestsAreOfThisMachine(t *testing.T) {
 			r := newRig(t, nil)
 			r.referee("north")
 			r.field(2)
-			call, err := protocol.Contracts.Call(launch(""))
+			call, err := dialect.Contracts.Call(launch(""))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -204,7 +205,7 @@ func isMethod(method string) bool {
 }
 
 // leagues recognises messages of the league in whatever wrapping.
-var leagues = protocol.NewCodec(protocol.Tolerant)
+var leagues = dialect.NewCodec(protocol.Tolerant)
 
 // Wanted reports whether a POST on an endpoint that a league shares with a
 // Server belongs to the server: jsonrpc.Config.Divert. It does if its method is

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -107,7 +108,7 @@ type fakeManager struct {
 
 func (f *fakeManager) endpoint() *wire.Endpoint {
 	return &wire.Endpoint{
-		Codec: protocol.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
+		Codec: dialect.NewCodec(protocol.Strict), Sender: func() string { return "league_manager" }, Now: time.Now,
 		Handlers: map[protocol.Type]wire.Handler{
 			protocol.TypeLeagueRegisterRequest: func(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 				m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -62,7 +63,7 @@ func newRig(t testing.TB, change func(*rig)) *rig {
 		r.serving.Wait()
 	})
 	managerURL := r.serve(ctx, "manager", r.manager.endpoint())
-	r.cfg.Manager = wire.NewPeer(managerURL, protocol.Contracts)
+	r.cfg.Manager = wire.NewPeer(managerURL, dialect.Contracts)
 	r.open()
 	return r
 }
@@ -74,7 +75,7 @@ func (r *rig) caller(name string) *wire.Caller {
 	}
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	r.t.Cleanup(func() { client.Close() })
-	return &wire.Caller{Client: client, Codec: protocol.NewCodec(protocol.Tolerant)}
+	return &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
 }
 
 func (r *rig) serve(ctx context.Context, name string, h jsonrpc.Handler) string {
@@ -182,10 +183,10 @@ func (r *rig) until(kind player.EventKind) player.Event {
 // send sends a message to the player.
 func (r *rig) send(m protocol.Message) (protocol.Message, error) {
 	r.t.Helper()
-	return r.sendIn(protocol.Contracts, m)
+	return r.sendIn(dialect.Contracts, m)
 }
 
-func (r *rig) sendIn(d *protocol.Dialect, m protocol.Message) (protocol.Message, error) {
+func (r *rig) sendIn(d *dialect.Dialect, m protocol.Message) (protocol.Message, error) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -207,13 +208,13 @@ func must[T protocol.Message](r *rig, m protocol.Message) T {
 }
 
 // refused checks that a message is refused, and how.
-func (r *rig) refused(m protocol.Message, rpc int, code protocol.Code) *protocol.Refusal {
+func (r *rig) refused(m protocol.Message, rpc int, code protocol.Code) *dialect.Refusal {
 	r.t.Helper()
 	answer, err := r.send(m)
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) {
 		r.t.Errorf("%s: %+v, %v, want a refusal", m.Head().MessageType, answer, err)
-		return &protocol.Refusal{}
+		return &dialect.Refusal{}
 	}
 	if refusal.RPC != rpc || refusal.Code != code {
 		r.t.Errorf("%s: refused with %d %s (%s), want %d %s", m.Head().MessageType, refusal.RPC, refusal.Code, refusal.Data, rpc, code)

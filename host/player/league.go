@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -167,7 +168,7 @@ func (p *Player) queryLeague() *League {
 	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
 	if err != nil {
 		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
-		if protocol.CodeOf(err) == protocol.CodeTokenInvalid {
+		if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
 			return &l
 		}
 	}
@@ -240,7 +241,7 @@ func (p *Player) lenient(h wire.Handler) wire.Handler {
 	}
 	return func(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 		answer, err := h(ctx, in)
-		switch protocol.CodeOf(err) {
+		switch dialect.CodeOf(err) {
 		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
 			p.cfg.Log.Info("a message cannot be read, and is acknowledged all the same", "type", string(in.Type), "error", err)
 			return p.member.Ack(in), nil

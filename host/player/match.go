@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -282,9 +283,9 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	t := p.turn(s, m)
 	if t.Opponent == "" { // neither invitation nor announcement have named one
-		t.Opponent = cmp.Or(msg.Opponent(p.ID()), nobody)
+		t.Opponent = cmp.Or(dialect.Opponent(msg, p.ID()), nobody)
 	}
-	result, err := msg.Outcome(p.ID(), t.Opponent)
+	result, err := dialect.ToldOutcome(msg, p.ID(), t.Opponent)
 	if err != nil {
 		var broken *protocol.Error
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
@@ -328,7 +329,7 @@ const nobody = "unknown"
 
 // outcome turns a result into what the strategy is told. chosen is what the
 // agent answered, for a referee that does not repeat it.
-func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r protocol.Outcome) strategies.Outcome {
+func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
 	own := p.ID()
 	o := strategies.Outcome{
 		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,

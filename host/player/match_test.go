@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
@@ -34,7 +35,7 @@ func TestChoosesOnce(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				choice := answer.(*protocol.ChooseParityResponse).Chosen()
+				choice := dialect.Chosen(answer.(*protocol.ChooseParityResponse))
 				if known := answers[id]; known != "" && known != choice {
 					t.Errorf("%s: %s, and before %s", id, choice, known)
 				}
@@ -60,7 +61,7 @@ func TestDeadlineInThePast(t *testing.T) {
 	must[*protocol.GameJoinAck](r, r.invitation("R1M1"))
 	call := r.call("R1M1")
 	call.Deadline = "2020-01-01T00:00:00Z"
-	if got := must[*protocol.ChooseParityResponse](r, call).Chosen(); got != "even" {
+	if got := dialect.Chosen(must[*protocol.ChooseParityResponse](r, call)); got != "even" {
 		t.Errorf("chose %q", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -93,7 +94,7 @@ func (r *rig) gameError(match string) *protocol.GameError {
 
 func (r *rig) choice(match string) protocol.Choice {
 	r.t.Helper()
-	return must[*protocol.ChooseParityResponse](r, r.call(match)).Chosen()
+	return dialect.Chosen(must[*protocol.ChooseParityResponse](r, r.call(match)))
 }
 
 func ownStandings() *protocol.OwnStandings {
@@ -178,7 +179,7 @@ func TestStrict(t *testing.T) {
 	}
 	start := &protocol.StartLeague{Header: protocol.NewHeader(protocol.TypeStartLeague, "launcher", protocol.Timestamp(time.Now()), "c")}
 	start.LeagueID = "cup"
-	if _, err := r.send(start); protocol.CodeOf(err) != protocol.CodeUnknownMessageType {
+	if _, err := r.send(start); dialect.CodeOf(err) != protocol.CodeUnknownMessageType {
 		t.Errorf("START_LEAGUE: %v", err)
 	}
 	answer, err := r.calls.Client.Call(t.Context(), r.url, jsonrpc.Message{

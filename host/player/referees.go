@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -101,12 +102,12 @@ func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 // methods are types in lower case there are some that read no answer but one that
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
-func (p *Player) answerDialect(in *wire.Exchange) *protocol.Dialect {
+func (p *Player) answerDialect(in *wire.Exchange) *dialect.Dialect {
 	d := p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
 	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
-	if asks && in.Dialect == protocol.LowerMethod && managers != in.Dialect.Name && !d.Has(protocol.TraitRequests) {
-		return d.With(protocol.TraitBoth)
+	if asks && in.Dialect == dialect.LowerMethod && managers != in.Dialect.Name && !d.Has(dialect.TraitRequests) {
+		return d.With(dialect.TraitBoth)
 	}
 	return d
 }
@@ -147,7 +148,7 @@ func (p *Player) noteRead(in *wire.Exchange, m *match) {
 		return
 	}
 	if posted {
-		p.member.Answers.ReadBy(agent.SenderOf(in), protocol.TraitAsync)
+		p.member.Answers.ReadBy(agent.SenderOf(in), dialect.TraitAsync)
 	}
 	p.member.Answers.Read(agent.SenderOf(in))
 }
@@ -208,7 +209,7 @@ func (p *Player) silentFor(m *match) bool {
 	}
 }
 
-func (p *Player) post(endpoint string, d *protocol.Dialect, m *match, message *protocol.GameJoinAck) {
+func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *protocol.GameJoinAck) {
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
 	defer cancel()
 	p.mu.Lock()

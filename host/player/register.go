@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -18,7 +19,7 @@ func (p *Player) join(ctx context.Context) error {
 		return nil
 	}
 	err := p.register(ctx, p.member.Me.Token())
-	if protocol.CodeOf(err) == protocol.CodeTokenInvalid {
+	if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
 		err = p.register(ctx, "") // a manager that does not know the agent any more
 	}
 	return err
@@ -96,7 +97,7 @@ func ask[T protocol.QueryData](ctx context.Context, p *Player, what string) (T, 
 	switch {
 	case err == nil:
 		p.knows.Store(true)
-	case protocol.CodeOf(err) != protocol.CodeTokenInvalid || h.AuthToken != me.Token():
+	case dialect.CodeOf(err) != protocol.CodeTokenInvalid || h.AuthToken != me.Token():
 	case p.cfg.Mode == protocol.Strict || me.ManagerProved() || p.knows.Load():
 		p.member.RequestRegistration()
 	}

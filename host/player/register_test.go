@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -20,7 +21,7 @@ func TestNewRequires(t *testing.T) {
 	full := player.Config{
 		Config: agent.Config{
 			Endpoint: "http://localhost/mcp",
-			Manager:  wire.NewPeer("http://m/mcp", protocol.Contracts),
+			Manager:  wire.NewPeer("http://m/mcp", dialect.Contracts),
 			Caller:   &wire.Caller{},
 		},
 		Factory: new(strategy),
@@ -95,7 +96,7 @@ func TestRegistersWhenTheManagerIsUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	// This manager is not up yet: nobody listens under its name.
-	r.cfg.Manager = wire.NewPeer("http://late/mcp", protocol.Contracts)
+	r.cfg.Manager = wire.NewPeer("http://late/mcp", dialect.Contracts)
 	r.quit()
 	failed := make(chan struct{})
 	r.cfg.Log = logTo(func(msg string) {
@@ -162,7 +163,7 @@ func TestTurnedAway(t *testing.T) {
 		want   string
 	}{
 		"rejected": {func(int, *protocol.LeagueRegisterRequest) (protocol.Message, error) {
-			return protocol.Rejected(protocol.TypeLeagueRegisterRequest, protocol.Header{}, "League already started"), nil
+			return dialect.Rejected(protocol.TypeLeagueRegisterRequest, protocol.Header{}, "League already started"), nil
 		}, "League already started"},
 		"full":      {refuse(protocol.CodeLeagueFull), "E020"},
 		"name":      {refuse(protocol.CodeDuplicateName), "E022"},
@@ -225,7 +226,7 @@ func TestUnusableID(t *testing.T) {
 func TestStoppedWhileItRegisters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	r.cfg.Manager = wire.NewPeer("http://nobody/mcp", protocol.Contracts)
+	r.cfg.Manager = wire.NewPeer("http://nobody/mcp", dialect.Contracts)
 	r.quit()
 	r.open()
 	r.start()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -17,22 +18,22 @@ import (
 func TestLeague(t *testing.T) {
 	t.Parallel()
 	for _, sockets := range []bool{false, true} {
-		for _, dialect := range protocol.Dialects() {
-			name := dialect.Name + " in memory"
+		for _, d := range dialect.OfProtocol() {
+			name := d.Name + " in memory"
 			if sockets {
-				name = dialect.Name + " over sockets"
+				name = d.Name + " over sockets"
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				mode := protocol.Strict
-				if dialect.Request.Bare {
+				if d.Request.Bare {
 					mode = protocol.Tolerant
 				}
 				r := newRig(t, func(r *rig) { r.sockets, r.cfg.Mode, r.cfg.Once = sockets, mode, true })
 				r.run()
 				inKind := func(m protocol.Message, want protocol.Type) protocol.Message {
 					t.Helper()
-					answer, err := r.sendIn(dialect, m)
+					answer, err := r.sendIn(d, m)
 					if err != nil {
 						t.Fatalf("%s: %v", m.Head().MessageType, err)
 					}
@@ -44,7 +45,7 @@ func TestLeague(t *testing.T) {
 				}
 				inKind(r.announcement(announced("R1M1", "P01", "P02", "REF01")), protocol.TypeRoundAnnouncementAck)
 				join := inKind(r.invitation("R1M1"), protocol.TypeGameJoinAck).(*protocol.GameJoinAck)
-				if ok, said := join.Joins(); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
+				if ok, said := dialect.Joins(join); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
 					t.Errorf("joins with %+v", join)
 				}
 				if want := r.manager.keys("R1M1", "REF01").Expect; join.AuthToken != want {
@@ -187,7 +188,7 @@ func TestNextLeague(t *testing.T) {
 		}
 		r.manager.answer = func(n int, m *protocol.LeagueRegisterRequest) (protocol.Message, error) {
 			if n > 1 && n < 5 {
-				return protocol.Rejected(m.MessageType, protocol.Header{}, "League already completed"), nil
+				return dialect.Rejected(m.MessageType, protocol.Header{}, "League already completed"), nil
 			}
 			if n == 5 {
 				r.manager.token = "tok-P01-second"

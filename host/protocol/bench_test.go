@@ -47,7 +47,7 @@ func BenchmarkDecode(b *testing.B) {
 	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
 		typ := s.message.Head().MessageType
 		for b.Loop() {
-			if _, err := Decode(typ, raw, Strict, false); err != nil {
+			if _, err := decodeText(typ, raw, Strict, false); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -66,48 +66,6 @@ func BenchmarkValidate(b *testing.B) {
 			}
 		}
 	})
-}
-
-// BenchmarkExchange is all that this package does for one request and its
-// answer on both sides: wrap, open, decode, reply, read.
-func BenchmarkExchange(b *testing.B) {
-	all := samples(b)
-	find := func(name string) Message {
-		for _, s := range all {
-			if s.name == name {
-				return s.message
-			}
-		}
-		b.Fatal(name)
-		return nil
-	}
-	question, answer := find("choose_parity_call"), find("choose_parity_response")
-	for _, d := range Dialects() {
-		b.Run(d.Name, func(b *testing.B) {
-			c := NewCodec(Tolerant)
-			b.ReportAllocs()
-			for b.Loop() {
-				call, err := d.Call(question)
-				if err != nil {
-					b.Fatal(err)
-				}
-				req, err := openCall(c, call)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := req.Decode(); err != nil {
-					b.Fatal(err)
-				}
-				reply, err := req.Reply(answer)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := c.ReadAnswer(TypeChooseParityCall, answerOf(reply)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
 
 // BenchmarkMatchKeys is what the manager does for each player of a match.

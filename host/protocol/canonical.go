@@ -51,7 +51,11 @@ func (c CanonicalError) Payload(violations []Violation) (jsontext.Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(RPCError{Code: c.RPC, Message: c.Message, Data: data}, plain)
+	return json.Marshal(struct {
+		Code    int            `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}{c.RPC, c.Message, data}, Plain)
 }
 
 func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
@@ -60,7 +64,7 @@ func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`
 		Violations []Violation `json:"violations"`
-	}{c.Code, sorted}, plain)
+	}{c.Code, sorted}, Plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", c.Code, err)
 	}
@@ -72,9 +76,4 @@ func SortViolations(v []Violation) {
 	slices.SortFunc(v, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
 	})
-}
-
-// refuseTool is the Error for tool input that cannot be read as such.
-func refuseTool(code, detail string, violations ...Violation) *Error {
-	return &Error{Canonical: code, Detail: detail, Violations: violations}
 }

@@ -93,7 +93,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 		seen.part = v
 	default:
 		c.enter(step{name: f.name})
-		c.Value(f, v)
+		c.value(f, v)
 		c.leave()
 	}
 	seen.here |= 1 << n
@@ -174,7 +174,7 @@ var jsonKinds = [...]jsontext.Kind{
 }
 
 // Value checks a value that is not null, or that belongs to no member.
-func (c *checker) Value(f *field, v jsontext.Value) {
+func (c *checker) value(f *field, v jsontext.Value) {
 	kind := v.Kind()
 	if want := jsonKinds[f.kind]; want != 0 && kind != want {
 		c.found("type", CodeInvalidFieldType)
@@ -197,7 +197,7 @@ func (c *checker) Value(f *field, v jsontext.Value) {
 		c.dict(f, v)
 	case kindOpen:
 	default:
-		c.Text(f, rawjson.Unquote(v))
+		c.text(f, rawjson.Unquote(v))
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *checker) list(f *field, v jsontext.Value) {
 	t, n := rawjson.Walk(v), 0
 	for ; t.More(); n++ {
 		c.enter(step{index: n})
-		c.Value(f.elem, t.Value())
+		c.value(f.elem, t.Value())
 		c.leave()
 	}
 	if n == 0 && f.nonEmpty && c.mode == Strict {
@@ -224,14 +224,14 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 		}
 		c.enter(step{name: string(name)})
 		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.Value(f.elem, element)
+			c.value(f.elem, element)
 		}
 		c.leave()
 	}
 }
 
 // Text checks the text of a string.
-func (c *checker) Text(f *field, s []byte) {
+func (c *checker) text(f *field, s []byte) {
 	if len(s) == 0 {
 		c.odd = true
 	}

@@ -57,7 +57,7 @@ func (c *broadcastCopy) Encode() (jsontext.Value, error) {
 	if c.of.err != nil {
 		return nil, c.of.err
 	}
-	header, err := json.Marshal(&c.Header, plain)
+	header, err := json.Marshal(&c.Header, Plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", c.of.kind, err)
 	}

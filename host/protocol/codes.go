@@ -51,16 +51,12 @@ const (
 // The HTTP statuses that mean something to the protocol. It is no business of
 // this package how they travel, so it does without net/http.
 const (
-	statusOK              = 200
-	statusBadRequest      = 400
-	statusUnauthorized    = 401
-	statusNotFound        = 404
-	statusUnprocessable   = 422
-	statusTooManyRequests = 429
-	statusInternalError   = 500
-	statusBadGateway      = 502
-	statusUnavailable     = 503
-	statusGatewayTimeout  = 504
+	statusOK            = 200
+	statusBadRequest    = 400
+	statusNotFound      = 404
+	statusUnprocessable = 422
+	statusInternalError = 500
+	statusUnavailable   = 503
 )
 
 // codeInfo is a row of the error table.
@@ -211,10 +207,10 @@ var wildNames = map[string]Code{
 	"AUTH_FAILED":              CodeTokenInvalid,
 }
 
-// codeOf finds out which error a peer means. The name decides where it is
+// FindCode finds out which error a peer means. The name decides where it is
 // known, because the sources give some numbers twice; then the code; then the
 // JSON-RPC code. It returns "" for an error that the protocol does not have.
-func codeOf(code Code, rpc int, names ...string) Code {
+func FindCode(code Code, rpc int, names ...string) Code {
 	for _, name := range names {
 		if c, ok := wildNames[name]; ok {
 			return c

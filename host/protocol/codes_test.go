@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -107,8 +106,8 @@ func TestRefuseHTTP(t *testing.T) {
 			t.Errorf("HTTP %d: %q at HTTP %d, want %q", status, got, e.HTTPStatus(), want)
 		}
 	}
-	for _, e := range []*Error{refuseJSON(errors.New("x")), refuseShape("", "x")} {
-		if e.HTTPStatus() != 400 {
+	for _, rpc := range []int{RPCParseError, RPCInvalidRequest} {
+		if e := (&Error{RPC: rpc, Detail: "x"}); e.HTTPStatus() != 400 {
 			t.Errorf("%v: HTTP %d, want 400", e, e.HTTPStatus())
 		}
 	}
@@ -173,9 +172,9 @@ func TestLeagueErrorData(t *testing.T) {
 	}
 }
 
-// TestCodeOf: a peer's error is known by its name first, since two documents
+// TestFindCode: a peer's error is known by its name first, since two documents
 // give some numbers differently, then by its code, then by the JSON-RPC code.
-func TestCodeOf(t *testing.T) {
+func TestFindCode(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		code Code
@@ -203,8 +202,8 @@ func TestCodeOf(t *testing.T) {
 		{"E777", 777, "NO_SUCH_ERROR", ""},
 	}
 	for _, tt := range tests {
-		if got := codeOf(tt.code, tt.rpc, tt.name); got != tt.want {
-			t.Errorf("codeOf(%q, %d, %q) = %q, want %q", tt.code, tt.rpc, tt.name, got, tt.want)
+		if got := FindCode(tt.code, tt.rpc, tt.name); got != tt.want {
+			t.Errorf("FindCode(%q, %d, %q) = %q, want %q", tt.code, tt.rpc, tt.name, got, tt.want)
 		}
 	}
 }
@@ -213,21 +212,10 @@ func TestErrorText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"protocol: GAME_OVER: E003 MISSING_REQUIRED_FIELD: The field /match_id is missing.": Refuse(CodeMissingField, TypeGameOver, "The field /match_id is missing."),
-		"protocol: Invalid Request": refuseShape("", ""),
-		"protocol: the peer refuses: E005 PLAYER_NOT_REGISTERED (JSON-RPC 3002): Who are you?": &Refusal{Code: CodePlayerNotRegistered, RPC: 3002, Message: "Who are you?"},
-		"protocol: the peer refuses: HTTP status 502":                                          refusalByStatus(502),
+		"protocol: Invalid Request": &Error{RPC: RPCInvalidRequest},
 	} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-	}
-	if c := CodeOf(fmt.Errorf("call: %w", &Refusal{Code: CodeTokenInvalid})); c != CodeTokenInvalid {
-		t.Errorf("CodeOf a refusal is %q", c)
-	}
-	if c := CodeOf(fmt.Errorf("read: %w", Refuse(CodeMissingField, "", ""))); c != CodeMissingField {
-		t.Errorf("CodeOf an error is %q", c)
-	}
-	if c := CodeOf(errors.New("x")); c != "" {
-		t.Errorf("CodeOf a stranger is %q", c)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,9 +11,9 @@ import (
 )
 
 var (
-	// plain are the options for writing: maps in the order of their keys, so
+	// Plain are the options for writing: maps in the order of their keys, so
 	// that the same message is always the same bytes.
-	plain = json.JoinOptions(json.Deterministic(true))
+	Plain = json.JoinOptions(json.Deterministic(true))
 
 	// generous are the options for reading where an integer may be spelt 1.0.
 	generous = json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger))
@@ -50,7 +49,7 @@ func Encode(m Message) (jsontext.Value, error) {
 	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
 		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
 	}
-	raw, err := json.Marshal(m, plain)
+	raw, err := json.Marshal(m, Plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}
@@ -64,46 +63,30 @@ func Encode(m Message) (jsontext.Value, error) {
 var goTypes = indexGoTypes()
 
 func indexGoTypes() map[Type]reflect.Type {
-	index := make(map[Type]reflect.Type, len(catalogue))
-	for _, e := range catalogue {
-		index[e.typ] = reflect.TypeOf(e.blank())
+	index := make(map[Type]reflect.Type, len(catalog))
+	for _, e := range catalog {
+		index[e.Type] = reflect.TypeOf(e.blank())
 	}
 	return index
 }
 
-// Decode reads a message of type t from a JSON object and applies every field
-// rule. Request says whether the message is a request; an answer needs less of
-// a header. The result shares no memory with raw. The error is an [*Error]
-// that lists what is wrong.
-func Decode(t Type, raw []byte, mode Mode, request bool) (Message, error) {
-	m, e := decode(t, raw, mode, request)
+// Decode validates a message of type t against its field rules and returns it
+// as its Go type. Of a request it wants the header that [ReadHeader] returns; an
+// answer has none, and needs less of one. The result shares no memory with the
+// object. The error is an [*Error] that lists everything that is wrong.
+func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
+	m, e := decode(t, message, mode, request)
 	if e != nil {
 		return nil, e
 	}
 	return m, nil
 }
 
-func decode(t Type, raw []byte, mode Mode, request bool) (Message, *Error) {
-	if byType[t] == nil {
-		return nil, unknownType(t)
-	}
-	doc, err := rawjson.Parse(raw)
-	switch {
-	case err == rawjson.ErrNoObject:
-		return nil, refuseShape(t, "The message is not a JSON object.")
-	case err != nil:
-		return nil, refuseJSON(err)
-	}
-	if request {
-		return decodeDocument(t, doc, raw, mode, new(Header))
-	}
-	return decodeDocument(t, doc, raw, mode, nil)
-}
-
-// decodeDocument is decode for a text that has been taken apart. Of a request
-// it wants the header as far as it is known; an answer has none.
-func decodeDocument(t Type, doc rawjson.Object, raw []byte, mode Mode, glanced *Header) (Message, *Error) {
+func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *Error) {
 	e := byType[t]
+	if e == nil {
+		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
+	}
 	c := checker{mode: mode, request: glanced != nil}
 	c.path = c.room[:0]
 	c.object(doc, e.shape)
@@ -134,12 +117,7 @@ func decodeDocument(t Type, doc rawjson.Object, raw []byte, mode Mode, glanced *
 		h.MessageType = t
 	}
 	if c.odd {
-		h.odd = slices.Clone(raw)
+		h.odd = doc.Encode()
 	}
 	return m, nil
-}
-
-// unknownType is the Error for a message type that the protocol lacks.
-func unknownType(t Type) *Error {
-	return Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 }

@@ -19,7 +19,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 		}
 		typ := s.message.Head().MessageType
 		for _, mode := range []Mode{Strict, Tolerant} {
-			m, err := Decode(typ, raw, mode, byType[typ].method != "" && s.sent == "")
+			m, err := decodeText(typ, raw, mode, byType[typ].Method != "" && s.sent == "")
 			if err != nil {
 				t.Errorf("%s: %v", s.name, err)
 				continue
@@ -64,7 +64,7 @@ func TestNothingIsLost(t *testing.T) {
 		"strange characters": {TypeLeagueRegisterRequest, `{"player_meta":{"display_name":"\u00c4 \"\\\/\u2028 \ud83e\udd86","contact_endpoint":"http://h/mcp","tags":["<&>"]}}`},
 	} {
 		t.Run(what, func(t *testing.T) {
-			roundTrip(t, tt.typ, []byte(withType(tt.typ, tt.body)), Tolerant, byType[tt.typ].method != "")
+			roundTrip(t, tt.typ, []byte(withType(tt.typ, tt.body)), Tolerant, byType[tt.typ].Method != "")
 		})
 	}
 }
@@ -79,7 +79,7 @@ func withType(typ Type, body string) string {
 func TestChangedAfterDecoding(t *testing.T) {
 	t.Parallel()
 	body := withType(TypeGameInvitation, `{"match_id":"R1M1","league_id":null,"opponent_id":"","sender":null}`)
-	m, err := Decode(TypeGameInvitation, []byte(body), Tolerant, true)
+	m, err := decodeText(TypeGameInvitation, []byte(body), Tolerant, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestChangedAfterDecoding(t *testing.T) {
 func TestLengthChangedAfterDecoding(t *testing.T) {
 	t.Parallel()
 	body := withType(TypeLeagueCompleted, `{"final_standings":[{"rank":1,"player_id":"P01","points":3,"display_name":null}]}`)
-	m, err := Decode(TypeLeagueCompleted, []byte(body), Tolerant, true)
+	m, err := decodeText(TypeLeagueCompleted, []byte(body), Tolerant, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestDecodeDoesNotKeepTheText(t *testing.T) {
 	t.Parallel()
 	body := []byte(withType(TypeGameInvitation, `{"match_id":"R1M1","sender":null,"x":{"y":1},"opponent_id":"P02"}`))
 	want := canonical(t, body)
-	m, err := Decode(TypeGameInvitation, body, Tolerant, true)
+	m, err := decodeText(TypeGameInvitation, body, Tolerant, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +179,8 @@ func TestEncodeIsDeterministic(t *testing.T) {
 // and every Go field a rule, at every depth.
 func TestTablesAndTypesAgree(t *testing.T) {
 	t.Parallel()
-	for _, e := range catalogue {
-		sameNames(t, string(e.typ), e.shape, reflect.TypeOf(e.blank()).Elem())
+	for _, e := range catalog {
+		sameNames(t, string(e.Type), e.shape, reflect.TypeOf(e.blank()).Elem())
 	}
 	for name, typ := range map[string]reflect.Type{
 		QueryStandings: reflect.TypeFor[StandingsData](), QuerySchedule: reflect.TypeFor[ScheduleData](),

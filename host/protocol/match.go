@@ -27,7 +27,7 @@ type GameInvitation struct {
 
 // GameJoinAck is a player's answer to an invitation, or, from a player that
 // works asynchronously, a request of its own. By the book the answer stands in
-// Accept; [GameJoinAck.Joins] also reads the other places.
+// Accept; [dialect.Joins] also reads the other places.
 type GameJoinAck struct {
 	Header
 	PlayerID         string    `json:"player_id,omitzero"`
@@ -35,26 +35,6 @@ type GameJoinAck struct {
 	Accept           Opt[bool] `json:"accept,omitzero"`
 	Accepted         Opt[bool] `json:"accepted,omitzero"`
 	Status           string    `json:"status,omitzero"`
-}
-
-// Joins returns whether the player joins, and whether it said so at all:
-// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK or
-// RECEIVED (yes) or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED says
-// only that the invitation arrived; the answer is still to come.
-func (m *GameJoinAck) Joins() (joins, said bool) {
-	if v, ok := m.Accept.Get(); ok {
-		return v, true
-	}
-	if v, ok := m.Accepted.Get(); ok {
-		return v, true
-	}
-	switch m.Status {
-	case StatusAccepted, "ACK", "RECEIVED":
-		return true, true
-	case StatusRejected, "DECLINED":
-		return false, true
-	}
-	return false, false
 }
 
 // ChooseParityCall asks a player for its choice.
@@ -84,20 +64,12 @@ type OwnStandings struct {
 
 // ChooseParityResponse is a player's choice, as an answer or, from a player
 // that works asynchronously, as a request of its own. Some players say choice
-// instead of parity_choice; [ChooseParityResponse.Chosen] reads both.
+// instead of parity_choice; [dialect.Chosen] reads both.
 type ChooseParityResponse struct {
 	Header
 	PlayerID     string `json:"player_id,omitzero"`
 	ParityChoice Choice `json:"parity_choice,omitzero"`
 	Choice       Choice `json:"choice,omitzero"`
-}
-
-// Chosen returns the choice under whichever name it came, "" if none did.
-func (m *ChooseParityResponse) Chosen() Choice {
-	if m.ParityChoice != "" {
-		return m.ParityChoice
-	}
-	return m.Choice
 }
 
 var gameInvitationShape = message([]Role{RoleReferee},

@@ -62,7 +62,7 @@ func TestQueryDataRules(t *testing.T) {
 		`{` + head + `,"query_type":"GET_NEXT_MATCH","data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}}}`,
 		`{"data":{"next_match":{"match_id":"R2M1","round_id":2,"opponent_id":"../x","referee_endpoint":"http://h/mcp"}},"query_type":"GET_NEXT_MATCH",` + head + `}`,
 	} {
-		_, err := Decode(TypeLeagueQueryResponse, []byte(body), Strict, false)
+		_, err := decodeText(TypeLeagueQueryResponse, []byte(body), Strict, false)
 		e := refusal(t, err)
 		if diff := cmp.Diff([]Violation{{"/data/next_match/opponent_id", "id"}}, e.Violations); diff != "" {
 			t.Error(diff)
@@ -70,7 +70,7 @@ func TestQueryDataRules(t *testing.T) {
 	}
 	for _, bad := range []string{`[]`, `"x"`, `7`} {
 		body := `{` + head + `,"query_type":"GET_STATUS","data":` + bad + `}`
-		if _, err := Decode(TypeLeagueQueryResponse, []byte(body), Strict, false); CodeOf(err) != CodeInvalidFieldType {
+		if _, err := decodeText(TypeLeagueQueryResponse, []byte(body), Strict, false); codeOf(err) != CodeInvalidFieldType {
 			t.Errorf("data %s: %v", bad, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestUnknownQueryType(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "league_query").Set("query_type", rawjson.Quote("GET_ODDS")).Encode()
 	for _, mode := range []Mode{Strict, Tolerant} {
-		_, err := Decode(TypeLeagueQuery, body, mode, true)
+		_, err := decodeText(TypeLeagueQuery, body, mode, true)
 		if e := refusal(t, err); e.Code != CodeInvalidQueryType || e.RPCCode() != 6002 || e.RPCMessage() != "Invalid query type" {
 			t.Errorf("%v: %v", mode, err)
 		}

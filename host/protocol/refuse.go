@@ -1,10 +1,8 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,18 +54,6 @@ func RefuseHTTP(status int, detail string) *Error {
 		return &Error{Code: CodeRateLimited, Detail: detail, HTTP: status}
 	}
 	return &Error{RPC: RPCInvalidRequest, Detail: detail, HTTP: status}
-}
-
-// refuseJSON is the Error for a text that is not JSON as this protocol takes
-// it: malformed, with duplicate keys, trailing data, or nested too deeply.
-func refuseJSON(err error) *Error {
-	return &Error{RPC: RPCParseError, Detail: "The message is not valid JSON: " + strings.TrimPrefix(err.Error(), "jsontext: ")}
-}
-
-// refuseShape is the Error for JSON that is not a JSON-RPC request or whose
-// method contradicts its message.
-func refuseShape(t Type, detail string) *Error {
-	return &Error{RPC: RPCInvalidRequest, Original: t, Detail: detail}
 }
 
 // With adds a particular to the context and returns e. A token given under
@@ -143,20 +129,6 @@ func (e *Error) HTTPStatus() int {
 	return statusOK
 }
 
-// CodeOf returns the league error code that err carries, as a refusal by this
-// side or by a peer, and "" if it carries none.
-func CodeOf(err error) Code {
-	var own *Error
-	if errors.As(err, &own) {
-		return own.Code
-	}
-	var peer *Refusal
-	if errors.As(err, &peer) {
-		return peer.Code
-	}
-	return ""
-}
-
 // topLevel are the particulars that readers look for beside the context as
 // well as in it.
 var topLevel = []string{
@@ -165,10 +137,10 @@ var topLevel = []string{
 	"previous_report_time", "same_result", "timeout_seconds",
 }
 
-// data returns what stands in data of the JSON-RPC error: a LEAGUE_ERROR from
+// Data returns what stands in data of the JSON-RPC error: a LEAGUE_ERROR from
 // the manager, a GAME_ERROR from another agent, the canonical form where that
 // applies, and the bare detail for an error of JSON-RPC itself.
-func (e *Error) data(h Header) (jsontext.Value, error) {
+func (e *Error) Data(h Header) (jsontext.Value, error) {
 	if c, err := Canonical(e.Canonical); err == nil {
 		return c.data(e.Violations)
 	}
@@ -176,7 +148,7 @@ func (e *Error) data(h Header) (jsontext.Value, error) {
 		return json.Marshal(struct {
 			Detail   string `json:"detail"`
 			Original Type   `json:"original_message_type,omitzero"`
-		}{e.Detail, e.Original}, plain)
+		}{e.Detail, e.Original}, Plain)
 	}
 	role, _, _ := ParseSender(h.Sender)
 	if role == RoleManager {
@@ -253,11 +225,11 @@ func (e *Error) particulars(h *Header, t Type) (context jsontext.Value, err erro
 		}
 	}
 	if len(beside) > 0 {
-		if h.Extra, err = json.Marshal(beside, plain); err != nil {
+		if h.Extra, err = json.Marshal(beside, Plain); err != nil {
 			return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
 		}
 	}
-	if context, err = json.Marshal(all, plain); err != nil {
+	if context, err = json.Marshal(all, Plain); err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
 	}
 	return context, nil

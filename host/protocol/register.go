@@ -64,11 +64,6 @@ type LeagueRegisterResponse struct {
 	Reason   Opt[string] `json:"reason,omitzero"`
 }
 
-// Accepted reports whether a registration status means yes.
-func Accepted(status string) bool {
-	return status == StatusAccepted || status == StatusRegistered
-}
-
 var registrationStatuses = []string{StatusAccepted, StatusRejected}
 
 func metaFields(more ...field) *shape {

@@ -95,8 +95,8 @@ func TestRequiredFields(t *testing.T) {
 		}
 		var got []string
 		withoutEach(t, raw, func(path string, cut jsontext.Value) {
-			_, strict := Decode(typ, cut, Strict, asRequest)
-			_, tolerant := Decode(typ, cut, Tolerant, asRequest)
+			_, strict := decodeText(typ, cut, Strict, asRequest)
+			_, tolerant := decodeText(typ, cut, Tolerant, asRequest)
 			switch {
 			case tolerant != nil:
 				got = append(got, path)
@@ -104,7 +104,7 @@ func TestRequiredFields(t *testing.T) {
 				got = append(got, "("+path+")")
 			}
 			for _, err := range []error{strict, tolerant} {
-				if err != nil && CodeOf(err) != CodeMissingField {
+				if err != nil && codeOf(err) != CodeMissingField {
 					t.Errorf("%s without %s: %v", s.name, path, err)
 				}
 			}
@@ -182,7 +182,7 @@ func TestConditionalFields(t *testing.T) {
 		{"a word of its own", TypeMatchResultAck,
 			`{"protocol":"league.v2","timestamp":"2026-03-14T09:00:00Z","status":"OK","match_id":"R1M1","round_id":1}`, CodeInvalidFieldType},
 	} {
-		if _, err := Decode(tt.typ, []byte(withType(tt.typ, tt.body)), Strict, false); CodeOf(err) != tt.want {
+		if _, err := decodeText(tt.typ, []byte(withType(tt.typ, tt.body)), Strict, false); codeOf(err) != tt.want {
 			t.Errorf("%s: %v", tt.what, err)
 		}
 	}

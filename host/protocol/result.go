@@ -4,7 +4,7 @@ import "github.com/go-json-experiment/json/jsontext"
 
 // GameOver tells a player how its match ended. By the book everything stands
 // in GameResult; the fields after it are the flat form that some referees use.
-// [GameOver.Outcome] reads both.
+// dialect.ToldOutcome reads both.
 type GameOver struct {
 	Header
 	GameResult     *GameResult       `json:"game_result,omitzero"`

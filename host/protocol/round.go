@@ -63,7 +63,7 @@ type Standing struct {
 
 // RoundCompleted tells everybody that all matches of a round are reported.
 // MatchesCompleted and MatchesPlayed are two names of one figure; both are
-// written, either is read by [RoundCompleted.Matches].
+// written, either is read.
 type RoundCompleted struct {
 	Header
 	MatchesCompleted Opt[int]      `json:"matches_completed,omitzero"`
@@ -80,15 +80,6 @@ type RoundSummary struct {
 	Draws           Opt[int]       `json:"draws,omitzero"`
 	TechnicalLosses Opt[int]       `json:"technical_losses,omitzero"`
 	Extra           jsontext.Value `json:",embed"`
-}
-
-// Matches returns the number of matches that the round had, under whichever
-// name it came, and whether it was given.
-func (m *RoundCompleted) Matches() (int, bool) {
-	if n, ok := m.MatchesPlayed.Get(); ok {
-		return n, true
-	}
-	return m.MatchesCompleted.Get()
 }
 
 var keyPairShape = fields(

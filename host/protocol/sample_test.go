@@ -77,6 +77,10 @@ func samples(t testing.TB) []sample {
 	return all
 }
 
+// isVariant reports whether a sample shows another look of a type that has an
+// example already.
+func (s sample) isVariant() bool { return s.name != lower(s.message.Head().MessageType) }
+
 func request(name string, m Message) sample { return sample{name: name, message: m} }
 
 func reply(name string, sent Type, m Message) sample { return sample{name, m, sent} }
@@ -88,6 +92,8 @@ func signupSamples() []sample {
 	refereeYes.AuthToken = sampleToken(refOne)
 	playerYes := header(TypeLeagueRegisterResponse, manager, "09:00:06", "signup-heron")
 	playerYes.AuthToken = sampleToken(heron)
+	rejected := header(TypeLeagueRegisterResponse, manager, "09:30:00", "signup-late")
+	rejected.LeagueID = ""
 	return []sample{
 		request("referee_register_request", &RefereeRegisterRequest{referee, RefereeMeta{
 			DisplayName: "North Court", Version: "2.3.0", GameTypes: []string{GameEvenOdd},
@@ -103,8 +109,9 @@ func signupSamples() []sample {
 		reply("league_register_response", TypeLeagueRegisterRequest, &LeagueRegisterResponse{
 			playerYes, StatusAccepted, heron, Null[string](),
 		}),
-		reply("league_register_response_rejected", TypeLeagueRegisterRequest, Rejected(TypeLeagueRegisterRequest,
-			header(TypeLeagueRegisterResponse, manager, "09:30:00", "signup-late"), "The league is already running.")),
+		reply("league_register_response_rejected", TypeLeagueRegisterRequest, &LeagueRegisterResponse{
+			Header: rejected, Status: StatusRejected, Reason: Some("The league is already running."),
+		}),
 	}
 }
 

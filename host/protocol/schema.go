@@ -26,7 +26,7 @@ func Schema(t Type) ([]byte, error) {
 func RequestSchema(t Type, mode Mode) ([]byte, error) {
 	e := byType[t]
 	switch {
-	case e == nil || e.method == "":
+	case e == nil || e.Method == "":
 		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)
 	case mode == Strict && e.answers():
 		return readSchema("schemas/request/", t)
@@ -47,17 +47,6 @@ func readSchema(folder string, t Type) ([]byte, error) {
 	raw, err := schemas.ReadFile(folder + lower(t) + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("protocol: no schema for message type %q: %w", t, err)
-	}
-	return raw, nil
-}
-
-// WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of a
-// dialect of the protocol itself: the request, the response and the refusal,
-// without what it carries. The error says that there is no such dialect.
-func WrappingSchema(dialect string) ([]byte, error) {
-	raw, err := schemas.ReadFile("schemas/wrapping/" + dialect + ".json")
-	if err != nil {
-		return nil, fmt.Errorf("protocol: no schema for dialect %q: %w", dialect, err)
 	}
 	return raw, nil
 }

@@ -32,7 +32,7 @@ type schemaWriter struct {
 }
 
 func value(v any) jsontext.Value {
-	raw, err := json.Marshal(v, plain)
+	raw, err := json.Marshal(v, Plain)
 	if err != nil {
 		panic(err) // a literal of this file
 	}
@@ -43,9 +43,9 @@ func value(v any) jsontext.Value {
 func (w schemaWriter) message(e *entry) jsontext.Value {
 	doc := rawjson.Object{
 		{Name: "$schema", Value: value("https://json-schema.org/draft/2020-12/schema")},
-		{Name: "$id", Value: value(SchemaBase + lower(e.typ) + ".json")},
-		{Name: "title", Value: value(string(e.typ))},
-		{Name: "description", Value: value(e.title + ".")},
+		{Name: "$id", Value: value(SchemaBase + lower(e.Type) + ".json")},
+		{Name: "title", Value: value(string(e.Type))},
+		{Name: "description", Value: value(e.Title + ".")},
 	}
 	body := w.object(e.shape)
 	properties, err := rawjson.Parse(body.Get("properties"))
@@ -64,9 +64,9 @@ func (w schemaWriter) message(e *entry) jsontext.Value {
 // anything but another type.
 func (w schemaWriter) typeOf(e *entry, general jsontext.Value) jsontext.Value {
 	if w.mode == Strict {
-		return rawjson.Object{{Name: "description", Value: value("The type of the message.")}, {Name: "const", Value: value(string(e.typ))}}.Encode()
+		return rawjson.Object{{Name: "description", Value: value("The type of the message.")}, {Name: "const", Value: value(string(e.Type))}}.Encode()
 	}
-	others := slices.DeleteFunc(Types(), func(t Type) bool { return t == e.typ })
+	others := slices.DeleteFunc(Types(), func(t Type) bool { return t == e.Type })
 	doc, err := rawjson.Parse(general)
 	if err != nil {
 		panic(err) // it has just been written
@@ -174,7 +174,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 	}
 	switch f.kind {
 	case kindText:
-		return w.Text(f, nullable, typed)
+		return w.text(f, nullable, typed)
 	case kindProse:
 		return typed("string")
 	case kindID:
@@ -217,7 +217,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 	}
 }
 
-func (w schemaWriter) Text(f *field, nullable bool, typed func(string, ...rawjson.Member) rawjson.Object) rawjson.Object {
+func (w schemaWriter) text(f *field, nullable bool, typed func(string, ...rawjson.Member) rawjson.Object) rawjson.Object {
 	switch {
 	case f.oneOf != nil && (f.closed || w.mode == Strict):
 		values := make([]any, 0, len(f.oneOf)+1)
@@ -253,11 +253,11 @@ func (w schemaWriter) senderPattern(roles []Role) string {
 // TestSchemasAreWritten holds the files in schemas/ to the tables; with
 // -update it rewrites them.
 func TestSchemasAreWritten(t *testing.T) {
-	for _, e := range catalogue {
-		holdSchema(t, e, schemaWriter{Strict, !e.answers()}, "", func() ([]byte, error) { return Schema(e.typ) })
-		holdSchema(t, e, schemaWriter{Tolerant, !e.answers()}, "tolerant", func() ([]byte, error) { return AnswerSchema(e.typ, Tolerant) })
-		if e.method != "" && e.answers() {
-			holdSchema(t, e, schemaWriter{Strict, true}, "request", func() ([]byte, error) { return RequestSchema(e.typ, Strict) })
+	for _, e := range catalog {
+		holdSchema(t, e, schemaWriter{Strict, !e.answers()}, "", func() ([]byte, error) { return Schema(e.Type) })
+		holdSchema(t, e, schemaWriter{Tolerant, !e.answers()}, "tolerant", func() ([]byte, error) { return AnswerSchema(e.Type, Tolerant) })
+		if e.Method != "" && e.answers() {
+			holdSchema(t, e, schemaWriter{Strict, true}, "request", func() ([]byte, error) { return RequestSchema(e.Type, Strict) })
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestSchemasAreWritten(t *testing.T) {
 func holdSchema(t *testing.T, e *entry, w schemaWriter, folder string, read func() ([]byte, error)) {
 	t.Helper()
 	want := indented(t, w.message(e))
-	name := filepath.Join("schemas", folder, lower(e.typ)+".json")
+	name := filepath.Join("schemas", folder, lower(e.Type)+".json")
 	if *update {
 		if err := os.WriteFile(name, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func holdSchema(t *testing.T, e *entry, w schemaWriter, folder string, read func
 		return
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the table of %s says; run with -update", name, e.typ)
+		t.Errorf("%s is not what the table of %s says; run with -update", name, e.Type)
 	}
 }
 

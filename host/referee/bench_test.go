@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -61,8 +62,8 @@ func BenchmarkMatch(b *testing.B) {
 			Endpoint: "http://REF01/mcp",
 			ID:       "REF01",
 			Mode:     protocol.Tolerant,
-			Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
-			Caller:   &wire.Caller{Client: jsonrpc.NewClient(net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+			Manager:  wire.NewPeer("http://manager/mcp", dialect.Contracts),
+			Caller:   &wire.Caller{Client: jsonrpc.NewClient(net.From("REF01"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 		},
 		Events: func(e referee.Event) {
 			if e.Kind == referee.Registered {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -59,8 +60,8 @@ func newRig(t testing.TB, change func(*referee.Config)) *rig {
 		Config: agent.Config{
 			Endpoint: "http://REF01/mcp",
 			ID:       "REF01",
-			Manager:  wire.NewPeer("http://manager/mcp", protocol.Contracts),
-			Caller:   &wire.Caller{Client: jsonrpc.NewClient(r.net.From("REF01"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+			Manager:  wire.NewPeer("http://manager/mcp", dialect.Contracts),
+			Caller:   &wire.Caller{Client: jsonrpc.NewClient(r.net.From("REF01"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 		},
 		Draw: func(referee.Match) (int, error) { return 4, nil },
 		Events: func(e referee.Event) {
@@ -91,7 +92,7 @@ func (r *rig) agent(who string, s script) {
 
 func (r *rig) hear(who string, req *jsonrpc.Request) *heard {
 	h := &heard{who: who, id: string(req.ID), at: time.Now()}
-	in, err := protocol.NewCodec(protocol.Strict).Open(req.Method, req.Params)
+	in, err := dialect.NewCodec(protocol.Strict).Open(req.Method, req.Params)
 	if err == nil {
 		_, err = in.Decode() // what a referee sends keeps every rule
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -155,7 +156,7 @@ func (r *Referee) invite(ctx context.Context, b *match, side int) {
 		fault = game.FaultDeclined
 	} else if err != nil {
 		fault = faultOf(err, game.FaultNoJoin)
-	} else if joins, said := answer.(*protocol.GameJoinAck).Joins(); said && !joins {
+	} else if joins, said := dialect.Joins(answer.(*protocol.GameJoinAck)); said && !joins {
 		fault = game.FaultDeclined
 	}
 	r.record(b, side, fault, err, func(p *game.Play) error { return p.Join(side) })
@@ -183,7 +184,7 @@ func (r *Referee) ask(ctx context.Context, b *match, side int) {
 		r.record(b, side, faultOf(err, game.FaultNoAnswer), err, nil)
 		return
 	}
-	choice, err := game.ParseParity(string(answer.(*protocol.ChooseParityResponse).Chosen()))
+	choice, err := game.ParseParity(string(dialect.Chosen(answer.(*protocol.ChooseParityResponse))))
 	if err != nil {
 		r.record(b, side, game.FaultInvalid, err, nil)
 		return
@@ -285,6 +286,6 @@ func pending(answer protocol.Message) bool {
 	if !ok {
 		return false
 	}
-	_, said := join.Joins()
+	_, said := dialect.Joins(join)
 	return !said
 }

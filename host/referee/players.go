@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -54,7 +55,7 @@ func (r *Referee) validateIn(mode protocol.Mode, b *match, side int, m protocol.
 		player = m.PlayerID
 	case *protocol.ChooseParityResponse:
 		player = m.PlayerID
-		if m.Chosen() == "" {
+		if dialect.Chosen(m) == "" {
 			return unusable("the answer holds no choice")
 		}
 	}
@@ -122,7 +123,7 @@ func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Mes
 // as it would in an answer.
 func (r *Referee) choicePosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.ChooseParityResponse](in)
-	if protocol.CodeOf(err) == protocol.CodeInvalidParityChoice {
+	if dialect.CodeOf(err) == protocol.CodeInvalidParityChoice {
 		if _, late := r.posted(in, "", posted{err: err}); late != nil {
 			return nil, late
 		}

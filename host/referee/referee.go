@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -142,8 +143,8 @@ func defaults(cfg *Config) {
 	}
 	if cfg.Player == nil {
 		manager := cfg.Manager
-		cfg.Player = func(_, endpoint, dialect string) *wire.Peer {
-			d, err := protocol.DialectNamed(dialect)
+		cfg.Player = func(_, endpoint, name string) *wire.Peer {
+			d, err := dialect.Named(name)
 			if err != nil { // players mostly speak as their manager does
 				return wire.GuessPeer(endpoint, manager.Speaks())
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -249,7 +250,7 @@ func reasonOf(b *match, sides ...game.Side) string {
 // sameResult reads what a refusal of a duplicate says of the earlier report,
 // and whether it says it at all.
 func sameResult(err error) (same, said bool) {
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) {
 		return false, false
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -48,7 +49,7 @@ func TestPlayersThatMisbehaveOnSockets(t *testing.T) {
 			r := newRig(t, func(c *referee.Config) {
 				c.JoinTimeout, c.ChoiceTimeout, c.Timeout = 300*time.Millisecond, time.Second, time.Second
 				c.Backoff = game.Backoff{Retries: 1, First: time.Millisecond, Most: time.Millisecond}
-				c.Caller = &wire.Caller{Client: jsonrpc.NewClient(client, jsonrpc.ClientConfig{MaxAnswer: 1 << 20}), Codec: protocol.NewCodec(protocol.Tolerant)}
+				c.Caller = &wire.Caller{Client: jsonrpc.NewClient(client, jsonrpc.ClientConfig{MaxAnswer: 1 << 20}), Codec: dialect.NewCodec(protocol.Tolerant)}
 			})
 			serve := func(who string, s script) string {
 				srv, err := jsonrpc.Listen(r.ctx, "127.0.0.1:0", jsonrpc.Config{})
@@ -62,7 +63,7 @@ func TestPlayersThatMisbehaveOnSockets(t *testing.T) {
 				})
 				return srv.URL()
 			}
-			r.cfg.Manager = wire.NewPeer(serve("manager", keeps), protocol.Contracts)
+			r.cfg.Manager = wire.NewPeer(serve("manager", keeps), dialect.Contracts)
 			good := serve("P01", plays("even"))
 			r.run()
 			r.must(round(with(match("R1M1", "P01", "P02"), "player_A_endpoint", good, "player_B_endpoint", odd.URL+"/mcp")))

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -156,7 +157,7 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 }
 
 // tolerant decodes what agents send each other, in any dialect.
-var tolerant = protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
+var tolerant = dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
 
 // ReadRequest decodes a request in any dialect. It never fails: fields that it
 // cannot read stay empty, and Invalid says why. The fields that describe the
@@ -171,7 +172,7 @@ func ReadRequest(body []byte) *Exchange {
 	if x.Invalid = json.Unmarshal(body, &call); x.Invalid != nil {
 		return x
 	}
-	var req *protocol.Request
+	var req *dialect.Request
 	if call.Version == nil && call.Method == "" {
 		req, x.Invalid = tolerant.OpenBare(body)
 	} else {
@@ -201,7 +202,7 @@ func (x *Exchange) setAnswer(status int, body []byte) {
 	if len(body) == 0 {
 		return
 	}
-	a, err := protocol.ParseAnswer(status, body)
+	a, err := dialect.ParseAnswer(status, body)
 	if err != nil {
 		x.Refused = err
 		return
@@ -212,7 +213,7 @@ func (x *Exchange) setAnswer(status int, body []byte) {
 // answerHeader returns the header of the answer, or the members of one that a
 // refusal repeats.
 func (x *Exchange) answerHeader() (h protocol.Header) {
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	switch {
 	case x.Answer != nil && x.Refused == nil:
 		h = *x.Answer.Head()

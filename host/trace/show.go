@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -180,7 +181,7 @@ func (x *Exchange) Outcome() string {
 }
 
 func (x *Exchange) refusal() string {
-	var refused *protocol.Refusal
+	var refused *dialect.Refusal
 	if !errors.As(x.Refused, &refused) {
 		return fmt.Sprintf("HTTP %d, an answer that breaks the rules: %v", x.Status, x.Refused)
 	}
@@ -227,7 +228,7 @@ func summary(m protocol.Message) string {
 			return "until " + m.Deadline
 		}
 	case *protocol.ChooseParityResponse:
-		return string(m.Chosen())
+		return string(dialect.Chosen(m))
 	case *protocol.GameOver:
 		return over(m)
 	case *protocol.MatchResultReport:
@@ -293,7 +294,7 @@ func table(standings []protocol.Standing) string {
 }
 
 func joined(m *protocol.GameJoinAck) string {
-	switch joins, said := m.Joins(); {
+	switch joins, said := dialect.Joins(m); {
 	case !said:
 		return "received, answers later"
 	case joins:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -18,24 +19,24 @@ import (
 // be addressed. It is safe for concurrent use.
 type Peer struct {
 	URL     string
-	Dialect *protocol.Dialect
+	Dialect *dialect.Dialect
 
 	guess bool // nobody has said which dialect it speaks
 
 	mu      sync.Mutex
-	learned *protocol.Dialect        // what the peer has shown that it speaks
+	learned *dialect.Dialect         // what the peer has shown that it speaks
 	names   map[protocol.Type]string // what worked, where it is not the dialect's own
 	handOut string                   // by which it takes its matches, if not by announcements
 }
 
 // NewPeer returns a peer that is addressed in a dialect.
-func NewPeer(url string, d *protocol.Dialect) *Peer {
+func NewPeer(url string, d *dialect.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: d}
 }
 
 // GuessPeer returns a peer of which nobody has said how it is addressed: a
 // dialect is tried first, and others when the peer does not understand it.
-func GuessPeer(url string, first *protocol.Dialect) *Peer {
+func GuessPeer(url string, first *dialect.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: first, guess: true}
 }
 
@@ -44,13 +45,13 @@ func GuessPeer(url string, first *protocol.Dialect) *Peer {
 func (p *Peer) TryNextHandOut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := protocol.HandOuts()
+	names := dialect.AssignmentNames()
 	p.handOut = names[(slices.Index(names, p.handOut)+1)%len(names)]
 }
 
 // Speaks returns the dialect in which the peer is addressed: the one that it
 // has shown to speak or, before that, the one it was made with.
-func (p *Peer) Speaks() *protocol.Dialect {
+func (p *Peer) Speaks() *dialect.Dialect {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.learned != nil {
@@ -60,7 +61,7 @@ func (p *Peer) Speaks() *protocol.Dialect {
 }
 
 // Learn settles the dialect of the peer.
-func (p *Peer) Learn(d *protocol.Dialect) {
+func (p *Peer) Learn(d *dialect.Dialect) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learned = d
@@ -87,7 +88,7 @@ func (p *Peer) worked(t protocol.Type, name string) {
 type Caller struct {
 	Client *jsonrpc.Client
 	// Codec reads the answers; Tolerant toward agents that are not ours.
-	Codec *protocol.Codec
+	Codec *dialect.Codec
 
 	numbered atomic.Int64 // the last id given to a peer that takes only numbers
 }
@@ -140,7 +141,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 // guess looks for the dialect of a peer of which nobody has told it. Without
 // one the error is that of the first attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
-	for _, d := range protocol.RegistrationOrder() {
+	for _, d := range dialect.RegistrationOrder() {
 		if d.Name == p.Speaks().Name {
 			continue
 		}
@@ -170,7 +171,7 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 }
 
 // Send sends a call as it is wrapped.
-func (c *Caller) Send(ctx context.Context, p *Peer, call protocol.Call, id string) (*jsonrpc.Answer, error) {
+func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call, id string) (*jsonrpc.Answer, error) {
 	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
 	switch {
 	case id != "":
@@ -201,7 +202,7 @@ func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, e
 	return answer, err
 }
 
-func wrap(d *protocol.Dialect, name string, m protocol.Message) (protocol.Call, error) {
+func wrap(d *dialect.Dialect, name string, m protocol.Message) (dialect.Call, error) {
 	if name == "" {
 		return d.Call(m)
 	}
@@ -210,11 +211,11 @@ func wrap(d *protocol.Dialect, name string, m protocol.Message) (protocol.Call, 
 
 // partsOf takes an answer apart. A result with nothing beside it has been found
 // already.
-func partsOf(got *jsonrpc.Answer) (protocol.Answer, error) {
+func partsOf(got *jsonrpc.Answer) (dialect.Answer, error) {
 	if got.Kind == jsonrpc.AnswerResult && !got.Mixed {
-		return protocol.Answer{Status: got.Status, Result: got.Result}, nil
+		return dialect.Answer{Status: got.Status, Result: got.Result}, nil
 	}
-	return protocol.ParseAnswer(got.Status, got.Raw)
+	return dialect.ParseAnswer(got.Status, got.Raw)
 }
 
 // received is the answer of a peer that took a message and said no more: all

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Caller returns a caller to a handler on loopback, and the peer to call.
-func Caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
+func Caller(t *testing.T, d *dialect.Dialect, f func(req *jsonrpc.Request) jsonrpc.Response) (*wire.Caller, *wire.Peer) {
 	t.Helper()
 	var net jsonrpc.Loopback
 	srv, err := net.Listen("x", jsonrpc.Config{AcceptObjects: true})
@@ -27,7 +28,7 @@ func Caller(t *testing.T, d *protocol.Dialect, f func(req *jsonrpc.Request) json
 		_ = srv.Serve(ctx, jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response { return f(req) }))
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	return &wire.Caller{Client: jsonrpc.NewClient(net.From("y"), jsonrpc.ClientConfig{}), Codec: protocol.NewCodec(protocol.Tolerant)},
+	return &wire.Caller{Client: jsonrpc.NewClient(net.From("y"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)},
 		wire.NewPeer(srv.URL(), d)
 }
 
@@ -49,7 +50,7 @@ func TestOtherNamesOfAMethod(t *testing.T) {
 	t.Parallel()
 	known := "choose_parity"
 	var heard []string
-	c, p := Caller(t, protocol.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+	c, p := Caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 		heard = append(heard, req.Method)
 		if req.Method != known {
 			return Unknown()
@@ -77,8 +78,8 @@ func TestOtherNamesOfAMethod(t *testing.T) {
 func TestIDsAreWhatThePeerTakes(t *testing.T) {
 	t.Parallel()
 	var ids []string
-	numeric := &protocol.Dialect{Name: "numeric", NumericIDs: true}
-	for _, d := range []*protocol.Dialect{numeric, protocol.Contracts} {
+	numeric := &dialect.Dialect{Name: "numeric", NumericIDs: true}
+	for _, d := range []*dialect.Dialect{numeric, dialect.Contracts} {
 		c, p := Caller(t, d, func(req *jsonrpc.Request) jsonrpc.Response {
 			ids = append(ids, string(req.ID))
 			return jsonrpc.Response{Result: []byte(chosen)}
@@ -134,7 +135,7 @@ func TestWhatBecomesOfACall(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, p := Caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
+			c, p := Caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
 			_, err := c.Call(t.Context(), p, call())
 			if wire.CodeOf(err) != tt.code || wire.Retryable(err) != tt.again || wire.Refused(err) != tt.no {
 				t.Errorf("%v: code %q, retryable %v, refused %v", err, wire.CodeOf(err), wire.Retryable(err), wire.Refused(err))
@@ -144,8 +145,8 @@ func TestWhatBecomesOfACall(t *testing.T) {
 			}
 		})
 	}
-	c, _ := Caller(t, protocol.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return jsonrpc.Response{Status: 202, Body: []byte{}} })
-	nowhere := wire.NewPeer("http://nowhere/mcp", protocol.Contracts)
+	c, _ := Caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response { return jsonrpc.Response{Status: 202, Body: []byte{}} })
+	nowhere := wire.NewPeer("http://nowhere/mcp", dialect.Contracts)
 	if _, err := c.Call(t.Context(), nowhere, call()); wire.CodeOf(err) != "E009" || !wire.Retryable(err) {
 		t.Errorf("nobody listens: %v", err)
 	}

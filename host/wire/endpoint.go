@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -33,7 +34,7 @@ type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 // it serves.
 type Endpoint struct {
 	// Codec decides what is accepted and which dialects are recognised.
-	Codec *protocol.Codec
+	Codec *dialect.Codec
 	// Sender returns the sender field of answers, "player:P01".
 	Sender func() string
 	// Now tells the time for the timestamps of answers.
@@ -57,7 +58,7 @@ type Endpoint struct {
 	// Manner, if set, returns the dialect in which a request is answered where
 	// that is not the one it came in: its sender may have shown that it reads
 	// no answer in kind.
-	AnswerDialect func(x *Exchange) *protocol.Dialect
+	AnswerDialect func(x *Exchange) *dialect.Dialect
 	// Refusing, if set, is told of every request that is about to be refused,
 	// and returns what is answered: why, or more than that.
 	Refusing func(ctx context.Context, x *Exchange, why *protocol.Error) *protocol.Error
@@ -233,7 +234,7 @@ func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
 	if e.AnswerDialect != nil && x.Type != "" {
 		x.Dialect = e.AnswerDialect(x)
 	}
-	var reply protocol.Reply
+	var reply dialect.Reply
 	if err == nil {
 		reply, err = x.Reply(x.answer)
 	}
@@ -272,7 +273,7 @@ func (e *Endpoint) refusing(ctx context.Context, x *Exchange, err error) *protoc
 	return e.Refusing(ctx, x, refusal)
 }
 
-func response(r protocol.Reply, id jsontext.Value) jsonrpc.Response {
+func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
 	switch {
 	case r.Body != nil:
 		return jsonrpc.Response{Status: r.Status, Body: r.Body}
@@ -301,7 +302,7 @@ func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Re
 		return nil // an error of JSON-RPC, which has its own shape
 	}
 	refusal := protocol.RefuseHTTP(r.Status, r.Detail)
-	codec := &protocol.Request{Dialect: protocol.Contracts}
+	codec := &dialect.Request{Dialect: dialect.Contracts}
 	reply := codec.Refuse(protocol.NewHeader("", e.Sender(), protocol.Timestamp(e.Now()), ""), refusal)
 	if reply.Error == nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -18,7 +19,7 @@ const h = `"protocol":"league.v2","sender":"referee:REF01","timestamp":"2026-01-
 
 func endpoint(mode protocol.Mode, log *slog.Logger) *wire.Endpoint {
 	return &wire.Endpoint{
-		Codec: protocol.NewCodec(mode), Log: log,
+		Codec: dialect.NewCodec(mode), Log: log,
 		Sender: func() string { return "player:P01" },
 		Now:    func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		Handlers: map[protocol.Type]wire.Handler{

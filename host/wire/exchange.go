@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -16,7 +17,7 @@ import (
 type Exchange struct {
 	// Request is the message: its type, its header, its dialect. It is nil
 	// before the stage open.
-	*protocol.Request
+	*dialect.Request
 	// RPC is the JSON-RPC request that carried it: its id, its peer, its HTTP
 	// header.
 	RPC *jsonrpc.Request

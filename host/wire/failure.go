@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -25,7 +26,7 @@ func CodeOf(err error) protocol.Code {
 	if err == nil {
 		return ""
 	}
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	var unusable *protocol.Error
 	switch {
 	case errors.As(err, &refusal):
@@ -48,7 +49,7 @@ func CodeOf(err error) protocol.Code {
 }
 
 // codeOfRefusal reads -1 as the peer's own timeout, whatever else it says.
-func codeOfRefusal(r *protocol.Refusal) protocol.Code {
+func codeOfRefusal(r *dialect.Refusal) protocol.Code {
 	if r.RPC == protocol.RPCTimeout {
 		return protocol.CodeTimeout
 	}
@@ -77,7 +78,7 @@ func codeOfStatus(err error) protocol.Code {
 // 429, 502, 503 and 504. A peer that says of its own refusal that it is not
 // retryable is believed.
 func Retryable(err error) bool {
-	var refusal *protocol.Refusal
+	var refusal *dialect.Refusal
 	if errors.As(err, &refusal) && refusal.RPC != protocol.RPCTimeout {
 		return refusal.Retryable
 	}
@@ -88,7 +89,7 @@ func Retryable(err error) bool {
 // neither its transport nor its internals are at fault, and trying again is of
 // no use.
 func Refused(err error) bool {
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok || Retryable(err) || refusal.Code == protocol.CodeInternalError {
 		return false
 	}
@@ -98,7 +99,7 @@ func Refused(err error) bool {
 // refuses reports whether a peer has said no, rather than something that
 // cannot be read.
 func refuses(err error) bool {
-	_, ok := errors.AsType[*protocol.Refusal](err)
+	_, ok := errors.AsType[*dialect.Refusal](err)
 	return ok
 }
 
@@ -108,7 +109,7 @@ func UnknownMethod(err error) bool {
 	if err == nil {
 		return false
 	}
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
 		return false
 	}
@@ -121,7 +122,7 @@ func UnknownMethod(err error) bool {
 
 // acknowledges reports whether what came in place of an answer says only that
 // the message has arrived. It is asked about answers that cannot be read.
-func acknowledges(a protocol.Answer) bool {
+func acknowledges(a dialect.Answer) bool {
 	var said struct {
 		Type   string `json:"message_type"`
 		Status string `json:"status"`
@@ -149,7 +150,7 @@ func acknowledges(a protocol.Answer) bool {
 // Misread reports whether a refusal blames the form of a message: the peer does
 // not understand the wrapping, and may understand another.
 func Misread(err error) bool {
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
 		return false
 	}

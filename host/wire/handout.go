@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -19,14 +20,14 @@ func (p *Peer) handsOutBy() string {
 	if d == nil {
 		d = p.Dialect
 	}
-	return d.HandOut
+	return d.Assignment
 }
 
 // handOut gives a referee the matches of an announcement that are its own, a
 // call for each. The answer to the last stands for all; one that the referee
 // refuses ends it.
 func (c *Caller) handOut(ctx context.Context, p *Peer, name string, m *protocol.RoundAnnouncement) (protocol.Message, error) {
-	calls, err := p.Speaks().HandOutCalls(name, m)
+	calls, err := p.Speaks().AssignmentCalls(name, m)
 	if err != nil {
 		return nil, fmt.Errorf("hand out matches by %s: %w", name, err)
 	}
@@ -47,10 +48,10 @@ func (c *Caller) handOut(ctx context.Context, p *Peer, name string, m *protocol.
 // announcements takes its matches. Without one the error is that of the
 // announcement.
 func (c *Caller) handOutAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnnouncement, unknown error) (protocol.Message, error) {
-	if calls, err := p.Speaks().HandOutCalls(protocol.HandOuts()[0], m); err != nil || len(calls) == 0 {
+	if calls, err := p.Speaks().AssignmentCalls(dialect.AssignmentNames()[0], m); err != nil || len(calls) == 0 {
 		return nil, unknown // there is nothing to hand out
 	}
-	for _, name := range protocol.HandOuts() {
+	for _, name := range dialect.AssignmentNames() {
 		answer, err := c.handOut(ctx, p, name, m)
 		if UnknownMethod(err) {
 			continue

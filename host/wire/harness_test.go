@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -29,7 +30,7 @@ const number = `{"type":"object","properties":{"n":{"type":"integer"},"at":{"typ
 // agent takes two messages of the league.
 func agent() *wire.Endpoint {
 	return &wire.Endpoint{
-		Codec:  protocol.NewCodec(protocol.Strict),
+		Codec:  dialect.NewCodec(protocol.Strict),
 		Sender: func() string { return "league_manager" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Authenticate: func(_ context.Context, in *wire.Exchange) error {

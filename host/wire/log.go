@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
@@ -49,7 +50,7 @@ func (x *Exchange) answered() {
 // failure returns the error object for the log. The data of an error may say
 // anything, and is not logged; the codes and violations of a refusal are.
 func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
-	e := protocol.RPCError{Code: code, Message: message}
+	e := dialect.RPCError{Code: code, Message: message}
 	if refusal != nil && (refusal.Code != "" || refusal.Canonical != "") {
 		data, err := json.Marshal(struct {
 			Canonical  string               `json:"canonical,omitzero"`

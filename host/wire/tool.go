@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire/schema"
@@ -181,7 +182,7 @@ func (p *Pipeline) respondCall(x *Exchange) {
 	case c.name == "" || told.Body != nil || told.Result == nil:
 	case x.plain:
 		refusal = p.plainOutput(c, told.Result)
-	case x.Dialect == protocol.ToolIO: // another peer has shown that it reads no answers in this form
+	case x.Dialect == dialect.ToolIO: // another peer has shown that it reads no answers in this form
 		refusal = p.messageOutput(x)
 	}
 	if refusal != nil {
@@ -225,7 +226,7 @@ func (p *Pipeline) plainOutput(c *toolCall, result jsontext.Value) *Refusal {
 // messageOutput refuses to send an answer that breaks its field table, in the
 // words of the schema of the tool.
 func (p *Pipeline) messageOutput(x *Exchange) *Refusal {
-	_, err := p.cfg.Agent.Codec.ReadAnswer(x.Type, protocol.Answer{Status: http.StatusOK, Result: x.response.Result})
+	_, err := p.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: x.response.Result})
 	if _, broken := errors.AsType[*protocol.Error](err); !broken {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -184,26 +185,26 @@ func (a *Answer) locate() {
 	result := a.Document.Object("result")
 	switch {
 	case a.Document.Has("error"):
-		a.Wrapping = protocol.DialectContracts
+		a.Wrapping = dialect.DialectContracts
 		e := a.Document.Object("error")
 		a.Message = e.Object("data")
 		if a.Message.Has("envelope") {
-			a.Wrapping, a.Message = protocol.DialectEnvelope, a.Message.joined("envelope", "payload")
+			a.Wrapping, a.Message = dialect.DialectEnvelope, a.Message.joined("envelope", "payload")
 		}
 	case a.Document.Has("method"):
 		a.Wrapping, a.Message = "request", a.Document.Object("params")
 	case a.Document["result"] == nil:
-		a.Wrapping, a.Message = protocol.DialectBare, a.Document
+		a.Wrapping, a.Message = dialect.DialectBare, a.Document
 	case result.Has("envelope"):
-		a.Wrapping, a.Message = protocol.DialectEnvelope, result.joined("envelope", "payload")
+		a.Wrapping, a.Message = dialect.DialectEnvelope, result.joined("envelope", "payload")
 	case result.Has("structuredContent"):
-		a.Wrapping, a.Message = protocol.DialectTool, result.Object("structuredContent")
+		a.Wrapping, a.Message = dialect.DialectTool, result.Object("structuredContent")
 	case result.Has("content"):
-		a.Wrapping, a.Message = protocol.DialectTool, content(result["content"])
+		a.Wrapping, a.Message = dialect.DialectTool, content(result["content"])
 	case result.Has("output"):
-		a.Wrapping, a.Message = protocol.DialectToolIO, result.Object("output")
+		a.Wrapping, a.Message = dialect.DialectToolIO, result.Object("output")
 	default:
-		a.Wrapping, a.Message = protocol.DialectContracts, result
+		a.Wrapping, a.Message = dialect.DialectContracts, result
 	}
 }
 

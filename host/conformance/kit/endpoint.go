@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -177,17 +178,17 @@ type frame struct {
 
 // OpenRequest reads a request in any dialect. The request is nil if the body
 // is not a JSON object; with an error, it still tells how to answer.
-func OpenRequest(body []byte) (*protocol.Request, error) {
+func OpenRequest(body []byte) (*dialect.Request, error) {
 	req, _, err := openRequest(body)
 	return req, err
 }
 
-func openRequest(body []byte) (*protocol.Request, frame, error) {
+func openRequest(body []byte) (*dialect.Request, frame, error) {
 	var f frame
 	if err := json.Unmarshal(body, &f); err != nil {
 		return nil, f, err
 	}
-	codec := protocol.NewCodec(protocol.Tolerant, protocol.KnownDialects()...)
+	codec := dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
 	if f.Version == nil && f.Method == "" {
 		req, err := codec.OpenBare(body)
 		return req, f, err
@@ -205,7 +206,7 @@ func Respond(body []byte, answer any) Response {
 		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}
 	now := protocol.Timestamp(time.Now())
-	var reply protocol.Reply
+	var reply dialect.Reply
 	var refusal *protocol.Error
 	switch a := answer.(type) {
 	case protocol.Message:
@@ -247,11 +248,11 @@ func answerHeader(request, own protocol.Header, now string) protocol.Header {
 	return h
 }
 
-func acknowledge(req *protocol.Request, now string) (protocol.Reply, error) {
+func acknowledge(req *dialect.Request, now string) (dialect.Reply, error) {
 	about, _ := protocol.Describe(req.Type)
 	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 	if !ok {
-		return protocol.Reply{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
+		return dialect.Reply{}, protocol.Refuse(protocol.CodeUnknownMessageType, req.Type, "this endpoint does not handle the message")
 	}
 	ack.Header, ack.Status = answerHeader(req.Header, ack.Header, now), protocol.StatusAcknowledged
 	return req.Reply(ack)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -69,16 +70,16 @@ func NoIDCheck(role Role, needs []string, sample Sample) Check {
 // Wrappings are the rules about the wrappings of messages.
 func Wrappings() []Wrapping {
 	return []Wrapping{
-		{protocol.Envelope, "A message to league.handle, with the header in params.envelope and the rest in params.payload, is answered in result.envelope and result.payload."},
-		{protocol.Tool, "A message by tools/call with params.name and params.arguments is answered as a tool result, in structuredContent or as text in content."},
-		{protocol.ToolIO, "A message by tools/call with params.tool and params.input is answered in result.output."},
-		{protocol.Bare, "A message without JSON-RPC is answered without, or refused."},
+		{dialect.Envelope, "A message to league.handle, with the header in params.envelope and the rest in params.payload, is answered in result.envelope and result.payload."},
+		{dialect.Tool, "A message by tools/call with params.name and params.arguments is answered as a tool result, in structuredContent or as text in content."},
+		{dialect.ToolIO, "A message by tools/call with params.tool and params.input is answered in result.output."},
+		{dialect.Bare, "A message without JSON-RPC is answered without, or refused."},
 	}
 }
 
 // Wrapping is a dialect and the rule that it is answered in kind.
 type Wrapping struct {
-	Dialect *protocol.Dialect
+	Dialect *dialect.Dialect
 	Rule    string
 }
 
@@ -86,7 +87,7 @@ type Wrapping struct {
 const FindByWrapping = "Look for the message where its wrapping puts it, dispatch by message_type, and answer in the same wrapping."
 
 // Check returns a check of the wrapping.
-func (w Wrapping) Check(role Role, needs []string, run func(t *T, d *protocol.Dialect)) Check {
+func (w Wrapping) Check(role Role, needs []string, run func(t *T, d *dialect.Dialect)) Check {
 	return Check{
 		ID: fmt.Sprintf("%s.dialect.%s", role, w.Dialect.Name), Level: Wild, Needs: needs, Rule: w.Rule + " (league.v2, dialects)",
 		Advice: FindByWrapping, Run: func(t *T) { run(t, w.Dialect) },
@@ -96,8 +97,8 @@ func (w Wrapping) Check(role Role, needs []string, run func(t *T, d *protocol.Di
 // AnsweredIn ends the check unless an answer accepts a request in a dialect and
 // is in that dialect itself. Strict agents may refuse what is bare: it then
 // returns false.
-func (t *T) AnsweredIn(a *Answer, d *protocol.Dialect) bool {
-	if d == protocol.Bare && a.Refused {
+func (t *T) AnsweredIn(a *Answer, d *dialect.Dialect) bool {
+	if d == dialect.Bare && a.Refused {
 		t.Note("refused, as in strict mode: %s", a)
 		return false
 	}
@@ -109,25 +110,25 @@ func (t *T) AnsweredIn(a *Answer, d *protocol.Dialect) bool {
 }
 
 // wrappingOf returns what Answer.Wrapping calls the answers of a dialect.
-func wrappingOf(d *protocol.Dialect) string {
+func wrappingOf(d *dialect.Dialect) string {
 	switch place := d.Answer; {
 	case place.Bare:
-		return protocol.DialectBare
+		return dialect.DialectBare
 	case place.Content:
-		return protocol.DialectTool
+		return dialect.DialectTool
 	case place.Header != "":
-		return protocol.DialectEnvelope
+		return dialect.DialectEnvelope
 	case place.Name != "":
-		return protocol.DialectToolIO
+		return dialect.DialectToolIO
 	}
-	return protocol.DialectContracts
+	return dialect.DialectContracts
 }
 
 // DialectChecks test that a message is answered in its own wrapping.
 func DialectChecks(role Role, needs []string, sample Sample) []Check {
 	var checks []Check
 	for _, w := range Wrappings() {
-		checks = append(checks, w.Check(role, needs, func(t *T, d *protocol.Dialect) {
+		checks = append(checks, w.Check(role, needs, func(t *T, d *dialect.Dialect) {
 			r := sample(t)
 			r.Dialect = d
 			t.AnsweredIn(t.Send(r), d)

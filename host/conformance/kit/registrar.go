@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -39,7 +40,7 @@ type Registrar struct {
 	Monitor // guards what follows
 	// ID, Dialect and Token are those of the agent, once they are known.
 	ID       string
-	Dialect  *protocol.Dialect
+	Dialect  *dialect.Dialect
 	Token    string
 	Verifier protocol.Verifier
 	// Rounds counts the rounds that have begun.
@@ -57,7 +58,7 @@ type Registration struct {
 	Message Fields
 	Meta    Fields // player_meta or referee_meta
 
-	dialect  *protocol.Dialect
+	dialect  *dialect.Dialect
 	accepted bool
 	answered time.Duration // after which the contact endpoint answered an HTTP request
 	failed   error         // why it did not answer
@@ -87,7 +88,7 @@ func formOf(role Role) *form {
 // NewRegistrar listens as the manager of an agent. The caller closes its
 // endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Dialect: protocol.Contracts}
+	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Dialect: dialect.Contracts}
 	var err error
 	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
@@ -190,7 +191,7 @@ const (
 // already listens.
 func (r *Registrar) Register(in *trace.Exchange) Response {
 	message := Object(in.Raw).Inner()
-	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta), dialect: protocol.Contracts}
+	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta), dialect: dialect.Contracts}
 	if req, _ := OpenRequest(in.Raw); req != nil {
 		a.dialect = req.Dialect
 	}

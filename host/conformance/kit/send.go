@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -16,10 +17,10 @@ import (
 // the protocol says.
 type Request struct {
 	Message protocol.Message
-	Dialect *protocol.Dialect // nil: Contracts
-	ID      string            // the JSON-RPC id as JSON; empty: a new one
-	NoID    bool              // leave the JSON-RPC id out
-	Method  string            // instead of the dialect's
+	Dialect *dialect.Dialect // nil: Contracts
+	ID      string           // the JSON-RPC id as JSON; empty: a new one
+	NoID    bool             // leave the JSON-RPC id out
+	Method  string           // instead of the dialect's
 	Header  http.Header
 	// Edit changes the members of the message, wherever the dialect puts them.
 	Edit Edit
@@ -44,7 +45,7 @@ func Delete(names ...string) Edit {
 func (t *T) Body(r Request) []byte {
 	d := r.Dialect
 	if d == nil {
-		d = protocol.Contracts
+		d = dialect.Contracts
 	}
 	call, err := d.Call(r.Message)
 	if err != nil {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // sample is a request that the manager accepts.
 func sample(t *kit.T) kit.Request {
 	m := with(t)
-	return kit.Request{Message: m.query(m.players()[0], protocol.QueryStatus), Dialect: protocol.Contracts}
+	return kit.Request{Message: m.query(m.players()[0], protocol.QueryStatus), Dialect: dialect.Contracts}
 }
 
 // inputChecks are about tokens, JSON-RPC, wrappings and bad input.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -204,7 +205,7 @@ func (p *peers) Close() error {
 }
 
 // Describe implements kit.Peers.
-func (p *peers) Describe() (string, string) { return p.leagueID, protocol.DialectContracts }
+func (p *peers) Describe() (string, string) { return p.leagueID, dialect.DialectContracts }
 
 func (p *peers) players() []*agent { return p.agents[:p.session.Players] }
 
@@ -291,7 +292,7 @@ func (t T) join(a *agent) {
 	}
 	t.Accepted(a.answer, typ)
 	f := a.answer.Message
-	if !protocol.Accepted(f.Text("status")) {
+	if !dialect.Accepted(f.Text("status")) {
 		t.Fail("status is %s, want ACCEPTED", f.Shown("status"))
 	}
 	for _, name := range []string{idName, "auth_token", "league_id"} {

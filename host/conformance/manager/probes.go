@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -75,7 +76,7 @@ func (t T) reportIn(nth int, m *match, result *result) *probe {
 		report.Result.Details.Status = ""
 		made = send("report."+name, kit.Request{Message: report})
 	default:
-		d, err := protocol.DialectNamed(name)
+		d, err := dialect.Named(name)
 		if err != nil {
 			panic(err) // it is one of the protocol's own
 		}

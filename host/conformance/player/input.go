@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -37,7 +38,7 @@ func rpcChecks() []kit.Check {
 
 func framesAnswers(t T) {
 	_, a := t.invited()
-	if slices.Contains([]string{protocol.DialectBare, "request"}, a.Wrapping) {
+	if slices.Contains([]string{dialect.DialectBare, "request"}, a.Wrapping) {
 		t.Skip("its answers are not JSON-RPC responses")
 	}
 	if v := a.Document.Text("jsonrpc"); v != "2.0" {
@@ -67,11 +68,11 @@ func acceptsNotification(t T) {
 // understands only its own can play under most managers.
 func dialectChecks() []kit.Check {
 	needs := []string{choiceAnswered}
-	wrappings := append([]kit.Wrapping{{Dialect: protocol.Contracts, Rule: "A message whose fields are flat in params is answered flat in result."}}, kit.Wrappings()...)
-	wrappings = append(wrappings, kit.Wrapping{Dialect: protocol.HandleMessage, Rule: "A message to handle_message, in params.message, is answered flat in result."})
+	wrappings := append([]kit.Wrapping{{Dialect: dialect.Contracts, Rule: "A message whose fields are flat in params is answered flat in result."}}, kit.Wrappings()...)
+	wrappings = append(wrappings, kit.Wrapping{Dialect: dialect.HandleMessage, Rule: "A message to handle_message, in params.message, is answered flat in result."})
 	var checks []kit.Check
 	for _, w := range wrappings {
-		checks = append(checks, w.Check(kit.Player, needs, func(t *kit.T, d *protocol.Dialect) { with(t).playsIn(d) }))
+		checks = append(checks, w.Check(kit.Player, needs, func(t *kit.T, d *dialect.Dialect) { with(t).playsIn(d) }))
 	}
 	named := func(name string, level kit.Level, rule, join, choose string) kit.Check {
 		return kit.Check{
@@ -94,7 +95,7 @@ func dialectChecks() []kit.Check {
 }
 
 // playsIn plays a match in a dialect.
-func (t T) playsIn(d *protocol.Dialect) {
+func (t T) playsIn(d *dialect.Dialect) {
 	m := t.begin()
 	join := t.deliver(kit.Request{Message: t.invitation(m), Dialect: d})
 	if !t.AnsweredIn(join, d) {

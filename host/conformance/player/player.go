@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -79,7 +80,7 @@ func (p *peers) keep(m posted) {
 }
 
 // query answers a query of the player about its league.
-func (p *peers) query(in *protocol.Request) any {
+func (p *peers) query(in *dialect.Request) any {
 	m, err := in.Decode()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -65,7 +66,7 @@ type timeoutClaim struct {
 // Result is the result of a match as one message states it.
 type Result struct {
 	To      string // a player id, or "manager"
-	Outcome protocol.Outcome
+	Outcome dialect.Outcome
 	Parity  string // number_parity, empty if the message leaves it out
 	Invalid error  // why the message contradicts itself
 }
@@ -277,7 +278,7 @@ func (e *Evidence) choiceCall(x *trace.Exchange, m *protocol.ChooseParityCall) {
 	player := e.playerOf(x, m.PlayerID)
 	match.calls = append(match.calls, choiceCall{player, x.At, stamp(m.Timestamp), stamp(m.Deadline)})
 	if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok {
-		match.answer(player, answer{a.Chosen(), x.Latency, x.Status < 300})
+		match.answer(player, answer{dialect.Chosen(a), x.Latency, x.Status < 300})
 	}
 }
 
@@ -285,7 +286,7 @@ func (e *Evidence) choiceCall(x *trace.Exchange, m *protocol.ChooseParityCall) {
 func (e *Evidence) postedChoice(x *trace.Exchange, m *protocol.ChooseParityResponse) {
 	match := e.match(m.MatchID, m.RoundID.Number())
 	player := e.playerOf(x, m.PlayerID)
-	a := answer{choice: m.Chosen(), accepted: x.Refused == nil && x.Failure == ""}
+	a := answer{choice: dialect.Chosen(m), accepted: x.Refused == nil && x.Failure == ""}
 	for _, call := range match.calls {
 		if call.player == player {
 			a.after = x.At.Add(x.Latency).Sub(call.at)
@@ -321,7 +322,7 @@ func (e *Evidence) gameOver(x *trace.Exchange, m *protocol.GameOver) {
 	if !known {
 		e.stray("the result of match %s was sent before any other message about it", m.MatchID)
 	}
-	o, err := m.Outcome(self, match.opponentOf(self))
+	o, err := dialect.ToldOutcome(m, self, match.opponentOf(self))
 	result := Result{To: self, Outcome: o, Invalid: err}
 	if r := m.GameResult; r != nil {
 		result.Parity = r.NumberParity.Value()
@@ -334,7 +335,7 @@ func (e *Evidence) gameOver(x *trace.Exchange, m *protocol.GameOver) {
 
 func (e *Evidence) resultReport(m *protocol.MatchResultReport) {
 	match := e.match(m.MatchID, m.RoundID.Number())
-	o, err := m.Outcome(match.Players[0], match.Players[1])
+	o, err := dialect.ReportedOutcome(m, match.Players[0], match.Players[1])
 	result := Result{To: "manager", Outcome: o, Invalid: err}
 	if d := m.Result.Details; d != nil {
 		result.Parity = d.NumberParity.Value()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -110,7 +111,7 @@ func (m *Match) score(c *Check, t Result) {
 	}
 }
 
-func side(o protocol.Outcome, player string) string {
+func side(o dialect.Outcome, player string) string {
 	if slices.Contains(o.Offenders, player) {
 		return player + " at fault"
 	}

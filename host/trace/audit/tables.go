@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -42,13 +43,13 @@ func (e *Evidence) records(round int) map[string]record {
 }
 
 // result returns the first valid result of a match.
-func (m *Match) result() (protocol.Outcome, bool) {
+func (m *Match) result() (dialect.Outcome, bool) {
 	for _, t := range m.results {
 		if t.Invalid == nil {
 			return t.Outcome, true
 		}
 	}
-	return protocol.Outcome{}, false
+	return dialect.Outcome{}, false
 }
 
 // tables checks that the rows of standings are the sums of the results and that

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -101,7 +102,7 @@ func (l *labTools) query(ctx context.Context, m manager, kind string, into any) 
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
 	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
-	if code := protocol.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
+	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
 		return fmt.Errorf("it wants a token: start this server with --%s or %s", command.FlagAdminToken, adminVariable)
 	}
 	if err != nil {

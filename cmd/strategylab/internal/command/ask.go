@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -25,12 +26,12 @@ func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (_ pro
 	network := host.NewSockets()
 	defer func() { err = errors.Join(err, network.Close()) }()
 	caller := &wire.Caller{
-		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.Tap}), Codec: protocol.NewCodec(protocol.Tolerant),
+		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.Tap}), Codec: dialect.NewCodec(protocol.Tolerant),
 	}
 	h := m.Head()
 	*h = protocol.NewHeader(h.MessageType, string(protocol.RoleLauncher), protocol.Timestamp(now), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID = a.Token, a.League
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	return caller.Call(ctx, wire.NewPeer(a.Manager, protocol.Contracts), m)
+	return caller.Call(ctx, wire.NewPeer(a.Manager, dialect.Contracts), m)
 }

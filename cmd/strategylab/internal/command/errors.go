@@ -13,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -102,11 +103,11 @@ func Remedy(c *cli.Context, err error) error {
 		return Advise(err, "another program listens there, perhaps another host: stop it, or choose another --%s; port 0 takes a free one", FlagListen)
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
 		return Advise(err, "what answers at %s is no league manager; its URL is printed where it runs, and usually ends in /mcp", manager)
-	case protocol.CodeOf(err) == protocol.CodeTokenMissing, protocol.CodeOf(err) == protocol.CodeTokenInvalid:
+	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
 		return Advise(err, "give the token that the host printed as --%s", FlagAdminToken)
-	case protocol.CodeOf(err) == protocol.CodeDuplicateName:
+	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
 		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
-	case protocol.CodeOf(err) == protocol.CodeLeagueNotFound:
+	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
 		return Advise(err, "name the league that the manager runs with --%s", FlagLeagueID)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
 		return Advise(err, "--%s takes an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all it has", FlagListen)
@@ -118,7 +119,7 @@ func Remedy(c *cli.Context, err error) error {
 
 // suggested returns the name that a manager suggests for one that is taken.
 func suggested(err error) string {
-	refusal, ok := errors.AsType[*protocol.Refusal](err)
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
 		return ""
 	}

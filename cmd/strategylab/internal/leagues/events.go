@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
@@ -191,11 +192,11 @@ func forecastText(f power.Forecast) string {
 }
 
 // manner says how somebody speaks, where that is not by the book.
-func manner(dialect string) string {
-	if dialect == "" || dialect == protocol.DialectContracts {
+func manner(name string) string {
+	if name == "" || name == dialect.DialectContracts {
 		return ""
 	}
-	return ", in the dialect " + dialect
+	return ", in the dialect " + name
 }
 
 func against(opponent string) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -33,7 +34,7 @@ func agentFlags() []cli.Flag {
 
 func dialectNames() string {
 	var names []string
-	for _, d := range protocol.KnownDialects() {
+	for _, d := range dialect.Known() {
 		names = append(names, d.Name)
 	}
 	return strings.Join(names, ", ")
@@ -41,16 +42,16 @@ func dialectNames() string {
 
 // dialects returns the dialects in which an agent tries to register; nil leaves
 // it to the agent.
-func dialects(c *cli.Context) ([]*protocol.Dialect, error) {
+func dialects(c *cli.Context) ([]*dialect.Dialect, error) {
 	name := c.String(flagDialect)
 	if name == dialectAuto {
 		return nil, nil
 	}
-	d, err := protocol.DialectNamed(name)
+	d, err := dialect.Named(name)
 	if err != nil {
 		return nil, command.Usagef("--%s is %q, want %s, or one of %s", flagDialect, name, dialectAuto, dialectNames())
 	}
-	return []*protocol.Dialect{d}, nil
+	return []*dialect.Dialect{d}, nil
 }
 
 func refereeCommand(p *command.Process) *cli.Command {

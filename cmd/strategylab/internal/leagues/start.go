@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -34,9 +35,9 @@ var startForms = []startForm{
 // understood reports whether a manager has refused to start, rather than not
 // known what it was asked.
 func understood(err error) bool {
-	switch protocol.CodeOf(err) {
+	switch dialect.CodeOf(err) {
 	case "", protocol.CodeUnknownMessageType, protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInternalError:
-		refusal, ok := errors.AsType[*protocol.Refusal](err)
+		refusal, ok := errors.AsType[*dialect.Refusal](err)
 		return !ok || refusal.RPC == 0 && refusal.Status < 400
 	}
 	return true

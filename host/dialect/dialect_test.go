@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"slices"
@@ -6,27 +6,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
-
-// sameMessage compares messages by what they encode to.
-func sameMessage(t *testing.T, got, want Message) {
-	t.Helper()
-	a, err := Encode(got)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	b, err := Encode(want)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if diff := cmp.Diff(string(b), string(a)); diff != "" {
-		t.Errorf("the message has changed on its way: %s", diff)
-	}
-}
 
 // answerOf reads a reply as the side that waits for it would.
 func answerOf(r Reply) Answer {
@@ -41,8 +23,8 @@ func answerOf(r Reply) Answer {
 // show that a dialect is data: none of them needs a line of code.
 var variants = []*Dialect{
 	{Name: "by-type", Naming: ByType, NumericIDs: true},
-	{Name: "own-names", Methods: map[Type]string{
-		TypeGameInvitation: "receive_game_invitation", TypeChooseParityCall: "receive_parity_call", TypeGameOver: "receive_game_over",
+	{Name: "own-names", Methods: map[protocol.Type]string{
+		protocol.TypeGameInvitation: "receive_game_invitation", protocol.TypeChooseParityCall: "receive_parity_call", protocol.TypeGameOver: "receive_game_over",
 	}},
 	{Name: "handle-message", Request: Place{Method: "handle_message", Message: "message"}},
 	{Name: "text", Request: Place{Method: "handle_text", Message: "text", Text: true}, Answer: Place{Text: true}},
@@ -51,15 +33,15 @@ var variants = []*Dialect{
 		Omit:    []string{"protocol", "message_type", "sender", "timestamp", "conversation_id"},
 		Refusal: RefuseByToolError},
 	{Name: "request-answer", Answer: Place{Request: true}, Refusal: RefuseByMessage},
-	{Name: "asynchronous", Async: []Type{TypeGameJoinAck, TypeChooseParityResponse}},
+	{Name: "asynchronous", Async: []protocol.Type{protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse}},
 	{Name: "union", Edits: []Edit{
-		{Types: []Type{TypeChooseParityResponse}, Path: []string{"choice"}, From: "parity_choice"},
-		{Types: []Type{TypeGameJoinAck}, Path: []string{"accepted"}, From: "accept"},
-		{Types: []Type{TypeGameJoinAck}, Path: []string{"status"}, Value: jsontext.Value(`"ACCEPTED"`), When: IfMissing},
-		{Types: []Type{TypeMatchResultAck}, Path: []string{"status"}, Value: jsontext.Value(`"recorded"`)},
-		{Types: []Type{TypeGameOver}, Path: []string{"game_result", "drawn_number"}, Value: jsontext.Value(`1`), When: IfNull},
-		{Types: []Type{TypeGameOver}, Path: []string{"no", "such", "place"}, Value: jsontext.Value(`1`)},
-		{Types: []Type{TypeGameOver}, Path: []string{"game_result", "player_choices"}, From: "choices"},
+		{Types: []protocol.Type{protocol.TypeChooseParityResponse}, Path: []string{"choice"}, From: "parity_choice"},
+		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"accepted"}, From: "accept"},
+		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"status"}, Value: jsontext.Value(`"ACCEPTED"`), When: IfMissing},
+		{Types: []protocol.Type{protocol.TypeMatchResultAck}, Path: []string{"status"}, Value: jsontext.Value(`"recorded"`)},
+		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "drawn_number"}, Value: jsontext.Value(`1`), When: IfNull},
+		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"no", "such", "place"}, Value: jsontext.Value(`1`)},
+		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "player_choices"}, From: "choices"},
 	}},
 }
 
@@ -68,14 +50,14 @@ var variants = []*Dialect{
 func TestEveryDialectThereAndBack(t *testing.T) {
 	t.Parallel()
 	all := samples(t)
-	for _, d := range append(Dialects(), variants...) {
-		c := NewCodec(Tolerant, append([]*Dialect{d}, Dialects()...)...)
+	for _, d := range append(OfProtocol(), variants...) {
+		c := NewCodec(protocol.Tolerant, append([]*Dialect{d}, OfProtocol()...)...)
 		for _, s := range all {
 			t.Run(d.Name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
 				if s.sent == "" {
 					thereInDialect(t, c, d, s)
-				} else if s.message.Head().MessageType != TypeLeagueError {
+				} else if s.message.Head().MessageType != protocol.TypeLeagueError {
 					backInDialect(t, c, d, s, all)
 				}
 			})
@@ -183,7 +165,7 @@ func TestWhatVariantsLookLike(t *testing.T) {
 			t.Errorf("%s: %s\nlacks %s", tt.what, tt.got, tt.want)
 		}
 	}
-	if d := dialect("asynchronous"); !d.IsAsync(TypeGameJoinAck) || d.IsAsync(TypeGameOverAck) || Contracts.IsAsync(TypeGameJoinAck) {
+	if d := dialect("asynchronous"); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOverAck) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
 		t.Error("which answers are posted is not read from the description")
 	}
 }
@@ -193,20 +175,20 @@ func TestMethodsOf(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		d    *Dialect
-		t    Type
+		t    protocol.Type
 		want []string
 	}{
-		{Contracts, TypeChooseParityCall, []string{"parity_choose", "choose_parity", "receive_parity_call", "CHOOSE_PARITY_CALL", "choose_parity_call"}},
-		{variants[0], TypeGameOver, []string{"GAME_OVER", "notify_match_result", "receive_game_over", "game_over"}},
-		{variants[1], TypeGameOver, []string{"receive_game_over", "notify_match_result", "GAME_OVER", "game_over"}},
-		{Tool, TypeGameOver, []string{"notify_match_result", "receive_game_over", "GAME_OVER", "game_over"}},
+		{Contracts, protocol.TypeChooseParityCall, []string{"parity_choose", "choose_parity", "receive_parity_call", "CHOOSE_PARITY_CALL", "choose_parity_call"}},
+		{variants[0], protocol.TypeGameOver, []string{"GAME_OVER", "notify_match_result", "receive_game_over", "game_over"}},
+		{variants[1], protocol.TypeGameOver, []string{"receive_game_over", "notify_match_result", "GAME_OVER", "game_over"}},
+		{Tool, protocol.TypeGameOver, []string{"notify_match_result", "receive_game_over", "GAME_OVER", "game_over"}},
 	} {
 		got := tt.d.MethodsOf(tt.t)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s, %s: %v, want %v", tt.d.Name, tt.t, got, tt.want)
 		}
 		for _, name := range got {
-			h := New(tt.t)
+			h := protocol.New(tt.t)
 			c, err := tt.d.CallAs(name, h)
 			if err != nil {
 				t.Fatal(err)
@@ -216,10 +198,10 @@ func TestMethodsOf(t *testing.T) {
 			}
 		}
 	}
-	if m := Envelope.MethodOf(TypeGameOver); m != "league.handle" {
+	if m := Envelope.MethodOf(protocol.TypeGameOver); m != "league.handle" {
 		t.Errorf("method %s", m)
 	}
-	if _, err := Contracts.Call(New(TypeGameOverAck)); err == nil {
+	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOverAck)); err == nil {
 		t.Error("an answer is sent as a request")
 	}
 }
@@ -227,8 +209,8 @@ func TestMethodsOf(t *testing.T) {
 // TestOwnNameShared: a name that a peer uses for everything is no witness.
 func TestOwnNameShared(t *testing.T) {
 	t.Parallel()
-	d := &Dialect{Name: "unknown", Methods: map[Type]string{TypeGameOver: "unknown", TypeGameInvitation: "unknown", TypeLeagueCompleted: "notify_round"}}
-	c := NewCodec(Tolerant, d)
+	d := &Dialect{Name: "unknown", Methods: map[protocol.Type]string{protocol.TypeGameOver: "unknown", protocol.TypeGameInvitation: "unknown", protocol.TypeLeagueCompleted: "notify_round"}}
+	c := NewCodec(protocol.Tolerant, d)
 	for method, body := range map[string]rawjson.Object{
 		"unknown":      sampleBody(t, "game_over"),
 		"notify_round": sampleBody(t, "league_completed"), // the peer's own use of another's name
@@ -244,12 +226,12 @@ func TestOwnNameShared(t *testing.T) {
 
 func TestDialectNamed(t *testing.T) {
 	t.Parallel()
-	for _, d := range Dialects() {
-		if got, err := DialectNamed(d.Name); err != nil || got != d {
+	for _, d := range OfProtocol() {
+		if got, err := Named(d.Name); err != nil || got != d {
 			t.Errorf("%s: %v, %v", d.Name, got, err)
 		}
 	}
-	if _, err := DialectNamed("esperanto"); err == nil || !strings.Contains(err.Error(), "contracts, envelope") {
+	if _, err := Named("esperanto"); err == nil || !strings.Contains(err.Error(), "contracts, envelope") {
 		t.Errorf("the error %v does not list what there is", err)
 	}
 }

@@ -1,11 +1,12 @@
-package protocol
+package dialect
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -38,7 +39,7 @@ func ParseAnswer(status int, body []byte) (Answer, error) {
 type Refusal struct {
 	// Code is the league error that the peer means, as far as it can be made
 	// out; empty for one that the protocol does not have.
-	Code Code
+	Code protocol.Code
 	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is
 	// none.
 	RPC, Status int
@@ -69,7 +70,7 @@ func (r *Refusal) Error() string {
 // ReadAnswer reads the answer to a request of type sent, wherever in a it may
 // sit. The error is a [*Refusal] where the peer refuses, and an [*Error] where
 // the answer does not keep the field rules.
-func (c *Codec) ReadAnswer(sent Type, a Answer) (Message, error) {
+func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, error) {
 	if a.Error != nil && a.Error.Kind() != 'n' {
 		return nil, readRPCError(a)
 	}
@@ -90,37 +91,31 @@ func (c *Codec) ReadAnswer(sent Type, a Answer) (Message, error) {
 }
 
 // noAnswer is the error for a response in which no message can be found.
-func (c *Codec) noAnswer(sent Type, a Answer) error {
-	if a.Status >= statusBadRequest {
+func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
+	if a.Status >= httpBadRequest {
 		return refusalByStatus(a.Status)
 	}
-	return Refuse(CodeMissingField, answerTo(sent), "The response holds no message.")
+	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
 }
 
 // answerTo returns the type of the answer to a request.
-func answerTo(sent Type) Type {
-	if e := byType[sent]; e != nil && e.answer != "" {
-		return e.answer
+func answerTo(sent protocol.Type) protocol.Type {
+	if about, _ := protocol.Describe(sent); about.Answer != "" {
+		return about.Answer
 	}
 	return sent + "_ACK"
 }
 
 // readAnswer decodes an answer that has been found. A type that the protocol
 // lacks stands for the one expected in tolerant mode.
-func (c *Codec) readAnswer(sent Type, doc rawjson.Object, raw jsontext.Value) (Message, error) {
+func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.Value) (protocol.Message, error) {
 	expected := answerTo(sent)
-	said := Type(doc.Text("message_type"))
-	if said != "" && said != expected && (c.mode == Strict || byType[said] != nil) {
-		return nil, Refuse(CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
+	said := protocol.Type(doc.Text("message_type"))
+	_, known := protocol.Describe(said)
+	if said != "" && said != expected && (c.mode == protocol.Strict || known) {
+		return nil, protocol.Refuse(protocol.CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
 	}
-	if byType[expected] == nil {
-		return nil, unknownType(expected)
-	}
-	m, e := decodeDocument(expected, doc, raw, c.mode, nil)
-	if e != nil {
-		return nil, e
-	}
-	return m, nil
+	return protocol.Decode(expected, doc, c.mode, nil)
 }
 
 // maxNesting bounds how many wrappings locate takes off an answer.
@@ -193,29 +188,46 @@ func (p Place) pick(doc rawjson.Object) jsontext.Value {
 
 // readRPCError reads the error of a JSON-RPC response.
 func readRPCError(a Answer) *Refusal {
-	var e struct {
-		Code    int            `json:"code"`
-		Message string         `json:"message"`
-		Data    jsontext.Value `json:"data"`
-	}
 	r := &Refusal{Status: a.Status}
-	if err := json.Unmarshal(a.Error, &e, generous); err != nil {
+	code, message, data, err := splitRPCError(a.Error)
+	if err != nil {
 		r.Message, r.Data = string(a.Error), a.Error
-		r.Code, r.Retryable = codeOf("", 0), retryableStatus(a.Status)
+		r.Code, r.Retryable = protocol.FindCode("", 0), retryableStatus(a.Status)
 		return r
 	}
-	r.RPC, r.Message = e.Code, e.Message
-	doc, body := locate(e.Data)
+	r.RPC, r.Message = code, message
+	doc, body := locate(data)
 	r.Data = body
-	r.judge(doc, e.Message)
+	r.judge(doc, message)
 	return r
+}
+
+var errNoRPCError = errors.New("not an error object of JSON-RPC")
+
+// splitRPCError takes the error object of a JSON-RPC response apart.
+func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.Value, err error) {
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return 0, "", nil, err
+	}
+	if v := doc.Get("code"); v != nil && v.Kind() != 'n' {
+		n, whole := rawjson.Integer(v)
+		if !whole {
+			return 0, "", nil, errNoRPCError
+		}
+		code = int(n)
+	}
+	if v := doc.Get("message"); v != nil && v.Kind() != 'n' && v.Kind() != '"' {
+		return 0, "", nil, errNoRPCError
+	}
+	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
 // readRefusal returns the refusal that stands where an answer should, nil if
 // the message is none.
 func readRefusal(doc rawjson.Object, status int) *Refusal {
-	t := Type(doc.Text("message_type"))
-	refused := t == TypeLeagueError || t == TypeGameError || t == "ERROR" ||
+	t := protocol.Type(doc.Text("message_type"))
+	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
 		doc.Text("error_code") != "" || doc.Text("status") == "error" || doc.Text("canonical") != ""
 	if !refused {
 		return nil
@@ -229,13 +241,13 @@ func readRefusal(doc rawjson.Object, status int) *Refusal {
 // own word can forbid what the code allows, and decides where the code is
 // unknown.
 func (r *Refusal) judge(doc rawjson.Object, message string) {
-	r.Code = codeOf(Code(doc.Text("error_code")), r.RPC,
+	r.Code = protocol.FindCode(protocol.Code(doc.Text("error_code")), r.RPC,
 		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
 	switch {
-	case r.Code == "" && r.Status == statusUnauthorized:
-		r.Code = CodeTokenInvalid
-	case doc.Text("canonical") == CanonicalToolNotFound:
-		r.Code = CodeUnknownMessageType // another name may be known
+	case r.Code == "" && r.Status == httpUnauthorized:
+		r.Code = protocol.CodeTokenInvalid
+	case doc.Text("canonical") == protocol.CanonicalToolNotFound:
+		r.Code = protocol.CodeUnknownMessageType // another name may be known
 	}
 	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
 		if text := doc.Text(name); text != "" {
@@ -250,8 +262,8 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 // refusalByStatus is the refusal that is nothing but an HTTP status.
 func refusalByStatus(status int) *Refusal {
 	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status), Retryable: retryableStatus(status)}
-	if status == statusUnauthorized {
-		r.Code = CodeTokenInvalid
+	if status == httpUnauthorized {
+		r.Code = protocol.CodeTokenInvalid
 	}
 	return r
 }
@@ -260,8 +272,33 @@ func refusalByStatus(status int) *Refusal {
 // sent again.
 func retryableStatus(status int) bool {
 	switch status {
-	case statusTooManyRequests, statusBadGateway, statusUnavailable, statusGatewayTimeout:
+	case httpTooManyRequests, httpBadGateway, httpUnavailable, httpGatewayTimeout:
 		return true
 	}
 	return false
+}
+
+// The HTTP statuses that mean something in an answer.
+const (
+	httpOK              = 200
+	httpBadRequest      = 400
+	httpUnauthorized    = 401
+	httpTooManyRequests = 429
+	httpBadGateway      = 502
+	httpUnavailable     = 503
+	httpGatewayTimeout  = 504
+)
+
+// CodeOf returns the league error code that err carries, as a refusal by this
+// side or by a peer, and "" if it carries none.
+func CodeOf(err error) protocol.Code {
+	var own *protocol.Error
+	if errors.As(err, &own) {
+		return own.Code
+	}
+	var peer *Refusal
+	if errors.As(err, &peer) {
+		return peer.Code
+	}
+	return ""
 }

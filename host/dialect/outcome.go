@@ -1,7 +1,8 @@
-package protocol
+package dialect
 
 import (
 	"fmt"
+	"github.com/strategylab/strategylab/host/protocol"
 	"maps"
 	"slices"
 	"strings"
@@ -14,9 +15,9 @@ type Outcome struct {
 	// Winner is the id of the winner, empty without one.
 	Winner string
 	// Drawn is the number drawn; absent after a technical loss.
-	Drawn Opt[int]
+	Drawn protocol.Opt[int]
 	// Choices holds the choices that were made, by player.
-	Choices map[string]Choice
+	Choices map[string]protocol.Choice
 	// Score holds the points by player; nil where the referee gave none.
 	Score map[string]int
 	// Offenders are the players at fault in a technical loss, sorted.
@@ -25,7 +26,7 @@ type Outcome struct {
 	Reason string
 }
 
-// Outcome reads a reported result between the players a and b. A status that
+// ReportedOutcome reads a reported result between the players a and b. A status that
 // is missing is derived: a winner without choices from both, or without a
 // number, won by the other's fault; no winner and no points is a fault of
 // both; no winner otherwise is a draw. Offenders that are not named are the
@@ -33,17 +34,17 @@ type Outcome struct {
 //
 // The error says what contradicts itself: a winner who is neither player, a
 // win without a winner, a draw with one.
-func (m *MatchResultReport) Outcome(a, b string) (Outcome, error) {
+func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error) {
 	details := m.Result.Details
 	if details == nil {
-		details = new(ResultDetails)
+		details = new(protocol.ResultDetails)
 	}
 	o := Outcome{
 		Status: strings.ToUpper(details.Status), Winner: m.Result.Winner.Value(),
 		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
 		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
 	}
-	if strings.EqualFold(o.Winner, StatusDraw) {
+	if strings.EqualFold(o.Winner, protocol.StatusDraw) {
 		o.Winner = ""
 	}
 	if o.Status == "" {
@@ -52,14 +53,14 @@ func (m *MatchResultReport) Outcome(a, b string) (Outcome, error) {
 	return o.settled(m.MessageType, a, b)
 }
 
-// Outcome reads a result told to the player self, who met opponent. Referees
+// ToldOutcome reads a result told to the player self, who met opponent. Referees
 // give it once for the match or once for each player, with the fields of the
 // book or flat; a status of LOSS is the opponent's win. The rules for what is
-// missing are those of [MatchResultReport.Outcome], and so are the errors.
-func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
+// missing are those of [ReportedOutcome], and so are the errors.
+func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	r := m.GameResult
 	if r == nil {
-		r = &GameResult{
+		r = &protocol.GameResult{
 			Status: m.Result, DrawnNumber: m.DrawnNumber, PlayerChoices: m.PlayerChoices, Reason: m.Reason,
 		}
 	}
@@ -71,7 +72,7 @@ func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
 		o.Choices = r.PlayerChoices
 	}
 	if o.Choices == nil {
-		o.Choices = m.flatChoices(self, opponent)
+		o.Choices = flatChoices(m, self, opponent)
 	}
 	if o.Reason == "" {
 		o.Reason = m.Reason
@@ -79,18 +80,18 @@ func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
 	if points, told := m.PointsEarned.Get(); told {
 		o.Score = map[string]int{self: points}
 	}
-	if strings.EqualFold(o.Winner, StatusDraw) {
+	if strings.EqualFold(o.Winner, protocol.StatusDraw) {
 		o.Winner = ""
 	}
 	switch o.Status {
 	case "":
 		o.Status = o.derived(self, opponent)
-	case StatusWin:
+	case protocol.StatusWin:
 		if o.Winner == "" {
 			o.Winner = self
 		}
 	case "LOSS", "LOSE", "LOST":
-		o.Status = StatusWin
+		o.Status = protocol.StatusWin
 		if o.Winner == "" {
 			o.Winner = opponent
 		}
@@ -100,11 +101,11 @@ func (m *GameOver) Outcome(self, opponent string) (Outcome, error) {
 
 // Opponent returns whom the player self has met, as far as the result names
 // anybody else, and otherwise nothing.
-func (m *GameOver) Opponent(self string) string {
-	lists := []map[string]Choice{m.PlayerChoices}
+func Opponent(m *protocol.GameOver, self string) string {
+	lists := []map[string]protocol.Choice{m.PlayerChoices}
 	if r := m.GameResult; r != nil {
 		lists = append(lists, r.Choices, r.PlayerChoices)
-		if w := r.WinnerPlayerID.Value(); w != "" && w != self && !strings.EqualFold(w, StatusDraw) {
+		if w := r.WinnerPlayerID.Value(); w != "" && w != self && !strings.EqualFold(w, protocol.StatusDraw) {
 			return w
 		}
 	}
@@ -119,8 +120,8 @@ func (m *GameOver) Opponent(self string) string {
 }
 
 // flatChoices returns the choices of the flat form, nil if it has none.
-func (m *GameOver) flatChoices(self, opponent string) map[string]Choice {
-	choices := make(map[string]Choice, 2)
+func flatChoices(m *protocol.GameOver, self, opponent string) map[string]protocol.Choice {
+	choices := make(map[string]protocol.Choice, 2)
 	if m.YourChoice != "" {
 		choices[self] = m.YourChoice
 	}
@@ -139,33 +140,33 @@ func (o Outcome) derived(a, b string) string {
 	played := drawn && o.Choices[a] != "" && o.Choices[b] != ""
 	switch {
 	case o.Winner != "" && (played || o.Choices == nil && drawn):
-		return StatusWin
+		return protocol.StatusWin
 	case o.Winner != "":
-		return StatusTechnicalLoss
+		return protocol.StatusTechnicalLoss
 	case o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0:
-		return StatusTechnicalLoss
+		return protocol.StatusTechnicalLoss
 	default:
-		return StatusDraw
+		return protocol.StatusDraw
 	}
 }
 
 // settled names the offenders of a technical loss and checks the outcome
 // against itself.
-func (o Outcome) settled(t Type, a, b string) (Outcome, error) {
+func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 	wrong := func(what string) (Outcome, error) {
-		return o, Refuse(CodeContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
+		return o, protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
 	}
 	switch {
 	case o.Winner != "" && o.Winner != a && o.Winner != b:
 		return wrong("the winner " + o.Winner + " is neither of them")
-	case o.Status == StatusWin && o.Winner == "":
+	case o.Status == protocol.StatusWin && o.Winner == "":
 		return wrong("a win without a winner")
-	case o.Status == StatusDraw && o.Winner != "":
+	case o.Status == protocol.StatusDraw && o.Winner != "":
 		return wrong("a draw with a winner")
-	case o.Status != StatusWin && o.Status != StatusDraw && o.Status != StatusTechnicalLoss:
+	case o.Status != protocol.StatusWin && o.Status != protocol.StatusDraw && o.Status != protocol.StatusTechnicalLoss:
 		return wrong("there is no status " + o.Status)
 	}
-	if o.Status != StatusTechnicalLoss {
+	if o.Status != protocol.StatusTechnicalLoss {
 		o.Offenders = nil
 		return o, nil
 	}
@@ -182,4 +183,32 @@ func (o Outcome) settled(t Type, a, b string) (Outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// Joins returns whether the player joins, and whether it said so at all:
+// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK or
+// RECEIVED (yes) or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED says
+// only that the invitation arrived; the answer is still to come.
+func Joins(m *protocol.GameJoinAck) (joins, said bool) {
+	if v, ok := m.Accept.Get(); ok {
+		return v, true
+	}
+	if v, ok := m.Accepted.Get(); ok {
+		return v, true
+	}
+	switch m.Status {
+	case protocol.StatusAccepted, "ACK", "RECEIVED":
+		return true, true
+	case protocol.StatusRejected, "DECLINED":
+		return false, true
+	}
+	return false, false
+}
+
+// Chosen returns the choice under whichever name it came, "" if none did.
+func Chosen(m *protocol.ChooseParityResponse) protocol.Choice {
+	if m.ParityChoice != "" {
+		return m.ParityChoice
+	}
+	return m.Choice
 }

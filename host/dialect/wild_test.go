@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -17,12 +18,12 @@ const peerExamples = "../../docs/protocol/peers"
 func peerRegistration(t *testing.T, d *Dialect) jsontext.Value {
 	t.Helper()
 	for _, s := range samples(t) {
-		m, ok := s.message.(*LeagueRegisterRequest)
+		m, ok := s.message.(*protocol.LeagueRegisterRequest)
 		if !ok {
 			continue
 		}
 		if d == TypeMethodV2 {
-			m.Meta.ProtocolVersion = Version
+			m.Meta.ProtocolVersion = protocol.Version
 		}
 		call, err := d.Call(m)
 		if err != nil {
@@ -55,9 +56,9 @@ func TestPeerExamples(t *testing.T) {
 			continue
 		}
 		doc := parsed(t, got)
-		for _, mode := range []Mode{Strict, Tolerant} {
+		for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 			req, err := NewCodec(mode).Open(doc.Text("method"), doc.Get("params"))
-			if err != nil || req.Dialect != d || req.Type != TypeLeagueRegisterRequest {
+			if err != nil || req.Dialect != d || req.Type != protocol.TypeLeagueRegisterRequest {
 				t.Errorf("%s is opened as %s in dialect %s: %v", name, req.Type, req.Dialect.Name, err)
 			}
 		}
@@ -70,16 +71,16 @@ func TestTraits(t *testing.T) {
 	if d.Name != "lower-method+numeric-ids+answers-are-requests" || !d.NumericIDs || !d.Answer.Request || LowerMethod.NumericIDs {
 		t.Errorf("%+v", d)
 	}
-	again, err := DialectNamed(d.Name)
+	again, err := Named(d.Name)
 	if err != nil || again.Name != d.Name || !again.NumericIDs || !again.Answer.Request {
 		t.Errorf("%+v, %v", again, err)
 	}
-	handed, err := DialectNamed("contracts+" + HandOutTrait("RUN_MATCH"))
-	if err != nil || handed.HandOut != "RUN_MATCH" {
+	handed, err := Named("contracts+" + AssignmentTrait("RUN_MATCH"))
+	if err != nil || handed.Assignment != "RUN_MATCH" {
 		t.Errorf("%+v, %v", handed, err)
 	}
 	for _, bad := range []string{"", "no-such", "contracts+", "contracts+no-such", "contracts+hands-out-by-nothing"} {
-		if d, err := DialectNamed(bad); err == nil {
+		if d, err := Named(bad); err == nil {
 			t.Errorf("%q is %+v", bad, d)
 		}
 	}
@@ -89,14 +90,14 @@ func TestTraits(t *testing.T) {
 // it, whatever its fields are called.
 func TestHandOuts(t *testing.T) {
 	t.Parallel()
-	want := AnnouncedMatch{MatchID: "R2M1", PlayerAID: "P01", PlayerBID: "P02", PlayerAEndpoint: "http://a/mcp", PlayerBEndpoint: "http://b/mcp"}
+	want := protocol.AnnouncedMatch{MatchID: "R2M1", PlayerAID: "P01", PlayerBID: "P02", PlayerAEndpoint: "http://a/mcp", PlayerBEndpoint: "http://b/mcp"}
 	for name, tt := range map[string]struct{ method, params string }{
 		"by the announcement's names": {"START_MATCH", `{"message_type":"START_MATCH","match_id":"R2M1","player_A_id":"P01","player_B_id":"P02","player_A_endpoint":"http://a/mcp","player_B_endpoint":"http://b/mcp"}`},
 		"in lower case":               {"start_match", `{"match_id":"R2M1","round_id":2,"player_a_id":"P01","player_b_id":"P02","player_a_endpoint":"http://a/mcp","player_b_endpoint":"http://b/mcp"}`},
 		"as a list of objects":        {"assign_match", `{"match_id":"R2M1","players":[{"player_id":"P01","endpoint":"http://a/mcp"},{"player_id":"P02","contact_endpoint":"http://b/mcp"}]}`},
 		"inside":                      {"RUN_MATCH", `{"message_type":"RUN_MATCH","match":{"match_id":"R2M1","player_a":{"id":"P01","url":"http://a/mcp"},"player_b":{"id":"P02","url":"http://b/mcp"}}}`},
 	} {
-		req, err := NewCodec(Tolerant).Open(tt.method, []byte(tt.params))
+		req, err := NewCodec(protocol.Tolerant).Open(tt.method, []byte(tt.params))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -106,8 +107,8 @@ func TestHandOuts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		a, ok := m.(*RoundAnnouncement)
-		if !ok || len(a.Matches) != 1 || !req.HandedOut() || a.RoundID.Number() != 2 {
+		a, ok := m.(*protocol.RoundAnnouncement)
+		if !ok || len(a.Matches) != 1 || !req.IsAssignment() || a.RoundID.Number() != 2 {
 			t.Errorf("%s: %T %+v", name, m, m)
 			continue
 		}
@@ -117,10 +118,10 @@ func TestHandOuts(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if _, err := NewCodec(Tolerant).Open("start_match", []byte(`{"players":[]}`)); CodeOf(err) != CodeMissingField {
+	if _, err := NewCodec(protocol.Tolerant).Open("start_match", []byte(`{"players":[]}`)); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("a match without an id: %v", err)
 	}
-	ids := HandOutIn(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
+	ids := AssignmentNameIn(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
 	if ids != "RUN_MATCH" {
 		t.Errorf("the registration suggests %q", ids)
 	}
@@ -130,13 +131,13 @@ func TestHandOuts(t *testing.T) {
 // those who look for params; a refusal is only a refusal.
 func TestAnswersThatAreBoth(t *testing.T) {
 	t.Parallel()
-	r, err := NewCodec(Tolerant).Open("game_invitation", []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`))
+	r, err := NewCodec(protocol.Tolerant).Open("game_invitation", []byte(`{"message_type":"GAME_INVITATION","match_id":"R1M1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Dialect = r.Dialect.With(TraitBoth)
-	join := &GameJoinAck{PlayerID: "P01", Accept: Some(true)}
-	join.MessageType = TypeGameJoinAck
+	join := &protocol.GameJoinAck{PlayerID: "P01", Accept: protocol.Some(true)}
+	join.MessageType = protocol.TypeGameJoinAck
 	reply, err := r.Reply(join)
 	if err != nil {
 		t.Fatal(err)
@@ -156,10 +157,10 @@ func TestAnswersThatAreBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err := NewCodec(Tolerant).ReadAnswer(TypeGameInvitation, a); err != nil || m.(*GameJoinAck).PlayerID != "P01" {
+	if m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, a); err != nil || m.(*protocol.GameJoinAck).PlayerID != "P01" {
 		t.Errorf("it reads as %+v, %v", m, err)
 	}
-	refused := r.Refuse(Header{}, Refuse(CodeInvalidState, TypeGameInvitation, "no"))
+	refused := r.Refuse(protocol.Header{}, protocol.Refuse(protocol.CodeInvalidState, protocol.TypeGameInvitation, "no"))
 	if refused.Method != "" || refused.Result != nil || refused.Error == nil {
 		t.Errorf("a refusal is %+v", refused)
 	}

@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -25,7 +26,12 @@ var TypeMethod = &Dialect{
 	Name:   DialectTypeMethod,
 	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
 	Naming: ByType,
-	Edits:  slices.Concat(signedToPlayers(RoleManager, "LM01"), signedToPlayers(RoleReferee, "REF01")),
+	Edits: []Edit{
+		signed(protocol.RoleManager, "LM01",
+			protocol.TypeLeagueRegisterResponse, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
+		signed(protocol.RoleReferee, "REF01",
+			protocol.TypeGameInvitation, protocol.TypeGameJoinAckAck, protocol.TypeChooseParityCall, protocol.TypeChooseParityResponseAck, protocol.TypeGameOver),
+	},
 }
 
 // TypeMethodV2 is TypeMethod for those who call themselves written for
@@ -34,9 +40,9 @@ var TypeMethodV2 = &Dialect{
 	Name:   DialectTypeMethodV2,
 	Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
 	Naming: ByType,
-	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: Version}},
+	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
 	Edits: append(slices.Clone(TypeMethod.Edits), Edit{
-		Types: []Type{TypeLeagueRegisterResponse}, Path: []string{"status"},
+		Types: []protocol.Type{protocol.TypeLeagueRegisterResponse}, Path: []string{"status"},
 		Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
 	}),
 }
@@ -75,9 +81,9 @@ var wild = []*Dialect{TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, Plai
 // known lists all dialects, those of the protocol itself first.
 var known = slices.Concat(builtin, wild)
 
-// KnownDialects returns the dialects of the protocol itself and those that were
+// Known returns the dialects of the protocol itself and those that were
 // met in real leagues, [Contracts] first.
-func KnownDialects() []*Dialect { return slices.Clone(known) }
+func Known() []*Dialect { return slices.Clone(known) }
 
 // RegistrationOrder returns the dialects in which an agent tries to register
 // with a manager that it knows nothing of: the commonest first, and those with
@@ -90,16 +96,10 @@ func RegistrationOrder() []*Dialect {
 	return order
 }
 
-// signedToPlayers makes a role sign what it sends to players with one id.
-func signedToPlayers(role Role, id string) []Edit {
-	var types []Type
-	for _, e := range catalogue {
-		toPlayers := e.area == areaAnnouncement || e.area == areaMatch || e.area == areaPlayerSignup
-		if toPlayers && slices.Equal(e.signers(), []Role{role}) {
-			types = append(types, e.typ)
-		}
-	}
-	return []Edit{{Types: types, Path: []string{"sender"}, Value: rawjson.Quote(Sender(role, id))}}
+// signed makes the manager or the referees sign messages of these types, which
+// they send to players, with one id.
+func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
+	return Edit{Types: types, Path: []string{"sender"}, Value: rawjson.Quote(protocol.Sender(role, id))}
 }
 
 // The traits that a peer of any dialect may have besides.
@@ -114,7 +114,7 @@ const (
 // traits say what each trait changes in a dialect.
 var traits = map[string]func(d *Dialect){
 	TraitNumericIDs: func(d *Dialect) { d.NumericIDs = true },
-	TraitAsync:      func(d *Dialect) { d.Async = []Type{TypeGameJoinAck} },
+	TraitAsync:      func(d *Dialect) { d.Async = []protocol.Type{protocol.TypeGameJoinAck} },
 	TraitRequests:   func(d *Dialect) { d.Answer, d.Refusal = Place{Request: true}, RefuseByMessage },
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
@@ -148,7 +148,7 @@ func (d *Dialect) withTraits(names []string) (*Dialect, error) {
 		case change != nil:
 			change(&changed)
 		case isHandOut && slices.Contains(handOuts, handOut):
-			changed.HandOut = handOut
+			changed.Assignment = handOut
 		default:
 			return nil, fmt.Errorf("protocol: there is no trait %q that could be added to dialect %s", name, d.Name)
 		}

@@ -1,10 +1,11 @@
-package protocol
+package dialect
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -17,10 +18,10 @@ type Acceptance struct {
 }
 
 // acceptedWords are what a manager may call it when it takes an agent on.
-var acceptedWords = []string{StatusAccepted, StatusRegistered, "OK", "SUCCESS", "ACK", StatusAcknowledged}
+var acceptedWords = []string{protocol.StatusAccepted, protocol.StatusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
 
 // rejectedWords are what it may call it when it does not.
-var rejectedWords = []string{StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
+var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
 
 // FindAcceptance looks in the body of an answer to a registration for what says
 // that the agent has been taken on, however deep it stands and whether as JSON
@@ -70,7 +71,7 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 	take(&found.ID, id)
 	take(&found.Token, d.Text("auth_token"))
 	take(&found.Token, d.Text("token"))
-	if league := d.Text("league_id"); ValidID(league) {
+	if league := d.Text("league_id"); protocol.ValidID(league) {
 		take(&found.League, league)
 	}
 	if depth == maxSearch {
@@ -124,7 +125,7 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 		same = string(rawjson.Unquote(at)) == endpoint
 	}
 	for _, member := range []string{"player_id", "referee_id", "id"} {
-		if id := d.Text(member); same && ValidID(id) {
+		if id := d.Text(member); same && protocol.ValidID(id) {
 			return id, true
 		}
 	}
@@ -139,4 +140,9 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 		}
 	}
 	return "", false
+}
+
+// Accepted reports whether a registration status means yes.
+func Accepted(status string) bool {
+	return status == protocol.StatusAccepted || status == protocol.StatusRegistered
 }

@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -14,13 +15,13 @@ import (
 // that match alone.
 var handOuts = []string{"START_MATCH", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "MATCH_ASSIGNMENT", "conduct_match"}
 
-// HandOuts returns the names under which managers give a referee one match at a
+// AssignmentNames returns the names under which managers give a referee one match at a
 // time, the commonest first.
-func HandOuts() []string { return slices.Clone(handOuts) }
+func AssignmentNames() []string { return slices.Clone(handOuts) }
 
-// HandOutTrait is the trait of a referee that is given its matches under a
+// AssignmentTrait is the trait of a referee that is given its matches under a
 // name of [HandOuts].
-func HandOutTrait(name string) string { return "hands-out-by-" + name }
+func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
 // handOutFields are the members of a hand-out that say what the fields of an
 // announced match do, by the names that managers give to them.
@@ -53,11 +54,12 @@ var playerFields = []struct {
 
 // handedOut turns a match that is handed out alone into an announcement, and
 // reports whether it was one.
-func (r *Request) handedOut(name string) (bool, *Error) {
+func (r *Request) handedOut(name string) (bool, *protocol.Error) {
 	said := string(r.Header.MessageType)
+	_, known := protocol.Describe(r.Header.MessageType)
 	switch {
 	case slices.Contains(handOuts, said):
-	case byType[Type(said)] == nil && slices.Contains(handOuts, name):
+	case !known && slices.Contains(handOuts, name):
 	default:
 		return false, nil
 	}
@@ -67,13 +69,13 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 	}
 	match := handedOutMatch(message)
 	if match.Get("match_id") == nil {
-		e := Refuse(CodeMissingField, Type(said), "A match that is handed out has a match_id.")
-		e.Violations = []Violation{{"/match_id", "required"}}
+		e := protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.")
+		e.Violations = []protocol.Violation{{Path: "/match_id", Rule: "required"}}
 		return true, e
 	}
 	var doc rawjson.Object
 	for _, m := range message {
-		if doc.Get(m.Name) == nil && slices.Contains(headerNames, m.Name) && m.Name != "message_type" && m.Name != "match_id" {
+		if doc.Get(m.Name) == nil && protocol.IsHeaderField(m.Name) && m.Name != "message_type" && m.Name != "match_id" {
 			doc = append(doc, m)
 		}
 	}
@@ -85,17 +87,17 @@ func (r *Request) handedOut(name string) (bool, *Error) {
 		doc = append(doc, rawjson.Member{Name: "round_id", Value: round})
 	}
 	doc = append(doc,
-		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(TypeRoundAnnouncement))},
+		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(protocol.TypeRoundAnnouncement))},
 		rawjson.Member{Name: "matches", Value: slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'})})
-	r.Type, r.doc, r.Raw, r.handOut = TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
-	r.Header.MessageType = TypeRoundAnnouncement
-	r.Header.RoundID = glanceRound(doc.Get("round_id"))
+	r.Type, r.doc, r.Raw, r.handOut = protocol.TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
+	r.Header.MessageType = protocol.TypeRoundAnnouncement
+	r.Header.RoundID = protocol.ReadHeader(doc).RoundID
 	return true, nil
 }
 
-// HandedOut reports whether the message came as a single match that was handed
+// IsAssignment reports whether the message came as a single match that was handed
 // out alone.
-func (r *Request) HandedOut() bool { return r.handOut != "" }
+func (r *Request) IsAssignment() bool { return r.handOut != "" }
 
 // handedOutMatch returns the match of a hand-out as an announcement has it.
 func handedOutMatch(doc rawjson.Object) rawjson.Object {
@@ -152,10 +154,10 @@ func roundInID(id string) jsontext.Value {
 	return jsontext.Value("1")
 }
 
-// HandOutCalls wraps an announcement for a referee that is given its matches one by
+// AssignmentCalls wraps an announcement for a referee that is given its matches one by
 // one, under a name of [HandOuts]: a call for each match whose players'
 // endpoints it holds. The error is that of [Encode].
-func (d *Dialect) HandOutCalls(name string, m *RoundAnnouncement) ([]Call, error) {
+func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]Call, error) {
 	var calls []Call
 	for i := range m.Matches {
 		if m.Matches[i].PlayerAEndpoint == "" && m.Matches[i].PlayerBEndpoint == "" {
@@ -170,10 +172,10 @@ func (d *Dialect) HandOutCalls(name string, m *RoundAnnouncement) ([]Call, error
 	return calls, nil
 }
 
-func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMatch) (Call, error) {
+func (d *Dialect) handOut(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (Call, error) {
 	alone := *m
-	alone.Matches, alone.Byes = []AnnouncedMatch{*match}, nil
-	raw, err := Encode(&alone)
+	alone.Matches, alone.Byes = []protocol.AnnouncedMatch{*match}, nil
+	raw, err := protocol.Encode(&alone)
 	if err != nil {
 		return Call{}, err
 	}
@@ -206,10 +208,10 @@ func (d *Dialect) handOut(name string, m *RoundAnnouncement, match *AnnouncedMat
 	return Call{Method: name, Params: params}, nil
 }
 
-// HandOutIn looks in a referee's registration for a name under which it takes
+// AssignmentNameIn looks in a referee's registration for a name under which it takes
 // its matches one by one: any text that is one, such as an element of a list of
 // its tools. It is empty for a referee that names none.
-func HandOutIn(registration jsontext.Value) string {
+func AssignmentNameIn(registration jsontext.Value) string {
 	doc, err := rawjson.Split(registration)
 	if err != nil {
 		return ""

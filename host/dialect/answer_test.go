@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -42,12 +43,12 @@ func TestAnswersWhereverTheySit(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		m, err := NewCodec(Tolerant).ReadAnswer(TypeChooseParityCall, a)
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, a)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		if c := m.(*ChooseParityResponse).Chosen(); c != Odd {
+		if c := Chosen(m.(*protocol.ChooseParityResponse)); c != protocol.Odd {
 			t.Errorf("%s: chosen %q", what, c)
 		}
 	}
@@ -58,27 +59,27 @@ func TestAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		result string
-		mode   Mode
-		code   Code
+		mode   protocol.Mode
+		code   protocol.Code
 	}{
-		{`7`, Tolerant, CodeMissingField},
-		{`[]`, Tolerant, CodeMissingField},
-		{`"chosen"`, Tolerant, CodeMissingField},
-		{`{}`, Tolerant, CodeMissingField},
-		{`{"status":"ok"}`, Tolerant, CodeMissingField},
-		{`{"parity_choice":"EVEN"}`, Tolerant, CodeInvalidParityChoice},
-		{`{"message_type":"GAME_JOIN_ACK","parity_choice":"even"}`, Tolerant, CodeContextMismatch},
-		{`{"message_type":"PARITY_CHOICE","parity_choice":"even"}`, Strict, CodeContextMismatch},
-		{`{"parity_choice":"even"}`, Strict, CodeMissingField},
-		{`{"protocol":"league.v1","parity_choice":"even"}`, Tolerant, CodeVersionMismatch},
-		{`{"match_id":"../x","parity_choice":"even"}`, Tolerant, CodeInvalidFieldType},
+		{`7`, protocol.Tolerant, protocol.CodeMissingField},
+		{`[]`, protocol.Tolerant, protocol.CodeMissingField},
+		{`"chosen"`, protocol.Tolerant, protocol.CodeMissingField},
+		{`{}`, protocol.Tolerant, protocol.CodeMissingField},
+		{`{"status":"ok"}`, protocol.Tolerant, protocol.CodeMissingField},
+		{`{"parity_choice":"EVEN"}`, protocol.Tolerant, protocol.CodeInvalidParityChoice},
+		{`{"message_type":"GAME_JOIN_ACK","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeContextMismatch},
+		{`{"message_type":"PARITY_CHOICE","parity_choice":"even"}`, protocol.Strict, protocol.CodeContextMismatch},
+		{`{"parity_choice":"even"}`, protocol.Strict, protocol.CodeMissingField},
+		{`{"protocol":"league.v1","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeVersionMismatch},
+		{`{"match_id":"../x","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeInvalidFieldType},
 	} {
-		_, err := NewCodec(tt.mode).ReadAnswer(TypeChooseParityCall, Answer{Result: jsontext.Value(tt.result)})
+		_, err := NewCodec(tt.mode).ReadAnswer(protocol.TypeChooseParityCall, Answer{Result: jsontext.Value(tt.result)})
 		if e := refusal(t, err); e.Code != tt.code {
 			t.Errorf("%v: %s: %v, want %s", tt.mode, tt.result, err, tt.code)
 		}
 	}
-	if _, err := NewCodec(Tolerant).ReadAnswer(TypeGameOver, Answer{}); CodeOf(err) != CodeMissingField {
+	if _, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameOver, Answer{}); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("an empty answer: %v", err)
 	}
 }
@@ -87,17 +88,17 @@ func TestAnswersThatAreNone(t *testing.T) {
 // acknowledges, and need say nothing in tolerant mode.
 func TestAcknowledgements(t *testing.T) {
 	t.Parallel()
-	for sent, results := range map[Type][]string{
-		TypeMatchResultReport:     {`{"message_type":"MATCH_RESULT_REPORT_ACK","status":"ok"}`, `{"status":"recorded"}`, `{}`},
-		TypeLeagueStandingsUpdate: {`{"message_type":"LEAGUE_STANDINGS_UPDATE_ACK"}`, `{"status":"RECEIVED"}`, `{"ok":true}`},
+	for sent, results := range map[protocol.Type][]string{
+		protocol.TypeMatchResultReport:     {`{"message_type":"MATCH_RESULT_REPORT_ACK","status":"ok"}`, `{"status":"recorded"}`, `{}`},
+		protocol.TypeLeagueStandingsUpdate: {`{"message_type":"LEAGUE_STANDINGS_UPDATE_ACK"}`, `{"status":"RECEIVED"}`, `{"ok":true}`},
 	} {
 		for _, result := range results {
-			m, err := NewCodec(Tolerant).ReadAnswer(sent, Answer{Result: jsontext.Value(result)})
+			m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, Answer{Result: jsontext.Value(result)})
 			if err != nil {
 				t.Errorf("%s answered with %s: %v", sent, result, err)
 				continue
 			}
-			if again, err := Encode(m); err != nil {
+			if again, err := protocol.Encode(m); err != nil {
 				t.Errorf("%s: %v", again, err)
 			}
 		}
@@ -107,52 +108,52 @@ func TestAcknowledgements(t *testing.T) {
 // TestRefusalsOfPeers: the ways in which programs say no.
 func TestRefusalsOfPeers(t *testing.T) {
 	t.Parallel()
-	ours := func(e *Error) string {
-		m, err := NewLeagueError(NewHeader("", manager, clock("09:00:00"), "c"), e)
+	ours := func(e *protocol.Error) string {
+		m, err := protocol.NewLeagueError(protocol.NewHeader("", manager, clock("09:00:00"), "c"), e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := Encode(m)
+		raw, err := protocol.Encode(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(raw)
 	}
-	late := ours(Refuse(CodeDuplicateReport, TypeMatchResultReport, "Reported before."))
-	final := strings.Replace(ours(Refuse(CodeTimeout, TypeGameError, "Too late.")), `"retryable":true`, `"retryable":false`, 1)
+	late := ours(protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, "Reported before."))
+	final := strings.Replace(ours(protocol.Refuse(protocol.CodeTimeout, protocol.TypeGameError, "Too late.")), `"retryable":true`, `"retryable":false`, 1)
 	for _, tt := range []struct {
 		what   string
 		status int
 		body   string
-		code   Code
+		code   protocol.Code
 		again  bool
 	}{
-		{"ours", 200, `{"jsonrpc":"2.0","error":{"code":5003,"message":"Duplicate report","data":` + late + `},"id":1}`, CodeDuplicateReport, false},
-		{"ours in an envelope", 200, `{"jsonrpc":"2.0","error":{"code":12,"message":"x","data":{"envelope":{"message_type":"LEAGUE_ERROR"},"payload":{"error_code":"E012"}}},"id":1}`, CodeTokenInvalid, false},
-		{"a result", 200, `{"jsonrpc":"2.0","result":{"message_type":"LEAGUE_ERROR","error_code":"E012","error_description":"AUTH_TOKEN_INVALID"},"id":1}`, CodeTokenInvalid, false},
-		{"a tool result", 200, `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + string(rawjson.Quote(late)) + `}],"isError":true},"id":1}`, CodeDuplicateReport, false},
-		{"bare", 200, late, CodeDuplicateReport, false},
-		{"a number alone", 200, `{"jsonrpc":"2.0","error":{"code":4001,"message":"Invalid auth token"},"id":1}`, CodeTokenInvalid, false},
+		{"ours", 200, `{"jsonrpc":"2.0","error":{"code":5003,"message":"Duplicate report","data":` + late + `},"id":1}`, protocol.CodeDuplicateReport, false},
+		{"ours in an envelope", 200, `{"jsonrpc":"2.0","error":{"code":12,"message":"x","data":{"envelope":{"message_type":"LEAGUE_ERROR"},"payload":{"error_code":"E012"}}},"id":1}`, protocol.CodeTokenInvalid, false},
+		{"a result", 200, `{"jsonrpc":"2.0","result":{"message_type":"LEAGUE_ERROR","error_code":"E012","error_description":"AUTH_TOKEN_INVALID"},"id":1}`, protocol.CodeTokenInvalid, false},
+		{"a tool result", 200, `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":` + string(rawjson.Quote(late)) + `}],"isError":true},"id":1}`, protocol.CodeDuplicateReport, false},
+		{"bare", 200, late, protocol.CodeDuplicateReport, false},
+		{"a number alone", 200, `{"jsonrpc":"2.0","error":{"code":4001,"message":"Invalid auth token"},"id":1}`, protocol.CodeTokenInvalid, false},
 		{"a number as text", 200, `{"jsonrpc":"2.0","error":{"code":"E005","message":"?"},"id":1}`, "", false},
-		{"a timeout told by the side that answers", 200, `{"jsonrpc":"2.0","error":{"code":-1,"message":"Timeout","data":{"retry_count":1}},"id":1}`, CodeTimeout, true},
-		{"a busy manager", 503, `{"jsonrpc":"2.0","error":{"code":48,"message":"RATE_LIMITED"},"id":null}`, CodeRateLimited, true},
-		{"HTTP 401", 401, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"no"},"id":1}`, CodeTokenInvalid, false},
-		{"HTTP 500", 500, `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"},"id":1}`, CodeInternalError, false},
+		{"a timeout told by the side that answers", 200, `{"jsonrpc":"2.0","error":{"code":-1,"message":"Timeout","data":{"retry_count":1}},"id":1}`, protocol.CodeTimeout, true},
+		{"a busy manager", 503, `{"jsonrpc":"2.0","error":{"code":48,"message":"RATE_LIMITED"},"id":null}`, protocol.CodeRateLimited, true},
+		{"HTTP 401", 401, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"no"},"id":1}`, protocol.CodeTokenInvalid, false},
+		{"HTTP 500", 500, `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no"},"id":1}`, protocol.CodeInternalError, false},
 		{"HTTP 502 and nonsense", 502, `[]`, "", true},
-		{"a type of its own", 200, `{"jsonrpc":"2.0","result":{"message_type":"ERROR","error_code":"AUTH_FAILED"},"id":1}`, CodeTokenInvalid, false},
+		{"a type of its own", 200, `{"jsonrpc":"2.0","result":{"message_type":"ERROR","error_code":"AUTH_FAILED"},"id":1}`, protocol.CodeTokenInvalid, false},
 		{"a plain status", 200, `{"jsonrpc":"2.0","result":{"status":"error","message":"go away"},"id":1}`, "", false},
 		{"a plain status that may change", 200, `{"status":"error","retryable":true}`, "", true},
 		{"an error that is text", 200, `{"jsonrpc":"2.0","error":"go away","id":1}`, "", false},
-		{"an error by its name", 200, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"LEAGUE_FULL"},"id":1}`, CodeLeagueFull, false},
-		{"an older number", 200, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"x","data":{"error_code":"E001","error_description":"INVALID_PROTOCOL_VERSION"}},"id":1}`, CodeVersionMismatch, false},
-		{"the last of a series", 200, final, CodeTimeout, false},
-		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, CodeUnknownMessageType, false},
+		{"an error by its name", 200, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"LEAGUE_FULL"},"id":1}`, protocol.CodeLeagueFull, false},
+		{"an older number", 200, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"x","data":{"error_code":"E001","error_description":"INVALID_PROTOCOL_VERSION"}},"id":1}`, protocol.CodeVersionMismatch, false},
+		{"the last of a series", 200, final, protocol.CodeTimeout, false},
+		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, protocol.CodeUnknownMessageType, false},
 	} {
 		a, err := ParseAnswer(tt.status, []byte(tt.body))
 		if err != nil {
 			a = Answer{Status: tt.status}
 		}
-		_, err = NewCodec(Strict).ReadAnswer(TypeMatchResultReport, a)
+		_, err = NewCodec(protocol.Strict).ReadAnswer(protocol.TypeMatchResultReport, a)
 		var r *Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("%s: read as %v", tt.what, err)
@@ -166,7 +167,7 @@ func TestRefusalsOfPeers(t *testing.T) {
 		}
 	}
 	for status, again := range map[int]bool{429: true, 502: true, 503: true, 504: true, 400: false, 404: false, 500: false} {
-		_, err := NewCodec(Strict).ReadAnswer(TypeGameOver, Answer{Status: status})
+		_, err := NewCodec(protocol.Strict).ReadAnswer(protocol.TypeGameOver, Answer{Status: status})
 		var r *Refusal
 		if !errors.As(err, &r) || r.Retryable != again || !strings.Contains(r.Error(), strconv.Itoa(status)) {
 			t.Errorf("HTTP %d alone: %v", status, err)
@@ -179,14 +180,14 @@ func TestRefusalsOfPeers(t *testing.T) {
 func TestRefuseInKind(t *testing.T) {
 	t.Parallel()
 	all := samples(t)
-	e := Refuse(CodeTokenInvalid, "", "The token belongs to another agent.")
-	h := NewHeader("", manager, clock("09:00:00"), "c")
-	for _, d := range append(Dialects(), variants...) {
-		req := openSample(t, d, TypeMatchResultReport, all)
+	e := protocol.Refuse(protocol.CodeTokenInvalid, "", "The token belongs to another agent.")
+	h := protocol.NewHeader("", manager, clock("09:00:00"), "c")
+	for _, d := range append(OfProtocol(), variants...) {
+		req := openSample(t, d, protocol.TypeMatchResultReport, all)
 		reply := req.Refuse(h, e)
-		_, err := NewCodec(Tolerant, d).ReadAnswer(TypeMatchResultReport, answerOf(reply))
+		_, err := NewCodec(protocol.Tolerant, d).ReadAnswer(protocol.TypeMatchResultReport, answerOf(reply))
 		var r *Refusal
-		if !errors.As(err, &r) || r.Code != CodeTokenInvalid || reply.Status != 200 {
+		if !errors.As(err, &r) || r.Code != protocol.CodeTokenInvalid || reply.Status != 200 {
 			t.Errorf("%s: HTTP %d, %v", d.Name, reply.Status, err)
 		}
 		if reply.Error != nil && (reply.Error.Code != 5001 || reply.Error.Message != "Invalid auth token") {
@@ -205,8 +206,8 @@ func TestRefuseInKind(t *testing.T) {
 // GAME_ERROR.
 func TestRefuseByOthers(t *testing.T) {
 	t.Parallel()
-	req := openSample(t, Contracts, TypeGameInvitation, samples(t))
-	reply := req.Refuse(req.Header.Answer("", "player:"+heron, clock("09:10:11")), Refuse(CodeTokenInvalid, "", "Not the referee of R1M1."))
+	req := openSample(t, Contracts, protocol.TypeGameInvitation, samples(t))
+	reply := req.Refuse(req.Header.Answer("", "player:"+heron, clock("09:10:11")), protocol.Refuse(protocol.CodeTokenInvalid, "", "Not the referee of R1M1."))
 	doc := parsed(t, reply.Error.Data)
 	for name, want := range map[string]string{
 		"message_type": "GAME_ERROR", "error_code": "E012", "original_message_type": "GAME_INVITATION",
@@ -222,7 +223,7 @@ func TestRefuseByOthers(t *testing.T) {
 	if reply.Error.Code != 4001 {
 		t.Errorf("code %d", reply.Error.Code)
 	}
-	if _, err := Decode(TypeGameError, reply.Error.Data, Strict, false); err != nil {
+	if _, err := decodeText(protocol.TypeGameError, reply.Error.Data, protocol.Strict, false); err != nil {
 		t.Error(err)
 	}
 }
@@ -231,15 +232,15 @@ func TestRefuseByOthers(t *testing.T) {
 // has JSON-RPC.
 func TestRefuseJSONRPC(t *testing.T) {
 	t.Parallel()
-	for _, d := range Dialects() {
-		req := openSample(t, d, TypeGameOver, samples(t))
-		reply := req.Refuse(NewHeader("", "player:P01", clock("09:00:00"), ""), refuseShape(TypeGameOver, "Contradicts itself."))
+	for _, d := range OfProtocol() {
+		req := openSample(t, d, protocol.TypeGameOver, samples(t))
+		reply := req.Refuse(protocol.NewHeader("", "player:P01", clock("09:00:00"), ""), refuseShape(protocol.TypeGameOver, "Contradicts itself."))
 		switch {
 		case d.Answer.Bare:
 			if string(reply.Body) != `{"detail":"Contradicts itself.","original_message_type":"GAME_OVER"}` {
 				t.Errorf("%s: %s", d.Name, reply.Body)
 			}
-		case reply.Error == nil || reply.Error.Code != RPCInvalidRequest || reply.Status != 400:
+		case reply.Error == nil || reply.Error.Code != protocol.RPCInvalidRequest || reply.Status != 400:
 			t.Errorf("%s: %+v", d.Name, reply)
 		}
 	}
@@ -248,9 +249,9 @@ func TestRefuseJSONRPC(t *testing.T) {
 // TestRefuseNeverFails: a context that cannot be written is left out.
 func TestRefuseNeverFails(t *testing.T) {
 	t.Parallel()
-	req := openSample(t, Contracts, TypeGameOver, samples(t))
-	reply := req.Refuse(NewHeader("", manager, "", ""), Refuse(CodeInternalError, "", "x").With("why", func() {}))
-	if reply.Error == nil || reply.Error.Code != RPCInternalError || reply.Error.Data != nil {
+	req := openSample(t, Contracts, protocol.TypeGameOver, samples(t))
+	reply := req.Refuse(protocol.NewHeader("", manager, "", ""), protocol.Refuse(protocol.CodeInternalError, "", "x").With("why", func() {}))
+	if reply.Error == nil || reply.Error.Code != protocol.RPCInternalError || reply.Error.Data != nil {
 		t.Errorf("%+v", reply)
 	}
 	doc, err := reply.Document(nil, nil)
@@ -266,21 +267,21 @@ func TestBareRejection(t *testing.T) {
 	all := samples(t)
 	h := header("", manager, "09:00:00", "c")
 	h.AuthToken = "never sent"
-	for _, typ := range []Type{TypeLeagueRegisterRequest, TypeRefereeRegisterRequest} {
-		reply := openSample(t, Bare, typ, all).Refuse(h, Refuse(CodeLeagueFull, "", "No seat is left."))
-		m, err := NewCodec(Strict).ReadAnswer(typ, answerOf(reply))
+	for _, typ := range []protocol.Type{protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest} {
+		reply := openSample(t, Bare, typ, all).Refuse(h, protocol.Refuse(protocol.CodeLeagueFull, "", "No seat is left."))
+		m, err := NewCodec(protocol.Strict).ReadAnswer(typ, answerOf(reply))
 		if err != nil {
 			t.Fatal(err)
 		}
 		doc := parsed(t, reply.Body)
-		if doc.Text("status") != StatusRejected || doc.Text("reason") != "No seat is left." || doc.Get("league_id") != nil || doc.Get("auth_token") != nil {
+		if doc.Text("status") != protocol.StatusRejected || doc.Text("reason") != "No seat is left." || doc.Get("league_id") != nil || doc.Get("auth_token") != nil {
 			t.Errorf("%s is answered with %s", typ, reply.Body)
 		}
-		if r, ok := m.(*LeagueRegisterResponse); ok && Accepted(r.Status) {
+		if r, ok := m.(*protocol.LeagueRegisterResponse); ok && Accepted(r.Status) {
 			t.Error("a rejection reads as an acceptance")
 		}
 	}
-	if m := Rejected(TypeGameOver, h, "no"); m != nil {
+	if m := Rejected(protocol.TypeGameOver, h, "no"); m != nil {
 		t.Errorf("a GAME_OVER is rejected with %v", m)
 	}
 }

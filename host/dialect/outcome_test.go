@@ -1,9 +1,10 @@
-package protocol
+package dialect
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // outcomeText is an Outcome in one line, for tables.
@@ -46,12 +47,12 @@ func TestReportedOutcome(t *testing.T) {
 		"a fault of the winner":              {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P01"]}}`, "E046"},
 		"a fault of somebody from elsewhere": {`{"winner":"P01","details":{"status":"TECHNICAL_LOSS","technical_loss_player_ids":["P07"]}}`, "E046"},
 	} {
-		m, err := Decode(TypeMatchResultReport, []byte(withType(TypeMatchResultReport, `{"match_id":"R1M1","result":`+tt.result+`}`)), Tolerant, true)
+		m, err := decodeText(protocol.TypeMatchResultReport, []byte(withType(protocol.TypeMatchResultReport, `{"match_id":"R1M1","result":`+tt.result+`}`)), protocol.Tolerant, true)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := m.(*MatchResultReport).Outcome(heron, otter)
+		o, err := ReportedOutcome(m.(*protocol.MatchResultReport), heron, otter)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))
@@ -66,34 +67,34 @@ func TestReportedOutcome(t *testing.T) {
 // each player, and flat. P01 is told, P02 is the opponent.
 func TestToldOutcome(t *testing.T) {
 	t.Parallel()
-	both := map[string]Choice{heron: Odd, otter: Even}
+	both := map[string]protocol.Choice{heron: protocol.Odd, otter: protocol.Even}
 	for what, tt := range map[string]struct {
 		body, want string
-		choices    map[string]Choice
+		choices    map[string]protocol.Choice
 		number     int
 	}{
 		"by the book":           {`{"game_result":{"status":"WIN","winner_player_id":"P02","drawn_number":8,"choices":{"P01":"odd","P02":"even"},"reason":"r"}}`, "WIN of P02", both, 8},
-		"a technical loss":      {`{"game_result":{"status":"TECHNICAL_LOSS","winner_player_id":"P01","drawn_number":null,"choices":{"P01":"odd"},"technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]Choice{heron: Odd}, 0},
+		"a technical loss":      {`{"game_result":{"status":"TECHNICAL_LOSS","winner_player_id":"P01","drawn_number":null,"choices":{"P01":"odd"},"technical_loss_player_ids":["P02"]}}`, "TECHNICAL_LOSS of P01 fault P02", map[string]protocol.Choice{heron: protocol.Odd}, 0},
 		"for each player, won":  {`{"game_result":{"status":"WIN","drawn_number":7,"player_choices":{"P01":"odd","P02":"even"}},"reason":"r"}`, "WIN of P01", both, 7},
 		"for each player, lost": {`{"game_result":{"status":"LOSS","drawn_number":8,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P02", both, 8},
 		"for each player, draw": {`{"game_result":{"status":"DRAW","winner_player_id":"DRAW","drawn_number":8}}`, "DRAW", nil, 8},
 		"flat, lost":            {`{"result":"loss","your_choice":"odd","opponent_choice":"even","drawn_number":8,"points_earned":0,"reason":"r"}`, "WIN of P02", both, 8},
 		"flat, won":             {`{"result":"WIN","your_choice":"odd","opponent_choice":"even","drawn_number":17,"points_earned":2}`, "WIN of P01", both, 17},
-		"flat, one choice":      {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]Choice{heron: Odd}, 8},
+		"flat, one choice":      {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd}, 8},
 		"flat, all choices":     {`{"result":"DRAW","player_choices":{"P01":"odd","P02":"even"}}`, "DRAW", both, 0},
 		"no status at all":      {`{"game_result":{"winner_player_id":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
 		"nothing at all":        {`{}`, "DRAW", nil, 0},
 		"a winner of elsewhere": {`{"game_result":{"status":"WIN","winner_player_id":"P09"}}`, "E046", nil, 0},
 	} {
-		m, err := Decode(TypeGameOver, []byte(withType(TypeGameOver, `{"match_id":"R1M1",`+tt.body[1:])), Tolerant, true)
+		m, err := decodeText(protocol.TypeGameOver, []byte(withType(protocol.TypeGameOver, `{"match_id":"R1M1",`+tt.body[1:])), protocol.Tolerant, true)
 		if tt.body == "{}" {
-			m, err = Decode(TypeGameOver, []byte(withType(TypeGameOver, `{"match_id":"R1M1"}`)), Tolerant, true)
+			m, err = decodeText(protocol.TypeGameOver, []byte(withType(protocol.TypeGameOver, `{"match_id":"R1M1"}`)), protocol.Tolerant, true)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		o, err := m.(*GameOver).Outcome(heron, otter)
+		o, err := ToldOutcome(m.(*protocol.GameOver), heron, otter)
 		got := outcomeText(o)
 		if err != nil {
 			got = string(CodeOf(err))
@@ -120,10 +121,10 @@ func TestOutcomesOfSamples(t *testing.T) {
 		var o Outcome
 		var err error
 		switch m := s.message.(type) {
-		case *GameOver:
-			o, err = m.Outcome(heron, otter)
-		case *MatchResultReport:
-			o, err = m.Outcome(heron, otter)
+		case *protocol.GameOver:
+			o, err = ToldOutcome(m, heron, otter)
+		case *protocol.MatchResultReport:
+			o, err = ReportedOutcome(m, heron, otter)
 		default:
 			continue
 		}
@@ -140,34 +141,22 @@ func TestOutcomesOfSamples(t *testing.T) {
 func TestJoins(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct {
-		m           GameJoinAck
+		m           protocol.GameJoinAck
 		joins, said bool
 	}{
-		"by the book":            {GameJoinAck{Accept: Some(true)}, true, true},
-		"declined":               {GameJoinAck{Accept: Some(false), Accepted: Some(true), Status: "ACK"}, false, true},
-		"the other name":         {GameJoinAck{Accepted: Some(true)}, true, true},
-		"accept is null":         {GameJoinAck{Accept: Null[bool](), Accepted: Some(false)}, false, true},
-		"ACCEPTED":               {GameJoinAck{Status: "ACCEPTED"}, true, true},
-		"ACK":                    {GameJoinAck{Status: "ACK"}, true, true},
-		"RECEIVED":               {GameJoinAck{Status: "RECEIVED"}, true, true},
-		"REJECTED":               {GameJoinAck{Status: "REJECTED"}, false, true},
-		"a mere acknowledgement": {GameJoinAck{Status: StatusAcknowledged}, false, false},
-		"nothing":                {GameJoinAck{}, false, false},
+		"by the book":            {protocol.GameJoinAck{Accept: protocol.Some(true)}, true, true},
+		"declined":               {protocol.GameJoinAck{Accept: protocol.Some(false), Accepted: protocol.Some(true), Status: "ACK"}, false, true},
+		"the other name":         {protocol.GameJoinAck{Accepted: protocol.Some(true)}, true, true},
+		"accept is null":         {protocol.GameJoinAck{Accept: protocol.Null[bool](), Accepted: protocol.Some(false)}, false, true},
+		"ACCEPTED":               {protocol.GameJoinAck{Status: "ACCEPTED"}, true, true},
+		"ACK":                    {protocol.GameJoinAck{Status: "ACK"}, true, true},
+		"RECEIVED":               {protocol.GameJoinAck{Status: "RECEIVED"}, true, true},
+		"REJECTED":               {protocol.GameJoinAck{Status: "REJECTED"}, false, true},
+		"a mere acknowledgement": {protocol.GameJoinAck{Status: protocol.StatusAcknowledged}, false, false},
+		"nothing":                {protocol.GameJoinAck{}, false, false},
 	} {
-		if joins, said := tt.m.Joins(); joins != tt.joins || said != tt.said {
+		if joins, said := Joins(&tt.m); joins != tt.joins || said != tt.said {
 			t.Errorf("%s: %v, %v", what, joins, said)
 		}
-	}
-}
-
-func TestMatchesOfARound(t *testing.T) {
-	t.Parallel()
-	for _, m := range []RoundCompleted{{MatchesPlayed: Some(2)}, {MatchesCompleted: Some(2)}, {MatchesPlayed: Null[int](), MatchesCompleted: Some(2)}} {
-		if n, ok := m.Matches(); n != 2 || !ok {
-			t.Errorf("%+v has %d matches, %v", m, n, ok)
-		}
-	}
-	if _, ok := new(RoundCompleted).Matches(); ok {
-		t.Error("matches out of nothing")
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCatalogue holds the catalogue to the protocol's table of messages,
+// TestCatalog holds the catalog to the protocol's table of messages,
 // methods and answers.
-func TestCatalogue(t *testing.T) {
+func TestCatalog(t *testing.T) {
 	t.Parallel()
 	want := map[Type][2]string{
 		"REFEREE_REGISTER_REQUEST": {"register_referee", "REFEREE_REGISTER_RESPONSE"},
@@ -62,16 +62,16 @@ func TestCatalogue(t *testing.T) {
 func TestMethodsAreUnique(t *testing.T) {
 	t.Parallel()
 	owner := make(map[string]Type)
-	for _, e := range catalogue {
-		if e.method == "" {
+	for _, e := range catalog {
+		if e.Method == "" {
 			continue
 		}
-		for _, name := range e.methods() {
+		for _, name := range e.Names {
 			if other, taken := owner[name]; taken {
-				t.Errorf("%s stands for %s and %s", name, other, e.typ)
+				t.Errorf("%s stands for %s and %s", name, other, e.Type)
 			}
-			owner[name] = e.typ
-			if typ, ok := TypeOfMethod(name); !ok || typ != e.typ {
+			owner[name] = e.Type
+			if typ, ok := TypeOfMethod(name); !ok || typ != e.Type {
 				t.Errorf("%s is found as %s", name, typ)
 			}
 		}
@@ -101,7 +101,7 @@ func TestNew(t *testing.T) {
 // nothing that belongs to the sender.
 func TestAnswerHeader(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(TypeGameInvitation, []byte(withType(TypeGameInvitation,
+	m, err := decodeText(TypeGameInvitation, []byte(withType(TypeGameInvitation,
 		`{"sender":"referee:REF01","auth_token":"t","conversation_id":"c","league_id":"l","round_id":"ROUND_1","match_id":"m","game_type":"g","opponent_id":null,"more":1}`)), Tolerant, true)
 	if err != nil {
 		t.Fatal(err)

@@ -1,15 +1,16 @@
-package protocol
+package dialect
 
 import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // recognise finds the dialect of a request by the wrapping it is in, and among
 // those that wrap alike by the way it is named.
-func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *Error) {
+func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
 	var found, owner *Dialect
 	for _, d := range c.dialects {
 		p := d.Request
@@ -27,34 +28,34 @@ func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *Erro
 		case found == nil:
 			found = d
 		case p.Name != "" && found.Request.Name != "" && p.Name != found.Request.Name:
-			return found, refuseTool(CanonicalInvalidToolInput, "A tool is called in one form at a time.",
-				Violation{"/params/" + found.Request.Name, "exclusive"}, Violation{"/params/" + p.Name, "exclusive"})
+			return found, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
+				protocol.Violation{Path: "/params/" + found.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
 		}
 	}
 	switch {
 	case found != nil:
 		return found, nil
-	case owner != nil && (c.mode == Strict || params.Get("message_type") == nil):
+	case owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil):
 		return owner, owner.Request.absent()
 	}
-	return c.flat(method, Type(params.Text("message_type"))), nil
+	return c.flat(method, protocol.Type(params.Text("message_type"))), nil
 }
 
 // absent is the Error for a request under the place's method without the
 // members that the place puts the message in.
-func (p Place) absent() *Error {
+func (p Place) absent() *protocol.Error {
 	if p.Name != "" {
-		return refuseTool(CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
-			Violation{"/params/" + p.Name, "required"})
+		return refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
+			protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
 	}
-	e := Refuse(CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
-	e.Violations = []Violation{{"/" + p.Header, "required"}}
+	e := protocol.Refuse(protocol.CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".")
+	e.Violations = []protocol.Violation{{Path: "/" + p.Header, Rule: "required"}}
 	return e
 }
 
 // flat returns the dialect of an unwrapped message: the first that names its
 // request so, or else the first.
-func (c *Codec) flat(method string, t Type) *Dialect {
+func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 	for _, d := range c.dialects {
 		if !d.Request.structured() && !d.Request.Bare && len(d.Marks) == 0 && d.nameOf(t) == method {
 			return d
@@ -67,7 +68,7 @@ func (c *Codec) flat(method string, t Type) *Dialect {
 // message bears, or d itself.
 func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	for _, other := range c.dialects {
-		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(Type(message.Text("message_type"))) != method {
+		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(protocol.Type(message.Text("message_type"))) != method {
 			continue
 		}
 		if !slices.ContainsFunc(other.Marks, func(m Mark) bool { return !m.in(message) }) {
@@ -112,49 +113,50 @@ func (r *Request) witness() string {
 // dispatch finds out the message type: by message_type, with the name that
 // the message was called by as a second witness. The field rules say later
 // that a missing message_type is missing, so it is inferred here in any mode.
-func (r *Request) dispatch(name string) *Error {
+func (r *Request) dispatch(name string) *protocol.Error {
 	if handOut, refusal := r.handedOut(name); handOut || refusal != nil {
 		return refusal
 	}
 	said := r.Header.MessageType
-	entry, byName := byType[said], byMethod[name]
-	if entry == nil || r.Dialect.nameOf(said) != name {
-		if own := r.Dialect.ownMethod(name); own != nil {
-			byName = own
+	about, known := protocol.Describe(said)
+	named, found := protocol.TypeOfMethod(name)
+	if !known || r.Dialect.nameOf(said) != name {
+		if own := r.Dialect.ownMethod(name); own != "" {
+			named, found = own, true
 		}
-		if said != "" && byName != nil && byName != entry {
-			return refuseShape(said, "The message is called by "+name+", which is for "+string(byName.typ)+".")
+		if said != "" && found && named != said {
+			return refuseShape(said, "The message is called by "+name+", which is for "+string(named)+".")
 		}
 	}
 	switch {
-	case entry == nil && byName != nil:
-		entry = byName
-	case entry == nil && r.Dialect.Request.Name != "":
-		return refuseTool(CanonicalToolNotFound, "There is no tool of that name.", Violation{"/params/" + r.Dialect.Request.Name, "known"})
-	case entry == nil && said == "" && name == "":
-		e := Refuse(CodeMissingField, "", "The field /message_type is missing.")
-		e.Violations = []Violation{{"/message_type", "required"}}
+	case !known && found:
+		about, _ = protocol.Describe(named)
+	case !known && r.Dialect.Request.Name != "":
+		return refuseTool(protocol.CanonicalToolNotFound, "There is no tool of that name.", protocol.Violation{Path: "/params/" + r.Dialect.Request.Name, Rule: "known"})
+	case !known && said == "" && name == "":
+		e := protocol.Refuse(protocol.CodeMissingField, "", "The field /message_type is missing.")
+		e.Violations = []protocol.Violation{{Path: "/message_type", Rule: "required"}}
 		return e
-	case entry == nil:
-		return Refuse(CodeUnknownMessageType, said, "Neither the method nor the message type is one of "+Version+".")
+	case !known:
+		return protocol.Refuse(protocol.CodeUnknownMessageType, said, "Neither the method nor the message type is one of "+protocol.Version+".")
 	}
-	r.Type = entry.typ
-	if entry.method == "" {
-		return Refuse(CodeUnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
+	r.Type = about.Type
+	if about.Method == "" {
+		return protocol.Refuse(protocol.CodeUnknownMessageType, said, "A message of this type is an answer and cannot be a request.")
 	}
 	return nil
 }
 
 // ownMethod returns the type for which alone the dialect uses a name of its
-// own.
-func (d *Dialect) ownMethod(name string) *entry {
-	var found *entry
+// own, and none where it is used for several or none.
+func (d *Dialect) ownMethod(name string) protocol.Type {
+	var found protocol.Type
 	for t, own := range d.Methods {
 		if own == name && name != "" {
-			if found != nil {
-				return nil
+			if found != "" {
+				return ""
 			}
-			found = byType[t]
+			found = t
 		}
 	}
 	return found

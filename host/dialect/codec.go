@@ -1,16 +1,17 @@
-package protocol
+package dialect
 
 import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Codec reads requests and answers in any of its dialects. It holds no
 // state besides its settings, and is safe for concurrent use.
 type Codec struct {
-	mode     Mode
+	mode     protocol.Mode
 	dialects []*Dialect
 	fallback *Dialect // for what is in no recognisable wrapping
 }
@@ -18,7 +19,7 @@ type Codec struct {
 // NewCodec returns a codec that recognises the given dialects, or all that are
 // known if none are given. The first flat one answers what cannot be
 // told apart, so it should be [Contracts].
-func NewCodec(mode Mode, dialects ...*Dialect) *Codec {
+func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
 		dialects = known
 	}
@@ -33,16 +34,16 @@ func NewCodec(mode Mode, dialects ...*Dialect) *Codec {
 }
 
 // Mode returns how much the codec asks of messages.
-func (c *Codec) Mode() Mode { return c.mode }
+func (c *Codec) Mode() protocol.Mode { return c.mode }
 
 // A Request is a message on its way in: unwrapped, dispatched, and not yet
 // held to its field rules. It is not safe for concurrent use.
 type Request struct {
 	// Type is the message type; empty when it could not be found out.
-	Type Type
+	Type protocol.Type
 	// Header holds the header fields as far as they are strings, so that the
 	// sender can be authenticated before anything else is judged.
-	Header Header
+	Header protocol.Header
 	// Dialect is how the message was wrapped, and how the answer will be.
 	Dialect *Dialect
 	// Method is the JSON-RPC method as it came; empty for a bare message.
@@ -51,7 +52,7 @@ type Request struct {
 	// that was read.
 	Raw jsontext.Value
 
-	mode Mode
+	mode protocol.Mode
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
@@ -102,11 +103,11 @@ func (c *Codec) OpenBare(body []byte) (*Request, error) {
 		return r, refuseShape("", "The body is not an object.")
 	case err != nil:
 		return r, refuseJSON(err)
-	case c.mode == Strict:
+	case c.mode == protocol.Strict:
 		return r, refuseShape("", `The request has no "jsonrpc": "2.0" around it.`)
 	}
 	r.Raw, r.doc = body, doc
-	r.glance()
+	r.Header = protocol.ReadHeader(r.doc)
 	if refusal := r.dispatch(""); refusal != nil {
 		return r, refusal
 	}
@@ -123,7 +124,7 @@ func (c *Codec) bare() *Dialect {
 	return Bare
 }
 
-func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *Error {
+func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Error {
 	d, refusal := c.recognise(r.Method, params)
 	if d != nil {
 		r.Dialect = d
@@ -136,10 +137,10 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *Error {
 		r.doc, r.tool, refusal = d.Request.take(params)
 		r.Raw = r.doc.Encode()
 	}
-	if _, served := byMethod[r.tool]; refusal == nil && (served || r.tool == "") {
+	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
 		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 	}
-	r.glance()
+	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {
 		refusal.Original = r.Header.MessageType
 		return refusal
@@ -147,121 +148,9 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *Error {
 	return r.dispatch(r.witness())
 }
 
-// glance reads the header fields that are strings.
-func (r *Request) glance() {
-	h := &r.Header
-	for _, m := range r.doc {
-		target := h.field(m.Name)
-		if target != nil && m.Value.Kind() == '"' {
-			*target = headerWord(rawjson.Unquote(m.Value))
-			continue
-		}
-		if m.Name == "message_type" && m.Value.Kind() == '"' {
-			h.MessageType = Type(headerWord(rawjson.Unquote(m.Value)))
-		}
-		if m.Name == "round_id" {
-			h.RoundID = glanceRound(m.Value)
-		}
-	}
-}
-
-// take moves the header fields of a message that keeps the field rules from
-// the document into h, and returns the rest. Texts that glanced holds already
-// are shared with it.
-func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
-	rest := make(rawjson.Object, 0, len(doc))
-	for _, m := range doc {
-		switch target := h.field(m.Name); {
-		case target != nil:
-			*target = headerText(m.Value, *glanced.field(m.Name))
-		case m.Name == "message_type":
-			h.MessageType = Type(headerText(m.Value, ""))
-		case m.Name == "round_id" && m.Value.Kind() == 'n':
-			h.RoundID = NoRound()
-		case m.Name == "round_id":
-			h.RoundID = glanceRound(m.Value)
-		default:
-			rest = append(rest, m)
-		}
-	}
-	return rest
-}
-
-// headerText reads a header field, which is a string or null and may be known.
-func headerText(v jsontext.Value, known string) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	text := rawjson.Unquote(v)
-	if string(text) == known {
-		return known
-	}
-	return headerWord(text)
-}
-
-// headerWord returns text as a string, without a copy for the words that most
-// headers hold.
-func headerWord(text []byte) string {
-	switch string(text) {
-	case Version:
-		return Version
-	case GameEvenOdd:
-		return GameEvenOdd
-	}
-	if e := byType[Type(text)]; e != nil {
-		return string(e.typ)
-	}
-	return string(text)
-}
-
-// field returns the header field of that name that is a string.
-func (h *Header) field(name string) *string {
-	switch name {
-	case "protocol":
-		return &h.Protocol
-	case "sender":
-		return &h.Sender
-	case "timestamp":
-		return &h.Timestamp
-	case "conversation_id":
-		return &h.ConversationID
-	case "auth_token":
-		return &h.AuthToken
-	case "league_id":
-		return &h.LeagueID
-	case "match_id":
-		return &h.MatchID
-	case "game_type":
-		return &h.GameType
-	}
-	return nil
-}
-
-// glanceRound reads a round for the header of an answer; what is no round
-// counts as absent.
-func glanceRound(v jsontext.Value) Round {
-	switch v.Kind() {
-	case '"':
-		text := string(rawjson.Unquote(v))
-		return Round{number: trailingNumber(text), text: text, isText: true, is: present}
-	case '0':
-		if n, ok := rawjson.Integer(v); ok {
-			return RoundNumber(int(n))
-		}
-	}
-	return Round{}
-}
-
 // Decode holds the message to its field rules and returns it as its Go type.
 // It is called after Open has succeeded. The error is an [*Error] that lists
 // everything that is wrong.
-func (r *Request) Decode() (Message, error) {
-	if byType[r.Type] == nil {
-		return nil, unknownType(r.Type)
-	}
-	m, e := decodeDocument(r.Type, r.doc, r.Raw, r.mode, &r.Header)
-	if e != nil {
-		return nil, e
-	}
-	return m, nil
+func (r *Request) Decode() (protocol.Message, error) {
+	return protocol.Decode(r.Type, r.doc, r.mode, &r.Header)
 }

@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"fmt"
@@ -58,18 +58,18 @@ var Bare = &Dialect{
 	Rejects: true,
 }
 
-// Dialects returns the dialects of the protocol itself, [Contracts] first.
-func Dialects() []*Dialect {
+// OfProtocol returns the dialects of the protocol itself, [Contracts] first.
+func OfProtocol() []*Dialect {
 	return slices.Clone(builtin)
 }
 
-// DialectNamed returns the dialect that has the name, of the protocol itself
+// Named returns the dialect that has the name, of the protocol itself
 // or of the wild, with the traits that are added to it by "+" signs:
 // "contracts+numeric-ids". The error lists the names there are.
-func DialectNamed(name string) (*Dialect, error) {
+func Named(name string) (*Dialect, error) {
 	base, rest, more := strings.Cut(name, "+")
 	var names []string
-	for _, d := range KnownDialects() {
+	for _, d := range Known() {
 		if d.Name == base {
 			if !more {
 				return d, nil

@@ -1,8 +1,10 @@
-package protocol
+package dialect
 
 import (
-	"github.com/strategylab/strategylab/host/rawjson"
 	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // FuzzAcceptance: whatever a manager answers, looking for an acceptance or an
@@ -24,10 +26,10 @@ func FuzzAcceptance(f *testing.F) {
 		if !yes && found != (Acceptance{}) && found.ID != "" {
 			t.Errorf("no, and yet the id %q", found.ID)
 		}
-		if doc, err := rawjson.Parse(body); yes && err == nil && doc.Text("status") == StatusRejected {
+		if doc, err := rawjson.Parse(body); yes && err == nil && doc.Text("status") == protocol.StatusRejected {
 			t.Errorf("a rejection is taken for a yes: %s", body)
 		}
-		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !ValidID(id) {
+		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !protocol.ValidID(id) {
 			t.Errorf("found the agent %q", id)
 		}
 	})

@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -30,30 +31,30 @@ func params(parts ...any) []byte {
 func TestEnvelopeRules(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "game_invitation")
-	isHeader := func(m rawjson.Member) bool { return slices.Contains(headerNames, m.Name) }
+	isHeader := func(m rawjson.Member) bool { return protocol.IsHeaderField(m.Name) }
 	header := slices.DeleteFunc(slices.Clone(body), func(m rawjson.Member) bool { return !isHeader(m) })
 	rest := slices.DeleteFunc(slices.Clone(body), isHeader)
 	tests := []struct {
 		name, method string
 		params       []byte
-		code         Code
+		code         protocol.Code
 		rpc          int
 	}{
 		{"as it should be", "league.handle", params("envelope", header, "payload", rest), "", 0},
 		{"fields beside the envelope", "league.handle", params("envelope", header, "role_in_match", `"PLAYER_A"`, "opponent_id", `"P02"`), "", 0},
 		{"the same value twice", "league.handle", params("envelope", header, "payload", rest.Set("round_id", jsontext.Value(`1.0`)), "match_id", `"R1M1"`), "", 0},
 		{"everything in the envelope", "league.handle", params("envelope", body), "", 0},
-		{"two values", "league.handle", params("envelope", header, "payload", rest.Without().Set("match_id", jsontext.Value(`"R9M9"`))), CodeContextMismatch, RPCInvalidParams},
-		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), CodeContextMismatch, RPCInvalidParams},
-		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), CodeInvalidFieldType, RPCInvalidParams},
-		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), CodeInvalidFieldType, RPCInvalidParams},
-		{"no message type", "league.handle", params("envelope", header.Without("message_type"), "payload", rest), CodeMissingField, RPCInvalidParams},
-		{"another method", "handle_game_invitation", params("envelope", header, "payload", rest), "", RPCInvalidRequest},
-		{"no envelope", "league.handle", params("payload", rest), CodeMissingField, RPCInvalidParams},
-		{"flat under its method", "league.handle", body.Encode(), CodeMissingField, RPCInvalidParams},
+		{"two values", "league.handle", params("envelope", header, "payload", rest.Without().Set("match_id", jsontext.Value(`"R9M9"`))), protocol.CodeContextMismatch, protocol.RPCInvalidParams},
+		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), protocol.CodeContextMismatch, protocol.RPCInvalidParams},
+		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), protocol.CodeInvalidFieldType, protocol.RPCInvalidParams},
+		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), protocol.CodeInvalidFieldType, protocol.RPCInvalidParams},
+		{"no message type", "league.handle", params("envelope", header.Without("message_type"), "payload", rest), protocol.CodeMissingField, protocol.RPCInvalidParams},
+		{"another method", "handle_game_invitation", params("envelope", header, "payload", rest), "", protocol.RPCInvalidRequest},
+		{"no envelope", "league.handle", params("payload", rest), protocol.CodeMissingField, protocol.RPCInvalidParams},
+		{"flat under its method", "league.handle", body.Encode(), protocol.CodeMissingField, protocol.RPCInvalidParams},
 	}
 	for _, tt := range tests {
-		req, err := NewCodec(Strict).Open(tt.method, tt.params)
+		req, err := NewCodec(protocol.Strict).Open(tt.method, tt.params)
 		if tt.rpc == 0 {
 			if err == nil {
 				_, err = req.Decode()
@@ -68,8 +69,8 @@ func TestEnvelopeRules(t *testing.T) {
 			t.Errorf("%s: %s %d in %s, want %s %d", tt.name, e.Code, e.RPCCode(), req.Dialect.Name, tt.code, tt.rpc)
 		}
 	}
-	req, err := NewCodec(Tolerant).Open("league.handle", body.Encode())
-	if err != nil || req.Type != TypeGameInvitation {
+	req, err := NewCodec(protocol.Tolerant).Open("league.handle", body.Encode())
+	if err != nil || req.Type != protocol.TypeGameInvitation {
 		t.Errorf("tolerant mode refuses the flat form under league.handle: %v", err)
 	}
 }
@@ -90,19 +91,19 @@ func TestToolRules(t *testing.T) {
 		{"an alias as name", params("name", `"LEAGUE_QUERY"`, "arguments", body), Tool, ""},
 		{"a name of its own", params("name", `"ask_the_manager"`, "arguments", body), Tool, ""},
 		{"the other form", params("tool", `"league_query"`, "input", body), ToolIO, ""},
-		{"both forms", params("name", `"league_query"`, "arguments", body, "tool", `"league_query"`, "input", body), Tool, CanonicalInvalidToolInput},
-		{"half of each", params("name", `"league_query"`, "input", body), Tool, CanonicalInvalidToolInput},
-		{"no name", params("arguments", body), Tool, CanonicalInvalidToolInput},
-		{"no tool", params("input", body), ToolIO, CanonicalInvalidToolInput},
-		{"a name that is none", params("name", `7`, "arguments", body), Tool, CanonicalInvalidToolInput},
-		{"arguments that are none", params("name", `"league_query"`, "arguments", `[]`), Tool, CanonicalInvalidToolInput},
-		{"input that is none", params("tool", `"league_query"`, "input", `"x"`), ToolIO, CanonicalInvalidToolInput},
-		{"nothing", []byte(`{}`), Tool, CanonicalInvalidToolInput},
-		{"an unknown tool", params("name", `"no_such_tool"`, "arguments", `{}`), Tool, CanonicalToolNotFound},
-		{"an unknown tool of the other form", params("tool", `"no_such_tool"`, "input", `{}`), ToolIO, CanonicalToolNotFound},
+		{"both forms", params("name", `"league_query"`, "arguments", body, "tool", `"league_query"`, "input", body), Tool, protocol.CanonicalInvalidToolInput},
+		{"half of each", params("name", `"league_query"`, "input", body), Tool, protocol.CanonicalInvalidToolInput},
+		{"no name", params("arguments", body), Tool, protocol.CanonicalInvalidToolInput},
+		{"no tool", params("input", body), ToolIO, protocol.CanonicalInvalidToolInput},
+		{"a name that is none", params("name", `7`, "arguments", body), Tool, protocol.CanonicalInvalidToolInput},
+		{"arguments that are none", params("name", `"league_query"`, "arguments", `[]`), Tool, protocol.CanonicalInvalidToolInput},
+		{"input that is none", params("tool", `"league_query"`, "input", `"x"`), ToolIO, protocol.CanonicalInvalidToolInput},
+		{"nothing", []byte(`{}`), Tool, protocol.CanonicalInvalidToolInput},
+		{"an unknown tool", params("name", `"no_such_tool"`, "arguments", `{}`), Tool, protocol.CanonicalToolNotFound},
+		{"an unknown tool of the other form", params("tool", `"no_such_tool"`, "input", `{}`), ToolIO, protocol.CanonicalToolNotFound},
 	}
 	for _, tt := range tests {
-		req, err := NewCodec(Strict).Open("tools/call", tt.params)
+		req, err := NewCodec(protocol.Strict).Open("tools/call", tt.params)
 		if req.Dialect != tt.dialect && tt.name != "nothing" {
 			t.Errorf("%s: dialect %s, want %s", tt.name, req.Dialect.Name, tt.dialect.Name)
 		}
@@ -119,17 +120,17 @@ func TestToolRules(t *testing.T) {
 		if e.Canonical != tt.canonical {
 			t.Errorf("%s: %v", tt.name, e)
 		}
-		reply := req.Refuse(NewHeader("", manager, clock("09:00:00"), ""), e)
+		reply := req.Refuse(protocol.NewHeader("", manager, clock("09:00:00"), ""), e)
 		var data struct {
-			Canonical  string      `json:"canonical"`
-			Violations []Violation `json:"violations"`
+			Canonical  string               `json:"canonical"`
+			Violations []protocol.Violation `json:"violations"`
 		}
 		if reply.Error == nil || json.Unmarshal(reply.Error.Data, &data) != nil || data.Canonical != tt.canonical || len(data.Violations) == 0 {
 			t.Errorf("%s: answered with %+v", tt.name, reply)
 		}
 	}
-	_, err := NewCodec(Strict).Open("tools/call", params("name", `"notify_round"`, "arguments", body))
-	if e := refusal(t, err); e.RPCCode() != RPCInvalidRequest {
+	_, err := NewCodec(protocol.Strict).Open("tools/call", params("name", `"notify_round"`, "arguments", body))
+	if e := refusal(t, err); e.RPCCode() != protocol.RPCInvalidRequest {
 		t.Errorf("a tool that contradicts its message: %v", e)
 	}
 }
@@ -138,15 +139,15 @@ func TestToolRules(t *testing.T) {
 func TestBareIsTolerated(t *testing.T) {
 	t.Parallel()
 	body := sampleBody(t, "league_register_request")
-	if _, err := NewCodec(Strict).OpenBare(body.Encode()); refusal(t, err).RPCCode() != RPCInvalidRequest {
+	if _, err := NewCodec(protocol.Strict).OpenBare(body.Encode()); refusal(t, err).RPCCode() != protocol.RPCInvalidRequest {
 		t.Errorf("strict mode: %v", err)
 	}
-	c := NewCodec(Tolerant, Contracts)
+	c := NewCodec(protocol.Tolerant, Contracts)
 	req, err := c.OpenBare(body.Encode())
 	if err != nil || req.Dialect != Bare {
 		t.Fatalf("%+v, %v", req, err)
 	}
-	if _, err := c.OpenBare(body.Without("message_type").Encode()); CodeOf(err) != CodeMissingField {
+	if _, err := c.OpenBare(body.Without("message_type").Encode()); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("without a type: %v", err)
 	}
 }
@@ -161,7 +162,7 @@ func TestManyMembers(t *testing.T) {
 		rest = append(rest, rawjson.Member{Name: "b" + strconv.Itoa(i), Value: jsontext.Value("null")})
 	}
 	header = append(header, rawjson.Member{Name: "message_type", Value: rawjson.Quote("GAME_OVER")}, rawjson.Member{Name: "match_id", Value: rawjson.Quote("R1M1")}, rawjson.Member{Name: "sender", Value: jsontext.Value("null")})
-	req, err := NewCodec(Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
+	req, err := NewCodec(protocol.Tolerant).Open("league.handle", params("envelope", header, "payload", rest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestManyMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := Encode(m)
+	raw, err := protocol.Encode(m)
 	if err != nil || comparable(raw) != comparable(req.Raw) {
 		t.Errorf("80,000 members do not survive: %v", err)
 	}

@@ -1,9 +1,11 @@
-package protocol
+package dialect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -22,7 +24,7 @@ type Dialect struct {
 
 	// Naming says how requests are named, Methods names single ones otherwise.
 	Naming  Naming
-	Methods map[Type]string
+	Methods map[protocol.Type]string
 
 	// Edits are made to every message that is written, in this order.
 	Edits []Edit
@@ -41,11 +43,11 @@ type Dialect struct {
 	Marks []Mark
 	// HandOut is the name under which a referee is given its matches one by
 	// one; empty where it reads them from ROUND_ANNOUNCEMENT.
-	HandOut string
+	Assignment string
 
 	// Async lists answers that the peer does not give when it is called but
 	// posts as requests of their own; the call itself gets an acknowledgement.
-	Async []Type
+	Async []protocol.Type
 	// NumericIDs says that the peer takes only numbers as JSON-RPC ids.
 	NumericIDs bool
 }
@@ -115,7 +117,7 @@ const (
 // another member there, or sets a constant.
 type Edit struct {
 	// Types are the message types concerned; nil means all.
-	Types []Type
+	Types []protocol.Type
 	// Path leads to the member, through objects from the top of the message.
 	// Objects on the way that are missing are not made.
 	Path []string
@@ -140,7 +142,7 @@ const (
 )
 
 // MethodOf returns the method under which a request of the type is sent.
-func (d *Dialect) MethodOf(t Type) string {
+func (d *Dialect) MethodOf(t protocol.Type) string {
 	if d.Request.Method != "" {
 		return d.Request.Method
 	}
@@ -149,31 +151,30 @@ func (d *Dialect) MethodOf(t Type) string {
 
 // nameOf returns the name of a request: its method or, where all requests
 // share one, what stands in the place for it.
-func (d *Dialect) nameOf(t Type) string {
+func (d *Dialect) nameOf(t protocol.Type) string {
 	if name, ok := d.Methods[t]; ok {
 		return name
 	}
-	e, known := byType[t]
+	about, _ := protocol.Describe(t)
 	switch {
-	case d.Naming == ByType || !known || e.method == "":
+	case d.Naming == ByType || about.Method == "":
 		return string(t)
 	case d.Naming == ByLowerType:
-		return lower(t)
+		return strings.ToLower(string(t))
 	default:
-		return e.method
+		return about.Method
 	}
 }
 
 // MethodsOf returns all names under which a request of the type may be known,
 // the dialect's own first: what to try, in order, when the peer answers that
 // it does not know a method.
-func (d *Dialect) MethodsOf(t Type) []string {
+func (d *Dialect) MethodsOf(t protocol.Type) []string {
 	names := []string{d.nameOf(t)}
-	if e, known := byType[t]; known && e.method != "" {
-		for _, name := range e.methods() {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	about, _ := protocol.Describe(t)
+	for _, name := range about.Names {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -181,11 +182,11 @@ func (d *Dialect) MethodsOf(t Type) []string {
 
 // IsAsync reports whether the peer posts answers of this type as requests of
 // their own.
-func (d *Dialect) IsAsync(t Type) bool { return slices.Contains(d.Async, t) }
+func (d *Dialect) IsAsync(t protocol.Type) bool { return slices.Contains(d.Async, t) }
 
 // edited applies the edits to a message, and the omissions to one that is a
 // request. It returns the message as it is where the dialect has none.
-func (d *Dialect) edited(t Type, raw jsontext.Value, request bool) (jsontext.Value, error) {
+func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jsontext.Value, error) {
 	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
 		return raw, nil
 	}

@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"bytes"
@@ -7,14 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/protocol"
 )
-
-// examples is where the example files of the documentation stand.
-const examples = "../../docs/protocol/examples"
 
 // namedExamples are the files that one of the protocol's sources names; they
 // are the envelope forms of these messages.
@@ -34,11 +32,13 @@ func examplePath(d *Dialect, name string) string {
 
 // isVariant reports whether a sample shows another look of a type that has an
 // example already; variants are written in one dialect only.
-func (s sample) isVariant() bool { return s.name != lower(s.message.Head().MessageType) }
+func (s sample) isVariant() bool {
+	return s.name != strings.ToLower(string(s.message.Head().MessageType))
+}
 
 // rpcID returns a JSON-RPC id that belongs to a message type: an exchange
 // bears the same one in both directions.
-func rpcID(t Type) jsontext.Value {
+func rpcID(t protocol.Type) jsontext.Value {
 	h := sha256.Sum256([]byte(t))
 	h[6], h[8] = h[6]&0x0f|0x50, h[8]&0x3f|0x80 // a UUID of version 5
 	return value(fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16]))
@@ -56,7 +56,7 @@ func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
 	}
 	req := openSample(t, d, s.sent, all)
 	var r Reply
-	if s.message.Head().MessageType == TypeLeagueError {
+	if s.message.Head().MessageType == protocol.TypeLeagueError {
 		r = req.Refuse(*s.message.Head(), duplicateReport())
 	} else {
 		var err error
@@ -72,7 +72,7 @@ func (s sample) wire(t testing.TB, d *Dialect, all []sample) jsontext.Value {
 }
 
 // openSample returns the request of a type as its receiver opens it.
-func openSample(t testing.TB, d *Dialect, sent Type, all []sample) *Request {
+func openSample(t testing.TB, d *Dialect, sent protocol.Type, all []sample) *Request {
 	t.Helper()
 	for _, s := range all {
 		if s.message.Head().MessageType != sent {
@@ -82,7 +82,7 @@ func openSample(t testing.TB, d *Dialect, sent Type, all []sample) *Request {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := openCall(NewCodec(Tolerant, d, Contracts), call)
+		req, err := openCall(NewCodec(protocol.Tolerant, d, Contracts), call)
 		if err != nil {
 			t.Fatalf("open %s in %s: %v", sent, d.Name, err)
 		}
@@ -104,7 +104,7 @@ func openCall(c *Codec, call Call) (*Request, error) {
 func exampleFiles(t testing.TB) map[string]jsontext.Value {
 	files := make(map[string]jsontext.Value)
 	all := samples(t)
-	for _, d := range Dialects() {
+	for _, d := range OfProtocol() {
 		for _, s := range all {
 			if s.isVariant() && d != Contracts {
 				continue
@@ -171,7 +171,7 @@ func exampleBytes(t testing.TB) map[string][]byte {
 // of its type, and the Go type holds all of it.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	covered := make(map[Type]map[string]bool)
+	covered := make(map[protocol.Type]map[string]bool)
 	for path, text := range exampleBytes(t) {
 		dialect := dialectOf(path)
 		t.Run(filepath.ToSlash(path), func(t *testing.T) {
@@ -183,22 +183,22 @@ func TestExamples(t *testing.T) {
 				t.Errorf("the document: %v", err)
 			}
 			typ, body := carried(t, dialect, text)
-			schema, err := Schema(typ)
+			schema, err := protocol.Schema(typ)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := conforms(t, compile(t, schema), body); err != nil {
 				t.Errorf("the message: %v", err)
 			}
-			roundTrip(t, typ, body, Strict, !byType[typ].answers())
+			roundTrip(t, typ, body, protocol.Strict, isRequestByTheBook(typ))
 			if covered[typ] == nil {
 				covered[typ] = make(map[string]bool)
 			}
 			covered[typ][dialect.Name] = true
 		})
 	}
-	for _, typ := range Types() {
-		for _, d := range Dialects() {
+	for _, typ := range protocol.Types() {
+		for _, d := range OfProtocol() {
 			if !covered[typ][d.Name] {
 				t.Errorf("no example of %s in dialect %s", typ, d.Name)
 			}
@@ -208,7 +208,7 @@ func TestExamples(t *testing.T) {
 
 // dialectOf returns the dialect that an example file is in.
 func dialectOf(path string) *Dialect {
-	for _, d := range Dialects() {
+	for _, d := range OfProtocol() {
 		if filepath.Dir(path) == d.Name {
 			return d
 		}
@@ -218,7 +218,7 @@ func dialectOf(path string) *Dialect {
 
 // carried returns the message in the document of an example file, taken out
 // of it without the codec.
-func carried(t *testing.T, d *Dialect, text []byte) (Type, jsontext.Value) {
+func carried(t *testing.T, d *Dialect, text []byte) (protocol.Type, jsontext.Value) {
 	t.Helper()
 	doc := parsed(t, text)
 	place := d.Answer
@@ -242,44 +242,5 @@ func carried(t *testing.T, d *Dialect, text []byte) (Type, jsontext.Value) {
 	} else if place.Message != "" {
 		inner = parsed(t, inner.Get(place.Message))
 	}
-	return Type(inner.Text("message_type")), inner.Encode()
-}
-
-func parsed(t testing.TB, raw []byte) rawjson.Object {
-	t.Helper()
-	doc, err := rawjson.Parse(raw)
-	if err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	return doc
-}
-
-// roundTrip decodes a message and encodes it again: nothing is lost.
-func roundTrip(t *testing.T, typ Type, body []byte, mode Mode, asRequest bool) Message {
-	t.Helper()
-	m, err := Decode(typ, body, mode, asRequest)
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	again, err := Encode(m)
-	if err != nil {
-		t.Error(err)
-		return m
-	}
-	if want, got := canonical(t, body), canonical(t, again); want != got {
-		t.Errorf("the message changes when it is read and written:\n%s\n%s", want, got)
-	}
-	return m
-}
-
-// canonical returns JSON in the form of RFC 8785, in which equal values are
-// equal texts.
-func canonical(t testing.TB, raw []byte) string {
-	t.Helper()
-	v := jsontext.Value(bytes.Clone(raw))
-	if err := v.Canonicalize(); err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	return string(v)
+	return protocol.Type(inner.Text("message_type")), inner.Encode()
 }

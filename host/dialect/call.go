@@ -1,9 +1,10 @@
-package protocol
+package dialect
 
 import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -17,18 +18,18 @@ type Call struct {
 
 // Call wraps a request for a peer of the dialect. The error is that of
 // [Encode], or says that the type is no request.
-func (d *Dialect) Call(m Message) (Call, error) {
+func (d *Dialect) Call(m protocol.Message) (Call, error) {
 	return d.CallAs(d.nameOf(m.Head().MessageType), m)
 }
 
 // CallAs is [Dialect.Call] under a name from [Dialect.MethodsOf]: the method
 // or, where all requests share one, what stands in the place for it.
-func (d *Dialect) CallAs(name string, m Message) (Call, error) {
+func (d *Dialect) CallAs(name string, m protocol.Message) (Call, error) {
 	t := m.Head().MessageType
-	if e, known := byType[t]; known && e.method == "" {
+	if about, known := protocol.Describe(t); known && about.Method == "" {
 		return Call{}, fmt.Errorf("protocol: %s is an answer and cannot be a request", t)
 	}
-	raw, err := Encode(m)
+	raw, err := protocol.Encode(m)
 	if err != nil {
 		return Call{}, err
 	}

@@ -1,8 +1,11 @@
-package protocol
+package dialect
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -32,8 +35,8 @@ type Reply struct {
 
 // Reply wraps an answer as the request was wrapped. The error is that of
 // [Encode].
-func (r *Request) Reply(m Message) (Reply, error) {
-	raw, err := Encode(m)
+func (r *Request) Reply(m protocol.Message) (Reply, error) {
+	raw, err := protocol.Encode(m)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -41,7 +44,7 @@ func (r *Request) Reply(m Message) (Reply, error) {
 }
 
 // wrap puts an encoded answer where the dialect wants it.
-func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) {
+func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply, error) {
 	raw, err := r.Dialect.edited(t, raw, false)
 	if err != nil {
 		return Reply{}, err
@@ -57,14 +60,14 @@ func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) 
 	if raw, err = place.put(raw, r.tool, refused); err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Status: statusOK}
+	reply := Reply{Status: httpOK}
 	switch {
 	case place.Bare:
 		reply.Body = raw
 	case place.Request:
-		reply.Method, reply.Params = lower(t), raw
+		reply.Method, reply.Params = strings.ToLower(string(t)), raw
 	case place.Both && !refused:
-		reply.Result, reply.Method, reply.Params = raw, lower(t), raw
+		reply.Result, reply.Method, reply.Params = raw, strings.ToLower(string(t)), raw
 	default:
 		reply.Result = raw
 	}
@@ -77,7 +80,7 @@ func (r *Request) wrap(t Type, raw jsontext.Value, refused bool) (Reply, error) 
 // in place of an answer. The header is that of the refusal: [Header.Answer] of
 // r.Header makes it; its message type is set here. Refuse never fails; what
 // cannot be encoded is left out.
-func (r *Request) Refuse(h Header, e *Error) Reply {
+func (r *Request) Refuse(h protocol.Header, e *protocol.Error) Reply {
 	if e.Original == "" && e.Code != "" {
 		clone := *e
 		clone.Original = r.Type
@@ -90,17 +93,17 @@ func (r *Request) Refuse(h Header, e *Error) Reply {
 	return reply
 }
 
-func (r *Request) refuse(h Header, e *Error) (Reply, error) {
+func (r *Request) refuse(h protocol.Header, e *protocol.Error) (Reply, error) {
 	if m := r.rejection(h, e); m != nil {
 		return r.Reply(m)
 	}
-	data, err := e.data(h)
+	data, err := e.Data(h)
 	if err != nil {
 		return Reply{}, err
 	}
 	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
 	style := r.Dialect.Refusal
-	if league && (style == RefuseByToolError && e.RPCCode() != RPCMethodNotFound || style == RefuseByMessage) {
+	if league && (style == RefuseByToolError && e.RPCCode() != protocol.RPCMethodNotFound || style == RefuseByMessage) {
 		return r.wrap(refusalType(h), data, true)
 	}
 	if r.Dialect.Answer.Bare {
@@ -118,16 +121,16 @@ func (r *Request) refuse(h Header, e *Error) (Reply, error) {
 }
 
 // refusalType is the type of the refusal that an agent sends.
-func refusalType(h Header) Type {
-	if role, _, _ := ParseSender(h.Sender); role == RoleManager {
-		return TypeLeagueError
+func refusalType(h protocol.Header) protocol.Type {
+	if role, _, _ := protocol.ParseSender(h.Sender); role == protocol.RoleManager {
+		return protocol.TypeLeagueError
 	}
-	return TypeGameError
+	return protocol.TypeGameError
 }
 
 // rejection returns the answer of status REJECTED to a registration in a
 // dialect that knows no other refusal of one, and nil otherwise.
-func (r *Request) rejection(h Header, e *Error) Message {
+func (r *Request) rejection(h protocol.Header, e *protocol.Error) protocol.Message {
 	if !r.Dialect.Rejects || e.Code == "" {
 		return nil
 	}
@@ -137,15 +140,15 @@ func (r *Request) rejection(h Header, e *Error) Message {
 // Rejected returns the answer of status REJECTED to a registration of type t,
 // with a reason and neither id, token nor league. It returns nil for a type
 // that is no registration. The header's message type is set here.
-func Rejected(t Type, h Header, reason string) Message {
-	h.Protocol, h.LeagueID, h.AuthToken = Version, "", ""
+func Rejected(t protocol.Type, h protocol.Header, reason string) protocol.Message {
+	h.Protocol, h.LeagueID, h.AuthToken = protocol.Version, "", ""
 	switch t {
-	case TypeRefereeRegisterRequest:
-		h.MessageType = TypeRefereeRegisterResponse
-		return &RefereeRegisterResponse{Header: h, Status: StatusRejected, Reason: Some(reason)}
-	case TypeLeagueRegisterRequest:
-		h.MessageType = TypeLeagueRegisterResponse
-		return &LeagueRegisterResponse{Header: h, Status: StatusRejected, Reason: Some(reason)}
+	case protocol.TypeRefereeRegisterRequest:
+		h.MessageType = protocol.TypeRefereeRegisterResponse
+		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
+	case protocol.TypeLeagueRegisterRequest:
+		h.MessageType = protocol.TypeLeagueRegisterResponse
+		return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 	}
 	return nil
 }
@@ -168,7 +171,7 @@ func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	if r.Error == nil {
 		return append(doc, rawjson.Member{Name: "result", Value: r.Result}, identity(id)).Encode(), nil
 	}
-	raw, err := json.Marshal(r.Error, plain)
+	raw, err := json.Marshal(r.Error)
 	if err != nil {
 		return nil, err
 	}

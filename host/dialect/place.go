@@ -1,9 +1,10 @@
-package protocol
+package dialect
 
 import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -27,7 +28,7 @@ func (p Place) fits(method string, params rawjson.Object) bool {
 
 // take returns the message that params hold in this place, and the name that
 // stands beside it.
-func (p Place) take(params rawjson.Object) (message rawjson.Object, name string, refusal *Error) {
+func (p Place) take(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
 	if p.Name != "" {
 		return p.takeTool(params)
 	}
@@ -43,24 +44,24 @@ func (p Place) take(params rawjson.Object) (message rawjson.Object, name string,
 }
 
 // takeTool takes the input of a tool call. Input that is missing is empty.
-func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *Error) {
-	var broken []Violation
+func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
+	var broken []protocol.Violation
 	name := params.Text(p.Name)
 	switch {
 	case params.Get(p.Name) == nil:
-		broken = append(broken, Violation{"/params/" + p.Name, "required"})
+		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
 	case name == "":
-		broken = append(broken, Violation{"/params/" + p.Name, "type"})
+		broken = append(broken, protocol.Violation{Path: "/params/" + p.Name, Rule: "type"})
 	}
 	var message rawjson.Object
 	if value := params.Get(p.Message); value != nil {
 		var err error
 		if message, err = p.inner(value); err != nil {
-			broken = append(broken, Violation{"/params/" + p.Message, "type"})
+			broken = append(broken, protocol.Violation{Path: "/params/" + p.Message, Rule: "type"})
 		}
 	}
 	if broken != nil {
-		return nil, name, refuseTool(CanonicalInvalidToolInput,
+		return nil, name, refuseTool(protocol.CanonicalInvalidToolInput,
 			"A tool is called with a name in params."+p.Name+" and an object in params."+p.Message+".", broken...)
 	}
 	return message, name, nil
@@ -77,7 +78,7 @@ func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
 // join puts a message together whose header stands apart. Members beside the
 // header and the rest count as the message's own; one that stands in two
 // places must have the same value in both.
-func (p Place) join(params rawjson.Object) (rawjson.Object, *Error) {
+func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)
 	for _, name := range []string{p.Header, p.Message, ""} {
@@ -101,18 +102,18 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *Error) {
 
 // twice is the Error for a field with two values. An unknown field is not
 // named: its name is anybody's text.
-func (p Place) twice(name string) *Error {
-	e := Refuse(CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
-	if fieldNames[name] {
+func (p Place) twice(name string) *protocol.Error {
+	e := protocol.Refuse(protocol.CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
+	if protocol.KnownField(name) {
 		e.Detail = "The field " + name + " stands in two places with different values; give it once."
-		e.Violations = []Violation{{"/" + name, "consistent"}}
+		e.Violations = []protocol.Violation{{Path: "/" + name, Rule: "consistent"}}
 	}
 	return e
 }
 
 // part returns the members of one part of params: those of the object of that
 // name, or with no name those that stand beside both.
-func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *Error) {
+func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protocol.Error) {
 	if name == "" {
 		return params.Without(p.Header, p.Message), nil
 	}
@@ -122,8 +123,8 @@ func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *Error)
 	}
 	members, err := rawjson.Split(value)
 	if err != nil {
-		e := Refuse(CodeInvalidFieldType, "", "params."+name+" is not an object.")
-		e.Violations = []Violation{{"/" + name, "type"}}
+		e := protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.")
+		e.Violations = []protocol.Violation{{Path: "/" + name, Rule: "type"}}
 		return nil, e
 	}
 	return members, nil
@@ -181,7 +182,7 @@ func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
 	}
 	var header, rest rawjson.Object
 	for _, m := range doc {
-		if slices.Contains(headerNames, m.Name) {
+		if protocol.IsHeaderField(m.Name) {
 			header = append(header, m)
 		} else {
 			rest = append(rest, m)

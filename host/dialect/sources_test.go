@@ -1,4 +1,4 @@
-package protocol
+package dialect
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // sourceExample is a complete JSON example of one of the documents that the
@@ -21,7 +22,7 @@ type sourceExample struct {
 
 func sourceExamples(t testing.TB) []sourceExample {
 	t.Helper()
-	text, err := os.ReadFile("testdata/source_examples.jsonl")
+	text, err := os.ReadFile("../protocol/testdata/source_examples.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +38,9 @@ func sourceExamples(t testing.TB) []sourceExample {
 }
 
 // sourceRefusals are the errors among the examples, by JSON-RPC code.
-var sourceRefusals = map[int]Code{
-	-32600: "", 1001: CodeLeagueFull, 2002: CodeDuplicateName, 3001: CodeTokenInvalid,
-	-1: CodeTimeout, 5003: CodeDuplicateReport, 12: CodeTokenInvalid,
+var sourceRefusals = map[int]protocol.Code{
+	-32600: "", 1001: protocol.CodeLeagueFull, 2002: protocol.CodeDuplicateName, 3001: protocol.CodeTokenInvalid,
+	-1: protocol.CodeTimeout, 5003: protocol.CodeDuplicateReport, 12: protocol.CodeTokenInvalid,
 }
 
 // TestSourceExamples: a tolerant receiver takes every one of them, although
@@ -50,12 +51,12 @@ func TestSourceExamples(t *testing.T) {
 	if len(all) != 72 {
 		t.Errorf("%d examples, want all 72", len(all))
 	}
-	c := NewCodec(Tolerant)
+	c := NewCodec(protocol.Tolerant)
 	for _, e := range all {
 		doc := parsed(t, e.Document)
 		bare := doc.Get("jsonrpc") == nil
 		switch {
-		case bare && byType[Type(doc.Text("message_type"))].method != "":
+		case bare && isRequest(protocol.Type(doc.Text("message_type"))):
 			req, err := c.OpenBare(e.Document)
 			takes(t, e, req, err)
 		case bare:
@@ -68,7 +69,7 @@ func TestSourceExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = c.ReadAnswer(TypeLeagueQuery, a)
+			_, err = c.ReadAnswer(protocol.TypeLeagueQuery, a)
 			var refusal *Refusal
 			if !errors.As(err, &refusal) || refusal.Code != sourceRefusals[refusal.RPC] {
 				t.Errorf("%s %s: read as %v", e.Source, e.Section, err)
@@ -88,18 +89,15 @@ func takes(t *testing.T, e sourceExample, req *Request, err error) {
 	if _, err := req.Decode(); err != nil {
 		t.Errorf("%s %s: %v", e.Source, e.Section, err)
 	}
-	roundTrip(t, req.Type, req.Raw, Tolerant, true)
+	roundTrip(t, req.Type, req.Raw, protocol.Tolerant, true)
 }
 
 // takesAnswer reads a body as the answer to whatever it answers.
 func takesAnswer(t *testing.T, e sourceExample, body jsontext.Value) {
 	t.Helper()
-	typ := Type(parsed(t, body).Text("message_type"))
-	for _, sent := range catalogue {
-		if sent.answer != typ {
-			continue
-		}
-		m, err := NewCodec(Tolerant).ReadAnswer(sent.typ, Answer{Result: body})
+	typ := protocol.Type(parsed(t, body).Text("message_type"))
+	if sent := sentFor(typ); sent != "" {
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, Answer{Result: body})
 		if err != nil {
 			t.Errorf("%s %s: %v", e.Source, e.Section, err)
 			return
@@ -107,7 +105,7 @@ func takesAnswer(t *testing.T, e sourceExample, body jsontext.Value) {
 		if m.Head().MessageType != typ {
 			t.Errorf("%s %s: read as %s", e.Source, e.Section, m.Head().MessageType)
 		}
-		roundTrip(t, typ, body, Tolerant, false)
+		roundTrip(t, typ, body, protocol.Tolerant, false)
 		return
 	}
 	t.Errorf("%s %s: %s answers nothing", e.Source, e.Section, typ)

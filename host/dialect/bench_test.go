@@ -1,0 +1,48 @@
+package dialect
+
+import (
+	"github.com/strategylab/strategylab/host/protocol"
+	"testing"
+)
+
+// BenchmarkExchange is all that this package does for one request and its
+// answer on both sides: wrap, open, decode, reply, read.
+func BenchmarkExchange(b *testing.B) {
+	all := samples(b)
+	find := func(name string) protocol.Message {
+		for _, s := range all {
+			if s.name == name {
+				return s.message
+			}
+		}
+		b.Fatal(name)
+		return nil
+	}
+	question, answer := find("choose_parity_call"), find("choose_parity_response")
+	for _, d := range OfProtocol() {
+		b.Run(d.Name, func(b *testing.B) {
+			c := NewCodec(protocol.Tolerant)
+			b.ReportAllocs()
+			for b.Loop() {
+				call, err := d.Call(question)
+				if err != nil {
+					b.Fatal(err)
+				}
+				req, err := openCall(c, call)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := req.Decode(); err != nil {
+					b.Fatal(err)
+				}
+				reply, err := req.Reply(answer)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := c.ReadAnswer(protocol.TypeChooseParityCall, answerOf(reply)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

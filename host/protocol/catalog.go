@@ -1,0 +1,236 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+)
+
+// area groups message types by what is done in them; the numbered JSON-RPC
+// error codes of the protocol are counted per area.
+type area uint8
+
+const (
+	areaNone          area = iota
+	areaRefereeSignup      // 1001 and up
+	areaPlayerSignup       // 2001 and up
+	areaAnnouncement       // 3001 and up
+	areaMatch              // 4001 and up
+	areaReport             // 5001 and up
+	areaQuery              // 6001 and up
+)
+
+// A Description is what the catalog says of a message type. Its slices are
+// shared and must not be changed.
+type Description struct {
+	Type    Type
+	Title   string   // one line, for people
+	Method  string   // the JSON-RPC method of the request; empty for a type that is only an answer
+	Aliases []string // other methods in use for it
+	Names   []string // every name of the request: the method, its aliases, the type in upper and lower case
+	Answer  Type     // the type of the answer; empty where there is none
+	From    []Role   // who signs it
+	Auth    bool     // the request is refused without a token
+}
+
+// entry is one line of the catalog.
+type entry struct {
+	Description
+	area  area
+	shape *shape
+	blank func() Message
+}
+
+// line returns the entry of a message type; method is empty for a type that is
+// only an answer.
+func line(t Type, title, method string, answer Type, area area, s *shape, blank func() Message, aliases ...string) *entry {
+	e := &entry{
+		Description: Description{Type: t, Title: title, Method: method, Aliases: aliases, Answer: answer, From: s.fields[s.index["sender"]].roles},
+		area:        area, shape: s, blank: blank,
+	}
+	if method == "" {
+		return e
+	}
+	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
+	for _, name := range append(append([]string{method}, aliases...), string(t), lower(t)) {
+		if !slices.Contains(e.Names, name) {
+			e.Names = append(e.Names, name)
+		}
+	}
+	return e
+}
+
+// blank returns a new, empty message of the Go type T.
+func blank[T any, M interface {
+	*T
+	Message
+}]() Message {
+	return M(new(T))
+}
+
+// catalog lists the message types in the order in which a league sees them.
+var catalog = []*entry{
+	line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
+		TypeRefereeRegisterResponse, areaRefereeSignup, refereeRegisterRequestShape, blank[RefereeRegisterRequest]),
+	line(TypeRefereeRegisterResponse, "The manager answers a referee", "",
+		"", areaRefereeSignup, refereeRegisterResponseShape, blank[RefereeRegisterResponse]),
+	line(TypeLeagueRegisterRequest, "A player registers", "register_player",
+		TypeLeagueRegisterResponse, areaPlayerSignup, leagueRegisterRequestShape, blank[LeagueRegisterRequest]),
+	line(TypeLeagueRegisterResponse, "The manager answers a player", "",
+		"", areaPlayerSignup, leagueRegisterResponseShape, blank[LeagueRegisterResponse]),
+	line(TypeStartLeague, "The launcher starts the league", "start_league",
+		TypeLeagueStatus, areaNone, startLeagueShape, blank[StartLeague]),
+	line(TypeLeagueStatus, "How far the league is", "",
+		"", areaNone, leagueStatusShape, blank[LeagueStatus]),
+	line(TypeRoundAnnouncement, "A round begins", "notify_round",
+		TypeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape, blank[RoundAnnouncement]),
+	line(TypeRoundAnnouncementAck, "The round is known", "",
+		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings",
+		TypeStandingsUpdateAck, areaAnnouncement, leagueStandingsUpdateShape, blank[LeagueStandingsUpdate], "notify_standings"),
+	line(TypeStandingsUpdateAck, "The table is known", "",
+		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	line(TypeRoundCompleted, "A round is over", "notify_round_completed",
+		TypeRoundCompletedAck, areaAnnouncement, roundCompletedShape, blank[RoundCompleted]),
+	line(TypeRoundCompletedAck, "The end of the round is known", "",
+		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
+		TypeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape, blank[LeagueCompleted]),
+	line(TypeLeagueCompletedAck, "The end of the league is known", "",
+		"", areaAnnouncement, leagueAckShape, blank[Ack]),
+	line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation",
+		TypeGameJoinAck, areaMatch, gameInvitationShape, blank[GameInvitation], "receive_game_invitation"),
+	line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
+		TypeGameJoinAckAck, areaMatch, gameJoinAckShape, blank[GameJoinAck]),
+	line(TypeGameJoinAckAck, "An asynchronous join has arrived", "",
+		"", areaMatch, receiptShape, blank[Ack]),
+	line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose",
+		TypeChooseParityResponse, areaMatch, chooseParityCallShape, blank[ChooseParityCall], "choose_parity", "receive_parity_call"),
+	line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
+		TypeChooseParityResponseAck, areaMatch, chooseParityResponseShape, blank[ChooseParityResponse]),
+	line(TypeChooseParityResponseAck, "An asynchronous choice has arrived", "",
+		"", areaMatch, receiptShape, blank[Ack]),
+	line(TypeGameOver, "The match is over", "notify_match_result",
+		TypeGameOverAck, areaMatch, gameOverShape, blank[GameOver], "receive_game_over"),
+	line(TypeGameOverAck, "The end of the match is known", "",
+		"", areaMatch, matchAckShape, blank[Ack]),
+	line(TypeGameError, "A fault in the match", "notify_game_error",
+		TypeGameErrorAck, areaMatch, gameErrorShape, blank[GameError]),
+	line(TypeGameErrorAck, "The fault is known", "",
+		"", areaMatch, matchAckShape, blank[Ack]),
+	line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
+		TypeMatchResultAck, areaReport, matchResultReportShape, blank[MatchResultReport]),
+	line(TypeMatchResultAck, "The result is taken down", "",
+		"", areaReport, matchResultAckShape, blank[MatchResultAck]),
+	line(TypeLeagueQuery, "An agent asks about the league", "league_query",
+		TypeLeagueQueryResponse, areaQuery, leagueQueryShape, blank[LeagueQuery]),
+	line(TypeLeagueQueryResponse, "The manager answers a question", "",
+		"", areaQuery, leagueQueryResponseShape, blank[LeagueQueryResponse]),
+	line(TypeLeagueError, "The manager refuses", "league_error",
+		"", areaNone, leagueErrorShape, blank[LeagueError]),
+}
+
+// byType and byMethod index the catalog; a method is found under the name
+// by the book, its aliases, and the type itself in upper and lower case.
+var (
+	byType   = indexTypes()
+	byMethod = indexMethods()
+)
+
+func indexTypes() map[Type]*entry {
+	index := make(map[Type]*entry, len(catalog))
+	for _, e := range catalog {
+		index[e.Type] = e
+	}
+	return index
+}
+
+func indexMethods() map[string]*entry {
+	index := make(map[string]*entry)
+	for _, e := range catalog {
+		if e.Method == "" {
+			continue
+		}
+		for _, name := range e.Names {
+			index[name] = e
+		}
+	}
+	return index
+}
+
+// fieldNames are the member names of all tables.
+var fieldNames = indexFields()
+
+func indexFields() map[string]bool {
+	names := make(map[string]bool)
+	for _, e := range catalog {
+		e.shape.gather(names)
+	}
+	return names
+}
+
+// gather adds the names of the shape and of all shapes below it.
+func (s *shape) gather(names map[string]bool) {
+	for _, f := range s.fields {
+		names[f.name] = true
+		if f.elem != nil && f.elem.sub != nil {
+			f.elem.sub.gather(names)
+		}
+		if f.sub != nil {
+			f.sub.gather(names)
+		}
+	}
+	for _, part := range s.parts {
+		part.gather(names)
+	}
+}
+
+// lower returns the type in lower case, which serves many programs as method.
+func lower(t Type) string { return strings.ToLower(string(t)) }
+
+// Types returns all message types in the order in which a league sees them.
+func Types() []Type {
+	types := make([]Type, len(catalog))
+	for i, e := range catalog {
+		types[i] = e.Type
+	}
+	return types
+}
+
+// Describe returns what the catalog says of a type, and whether it knows it.
+func Describe(t Type) (Description, bool) {
+	e, ok := byType[t]
+	if !ok {
+		return Description{}, false
+	}
+	return e.Description, true
+}
+
+// answers reports whether the type travels as an answer by the book.
+func (e *entry) answers() bool {
+	return e.Method == "" || slices.ContainsFunc(catalog, func(other *entry) bool { return other.Answer == e.Type })
+}
+
+// TypeOfMethod returns the message type that travels under a method: the name
+// by the book, an alias, or the type itself in upper or lower case.
+func TypeOfMethod(method string) (Type, bool) {
+	e, ok := byMethod[method]
+	if !ok {
+		return "", false
+	}
+	return e.Type, true
+}
+
+// KnownField reports whether any table has a member of that name.
+func KnownField(name string) bool { return fieldNames[name] }
+
+// New returns an empty message of the type, with protocol and message_type
+// set, or nil for a type that the catalog does not know.
+func New(t Type) Message {
+	e, ok := byType[t]
+	if !ok {
+		return nil
+	}
+	m := e.blank()
+	m.Head().Protocol, m.Head().MessageType = Version, t
+	return m
+}

@@ -1,0 +1,178 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// Header holds the fields that any message may bear: the five header fields
+// proper (Protocol to ConversationID), the contextual fields that the envelope
+// dialect puts beside them (AuthToken to GameType), and what the sender added
+// of its own.
+//
+// An empty string is a field that is not there. A message that was decoded
+// remembers explicit nulls and empty strings beyond that, and encodes them
+// again unless the field has been given a value since.
+type Header struct {
+	Protocol       string `json:"protocol,omitzero"`
+	MessageType    Type   `json:"message_type,omitzero"`
+	Sender         string `json:"sender,omitzero"`
+	Timestamp      string `json:"timestamp,omitzero"`
+	ConversationID string `json:"conversation_id,omitzero"`
+
+	AuthToken string `json:"auth_token,omitzero"`
+	LeagueID  string `json:"league_id,omitzero"`
+	RoundID   Round  `json:"round_id,omitzero"`
+	MatchID   string `json:"match_id,omitzero"`
+	GameType  string `json:"game_type,omitzero"`
+
+	// Extra is a JSON object of the members that the message's Go type does
+	// not know, in the order they came; nil when there are none.
+	Extra jsontext.Value `json:",embed"`
+
+	// odd is the message as it came, kept only when it bears a null or an
+	// empty string that the Go fields cannot express.
+	odd jsontext.Value
+}
+
+// headerNames are the members that the envelope dialect puts into
+// params.envelope; the first five are the header proper.
+var headerNames = []string{
+	"protocol", "message_type", "sender", "timestamp", "conversation_id",
+	"auth_token", "league_id", "round_id", "match_id", "game_type",
+}
+
+// IsHeaderField reports whether the member belongs to the [Header].
+func IsHeaderField(name string) bool { return slices.Contains(headerNames, name) }
+
+// Head returns h, which makes every struct that embeds a Header a [Message].
+func (h *Header) Head() *Header { return h }
+
+// NewHeader returns the header of a message that opens a conversation.
+// The timestamp is text as [Timestamp] returns it.
+func NewHeader(t Type, sender, timestamp, conversation string) Header {
+	return Header{
+		Protocol: Version, MessageType: t, Sender: sender,
+		Timestamp: timestamp, ConversationID: conversation,
+	}
+}
+
+// Answer returns the header of an answer to the message that h heads: the
+// conversation and the identifiers of league, round, match and game are
+// echoed as they came, the token is not.
+func (h *Header) Answer(t Type, sender, timestamp string) Header {
+	return Header{
+		Protocol: Version, MessageType: t, Sender: sender,
+		Timestamp: timestamp, ConversationID: h.ConversationID,
+		LeagueID: h.LeagueID, RoundID: h.RoundID, MatchID: h.MatchID, GameType: h.GameType,
+	}
+}
+
+// ReadHeader returns the header fields of a message as far as they are strings,
+// so that its sender can be authenticated before anything else is validated.
+func ReadHeader(message rawjson.Object) Header {
+	var h Header
+	for _, m := range message {
+		target := h.field(m.Name)
+		if target != nil && m.Value.Kind() == '"' {
+			*target = headerWord(rawjson.Unquote(m.Value))
+			continue
+		}
+		if m.Name == "message_type" && m.Value.Kind() == '"' {
+			h.MessageType = Type(headerWord(rawjson.Unquote(m.Value)))
+		}
+		if m.Name == "round_id" {
+			h.RoundID = glanceRound(m.Value)
+		}
+	}
+	return h
+}
+
+// take moves the header fields of a message that keeps the field rules from
+// the document into h, and returns the rest. Texts that glanced holds already
+// are shared with it.
+func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
+	rest := make(rawjson.Object, 0, len(doc))
+	for _, m := range doc {
+		switch target := h.field(m.Name); {
+		case target != nil:
+			*target = headerText(m.Value, *glanced.field(m.Name))
+		case m.Name == "message_type":
+			h.MessageType = Type(headerText(m.Value, ""))
+		case m.Name == "round_id" && m.Value.Kind() == 'n':
+			h.RoundID = NoRound()
+		case m.Name == "round_id":
+			h.RoundID = glanceRound(m.Value)
+		default:
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// headerText reads a header field, which is a string or null and may be known.
+func headerText(v jsontext.Value, known string) string {
+	if v.Kind() != '"' {
+		return ""
+	}
+	text := rawjson.Unquote(v)
+	if string(text) == known {
+		return known
+	}
+	return headerWord(text)
+}
+
+// headerWord returns text as a string, without a copy for the words that most
+// headers hold.
+func headerWord(text []byte) string {
+	switch string(text) {
+	case Version:
+		return Version
+	case GameEvenOdd:
+		return GameEvenOdd
+	}
+	if e := byType[Type(text)]; e != nil {
+		return string(e.Type)
+	}
+	return string(text)
+}
+
+// field returns the header field of that name that is a string.
+func (h *Header) field(name string) *string {
+	switch name {
+	case "protocol":
+		return &h.Protocol
+	case "sender":
+		return &h.Sender
+	case "timestamp":
+		return &h.Timestamp
+	case "conversation_id":
+		return &h.ConversationID
+	case "auth_token":
+		return &h.AuthToken
+	case "league_id":
+		return &h.LeagueID
+	case "match_id":
+		return &h.MatchID
+	case "game_type":
+		return &h.GameType
+	}
+	return nil
+}
+
+// glanceRound reads a round for the header of an answer; what is no round
+// counts as absent.
+func glanceRound(v jsontext.Value) Round {
+	switch v.Kind() {
+	case '"':
+		text := string(rawjson.Unquote(v))
+		return Round{number: trailingNumber(text), text: text, isText: true, is: present}
+	case '0':
+		if n, ok := rawjson.Integer(v); ok {
+			return RoundNumber(int(n))
+		}
+	}
+	return Round{}
+}

@@ -131,7 +131,7 @@ func (c *contestant) handle(p *program, t string, message object) object {
 
 // joinLater joins by a message of its own.
 func (c *contestant) joinLater(message object) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	match := text(message, "match_id")
 	c.program.mu.Lock()

@@ -49,11 +49,11 @@ func hostLeague(ctx context.Context, t *testing.T, players, referees int, house 
 	started := make(chan string, 1)
 	l := &host.League{
 		Network: host.NewSockets(), Server: jsonrpc.Config{AcceptObjects: true},
-		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: 5 * time.Second, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 20 * time.Second},
+		Manager: manager.Config{Players: players, Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff, Probe: manager.ProbeOff, MatchDeadline: 5 * time.Minute},
 		Started: func(url string) { started <- url },
 	}
 	for range referees {
-		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: 3 * time.Second, Backoff: backoff}, JoinTimeout: 3 * time.Second, ChoiceTimeout: 3 * time.Second})
+		l.Referees = append(l.Referees, referee.Config{Config: agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: backoff}, JoinTimeout: time.Minute, ChoiceTimeout: time.Minute})
 	}
 	for i, name := range house {
 		l.Seats = append(l.Seats, host.Seat{Config: player.Config{
@@ -117,7 +117,7 @@ func TestOurHostSeatsForeignPlayers(t *testing.T) {
 	for _, s := range foreignPlayers {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			h := hostLeague(ctx, t, 3, 1)
 			var all []*contestant
@@ -168,7 +168,7 @@ func TestStartedInOtherForms(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(form.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			h := hostLeague(ctx, t, 0, 1)
 			var all []*contestant

@@ -27,7 +27,7 @@ func newJudge(t *testing.T, s *style) *judge {
 
 // judgeNamed is a referee with an id of its own.
 func judgeNamed(t *testing.T, s *style, id string) *judge {
-	j := &judge{style: s, id: id, token: "token-of-" + id, joined: make(map[string]chan struct{}), patience: 3 * time.Second}
+	j := &judge{style: s, id: id, token: "token-of-" + id, joined: make(map[string]chan struct{}), patience: time.Minute}
 	j.program = launch(t, s, "referee:"+id, func(p *program, kind string, message object) object {
 		if kind == "GAME_JOIN_ACK" {
 			j.join(text(message, "match_id"), text(message, "player_id"))
@@ -122,7 +122,7 @@ func (j *judge) invite(ctx context.Context, p matchup, side int, round any) bool
 func (j *judge) choose(ctx context.Context, p matchup, side int, round any) string {
 	fields := j.fields(p, round)
 	fields["player_id"] = p.sides[side].id
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	if j.style.past {
 		deadline = time.Now().Add(-time.Second)
 	}

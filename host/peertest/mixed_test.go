@@ -19,7 +19,7 @@ import (
 // know none of them: they lose nothing by technical loss.
 func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	// A match of each round for every referee.
 	n := 2 * len(foreignReferees)
@@ -37,7 +37,7 @@ func TestOurPlayersUnderEveryRefereeAtOnce(t *testing.T) {
 	var guests sync.WaitGroup
 	ended := make([]player.Event, len(guestNames))
 	for i := range ended {
-		guests.Go(func() { ended[i] = ourPlayer(ctx, t, h.url, i) })
+		guests.Go(func() { ended[i] = ourPlayer(ctx, t, h.url, i, false) })
 	}
 	played := h.end(t)
 	guests.Wait()
@@ -72,7 +72,7 @@ func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
 	for _, manager := range []*style{foreignLeagues[0], foreignLeagues[2], {name: "handle_message", frame: "message"}, {name: "tools", frame: "tool", answers: "content", reads: "content"}} {
 		t.Run(strings.ReplaceAll(manager.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			l := foreign(t, manager)
 			asks := &style{name: "asks", naming: "lower", answers: "params", reads: "params", thinks: 60 * time.Millisecond}
@@ -82,7 +82,7 @@ func TestOurPlayersUnderForeignRefereesInTurn(t *testing.T) {
 			var players sync.WaitGroup
 			ended := make([]player.Event, len(guestNames))
 			for i := range ended {
-				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i) })
+				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, l.style.endless) })
 			}
 			reports := l.play(ctx, len(ended), 0)
 			players.Wait()

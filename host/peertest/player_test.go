@@ -56,13 +56,13 @@ func TestOurPlayerUnderForeignManagers(t *testing.T) {
 	for _, s := range foreignLeagues {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			l := foreign(t, s)
 			var players sync.WaitGroup
 			ended := make([]player.Event, 3)
 			for i := range ended {
-				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i) })
+				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, s.endless) })
 			}
 			reports := l.play(ctx, len(ended), 0)
 			players.Wait()
@@ -73,8 +73,17 @@ func TestOurPlayerUnderForeignManagers(t *testing.T) {
 
 var guestNames = []string{"Ada", "Grace", "Edsger", "Barbara", "Alan", "Emmy"}
 
+// idleExit returns after which silence an agent leaves: soon only where nobody
+// announces the end of the league.
+func idleExit(endless bool) time.Duration {
+	if endless {
+		return 4 * time.Second
+	}
+	return 5 * time.Minute
+}
+
 // ourPlayer plays as the command does, and returns its last event.
-func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.Event {
+func ourPlayer(ctx context.Context, t *testing.T, manager string, i int, endless bool) player.Event {
 	var mu sync.Mutex
 	var last player.Event
 	network := host.NewSockets()
@@ -84,7 +93,7 @@ func ourPlayer(ctx context.Context, t *testing.T, manager string, i int) player.
 		Config: agent.Config{
 			Name:     guestNames[i],
 			Mode:     protocol.Tolerant,
-			IdleExit: 1500 * time.Millisecond,
+			IdleExit: idleExit(endless),
 			Backoff:  game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond},
 		},
 		Factory:  factory(t, "random"),

@@ -31,7 +31,7 @@ type program struct {
 // launch starts a program on a free port of loopback.
 func launch(t *testing.T, s *style, sender string, handle func(p *program, t string, message object) object) *program {
 	t.Helper()
-	p := &program{t: t, style: s, sender: sender, http: http.Client{Timeout: 5 * time.Second}}
+	p := &program{t: t, style: s, sender: sender, http: http.Client{Timeout: time.Minute}}
 	p.handle = func(kind string, message object) object { return handle(p, kind, message) }
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

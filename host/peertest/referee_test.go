@@ -38,7 +38,7 @@ func TestOurRefereeUnderForeignManagers(t *testing.T) {
 	for _, s := range assigningManagers {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			l := foreign(t, s)
 			var serving sync.WaitGroup
@@ -73,13 +73,11 @@ func ourReferee(ctx context.Context, t *testing.T, manager string, endless bool)
 	defer network.Close()
 	a := host.Agent{Network: network, Name: "referee", Manager: manager, Server: jsonrpc.Config{AcceptObjects: true}}
 	cfg := referee.Config{
-		Config:        agent.Config{Mode: protocol.Tolerant, Timeout: 3 * time.Second, Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond}},
-		JoinTimeout:   3 * time.Second,
-		ChoiceTimeout: 3 * time.Second,
+		Config:        agent.Config{Mode: protocol.Tolerant, Timeout: time.Minute, Backoff: game.Backoff{Retries: 2, First: time.Millisecond, Most: time.Millisecond}},
+		JoinTimeout:   time.Minute,
+		ChoiceTimeout: time.Minute,
 	}
-	if endless {
-		cfg.IdleExit = time.Second
-	}
+	cfg.IdleExit = idleExit(endless)
 	err := a.Referee(ctx, cfg)
 	if err != nil {
 		t.Errorf("our referee: %v", err)
@@ -167,7 +165,7 @@ func (o *official) begin(m object) {
 		return
 	}
 	o.playing.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		p := matchup{id: id, sides: [2]registered{
 			{id: text(m, "player_A_id"), endpoint: text(m, "player_A_endpoint")}, {id: text(m, "player_B_id"), endpoint: text(m, "player_B_endpoint")},
@@ -210,7 +208,7 @@ func TestForeignRefereesOfOurHost(t *testing.T) {
 	for _, s := range foreignReferees {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			h := hostLeague(ctx, t, 3, 0, "random", "alternate")
 			officiate(t, s).register(ctx, h.url)
@@ -228,7 +226,7 @@ func TestForeignRefereesOfOurHost(t *testing.T) {
 // referee of ours among them, in one league.
 func TestOneLeagueOfAll(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	n := len(foreignPlayers) + 2
 	h := hostLeague(ctx, t, n, 1, "random", "frequency")
@@ -268,7 +266,7 @@ func TestOneLeagueOfAll(t *testing.T) {
 // by referees of ours, lose nothing by technical loss.
 func TestOneLeagueOfAllPlayers(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	n := len(foreignPlayers) + 2
 	h := hostLeague(ctx, t, n, 2, "random", "frequency")

@@ -18,12 +18,13 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// Timeout is the time the agent has for an answer or for an expected request.
-const Timeout = 10 * time.Second
-
 // Playback is a network with one endpoint, the agent's. All calls of the agent
 // are answered from the recording.
 type Playback struct {
+	// Timeout is the time the agent has for an answer or for an expected
+	// request; New sets it to 10 s.
+	Timeout time.Duration
+
 	exchanges []*trace.Exchange
 	loop      jsonrpc.Loopback
 	url       chan string // of the agent, once it listens
@@ -36,7 +37,7 @@ type Playback struct {
 // New returns a playback of the exchanges that one agent recorded.
 func New(exchanges []*trace.Exchange) *Playback {
 	return &Playback{
-		exchanges: exchanges, url: make(chan string, 1),
+		Timeout: 10 * time.Second, exchanges: exchanges, url: make(chan string, 1),
 		served: map[*trace.Exchange]bool{}, change: make(chan struct{}),
 	}
 }
@@ -99,7 +100,7 @@ func (p *Playback) Run(ctx context.Context) ([]Step, error) {
 }
 
 func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url string, x *trace.Exchange) (*trace.Exchange, error) {
-	once, cancel := context.WithTimeout(ctx, Timeout)
+	once, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	reply, err := caller.RoundTrip(once, &jsonrpc.Outgoing{URL: url, Body: x.Raw, MaxAnswer: 16 << 20})
 	switch {
@@ -140,7 +141,7 @@ var errMissing = errors.New("expected request is missing")
 
 // await waits until the agent has sent a request again.
 func (p *Playback) await(ctx context.Context, x *trace.Exchange) error {
-	late := time.NewTimer(Timeout)
+	late := time.NewTimer(p.Timeout)
 	defer late.Stop()
 	for {
 		p.mu.Lock()
@@ -152,7 +153,7 @@ func (p *Playback) await(ctx context.Context, x *trace.Exchange) error {
 		select {
 		case <-change:
 		case <-late.C:
-			return fmt.Errorf("replay: the agent sent no %s within %v, but the recording has one: %w", x.Type, Timeout, errMissing)
+			return fmt.Errorf("replay: the agent sent no %s within %v, but the recording has one: %w", x.Type, p.Timeout, errMissing)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

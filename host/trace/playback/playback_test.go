@@ -79,6 +79,7 @@ func four(referee.Match) (int, error) { return 4, nil }
 func replay(t *testing.T, exchanges []*trace.Exchange, run func(context.Context, host.Agent) error) ([]playback.Step, error) {
 	t.Helper()
 	p := playback.New(exchanges)
+	p.Timeout = time.Hour // a slow machine is no reason to fail
 	agent := host.Agent{Network: p, Name: "agent"}
 	for _, x := range exchanges {
 		if x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest {
@@ -163,6 +164,20 @@ func TestCanceledReplayReturnsTheCause(t *testing.T) {
 	cancel(cause)
 	if steps, err := p.Run(ctx); !errors.Is(err, cause) || len(steps) > 0 {
 		t.Errorf("%d steps, error %v; want none and the cause", len(steps), err)
+	}
+}
+
+// An agent that does not register again ends the replay with an error.
+func TestMissingRegistration(t *testing.T) {
+	t.Parallel()
+	exchanges := recorded(t, "P01")
+	silent := playback.New(exchanges)
+	silent.Timeout = time.Millisecond
+	if _, err := silent.Listen(t.Context(), "agent", jsonrpc.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := silent.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "LEAGUE_REGISTER_REQUEST") {
+		t.Errorf("error %v, want one that names the missing registration", err)
 	}
 }
 

@@ -122,11 +122,7 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, c := range checks {
-		ids = append(ids, c.ID)
-	}
-	s := kit.NewSession(withDefaults(cfg), ids)
+	s := kit.NewSession(withDefaults(cfg), checks)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	began := time.Now()
 	peers, err := suite.Open(ctx, s)

@@ -1,8 +1,7 @@
-// Package leaguetools offers the messages that an agent of a league takes as
-// tools of the Model Context Protocol: one tool for each method, under the
-// method's name. What a client gives as arguments is the message, what it gets
-// is the answer, and everything in between is done by the agent that the
-// message would have reached otherwise: authentication, rules, refusals.
+// Package leaguetools offers the messages that an agent of a league accepts as
+// tools of the Model Context Protocol: one tool per method, under the method's
+// name. The arguments are the message and the result is the answer; the agent
+// itself authenticates, checks and refuses, as for any other message.
 package leaguetools
 
 import (
@@ -22,21 +21,20 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// An Agent is what takes the messages.
+// An Agent describes the agent that accepts the messages.
 type Agent struct {
 	Role protocol.Role
-	// Mode is how much the agent asks of messages, Takes the types that it
-	// takes.
+	// Mode is the mode in which the agent checks messages, Takes the types that
+	// it accepts.
 	Mode  protocol.Mode
 	Takes []protocol.Type
 	// Serve answers a request as the agent's endpoint would, and returns HTTP
-	// status and body: jsonrpc.Serve with the agent's handler.
+	// status and body: jsonrpc.Serve with the agent's pipeline.
 	Serve func(ctx context.Context, req *jsonrpc.Request) (status int, body []byte)
 }
 
-// Tools returns the tools of an agent, in the order in which a league sees its
-// messages. The error says that the agent takes what is no request, which is a
-// mistake in the agent.
+// Tools returns the tools of an agent, in the order of a league. A type that is
+// not a request is an error.
 func Tools(a Agent) ([]mcptools.Tool, error) {
 	var tools []mcptools.Tool
 	for _, t := range protocol.Types() {
@@ -77,7 +75,7 @@ func (a Agent) tool(t protocol.Type) (mcptools.Tool, error) {
 	return tool, nil
 }
 
-// refusal is the type of the agent's refusals.
+// refusal returns the type of the agent's refusals.
 func (a Agent) refusal() protocol.Type {
 	if a.Role == protocol.RoleManager {
 		return protocol.TypeLeagueError
@@ -85,15 +83,14 @@ func (a Agent) refusal() protocol.Type {
 	return protocol.TypeGameError
 }
 
-// alone returns a schema without the name that other schemas know it by: a
-// client would take it for an address.
+// alone returns a schema without its $id, which a client would take for an address.
 func alone(schema []byte) json.RawMessage {
 	var doc map[string]json.RawMessage
 	if json.Unmarshal(schema, &doc) != nil {
 		return schema
 	}
 	delete(doc, "$id")
-	delete(doc, "$schema") // it is what the standard assumes
+	delete(doc, "$schema") // it is the standard's default
 	out, err := json.Marshal(doc)
 	if err != nil {
 		return schema
@@ -101,8 +98,7 @@ func alone(schema []byte) json.RawMessage {
 	return out
 }
 
-// call sends the message to the agent in MCP's own wrapping, and reads what
-// comes back.
+// call sends the message to the agent in MCP's wrapping, and reads the answer.
 func (a Agent) call(ctx context.Context, t protocol.Type, call *mcptools.Call) (json.RawMessage, error) {
 	raw := slices.Concat([]byte(`{"jsonrpc":"2.0","id":"`+jsonrpc.RandomID()+`","method":"tools/call","params":{"name":"`+call.Tool+`","arguments":`), call.Input, []byte("}}"))
 	status, body := a.Serve(ctx, &jsonrpc.Request{
@@ -111,8 +107,8 @@ func (a Agent) call(ctx context.Context, t protocol.Type, call *mcptools.Call) (
 	return read(t, status, body)
 }
 
-// plain returns the header without what says that the request came by MCP: the
-// message is the league's now.
+// plain returns the header without the fields of MCP, whose rules do not apply to
+// the message.
 func plain(h http.Header) http.Header {
 	if h == nil {
 		return nil
@@ -125,11 +121,10 @@ func plain(h http.Header) http.Header {
 	return h
 }
 
-// anyAnswer reads an answer wherever it may sit.
+// anyAnswer reads an answer in any wrapping.
 var anyAnswer = dialect.NewCodec(protocol.Tolerant)
 
-// read returns the answer in the body of a response, or the refusal as an
-// error.
+// read returns the answer in the body of a response; a refusal is an error.
 func read(t protocol.Type, status int, body []byte) (json.RawMessage, error) {
 	answer, err := dialect.ParseAnswer(status, body)
 	if err != nil {
@@ -155,8 +150,8 @@ func read(t protocol.Type, status int, body []byte) (json.RawMessage, error) {
 		}
 		return nil, refusal(e.Data, e.Message)
 	}
-	// The sender has shown that it reads no answer in kind, so that this one is
-	// in another wrapping.
+	// The agent may answer in another wrapping, if the sender has shown that it
+	// does not read this one.
 	m, err := anyAnswer.ReadAnswer(t, answer)
 	if err != nil {
 		return nil, err
@@ -165,8 +160,8 @@ func read(t protocol.Type, status int, body []byte) (json.RawMessage, error) {
 	return json.RawMessage(doc), err
 }
 
-// refusal returns the error for a refusal: with its fields where it has the
-// form of the league, else by what text there is.
+// refusal returns the error for a refusal: a *mcptools.Refusal if it has the form of
+// the league, and otherwise one with its text.
 func refusal(data json.RawMessage, message string) error {
 	var told struct {
 		Code   string `json:"error_code"`
@@ -183,8 +178,7 @@ func refusal(data json.RawMessage, message string) error {
 	return &mcptools.Refusal{Structured: data, Text: strings.TrimSpace(told.Code + " " + told.Name + ": " + told.Detail)}
 }
 
-// purpose says what each message is for, to somebody who has not read the
-// protocol.
+// purpose describes each message to readers who do not know the protocol.
 var purpose = map[protocol.Type]string{
 	protocol.TypeRefereeRegisterRequest: "Registers a referee with the league. referee_meta.contact_endpoint is the URL at which the league reaches it. " +
 		"The answer gives the referee_id and the auth_token for everything that follows; the token is shown once.",
@@ -209,7 +203,7 @@ var purpose = map[protocol.Type]string{
 	protocol.TypeGameError:            "Tells the player of a fault in a match, such as an answer that did not come in time, and what follows from it.",
 }
 
-// describe returns what a model reads of a tool.
+// describe returns the description of a tool for a model.
 func describe(about protocol.Description, mode protocol.Mode) string {
 	var signers []string
 	for _, role := range about.From {
@@ -230,7 +224,7 @@ func describe(about protocol.Description, mode protocol.Mode) string {
 	return text + fmt.Sprintf(" The answer is %s; a refusal says in error_code and detail what to do.", about.Answer)
 }
 
-// annotate tells a client what calling a tool may do.
+// annotate sets the hints of a tool.
 func annotate(tool *mcptools.Tool, t protocol.Type) {
 	switch t {
 	case protocol.TypeLeagueQuery:
@@ -244,7 +238,7 @@ func annotate(tool *mcptools.Tool, t protocol.Type) {
 	}
 }
 
-// Instructions tells a model what the server of an agent of the role is for.
+// Instructions tells a model what the server of an agent is for.
 func Instructions(role protocol.Role) string {
 	switch role {
 	case protocol.RoleManager:

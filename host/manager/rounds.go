@@ -204,7 +204,7 @@ func (m *Manager) checkOverdue() {
 		}
 		c.stale = true
 		if !a.reg.Keyed { // it may want to be told otherwise
-			c.peer.TryNextHandOut()
+			c.peer.TryNextAssignment()
 		}
 	}
 }

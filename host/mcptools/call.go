@@ -20,8 +20,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// call serves one tools/call. The error it returns is one of the protocol;
-// what the tool itself has to say is in the result.
+// call serves one tools/call. The error is one of the MCP protocol; an error of
+// the tool is part of the result.
 func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	session := req.Session.ID()
 	ctx, done, err := s.begin(ctx, session)
@@ -50,13 +50,12 @@ func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolReques
 	return structured(output, string(output)), nil
 }
 
-// errOutput stands for an output that must not be sent; it is logged where it
-// was found.
+// errOutput stands for an output that breaks its schema; checkOwn has logged it.
 var errOutput = errors.New("the tool does not keep its own schema")
 
 // runChecked takes a call through the pipeline: the input must keep its schema
-// before the tool is called, and the output before it is sent. A guarded tool
-// judges the input itself, since it has to know first who calls.
+// before the tool is called, and the output before it is sent. The pipeline does
+// not see a call of a tool that checks its own input.
 func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.RawMessage, error) {
 	if b.tool.ChecksInput {
 		output, err := s.runTool(ctx, b, c)
@@ -66,7 +65,7 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 		return output, err
 	}
 	var output json.RawMessage
-	var own error // what the tool itself says
+	var own error // of the tool itself
 	_, err := s.pipeline.Call(ctx, wire.Call{
 		Transport: c.Transport, Route: c.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
 	}, func(ctx context.Context) (_ jsontext.Value, err error) {
@@ -97,12 +96,12 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 	}
 }
 
-// invalid is what a client is told of an input that does not keep its schema.
+// invalid returns the error for an input that breaks its schema.
 func (b *boundTool) invalid(err error) error {
 	return fmt.Errorf("the input of %s is not valid: %w; see its input schema", b.tool.Name, err)
 }
 
-// errPanicked stands for a tool that panicked; it is logged where it happened.
+// errPanicked stands for a panic of a tool; runTool has logged it.
 var errPanicked = errors.New("the tool panicked")
 
 func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output json.RawMessage, err error) {
@@ -116,7 +115,7 @@ func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output jso
 	return b.tool.Call(ctx, c)
 }
 
-// refused tells the client what a tool refused.
+// refused returns the result for an error of a tool.
 func (s *Server) refused(ctx context.Context, b *boundTool, err error) (*mcp.CallToolResult, error) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	_, broken := errors.AsType[*wire.Refusal](err)
@@ -137,9 +136,8 @@ func (s *Server) refused(ctx context.Context, b *boundTool, err error) (*mcp.Cal
 	return res, nil
 }
 
-// checkOwn reports that something must not be sent because it does not keep its
-// own schema. That is the tool's fault: it is logged, and the client learns no
-// more than that.
+// checkOwn validates what a tool returned against the tool's own schema. It logs a
+// violation, which is a bug of the tool, and returns errOutput.
 func (s *Server) checkOwn(ctx context.Context, b *boundTool, what string, schema *validator, doc json.RawMessage) error {
 	err := errors.New("it is no JSON object without duplicate names")
 	if v := jsontext.Value(doc); v.IsValid() && v.Kind() == '{' {
@@ -153,18 +151,18 @@ func (s *Server) checkOwn(ctx context.Context, b *boundTool, what string, schema
 	return errOutput
 }
 
-// structured is a result with structured content, and beside it a text of it
-// for clients that read no other.
+// structured returns a result with structured content, and a text for clients that
+// do not read that.
 func structured(doc json.RawMessage, text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{StructuredContent: doc, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// errorResult is a failure told by the text of an error.
+// errorResult returns a failed result with the text of an error.
 func errorResult(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
 }
 
-// internal is the canonical INTERNAL_ERROR.
+// internal returns the canonical INTERNAL_ERROR.
 func internal() error {
 	row, err := protocol.Canonical(protocol.CanonicalInternalError)
 	if err != nil {
@@ -176,7 +174,7 @@ func internal() error {
 	}
 }
 
-// origin fills in where a call came from.
+// origin sets the fields of a call that describe its request.
 func origin(c *Call, req *mcp.CallToolRequest) {
 	if req.Extra == nil || req.Extra.Header == nil {
 		c.Transport, c.Route, c.RemoteAddr = jsonrpc.TransportSTDIO, "stdio", "stdio"
@@ -196,10 +194,10 @@ func origin(c *Call, req *mcp.CallToolRequest) {
 	c.Header = h
 }
 
-// progressEvery is how often progress is told at most.
+// progressEvery is the shortest interval between reports of progress.
 const progressEvery = 100 * time.Millisecond
 
-// report has c tell its progress to the client that asked for it, until stop.
+// report makes c report progress until stop, if the client has asked for it.
 func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -219,7 +217,7 @@ func report(ctx context.Context, c *Call, req *mcp.CallToolRequest) (stop func()
 			return
 		}
 		last, at = done, now
-		// A client that is gone hears of no progress; the call goes on.
+		// The call continues even if the client is gone.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: done, Total: total, Message: message,
 		})

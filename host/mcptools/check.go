@@ -13,11 +13,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// validator is a compiled schema; nil admits every object.
+// validator is a compiled schema; nil accepts every object.
 type validator struct{ compiled *jsonschema.Schema }
 
-// compile compiles a schema of type object. It fetches nothing: a reference
-// that leads out of the schema is an error.
+// compile compiles a schema of type object. It fetches nothing: a reference to
+// another document is an error.
 func compile(raw json.RawMessage) (*validator, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -49,8 +49,8 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("the schema refers to %s; it must stand alone", url)
 }
 
-// check says in one sentence where raw, a JSON object, does not keep the
-// schema, without repeating its values.
+// check validates raw, a JSON object. The error lists the violations without
+// repeating values.
 func (s *validator) check(raw json.RawMessage) error {
 	if s == nil {
 		return nil
@@ -92,8 +92,8 @@ func violations(e *jsonschema.ValidationError, into map[string]bool) {
 	into[fmt.Sprintf("/%s %s", where, wanted(e.ErrorKind))] = true
 }
 
-// wanted says what a schema wants where a value does not keep it, without
-// repeating the value.
+// wanted describes what a schema wants in place of a value, without repeating the
+// value.
 func wanted(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -134,7 +134,7 @@ func listOf(values []any) string {
 	return strings.Join(texts, ", ")
 }
 
-// quoted is a name that came from outside, no longer than names are.
+// quoted quotes a name from outside, shortened to 64 bytes.
 func quoted(name string) string {
 	const most = 64
 	if len(name) > most {

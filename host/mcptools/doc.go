@@ -1,6 +1,6 @@
 // Package mcptools serves a table of tools, resources and prompts by the Model
 // Context Protocol (https://modelcontextprotocol.io), over streamable HTTP and
-// over STDIO. It is handed the table and knows no tool of its own.
+// over STDIO. The caller supplies the table; this package knows no tool.
 //
 //	srv, err := mcptools.New(mcptools.Config{
 //		Name: "dice", Version: "1.0.0",
@@ -15,8 +15,8 @@
 //	defer srv.Close()
 //	err = srv.ServeStdio(ctx, os.Stdin, os.Stdout) // or mount srv.Handler()
 //
-// What a call brings is held to the tool's input schema before the tool is
-// called, and what the tool returns to its output schema before it is sent.
-// Sessions, calls at once and idle time are bounded, and every goroutine has
+// The input of a call is validated against the tool's input schema before the
+// tool is called, and its output against the output schema before it is sent.
+// Sessions, concurrent calls and idle time are bounded, and every goroutine has
 // ended when Close returns.
 package mcptools

@@ -23,12 +23,12 @@ const (
 	headerVersion = "Mcp-Protocol-Version"
 )
 
-// sessionless is the first version of the protocol without sessions.
+// sessionless is the first version of the standard without sessions.
 const sessionless = "2026-07-28"
 
-// The SDK hands a tool the header of the request and nothing else of it, so
-// what else a tool may need travels there, under names that no client can
-// send: a colon is not allowed in the name of a field.
+// The SDK passes only the header of the request to a tool, so its other properties
+// travel there, under names that no client can send: a colon is not allowed in
+// the name of a field.
 const (
 	pseudoRoute  = ":route"
 	pseudoRemote = ":remote"
@@ -43,25 +43,24 @@ type web struct {
 	modern   http.Handler
 	plain    http.Handler
 	origins  *http.CrossOriginProtection
-	hosts    []string // of the allowed origins
+	hosts    []string // the host names of the allowed origins
 }
 
-// Handler returns the server as a handler of streamable HTTP, with sessions
-// and, for clients that want none, without. A client that shows none of the
-// headers of the standard is answered in plain JSON, each request by itself. It
-// answers
+// Handler returns the server as a handler of streamable HTTP, with and without
+// sessions. A request without headers of the standard is answered in plain JSON
+// and without a session. The handler answers
 //
 //	403 to a web page of another origin, and to a foreign Host at a loopback address
-//	404 to a session that is not there (any more): the client initializes again
+//	404 to an unknown session: the client initializes again
 //	413 to a body that is too long
-//	503 with Retry-After where there are too many sessions
+//	503 with Retry-After to a session above the limits
 //
-// and everything else as the standard says. The caller bounds the time for
+// and otherwise follows the standard. The caller should bound the time for
 // reading requests, and must not bound the time for writing answers.
 func (s *Server) Handler() http.Handler {
 	w := &web{Server: s, sessions: newSessions(s), origins: http.NewCrossOriginProtection()}
 	for _, origin := range s.cfg.AllowOrigins {
-		// New has tried this before.
+		// New has checked this.
 		_ = w.origins.AddTrustedOrigin(origin)
 		if u, err := url.Parse(origin); err == nil {
 			w.hosts = append(w.hosts, u.Hostname())
@@ -80,7 +79,7 @@ func (s *Server) Handler() http.Handler {
 	return w
 }
 
-// checkOrigins tries what Handler will do with the allowed origins.
+// checkOrigins checks the allowed origins before Handler uses them.
 func checkOrigins(origins []string) error {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {
@@ -100,7 +99,7 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	session := req.Header.Get(headerSession)
 	modern := req.Header.Get(headerVersion) >= sessionless
 	if modern || session == "" {
-		// Close waits for what may begin a session.
+		// Close waits for requests that may begin a session.
 		if !w.hold() {
 			busy(res, "the server is shutting down")
 			return
@@ -112,8 +111,7 @@ func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	case modern:
 		w.modern.ServeHTTP(res, req)
 	case req.Method == http.MethodPost && !wire.IsMCP(req.Header):
-		// It may have been written by hand, or by a program that knows no more
-		// than JSON-RPC.
+		// The client knows only JSON-RPC.
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		w.plain.ServeHTTP(res, req)
 	case session != "":
@@ -141,11 +139,11 @@ func (w *web) open(res http.ResponseWriter, req *http.Request) {
 	w.stateful.ServeHTTP(res, req)
 }
 
-// foreign says why a request is not to be trusted: it comes from a web page of
-// another origin, or by a name that a page has made to point here.
+// foreign returns the reason why a request is not trusted: it comes from a web page
+// of another origin, or uses a host name that such a page may have pointed here.
 func (w *web) foreign(req *http.Request) error {
 	probe := req.WithContext(req.Context())
-	probe.Method = http.MethodPost // reading is no less than writing here
+	probe.Method = http.MethodPost // reading needs the same protection as writing
 	if err := w.origins.Check(probe); err != nil {
 		return err
 	}
@@ -160,7 +158,7 @@ func (w *web) foreign(req *http.Request) error {
 	return fmt.Errorf("a web page calls %q, which may be a name of its own; allow its origin if it is not", name)
 }
 
-// marked returns the request with what a tool may need in its header.
+// marked returns the request with its route, peer and host in the header.
 func marked(req *http.Request) *http.Request {
 	out := req.WithContext(req.Context())
 	out.Header = req.Header.Clone()
@@ -187,7 +185,7 @@ func host(addr string) string {
 	return name
 }
 
-// Methods of the MCP standard that begin a conversation.
+// The methods of the MCP standard that open a conversation.
 const (
 	methodInitialize = "initialize"
 	methodDiscover   = "server/discover"
@@ -207,12 +205,11 @@ func isMethod(method string) bool {
 // leagues recognises messages of the league in whatever wrapping.
 var leagues = dialect.NewCodec(protocol.Tolerant)
 
-// Wanted reports whether a POST on an endpoint that a league shares with a
-// Server belongs to the server: jsonrpc.Config.Divert. It does if its method is
-// one that only MCP has, or if it bears one of MCP's headers and is no message
-// of the league. Without such a header tools/call is one of the league's ways
-// of wrapping its messages, and what agents use to see whether another is there
-// (a ping, a notification) is theirs.
+// Wanted is a jsonrpc.Config.Divert for an endpoint that a league shares with a
+// Server: it reports whether a POST is for the server. It is if only MCP has its
+// method, or if it has a header of MCP and is not a message of the league.
+// Without such a header, tools/call is a wrapping of the league's messages, and a
+// ping or a notification is from an agent.
 func Wanted(req *jsonrpc.Request) bool {
 	if wire.IsMCP(req.Header) {
 		return isMethod(req.Method) || !ofLeague(req)
@@ -220,14 +217,13 @@ func Wanted(req *jsonrpc.Request) bool {
 	return isMethod(req.Method) && !shared(req.Method)
 }
 
-// shared reports whether a method of the standard may come from a peer of the
-// league, too.
+// shared reports whether peers of the league use a method of the standard, too.
 func shared(method string) bool {
 	return method == "tools/call" || method == "ping" || strings.HasPrefix(method, "notifications/")
 }
 
-// ofLeague reports whether a request, which may be one that cannot be read, is
-// a message of the league: by its method or by its message_type.
+// ofLeague reports whether a request, readable or not, is a message of the league
+// by its method or its message_type.
 func ofLeague(req *jsonrpc.Request) bool {
 	if req.Method != "" {
 		if _, ok := protocol.TypeOfMethod(req.Method); ok {

@@ -11,42 +11,41 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ErrNoResource is what Resource.Read returns for an address under which there
-// is nothing.
+// ErrNoResource is the error of Resource.Read for an address without content.
 var ErrNoResource = errors.New("mcptools: no such resource")
 
 // A Resource is something that a client can read.
 type Resource struct {
-	// URI is the address ("lab://api/script"), or with Template set a URI
-	// template of RFC 6570 ("lab://reports/{name}").
+	// URI is the address ("lab://api/script") or, with Template, a URI template of
+	// RFC 6570 ("lab://reports/{name}").
 	URI      string
 	Template bool
 	// Name identifies the resource in lists, Title is its name for people.
 	Name, Title, Description string
 	// MIME is the media type; "text/plain" if empty.
 	MIME string
-	// Read returns what stands under an address that fits URI. ErrNoResource
-	// says that there is nothing; any other error is told to the client by its
-	// text. It is used from many goroutines at once.
+	// Read returns the content at an address that matches URI, or ErrNoResource.
+	// The client sees the text of any other error. Read must be safe for
+	// concurrent use.
 	Read func(ctx context.Context, uri string) ([]byte, error)
 }
 
-// A Prompt is a text that teaches a model something, with places to fill in.
+// A Prompt is a text for a model, with arguments to fill in.
 type Prompt struct {
 	Name, Title, Description string
 	Arguments                []Argument
-	// Render returns the text. Required arguments are there, and no others than
-	// those above. An error is told to the client by its text.
+	// Render returns the text. It is called with all required arguments, and with
+	// no others than those above. The client sees the text of an error.
 	Render func(ctx context.Context, arguments map[string]string) (string, error)
 }
 
-// An Argument is a place to fill in.
+// An Argument is an argument of a prompt.
 type Argument struct {
 	Name, Title, Description string
 	Required                 bool
 }
 
-// addResource hands a resource to the SDK, which panics where it dislikes one.
+// addResource adds a resource to the SDK, which panics on invalid ones.
 func (s *Server) addResource(r Resource) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,7 +82,7 @@ func (s *Server) addResource(r Resource) (err error) {
 	return nil
 }
 
-// isText reports whether a media type is that of a text.
+// isText reports whether a media type is textual.
 func isText(mime string) bool {
 	base, _, _ := strings.Cut(mime, ";")
 	return strings.HasPrefix(base, "text/") || strings.HasSuffix(base, "json") || strings.HasSuffix(base, "xml") || strings.HasSuffix(base, "javascript")

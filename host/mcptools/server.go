@@ -21,18 +21,18 @@ import (
 // default named with it.
 type Config struct {
 	// Name and Version identify the server; Name is required. Instructions tell
-	// a model how to use what is offered.
+	// a model how to use the server.
 	Name, Version, Instructions string
 
 	Tools     []Tool
 	Resources []Resource
 	Prompts   []Prompt
 
-	// Validation gets a record of every call of a tool that is not guarded; nil
-	// for none. It outlives the server.
+	// Validation receives a record of every call, but for tools that check their
+	// own input; nil for none. It must be closed after the server.
 	Validation *eventlog.Log
-	// Logger gets what goes wrong in tools at level Error, and what happens in
-	// sessions at level Debug. By default nothing is logged.
+	// Logger receives failures of tools at level Error, and events of sessions at
+	// level Debug. By default nothing is logged.
 	Logger *slog.Logger
 
 	// AllowOrigins lists the origins ("https://example.org") from which web
@@ -42,15 +42,14 @@ type Config struct {
 	MaxBody int64
 	// MaxOutput is the longest output of a tool, in bytes: 4 MiB.
 	MaxOutput int
-	// MaxCalls is the number of tool calls under way at once: 64. Further ones
-	// are refused as busy.
+	// MaxCalls is the number of concurrent tool calls: 64. Further ones are
+	// refused as busy.
 	MaxCalls int
 	// MaxSessions is the number of HTTP sessions: 512. Further ones are refused
 	// as busy. MaxSessionsPerPeer is the same for one remote address: 64; a
-	// further one ends that of the same address which has been idle longest.
+	// further one ends the session of that address that has been idle longest.
 	MaxSessions, MaxSessionsPerPeer int
-	// SessionIdle is the time after which a session that asks for nothing ends:
-	// 30 minutes.
+	// SessionIdle is the time after which an idle session ends: 30 minutes.
 	SessionIdle time.Duration
 }
 
@@ -88,20 +87,20 @@ type Server struct {
 	mu       sync.Mutex
 	closed   bool
 	held     sync.WaitGroup               // what Close waits for; see hold
-	calls    int                          // under way
+	calls    int                          // in flight
 	idle     *sync.Cond                   // calls has become 0
 	inFlight map[string]map[*running]bool // by session: what to cancel when it ends
 	streams  map[*lines]bool              // STDIO
 }
 
-// running is a call that can be cancelled.
+// running is a call in flight.
 type running struct{ cancel context.CancelFunc }
 
-// toolName is what the MCP standard allows as a name.
+// toolName matches the names that the MCP standard allows.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
-// New returns a server for what cfg lists. The error says which entry cannot
-// be served, and why.
+// New returns a server for the entries of cfg. The error names an entry that
+// cannot be served, and the reason.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Name == "" {
@@ -113,7 +112,7 @@ func New(cfg Config) (*Server, error) {
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: cfg.Name, Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: cfg.Instructions,
 		Logger:       debugLogger(cfg.Logger),
-		// The table does not change while it is served, and logs stay here.
+		// The table never changes, and log messages are not sent to clients.
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	registry, err := schema.NewRegistry()
@@ -156,7 +155,7 @@ func (s *Server) addTools() error {
 	return nil
 }
 
-// register hands a tool to the SDK, which panics where it dislikes one.
+// register adds a tool to the SDK, which panics on invalid ones.
 func (s *Server) register(b *boundTool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -204,8 +203,8 @@ func (s *Server) addPrompts() error {
 	return nil
 }
 
-// Close ends every session, cancels the calls under way and waits for them. A
-// tool that does not heed its context holds it up.
+// Close ends every session, cancels the calls in flight and waits for them, even
+// for a tool that ignores its context.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -229,8 +228,8 @@ func (s *Server) Close() {
 	}
 }
 
-// debugLogger returns a logger for the SDK, to which every mistake of a client is an
-// error: all that it says is of level Debug here.
+// debugLogger returns a logger for the SDK that logs everything at level Debug,
+// since the SDK takes every mistake of a client for an error.
 func debugLogger(l *slog.Logger) *slog.Logger { return slog.New(debugHandler{l.Handler()}) }
 
 type debugHandler struct{ to slog.Handler }
@@ -239,7 +238,7 @@ func (d debugHandler) Enabled(ctx context.Context, _ slog.Level) bool {
 	return d.to.Enabled(ctx, slog.LevelDebug)
 }
 
-// Handle leaves out ids of sessions: whoever knows one can use it.
+// Handle removes session ids, which are secrets.
 func (d debugHandler) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time, slog.LevelDebug, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -257,8 +256,8 @@ func (d debugHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (d debugHandler) WithGroup(name string) slog.Handler { return debugHandler{d.to.WithGroup(name)} }
 
-// begin counts a call that begins and returns its context, which also ends
-// when the session is given up or the server is closed.
+// begin counts a new call and returns its context, which also ends when the
+// client deletes the session or the server is closed.
 func (s *Server) begin(ctx context.Context, session string) (_ context.Context, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +299,8 @@ func (s *Server) cancelCalls(session string) {
 	}
 }
 
-// hold has Close wait until held.Done is called, unless it has been called.
+// hold makes Close wait until held.Done is called. It reports false if Close has
+// been called.
 func (s *Server) hold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// sessions counts the HTTP sessions of a server. The SDK keeps them; what is
-// kept here is whose they are and when they were last used.
+// sessions tracks the peer and the last use of each HTTP session, which the SDK
+// itself keeps.
 type sessions struct {
 	server *Server
 
@@ -29,8 +29,8 @@ func newSessions(s *Server) *sessions {
 
 var errFull = errors.New("too many sessions: try again in a moment, and end sessions that are not needed")
 
-// admit makes room for a session of a peer. What it returns must be called
-// with the id of the session that came of it, or "".
+// admit makes room for a session of a peer. done must be called with the id of the
+// new session, or with "" if there is none.
 func (t *sessions) admit(peer string) (done func(id string), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *sessions) admit(peer string) (done func(id string), err error) {
 	}, nil
 }
 
-// use notes that a session is used until the function it returns is called.
+// use marks a session as in use until done is called.
 func (t *sessions) use(id string) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,8 +97,8 @@ func (t *sessions) forget() {
 	}
 }
 
-// evict ends the session of a peer that has been unused longest, if there is
-// one that is not in use.
+// evict ends the session of a peer that has been idle longest. It reports false if
+// all are in use.
 func (t *sessions) evict(peer string) bool {
 	oldest := ""
 	for id, s := range t.known {
@@ -118,8 +118,8 @@ func (t *sessions) evict(peer string) bool {
 		defer t.server.held.Done()
 		for s := range t.server.sdk.Sessions() {
 			if s.ID() == oldest {
-				// It has no request in hand, but perhaps a call whose client went away
-				// without a word; that has just been cancelled.
+				// It has no request in flight; a call whose client disconnected has just
+				// been cancelled.
 				_ = s.Close()
 			}
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // ServeStdio serves one client that writes to in and reads from out, one JSON
-// document a line; nothing else is written to out. At the end of in it answers
-// what has been read and returns nil; when ctx ends it gives the calls in hand
+// document per line; nothing else is written to out. At the end of in it answers
+// what has been read and returns nil; when ctx ends it gives the calls in flight
 // a few seconds. It closes in and out as jsonrpc.ServeStdio does.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	nobody := jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
@@ -26,12 +26,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	})
 }
 
-// Beside serves the clients of a stream that carries messages of a league too:
-// jsonrpc.Config.Beside. The stream is MCP's from the first initialize (or
+// Beside is a jsonrpc.Config.Beside for a stream that a league shares with the
+// server. The server takes the methods of MCP from the first initialize (or
 // server/discover) on; messages of the league stay the league's.
 func (s *Server) Beside(send func(line []byte) error) jsonrpc.Side { return s.lines(send, false) }
 
-// lines is a stream of messages as a connection of the SDK's.
+// lines is a stream of messages as a connection of the SDK.
 type lines struct {
 	server *Server
 	send   func([]byte) error
@@ -41,11 +41,11 @@ type lines struct {
 
 	mu      sync.Mutex
 	session *mcp.ServerSession // nil until the first message of MCP
-	ids     map[sdkrpc.ID]bool // of the calls under way
+	ids     map[sdkrpc.ID]bool // of the calls in flight
 	pending int                // calls that have not been answered
-	over    bool               // nothing more comes
+	over    bool               // the input has ended
 	quiet   chan struct{}      // closed when over and nothing is pending
-	ended   chan struct{}      // closed when the connection is
+	ended   chan struct{}      // closed with the connection
 	once    sync.Once
 }
 
@@ -67,15 +67,14 @@ func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc
 	}
 	msg, err := sdkrpc.DecodeMessage(req.Raw)
 	if err != nil {
-		return false // whoever else answers it says what is wrong
+		return false // the endpoint refuses it
 	}
 	again, ok := l.expect(ctx, msg)
 	switch {
 	case !ok:
 		return false
 	case again:
-		// The SDK would not answer it. That it cannot be written is told by
-		// whoever serves the stream.
+		// The SDK would not answer it. jsonrpc.ServeStdio reports a failure to write.
 		line, err := sdkrpc.EncodeMessage(&sdkrpc.Response{ID: msg.(*sdkrpc.Request).ID, Error: errTaken})
 		if err == nil {
 			_ = l.send(line)
@@ -91,9 +90,9 @@ func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc
 
 var errTaken = &sdkrpc.Error{Code: sdkrpc.CodeInvalidRequest, Message: "a call with this id is under way: every call needs an id of its own"}
 
-// expect prepares for a message, beginning the session with the first one. It
-// reports whether the message can still be taken, and whether it is a call with
-// the id of another that is under way.
+// expect prepares for a message; the first one begins the session. It reports
+// whether the message can still be taken, and whether it is a call with the id of
+// another call in flight.
 func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) (again, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,18 +119,18 @@ func (l *lines) expect(ctx context.Context, msg sdkrpc.Message) (again, ok bool)
 	return false, true
 }
 
-// begun reports whether the stream is MCP's.
+// begun reports whether a session has begun.
 func (l *lines) begun() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session != nil
 }
 
-// mine reports whether a message is MCP's.
+// mine reports whether a message is for the server.
 func (l *lines) mine(req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
 	switch {
 	case refused != nil:
-		// A response has no method, for which the endpoint would refuse it.
+		// A response has no method, so the endpoint would refuse it.
 		return l.begun() && refused.Reason == jsonrpc.ReasonBadShape && isResponse(req.Raw)
 	case req.Kind == jsonrpc.KindObject:
 		return false
@@ -155,14 +154,15 @@ func (l *lines) End(ctx context.Context) {
 		case <-l.ended:
 		}
 		l.end()
-		_ = session.Wait() // that it was cut off is known here
+		_ = session.Wait() // the error only says that it was cut off
 	}
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	delete(l.server.streams, l)
 }
 
-// settle closes quiet when the time has come. The lock is held.
+// settle closes quiet if the input has ended and no call is pending. The caller
+// holds the lock.
 func (l *lines) settle() {
 	if l.over && l.pending <= 0 {
 		select {
@@ -173,7 +173,7 @@ func (l *lines) settle() {
 	}
 }
 
-// end ends the connection: the SDK cancels the calls in hand.
+// end closes the connection; the SDK then cancels the calls in flight.
 func (l *lines) end() { l.once.Do(func() { close(l.ended) }) }
 
 // Connect implements mcp.Transport.

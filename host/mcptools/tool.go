@@ -19,79 +19,76 @@ type Tool struct {
 	// Name is what the tool is called by: letters, digits, '_', '-' and '.', at
 	// most 128.
 	Name string
-	// Title is the name for people, Description what a model reads to know when
-	// to call the tool and what to expect of it.
+	// Title is the name for people; Description tells a model when to call the
+	// tool and what to expect.
 	Title, Description string
 
-	// Input is the JSON Schema (draft 2020-12) of what the tool takes, of type
-	// object. A reference may lead only to a place within the schema.
+	// Input is the JSON Schema (draft 2020-12) of the arguments, of type object.
+	// References must stay within the schema.
 	Input json.RawMessage
-	// Output is the schema of what the tool returns, of type object. Without one
-	// it may return any JSON object.
+	// Output is the schema of the result, of type object; nil allows any JSON
+	// object.
 	Output json.RawMessage
-	// Refusal is the schema of Refusal.Structured, of type object. Clients see
-	// one schema that admits either.
+	// Refusal is the schema of Refusal.Structured, of type object. Clients see one
+	// output schema that allows either.
 	Refusal json.RawMessage
 
 	// ReadOnly says that a call changes nothing; Destructive that it may change
-	// what was there rather than add to it; Idempotent that repeating a call has
-	// no further effect; OpenWorld that it reaches out to others. They are hints
-	// for the client.
+	// or remove existing data; Idempotent that repeating a call has no further
+	// effect; OpenWorld that it contacts other systems. They are hints for the
+	// client.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 
-	// Guarded says that the tool finds out who calls before it judges the input,
-	// and then does both itself: Input is only shown.
+	// ChecksInput says that the tool validates its input itself, because it has to
+	// authenticate the caller first: Input is only shown to clients.
 	ChecksInput bool
 
-	// Call does it. It returns a JSON object that keeps Output, or an error that
-	// the client is told in the tool's own name: by its text, which should be a
-	// sentence that says what to do about it, or, if it is a *Refusal, by what
-	// that holds. The context ends when the client cancels the call, gives up
-	// its session, or the server is closed. Call is used from many goroutines at
-	// once.
+	// Call runs the tool. It returns a JSON object that matches Output, or an
+	// error for the client: a *Refusal is sent as it is, any other by its text,
+	// which should be a sentence that says what to do. The context ends when the
+	// client cancels the call or deletes its session, or the server is closed.
+	// Call must be safe for concurrent use.
 	Call func(ctx context.Context, call *Call) (json.RawMessage, error)
 }
 
 // Call is one call of a tool.
 type Call struct {
-	// Tool is the name that was called.
+	// Tool is the name of the tool.
 	Tool string
-	// Input is the JSON object that came: it keeps the tool's input schema,
-	// unless the tool is guarded, and has no duplicate names. Without arguments
-	// it is {}.
+	// Input is a JSON object without duplicate names that matches the tool's input
+	// schema, unless the tool checks its own input. Without arguments it is {}.
 	Input json.RawMessage
 
-	// Transport, Route, RemoteAddr, Host and Header are those of the request
-	// that brought the call, as a jsonrpc.Request has them. Over STDIO there is
-	// no header.
+	// Transport, Route, RemoteAddr, Host and Header are those of the request, as
+	// in a jsonrpc.Request. Over STDIO there is no header.
 	Transport  jsonrpc.Transport
 	Route      string
 	RemoteAddr string
 	Host       string
 	Header     http.Header
-	// Session tells sessions apart; it is empty over STDIO and for clients
-	// that keep none. It is a secret of the client.
+	// Session identifies the session; it is empty over STDIO and for clients
+	// without sessions. It is a secret of the client.
 	Session string
 
 	progress func(done, total float64, message string)
 }
 
-// Progress tells the client how far the call has come: done out of total, in
-// any unit, total 0 if it is not known. It does nothing where the client has
-// not asked for it, where done has not grown, and more often than every 100 ms
-// but for the last. It is safe for concurrent use.
+// Progress reports the progress of the call to the client: done out of total, in
+// any unit, total 0 if it is not known. It does nothing if the client has not
+// asked for it, if done has not grown, or, but for the last report, within 100 ms
+// of the report before. It is safe for concurrent use.
 func (c *Call) Progress(done, total float64, message string) {
 	if c.progress != nil {
 		c.progress(done, total, message)
 	}
 }
 
-// A Refusal is an error that a client can read by program.
+// A Refusal is an error with structured content.
 type Refusal struct {
-	// Text says what was wrong and what to do. It is what people and models
-	// read; empty means Structured as it is.
+	// Text tells people and models what was wrong and what to do; empty stands
+	// for the text of Structured.
 	Text string
-	// Structured is a JSON object that keeps Tool.Refusal.
+	// Structured is a JSON object that matches Tool.Refusal.
 	Structured json.RawMessage
 }
 
@@ -103,14 +100,14 @@ func (r *Refusal) Error() string {
 	return r.Text
 }
 
-// boundTool is a tool with its schemas compiled.
+// boundTool is a tool with its compiled schemas.
 type boundTool struct {
 	tool                   Tool
 	input, output, refusal *validator
 	shown                  json.RawMessage // the output schema that clients see
 }
 
-// compiler compiles each schema once: those of refusals are mostly the same.
+// compiler compiles each schema once, since many tools share the one of refusals.
 type compiler map[string]*validator
 
 func (c compiler) compile(raw json.RawMessage) (*validator, error) {
@@ -155,7 +152,7 @@ func bind(t Tool, schemas compiler) (*boundTool, error) {
 	return b, nil
 }
 
-// contract returns the tool as the pipeline of calls knows it.
+// contract returns the tool for the registry of the pipeline.
 func (b *boundTool) contract() schema.Tool {
 	output := b.tool.Output
 	if output == nil {
@@ -164,7 +161,7 @@ func (b *boundTool) contract() schema.Tool {
 	return schema.Tool{Name: b.tool.Name, Input: jsontext.Value(b.tool.Input), Output: jsontext.Value(output)}
 }
 
-// describe returns the tool as clients see it.
+// describe returns the tool for the list that clients see.
 func (b *boundTool) describe() *mcp.Tool {
 	t := b.tool
 	out := &mcp.Tool{
@@ -180,7 +177,7 @@ func (b *boundTool) describe() *mcp.Tool {
 	return out
 }
 
-// either returns a schema of type object that admits what one of two admits.
+// either returns a schema of type object for what matches one of two schemas.
 func either(a, b json.RawMessage) (json.RawMessage, error) {
 	var defs = map[string]json.RawMessage{}
 	var parts []json.RawMessage

@@ -15,42 +15,42 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// Peer is somebody who is called, and what has been learned of how it wants to
-// be addressed. It is safe for concurrent use.
+// Peer is an agent to call, with what is known about the dialect that it
+// understands. It is safe for concurrent use.
 type Peer struct {
 	URL     string
 	Dialect *dialect.Dialect
 
-	guess bool // nobody has said which dialect it speaks
+	guess bool // Dialect is a guess
 
-	mu      sync.Mutex
-	learned *dialect.Dialect         // what the peer has shown that it speaks
-	names   map[protocol.Type]string // what worked, where it is not the dialect's own
-	handOut string                   // by which it takes its matches, if not by announcements
+	mu         sync.Mutex
+	learned    *dialect.Dialect         // what the peer has shown that it speaks
+	names      map[protocol.Type]string // method names that worked, other than the dialect's own
+	assignment string                   // method by which it accepts single assignments, if not by announcements
 }
 
-// NewPeer returns a peer that is addressed in a dialect.
+// NewPeer returns a peer that speaks a dialect.
 func NewPeer(url string, d *dialect.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: d}
 }
 
-// GuessPeer returns a peer of which nobody has said how it is addressed: a
-// dialect is tried first, and others when the peer does not understand it.
+// GuessPeer returns a peer whose dialect is not known: calls try one dialect
+// first, and others when the peer does not understand it.
 func GuessPeer(url string, first *dialect.Dialect) *Peer {
 	return &Peer{URL: url, Dialect: first, guess: true}
 }
 
-// TryNextHandOut changes how a referee is given its matches, for one that takes
-// announcements and does nothing.
-func (p *Peer) TryNextHandOut() {
+// TryNextAssignment changes how a referee is assigned its matches, for one that
+// accepts announcements without playing.
+func (p *Peer) TryNextAssignment() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := dialect.AssignmentNames()
-	p.handOut = names[(slices.Index(names, p.handOut)+1)%len(names)]
+	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
 }
 
-// Speaks returns the dialect in which the peer is addressed: the one that it
-// has shown to speak or, before that, the one it was made with.
+// Speaks returns the dialect that the peer has shown to understand or, before
+// that, the one that it was created with.
 func (p *Peer) Speaks() *dialect.Dialect {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,21 +60,22 @@ func (p *Peer) Speaks() *dialect.Dialect {
 	return p.Dialect
 }
 
-// Learn settles the dialect of the peer.
+// Learn records the dialect that the peer understands.
 func (p *Peer) Learn(d *dialect.Dialect) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learned = d
 }
 
-// method returns the name to try first for a type: what worked before where
-// the dialect's own did not.
+// method returns the method name to try first for a type: one that worked before
+// where the dialect's own did not, or "".
 func (p *Peer) method(t protocol.Type) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.names[t]
 }
 
+// worked records the method name under which the peer accepts a type.
 func (p *Peer) worked(t protocol.Type, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,29 +91,28 @@ type Caller struct {
 	// Codec reads the answers; Tolerant toward agents that are not ours.
 	Codec *dialect.Codec
 
-	numbered atomic.Int64 // the last id given to a peer that takes only numbers
+	numbered atomic.Int64 // the last id sent to a peer that accepts only numbers
 }
 
 // Call sends a message and returns the answer. It is one attempt, within the
-// deadline of ctx. Where the peer does not know the method, its other names
-// are tried in turn, and what worked is remembered.
+// deadline of ctx. Where the peer does not know the method, Call tries its other
+// names in turn and remembers which one works.
 //
-// An empty answer acknowledges a message that wants nothing but an
-// acknowledgement. The error is a *protocol.Refusal if the peer refuses, a
-// *protocol.Error if its answer does not keep the rules, wraps ErrReceived if it
-// says no more than that the message has arrived, and otherwise wraps a
-// *jsonrpc.CallError.
+// An empty answer acknowledges a message that needs only an acknowledgement.
+// The error is a *dialect.Refusal if the peer refuses, a *protocol.Error if the
+// answer breaks its field rules, wraps ErrReceived if the peer only confirms that
+// the message has arrived, and otherwise wraps a *jsonrpc.CallError.
 func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protocol.Message, error) {
 	return c.CallWithID(ctx, p, m, "")
 }
 
-// CallWithID is Call under a JSON-RPC id of the caller's choice, by which a
-// peer may know that a request is sent again because its answer was lost.
+// CallWithID is Call with the caller's own JSON-RPC id, by which a peer can
+// recognise a request that is repeated because its answer was lost.
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
-	if name := p.handsOutBy(); name != "" && announced != nil {
-		return c.handOut(ctx, p, name, announced)
+	if name := p.assignedBy(); name != "" && announced != nil {
+		return c.assign(ctx, p, name, announced)
 	}
 	first := p.method(t)
 	answer, err := c.callAs(ctx, p, first, m, id)
@@ -130,7 +130,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		}
 	}
 	if announced != nil {
-		return c.handOutAnyhow(ctx, p, announced, err)
+		return c.assignAnyhow(ctx, p, announced, err)
 	}
 	if p.guess {
 		return c.guess(ctx, p, m, err)
@@ -138,8 +138,8 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	return answer, err
 }
 
-// guess looks for the dialect of a peer of which nobody has told it. Without
-// one the error is that of the first attempt.
+// guess tries the other dialects on a peer whose dialect is not known. If none
+// works, the error is that of the first attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
 	for _, d := range dialect.RegistrationOrder() {
 		if d.Name == p.Speaks().Name {
@@ -156,7 +156,7 @@ func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first e
 	return nil, first
 }
 
-// callAs calls a peer under a name, or without one under the dialect's own.
+// callAs calls a peer by a method name, or by the dialect's own if that is empty.
 func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	call, err := wrap(p.Speaks(), name, m)
@@ -170,14 +170,14 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 	return c.Read(t, got)
 }
 
-// Send sends a call as it is wrapped.
+// Send sends a call that has been wrapped, under an id if that is not empty.
 func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call, id string) (*jsonrpc.Answer, error) {
 	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
 	switch {
 	case id != "":
 		quoted, err := jsontext.AppendQuote(nil, id)
 		if err != nil {
-			return nil, fmt.Errorf("its id: %w", err)
+			return nil, fmt.Errorf("quote id %q: %w", id, err)
 		}
 		out.ID = quoted
 	case p.Speaks().NumericIDs:
@@ -209,8 +209,8 @@ func wrap(d *dialect.Dialect, name string, m protocol.Message) (dialect.Call, er
 	return d.CallAs(name, m)
 }
 
-// partsOf takes an answer apart. A result with nothing beside it has been found
-// already.
+// partsOf splits an answer into its parts; host/jsonrpc has already found a
+// result that stands alone.
 func partsOf(got *jsonrpc.Answer) (dialect.Answer, error) {
 	if got.Kind == jsonrpc.AnswerResult && !got.Mixed {
 		return dialect.Answer{Status: got.Status, Result: got.Result}, nil
@@ -218,12 +218,68 @@ func partsOf(got *jsonrpc.Answer) (dialect.Answer, error) {
 	return dialect.ParseAnswer(got.Status, got.Raw)
 }
 
-// received is the answer of a peer that took a message and said no more: all
-// that is wanted where an acknowledgement is.
+// received is the answer of a peer that only confirms a message: an
+// acknowledgement where the message needs no more, and otherwise ErrReceived.
 func received(sent protocol.Type) (protocol.Message, error) {
 	about, _ := protocol.Describe(sent)
 	if ack, ok := protocol.New(about.Answer).(*protocol.Ack); ok {
 		return ack, nil
 	}
 	return nil, fmt.Errorf("%s: %w", sent, ErrReceived)
+}
+
+// assignedBy returns the method by which a referee is assigned its matches one by
+// one; empty where it is sent announcements.
+func (p *Peer) assignedBy() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.assignment != "" {
+		return p.assignment
+	}
+	d := p.learned
+	if d == nil {
+		d = p.Dialect
+	}
+	return d.Assignment
+}
+
+// assign assigns a referee its matches of an announcement, one call for each. It
+// stops at the first that the referee refuses.
+func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.RoundAnnouncement) (protocol.Message, error) {
+	calls, err := p.Speaks().AssignmentCalls(name, m)
+	if err != nil {
+		return nil, fmt.Errorf("assign matches by %s: %w", name, err)
+	}
+	answer, err := received(m.MessageType)
+	for _, call := range calls {
+		got, failed := c.Send(ctx, p, call, "")
+		if failed != nil {
+			return nil, fmt.Errorf("assign a match by %s: %w", name, failed)
+		}
+		if _, failed = c.Read(m.MessageType, got); failed != nil && refuses(failed) {
+			return nil, failed
+		}
+	}
+	return answer, err
+}
+
+// assignAnyhow tries every method of assignment on a referee that does not know
+// announcements. If none works, the error is that of the announcement.
+func (c *Caller) assignAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnnouncement, unknown error) (protocol.Message, error) {
+	if calls, err := p.Speaks().AssignmentCalls(dialect.AssignmentNames()[0], m); err != nil || len(calls) == 0 {
+		return nil, unknown // there is nothing to assign
+	}
+	for _, name := range dialect.AssignmentNames() {
+		answer, err := c.assign(ctx, p, name, m)
+		if UnknownMethod(err) {
+			continue
+		}
+		if err == nil {
+			p.mu.Lock()
+			p.assignment = name
+			p.mu.Unlock()
+		}
+		return answer, err
+	}
+	return nil, unknown
 }

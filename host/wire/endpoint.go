@@ -19,58 +19,56 @@ import (
 )
 
 // Handler answers one type of message, which has been checked against its
-// field table: [Decode] returns it, or what it breaks. The header of the answer
-// needs only what the handler wants to add to the echo of the request's; a nil
-// message without an error acknowledges by the type's own acknowledgement, and
-// refuses a type that wants more of an answer. An error that is a
-// *protocol.Error goes to the peer as it is; any other is logged and told as
-// INTERNAL_ERROR.
+// field table: [Decode] returns it, or the rules that it breaks. The header of
+// the answer needs only what the handler adds to the echo of the request's. A
+// nil message without an error is an acknowledgement, if the type has one, and
+// otherwise a refusal. The peer sees an error that is a *protocol.Error
+// unchanged; any other is logged and sent as INTERNAL_ERROR.
 type Handler func(ctx context.Context, x *Exchange) (protocol.Message, error)
 
-// Endpoint is the agent's part of the chain: what it takes, and how it
-// answers. It is a jsonrpc.Handler by itself, for those who need neither
-// envelopes nor a log; a [Pipeline] puts these around it. It is safe for
-// concurrent use as far as its functions are. Its fields must not change once
-// it serves.
+// Endpoint is the agent's part of the chain: the messages that it accepts, and
+// how it answers. It is a jsonrpc.Handler by itself; a [Pipeline] adds envelopes,
+// tools and the log. It is as safe for concurrent use as its functions are. Its
+// fields must not change once it serves.
 type Endpoint struct {
-	// Codec decides what is accepted and which dialects are recognised.
+	// Codec decides which messages are accepted and which dialects recognised.
 	Codec *dialect.Codec
 	// Sender returns the sender field of answers, "player:P01".
 	Sender func() string
-	// Now tells the time for the timestamps of answers.
+	// Now returns the time for the timestamps of answers.
 	Now func() time.Time
 	// Received, if set, is called for every request before it is read, and
 	// Answered when its answer is known.
 	Received, Answered func()
-	// Authenticate, if set, judges who speaks before anything else about the
-	// message is judged. It may keep what it found out in Exchange.From.
+	// Authenticate, if set, checks the sender before anything else about the
+	// message is checked. It may store what it finds in Exchange.From.
 	Authenticate func(ctx context.Context, x *Exchange) error
-	// Handlers answer the messages by type. A type that is known to the
-	// protocol and has no handler is answered by Default, whose messages are
-	// not checked, or refused if that is nil.
+	// Handlers answer the messages by type. Default answers the other types of
+	// the protocol, without a check of their fields; if it is nil, they are
+	// refused.
 	Handlers map[protocol.Type]Handler
 	Default  Handler
-	// AcknowledgeUnknown acknowledges messages of types that league.v2 does
-	// not have: foreign leagues send some, and take a refusal for a failure. A
-	// call without a message type is refused all the same, so that a caller
-	// tries the method's other names.
+	// AcknowledgeUnknown acknowledges messages of types that league.v2 does not
+	// have: foreign leagues send some, and take a refusal for a failure. A call
+	// without a message type is still refused, so that the caller tries other
+	// names of the method.
 	AcknowledgeUnknown bool
-	// Manner, if set, returns the dialect in which a request is answered where
-	// that is not the one it came in: its sender may have shown that it reads
-	// no answer in kind.
+	// AnswerDialect, if set, returns the dialect of the answer, for senders that
+	// have shown that they do not understand answers in the dialect of their
+	// requests.
 	AnswerDialect func(x *Exchange) *dialect.Dialect
-	// Refusing, if set, is told of every request that is about to be refused,
-	// and returns what is answered: why, or more than that.
+	// Refusing, if set, is called for every request that is about to be refused,
+	// and returns the refusal to send: why, or why with more detail.
 	Refusing func(ctx context.Context, x *Exchange, why *protocol.Error) *protocol.Error
-	// Unread, if set, is told of every request that the server refuses by
-	// itself, and may replace what is answered.
+	// ServerRefused, if set, is called for every request that the server refuses
+	// by itself, and may replace the error that is sent.
 	ServerRefused func(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error
-	// Log gets errors that are no refusals.
+	// Log receives errors that are not refusals.
 	Log *slog.Logger
 }
 
-// Takes returns the message types that have a handler of their own, in no
-// particular order, and how much is asked of them.
+// Takes returns the message types that have a handler, in no particular order,
+// and the mode in which they are checked.
 func (e *Endpoint) Takes() (protocol.Mode, []protocol.Type) {
 	return e.Codec.Mode(), slices.Collect(maps.Keys(e.Handlers))
 }
@@ -97,11 +95,11 @@ func (e *Endpoint) serve(ctx context.Context, x *Exchange) {
 	e.respond(ctx, x, err)
 }
 
-// errAnswered ends the way of a request that has its answer already.
+// errAnswered ends the chain for a request that already has its answer.
 var errAnswered = errors.New("the request has been answered")
 
-// open takes the message out of its wrapping and finds out its type. Error
-// reports, and requests without an id, are answered here.
+// open unwraps the message and determines its type. It answers error reports and
+// requests without an id.
 func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 	if e.Received != nil {
 		e.Received()
@@ -115,8 +113,8 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 		return errAnswered
 	}
 	if x.Type == protocol.TypeLeagueError && x.unopened == nil {
-		// Nothing answers an error report. One that wants an answer is given an
-		// empty one, lest two agents refuse each other's refusals for ever.
+		// An error report is only acknowledged, or two agents could refuse each
+		// other's refusals for ever.
 		if x.RPC.Kind != jsonrpc.KindObject {
 			x.response = acknowledged()
 		}
@@ -125,10 +123,9 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 	return x.unopened
 }
 
-// answeredWithoutID answers what bears no id. An error report and a
-// notification of the MCP standard may; every other request of the league is
-// refused with a null id, since its sender could not tell the answer from
-// another.
+// answeredWithoutID answers a request without an id. Error reports and
+// notifications of the MCP standard need none; any other request is refused with
+// a null id, since its sender could not tell the answer from another.
 func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
 	rpc := x.RPC
 	if rpc.Kind == jsonrpc.KindObject || (rpc.Kind == jsonrpc.KindCall && string(rpc.ID) != "null") {
@@ -146,12 +143,12 @@ func (e *Endpoint) answeredWithoutID(x *Exchange) bool {
 	return true
 }
 
-// acknowledged is the answer to what is not read.
+// acknowledged is the answer to a message that is not read.
 func acknowledged() jsonrpc.Response {
 	return jsonrpc.Response{Result: jsontext.Value(`{"status":"` + protocol.StatusAcknowledged + `"}`)}
 }
 
-// authenticate asks the agent who speaks.
+// authenticate has the agent check the sender.
 func (e *Endpoint) authenticate(ctx context.Context, x *Exchange) error {
 	if e.Authenticate == nil {
 		return nil
@@ -159,8 +156,8 @@ func (e *Endpoint) authenticate(ctx context.Context, x *Exchange) error {
 	return e.Authenticate(ctx, x)
 }
 
-// fields checks the message against its field table. What it breaks is the
-// handler's to refuse: some messages are worth something all the same.
+// fields checks the message against its field table. The handler decides whether
+// to refuse a message that breaks it, since some are useful nevertheless.
 func (e *Endpoint) fields(_ context.Context, x *Exchange) error {
 	if e.Handlers[x.Type] != nil {
 		x.check()
@@ -168,7 +165,7 @@ func (e *Endpoint) fields(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// handle has the agent answer.
+// handle calls the handler for the type of the message.
 func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 	h := e.Handlers[x.Type]
 	if h == nil {
@@ -184,7 +181,7 @@ func (e *Endpoint) handle(ctx context.Context, x *Exchange) error {
 	if x.answer == nil {
 		about, _ := protocol.Describe(x.Type)
 		ack, ok := protocol.New(about.Answer).(*protocol.Ack)
-		if !ok { // nothing stands for an answer that has something to say
+		if !ok { // the answer to this type has content
 			return errUnsupported(x)
 		}
 		ack.Status = protocol.StatusAcknowledged
@@ -203,7 +200,8 @@ func (e *Endpoint) header(x *Exchange) protocol.Header {
 	return x.Header.Answer("", e.Sender(), protocol.Timestamp(e.Now()))
 }
 
-// address fills in what every answer echoes, where the handler left it out.
+// address fills in the header fields that every answer echoes, unless the handler
+// has set them.
 func (e *Endpoint) address(x *Exchange) {
 	h, echo := x.answer.Head(), e.header(x)
 	h.Protocol = echo.Protocol
@@ -222,8 +220,8 @@ func (e *Endpoint) address(x *Exchange) {
 	}
 }
 
-// respond puts the answer, or the refusal that an error of a stage is, into
-// the wrapping that the peer reads.
+// respond wraps the answer, or the refusal for an error of a stage, in the
+// dialect of the peer.
 func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
 	if e.Answered != nil {
 		defer e.Answered()
@@ -248,8 +246,8 @@ func (e *Endpoint) respond(ctx context.Context, x *Exchange, err error) {
 	}
 }
 
-// unknown reports whether a request was refused for nothing but its message
-// type, which no role takes.
+// unknown reports whether a request was refused only because league.v2 does not
+// have its message type.
 func (e *Endpoint) unknown(x *Exchange) bool {
 	if x.response.Error == nil || x.response.Error.Code != jsonrpc.CodeMethodNotFound || x.unopened == nil {
 		return false
@@ -258,7 +256,7 @@ func (e *Endpoint) unknown(x *Exchange) bool {
 	return !known && bytes.Contains(x.RPC.Raw, []byte(`"message_type"`))
 }
 
-// refusing returns what the peer is told of an error, and lets Refusing know.
+// refusing returns the refusal to send for an error.
 func (e *Endpoint) refusing(ctx context.Context, x *Exchange, err error) *protocol.Error {
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {
@@ -290,12 +288,12 @@ func response(r dialect.Reply, id jsontext.Value) jsonrpc.Response {
 	}
 }
 
-// Refuse is a jsonrpc.RefuseFunc: it gives what a server refuses by itself (a
-// busy server) the error shape of the league.
+// Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error
+// shape of the league.
 func (e *Endpoint) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	if e.ServerRefused != nil {
-		if told := e.ServerRefused(rpc, r); told != nil {
-			return told
+		if sent := e.ServerRefused(rpc, r); sent != nil {
+			return sent
 		}
 	}
 	if r.Reason != jsonrpc.ReasonBusy {

@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// envelope refuses a request that has not the form that is asked for.
+// envelope refuses a request that lacks the required form.
 func (p *Pipeline) envelope(_ context.Context, x *Exchange) error {
 	if x.mcp || keeps(p.form, x.RPC) {
 		return nil
@@ -27,7 +27,7 @@ func (p *Pipeline) envelope(_ context.Context, x *Exchange) error {
 func keeps(f schema.Form, rpc *jsonrpc.Request) bool {
 	switch {
 	case f == schema.LeagueForm:
-		return true // what the league asks besides is the agent's to judge
+		return true // the agent checks the rest
 	case rpc.Kind == jsonrpc.KindObject:
 		return false // there is no "jsonrpc"
 	case rpc.ID.Kind() != '"', rpc.Method == "", rpc.Params.Kind() != '{':
@@ -63,8 +63,8 @@ func isUUID(id jsontext.Value) bool {
 	return true
 }
 
-// badEnvelope says what is wrong with an envelope, by its schema. Where the
-// schema finds nothing it is the other violation.
+// badEnvelope returns the refusal for an envelope, worded by its schema. If the
+// schema finds nothing, the violation is other.
 func (p *Pipeline) badEnvelope(f schema.Form, raw jsontext.Value, other protocol.Violation) *Refusal {
 	envelope, err := p.cfg.Registry.LoadEnvelope(f)
 	if err != nil {
@@ -77,10 +77,10 @@ func (p *Pipeline) badEnvelope(f schema.Form, raw jsontext.Value, other protocol
 	return refuse(protocol.CanonicalInvalidEnvelope, found...)
 }
 
-// IsMCP reports whether a request is under the rules of the MCP standard, by
+// IsMCP reports whether the rules of the MCP standard apply to a request, by
 // its headers: it names a session or a version of that standard, or wants its
-// answer as an event stream. Everything else is under the rules of this
-// package. The header may be nil, as it is over STDIO.
+// answer as an event stream. The rules of this package apply to every other
+// request. The header may be nil, as it is over STDIO.
 func IsMCP(h http.Header) bool {
 	if len(h) == 0 {
 		return false

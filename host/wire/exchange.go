@@ -11,40 +11,37 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// An Exchange is one request on its way through the chain, with what the
-// stages found out about it, and its answer. It belongs to one goroutine at a
-// time.
+// An Exchange is one request on its way through the chain, with the findings of
+// each stage and the answer. It is not safe for concurrent use.
 type Exchange struct {
-	// Request is the message: its type, its header, its dialect. It is nil
-	// before the stage open.
+	// Request is the message with its type, header and dialect. It is nil before
+	// the stage open.
 	*dialect.Request
-	// RPC is the JSON-RPC request that carried it: its id, its peer, its HTTP
-	// header.
+	// RPC is the JSON-RPC request with its id, its peer and its HTTP header.
 	RPC *jsonrpc.Request
-	// From is what the agent's Authenticate found out about the sender; its
-	// type is the agent's own.
+	// From is what the agent's Authenticate stores about the sender.
 	From any
 
-	mcp   bool      // it is under the rules of the MCP standard
+	mcp   bool      // the rules of the MCP standard apply
 	call  *toolCall // of a tool by params.tool and params.input; nil for everything else
-	plain bool      // it is for no message of the league: Config.Tools answers
+	plain bool      // it is not a message of the league: Config.Tools answers
 
-	checked bool // the message was checked against its field table,
+	checked bool // the message has been checked against its field table
 	message protocol.Message
-	flaw    error // and this is what it breaks
-	asked   bool  // the handler asked for one or the other
+	flaw    error // what it breaks
+	asked   bool  // the handler has called Decode
 
-	unopened error            // why the stage open failed
+	unopened error            // of the stage open
 	answer   protocol.Message // of the handler
-	refusal  *protocol.Error  // what the agent refused it with
+	refusal  *protocol.Error  // of the agent
 
 	response jsonrpc.Response
 	failure  jsontext.Value // the error object for the log; nil if all is well
 	status   int            // for the log
 }
 
-// Decode returns the message as the field table has read it, or what it
-// breaks. The error is a *protocol.Error.
+// Decode returns the message, or the field rules that it breaks. The error is a
+// *protocol.Error.
 func (x *Exchange) Decode() (protocol.Message, error) {
 	x.asked = true
 	x.check()
@@ -78,8 +75,7 @@ func Decode[T protocol.Message](x *Exchange) (T, error) {
 	return t, nil
 }
 
-// conversation returns the conversation of the message, empty where it is not
-// known.
+// conversation returns the conversation of the message, empty if it is not known.
 func (x *Exchange) conversation() string {
 	if x.Request == nil {
 		return ""
@@ -87,6 +83,6 @@ func (x *Exchange) conversation() string {
 	return x.Header.ConversationID
 }
 
-// A stage is one step of the chain. An error ends the way of the request: it
-// is refused, unless the error is errAnswered.
+// A stage is one step of the chain. An error ends the chain and refuses the
+// request, unless it is errAnswered.
 type stage func(ctx context.Context, x *Exchange) error

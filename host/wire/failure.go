@@ -13,15 +13,15 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// ErrReceived says that a peer has taken a message and not answered it: it
-// said nothing, or only that the message has arrived. Some players post their
-// answer later, as a request of their own.
+// ErrReceived says that a peer has received a message without answering it: the
+// answer was empty or only confirmed the message. Some players send their answer
+// later, in a request of their own.
 var ErrReceived = errors.New("the peer has received the message and not answered it")
 
-// CodeOf returns the league error code of a call that failed: what the peer
-// said, or what became of the connection. An answer that cannot be used, for
-// whatever reason, is E002, and is asked for again; only a choice that is none
-// remains E004. The code is empty for nil and for errors that have none.
+// CodeOf returns the league error code for a failed call: the code of the peer's
+// refusal, or one for the state of the connection. An unusable answer is E002,
+// which is retried, but for an invalid choice, which is E004. The code is empty
+// for nil and for errors that have none.
 func CodeOf(err error) protocol.Code {
 	if err == nil {
 		return ""
@@ -48,7 +48,7 @@ func CodeOf(err error) protocol.Code {
 	return codeOfStatus(err)
 }
 
-// codeOfRefusal reads -1 as the peer's own timeout, whatever else it says.
+// codeOfRefusal takes -1 for a timeout of the peer, whatever else it says.
 func codeOfRefusal(r *dialect.Refusal) protocol.Code {
 	if r.RPC == protocol.RPCTimeout {
 		return protocol.CodeTimeout
@@ -56,7 +56,7 @@ func codeOfRefusal(r *dialect.Refusal) protocol.Code {
 	return r.Code
 }
 
-// codeOfStatus returns what an HTTP status without an answer means.
+// codeOfStatus returns the code for an HTTP status without an answer.
 func codeOfStatus(err error) protocol.Code {
 	var call *jsonrpc.CallError
 	if !errors.As(err, &call) || !errors.Is(err, jsonrpc.ErrStatus) {
@@ -73,10 +73,9 @@ func codeOfStatus(err error) protocol.Code {
 	return ""
 }
 
-// Retryable reports whether a call that failed may succeed when it is made
-// again: by league.v2 after E001, E002, E008 and E009 and after the statuses
-// 429, 502, 503 and 504. A peer that says of its own refusal that it is not
-// retryable is believed.
+// Retryable reports whether a failed call may succeed on retry: by league.v2
+// after E001, E002, E008 and E009 and after the statuses 429, 502, 503 and 504,
+// unless the peer says that its refusal is not retryable.
 func Retryable(err error) bool {
 	var refusal *dialect.Refusal
 	if errors.As(err, &refusal) && refusal.RPC != protocol.RPCTimeout {
@@ -85,9 +84,9 @@ func Retryable(err error) bool {
 	return CodeOf(err).Retryable()
 }
 
-// Refused reports whether a peer has read a message and definitely refuses it:
-// neither its transport nor its internals are at fault, and trying again is of
-// no use.
+// Refused reports whether a peer has read a message and definitely refuses it, so
+// that a retry is useless: neither the transport nor an internal error of the
+// peer is the cause.
 func Refused(err error) bool {
 	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok || Retryable(err) || refusal.Code == protocol.CodeInternalError {
@@ -120,8 +119,8 @@ func UnknownMethod(err error) bool {
 	return json.Unmarshal(refusal.Data, &data) == nil && data.Canonical == protocol.CanonicalToolNotFound
 }
 
-// acknowledges reports whether what came in place of an answer says only that
-// the message has arrived. It is asked about answers that cannot be read.
+// acknowledges reports whether an answer that cannot be read only confirms that
+// the message has arrived.
 func acknowledges(a dialect.Answer) bool {
 	var said struct {
 		Type   string `json:"message_type"`

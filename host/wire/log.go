@@ -14,13 +14,13 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// log writes down what became of a request.
+// log adds the outcome of a request to the log.
 func (p *Pipeline) log(x *Exchange, began time.Time) {
 	if p.cfg.Log == nil {
 		return
 	}
 	if x.mcp && unanswered(x) != nil {
-		return // the server refuses it, and that is logged
+		return // the server refuses it, and Refuse logs that
 	}
 	if x.failure == nil {
 		x.answered()
@@ -28,8 +28,8 @@ func (p *Pipeline) log(x *Exchange, began time.Time) {
 	p.append(x, x.RPC.Method, began)
 }
 
-// answered notes what a request was answered with, if the pipeline has not
-// refused it.
+// answered sets status and failure from the response, for a request that the
+// pipeline has not refused.
 func (x *Exchange) answered() {
 	res := &x.response
 	x.status = res.Status
@@ -47,8 +47,8 @@ func (x *Exchange) answered() {
 	}
 }
 
-// failure returns the error object for the log. The data of an error may say
-// anything, and is not logged; the codes and violations of a refusal are.
+// failure returns the error object for the log. It leaves out the data of an
+// error, which may hold anything, but for the codes and violations of a refusal.
 func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
 	e := dialect.RPCError{Code: code, Message: message}
 	if refusal != nil && (refusal.Code != "" || refusal.Canonical != "") {
@@ -68,8 +68,8 @@ func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
 	return raw
 }
 
-// append adds a record to the log. A zero time stands for a request that was
-// refused before it could be handled.
+// append adds a record to the log. A zero time means that the request was refused
+// before it was handled.
 func (p *Pipeline) append(x *Exchange, method string, began time.Time) {
 	var took time.Duration
 	if !began.IsZero() {
@@ -81,8 +81,7 @@ func (p *Pipeline) append(x *Exchange, method string, began time.Time) {
 	})
 }
 
-// methodOf returns the method of a document that was refused, if it is one
-// with a method.
+// methodOf returns the method of a refused document, empty if it has none.
 func methodOf(raw jsontext.Value) string {
 	members, err := schema.Members(raw)
 	if err != nil {

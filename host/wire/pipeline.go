@@ -11,35 +11,33 @@ import (
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
-// Config configures a Pipeline. The zero value knows no tool, asks of an
-// envelope what the league asks, and logs nothing.
+// Config configures a Pipeline. Agent or Tools is required.
 type Config struct {
 	// Agent answers the messages of the league.
 	Agent *Endpoint
 	// Registry holds the tools that can be called; nil for none.
 	Registry *schema.Registry
-	// Tools answers calls of those of them that are no messages of the league
-	// and, without an Agent, everything.
+	// Tools answers calls of the tools that are not messages of the league and,
+	// without an Agent, every request.
 	Tools jsonrpc.Handler
-	// Strict asks of every envelope what the schema envelope.json asks: a
-	// string as id, a method, an object as params. Otherwise the rules of the
-	// league hold: ids may be numbers, and params may be missing.
+	// Strict requires every envelope to match the schema envelope.json: a string
+	// as id, a method, an object as params. By default the rules of the league
+	// apply: ids may be numbers, and params may be missing.
 	Strict bool
-	// Tolerant leaves it to the agent to say what is wrong with a message that
-	// is called as a tool, unless Strict is set: an agent that is tolerant takes
-	// more from peers in the wild than any schema says.
+	// Tolerant words violations in a message that is called as a tool by its
+	// field table instead of its schema, unless Strict is set: a tolerant agent
+	// accepts more than any schema says.
 	Tolerant bool
-	// Deterministic makes the log reproducible, for a Log that is
-	// deterministic too: requests are handled one at a time, and with Strict
-	// their ids are UUIDs. A handler must not wait for another request to the
-	// same pipeline then.
+	// Deterministic makes a deterministic Log reproducible: requests are handled
+	// one at a time, and Strict requires UUIDs as ids. A handler must not wait
+	// for another request to the same pipeline.
 	Deterministic bool
-	// Log takes a record of every request; nil for none.
+	// Log receives a record of every request; nil for none.
 	Log *eventlog.Log
-	// Now tells the time for durations; nil for the system's clock.
+	// Now returns the time for durations; nil for the system clock.
 	Now func() time.Time
-	// Errors gets what is wrong with tools of ours: schemas that cannot be
-	// used, outputs that break them. Nil for nothing.
+	// Errors receives what is wrong with our own tools: schemas that do not
+	// compile, outputs that break them. Nil discards it.
 	Errors *slog.Logger
 }
 
@@ -50,7 +48,7 @@ type Pipeline struct {
 	cfg   Config
 	form  schema.Form
 	chain []stage
-	turn  chan struct{} // held by the request in hand; nil where there may be many
+	turn  chan struct{} // held by the request in flight; nil if there may be many
 }
 
 // New returns a pipeline.
@@ -68,14 +66,15 @@ func New(cfg Config) (*Pipeline, error) {
 		cfg.Errors = slog.New(slog.DiscardHandler)
 	}
 	p := &Pipeline{cfg: cfg}
-	// The way in. After it come respond, log and, in host/jsonrpc, the encoding.
+	// host/jsonrpc has decoded the request. Handle calls respond and log after
+	// these stages, and host/jsonrpc encodes the answer.
 	p.chain = []stage{
-		p.envelope,     // has the request the form that is asked for?
-		p.tool,         // is there the tool that it calls, and is it called properly?
-		p.open,         // which message is it, in which dialect?
-		p.authenticate, // who speaks?
-		p.fields,       // does the message keep its field table?
-		p.handle,       // what the agent makes of it
+		p.envelope,     // id, method and params have the required form
+		p.tool,         // the tool that the request calls exists
+		p.open,         // unwrap the message, find its type and dialect
+		p.authenticate, // the sender is who it claims to be
+		p.fields,       // the message keeps its field table
+		p.handle,       // the agent acts and answers
 	}
 	switch {
 	case cfg.Strict && cfg.Deterministic:
@@ -92,8 +91,7 @@ func New(cfg Config) (*Pipeline, error) {
 // Registry returns the tools of the pipeline.
 func (p *Pipeline) Registry() *schema.Registry { return p.cfg.Registry }
 
-// Handle implements jsonrpc.Handler: host/jsonrpc has decoded the request, and
-// encodes the answer.
+// Handle implements jsonrpc.Handler.
 func (p *Pipeline) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
 	began, leave, err := p.enter(ctx)
 	if err != nil {
@@ -107,7 +105,7 @@ func (p *Pipeline) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Res
 	return x.response
 }
 
-// run takes an exchange through the chain until a stage ends its way.
+// run takes an exchange through the chain until a stage ends it.
 func (p *Pipeline) run(ctx context.Context, x *Exchange) error {
 	for _, do := range p.chain {
 		if err := do(ctx, x); err != nil {
@@ -117,8 +115,8 @@ func (p *Pipeline) run(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// enter begins the handling of a request, and returns when it began and what
-// ends it. It fails only if ctx ends before it is the request's turn.
+// enter waits for the turn of a request. It returns the time at which handling
+// begins, and leave, which ends it; it fails only if ctx ends before.
 func (p *Pipeline) enter(ctx context.Context) (began time.Time, leave func(), err error) {
 	if p.turn == nil {
 		if p.cfg.Log != nil {
@@ -134,7 +132,7 @@ func (p *Pipeline) enter(ctx context.Context) (began time.Time, leave func(), er
 	}
 }
 
-// open, authenticate: the agent's, of a message.
+// open is the agent's stage of that name, for messages.
 func (p *Pipeline) open(ctx context.Context, x *Exchange) error {
 	if x.plain {
 		return nil
@@ -142,6 +140,7 @@ func (p *Pipeline) open(ctx context.Context, x *Exchange) error {
 	return p.cfg.Agent.open(ctx, x)
 }
 
+// authenticate is the agent's stage of that name, for messages.
 func (p *Pipeline) authenticate(ctx context.Context, x *Exchange) error {
 	if x.plain {
 		return nil
@@ -149,20 +148,20 @@ func (p *Pipeline) authenticate(ctx context.Context, x *Exchange) error {
 	return p.cfg.Agent.authenticate(ctx, x)
 }
 
-// fields checks a message against its field table, and the input of any other
-// tool against its schema.
+// fields checks a message against its field table, and the input of a plain tool
+// against its schema.
 func (p *Pipeline) fields(ctx context.Context, x *Exchange) error {
 	if x.plain {
 		return p.plainInput(x)
 	}
 	err := p.cfg.Agent.fields(ctx, x)
-	if err == nil && x.call != nil && x.call.judged {
+	if err == nil && x.call != nil && x.call.bySchema {
 		p.messageInput(x)
 	}
 	return err
 }
 
-// handle has the agent answer a message, and Config.Tools everything else.
+// handle calls the agent for a message, and Config.Tools for everything else.
 func (p *Pipeline) handle(ctx context.Context, x *Exchange) error {
 	if x.plain {
 		x.response = p.cfg.Tools.Handle(ctx, x.RPC)
@@ -171,8 +170,8 @@ func (p *Pipeline) handle(ctx context.Context, x *Exchange) error {
 	return p.cfg.Agent.handle(ctx, x)
 }
 
-// respond settles the answer: that of the agent in the dialect of its peer, or
-// a refusal in the canonical form where there is one.
+// respond sets the response: the answer or refusal of the agent in the dialect of
+// its peer, or a canonical error.
 func (p *Pipeline) respond(ctx context.Context, x *Exchange, err error) {
 	if refusal, ok := err.(*Refusal); ok {
 		x.refuse(refusal)
@@ -182,7 +181,7 @@ func (p *Pipeline) respond(ctx context.Context, x *Exchange, err error) {
 		p.cfg.Agent.respond(ctx, x, err)
 	}
 	switch {
-	case x.mcp: // under the rules of that standard
+	case x.mcp:
 	case x.call != nil:
 		p.respondCall(x)
 	case unanswered(x) != nil:
@@ -192,36 +191,36 @@ func (p *Pipeline) respond(ctx context.Context, x *Exchange, err error) {
 	}
 }
 
-// canonical gives what the agent refuses as no JSON-RPC request the canonical
-// form. What the agent says beside stays in data.
+// canonical gives a refusal with code -32600 the canonical form, and keeps the
+// agent's details in data.
 func (p *Pipeline) canonical(x *Exchange) {
-	told := x.response.Error
-	if x.response.Body != nil || told == nil || told.Code != jsonrpc.CodeInvalidRequest {
+	sent := x.response.Error
+	if x.response.Body != nil || sent == nil || sent.Code != jsonrpc.CodeInvalidRequest {
 		return
 	}
 	refusal := p.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/method", Rule: "consistent"})
-	refusal.keep(told.Data)
+	refusal.keep(sent.Data)
 	x.note(refusal)
 	x.response.Error = refusal.rpc()
 }
 
-// Refuse is a jsonrpc.RefuseFunc: it gives the canonical form to what a server
-// refuses by itself because it is no JSON-RPC request, or because the handler
-// failed, and logs what is refused. Everything else has the agent's form.
+// Refuse is a jsonrpc.RefuseFunc: it logs requests that the server refuses by
+// itself, and gives those that are not JSON-RPC requests, or whose handler
+// failed, the canonical form. The others have the form of the agent.
 func (p *Pipeline) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	x := &Exchange{RPC: rpc}
-	var told *jsonrpc.Error
+	var sent *jsonrpc.Error
 	if p.cfg.Agent != nil {
-		told = p.cfg.Agent.Refuse(ctx, rpc, r)
+		sent = p.cfg.Agent.Refuse(ctx, rpc, r)
 	}
-	shown := told
+	shown := sent
 	if shown == nil {
 		shown = r.Error()
 	}
 	if refusal := p.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
 		refusal.keep(shown.Data)
 		x.note(refusal)
-		told = refusal.rpc()
+		sent = refusal.rpc()
 	} else {
 		x.failure = failure(shown.Code, shown.Message, nil)
 	}
@@ -236,10 +235,10 @@ func (p *Pipeline) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.
 		}
 		p.append(x, method, time.Time{})
 	}
-	return told
+	return sent
 }
 
-// serverRefusal returns the canonical form of a server's refusal, nil where it
+// serverRefusal returns the canonical form of a refusal by the server, nil if it
 // has none.
 func (p *Pipeline) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *Refusal {
 	switch r.Reason {

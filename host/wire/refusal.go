@@ -18,11 +18,11 @@ type Refusal struct {
 	protocol.CanonicalError
 	// Violations are what the request breaks, sorted.
 	Violations []protocol.Violation
-	// Err is the cause of an INTERNAL_ERROR, for the log of the program and
-	// not for the caller; nil otherwise.
+	// Err is the cause of an INTERNAL_ERROR, for the program's own log; nil
+	// otherwise.
 	Err error
 
-	extra []byte // members that stand in data beside the canonical ones, with a comma before each
+	extra []byte // further members of data, with a comma before each
 }
 
 // refuse returns a refusal. An unknown code becomes an INTERNAL_ERROR whose
@@ -43,7 +43,7 @@ func internal(err error, violations ...protocol.Violation) *Refusal {
 	return r
 }
 
-// Error names the code, what is broken first, and the cause.
+// Error names the code, the first violation, and the cause.
 func (r *Refusal) Error() string {
 	s := "wire: " + r.Code + ": " + r.Message
 	if len(r.Violations) > 0 {
@@ -92,14 +92,14 @@ func (x *Exchange) refuse(r *Refusal) {
 	x.response = r.response()
 }
 
-// note keeps a refusal for the log.
+// note records a refusal for the log.
 func (x *Exchange) note(r *Refusal) { x.status, x.failure = r.status(), r.Payload() }
 
-// kept are the members of an error's data that are worth keeping in the
-// canonical form: sentences and codes, no values from the input.
+// kept are the members of an error's data that the canonical form keeps:
+// sentences and codes, no values from the input.
 var kept = []string{"detail", "error_code", "error_name", "original_message_type"}
 
-// keep takes over what another form of the error says besides.
+// keep copies the kept members from another form of the error.
 func (r *Refusal) keep(data jsontext.Value) {
 	members, err := schema.Members(data)
 	if err != nil {

@@ -21,14 +21,14 @@ const methodToolsCall = "tools/call"
 type toolCall struct {
 	params map[string]jsontext.Value
 	name   string // of the tool in the registry; empty where only the agent may know it
-	// judged says that the input must keep the tool's schema.
-	judged bool
-	io     *schema.ToolIO       // of a tool that is no message
-	found  []protocol.Violation // by the schema, in the input of a message
+	// bySchema says that the schema of the tool words what a message breaks.
+	bySchema bool
+	io       *schema.ToolIO       // of a tool that is no message
+	found    []protocol.Violation // by the schema, in the input of a message
 }
 
-// toolCallOf returns the call that a request makes in this form, or in both
-// forms at once; nil if it makes none.
+// toolCallOf returns the tool call of a request in this form, or in both forms at
+// once; nil if it is not one.
 func toolCallOf(rpc *jsonrpc.Request) *toolCall {
 	if rpc.Method != methodToolsCall || rpc.Params.Kind() != '{' {
 		return nil
@@ -69,7 +69,7 @@ func (c *toolCall) input() jsontext.Value {
 	return jsontext.Value("{}")
 }
 
-// tool refuses the call of a tool that there is not, or in another shape.
+// tool refuses a call of an unknown tool, or with members of the wrong shape.
 func (p *Pipeline) tool(_ context.Context, x *Exchange) error {
 	if x.mcp {
 		return nil
@@ -85,7 +85,7 @@ func (p *Pipeline) tool(_ context.Context, x *Exchange) error {
 	tool, known := p.find(c)
 	switch {
 	case known && tool.Message:
-		c.name, c.judged = tool.Name, p.cfg.Strict || !p.cfg.Tolerant
+		c.name, c.bySchema = tool.Name, p.cfg.Strict || !p.cfg.Tolerant
 		return nil
 	case known:
 		x.plain, c.name = true, tool.Name
@@ -97,14 +97,13 @@ func (p *Pipeline) tool(_ context.Context, x *Exchange) error {
 	case p.cfg.Strict:
 		return unknownTool("/params/tool")
 	}
-	// The agent may know more names than the registry, such as those of peers
-	// that hand out matches one by one.
+	// The agent may know more names than the registry, such as those of managers
+	// that assign matches one by one.
 	return nil
 }
 
-// find returns the tool that is called. As long as envelopes are those of the
-// league, a message type that is known makes up for a name that is not, as it
-// does elsewhere.
+// find returns the tool that is called. Unless envelopes are strict, a known
+// message type replaces an unknown name, as in other dialects.
 func (p *Pipeline) find(c *toolCall) (schema.Tool, bool) {
 	tool, known := p.cfg.Registry.Find(schema.Text(c.params["tool"]))
 	if known || p.cfg.Strict {
@@ -121,11 +120,11 @@ func unknownTool(path string) *Refusal {
 	return refuse(protocol.CanonicalToolNotFound, protocol.Violation{Path: path, Rule: "known"})
 }
 
-// load returns the schemas of a tool that is known.
+// load returns the schemas of a registered tool.
 func (p *Pipeline) load(name string) (*schema.ToolIO, *Refusal) {
 	io, err := p.cfg.Registry.LoadToolIO(name)
 	if err != nil {
-		p.cfg.Errors.Error("a tool cannot be called", "tool", name, "error", err)
+		p.cfg.Errors.Error("tool cannot be called: its schema does not compile", "tool", name, "error", err)
 		return nil, internal(err)
 	}
 	return io, nil
@@ -142,9 +141,9 @@ func (p *Pipeline) plainInput(x *Exchange) error {
 	return nil
 }
 
-// messageInput puts what breaks the field table, which the schema of the tool
-// says in other words, into the words of the schema. The schema alone also
-// bounds how many values there are; only a long input can have that many.
+// messageInput words what a message breaks by the schema of the tool, which
+// agrees with the field table. Only the schema bounds the number of values, so a
+// long input is checked against it even if the field table accepts it.
 func (p *Pipeline) messageInput(x *Exchange) {
 	input := x.call.input()
 	if x.flaw == nil && len(input) < 2*schema.MaxValues {
@@ -164,25 +163,25 @@ func (p *Pipeline) messageInput(x *Exchange) {
 	}
 }
 
-// respondCall gives the answer to a call the canonical form, where it is a
+// respondCall replaces the answer to a call by a canonical error, if it is a
 // refusal that has one or breaks the schema of the tool.
 func (p *Pipeline) respondCall(x *Exchange) {
-	c, told := x.call, x.response
+	c, res := x.call, x.response
 	var refusal *Refusal
 	switch {
-	case c.found != nil && (x.asked || told.Error == nil):
+	case c.found != nil && (x.asked || res.Error == nil):
 		refusal = refuse(protocol.CanonicalInvalidToolInput, c.found...)
 		if x.refusal != nil {
 			refusal.say(x.refusal.Detail)
 		}
 	case unanswered(x) != nil:
 		refusal = unanswered(x)
-	case told.Error != nil:
+	case res.Error != nil:
 		refusal = p.toolRefusal(x)
-	case c.name == "" || told.Body != nil || told.Result == nil:
+	case c.name == "" || res.Body != nil || res.Result == nil:
 	case x.plain:
-		refusal = p.plainOutput(c, told.Result)
-	case x.Dialect == dialect.ToolIO: // another peer has shown that it reads no answers in this form
+		refusal = p.plainOutput(c, res.Result)
+	case x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
 		refusal = p.messageOutput(x)
 	}
 	if refusal != nil {
@@ -190,9 +189,8 @@ func (p *Pipeline) respondCall(x *Exchange) {
 	}
 }
 
-// unanswered returns the refusal of a request that its handler has not
-// answered as a handler must, which a server would turn into a refusal of its
-// own.
+// unanswered returns the refusal for a response that the server would refuse to
+// send, nil for every other.
 func unanswered(x *Exchange) *Refusal {
 	res := &x.response
 	if res.Status != 0 && (res.Status < http.StatusOK || res.Status > 599) {
@@ -204,7 +202,8 @@ func unanswered(x *Exchange) *Refusal {
 	return nil
 }
 
-// plainOutput refuses to send {tool, output} that break the schema of the tool.
+// plainOutput returns the refusal for an output that breaks the schema of its
+// tool.
 func (p *Pipeline) plainOutput(c *toolCall, result jsontext.Value) *Refusal {
 	members, err := schema.Members(result)
 	var found []protocol.Violation
@@ -223,8 +222,8 @@ func (p *Pipeline) plainOutput(c *toolCall, result jsontext.Value) *Refusal {
 	return p.badOutput(c.name, found)
 }
 
-// messageOutput refuses to send an answer that breaks its field table, in the
-// words of the schema of the tool.
+// messageOutput returns the refusal for an answer that breaks its field table,
+// worded by the schema of the tool.
 func (p *Pipeline) messageOutput(x *Exchange) *Refusal {
 	_, err := p.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: x.response.Result})
 	if _, broken := errors.AsType[*protocol.Error](err); !broken {
@@ -243,8 +242,8 @@ func (p *Pipeline) messageOutput(x *Exchange) *Refusal {
 
 var errBadOutput = errors.New("the output of the tool breaks its schema")
 
-// badOutput returns the refusal of an output that is not sent; nil if it
-// breaks nothing.
+// badOutput returns the refusal for an output with violations, nil if there are
+// none.
 func (p *Pipeline) badOutput(tool string, found []protocol.Violation) *Refusal {
 	if found == nil {
 		return nil
@@ -253,15 +252,15 @@ func (p *Pipeline) badOutput(tool string, found []protocol.Violation) *Refusal {
 	return internal(errBadOutput, found...)
 }
 
-// toolRefusal returns the canonical form of a refusal by the handler, nil where
-// the refusal is the league's own and has none.
+// toolRefusal returns the canonical form of a refusal by the handler, nil if it
+// is the league's own and has none.
 func (p *Pipeline) toolRefusal(x *Exchange) *Refusal {
-	told := x.response.Error
-	if hasCanonical(told) {
+	sent := x.response.Error
+	if hasCanonical(sent) {
 		return nil
 	}
 	var r *Refusal
-	switch told.Code {
+	switch sent.Code {
 	case jsonrpc.CodeMethodNotFound:
 		r = unknownTool("/params/tool")
 	case jsonrpc.CodeInvalidParams:
@@ -269,16 +268,16 @@ func (p *Pipeline) toolRefusal(x *Exchange) *Refusal {
 	case jsonrpc.CodeInvalidRequest:
 		r = p.badEnvelope(schema.LeagueForm, x.RPC.Raw, protocol.Violation{Path: "/params/tool", Rule: "consistent"})
 	case jsonrpc.CodeInternal:
-		r = internal(told)
+		r = internal(sent)
 	default:
 		return nil
 	}
-	r.keep(told.Data)
+	r.keep(sent.Data)
 	return r
 }
 
-// inputViolations are the violations that an agent found in a message, as
-// violations of the input that it is.
+// inputViolations returns the violations that the agent found in a message, as
+// violations of the input.
 func inputViolations(x *Exchange) []protocol.Violation {
 	if x.refusal == nil || len(x.refusal.Violations) == 0 {
 		return []protocol.Violation{{Path: "/params/input", Rule: "consistent"}}
@@ -290,28 +289,27 @@ func inputViolations(x *Exchange) []protocol.Violation {
 	return found
 }
 
-// ErrDeclined is what serve returns to [Pipeline.Call] where the tool has a reason
-// of its own not to do what it was asked, which the caller is told: nothing is
-// wrong with the call, and it is logged as such.
-var ErrDeclined = errors.New("the tool has refused")
+// ErrDeclined is what serve returns to [Pipeline.Call] if the tool declines a valid
+// call for a reason of its own, which the caller is shown. The call is logged as
+// ok.
+var ErrDeclined = errors.New("the tool declined the call")
 
-// A Call is a call of a tool that did not come as a JSON-RPC request of ours,
-// such as one that an SDK of the MCP standard has read.
+// A Call is a tool call that did not arrive as a [jsonrpc.Request], such as one
+// that an SDK of the MCP standard has read.
 type Call struct {
-	// Transport and Route say how it came: "http" and the path, or "stdio" and
+	// Transport and Route say how it arrived: "http" and the path, or "stdio" and
 	// "stdio".
 	Transport jsonrpc.Transport
 	Route     string
-	// Tool is the name, or an alias, of the tool that is called.
+	// Tool is the name or an alias of the tool.
 	Tool string
-	// Input is what it is called with; nil stands for an empty object.
+	// Input is the argument; nil stands for an empty object.
 	Input jsontext.Value
 }
 
-// Call takes a call of a tool that is no message through the rest of the chain:
-// the tool must be known and the input must keep its schema before serve is
-// called, and the output must keep the schema before it is returned. The
-// decision is logged like that about any request.
+// Call takes a call of a plain tool through the stages that apply to it: the tool
+// must exist and the input must keep its schema before serve is called, the
+// output must keep its schema before Call returns it, and the outcome is logged.
 //
 // The error is a *Refusal, or the error of serve as it is, which is logged as an
 // INTERNAL_ERROR unless it is a *Refusal, a *protocol.Error or ErrTold.
@@ -351,7 +349,7 @@ func (p *Pipeline) call(ctx context.Context, c *Call, serve func(context.Context
 	return output, nil
 }
 
-// logCall logs what became of a call.
+// logCall logs the outcome of a call.
 func (p *Pipeline) logCall(c *Call, err error, began time.Time) {
 	if p.cfg.Log == nil {
 		return

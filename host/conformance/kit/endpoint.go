@@ -122,12 +122,9 @@ func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Re
 	e.answer = answer
 }
 
-// maxRequest bounds how many bytes of a message are read.
-const maxRequest = 16 << 20
-
 // ServeHTTP receives a message and answers it.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage))
 	if err != nil {
 		return
 	}

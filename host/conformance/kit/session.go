@@ -12,16 +12,6 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// Role is what the agent under test is.
-type Role string
-
-// The roles.
-const (
-	Player  Role = "player"
-	Referee Role = "referee"
-	Manager Role = "manager"
-)
-
 // Config says which agent is checked, and how. Role and URL are required. Package
 // conformance replaces the zero values of other fields by their defaults.
 type Config struct {
@@ -75,9 +65,13 @@ type Session struct {
 	lost      string // the check during which the agent became unreachable
 }
 
-// NewSession returns a session that runs the checks with the selected ids.
-func NewSession(cfg Config, selected []string) *Session {
-	return &Session{Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), selected: selected}
+// NewSession returns a session that runs the selected checks.
+func NewSession(cfg Config, selected []Check) *Session {
+	s := &Session{Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})}
+	for _, c := range selected {
+		s.selected = append(s.selected, c.ID)
+	}
+	return s
 }
 
 // Close closes the connections to the agent.

@@ -284,12 +284,6 @@ func refusedCheck(name, probe string, level kit.Level, rule, advice string) kit.
 // show adds a message of the manager to the evidence.
 func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }
 
-// failOn ends the check with a message of the manager as its evidence.
-func (t T) failOn(m *message, format string, args ...any) {
-	t.show(m)
-	t.Fail(format, args...)
-}
-
 // every visits all messages of a type, or with "" all messages, in the order in
 // which they arrived. It skips the check if there are none.
 func (t T) every(typ protocol.Type, visit func(m *message)) {
@@ -309,7 +303,8 @@ func (t T) every(typ protocol.Type, visit func(m *message)) {
 // not know.
 func (t T) secret(m *message, text, format string, args ...any) {
 	if text != "" && bytes.Contains(m.Raw, []byte(text)) {
-		t.failOn(m, format, args...)
+		t.show(m)
+		t.Fail(format, args...)
 	}
 }
 

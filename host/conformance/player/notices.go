@@ -9,8 +9,11 @@ import (
 func noticeChecks() []kit.Check {
 	const overTaken = "player.over.ack"
 	acked := func(id, rule string, needs []string, send func(t T) (*kit.Answer, protocol.Type)) kit.Check {
-		return check(id, kit.Should, needs, rule, `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
-			func(t T) { a, typ := send(t); t.Accepted(a, typ) })
+		return kit.Check{
+			ID: id, Level: kit.Should, Needs: needs, Rule: rule,
+			Advice: `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
+			Run:    run(func(t T) { a, typ := send(t); t.Accepted(a, typ) }),
+		}
 	}
 	return []kit.Check{
 		acked("player.round.ack", "ROUND_ANNOUNCEMENT is answered by ROUND_ANNOUNCEMENT_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
@@ -37,18 +40,26 @@ func noticeChecks() []kit.Check {
 		acked("player.error.ack", "GAME_ERROR is answered by GAME_ERROR_ACK.", []string{joinAnswered}, func(t T) (*kit.Answer, protocol.Type) {
 			return t.send(t.gameError(t.joined())), protocol.TypeGameErrorAck
 		}),
-		check("player.error.then", kit.Must, []string{choiceAnswered}, "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
-			"Treat GAME_ERROR as information; a match ends with GAME_OVER.", func(t T) {
+		{
+			ID: "player.error.then", Level: kit.Must, Needs: []string{choiceAnswered},
+			Rule:   "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
+			Advice: "Treat GAME_ERROR as information; a match ends with GAME_OVER.",
+			Run: run(func(t T) {
 				m := t.joined()
 				t.send(t.gameError(m))
 				t.chooses(t.send(t.call(m)))
 			}),
-		check("player.ack.fields", kit.Wild, []string{standingsTaken}, "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
-			`Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`, func(t T) {
+		},
+		{
+			ID: "player.ack.fields", Level: kit.Wild, Needs: []string{standingsTaken},
+			Rule:   "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
+			Advice: `Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`,
+			Run: run(func(t T) {
 				a := t.send(t.standings())
 				t.Equal(a, "status", protocol.StatusAcknowledged)
 				t.Equal(a, "player_id", t.ID)
 			}),
+		},
 	}
 }
 

@@ -27,20 +27,9 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 // run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
-// check returns a check.
-func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
-}
-
 // matchCheck is a check that plays matches.
 func matchCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-	return check("referee."+name, level, []string{playsMatches}, rule, advice, test)
-}
-
-// sample is a request that the referee accepts.
-func sample(t *kit.T) kit.Request {
-	r := with(t)
-	return kit.Request{Message: r.standings(0), Dialect: r.Dialect}
+	return kit.Check{ID: "referee." + name, Level: level, Needs: []string{playsMatches}, Rule: rule, Advice: advice, Run: run(test)}
 }
 
 // newMatch makes up a match in a round of its own.
@@ -168,12 +157,6 @@ func (t T) show(s *sent) {
 	t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
 }
 
-// failOn ends the check with a message of the referee as its evidence.
-func (t T) failOn(s *sent, format string, args ...any) {
-	t.show(s)
-	t.Fail(format, args...)
-}
-
 func (t T) showAll(m *match) {
 	for _, s := range t.messages(m, "") {
 		t.show(s)
@@ -183,7 +166,8 @@ func (t T) showAll(m *match) {
 // equal ends the check unless a message has a member with a value.
 func (t T) equal(s *sent, name, want string) {
 	if got := s.fields.Text(name); got != want {
-		t.failOn(s, "%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
+		t.show(s)
+		t.Fail("%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
 	}
 }
 

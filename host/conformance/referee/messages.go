@@ -132,7 +132,8 @@ func headerChecks() []kit.Check {
 			"Sign messages to players with the match keys of the announcement, and send your own token to the manager only.",
 			each(func(t T, s *sent) {
 				if s.who != toManager && strings.Contains(string(s.Raw), t.Token) {
-					t.failOn(s, "%s to %s contains the referee's own token", s.Type, nameOf(s.who))
+					t.show(s)
+					t.Fail("%s to %s contains the referee's own token", s.Type, nameOf(s.who))
 				}
 			})),
 	}
@@ -145,7 +146,8 @@ func keepsConversation(t T) {
 			if c := s.fields.Text("conversation_id"); conversation == "" {
 				conversation = c
 			} else if c != "" && c != conversation {
-				t.failOn(s, "the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
+				t.show(s)
+				t.Fail("the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
 			}
 		}
 	}
@@ -177,7 +179,8 @@ func orderChecks() []kit.Check {
 				}}})
 				call, join := t.message(m, protocol.TypeChooseParityCall, playerA), t.message(m, protocol.TypeGameInvitation, playerB)
 				if call.At.Before(join.answered) {
-					t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
+					t.show(call)
+					t.Fail("%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 				}
 			}),
 		matchCheck("call.secret", kit.Must, "Neither player learns the other's choice before it has made its own (league.v2, the game).", "Keep the choices in the referee until both are known, and leave them out of calls and of GAME_ERROR.",
@@ -226,7 +229,8 @@ func keepsChoices(t T) {
 			continue
 		}
 		if holdsChoice(tree) {
-			t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
+			t.show(s)
+			t.Fail("%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
 		}
 	}
 }

@@ -79,7 +79,8 @@ func resultChecks() []kit.Check {
 			eachFair(func(t T, m *match, _, _ outcome) {
 				for who := range playerIDs {
 					if list := t.messages(m, protocol.TypeGameOver, who); len(list) > 1 {
-						t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
+						t.show(list[1])
+						t.Fail("%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
 					}
 				}
 			})),
@@ -167,7 +168,8 @@ func deliveryChecks() []kit.Check {
 
 func (t T) reportedOnce(m *match, what string) {
 	if list := t.messages(m, protocol.TypeMatchResultReport); len(list) > 1 {
-		t.failOn(list[1], "%s was sent %s", what, kit.Times(len(list)))
+		t.show(list[1])
+		t.Fail("%s was sent %s", what, kit.Times(len(list)))
 	}
 }
 

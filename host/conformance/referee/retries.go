@@ -18,7 +18,7 @@ func retryChecks() []kit.Check {
 	const spent = "referee.retry.spent"
 	needs := []string{playsMatches, "referee.retry.join"}
 	after := func(name string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-		return check("referee."+name, level, needs, rule, advice, test)
+		return kit.Check{ID: "referee." + name, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
 	}
 	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
 	told := append(needs, spent, "referee.error.told")
@@ -116,10 +116,12 @@ func announcesRetries(t T) {
 			return false
 		}
 		if !t.Until(t.T.Session.Timeout, found) {
-			t.failOn(tries[n], "no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
+			t.show(tries[n])
+			t.Fail("no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
 		}
 		if late := told.At.Sub(tries[n].At); late > grace {
-			t.failOn(told, "GAME_ERROR with retry_count %d came %v after the retry", n, late.Round(time.Millisecond))
+			t.show(told)
+			t.Fail("GAME_ERROR with retry_count %d came %v after the retry", n, late.Round(time.Millisecond))
 		}
 	}
 }
@@ -167,7 +169,8 @@ func backsOff(t T) {
 				return
 			}
 			if try == tries {
-				t.failOn(list[retries], "the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
+				t.show(list[retries])
+				t.Fail("the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
 			}
 		}
 		if try == tries {
@@ -203,7 +206,8 @@ func faultChecks() []kit.Check {
 				winner, score := playerIDs[playerB], map[string]int{playerIDs[playerA]: 0, playerIDs[playerB]: game.WinPoints}
 				declined(t, func(s *sent, o outcome) {
 					if o.winner != winner || s.who == toManager && !maps.Equal(o.score, score) {
-						t.failOn(s, "%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
+						t.show(s)
+						t.Fail("%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
 					}
 				})
 			}),
@@ -211,7 +215,8 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				declined(t, func(s *sent, o outcome) {
 					if o.drawn || o.parity != "" || len(o.choices) > 0 {
-						t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
+						t.show(s)
+						t.Fail("%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
 					}
 				})
 			}),
@@ -219,7 +224,8 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				declined(t, func(s *sent, o outcome) {
 					if !slices.Equal(o.atFault, playerIDs[:1]) {
-						t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
+						t.show(s)
+						t.Fail("technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
 					}
 				})
 			}),
@@ -227,7 +233,8 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				lost("both declined")(t, func(s *sent, o outcome) {
 					if o.status != protocol.StatusTechnicalLoss || o.winner != "" || s.who == toManager && !maps.Equal(o.score, map[string]int{playerIDs[0]: 0, playerIDs[1]: 0}) {
-						t.failOn(s, "neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
+						t.show(s)
+						t.Fail("neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
 					}
 				})
 			}),
@@ -243,7 +250,8 @@ func (t T) losesAtOnce(scenario string, asked protocol.Type) {
 	m := t.scenario(scenario)
 	if list := t.messages(m, asked, playerA); len(list) > 1 {
 		t.show(list[0])
-		t.failOn(list[1], "%s was sent %s %s", nameOf(playerA), asked, kit.Times(len(list)))
+		t.show(list[1])
+		t.Fail("%s was sent %s %s", nameOf(playerA), asked, kit.Times(len(list)))
 	}
 	t.lost(m)
 }

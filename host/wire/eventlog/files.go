@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 )
 
-// latest is the name under which the newest file can be found.
+// latest is the name of the link to the newest file.
 const latest = ".latest"
 
 const (
@@ -21,11 +21,11 @@ const (
 	suffix            = ".jsonl"
 )
 
-// symlink is os.Symlink; tests have systems without.
+// symlink is os.Symlink; tests replace it.
 func symlink(old, new string) error { return os.Symlink(old, new) }
 
-// files are the files of a log, one after another. One goroutine uses them at a
-// time.
+// files are the files of a log, one after another. It is not safe for concurrent
+// use.
 type files struct {
 	dir, stem string
 	maxFile   int64
@@ -35,7 +35,7 @@ type files struct {
 	number int // of the file that is open, from 1
 	file   *os.File
 	size   int64
-	// trouble is what went wrong beside the writing itself.
+	// trouble is the error of next besides the writing itself.
 	trouble error
 }
 
@@ -47,8 +47,8 @@ func (f *files) name(number int) string {
 	return fmt.Sprintf("%s-%08d%s", f.stem, number, suffix)
 }
 
-// next begins the next file, has .latest point to it, and removes the oldest
-// beyond the number that is kept.
+// next opens the next file, points .latest to it, and removes the oldest files
+// beyond maxFiles.
 func (f *files) next() error {
 	if f.number == 0 {
 		if err := os.MkdirAll(f.dir, 0o755); err != nil {
@@ -63,10 +63,10 @@ func (f *files) next() error {
 	if err != nil {
 		return err
 	}
-	_ = f.close() // what it could not keep was told when it was written
+	_ = f.close() // a failed write has been reported
 	f.file, f.size = file, 0
 	f.number++
-	// Neither is a reason to lose a record.
+	// Neither failure is a reason to lose a record.
 	f.trouble = errors.Join(f.point(name), f.prune())
 	return nil
 }
@@ -85,9 +85,9 @@ func (f *files) clear() error {
 	return err
 }
 
-// point has .latest name a file. Whoever reads it sees the old name or the new.
+// point points .latest to a file, atomically.
 func (f *files) point(name string) error {
-	temp := filepath.Join(f.dir, latest+"."+f.stem) // others may be at it, too
+	temp := filepath.Join(f.dir, latest+"."+f.stem) // another process may do the same
 	_ = os.Remove(temp)                             // left behind by a crash
 	if err := f.symlink(name, temp); err != nil {
 		return disk.WriteFile(filepath.Join(f.dir, latest), []byte(name+"\n"), 0o644)
@@ -95,11 +95,10 @@ func (f *files) point(name string) error {
 	return os.Rename(temp, filepath.Join(f.dir, latest))
 }
 
-// numbered matches the names of ordinary logs.
+// numbered matches the names of log files.
 var numbered = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}|` + deterministicStem + `)(-[0-9]{8,})?\.jsonl$`)
 
-// prune removes the oldest files. Their names begin with the time; that which
-// is open stays.
+// prune removes the oldest files by name, but never the open one.
 func (f *files) prune() error {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -121,7 +120,7 @@ func (f *files) prune() error {
 	return nil
 }
 
-// inOrder returns a name that sorts by the age of the file.
+// inOrder returns a name that sorts by age.
 func inOrder(name string) string {
 	if name == deterministicStem+suffix {
 		return deterministicStem + "-00000001" + suffix
@@ -129,9 +128,8 @@ func inOrder(name string) string {
 	return name
 }
 
-// write writes whole lines from the beginning of a text, as many as fit in the
-// file, and returns how many bytes. What a failed write left of a line is taken
-// back.
+// write writes as many whole lines as fit in the file, and returns the number of
+// bytes. It removes a line that a failed write left incomplete.
 func (f *files) write(lines []byte) (int, error) {
 	if f.file == nil {
 		if err := f.next(); err != nil {
@@ -146,12 +144,12 @@ func (f *files) write(lines []byte) (int, error) {
 		}
 		return 0, nil
 	}
-	if n == 0 { // a line that is longer than a file may be has one of its own
+	if n == 0 { // a line longer than maxFile has a file of its own
 		n = bytes.IndexByte(lines, '\n') + 1
 	}
 	if _, err := f.file.Write(lines[:n]); err != nil {
 		if f.takeBack() != nil {
-			_ = f.close() // go on in another file
+			_ = f.close() // continue in another file
 		}
 		return 0, err
 	}
@@ -159,7 +157,7 @@ func (f *files) write(lines []byte) (int, error) {
 	return n, nil
 }
 
-// takeBack removes what a failed write left of a line.
+// takeBack removes an incomplete line.
 func (f *files) takeBack() error { return f.file.Truncate(f.size) }
 
 func (f *files) close() error {

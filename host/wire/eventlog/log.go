@@ -12,44 +12,44 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// Folder is where the logs lie below a data directory.
+// Folder is the folder of the logs below a data directory.
 const Folder = "runs/mcp_server/envelope_validation"
 
-// What a zero in Config stands for.
+// The defaults of Config.
 const (
 	DefaultMaxFile  = 8 << 20
 	DefaultMaxFiles = 8
 	DefaultFlush    = time.Second
-	maxPending      = 1 << 20 // bytes that wait to be written; beyond that records are dropped
+	maxPending      = 1 << 20 // pending bytes; beyond that records are dropped
 	writeAt         = 64 << 10
 )
 
 // Config configures a Log. Only Data is required.
 type Config struct {
-	// Data is the data directory; the files lie in Folder of it.
+	// Data is the data directory.
 	Data string
 	// Seed makes the log deterministic; empty for an ordinary one.
 	Seed string
-	// MaxFile is the size in bytes at which a file is followed by another,
-	// MaxFiles the number of files that are kept, this one included.
+	// MaxFile is the size of a full file in bytes, MaxFiles the number of files
+	// that are kept, including the open one.
 	MaxFile  int64
 	MaxFiles int
-	// Flush is how long a record waits at most before it is written.
+	// Flush is the longest time that a record waits before it is written.
 	Flush time.Duration
-	// Lazy leaves folder and file to be made for the first record.
+	// Lazy creates folder and file only for the first record.
 	Lazy bool
-	// Now tells the time; nil for the system's clock.
+	// Now returns the time; nil for the system clock.
 	Now func() time.Time
-	// Log is told what is wrong with the log itself; nil for nobody.
+	// Log receives problems of the log itself; nil discards them.
 	Log *slog.Logger
 }
 
-// A Log is a log that is being written. It is safe for concurrent use.
+// A Log is an open log. It is safe for concurrent use.
 type Log struct {
 	cfg   Config
 	now   func() time.Time
 	newID func() string
-	files *files // belongs to the writer; with a seed, to who holds mu
+	files *files // used by the writer only; with a seed, guarded by mu
 
 	mu      sync.Mutex
 	clock   clock
@@ -60,20 +60,20 @@ type Log struct {
 	began, full, stop chan struct{}
 	writer            sync.WaitGroup
 
-	failed, troubled sync.Once // each is told once
+	failed, troubled sync.Once // for the warnings
 }
 
-// epoch is the time that stands still in deterministic logs.
+// epoch is the time of every record in deterministic logs.
 func epoch() time.Time { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// Open opens a log in a data directory, making the folder if need be. Close
-// must be called.
+// Open opens a log in a data directory, which it creates if needed. Close must be
+// called.
 func Open(cfg Config) (*Log, error) {
 	cfg.MaxFile = cmp.Or(cfg.MaxFile, DefaultMaxFile)
 	cfg.MaxFiles = cmp.Or(cfg.MaxFiles, DefaultMaxFiles)
 	cfg.Flush = cmp.Or(cfg.Flush, DefaultFlush)
 	if cfg.MaxFile < 0 || cfg.MaxFiles < 0 || cfg.Flush < 0 {
-		return nil, fmt.Errorf("validation log: sizes and times cannot be negative")
+		return nil, fmt.Errorf("validation log: open: MaxFile, MaxFiles and Flush cannot be negative")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -101,10 +101,10 @@ func Open(cfg Config) (*Log, error) {
 	return l, nil
 }
 
-// Name returns the path of the file that the log began with.
+// Name returns the path of the first file of the log.
 func (l *Log) Name() string { return filepath.Join(l.files.dir, l.files.name(1)) }
 
-// Append adds a record. It never waits for the disk, but where the log is
+// Append adds a record. It never waits for the disk, unless the log is
 // deterministic; a record for which there is no room is dropped and counted.
 func (l *Log) Append(r Record) {
 	l.mu.Lock()
@@ -126,7 +126,7 @@ func (l *Log) Append(r Record) {
 	}
 }
 
-// wake leaves a word on a channel with room for one.
+// wake signals on a channel of capacity 1 without blocking.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -134,7 +134,7 @@ func wake(c chan struct{}) {
 	}
 }
 
-// write writes what gathers, until the log is closed.
+// write writes pending records until the log is closed.
 func (l *Log) write() {
 	var spare []byte
 	flush := func() {
@@ -165,8 +165,8 @@ func (l *Log) write() {
 	}
 }
 
-// gather waits until it is time to write what has begun to gather. It reports
-// whether the log goes on.
+// gather waits until pending records should be written. It reports whether the log
+// is still open.
 func (l *Log) gather() bool {
 	timer := time.NewTimer(l.cfg.Flush)
 	defer timer.Stop()
@@ -179,13 +179,13 @@ func (l *Log) gather() bool {
 	return true
 }
 
-// put writes lines and returns how many of them were lost.
+// put writes lines and returns the number of lines lost.
 func (l *Log) put(lines []byte) int64 {
 	for len(lines) > 0 {
 		n, err := l.files.write(lines)
 		if err != nil {
 			l.failed.Do(func() {
-				l.cfg.Log.Warn("the validation log cannot be written; its records are dropped until it can be", "error", err)
+				l.cfg.Log.Warn("validation log cannot be written; records are dropped until it can", "error", err)
 			})
 			return int64(bytes.Count(lines, []byte{'\n'}))
 		}
@@ -195,25 +195,25 @@ func (l *Log) put(lines []byte) int64 {
 	return 0
 }
 
-// look tells what is wrong beside the writing itself.
+// look logs what is wrong besides the writing itself.
 func (l *Log) look() {
 	if l.files.trouble != nil {
 		l.troubled.Do(func() {
-			l.cfg.Log.Warn("the folder of the validation log cannot be kept in order", "error", l.files.trouble)
+			l.cfg.Log.Warn("old files or .latest of the validation log cannot be updated", "error", l.files.trouble)
 		})
 	}
 }
 
-// Dropped returns how many records were lost so far: there was no room for
-// them, the disk would not take them, or they came after Close.
+// Dropped returns the number of records lost so far: because there was no room,
+// because the disk failed, or because they came after Close.
 func (l *Log) Dropped() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dropped
 }
 
-// Close writes what is left and ends the log. What could not be written is said
-// to Config.Log. Records that come later are dropped. It is called once.
+// Close writes the pending records and closes the log. It reports lost records to
+// Config.Log. Later records are dropped. It must be called once.
 func (l *Log) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -221,9 +221,9 @@ func (l *Log) Close() {
 	close(l.stop)
 	l.writer.Wait()
 	if err := l.files.close(); err != nil {
-		l.cfg.Log.Warn("the validation log cannot be closed", "error", err)
+		l.cfg.Log.Warn("validation log cannot be closed", "error", err)
 	}
 	if n := l.Dropped(); n > 0 {
-		l.cfg.Log.Warn("records are missing from the validation log", "dropped", n, "folder", l.files.dir)
+		l.cfg.Log.Warn("validation log is incomplete: records were dropped", "dropped", n, "folder", l.files.dir)
 	}
 }

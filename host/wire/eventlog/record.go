@@ -8,13 +8,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// schemaVersion is that of the records.
+// schemaVersion is the version of the record format.
 const schemaVersion = "1"
 
-// maxText bounds what of a sender's own text stands in a record, in bytes.
+// maxText bounds each text of the sender in a record, in bytes.
 const maxText = 128
 
-// A Record is what is known of one request.
+// A Record describes one request and its outcome.
 type Record struct {
 	// Request is the JSON-RPC id as it was written, nil for none.
 	Request jsontext.Value
@@ -22,14 +22,14 @@ type Record struct {
 	Conversation string
 	// Transport is "http" or "stdio", Route the path or "stdio".
 	Transport, Route string
-	// Method is the JSON-RPC method, empty where it could not be read.
+	// Method is the JSON-RPC method, empty if it could not be read.
 	Method string
-	// Status is the HTTP status, over STDIO the one that HTTP would have had.
+	// Status is the HTTP status, over STDIO the one that HTTP would have.
 	Status int
-	// Duration is how long the request took to handle.
+	// Duration is the time that handling the request took.
 	Duration time.Duration
-	// Error is the error object, nil for none. It is written as it is and may
-	// hold no value of an input.
+	// Error is the error object, nil for none. It is written unchanged and must
+	// not contain a value of an input.
 	Error jsontext.Value
 }
 
@@ -84,8 +84,7 @@ func (l *Log) appendDuration(b []byte, d time.Duration) []byte {
 	return appendThousandths(append(b, '.'), int(us%1000))
 }
 
-// clock writes times. It keeps the last second, since records come by the
-// thousand in one.
+// clock formats times. It caches the last second, which many records share.
 type clock struct {
 	second int64
 	text   []byte
@@ -133,6 +132,6 @@ func appendText(b []byte, s string) []byte {
 		}
 		s = s[:end]
 	}
-	b, _ = jsontext.AppendQuote(b, s) // it says of invalid UTF-8 only that
+	b, _ = jsontext.AppendQuote(b, s) // the error only reports invalid UTF-8
 	return b
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is the deepest nesting that is judged, that of host/jsonrpc.
+// maxDepth is the deepest nesting that is checked, as in host/jsonrpc.
 const maxDepth = 128
 
-// MaxValues bounds how many values an input may hold: taken apart, and with all
-// that may be said about them, they take a hundred times the memory of their
-// text. The largest message of the league has a few thousand.
+// MaxValues bounds the values of an input: decoded, and with all possible
+// violations, they take a hundred times the memory of their text. The largest
+// message of the league has a few thousand.
 const MaxValues = 100_000
 
 var (
@@ -65,9 +65,8 @@ func Text(raw jsontext.Value) string {
 	return string(b)
 }
 
-// decode returns a JSON text as the values that the validator takes. Duplicate
-// names, trailing data and text that is no UTF-8 are errors, and so are more
-// values than most.
+// decode returns a JSON text as values for the validator. Duplicate names,
+// trailing data, invalid UTF-8 and more than most values are errors.
 func decode(raw jsontext.Value, most int) (any, error) {
 	d := decoder{Decoder: jsontext.NewDecoder(bytes.NewReader(raw)), left: most}
 	v, err := d.value(0)
@@ -83,7 +82,7 @@ func decode(raw jsontext.Value, most int) (any, error) {
 // decoder decodes one document.
 type decoder struct {
 	*jsontext.Decoder
-	left int // values that it may still hold
+	left int // values that it may still contain
 }
 
 func (d *decoder) value(depth int) (any, error) {
@@ -142,9 +141,9 @@ func (d *decoder) array(depth int) (any, error) {
 }
 
 // number returns a JSON number for the validator, which computes with exact
-// fractions: 1e999999999 would take all memory there is. What is out of the
-// range of any schema is replaced by the nearest number that is in it, and a
-// number of very many digits by one of fewer.
+// fractions: 1e999999999 would take all memory. A number out of the range of any
+// schema is replaced by the nearest one within it, and a number of very many
+// digits by one of fewer.
 func number(s string) any {
 	const digits, exponent = 400, 400
 	mantissa, exp, scaled := strings.Cut(strings.ToLower(s), "e")

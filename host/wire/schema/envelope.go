@@ -14,10 +14,10 @@ type Form int
 
 // The forms of envelopes.
 const (
-	// LeagueForm is what the league asks: an id is a string or a number, and
-	// params may be missing.
+	// LeagueForm follows the league: an id is a string or a number, and params
+	// may be missing.
 	LeagueForm Form = iota
-	// StrictForm asks for a string as id, a method, and an object as params.
+	// StrictForm requires a string as id, a method, and an object as params.
 	StrictForm
 	// DeterministicForm is StrictForm with UUIDs as ids.
 	DeterministicForm
@@ -77,8 +77,8 @@ func (e *Envelope) Check(request jsontext.Value) []protocol.Violation {
 	return check(e.schema, request, "", MaxValues)
 }
 
-// CheckShallowly is Check without a look into params, so that refusing a
-// request is cheap however large it is.
+// CheckShallowly is Check without looking into params, so that refusing a request
+// is cheap however large it is.
 func (e *Envelope) CheckShallowly(request jsontext.Value) []protocol.Violation {
 	return checkValue(e.schema, shallow(request), "")
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// ErrUnknownTool is the cause when a registry does not know a tool.
+// ErrUnknownTool is the cause of the error for a tool that is not registered.
 var ErrUnknownTool = errors.New("there is no such tool")
 
 // maxToolName bounds a tool's name, in bytes.
 const maxToolName = 128
 
-// A Tool is what can be called by a name.
+// A Tool is something that can be called by a name.
 type Tool struct {
 	Name string
-	// Aliases are other names under which the tool answers.
+	// Aliases are other names of the tool.
 	Aliases []string
 	// Input and Output are JSON Schemas, draft 2020-12, each of an object. A
 	// $ref reaches into the schema itself or, by file name, one of the schemas
 	// of host/protocol ("league_query.json"); nothing is ever fetched.
 	Input, Output jsontext.Value
-	// Message marks a message of the league as a tool: its field table judges
-	// it, and the schemas only put into words what it breaks.
+	// Message says that the tool is a message of the league: its field table
+	// checks it, and the schemas only word what it breaks.
 	Message bool
 }
 
-// A Registry knows the envelopes, and tools by their names, and compiles each
+// A Registry holds the envelopes, and the tools by their names, and compiles each
 // schema once. It is safe for concurrent use.
 type Registry struct {
 	envelopes [3]compiledEnvelope
@@ -63,9 +63,9 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Add makes tools known. Their schemas are compiled when they are first needed
+// Add adds tools. Their schemas are compiled when they are first needed
 // ([Registry.LoadToolIO]) or by [Registry.Check]. It is an error, and nothing
-// is added, if a name is empty, too long, or taken.
+// is added, if a name is empty, too long, or in use.
 func (r *Registry) Add(tools ...Tool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,10 +74,10 @@ func (r *Registry) Add(tools ...Tool) error {
 		e := &entry{Tool: t}
 		for _, name := range append([]string{t.Name}, t.Aliases...) {
 			if name == "" || len(name) > maxToolName {
-				return fmt.Errorf("schema: a tool has the name %.*q, want 1 to %d bytes", maxToolName, name, maxToolName)
+				return fmt.Errorf("schema: add tool %.*q: a name has 1 to %d bytes", maxToolName, name, maxToolName)
 			}
 			if _, taken := added[name]; taken {
-				return fmt.Errorf("schema: two tools answer to the name %q", name)
+				return fmt.Errorf("schema: add tool %q: the name is in use", name)
 			}
 			added[name] = e
 		}
@@ -131,8 +131,7 @@ func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 	return e.io, e.err
 }
 
-// Check compiles the schemas of every tool and returns what is wrong with
-// them, all at once.
+// Check compiles the schemas of every tool and returns all errors.
 func (r *Registry) Check() error {
 	var all []error
 	for _, name := range r.Names() {
@@ -146,9 +145,9 @@ func (r *Registry) Check() error {
 // A ToolIO holds the schemas of one tool, ready for use. It is safe for
 // concurrent use.
 type ToolIO struct {
-	// Tool is the tool's name, also where it was loaded by an alias.
+	// Tool is the name of the tool, even if it was loaded by an alias.
 	Tool string
-	// Input and Output are the schemas as they were given.
+	// Input and Output are the original schemas.
 	Input, Output jsontext.Value
 	// Fingerprint is the SHA-256, in lower-case hexadecimal, of the canonical
 	// JSON (RFC 8785) of {"tool", "input", "output"}.
@@ -180,8 +179,7 @@ func (io *ToolIO) CheckInput(input jsontext.Value, root string) []protocol.Viola
 	return check(io.input, input, root, MaxValues)
 }
 
-// CheckOutput is CheckInput for output. It does not bound the output, which is
-// our own.
+// CheckOutput is CheckInput for output, without a bound on its size.
 func (io *ToolIO) CheckOutput(output jsontext.Value, root string) []protocol.Violation {
 	defer io.large(output)()
 	return check(io.output, output, root, len(output)+1)
@@ -213,8 +211,8 @@ func (io *ToolIO) CheckRecord(record jsontext.Value) []protocol.Violation {
 	return Tidy(found)
 }
 
-// large lets only a few large documents be checked at once. Taken apart they
-// take much memory, and checking them does nothing but compute.
+// large bounds the number of large documents that are checked at once, since
+// decoded they take much memory.
 func (io *ToolIO) large(doc jsontext.Value) (done func()) {
 	const large = 16 << 10
 	if len(doc) < large {
@@ -224,8 +222,7 @@ func (io *ToolIO) large(doc jsontext.Value) (done func()) {
 	return func() { <-io.slots }
 }
 
-// fingerprint identifies a tool by its name and schemas, whatever the spelling
-// of the schemas.
+// fingerprint identifies a tool by its name and the canonical form of its schemas.
 func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 	for name, schema := range map[string]jsontext.Value{"input": input, "output": output} {
 		if !schema.IsValid() {
@@ -240,8 +237,8 @@ func fingerprint(tool string, input, output jsontext.Value) (string, error) {
 	return digestOf(doc)
 }
 
-// digestOf returns the SHA-256 of the canonical form of a document, which is
-// overwritten.
+// digestOf returns the SHA-256 of the canonical form of a document, and
+// overwrites the document.
 func digestOf(doc jsontext.Value) (string, error) {
 	if err := doc.Canonicalize(); err != nil {
 		return "", fmt.Errorf("there is no canonical form: %w", err)
@@ -250,13 +247,11 @@ func digestOf(doc jsontext.Value) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// LeagueTools returns the tools of an agent that takes messages of these types,
-// in the order in which a league sees them: one for each method of the message
-// table, under the method's name and with its other names as aliases. The input
-// is the message as an agent in that mode asks for it, the output its answer.
-//
-// Without types, all that have an answer are taken. The error says that a type
-// is no request that is answered.
+// LeagueTools returns the tools of an agent that accepts messages of these types,
+// by default of all types with an answer, in the order of a league: one tool per
+// method, with its other names as aliases. The input is the message as an agent in
+// that mode requires it, the output its answer. A type without an answer is an
+// error.
 func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 	var tools []Tool
 	for _, t := range protocol.Types() {
@@ -266,7 +261,7 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 		case len(types) == 0 && !answered || len(types) > 0 && !wanted:
 			continue
 		case !answered:
-			return nil, fmt.Errorf("schema: %s is no request that is answered, so it is no tool", t)
+			return nil, fmt.Errorf("schema: %s has no answer, so it cannot be a tool", t)
 		}
 		tool, err := leagueTool(about, mode)
 		if err != nil {

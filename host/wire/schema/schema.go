@@ -20,11 +20,11 @@ import (
 //go:embed schemas
 var schemas embed.FS
 
-// draft is the only dialect of JSON Schema that is taken.
+// draft is the only draft of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// ErrRemoteRef is the cause when a schema refers to another that is not one of
-// the embedded ones.
+// ErrRemoteRef is the cause of the error for a schema that refers to one that is
+// not embedded.
 var ErrRemoteRef = errors.New("schemas are never fetched: put what is needed into $defs, or refer to an embedded schema by its file name, such as league_query.json")
 
 // embedded loads the schemas that come with the program, and no others.
@@ -53,7 +53,7 @@ func (embedded) Load(url string) (any, error) {
 // A validator holds documents to one schema.
 type validator = jsonschema.Schema
 
-// compile returns the validator of a schema. The name is its place among the
+// compile returns the validator of a schema. The name places it among the
 // embedded schemas, so that it can refer to them by file name.
 func compile(name string, schema jsontext.Value) (*validator, error) {
 	if err := checkDraft(schema); err != nil {
@@ -73,7 +73,7 @@ func compile(name string, schema jsontext.Value) (*validator, error) {
 	return c.Compile(protocol.SchemaBase + name)
 }
 
-// checkDraft refuses schemas that are written for another draft.
+// checkDraft refuses schemas for another draft.
 func checkDraft(schema jsontext.Value) error {
 	if schema.Kind() != '{' {
 		return nil // true and false are schemas

@@ -13,16 +13,16 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// maxViolations bounds how many violations are told: a document of a megabyte
-// can hold a hundred thousand.
+// maxViolations bounds the violations that are reported: a document of a megabyte
+// can have a hundred thousand.
 const maxViolations = 32
 
-// maxPath bounds a path, in bytes, since names in it come from the document. A
-// longer one is cut to the longest part that fits.
+// maxPath bounds a path, in bytes, since its names come from the document. A
+// longer path ends with the last name that fits.
 const maxPath = 256
 
-// check holds a JSON text with at most so many values to a schema. The root is
-// put before every path.
+// check validates a JSON text of at most most values. The root is put before
+// every path.
 func check(s *validator, raw jsontext.Value, root string, most int) []protocol.Violation {
 	doc, err := decode(raw, most)
 	switch {
@@ -50,7 +50,7 @@ func checkValue(s *validator, doc any, root string) []protocol.Violation {
 	return Tidy(c.found)
 }
 
-// Tidy sorts violations, drops repetitions and keeps as many as are told.
+// Tidy sorts violations, drops duplicates and keeps the first 32.
 func Tidy(found []protocol.Violation) []protocol.Violation {
 	protocol.SortViolations(found)
 	found = slices.Compact(found)
@@ -60,16 +60,16 @@ func Tidy(found []protocol.Violation) []protocol.Violation {
 	return found
 }
 
-// collector makes violations of what the validator found.
+// collector turns the errors of the validator into violations.
 type collector struct {
 	root  string
 	doc   any
 	found []protocol.Violation
 }
 
-// collect takes what is broken at the places where it is broken. Where one of
-// several forms is asked for, the form that was meant cannot be known, so the
-// choice itself is what is broken.
+// collect adds a violation for each broken rule at the place where it is broken.
+// Of several alternatives none can be known to be meant, so the choice itself is
+// the violation.
 func (c *collector) collect(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
@@ -107,8 +107,8 @@ func (c *collector) collect(e *jsonschema.ValidationError) {
 	}
 }
 
-// oneOfNames returns the first name where each form of a choice asks for
-// nothing but members that are missing, and "" otherwise.
+// oneOfNames returns the first missing name if every alternative of a choice
+// fails only for missing members, and "" otherwise.
 func oneOfNames(e *jsonschema.ValidationError) string {
 	first := ""
 	for _, cause := range e.Causes {
@@ -129,9 +129,9 @@ func (c *collector) names(at, names []string, rule string) {
 	}
 }
 
-// propertyName notes a member whose name breaks a rule. The validator reuses
-// the memory of the place that it reports for these, so the place is looked
-// up: every object at that depth that has such a member.
+// propertyName adds members whose name breaks a rule. The validator reuses the
+// memory of the location that it reports for these, so they are looked up: in
+// every object at that depth.
 func (c *collector) propertyName(at []string, name string) {
 	var walk func(v any, path []string)
 	walk = func(v any, path []string) {

@@ -175,12 +175,12 @@ func (p *Prefix) annotate(l *results.League) {
 	l.Notes = slices.CompactFunc(l.Notes, func(a, b results.Note) bool { return a.Field == b.Field && a.Fault == b.Fault })
 	l.Notes = slices.DeleteFunc(l.Notes, func(n results.Note) bool { return p.noted[n.Field]&(1<<n.Fault) != 0 })
 	for i := range l.Notes {
-		l.Notes[i].Text = cut(l.Notes[i].Text, results.MaxNoteText)
+		l.Notes[i].Text = clip(l.Notes[i].Text, results.MaxNoteText)
 	}
 }
 
-// cut shortens a text to at most so many bytes of UTF-8.
-func cut(s string, most int) string {
+// clip shortens a text to at most so many bytes of UTF-8.
+func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -27,7 +27,7 @@ type group struct {
 
 // newGroup opens a group in a process that is of use.
 func (f *factory) newGroup(ctx context.Context) (*group, error) {
-	p, err := f.keeper.get(ctx)
+	p, err := f.supervisor.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (p *process) read() {
 	for {
 		reply, err := p.stream.Recv()
 		if err != nil {
-			p.fail(p.epitaph(err), false)
+			p.fail(p.exitError(err), false)
 			return
 		}
 		if us := reply.GetCpuUs(); us > 0 {
@@ -241,9 +241,9 @@ func (p *process) read() {
 	}
 }
 
-// epitaph says how the process ended. The stream breaks a moment before the
+// exitError says how the process ended. The stream breaks a moment before the
 // process is known to be gone.
-func (p *process) epitaph(err error) error {
+func (p *process) exitError(err error) error {
 	moment := time.NewTimer(grace)
 	defer moment.Stop()
 	select {

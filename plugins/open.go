@@ -181,7 +181,7 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 		return nil, err
 	}
 	sweep()
-	k := &keeper{config: config, turn: make(chan struct{}, 1)}
+	k := &supervisor{config: config, turn: make(chan struct{}, 1)}
 	infos := config.Strategies
 	if infos == nil {
 		p, err := start(ctx, &k.config)
@@ -192,7 +192,7 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	}
 	var all []strategies.Factory
 	for i, info := range infos {
-		all = append(all, &factory{keeper: k, info: info, index: uint32(i)})
+		all = append(all, &factory{supervisor: k, info: info, index: uint32(i)})
 	}
 	k.users = len(all)
 	return all, nil
@@ -200,10 +200,10 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 
 // factory is one strategy of a plugin.
 type factory struct {
-	keeper *keeper
-	info   strategies.Info
-	index  uint32
-	closed sync.Once
+	supervisor *supervisor
+	info       strategies.Info
+	index      uint32
+	closed     sync.Once
 }
 
 var _ strategies.Batcher = (*factory)(nil)
@@ -221,7 +221,7 @@ func (f *factory) source() string {
 
 // NewBatch implements strategies.Batcher.
 func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
-	if f.keeper.config.Replay {
+	if f.supervisor.config.Replay {
 		return newReplayed(f), nil
 	}
 	return f.newGroup(ctx)
@@ -253,7 +253,7 @@ func (f *factory) wrap(op strategies.Op, err error) error {
 
 // Close implements strategies.Factory.
 func (f *factory) Close() error {
-	f.closed.Do(f.keeper.leave)
+	f.closed.Do(f.supervisor.leave)
 	return nil
 }
 

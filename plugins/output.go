@@ -74,7 +74,7 @@ func (o *output) line(text string) {
 	}
 	if now := time.Now(); now.Sub(o.since) > burstTime {
 		o.since, o.lines = now, 0
-		o.confess()
+		o.logDropped()
 	}
 	if o.lines++; o.lines > burstLines {
 		o.dropped++
@@ -83,8 +83,8 @@ func (o *output) line(text string) {
 	o.log.Warn(text)
 }
 
-// confess says how much was dropped.
-func (o *output) confess() {
+// logDropped says how much was dropped.
+func (o *output) logDropped() {
 	if o.dropped > 0 {
 		o.log.Warn("the plugin writes too much; lines were dropped", "lines", o.dropped)
 		o.dropped = 0
@@ -95,7 +95,7 @@ func (o *output) confess() {
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.confess()
+	o.logDropped()
 }
 
 // words returns the line that says best why a process ended, or "".

@@ -10,13 +10,13 @@ import (
 
 // replayed is a batch whose seats outlive their process.
 type replayed struct {
-	factory *factory
-	group   *group // nil before the first step, and if it was lost
-	diaries diaries
-	lost    error
+	factory  *factory
+	group    *group // nil before the first step, and if it was lost
+	callLogs callLogs
+	lost     error
 }
 
-func newReplayed(f *factory) *replayed { return &replayed{factory: f, diaries: newDiaries()} }
+func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: newCallLogs()} }
 
 // Step implements strategies.Batch.
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
@@ -25,16 +25,16 @@ func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 	}
 	err := r.attempt(ctx, s)
 	if err != nil && died(err) && ctx.Err() == nil {
-		r.diaries.open(s)
+		r.callLogs.open(s)
 		err = r.recover(ctx, s)
 	} else if err == nil {
-		r.diaries.open(s)
+		r.callLogs.open(s)
 	}
 	if err != nil {
 		r.lost = err
 		return err
 	}
-	r.diaries.enter(s)
+	r.callLogs.enter(s)
 	return nil
 }
 
@@ -48,14 +48,14 @@ func died(err error) bool {
 // since the last step are rebuilt before, all at once: they were not at work
 // when the process died.
 func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) {
-	trial := &r.factory.keeper.trial
+	trial := &r.factory.supervisor.trial
 	trial.RLock()
 	defer trial.RUnlock()
 	if r.group == nil || r.group.process.reason() != nil {
 		if r.group, err = r.factory.newGroup(ctx); err != nil {
 			return err
 		}
-		if seats := r.diaries.seats(); len(seats) > 0 {
+		if seats := r.callLogs.seats(); len(seats) > 0 {
 			if err := r.rebuild(ctx, r.group, seats); err != nil {
 				return err
 			}
@@ -68,12 +68,12 @@ func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) 
 // out the step for the others. Nobody else uses the process meanwhile, so that
 // what dies is known to be the seat that is tried.
 func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
-	trial := &r.factory.keeper.trial
+	trial := &r.factory.supervisor.trial
 	trial.Lock()
 	defer trial.Unlock()
 	s.Choices, s.Failed = make([]strategies.Choice, len(s.Choose)), s.Failed[:0]
 	var sound []strategies.SeatID
-	for _, id := range r.diaries.seats() {
+	for _, id := range r.callLogs.seats() {
 		failures := len(s.Failed)
 		if err := r.try(ctx, id, s); err != nil {
 			return err
@@ -191,8 +191,8 @@ func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.Sea
 	var s strategies.Step
 	left := make([][]entry, len(seats))
 	for i, id := range seats {
-		s.Open = append(s.Open, strategies.OpenSeat{Seat: id, Setup: r.diaries.of[id].setup})
-		left[i] = r.diaries.of[id].calls
+		s.Open = append(s.Open, strategies.OpenSeat{Seat: id, Setup: r.callLogs.of[id].setup})
+		left[i] = r.callLogs.of[id].calls
 	}
 	for more := true; more; {
 		more = false
@@ -238,8 +238,8 @@ func (r *replayed) Close() error {
 	return r.group.Close()
 }
 
-// diary is what one open seat has been told and asked so far, in order.
-type diary struct {
+// callLog is what one open seat has been told and asked so far, in order.
+type callLog struct {
 	setup strategies.Setup
 	calls []entry
 }
@@ -252,9 +252,9 @@ type entry struct {
 	standing strategies.Standing // of a turn
 }
 
-func (d *diary) tell(o *strategies.Outcome) { d.calls = append(d.calls, entry{outcome: *o}) }
+func (d *callLog) tell(o *strategies.Outcome) { d.calls = append(d.calls, entry{outcome: *o}) }
 
-func (d *diary) ask(t *strategies.Turn) {
+func (d *callLog) ask(t *strategies.Turn) {
 	d.calls = append(d.calls, entry{asked: true, standing: t.Standing, outcome: strategies.Outcome{
 		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
 	}})
@@ -267,25 +267,25 @@ func (e *entry) turn() strategies.Turn {
 	}
 }
 
-// diaries are those of all open seats of a batch.
-type diaries struct {
-	of    map[strategies.SeatID]*diary
+// callLogs are those of all open seats of a batch.
+type callLogs struct {
+	of    map[strategies.SeatID]*callLog
 	order []strategies.SeatID // as they were opened; some may have ended
 }
 
-func newDiaries() diaries { return diaries{of: make(map[strategies.SeatID]*diary)} }
+func newCallLogs() callLogs { return callLogs{of: make(map[strategies.SeatID]*callLog)} }
 
-// open begins the diaries of the seats that a step opens.
-func (d *diaries) open(s *strategies.Step) {
+// open begins the callLogs of the seats that a step opens.
+func (d *callLogs) open(s *strategies.Step) {
 	for i := range s.Open {
-		d.of[s.Open[i].Seat] = &diary{setup: s.Open[i].Setup}
+		d.of[s.Open[i].Seat] = &callLog{setup: s.Open[i].Setup}
 		d.order = append(d.order, s.Open[i].Seat)
 	}
 }
 
-// enter writes down a step that has been carried out, and ends the diaries of
+// enter writes down a step that has been carried out, and ends the callLogs of
 // seats that have ended.
-func (d *diaries) enter(s *strategies.Step) {
+func (d *callLogs) enter(s *strategies.Step) {
 	for i := range s.Observe {
 		if x := d.of[s.Observe[i].Seat]; x != nil {
 			x.tell(&s.Observe[i].Outcome)
@@ -310,7 +310,7 @@ func (d *diaries) enter(s *strategies.Step) {
 }
 
 // seats returns the open seats in the order in which they were opened.
-func (d *diaries) seats() []strategies.SeatID {
+func (d *callLogs) seats() []strategies.SeatID {
 	open := make([]strategies.SeatID, 0, len(d.of))
 	for _, id := range d.order {
 		if d.of[id] != nil {

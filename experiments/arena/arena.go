@@ -51,16 +51,16 @@ type Arena struct {
 	draw      game.Draw
 	scripts   bool // there are some in the field that may have to be given up
 	rounds    int
-	perRound  int      // visits in a round
-	visits    []visit  // in the order of the schedule, side A before side B
+	perRound  int      // parts in a round
+	parts     []part   // in the order of the schedule, side A before side B
 	ids       []string // by seat
 	opts      Config
 }
 
 var _ experiments.Driver = (*Arena)(nil)
 
-// visit is one seat's part in one match.
-type visit struct {
+// part is one seat's part in one match.
+type part struct {
 	match    string // its id
 	opponent string // its player id
 	seat     int32
@@ -96,9 +96,9 @@ func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena
 		a.ids = append(a.ids, game.PlayerID(seat))
 	}
 	for _, m := range sched.Matches() {
-		a.visits = append(a.visits,
-			visit{match: m.ID, opponent: a.ids[m.B], seat: int32(m.A), round: int32(m.Round)},
-			visit{match: m.ID, opponent: a.ids[m.A], seat: int32(m.B), round: int32(m.Round)})
+		a.parts = append(a.parts,
+			part{match: m.ID, opponent: a.ids[m.B], seat: int32(m.A), round: int32(m.Round)},
+			part{match: m.ID, opponent: a.ids[m.A], seat: int32(m.B), round: int32(m.Round)})
 	}
 	return a, a.inspect()
 }
@@ -154,14 +154,14 @@ func (a *Arena) NewWorker(context.Context) (experiments.Worker, error) {
 }
 
 func (a *Arena) newTable() *table {
-	t := &table{arena: a, lanes: make([]lane, 1)}
+	t := &table{arena: a, blocks: make([]block, 1)}
 	if len(a.batchers) > 0 {
-		t.lanes = make([]lane, 2)
+		t.blocks = make([]block, 2)
 	}
-	for i := range t.lanes {
-		t.lanes[i].arena = a
+	for i := range t.blocks {
+		t.blocks[i].arena = a
 		for _, b := range a.batchers {
-			t.lanes[i].groups = append(t.lanes[i].groups, &group{factory: b})
+			t.blocks[i].groups = append(t.blocks[i].groups, &group{factory: b})
 		}
 	}
 	return t
@@ -204,7 +204,7 @@ func (w *worker) Close() error { return w.table.close() }
 // table is where leagues are played.
 type table struct {
 	arena  *Arena
-	lanes  []lane
+	blocks []block
 	played []results.League // while it is not known whether they will be needed
 }
 
@@ -218,15 +218,15 @@ func (t *table) reserve(n int) {
 
 func (t *table) play(ctx context.Context, first int, out []results.League, barred []bool) (err error) {
 	defer func() {
-		for i := range t.lanes {
-			err = errors.Join(err, t.lanes[i].end(err != nil))
+		for i := range t.blocks {
+			err = errors.Join(err, t.blocks[i].end(err != nil))
 		}
 	}()
-	if len(t.lanes) > 1 {
+	if len(t.blocks) > 1 {
 		return t.playBlocks(ctx, first, out, barred)
 	}
 	for i := range out {
-		if err := t.lanes[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
+		if err := t.blocks[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
 			return err
 		}
 	}
@@ -236,17 +236,17 @@ func (t *table) play(ctx context.Context, first int, out []results.League, barre
 // playBlocks plays the leagues as two blocks. While one waits for its answers
 // the other is played on.
 func (t *table) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
-	for i := range t.lanes {
-		lo, hi := len(out)*i/len(t.lanes), len(out)*(i+1)/len(t.lanes)
-		t.lanes[i].begin(ctx, first+lo, out[lo:hi], barred)
-		if _, err := t.lanes[i].advance(ctx); err != nil {
+	for i := range t.blocks {
+		lo, hi := len(out)*i/len(t.blocks), len(out)*(i+1)/len(t.blocks)
+		t.blocks[i].begin(ctx, first+lo, out[lo:hi], barred)
+		if _, err := t.blocks[i].advance(ctx); err != nil {
 			return err
 		}
 	}
 	for busy := true; busy; {
 		busy = false
-		for i := range t.lanes {
-			more, err := t.lanes[i].advance(ctx)
+		for i := range t.blocks {
+			more, err := t.blocks[i].advance(ctx)
 			if err != nil {
 				return err
 			}
@@ -259,8 +259,8 @@ func (t *table) playBlocks(ctx context.Context, first int, out []results.League,
 // close ends all batches.
 func (t *table) close() error {
 	var err error
-	for i := range t.lanes {
-		for _, g := range t.lanes[i].groups {
+	for i := range t.blocks {
+		for _, g := range t.blocks[i].groups {
 			err = errors.Join(err, g.close())
 		}
 	}

@@ -12,7 +12,7 @@ import (
 type stage uint8
 
 const (
-	between  stage = iota // begin with the next visits
+	between  stage = iota // begin with the next parts
 	asking                // ask for choices
 	settling              // decide matches and tell their players
 	waiting               // wait for the choices of batched seats
@@ -34,10 +34,10 @@ type league struct {
 	// no batched seat it is the two of one match: nobody has another match in
 	// the round, so that comes to the same.
 	stage      stage
-	first, end int // the visits that are asked and told together
+	first, end int // the parts that are asked and told together
 	at         int // of them, the next in this stage
 
-	// While a strategy is being called, twice its visit, plus 1 for choose or
+	// While a strategy is being called, twice its part, plus 1 for choose or
 	// 2 for observe. Otherwise 0.
 	calling int
 
@@ -55,10 +55,10 @@ func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) 
 	rec.Index = index
 	rec.Seats = append(rec.Seats[:0], game.Seats(a.plan.Seed, index, n)...)
 	rec.Notes = rec.Notes[:0]
-	if cap(rec.Matches) < len(a.visits)/2 {
-		rec.Matches = make([]results.Match, len(a.visits)/2)
+	if cap(rec.Matches) < len(a.parts)/2 {
+		rec.Matches = make([]results.Match, len(a.parts)/2)
 	}
-	rec.Matches = rec.Matches[:len(a.visits)/2]
+	rec.Matches = rec.Matches[:len(a.parts)/2]
 	l.index, l.rec, l.err, l.batch = index, rec, nil, false
 	l.draws.Reset(a.plan.Seed, index)
 	clear(l.noted)
@@ -112,7 +112,7 @@ func (l *league) next(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 		l.err = context.Cause(ctx)
-	case l.end == len(l.arena.visits):
+	case l.end == len(l.arena.parts):
 		l.stage = over
 	case l.batch:
 		l.stage, l.first, l.end = asking, l.end, l.end+l.arena.perRound
@@ -125,10 +125,10 @@ func (l *league) next(ctx context.Context) {
 // play plays match after match to the end. After a panic the match it happened
 // in goes on with ask and settle.
 func (l *league) play(ctx context.Context) {
-	const often = 64 // visits; strategies look at ctx themselves
-	visits, matches, draw := l.arena.visits, l.rec.Matches, l.arena.draw
-	for at := l.end; at < len(visits) && l.err == nil; at += 2 {
-		m, a, b := &matches[at>>1], &visits[at], &visits[at+1]
+	const often = 64 // parts; strategies look at ctx themselves
+	parts, matches, draw := l.arena.parts, l.rec.Matches, l.arena.draw
+	for at := l.end; at < len(parts) && l.err == nil; at += 2 {
+		m, a, b := &matches[at>>1], &parts[at], &parts[at+1]
 		sa, sb := &l.seats[a.seat], &l.seats[b.seat]
 		m.A = l.choose(ctx, sa, a, at)
 		m.B = l.choose(ctx, sb, b, at+1)
@@ -139,13 +139,13 @@ func (l *league) play(ctx context.Context) {
 			l.err = context.Cause(ctx)
 		}
 	}
-	l.end = len(visits)
+	l.end = len(parts)
 }
 
-// ask asks the seats of the visits up to l.end.
+// ask asks the seats of the parts up to l.end.
 func (l *league) ask(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
-		v := &l.arena.visits[l.at]
+		v := &l.arena.parts[l.at]
 		side := l.choose(ctx, &l.seats[v.seat], v, l.at)
 		*l.side(l.at) = side
 	}
@@ -154,10 +154,10 @@ func (l *league) ask(ctx context.Context) {
 	}
 }
 
-// settle decides the matches of the visits up to l.end and tells their players.
+// settle decides the matches of the parts up to l.end and tells their players.
 func (l *league) settle(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
-		v, m := &l.arena.visits[l.at], &l.rec.Matches[l.at>>1]
+		v, m := &l.arena.parts[l.at], &l.rec.Matches[l.at>>1]
 		if l.at&1 == 0 {
 			l.decide(m, v, l.at, l.arena.draw.Pick(l.draws.Next()))
 		}
@@ -179,7 +179,7 @@ func (l *league) rescue(ctx context.Context) {
 		l.first = at &^ 1
 		l.end = l.first + 2
 	}
-	s := &l.seats[l.arena.visits[at].seat]
+	s := &l.seats[l.arena.parts[at].seat]
 	if choosing {
 		l.stage = asking
 		*l.side(at) = l.refused(ctx, s, err)
@@ -189,7 +189,7 @@ func (l *league) rescue(ctx context.Context) {
 	}
 }
 
-// side is where the record keeps what a visit brought.
+// side is where the record keeps what a part brought.
 func (l *league) side(at int) *game.Side {
 	m := &l.rec.Matches[at>>1]
 	if at&1 == 0 {
@@ -198,12 +198,12 @@ func (l *league) side(at int) *game.Side {
 	return &m.B
 }
 
-// role is the part that a visit has in its match.
+// role is the part that a part has in its match.
 func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
 // choose asks one seat for what it brings to a match. For a batched seat that
 // is known when the answers are in.
-func (l *league) choose(ctx context.Context, s *seat, v *visit, at int) game.Side {
+func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side {
 	if s.out != game.NoFault {
 		return game.Side{Fault: s.forfeit()}
 	}
@@ -229,7 +229,7 @@ func (l *league) choose(ctx context.Context, s *seat, v *visit, at int) game.Sid
 }
 
 // tell tells one seat how the match ended that was decided last.
-func (l *league) tell(ctx context.Context, s *seat, v *visit, m *results.Match, at int) {
+func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, at int) {
 	if s.out != game.NoFault {
 		return
 	}
@@ -256,7 +256,7 @@ func (l *league) tell(ctx context.Context, s *seat, v *visit, m *results.Match, 
 
 // decide scores a match. Every match takes its number from the stream of draws,
 // so that a technical loss, for which it is not drawn, shifts no other match.
-func (l *league) decide(m *results.Match, v *visit, at, number int) {
+func (l *league) decide(m *results.Match, v *part, at, number int) {
 	o := &l.outcome
 	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)
 	o.Number, o.Drew, m.Number = 0, false, results.NoNumber

@@ -33,7 +33,7 @@ func (s *seat) forfeit() game.Fault {
 }
 
 // open makes the seats of a league that are called directly, and has the
-// groups make the others. slot is the league's place in its lane.
+// groups make the others. slot is the league's place in its block.
 func (l *league) open(ctx context.Context, groups []*group, slot int) error {
 	a := l.arena
 	for i := range l.seats {

@@ -191,11 +191,11 @@ func (b *sandbox) guardProxies() {
 		if !ok {
 			return args
 		}
-		return argument(args, 1, b.tamed(handler))
+		return argument(args, 1, b.guardedHandler(handler))
 	})
 }
 
-func (b *sandbox) tamed(handler *goja.Object) *goja.Object {
+func (b *sandbox) guardedHandler(handler *goja.Object) *goja.Object {
 	out := b.vm.CreateObject(handler)
 	for _, name := range traps {
 		if trap := handler.Get(name); trap != nil {

@@ -21,7 +21,7 @@ type seat struct {
 
 	choose  goja.Callable
 	observe goja.Value // undefined if the script has none
-	diary
+	view
 }
 
 // open makes a runtime and runs the top level in it.
@@ -49,7 +49,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 // begin runs start and gets ready for the first match. The hooks are looked up
 // once, after start.
 func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
-	s.diary = newDiary(s.sandbox.vm)
+	s.view = newView(s.sandbox.vm)
 	start, ok, err := s.hook(ctx, strategies.OpStart, "start")
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *seat) retire(why error) {
 	if s.ended == nil {
 		s.ended = why
 	}
-	s.sandbox, s.choose, s.observe, s.diary = nil, nil, nil, diary{}
+	s.sandbox, s.choose, s.observe, s.view = nil, nil, nil, view{}
 }
 
 // call runs a function within the budget. After an overrun the seat has ended.
@@ -204,7 +204,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	if _, err := vm.RunScript(f.Info().Source, f.source); err != nil {
 		return nil, f.fail(strategies.OpLoad, failAt(0, "", "%w", err))
 	}
-	b := &bare{factory: f, diary: newDiary(vm), observe: goja.Undefined()}
+	b := &bare{factory: f, view: newView(vm), observe: goja.Undefined()}
 	if start, ok := goja.AssertFunction(vm.Get("start")); ok {
 		if _, err := start(goja.Undefined(), setupObject(vm, &s)); err != nil {
 			return nil, f.fail(strategies.OpStart, failAt(0, "", "%w", err))
@@ -223,7 +223,7 @@ type bare struct {
 	factory *factory
 	choose  goja.Callable
 	observe goja.Value
-	diary
+	view
 }
 
 // Choose asks the script.
@@ -250,6 +250,6 @@ func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
 
 // Close gives up the runtime.
 func (b *bare) Close() error {
-	b.choose, b.observe, b.diary = nil, nil, diary{}
+	b.choose, b.observe, b.view = nil, nil, view{}
 	return nil
 }

@@ -51,7 +51,7 @@ func (m *machine) failure(err error) failure {
 		f.message = "the interpreter failed: " + f.message
 	}
 	if f.message == "stack overflow" || f.message == "registry overflow" {
-		m.sink(overDepth)
+		m.abort(overDepth)
 	}
 	return f
 }

@@ -28,10 +28,10 @@ const (
 )
 
 const (
-	// tankUnits is how many units run between two looks at the budget, and at
+	// quantumUnits is how many units run between two looks at the budget, and at
 	// what the watchdog has to say. They take less than a millisecond: not to
 	// look more often makes every instruction cheaper.
-	tankUnits = 8192
+	quantumUnits = 8192
 	// heapAllowance is how far the heap of the process may have grown since a
 	// seat began, in bytes, before the seat is held to account for it.
 	heapAllowance = 128 << 20
@@ -71,11 +71,11 @@ type machine struct {
 	name  string // of the script, for its log
 	lines int    // printed so far
 
-	limit int64       // units that one call may use
-	left  int64       // of the call's limit, beyond what is in the tank
-	tank  int64       // units until the next look
-	stop  atomic.Bool // set by the watchdog
-	over  overrun
+	limit   int64       // units that one call may use
+	left    int64       // of the call's limit, beyond what is in the quantum
+	quantum int64       // units until the next look
+	stop    atomic.Bool // set by the watchdog
+	over    overrun
 
 	life     int64 // units used by all calls before this one
 	looked   int64 // life at the last look at the heap
@@ -88,26 +88,26 @@ func of(l *lua.LState) *machine { return l.Context().(*machine) }
 
 // begin opens a call's budget.
 func (m *machine) begin() {
-	m.tank = min(tankUnits, m.limit)
-	m.left = m.limit - m.tank
+	m.quantum = min(quantumUnits, m.limit)
+	m.left = m.limit - m.quantum
 }
 
 // end closes a call's budget, and looks at the heap for scripts that use
 // little in each call but keep it.
 func (m *machine) end() {
 	m.life += m.used()
-	m.left, m.tank = 0, 0
-	if m.over == withinBudget && m.life-m.looked >= tankUnits {
+	m.left, m.quantum = 0, 0
+	if m.over == withinBudget && m.life-m.looked >= quantumUnits {
 		m.lookAtHeap(m.life)
 	}
 }
 
-func (m *machine) used() int64 { return m.limit - m.left - m.tank }
+func (m *machine) used() int64 { return m.limit - m.left - m.quantum }
 
 // Done is called by the interpreter before every instruction. A nil channel
 // lets it go on.
 func (m *machine) Done() <-chan struct{} {
-	if m.tank--; m.tank >= 0 {
+	if m.quantum--; m.quantum >= 0 {
 		return nil
 	}
 	if m.refill() {
@@ -127,28 +127,28 @@ func (m *machine) Value(any) any { return nil }
 
 var _ context.Context = (*machine)(nil)
 
-// refill is called when the tank is empty. It
+// refill is called when the quantum is empty. It
 // reports whether the call may go on.
 func (m *machine) refill() bool {
 	switch {
 	case m.over != withinBudget:
 	case m.stop.Load():
 		m.over = overTime
-	case m.left+m.tank < 0:
+	case m.left+m.quantum < 0:
 		m.over = overInstructions
 	default:
-		if used := m.life + m.used(); used-m.looked >= tankUnits {
+		if used := m.life + m.used(); used-m.looked >= quantumUnits {
 			m.lookAtHeap(used)
 		}
 	}
 	if m.over != withinBudget {
-		m.left, m.tank = 0, -1
+		m.left, m.quantum = 0, -1
 		return false
 	}
-	// A negative tank is a debt of built-in functions.
-	m.left += m.tank
-	m.tank = min(tankUnits, m.left)
-	m.left -= m.tank
+	// A negative quantum is a debt of built-in functions.
+	m.left += m.quantum
+	m.quantum = min(quantumUnits, m.left)
+	m.left -= m.quantum
 	return true
 }
 
@@ -156,18 +156,18 @@ func (m *machine) refill() bool {
 // done. It raises an error, which no script can catch for long, if they are
 // more than what is left.
 func (m *machine) charge(units int64) {
-	m.tank -= units
-	if m.tank < 0 && !m.refill() {
+	m.quantum -= units
+	if m.quantum < 0 && !m.refill() {
 		m.state.RaiseError("%s", errStopped.Error())
 	}
 }
 
-// sink ends the call for good.
-func (m *machine) sink(why overrun) {
+// abort ends the call for good.
+func (m *machine) abort(why overrun) {
 	if m.over == withinBudget {
 		m.over = why
 	}
-	m.left, m.tank = 0, -1
+	m.left, m.quantum = 0, -1
 }
 
 const (
@@ -190,7 +190,7 @@ func (m *machine) lookAtHeap(used int64) {
 	}
 	runtime.GC() // most of it may be garbage, and somebody else's
 	if m.suspect(used, m.readHeap(heapLive)) {
-		m.sink(overMemory)
+		m.abort(overMemory)
 	}
 }
 

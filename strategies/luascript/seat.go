@@ -24,7 +24,7 @@ type seat struct {
 
 	choose  *lua.LFunction
 	observe *lua.LFunction // nil if the script has none
-	diary
+	view
 }
 
 // open makes a state and runs the top level in it.
@@ -49,7 +49,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 // once, after start.
 func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
 	l, globals := s.machine.state, s.machine.state.G.Global
-	s.diary = newDiary(l, setup.Legs)
+	s.view = newView(l, setup.Legs)
 	if start, ok := globals.RawGetString("start").(*lua.LFunction); ok {
 		if _, err := s.call(ctx, strategies.OpStart, start, setupTable(l, &setup), 0); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (s *seat) retire(why error) {
 		s.machine.state.Close()
 		s.machine.state = nil // the guard still knows the machine
 	}
-	s.machine, s.choose, s.observe, s.diary = nil, nil, nil, diary{}
+	s.machine, s.choose, s.observe, s.view = nil, nil, nil, view{}
 }
 
 // call runs a function with one argument, or none if it is nil, within the
@@ -158,7 +158,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 		return lua.LNil, err
 	}
 	if ctx.Err() != nil {
-		m.sink(overTime)
+		m.abort(overTime)
 		return lua.LNil, s.settle(ctx, op, nil)
 	}
 	m.begin()
@@ -171,7 +171,7 @@ func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg
 	}
 	err := protected(l, args, results)
 	if cause := s.guard.Leave(); cause != nil {
-		m.sink(overTime)
+		m.abort(overTime)
 	}
 	m.end()
 	if err != nil || m.over != withinBudget {
@@ -250,7 +250,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	if err != nil {
 		return nil, f.loadError(0, "", "%w", err)
 	}
-	b := &bare{seat: seat{factory: f, machine: &machine{state: l}, diary: newDiary(l, s.Legs)}, l: l}
+	b := &bare{seat: seat{factory: f, machine: &machine{state: l}, view: newView(l, s.Legs)}, l: l}
 	l.Push(main)
 	if err := l.PCall(0, 0, nil); err != nil {
 		return nil, f.loadError(0, "", "%w", err)

@@ -51,7 +51,7 @@ type Config struct {
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	var findings []Finding // the goroutine's until it has returned
 	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-		findings = examine(ctx, f, o)
+		findings = runChecks(ctx, f, o)
 		return nil
 	})
 	if err != nil {
@@ -62,8 +62,8 @@ func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	return findings
 }
 
-func examine(ctx context.Context, f strategies.Factory, o Config) []Finding {
-	c := &examination{factory: f, options: o, seen: make(map[string]*repeated)}
+func runChecks(ctx context.Context, f strategies.Factory, o Config) []Finding {
+	c := &checker{factory: f, options: o, seen: make(map[string]*repeated)}
 	c.run(ctx)
 	if ctx.Err() != nil {
 		c.add(Finding{ID: "stopped", Level: Error,
@@ -100,8 +100,8 @@ type TB[T any] interface {
 	Run(name string, f func(T)) bool
 }
 
-// examination is one run of Check.
-type examination struct {
+// checker is one run of Check.
+type checker struct {
 	factory  strategies.Factory
 	options  Config
 	findings []Finding
@@ -116,22 +116,22 @@ type repeated struct {
 	again []string // ids of scenarios
 }
 
-func (c *examination) add(f Finding) { c.findings = append(c.findings, f) }
+func (c *checker) add(f Finding) { c.findings = append(c.findings, f) }
 
 // key is the randomness of the seat under test; other keys give other runs.
-func (c *examination) key(n int) game.Key { return game.StrategyKey(c.options.Seed, n, me) }
+func (c *checker) key(n int) game.Key { return game.StrategyKey(c.options.Seed, n, me) }
 
-func (c *examination) rehearse(ctx context.Context, sc scenario, key game.Key, m *meters) *rehearsal {
-	return rehearse(ctx, c.factory, sc, c.options.Seed, key, m)
+func (c *checker) newPlaythrough(ctx context.Context, sc scenario, key game.Key, m *measurements) *playthrough {
+	return newPlaythrough(ctx, c.factory, sc, c.options.Seed, key, m)
 }
 
-func (c *examination) run(ctx context.Context) {
+func (c *checker) run(ctx context.Context) {
 	list := scenarios()
 	league := list[0]
-	short := newMeters(c.options.Now)
-	first := c.rehearse(ctx, league, c.key(0), short).finish(ctx)
+	short := newMeasurements(c.options.Now)
+	first := c.newPlaythrough(ctx, league, c.key(0), short).finish(ctx)
 	c.judge(ctx, first)
-	c.putAside(first)
+	c.quarantine(first)
 	if first.seat == nil || ctx.Err() != nil {
 		return // nothing else would be learnt
 	}
@@ -140,17 +140,17 @@ func (c *examination) run(ctx context.Context) {
 		c.independent(ctx, league, first)
 		c.seeded(ctx, league, first)
 	}
-	long := newMeters(c.options.Now)
+	long := newMeasurements(c.options.Now)
 	for _, sc := range list[1:] {
 		if ctx.Err() != nil {
 			return
 		}
-		var m *meters
+		var m *measurements
 		if sc.id == "long" {
 			m = long
 			long.memory = c.options.Memory
 		}
-		c.judge(ctx, c.rehearse(ctx, sc, c.key(0), m).finish(ctx))
+		c.judge(ctx, c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx))
 	}
 	c.repeats()
 	c.costs(short, long)
@@ -159,7 +159,7 @@ func (c *examination) run(ctx context.Context) {
 
 // overran reports whether a call exceeded its time limit, after which nothing that
 // the seat did can be expected to happen again.
-func (r *rehearsal) overran() bool {
+func (r *playthrough) overran() bool {
 	return slices.ContainsFunc(r.failures, func(f failure) bool {
 		return !strategies.FaultOf(f.err).Reproducible()
 	})
@@ -167,7 +167,7 @@ func (r *rehearsal) overran() bool {
 
 // judge reports how a scenario went: one finding for each different failure,
 // or one that all is well.
-func (c *examination) judge(ctx context.Context, r *rehearsal) {
+func (c *checker) judge(ctx context.Context, r *playthrough) {
 	if ctx.Err() != nil {
 		return // what failed then was not the strategy's fault
 	}
@@ -200,7 +200,7 @@ func (c *examination) judge(ctx context.Context, r *rehearsal) {
 
 // repeats tells where failures were met again: that is not another flaw to
 // mend, but it shows how far one reaches.
-func (c *examination) repeats() {
+func (c *checker) repeats() {
 	for _, kind := range c.order {
 		if k := c.seen[kind]; len(k.again) > 0 {
 			c.add(Finding{ID: "again", Level: Info, Where: k.where,
@@ -210,13 +210,13 @@ func (c *examination) repeats() {
 }
 
 // kind tells failures apart by their place and cause, not by their match.
-func (r *rehearsal) kind(f failure) string {
+func (r *playthrough) kind(f failure) string {
 	where, cause, _ := r.place(f)
 	return fmt.Sprintf("%s\x00%s\x00%s", f.op, where, cause)
 }
 
 // place takes an error apart into where it happened, why, and what to do.
-func (r *rehearsal) place(f failure) (where, cause, hint string) {
+func (r *playthrough) place(f failure) (where, cause, hint string) {
 	var se *strategies.Error
 	if errors.As(f.err, &se) {
 		return se.Where(), se.Err.Error(), se.Hint
@@ -224,7 +224,7 @@ func (r *rehearsal) place(f failure) (where, cause, hint string) {
 	return r.source, f.err.Error(), ""
 }
 
-func (c *examination) describe(r *rehearsal, f failure, n int) Finding {
+func (c *checker) describe(r *playthrough, f failure, n int) Finding {
 	where, cause, hint := r.place(f)
 	out := Finding{ID: r.sc.id, Level: Error, Where: where, Hint: hint}
 	if r.sc.live {
@@ -267,8 +267,8 @@ func matches(n int) string {
 	return fmt.Sprintf("%d matches", n)
 }
 
-// putAside says what an overrun means for a run of many leagues.
-func (c *examination) putAside(r *rehearsal) {
+// quarantine says what an overrun means for a run of many leagues.
+func (c *checker) quarantine(r *playthrough) {
 	overran := slices.ContainsFunc(r.failures, func(f failure) bool {
 		switch strategies.FaultOf(f.err) {
 		case game.FaultTimeout, game.FaultBudget, game.FaultCrash:

@@ -10,7 +10,7 @@ import (
 )
 
 // answers says what kind of choices a strategy makes.
-func (c *examination) answers(r *rehearsal) {
+func (c *checker) answers(r *playthrough) {
 	var even, odd, mixed int
 	for _, d := range r.decisions {
 		switch {
@@ -40,8 +40,8 @@ func times(n int) string {
 }
 
 // deterministic plays the league again with the same seed.
-func (c *examination) deterministic(ctx context.Context, sc scenario, first *rehearsal) bool {
-	again := c.rehearse(ctx, sc, c.key(0), nil).finish(ctx)
+func (c *checker) deterministic(ctx context.Context, sc scenario, first *playthrough) bool {
+	again := c.newPlaythrough(ctx, sc, c.key(0), nil).finish(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -59,9 +59,9 @@ func (c *examination) deterministic(ctx context.Context, sc scenario, first *reh
 
 // independent plays two seats of the league in turns. What one does must not
 // be felt by the other.
-func (c *examination) independent(ctx context.Context, sc scenario, alone *rehearsal) {
-	one := c.rehearse(ctx, sc, c.key(0), nil)
-	two := c.rehearse(ctx, sc, c.key(1), nil)
+func (c *checker) independent(ctx context.Context, sc scenario, alone *playthrough) {
+	one := c.newPlaythrough(ctx, sc, c.key(0), nil)
+	two := c.newPlaythrough(ctx, sc, c.key(1), nil)
 	for more := true; more; {
 		a := one.seat != nil && one.step(ctx)
 		b := two.seat != nil && two.step(ctx)
@@ -83,8 +83,8 @@ func (c *examination) independent(ctx context.Context, sc scenario, alone *rehea
 }
 
 // seeded says whether the seed makes a difference.
-func (c *examination) seeded(ctx context.Context, sc scenario, first *rehearsal) {
-	other := c.rehearse(ctx, sc, c.key(1), nil).finish(ctx)
+func (c *checker) seeded(ctx context.Context, sc scenario, first *playthrough) {
+	other := c.newPlaythrough(ctx, sc, c.key(1), nil).finish(ctx)
 	if ctx.Err() != nil {
 		return
 	}
@@ -113,7 +113,7 @@ func differ(a, b []decision) int {
 }
 
 // match names the i-th decision of whichever has as many.
-func match(i int, a, b *rehearsal) string {
+func match(i int, a, b *playthrough) string {
 	if i < len(a.decisions) {
 		return a.decisions[i].match
 	}
@@ -121,7 +121,7 @@ func match(i int, a, b *rehearsal) string {
 }
 
 // shown is the i-th decision in the words of a script.
-func shown(r *rehearsal, i int) string {
+func shown(r *playthrough, i int) string {
 	if i >= len(r.decisions) {
 		return "nothing"
 	}
@@ -142,10 +142,10 @@ func shown(r *rehearsal, i int) string {
 func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config) Finding {
 	out := Finding{ID: "isolated", Level: Error, Where: sourceOf(f.Info())}
 	sc, key := scenarios()[0], game.StrategyKey(o.Seed, 0, me)
-	var here, there *rehearsal // the goroutine's until it has returned
+	var here, there *playthrough // the goroutine's until it has returned
 	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-		here = rehearse(ctx, f, sc, o.Seed, key, nil).finish(ctx)
-		there = rehearse(ctx, isolated, sc, o.Seed, key, nil).finish(ctx)
+		here = newPlaythrough(ctx, f, sc, o.Seed, key, nil).finish(ctx)
+		there = newPlaythrough(ctx, isolated, sc, o.Seed, key, nil).finish(ctx)
 		return ctx.Err()
 	})
 	if err != nil {

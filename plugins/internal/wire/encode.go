@@ -92,22 +92,22 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 	}
 	last, latest, standard := int64(0), true, true
 	for i := range outcomes {
-		id, told := outcomes[i].Seat, &outcomes[i].Outcome
+		id, outcome := outcomes[i].Seat, &outcomes[i].Outcome
 		m, err := e.seat(id)
 		if err != nil {
 			return err
 		}
 		o.Seat = append(o.Seat, int64(id)-last)
 		last = int64(id)
-		how := byte(told.Choice)&parityMask | byte(told.OpponentChoice)&parityMask<<theirsShift | byte(told.Result)&resultMask<<resultShift
-		if told.Drew {
+		how := byte(outcome.Choice)&parityMask | byte(outcome.OpponentChoice)&parityMask<<theirsShift | byte(outcome.Result)&resultMask<<resultShift
+		if outcome.Drew {
 			how |= drewBit
-			o.Number = append(o.Number, int64(told.Number))
+			o.Number = append(o.Number, int64(outcome.Number))
 		}
 		o.How = append(o.How, how)
-		standard = standard && told.Points == scored(told.Result)
-		latest = latest && m.turn == matchOf(told)
-		m.standing.Add(told.Result, told.Points)
+		standard = standard && outcome.Points == scored(outcome.Result)
+		latest = latest && m.turn == matchOf(outcome)
+		m.standing.Add(outcome.Result, outcome.Points)
 	}
 	if !standard {
 		for i := range outcomes {

@@ -85,15 +85,15 @@ func opOf(code strategypb.Failure_Op) (strategies.Op, error) {
 	return "", broken("failure of operation %d", code)
 }
 
-// told is an error of another process, of which only the text and the kind are
+// remoteError is an error of another process, of which only the text and the kind are
 // known.
-type told struct {
+type remoteError struct {
 	text string
 	kind error // what it is by errors.Is; may be nil
 }
 
-func (t *told) Error() string { return t.text }
-func (t *told) Unwrap() error { return t.kind }
+func (t *remoteError) Error() string { return t.text }
+func (t *remoteError) Unwrap() error { return t.kind }
 
 // DecodeFailure reads the failure of one seat; source is what its error names
 // where the plugin does not say.
@@ -102,7 +102,7 @@ func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, 
 	if err != nil {
 		return strategies.SeatError{}, err
 	}
-	why := &told{text: strategies.OneLine(f.GetText(), maxText)}
+	why := &remoteError{text: strategies.OneLine(f.GetText(), maxText)}
 	if why.text == "" {
 		why.text = "it failed and does not say why"
 	}

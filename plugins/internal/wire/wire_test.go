@@ -25,7 +25,7 @@ func story() []strategies.Step {
 	named := strategies.Setup{ID: "someone", Name: "Some One", Key: game.Key{3, 4}}
 	turn := strategies.Turn{Match: 5, MatchID: "R2M1", Round: 2, Opponent: "P03", Role: game.RoleB}
 	foreign := strategies.Turn{Match: 1 << 40, MatchID: "final", Round: 0, Opponent: "stranger"}
-	told := strategies.Outcome{
+	outcome := strategies.Outcome{
 		Match: 5, MatchID: "R2M1", Round: 2, Opponent: "P03", Role: game.RoleB, Choice: game.Even, OpponentChoice: game.Odd,
 		Number: 7, Drew: true, Result: game.Loss,
 	}
@@ -41,7 +41,7 @@ func story() []strategies.Step {
 			Choose: []strategies.SeatTurn{{Seat: 7, Turn: turn}, {Seat: 0, Turn: foreign}},
 		},
 		{
-			Observe: []strategies.SeatOutcome{{Seat: 7, Outcome: told}},
+			Observe: []strategies.SeatOutcome{{Seat: 7, Outcome: outcome}},
 			Choose:  []strategies.SeatTurn{{Seat: 7, Turn: after}},
 			Close:   []strategies.SeatID{1<<32 - 1},
 		},

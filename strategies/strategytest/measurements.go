@@ -18,10 +18,10 @@ type Counter interface {
 	InstructionsUsed() int64
 }
 
-// meters measure the calls of a rehearsal: how long they take by the caller's
+// measurements measure the calls of a playthrough: how long they take by the caller's
 // clock, and how many instructions they use where the runtime says so. A nil
 // one measures nothing.
-type meters struct {
+type measurements struct {
 	now   func() time.Time // nil if times are not wanted
 	spent map[strategies.Op][]time.Duration
 	used  map[strategies.Op]int64 // the most in one call
@@ -30,12 +30,12 @@ type meters struct {
 	before, after uint64        // what was held on to before there was a seat, and before it was closed
 }
 
-func newMeters(now func() time.Time) *meters {
-	return &meters{now: now, spent: make(map[strategies.Op][]time.Duration), used: make(map[strategies.Op]int64)}
+func newMeasurements(now func() time.Time) *measurements {
+	return &measurements{now: now, spent: make(map[strategies.Op][]time.Duration), used: make(map[strategies.Op]int64)}
 }
 
 // measure begins a call and returns what ends it. The seat is nil in start.
-func (m *meters) measure(op strategies.Op, seat strategies.Strategy) (done func()) {
+func (m *measurements) measure(op strategies.Op, seat strategies.Strategy) (done func()) {
 	if m == nil {
 		return func() {}
 	}
@@ -59,7 +59,7 @@ func (m *meters) measure(op strategies.Op, seat strategies.Strategy) (done func(
 }
 
 // started counts what start used, which could not be asked before.
-func (m *meters) started(seat strategies.Strategy) {
+func (m *measurements) started(seat strategies.Strategy) {
 	if counter, ok := seat.(Counter); ok && m != nil {
 		m.used[strategies.OpStart] = max(m.used[strategies.OpStart], counter.InstructionsUsed())
 	}
@@ -78,7 +78,7 @@ const (
 )
 
 // costs compares what calls took with what they may take.
-func (c *examination) costs(league, long *meters) {
+func (c *checker) costs(league, long *measurements) {
 	limits := c.options.Limits.OrDefaults()
 	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
 		if spent := slices.Concat(league.spent[op], long.spent[op]); len(spent) > 0 {
@@ -91,7 +91,7 @@ func (c *examination) costs(league, long *meters) {
 	c.growth(long.spent[strategies.OpChoose])
 }
 
-func (c *examination) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
+func (c *checker) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
 	typical, longest := median(spent), slices.Max(spent)
 	f := Finding{ID: "time-" + string(op), Level: OK, Share: float64(longest) / float64(limit), What: fmt.Sprintf(
 		"%s mostly takes %v, at most %v of the %v allowed", op, brief(typical), brief(longest), limit)}
@@ -106,7 +106,7 @@ func (c *examination) time(op strategies.Op, spent []time.Duration, limit time.D
 	c.add(f)
 }
 
-func (c *examination) instructions(op strategies.Op, used, limit int64) {
+func (c *checker) instructions(op strategies.Op, used, limit int64) {
 	f := Finding{ID: "budget-" + string(op), Level: OK, Share: float64(used) / float64(limit), What: fmt.Sprintf(
 		"%s uses at most %d of the %d instructions allowed", op, used, limit)}
 	if used > limit/2 {
@@ -117,7 +117,7 @@ func (c *examination) instructions(op strategies.Op, used, limit int64) {
 }
 
 // growth looks for a choose that walks over all that happened before.
-func (c *examination) growth(spent []time.Duration) {
+func (c *checker) growth(spent []time.Duration) {
 	quarter := len(spent) / 4
 	if quarter == 0 {
 		return
@@ -145,9 +145,9 @@ func brief(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// hold takes down what the process holds on to, before a rehearsal or at its
+// sampleMemory takes down what the process holds on to, before a playthrough or at its
 // end.
-func (m *meters) hold(end bool) {
+func (m *measurements) sampleMemory(end bool) {
 	switch {
 	case m == nil || m.memory == nil:
 	case end:
@@ -159,7 +159,7 @@ func (m *meters) hold(end bool) {
 
 // memory says what a seat keeps at the end of a long league, of what it may
 // keep in this process.
-func (c *examination) memory(long *meters) {
+func (c *checker) memory(long *measurements) {
 	if long.memory == nil || long.after == 0 {
 		return
 	}

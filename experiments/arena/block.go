@@ -11,9 +11,9 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// lane is a block of leagues in lockstep: all are in the same round, and the
+// block is a block of leagues in lockstep: all are in the same round, and the
 // calls of a round to a Batcher go into one step.
-type lane struct {
+type block struct {
 	arena   *Arena
 	leagues []league // of which the first n are in use
 	n       int
@@ -23,7 +23,7 @@ type lane struct {
 }
 
 // playAlone plays one league from start to end, where no seat is batched.
-func (ln *lane) playAlone(ctx context.Context, index int, rec *results.League, barred []bool) error {
+func (ln *block) playAlone(ctx context.Context, index int, rec *results.League, barred []bool) error {
 	ln.use(1)
 	l := &ln.leagues[0]
 	l.begin(ln.arena, index, rec, barred)
@@ -33,7 +33,7 @@ func (ln *lane) playAlone(ctx context.Context, index int, rec *results.League, b
 	return l.run(ctx)
 }
 
-func (ln *lane) use(n int) {
+func (ln *block) use(n int) {
 	if n > len(ln.leagues) {
 		ln.leagues = make([]league, n)
 	}
@@ -41,7 +41,7 @@ func (ln *lane) use(n int) {
 }
 
 // begin starts a block of leagues. What fails is told by advance.
-func (ln *lane) begin(ctx context.Context, first int, out []results.League, barred []bool) {
+func (ln *block) begin(ctx context.Context, first int, out []results.League, barred []bool) {
 	ln.use(len(out))
 	ln.closing = len(out) == 0
 	for _, g := range ln.groups {
@@ -58,7 +58,7 @@ func (ln *lane) begin(ctx context.Context, first int, out []results.League, barr
 
 // advance takes the answers to the last step, plays every league on to where
 // it waits for the next, and sends that. It returns false once all is over.
-func (ln *lane) advance(ctx context.Context) (more bool, err error) {
+func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.flight.Wait()
 	for _, g := range ln.groups {
 		if err := ln.receive(ctx, g); err != nil {
@@ -89,7 +89,7 @@ func (ln *lane) advance(ctx context.Context) (more bool, err error) {
 }
 
 // receive takes a group's answers to the last step, if there was one.
-func (ln *lane) receive(ctx context.Context, g *group) error {
+func (ln *block) receive(ctx context.Context, g *group) error {
 	if !g.sent {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (ln *lane) receive(ctx context.Context, g *group) error {
 
 // failed takes what went wrong with one seat. If the seat was out before, the
 // batch had only not stopped at the first failure.
-func (ln *lane) failed(ctx context.Context, g *group, f strategies.SeatError) error {
+func (ln *block) failed(ctx context.Context, g *group, f strategies.SeatError) error {
 	l, s := ln.find(g, f.Seat)
 	switch {
 	case s.out != game.NoFault || s.group != g:
@@ -140,14 +140,14 @@ func (ln *lane) failed(ctx context.Context, g *group, f strategies.SeatError) er
 }
 
 // find returns the league and the seat that an id stands for.
-func (ln *lane) find(g *group, id strategies.SeatID) (*league, *seat) {
+func (ln *block) find(g *group, id strategies.SeatID) (*league, *seat) {
 	i, n := int(id-g.base), len(ln.arena.ids)
 	l := &ln.leagues[i/n]
 	return l, &l.seats[i%n]
 }
 
 // lose puts out all seats of a group that was lost as a whole.
-func (ln *lane) lose(ctx context.Context, g *group) error {
+func (ln *block) lose(ctx context.Context, g *group) error {
 	op := g.op()
 	for i := range ln.n {
 		l := &ln.leagues[i]
@@ -167,7 +167,7 @@ func (ln *lane) lose(ctx context.Context, g *group) error {
 }
 
 // end leaves nothing under way. After a failure it also closes what is open.
-func (ln *lane) end(failed bool) (err error) {
+func (ln *block) end(failed bool) (err error) {
 	ln.flight.Wait()
 	if !failed {
 		return nil
@@ -182,7 +182,7 @@ func (ln *lane) end(failed bool) (err error) {
 	return err
 }
 
-// group is the seats of one Batcher in the leagues of one lane. While a step is
+// group is the seats of one Batcher in the leagues of one block. While a step is
 // under way it belongs to the goroutine of exchange.
 type group struct {
 	factory strategies.Batcher
@@ -199,7 +199,7 @@ type group struct {
 // question is a call for a choice.
 type question struct {
 	seat     strategies.SeatID
-	at       int // the visit
+	at       int // the part
 	answered bool
 }
 

@@ -97,7 +97,7 @@ func (r *run) record() error {
 			r.send(c)
 		}
 		if r.stale(c) {
-			r.sendAgain()
+			r.resendReady()
 		}
 	}
 	if r.prefix.Leagues() == first {
@@ -131,8 +131,8 @@ func (r *run) recordOne(c *chunk) error {
 	return nil
 }
 
-// sendAgain has all leagues played again that were ready too early.
-func (r *run) sendAgain() {
+// resendReady has all leagues played again that were ready too early.
+func (r *run) resendReady() {
 	for first, c := range r.ready {
 		delete(r.ready, first)
 		r.send(c)

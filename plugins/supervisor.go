@@ -11,25 +11,25 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// keeper starts the process of a plugin when it is needed, and again when it
+// supervisor starts the process of a plugin when it is needed, and again when it
 // has failed, but not for ever.
-type keeper struct {
+type supervisor struct {
 	config Config
 	turn   chan struct{} // held by whoever looks after the process
 	trial  sync.RWMutex  // held for writing by whoever must be alone in the process
 
-	mu      sync.Mutex
-	process *process // nil until it is started
-	aside   error    // it is not started any more
-	failed  int      // how often it has, by its own fault
-	starts  int
-	users   int // factories that are not closed
-	spent   time.Duration
-	peak    uint64 // bytes
+	mu          sync.Mutex
+	process     *process // nil until it is started
+	quarantined error    // it is not started any more
+	failed      int      // how often it has, by its own fault
+	starts      int
+	users       int // factories that are not closed
+	spent       time.Duration
+	peak        uint64 // bytes
 }
 
 // get returns a process that is of use, if need be after a start.
-func (k *keeper) get(ctx context.Context) (*process, error) {
+func (k *supervisor) get(ctx context.Context) (*process, error) {
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
@@ -37,7 +37,7 @@ func (k *keeper) get(ctx context.Context) (*process, error) {
 		return nil, context.Cause(ctx)
 	}
 	k.mu.Lock()
-	p, aside := k.process, k.aside
+	p, aside := k.process, k.quarantined
 	k.mu.Unlock()
 	if aside != nil {
 		return nil, aside
@@ -46,13 +46,13 @@ func (k *keeper) get(ctx context.Context) (*process, error) {
 		if p.reason() == nil {
 			return p, nil
 		}
-		k.bury(p)
+		k.reap(p)
 	}
 	return k.restart(ctx)
 }
 
-// bury takes down a process that is out of use.
-func (k *keeper) bury(p *process) {
+// reap takes down a process that is out of use.
+func (k *supervisor) reap(p *process) {
 	peak := p.child.peak()
 	p.stop()
 	k.mu.Lock()
@@ -67,9 +67,9 @@ func (k *keeper) bury(p *process) {
 }
 
 // restart starts the process, after the pause that it has earned.
-func (k *keeper) restart(ctx context.Context) (*process, error) {
+func (k *supervisor) restart(ctx context.Context) (*process, error) {
 	for {
-		if err := k.putAside(nil); err != nil {
+		if err := k.quarantine(nil); err != nil {
 			return nil, err
 		}
 		if err := k.pause(ctx); err != nil {
@@ -88,29 +88,29 @@ func (k *keeper) restart(ctx context.Context) (*process, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if aside := k.putAside(err); aside != nil {
+		if aside := k.quarantine(err); aside != nil {
 			return nil, aside
 		}
 	}
 }
 
-// putAside gives the plugin up if it has failed too often.
-func (k *keeper) putAside(last error) error {
+// quarantine gives the plugin up if it has failed too often.
+func (k *supervisor) quarantine(last error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.aside != nil || k.failed <= k.config.Restarts {
-		return k.aside
+	if k.quarantined != nil || k.failed <= k.config.Restarts {
+		return k.quarantined
 	}
-	k.aside = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
+	k.quarantined = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
 	if last != nil {
-		k.aside = fmt.Errorf("%w, the last time: %w", k.aside, last)
+		k.quarantined = fmt.Errorf("%w, the last time: %w", k.quarantined, last)
 	}
 	k.config.Log.Error("the plugin is put aside", "plugin", k.config.Name, "failed", k.failed)
-	return k.aside
+	return k.quarantined
 }
 
 // pause waits before a restart, the longer the more there were.
-func (k *keeper) pause(ctx context.Context) error {
+func (k *supervisor) pause(ctx context.Context) error {
 	k.mu.Lock()
 	failed := k.failed
 	k.mu.Unlock()
@@ -128,7 +128,7 @@ func (k *keeper) pause(ctx context.Context) error {
 }
 
 // leave is told of every factory that is closed. The last one ends the process.
-func (k *keeper) leave() {
+func (k *supervisor) leave() {
 	k.mu.Lock()
 	k.users--
 	last := k.users == 0
@@ -140,10 +140,10 @@ func (k *keeper) leave() {
 	defer func() { <-k.turn }()
 	k.mu.Lock()
 	p := k.process
-	k.aside = errEnded
+	k.quarantined = errEnded
 	k.mu.Unlock()
 	if p != nil {
-		k.bury(p)
+		k.reap(p)
 	}
 }
 
@@ -176,14 +176,14 @@ type Metered interface{ Usage() Usage }
 var _ Metered = (*factory)(nil)
 
 // Usage implements Metered.
-func (f *factory) Usage() Usage { return f.keeper.usage() }
+func (f *factory) Usage() Usage { return f.supervisor.usage() }
 
-func (k *keeper) usage() Usage {
+func (k *supervisor) usage() Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := Usage{
 		Process: k.config.Name, CPU: k.spent, Peak: k.peak, Memory: k.config.Memory,
-		Starts: k.starts, Failed: k.failed, Aside: k.aside != nil && k.aside != errEnded,
+		Starts: k.starts, Failed: k.failed, Aside: k.quarantined != nil && k.quarantined != errEnded,
 	}
 	if p := k.process; p != nil {
 		u.CPU += p.spent()

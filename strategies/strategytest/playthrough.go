@@ -9,24 +9,24 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// rehearsal is the way of one seat through one scenario. It is stepped match
+// playthrough is the way of one seat through one scenario. It is stepped match
 // by match, so that two can be played at once.
-type rehearsal struct {
-	sc       scenario
-	seat     *player // nil if start failed
-	source   string
-	matches  []strategies.Turn // the seat's own, in order
-	rivals   []int             // whom it meets in each
-	opponent map[int]opponent
-	met      map[int]int
-	last     map[int]game.Parity
-	rand     *game.Rand // of the opponents
-	coin     *game.Rand
-	draws    *game.DrawStream
-	pending  []strategies.Outcome
-	next     int
-	forfeit  bool
-	meters   *meters
+type playthrough struct {
+	sc            scenario
+	seat          *player // nil if start failed
+	source        string
+	matches       []strategies.Turn // the seat's own, in order
+	opponentSeats []int             // whom it meets in each
+	opponent      map[int]opponent
+	met           map[int]int
+	last          map[int]game.Parity
+	rand          *game.Rand // of the opponents
+	coin          *game.Rand
+	draws         *game.DrawStream
+	pending       []strategies.Outcome
+	next          int
+	forfeit       bool
+	measurements  *measurements
 
 	decisions []decision
 	failures  []failure
@@ -51,11 +51,11 @@ type failure struct {
 // me is the seat under test in every scenario.
 const me = 1
 
-// rehearse makes a seat for a scenario. The seed makes the opponents and the
+// newPlaythrough makes a seat for a scenario. The seed makes the opponents and the
 // draws, the key the randomness of the seat.
-func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, m *meters) *rehearsal {
-	r := &rehearsal{
-		sc: sc, source: sourceOf(f.Info()), meters: m,
+func newPlaythrough(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, m *measurements) *playthrough {
+	r := &playthrough{
+		sc: sc, source: sourceOf(f.Info()), measurements: m,
 		opponent: make(map[int]opponent), met: make(map[int]int), last: make(map[int]game.Parity),
 		rand: game.NewRand(game.StrategyKey(seed, 0, 0)), coin: game.NewRand(game.CoinKey(seed, 0, me)),
 		draws: game.NewDrawStream(seed, 0),
@@ -76,7 +76,7 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 			setup.Field = append(setup.Field, game.PlayerID(i))
 		}
 	}
-	m.hold(false)
+	m.sampleMemory(false)
 	done := m.measure(strategies.OpStart, nil)
 	r.seat, err = sit(ctx, f, setup, key)
 	done()
@@ -88,43 +88,43 @@ func rehearse(ctx context.Context, f strategies.Factory, sc scenario, seed uint6
 	return r
 }
 
-func (r *rehearsal) schedule(m game.Match) {
+func (r *playthrough) schedule(m game.Match) {
 	t := strategies.Turn{Match: uint64(m.Index), MatchID: m.ID}
-	rival, role := m.B, game.RoleA
+	opponentSeat, role := m.B, game.RoleA
 	if m.B == me {
-		rival, role = m.A, game.RoleB
+		opponentSeat, role = m.A, game.RoleB
 	}
 	if !r.sc.unknown {
-		t.Round, t.Opponent, t.Role = m.Round, game.PlayerID(rival), role
+		t.Round, t.Opponent, t.Role = m.Round, game.PlayerID(opponentSeat), role
 	}
-	r.matches, r.rivals = append(r.matches, t), append(r.rivals, rival)
-	if r.opponent[rival] == nil {
-		r.opponent[rival] = r.sc.against(rival)
+	r.matches, r.opponentSeats = append(r.matches, t), append(r.opponentSeats, opponentSeat)
+	if r.opponent[opponentSeat] == nil {
+		r.opponent[opponentSeat] = r.sc.against(opponentSeat)
 	}
 }
 
-func (r *rehearsal) fail(op strategies.Op, match string, err error) {
+func (r *playthrough) fail(op strategies.Op, match string, err error) {
 	r.failures = append(r.failures, failure{op, match, err})
 	r.forfeit = r.forfeit || strategies.EndsSeat(op, strategies.FaultOf(err))
 }
 
 // step plays the next match; it returns false when there is none, or when the
 // seat has forfeited.
-func (r *rehearsal) step(ctx context.Context) bool {
+func (r *playthrough) step(ctx context.Context) bool {
 	if r.forfeit || r.next == len(r.matches) || ctx.Err() != nil {
 		return false
 	}
 	n := r.next
 	r.next++
-	t, rival := r.matches[n], r.rivals[n]
+	t, opponentSeat := r.matches[n], r.opponentSeats[n]
 	mine := r.choose(ctx, n, t)
 	if r.forfeit {
 		return false
 	}
 	r.rand.Rekey(t.Match)
-	theirs := r.opponent[rival](r.met[rival], r.last[rival], r.rand)
-	r.met[rival]++
-	r.last[rival] = mine.Choice
+	theirs := r.opponent[opponentSeat](r.met[opponentSeat], r.last[opponentSeat], r.rand)
+	r.met[opponentSeat]++
+	r.last[opponentSeat] = mine.Choice
 	o := judged(t, mine, theirs, r.sc.draw.Pick(r.draws.Next()))
 	if r.sc.unknown && n%2 == 1 {
 		o.Number, o.Drew = 0, false // some leagues do not tell it
@@ -139,11 +139,11 @@ func (r *rehearsal) step(ctx context.Context) bool {
 }
 
 // choose returns what the seat brings to match n.
-func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.Side {
+func (r *playthrough) choose(ctx context.Context, n int, t strategies.Turn) game.Side {
 	if r.sc.uncalled(n) {
 		return game.Side{Fault: game.FaultConnect}
 	}
-	done := r.meters.measure(strategies.OpChoose, r.seat.Strategy())
+	done := r.measurements.measure(strategies.OpChoose, r.seat.Strategy())
 	c, err := r.seat.choose(ctx, t)
 	done()
 	if ctx.Err() != nil {
@@ -163,10 +163,10 @@ func (r *rehearsal) choose(ctx context.Context, n int, t strategies.Turn) game.S
 }
 
 // tell gives the seat the outcomes held back, the latest first.
-func (r *rehearsal) tell(ctx context.Context) {
+func (r *playthrough) tell(ctx context.Context) {
 	slices.Reverse(r.pending)
 	for _, o := range r.pending {
-		done := r.meters.measure(strategies.OpObserve, r.seat.Strategy())
+		done := r.measurements.measure(strategies.OpObserve, r.seat.Strategy())
 		err := r.seat.observe(ctx, o)
 		done()
 		if ctx.Err() != nil {
@@ -181,10 +181,10 @@ func (r *rehearsal) tell(ctx context.Context) {
 }
 
 // finish plays what is left and ends the seat.
-func (r *rehearsal) finish(ctx context.Context) *rehearsal {
+func (r *playthrough) finish(ctx context.Context) *playthrough {
 	for r.step(ctx) {
 	}
-	r.meters.hold(true)
+	r.measurements.sampleMemory(true)
 	if r.seat != nil {
 		if err := r.seat.Close(); err != nil {
 			r.failures = append(r.failures, failure{opClose, "", err})

@@ -60,24 +60,24 @@ func setupTable(l *lua.LState, s *strategies.Setup) *lua.LTable {
 	return t
 }
 
-// rival is an opponent as the script knows it.
-type rival struct {
+// opponent is an opponent as the script knows it.
+type opponent struct {
 	id      lua.LValue
 	history *lua.LTable
 }
 
-// diary is what a seat tells its script, and keeps for it inside the script's
+// view is what a seat tells its script, and keeps for it inside the script's
 // state: the turn, which is one table that is written over, and the histories.
-type diary struct {
-	turn   *lua.LTable
-	told   strategies.Turn // what the turn table says
-	match  lua.LValue      // told.MatchID as a value
-	rivals map[string]*rival
-	legs   int
+type view struct {
+	turn      *lua.LTable
+	told      strategies.Turn // what the turn table says
+	match     lua.LValue      // told.MatchID as a value
+	opponents map[string]*opponent
+	legs      int
 }
 
-func newDiary(l *lua.LState, legs int) diary {
-	d := diary{turn: l.CreateTable(0, 10), rivals: make(map[string]*rival), legs: max(0, min(legs, 100))}
+func newView(l *lua.LState, legs int) view {
+	d := view{turn: l.CreateTable(0, 10), opponents: make(map[string]*opponent), legs: max(0, min(legs, 100))}
 	d.match = lua.LNil
 	for _, field := range []string{"round", "played", "wins", "draws", "losses", "points"} {
 		d.turn.RawSetString(field, smallNumbers[0])
@@ -86,11 +86,11 @@ func newDiary(l *lua.LState, legs int) diary {
 }
 
 // against returns the opponent with an id, who may be new.
-func (s *seat) against(id string) *rival {
-	r, ok := s.rivals[id]
+func (s *seat) against(id string) *opponent {
+	r, ok := s.opponents[id]
 	if !ok {
-		r = &rival{id: word(id), history: s.machine.state.CreateTable(s.legs, 0)}
-		s.rivals[id] = r
+		r = &opponent{id: word(id), history: s.machine.state.CreateTable(s.legs, 0)}
+		s.opponents[id] = r
 	}
 	return r
 }

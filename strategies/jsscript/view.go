@@ -17,30 +17,30 @@ var preludeSource string
 // prototypes does not matter.
 var prelude = goja.MustCompile("host.js", preludeSource, true)
 
-// rival is an opponent as the script knows it.
-type rival struct {
+// opponent is an opponent as the script knows it.
+type opponent struct {
 	id      goja.Value
 	history *goja.Object
 }
 
-// diary is what a seat tells its script, and keeps for it inside the runtime:
+// view is what a seat tells its script, and keeps for it inside the runtime:
 // the turn, which is one object that is written over, and the histories.
-type diary struct {
-	vm     *goja.Runtime
-	turn   *goja.Object
-	asked  []goja.Value    // the arguments of choose: the turn
-	wrote  strategies.Turn // what the turn says
-	tell   goja.Callable   // the prelude
-	args   [11]goja.Value  // its arguments
-	match  string          // the latest match id
-	id     goja.Value      // and its value
-	rivals map[string]*rival
+type view struct {
+	vm        *goja.Runtime
+	turn      *goja.Object
+	asked     []goja.Value    // the arguments of choose: the turn
+	wrote     strategies.Turn // what the turn says
+	tell      goja.Callable   // the prelude
+	args      [11]goja.Value  // its arguments
+	match     string          // the latest match id
+	id        goja.Value      // and its value
+	opponents map[string]*opponent
 }
 
-// newDiary makes the turn. Scripts cannot write to it: what they wrote would
+// newView makes the turn. Scripts cannot write to it: what they wrote would
 // stand there in the next match, if the host has nothing new to write.
-func newDiary(vm *goja.Runtime) diary {
-	d := diary{vm: vm, turn: vm.NewObject(), rivals: make(map[string]*rival), id: goja.Null()}
+func newView(vm *goja.Runtime) view {
+	d := view{vm: vm, turn: vm.NewObject(), opponents: make(map[string]*opponent), id: goja.Null()}
 	d.asked = []goja.Value{d.turn}
 	zero := number(0)
 	for _, field := range [...]struct {
@@ -61,11 +61,11 @@ func newDiary(vm *goja.Runtime) diary {
 }
 
 // against returns the opponent with an id, who may be new.
-func (d *diary) against(id string) *rival {
-	r, ok := d.rivals[id]
+func (d *view) against(id string) *opponent {
+	r, ok := d.opponents[id]
 	if !ok {
-		r = &rival{id: word(id), history: d.vm.NewArray()}
-		d.rivals[id] = r
+		r = &opponent{id: word(id), history: d.vm.NewArray()}
+		d.opponents[id] = r
 	}
 	return r
 }
@@ -73,7 +73,7 @@ func (d *diary) against(id string) *rival {
 // write tells the turn what has changed since the one before. It fails if the
 // script has frozen it. An opponent who is not known has no history: it may be
 // another one every time.
-func (d *diary) write(t *strategies.Turn) error {
+func (d *view) write(t *strategies.Turn) error {
 	w := turnWriter{turn: d.turn}
 	if t.MatchID != d.wrote.MatchID {
 		w.set("match_id", d.matchID(t.MatchID))
@@ -123,7 +123,7 @@ func (w *turnWriter) count(field string, was, is int) {
 }
 
 // matchID returns a match's id as a value; each is told twice as a rule.
-func (d *diary) matchID(id string) goja.Value {
+func (d *view) matchID(id string) goja.Value {
 	if d.match != id {
 		d.match, d.id = id, word(id)
 	}
@@ -131,7 +131,7 @@ func (d *diary) matchID(id string) goja.Value {
 }
 
 // told returns the arguments that tell an outcome to the prelude.
-func (d *diary) told(o *strategies.Outcome, observe goja.Value) []goja.Value {
+func (d *view) told(o *strategies.Outcome, observe goja.Value) []goja.Value {
 	r := d.against(o.Opponent)
 	drawn := goja.Null()
 	if o.Drew {

@@ -14,28 +14,28 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 )
 
-// child is one operating system process. It is what go-plugin starts and
-// stops; unlike its own runner it gives the process no input of ours, a group
-// of its own, and the pipe by which it notices our end.
+// child is one operating system process, run by go-plugin. Unlike go-plugin's own
+// runner it gives the process no standard input, a process group of its own, and
+// a pipe that closes when the host ends.
 type child struct {
 	cmd    *exec.Cmd
 	output *output
 
 	stdout  io.ReadCloser
-	parent  *os.File // our end of the pipe; it is never written to
+	parent  *os.File // the host's end of the pipe; never written to
 	done    chan struct{}
 	readers sync.WaitGroup
 
 	mu     sync.Mutex
-	system *os.Process // once it is started
-	killed bool        // or is to be, as soon as it is
+	system *os.Process // nil until it is started
+	killed bool        // or to be killed as soon as it is started
 	hello  string      // the first line of its standard output
 	state  string      // how it ended
 }
 
 var _ runner.Runner = (*child)(nil)
 
-// newChild prepares a process with the environment that go-plugin has made.
+// newChild prepares a process with the environment from go-plugin.
 func newChild(command []string, dir string, env []string, out *output) *child {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = dir, env
@@ -54,7 +54,7 @@ func (c *child) Start(context.Context) error {
 		}
 		ours, theirs = append(ours, r), append(theirs, w)
 	}
-	ours[0], theirs[0] = theirs[0], ours[0] // the parent's end is the one that is written to
+	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
 	if detach(c.cmd, theirs[0]) {
 		c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(3))
@@ -70,7 +70,7 @@ func (c *child) Start(context.Context) error {
 	c.mu.Unlock()
 	out, in := io.Pipe()
 	c.stdout = out
-	c.readers.Go(func() { firstLine(ours[1], c.output, c.greeted, in) })
+	c.readers.Go(func() { firstLine(ours[1], c.output, c.setHello, in) })
 	c.readers.Go(func() { c.output.read(ours[2]) })
 	go func() {
 		c.ended(c.cmd.Wait(), ours[1:])
@@ -82,13 +82,13 @@ func (c *child) Start(context.Context) error {
 	return nil
 }
 
-// drain is how long what a process has written is read after its end. Only a
-// process that has left its group could make it last.
+// drain is the time to read remaining output after the end of a process. Only a
+// descendant that left the group can use it up.
 const drain = 2 * time.Second
 
 // ended cleans up after the process.
 func (c *child) ended(err error, pipes []*os.File) {
-	killGroup(c.cmd.Process.Pid) // what it has left behind
+	killGroup(c.cmd.Process.Pid) // descendants in its group
 	c.mu.Lock()
 	c.state = "exit status 0"
 	if err != nil {
@@ -109,15 +109,15 @@ func closeAll(files []*os.File) {
 	}
 }
 
-func (c *child) greeted(line string) {
+func (c *child) setHello(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hello = line
 }
 
-// said returns the first line of the child's output, and how it ended if it
-// has.
-func (c *child) said() (hello, state string) {
+// status returns the first line of the child's output, and its exit state once
+// it has ended.
+func (c *child) status() (hello, state string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.TrimSpace(c.hello), c.state
@@ -129,7 +129,7 @@ func (c *child) Wait(context.Context) error {
 	return nil
 }
 
-// Kill implements runner.Runner: it kills the process and those it has started.
+// Kill implements runner.Runner: it kills the process and its descendants.
 func (c *child) Kill(context.Context) error {
 	c.kill()
 	return nil
@@ -141,15 +141,15 @@ func (c *child) kill() {
 		return
 	}
 	select {
-	case <-c.done: // its number may be somebody else's by now
+	case <-c.done: // the system may have reused its number
 	default:
 		killGroup(p.Pid)
 		_ = p.Kill()
 	}
 }
 
-// target returns what is to be killed, or nil if it is not started yet; then it
-// is killed as soon as it is.
+// target returns the process to kill. It returns nil before the start; the
+// process is then killed as soon as it starts.
 func (c *child) target() *os.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *child) target() *os.Process {
 	return c.system
 }
 
-// cpu returns the processor time of a process that has ended, in microseconds.
+// cpu returns the processor time of an ended process, in microseconds.
 func (c *child) cpu() uint64 {
 	if s := c.cmd.ProcessState; s != nil {
 		return uint64((s.UserTime() + s.SystemTime()).Microseconds())
@@ -165,10 +165,10 @@ func (c *child) cpu() uint64 {
 	return 0
 }
 
-// Stdout implements runner.Runner: it has the line of the handshake alone.
+// Stdout implements runner.Runner: it contains only the handshake line.
 func (c *child) Stdout() io.ReadCloser { return c.stdout }
 
-// Stderr implements runner.Runner. It is empty: we read it ourselves.
+// Stderr implements runner.Runner. It is empty: child reads it.
 func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
 // Name implements runner.Runner.
@@ -193,19 +193,18 @@ func (c *child) PluginToHost(network, addr string) (string, string, error) { ret
 // HostToPlugin implements runner.Runner.
 func (c *child) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
 
-// hostMark is a file in the folder of a process's socket, with the number of
-// the host's process. A host that is killed cannot remove such folders: the next
-// one does.
+// hostMark is a file in the folder of a process's socket, with the process id of
+// the host. A killed host leaves such folders behind; the next host removes them.
 const hostMark = "strategylab-host"
 
-// claim marks a folder as one of this process's.
+// claim marks a folder as owned by this process.
 func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, hostMark), []byte(strconv.Itoa(os.Getpid())), 0o600)
 }
 
-// sweep removes the folders of hosts that are gone.
+// sweep removes the folders of hosts that have ended.
 func sweep() {
-	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), "plugin-dir*", hostMark)) // go-plugin names them so
+	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), "plugin-dir*", hostMark)) // go-plugin's naming
 	for _, mark := range marks {
 		info, err := os.Lstat(filepath.Dir(mark))
 		if err != nil || !info.IsDir() || !ours(info) {
@@ -216,7 +215,7 @@ func sweep() {
 			continue
 		}
 		if pid, err := strconv.Atoi(string(text)); err == nil && pid > 0 && !alive(pid) {
-			_ = os.RemoveAll(filepath.Dir(mark)) // it is in nobody's way
+			_ = os.RemoveAll(filepath.Dir(mark)) // best effort
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestMisbehaviour(t *testing.T) {
 		"late":            {game.FaultTimeout, "did not answer within", true},
 		"nonsense":        {game.FaultInvalid, "NaN", false},
 		"panic":           {game.FaultError, "panic: oh no", false},
-		"flood":           {game.NoFault, "lines were dropped", false},
+		"flood":           {game.NoFault, "plugin output dropped", false},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +130,7 @@ func TestMisbehaviour(t *testing.T) {
 			if told := notes + log.String(); !strings.Contains(told, tc.says) {
 				t.Errorf("nothing says %q:\n%s", tc.says, told)
 			}
-			if aside := strings.Contains(notes, "has failed 3 times"); aside != tc.aside || aside != (faults[game.FaultQuarantined] > 0) {
+			if aside := strings.Contains(notes, "failed 3 times"); aside != tc.aside || aside != (faults[game.FaultQuarantined] > 0) {
 				t.Errorf("put aside %v, want %v; faults %v, notes:\n%s", aside, tc.aside, faults, notes)
 			}
 		})
@@ -172,10 +172,10 @@ func compare(t *testing.T, there, without []results.League) (faults map[game.Fau
 func TestDoesNotStart(t *testing.T) {
 	t.Parallel()
 	for how, says := range map[string]string{
-		"quit":     "exit status 3) before it said where it listens; its last words: error: no licence",
+		"quit":     "it ended before the handshake (exit status 3); last output: error: no licence",
 		"junk":     `its first line of output is "hello, world"`,
-		"silence":  "did not say within",
-		"tomorrow": "speaks version 99 of the protocol, this program version 1: build the plugin again",
+		"silence":  "no handshake within",
+		"tomorrow": "protocol version 99, want 1; rebuild the plugin",
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// group is the host's side of seats in one process: a strategies.Batch.
+// group is the host's side of a batch of seats in one process.
 type group struct {
 	factory *factory
 	process *process
@@ -21,11 +21,11 @@ type group struct {
 	encoder *wire.Encoder
 	logs    map[strategies.SeatID]*slog.Logger // of seats that have one
 	begun   bool
-	mute    bool // seats say what they have said before
+	mute    bool // drop what replayed calls print
 	lost    error
 }
 
-// newGroup opens a group in a process that is of use.
+// newGroup opens a group in a working process.
 func (f *factory) newGroup(ctx context.Context) (*group, error) {
 	p, err := f.supervisor.get(ctx)
 	if err != nil {
@@ -62,12 +62,12 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		if g.mute {
 			break
 		}
-		printed(g.logs[strategies.SeatID(line.GetSeat())], line)
+		forward(g.logs[strategies.SeatID(line.GetSeat())], line)
 	}
 	if err := g.encoder.Decode(reply, s, g.factory.source()); err != nil {
 		g.lost = err
 		if errors.Is(err, wire.ErrProtocol) {
-			g.process.fail(fmt.Errorf("%w: it was killed, because its answers make no sense", strategies.ErrCrashed), false)
+			g.process.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
 		}
 		return err
 	}
@@ -89,32 +89,31 @@ func (g *group) Close() error {
 	defer cancel()
 	_, err := g.process.step(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
 	if errors.Is(err, strategies.ErrCrashed) {
-		return nil // then it has ended, too
+		return nil // the group ended with the process
 	}
 	return err
 }
 
-// endQuietly ends a group that may not exist, or be lost.
+// endQuietly ends a group that may be nil or lost.
 func (g *group) endQuietly() {
 	if g != nil {
-		_ = g.Close() // what could be wrong is noticed by the next who uses the process
+		_ = g.Close() // the next use of the process reports what is wrong
 	}
 }
 
-// grace is how long a process may take over the time that its calls have, so
-// that it can say for itself that one has overrun.
+// grace is the time that a process gets beyond the limit of its calls, to report
+// a timeout itself.
 const grace = 500 * time.Millisecond
 
 // call is a step that waits for its answer.
 type call struct {
 	done chan *pb.StepReply // has room for one
-	made atomic.Uint64      // calls that the process says it has completed
+	made atomic.Uint64      // completed calls, as the process reports
 }
 
-// step sends a step and waits for its answer. Steps of several goroutines that
-// are ready while a message is being sent go together in the next. calls is
-// how many calls of the strategy the step comes to. An error means that the
-// process is lost, or will be.
+// step sends a step and waits for its answer. Steps that become ready while a
+// message is being sent share the next message. calls is the number of strategy
+// calls in the step. After an error the process cannot be used.
 func (p *process) step(ctx context.Context, s *pb.Step, calls int) (*pb.StepReply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
@@ -153,14 +152,14 @@ func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb
 			return r, nil
 		case <-p.died:
 			select {
-			case r := <-c.done: // it came first
+			case r := <-c.done: // the answer arrived first
 				return r, nil
 			default:
 				return nil, p.reason()
 			}
 		case <-given:
 			given = nil
-			p.cut(id)
+			p.cancelStep(id)
 			timer.Reset(grace)
 		case <-timer.C:
 			if now := c.made.Load(); p.progress && now != made && given != nil {
@@ -173,21 +172,21 @@ func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb
 	}
 }
 
-// overdue kills a process that does not answer, and says whose fault it is.
+// overdue kills a process that does not answer and returns the reason.
 func (p *process) overdue(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
-		p.fail(fmt.Errorf("%w: it was stopped with a call under way", strategies.ErrCrashed), true)
+		p.fail(fmt.Errorf("%w: stopped during a call", strategies.ErrCrashed), true)
 		return context.Cause(ctx)
 	}
-	p.fail(fmt.Errorf("%w: it was killed, because it did not answer another call in time", strategies.ErrCrashed), false)
+	p.fail(fmt.Errorf("%w: killed because another call did not return in time", strategies.ErrCrashed), false)
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w: it did not answer by the deadline, and was killed", strategies.ErrTimeout)
+		return fmt.Errorf("%w: killed because it did not answer by the deadline", strategies.ErrTimeout)
 	}
-	return fmt.Errorf("%w: it did not answer within %v, and was killed", strategies.ErrTimeout, patience)
+	return fmt.Errorf("%w: killed because it did not answer within %v", strategies.ErrTimeout, patience)
 }
 
-// flush sends what is queued, unless somebody else is at it already and will
-// take it along. It is called with the lock held and gives it up.
+// flush sends the queue, unless another goroutine is sending and will take it
+// along. Call it with the lock held; it releases the lock.
 func (p *process) flush() {
 	if p.sending {
 		p.mu.Unlock()
@@ -198,21 +197,21 @@ func (p *process) flush() {
 		req := p.queue
 		p.queue = new(pb.PlayRequest)
 		p.mu.Unlock()
-		_ = p.stream.Send(req) // why it fails is told by Recv
+		_ = p.stream.Send(req) // Recv returns the reason
 		p.mu.Lock()
 	}
 	p.sending = false
 	p.mu.Unlock()
 }
 
-// cut tells the process that nobody waits for a step any more.
-func (p *process) cut(id uint64) {
+// cancelStep tells the process that a step is no longer wanted.
+func (p *process) cancelStep(id uint64) {
 	p.mu.Lock()
 	p.queue.Cancel = append(p.queue.Cancel, id)
 	p.flush()
 }
 
-// read takes answers until the stream ends.
+// read receives answers until the stream ends.
 func (p *process) read() {
 	for {
 		reply, err := p.stream.Recv()
@@ -228,7 +227,7 @@ func (p *process) read() {
 			if c := p.calls[r.GetId()]; c != nil {
 				select {
 				case c.done <- r:
-				default: // answered twice
+				default: // a second answer
 				}
 			}
 		}
@@ -241,8 +240,8 @@ func (p *process) read() {
 	}
 }
 
-// exitError says how the process ended. The stream breaks a moment before the
-// process is known to be gone.
+// exitError returns how the process ended. The stream breaks shortly before the
+// exit status is known.
 func (p *process) exitError(err error) error {
 	moment := time.NewTimer(grace)
 	defer moment.Stop()
@@ -250,18 +249,18 @@ func (p *process) exitError(err error) error {
 	case <-p.child.done:
 	case <-moment.C:
 	}
-	_, state := p.child.said()
+	_, state := p.child.status()
 	if state == "" {
-		return fmt.Errorf("%w: it broke off the connection: %s", strategies.ErrCrashed, strategies.OneLine(err.Error(), mostText))
+		return fmt.Errorf("%w: connection closed: %s", strategies.ErrCrashed, strategies.OneLine(err.Error(), mostText))
 	}
-	if words := p.output.words(); words != "" {
-		state += "; its last words: " + words
+	if words := p.output.reason(); words != "" {
+		state += "; last output: " + words
 	}
 	return fmt.Errorf("%w: %s", strategies.ErrCrashed, state)
 }
 
-// fail puts the process out of use and kills it, once. innocent says that this
-// is not its fault.
+// fail marks the process as failed and kills it, once. innocent means that the
+// failure is not its fault.
 func (p *process) fail(why error, innocent bool) {
 	p.mu.Lock()
 	first := p.why == nil
@@ -281,7 +280,7 @@ func (p *process) reason() error {
 	return p.why
 }
 
-// blamed reports whether the process is out of use by its own fault.
+// blamed reports whether the process failed by its own fault.
 func (p *process) blamed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

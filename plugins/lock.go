@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// LockName is the file in a folder of plugins that says which of them have been
-// accepted: one line for each, with its file name, its SHA-256, and mtls=false
-// for one whose language cannot do mTLS.
+// LockName is the file in a folder of plugins that lists the accepted programs:
+// one line each, with file name, SHA-256, and mtls=false for a program without
+// mTLS.
 const LockName = "plugins.lock"
 
-// Pin is what a lock file says of one plugin.
+// Pin is the entry of one plugin in a lock file.
 type Pin struct {
 	Name  string // of the file
 	Sum   string // SHA-256 of the file, hex
@@ -33,27 +33,26 @@ func (p Pin) String() string {
 	return s
 }
 
-// Lock is what a lock file says, by file name.
+// Lock is the content of a lock file, by file name.
 type Lock map[string]Pin
 
-// UnlockedError is a plugin that has not been accepted, or not as it is now.
+// UnlockedError is a plugin that is not accepted, or has changed since it was.
 type UnlockedError struct {
 	Path      string
-	Want, Got string // SHA-256; Want is empty if the lock file does not name it
+	Want, Got string // SHA-256; Want is empty without an entry
 }
 
-// Error says what differs. How to accept it is for the program to say.
+// Error names both sums. The caller adds how to accept the plugin.
 func (e *UnlockedError) Error() string {
 	if e.Want == "" {
-		return fmt.Sprintf("%s has not been accepted: %s does not name it (its SHA-256 is %s)",
+		return fmt.Sprintf("%s is not accepted: %s has no entry for it (SHA-256 %s)",
 			e.Path, filepath.Join(filepath.Dir(e.Path), LockName), e.Got)
 	}
-	return fmt.Sprintf("%s is not the program that was accepted: its SHA-256 is %s, %s has %s",
+	return fmt.Sprintf("%s has changed since it was accepted: its SHA-256 is %s, %s has %s",
 		e.Path, e.Got, filepath.Join(filepath.Dir(e.Path), LockName), e.Want)
 }
 
-// ReadLock reads the lock file of a folder. A folder without one has accepted
-// nothing.
+// ReadLock reads the lock file of a folder. Without one no plugin is accepted.
 func ReadLock(dir string) (Lock, error) {
 	path := filepath.Join(dir, LockName)
 	data, err := os.ReadFile(path)
@@ -61,7 +60,7 @@ func ReadLock(dir string) (Lock, error) {
 		return Lock{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the lock file: %w", err)
+		return nil, fmt.Errorf("read lock file: %w", err)
 	}
 	lock, err := ParseLock(data)
 	if err != nil {
@@ -70,7 +69,7 @@ func ReadLock(dir string) (Lock, error) {
 	return lock, nil
 }
 
-// ParseLock reads the content of a lock file. Errors begin with the line.
+// ParseLock parses a lock file. Errors start with the line number.
 func ParseLock(data []byte) (Lock, error) {
 	lock := Lock{}
 	n := 0
@@ -85,7 +84,7 @@ func ParseLock(data []byte) (Lock, error) {
 			return nil, fmt.Errorf("%d: %w", n, err)
 		}
 		if _, twice := lock[pin.Name]; twice {
-			return nil, fmt.Errorf("%d: %s is there twice", n, pin.Name)
+			return nil, fmt.Errorf("%d: second entry for %s", n, pin.Name)
 		}
 		lock[pin.Name] = pin
 	}
@@ -95,7 +94,7 @@ func ParseLock(data []byte) (Lock, error) {
 func parsePin(fields []string) (Pin, error) {
 	pin := Pin{Name: fields[0]}
 	if pin.Name != filepath.Base(pin.Name) || strings.ContainsAny(pin.Name, `/\=`) {
-		return pin, fmt.Errorf("%q is not the name of a file in this folder", pin.Name)
+		return pin, fmt.Errorf("%q is not a file name in this folder", pin.Name)
 	}
 	for _, f := range fields[1:] {
 		key, value, _ := strings.Cut(f, "=")
@@ -105,11 +104,11 @@ func parsePin(fields []string) (Pin, error) {
 		case key == "mtls" && (value == "true" || value == "false"):
 			pin.NoTLS = value == "false"
 		default:
-			return pin, fmt.Errorf("%q is neither sha256=, with 64 hex digits, nor mtls=true or mtls=false", f)
+			return pin, fmt.Errorf("invalid field %q, want sha256= with 64 hex digits, mtls=true or mtls=false", f)
 		}
 	}
 	if pin.Sum == "" {
-		return pin, fmt.Errorf("%s has no sha256=", pin.Name)
+		return pin, fmt.Errorf("entry %s has no sha256=", pin.Name)
 	}
 	return pin, nil
 }
@@ -128,8 +127,8 @@ func (l Lock) Bytes() []byte {
 	return b
 }
 
-// Check returns the pin of a plugin that has been accepted as it is now. The
-// error is an *UnlockedError if it has not.
+// Check returns the pin of an accepted plugin, or an *UnlockedError if the
+// program at path is not accepted as it is now.
 func (l Lock) Check(path string) (Pin, error) {
 	got, err := Sum(path)
 	if err != nil {
@@ -142,15 +141,15 @@ func (l Lock) Check(path string) (Pin, error) {
 	return pin, nil
 }
 
-// Find returns the names of the programs in a folder, sorted. Hidden files are
-// none. A folder that does not exist has none.
+// Find returns the names of the programs in a folder, sorted, without hidden
+// files. A missing folder has none.
 func Find(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for plugins: %w", err)
+		return nil, fmt.Errorf("list plugins: %w", err)
 	}
 	var names []string
 	for _, f := range files {
@@ -164,7 +163,7 @@ func Find(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Executable reports whether a path leads to a program.
+// Executable reports whether path is an executable file.
 func Executable(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -30,7 +30,7 @@ func TestNodeExample(t *testing.T) {
 		t.Fatalf("it plays %+v", there)
 	}
 	_, err = plugins.Open(t.Context(), plugins.Config{Command: []string{node, file}})
-	if err == nil || !strings.Contains(err.Error(), "does not speak mTLS") {
+	if err == nil || !strings.Contains(err.Error(), "does not support mTLS") {
 		t.Errorf("without mTLS where it is wanted: %v", err)
 	}
 	others := named([]string{"frequency", "random", "alternate"})

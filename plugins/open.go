@@ -1,37 +1,35 @@
-// Package plugins plays strategies in other processes, by way of go-plugin and
-// gRPC.
+// Package plugins runs strategies in other processes, with go-plugin and gRPC.
 //
-// An author's program is
+// The program of an author is one line:
 //
 //	func main() { plugins.Serve(factory) }
 //
-// where the factory is the same as any other strategy in Go. The host's side is
-// Open, whose factories are strategies.Batcher: a whole step of many leagues
-// goes to the process in one message, and steps that are ready at the same time
-// go together. docs/plugins.md is the guide for authors, other languages
-// included; internal/strategypb has the protocol.
+// The factory is like that of any other strategy in Go. The host calls Open. Its
+// factories are strategies.Batcher: one message carries a whole step of many
+// leagues, and steps that are ready at the same time travel together.
+// docs/plugins.md is the guide for authors in any language; internal/strategypb
+// has the protocol.
 //
-// # A process and its end
+// # Process lifetime
 //
-// A plugin gets neither the host's standard input nor its environment. What it
-// writes to its standard error goes to the host's log, bounded. It lives in a
-// process group of its own and watches a pipe whose other end only the host
-// holds, so that it dies with the host however that ends; on Linux the kernel
-// sees to it besides.
+// A plugin gets neither the standard input nor the environment of the host. Its
+// standard error goes to the host's log, bounded. It runs in a process group of
+// its own and watches a pipe whose other end only the host holds, so it ends
+// with the host; on Linux the kernel kills it too.
 //
-// A process that exits, hangs, or breaks the protocol is killed, and all seats
-// in it are lost: their leagues go on with technical losses. The next group of
-// seats starts it again, after a pause that doubles each time. After so many
-// restarts (Config.Restarts) it is put aside: every further seat fails with
-// strategies.ErrQuarantined.
+// The host kills a process that hangs or breaks the protocol. When a process
+// ends, all its seats are lost: their leagues continue with technical losses.
+// The next group of seats restarts it, after a backoff that doubles each time.
+// After Config.Restarts restarts the plugin is quarantined: every further seat
+// fails with strategies.ErrQuarantined.
 //
 // # Rebuilding seats
 //
-// With Config.Replay the host remembers the calls of every seat that is open.
-// When the process dies, each seat is first tried alone: made anew, given its
-// calls once more, and the one that was under way. Those that the process
-// survives are then rebuilt, and only those that kill it again are lost. It is
-// meant for scripts, which play the same whenever they are told the same.
+// With Config.Replay the host records the calls of every open seat. When the
+// process dies, the host first tries each seat alone: it makes the seat again
+// and repeats its calls, including the one in progress. It rebuilds the seats
+// that survive, and only seats that kill the process again are lost. This works
+// for scripts, whose choices depend on their calls alone.
 package plugins
 
 import (
@@ -53,49 +51,46 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Config says which plugin is opened, and how.
+// Config is the settings of Open.
 type Config struct {
 	// Command is the program, as a path, and its arguments.
 	Command []string
-	// Name is what messages and the log call the plugin; default is the file
+	// Name is the plugin's name in messages and in the log; default is the file
 	// name of the program.
 	Name string
-	// Source is what reports name as the file of its strategies. It may be
-	// empty.
+	// Source is the file that reports name for its strategies; may be empty.
 	Source string
-	// Env is what the plugin finds in its environment besides what the
-	// protocol puts there: "KEY=value".
+	// Env adds "KEY=value" entries to the environment of the plugin.
 	Env []string
-	// Sum is the SHA-256 of the program in hex. A program with another one is
-	// not started. Empty means that it is not looked at.
+	// Sum is the SHA-256 of the program in hex. Open refuses a program with
+	// another one. Empty accepts any program.
 	Sum string
-	// NoTLS says that the connection is not encrypted; then it goes over a
-	// socket that nobody else can reach. The default is mTLS, with
-	// certificates made for the occasion.
+	// NoTLS turns off encryption; the connection then uses a socket that nobody
+	// else can reach. The default is mTLS with fresh certificates.
 	NoTLS bool
-	// CallTime is how long one call of a strategy may take; default
-	// budget.DefaultTime. A process with a call that takes twice as long is
-	// killed.
+	// CallTime is the time limit of one call of a strategy; default
+	// budget.DefaultTime. The host kills a process whose call takes more than
+	// twice as long.
 	CallTime time.Duration
-	// StartTimeout is how long the program may take to start; default 20 s.
+	// StartTimeout is the time limit of the program's start; default 20 s.
 	StartTimeout time.Duration
-	// Restarts is how often the program is started again after it has failed;
-	// default 5. After that it is put aside.
+	// Restarts is the number of restarts after a failure; default 5. After that
+	// the plugin is quarantined.
 	Restarts int
-	// Backoff is the pause before the first restart, doubled for each that
-	// follows up to 64 times as long; default 50 ms, and none if negative.
+	// Backoff is the pause before the first restart; it doubles with each
+	// restart, up to 64 times. Default 50 ms; negative means none.
 	Backoff time.Duration
-	// Replay rebuilds seats whose process has died; see the package comment.
+	// Replay rebuilds seats after the end of their process; see the package
+	// comment.
 	Replay bool
-	// Log receives what the plugin writes to its standard error; nil discards
-	// it.
+	// Log receives the plugin's standard error; nil discards it.
 	Log *slog.Logger
-	// Strategies says what the plugin plays, if that is known. Then it is not
-	// started before it is needed.
+	// Strategies lists the plugin's strategies, if known. The plugin then starts
+	// when it is first needed.
 	Strategies []strategies.Info
-	// Script is what a worker is to run; nil for a plugin.
+	// Script is what a worker runs; nil for a plugin.
 	Script *Script
-	// Memory is what a worker may take up in all, in bytes.
+	// Memory is the memory limit of a worker, in bytes.
 	Memory uint64
 }
 
@@ -109,7 +104,7 @@ type Script struct {
 
 func (c Config) orDefaults() (Config, error) {
 	if len(c.Command) == 0 {
-		return c, errors.New("open a plugin: no command")
+		return c, errors.New("open plugin: no command; set Config.Command")
 	}
 	if c.Name == "" {
 		c.Name = filepath.Base(c.Command[0])
@@ -132,7 +127,7 @@ func (c Config) orDefaults() (Config, error) {
 	return c, nil
 }
 
-// infoOf is what the host says of a strategy that a plugin has described.
+// infoOf translates a plugin's description of a strategy.
 func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
 	info := strategies.Info{
 		Name: strategies.OneLine(s.GetName(), 80), Kind: strategies.Plugin, Title: strategies.OneLine(s.GetTitle(), 200),
@@ -162,19 +157,19 @@ func (c *Config) verify() error {
 func Sum(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("read the plugin: %w", err)
+		return "", fmt.Errorf("read plugin: %w", err)
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("read the plugin: %w", err)
+		return "", fmt.Errorf("read plugin: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Open starts a plugin and returns the strategies that it plays, each a
-// strategies.Batcher. They share the process, which ends when the last of them
-// is closed. ctx bounds the start alone.
+// Open starts a plugin and returns its strategies, each a strategies.Batcher.
+// They share the process, which ends when the last of them is closed. ctx bounds
+// only the start.
 func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	config, err := config.orDefaults()
 	if err != nil {
@@ -211,7 +206,7 @@ var _ strategies.Batcher = (*factory)(nil)
 // Info implements strategies.Factory.
 func (f *factory) Info() strategies.Info { return f.info }
 
-// source is what an error of the strategy names.
+// source returns what errors of the strategy name as their source.
 func (f *factory) source() string {
 	if f.info.Source != "" {
 		return f.info.Source
@@ -242,7 +237,7 @@ func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.S
 	return s, nil
 }
 
-// wrap makes the error that a host sees of a failure of the whole process.
+// wrap returns the strategy's error for a failure of the whole process.
 func (f *factory) wrap(op strategies.Op, err error) error {
 	var typed *strategies.Error
 	if errors.As(err, &typed) {
@@ -257,15 +252,14 @@ func (f *factory) Close() error {
 	return nil
 }
 
-// seat is one seat that is called by itself: a batch of one.
+// seat is a batch of one seat.
 type seat struct {
 	factory *factory
 	batch   strategies.Batch
 	step    strategies.Step
 }
 
-// exchange carries out the step and empties it. It returns the answer to a
-// turn.
+// exchange carries out the step, empties it, and returns the answer to a turn.
 func (s *seat) exchange(ctx context.Context, op strategies.Op) (answer strategies.Choice, err error) {
 	defer s.step.Reset()
 	if err := s.batch.Step(ctx, &s.step); err != nil {

@@ -4,6 +4,6 @@ package plugins
 
 import "syscall"
 
-// ownGroup puts a process into a group of its own. Here the pipe alone tells it
-// of the host's end.
+// ownGroup puts a process into its own group. Only the pipe tells it that the host
+// has ended.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

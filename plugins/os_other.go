@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// detach does nothing: this system hands on no file descriptors.
+// detach does nothing: this system passes on no file descriptors.
 func detach(*exec.Cmd, *os.File) bool { return false }
 
 func killGroup(int) {}
@@ -16,8 +16,8 @@ func killGroup(int) {}
 // cpuTime is not measured on this system.
 func cpuTime() uint64 { return 0 }
 
-// ours takes the system's word that a user's temporary files are its own.
+// ours assumes that the user owns its temporary files.
 func ours(fs.FileInfo) bool { return true }
 
-// alive says yes: what is not known to be dead is left alone.
+// alive returns true: folders of unknown hosts are kept.
 func alive(int) bool { return true }

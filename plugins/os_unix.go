@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// detach gives a process a group of its own, so that signals of the terminal
-// do not reach it and all of it can be killed, and hands it the pipe as file
-// descriptor 3. It returns false where that cannot be done.
+// detach puts a process into its own group, so that terminal signals do not reach
+// it and the whole group can be killed, and passes the pipe as file descriptor 3.
+// It returns false if the system cannot do that.
 func detach(cmd *exec.Cmd, pipe *os.File) bool {
 	cmd.ExtraFiles = []*os.File{pipe}
 	cmd.SysProcAttr = ownGroup()
@@ -36,7 +36,7 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// alive reports whether there is a process of that number.
+// alive reports whether a process with this id exists.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

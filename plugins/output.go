@@ -14,16 +14,15 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Of what a plugin writes to its standard error and output, so many lines go
-// to the log in so much time; the rest is counted and dropped.
+// Limits on what a plugin may log through its standard output and error. Further
+// lines are counted and dropped.
 const (
 	burstLines = 200
 	burstTime  = 10 * time.Second
-	lastWords  = 5 // lines that are kept for the message about its end
+	lastWords  = 5 // lines kept for the message about its end
 )
 
-// output takes what a process writes, line by line, into the log. It is safe
-// for concurrent use.
+// output logs what a process writes, line by line. It is safe for concurrent use.
 type output struct {
 	log *slog.Logger
 
@@ -32,10 +31,10 @@ type output struct {
 	lines   int
 	dropped int
 	last    []string
-	verdict string // the line by which Go says why a program dies
+	verdict string // Go's "panic:" or "fatal error:" line
 }
 
-// read takes everything that comes from r, until it ends.
+// read logs r until it ends.
 func (o *output) read(r io.Reader) {
 	buffered := bufio.NewReaderSize(r, 4096)
 	for {
@@ -51,7 +50,7 @@ func (o *output) read(r io.Reader) {
 	}
 }
 
-// Write implements io.Writer, for what comes in pieces that are mostly lines.
+// Write implements io.Writer for chunks that mostly are whole lines.
 func (o *output) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p[:min(len(p), 1<<16)])) {
 		o.line(strings.TrimRight(line, "\n"))
@@ -83,23 +82,23 @@ func (o *output) line(text string) {
 	o.log.Warn(text)
 }
 
-// logDropped says how much was dropped.
+// logDropped reports the number of dropped lines.
 func (o *output) logDropped() {
 	if o.dropped > 0 {
-		o.log.Warn("the plugin writes too much; lines were dropped", "lines", o.dropped)
+		o.log.Warn("plugin output dropped", "lines", o.dropped)
 		o.dropped = 0
 	}
 }
 
-// end says what is left to be said.
+// end reports the lines dropped last.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.logDropped()
 }
 
-// words returns the line that says best why a process ended, or "".
-func (o *output) words() string {
+// reason returns the line that best explains the end of a process, or "".
+func (o *output) reason() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.verdict != "" {
@@ -111,10 +110,10 @@ func (o *output) words() string {
 	return ""
 }
 
-// firstLine hands on the first line of r, by which a plugin says where it can
-// be reached. Everything after goes to the log. It returns when r ends.
+// firstLine passes on the first line of r, the handshake, and logs everything
+// after it. It returns when r ends.
 func firstLine(r io.Reader, log *output, greeted func(string), to *io.PipeWriter) {
-	buffered := bufio.NewReaderSize(r, 1<<15) // a certificate is in it
+	buffered := bufio.NewReaderSize(r, 1<<15) // it contains a certificate
 	line, err := buffered.ReadSlice('\n')
 	if err == nil || errors.Is(err, bufio.ErrBufferFull) || len(line) > 0 {
 		text := strings.TrimRight(string(line), "\r\n")
@@ -125,14 +124,13 @@ func firstLine(r io.Reader, log *output, greeted func(string), to *io.PipeWriter
 	_ = to.Close()
 }
 
-// What strategies may print during one step goes to the host; the rest is
-// dropped.
+// Limits on what strategies print during one step; the rest is dropped.
 const (
 	mostLines = 1000
 	mostText  = 500 // bytes of a line
 )
 
-// logLines gathers what the seats of a group print.
+// logLines collects what the seats of a group print.
 type logLines struct {
 	mu    sync.Mutex
 	lines []*pb.LogLine
@@ -154,7 +152,7 @@ func (l *logLines) take() []*pb.LogLine {
 	return lines
 }
 
-// logHandler is where a seat in a plugin logs to.
+// logHandler is the log handler of a seat in a plugin.
 type logHandler struct {
 	lines *logLines
 	seat  uint32
@@ -196,8 +194,8 @@ func (h *logHandler) WithGroup(name string) slog.Handler {
 	return &c
 }
 
-// printed hands a line from a plugin to the log of its seat.
-func printed(log *slog.Logger, line *pb.LogLine) {
+// forward writes a line from a plugin to the log of its seat.
+func forward(log *slog.Logger, line *pb.LogLine) {
 	if log == nil {
 		return
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// process is one run of a plugin, with the stream on which it plays.
+// process is one process of a plugin and its stream.
 type process struct {
 	config   *Config
 	client   *goplugin.Client
@@ -31,29 +31,28 @@ type process struct {
 	cancel   context.CancelFunc // ends the stream
 	reading  sync.WaitGroup
 	info     []strategies.Info
-	progress bool          // it tells how far long steps are
-	groups   atomic.Uint64 // how many were opened
-	cpu      atomic.Uint64 // microseconds, as the process says
-	died     chan struct{} // closed once it cannot be used any more
+	progress bool          // it reports the progress of long steps
+	groups   atomic.Uint64 // groups opened so far
+	cpu      atomic.Uint64 // microseconds, as the process reports
+	died     chan struct{} // closed when the process fails
 	stopping sync.Once
 	output   *output
-	folder   string // its own, with the socket in it
+	folder   string // with its socket
 
 	mu       sync.Mutex
 	child    *child // nil until it is started
-	why      error  // it cannot be used any more
-	innocent bool   // that is not its fault
+	why      error  // why it cannot be used; nil while it can
+	innocent bool   // the failure is not its fault
 	calls    map[uint64]*call
 	lastID   uint64
 	queue    *pb.PlayRequest
 	sending  bool
 }
 
-// stopTime is how long a process may take to end when it is asked to.
+// stopTime is the time limit of an orderly shutdown.
 const stopTime = 2 * time.Second
 
-// start starts the program and opens the stream. The process outlives ctx,
-// which bounds the start alone.
+// start starts the program and opens the stream. ctx bounds only the start.
 func start(ctx context.Context, config *Config) (*process, error) {
 	p := &process{
 		config: config, died: make(chan struct{}), calls: make(map[uint64]*call), queue: new(pb.PlayRequest),
@@ -92,7 +91,7 @@ func start(ctx context.Context, config *Config) (*process, error) {
 	return p, nil
 }
 
-// spawn makes the operating system process, for go-plugin to start.
+// spawn prepares the operating system process for go-plugin to start.
 func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.Runner, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +104,7 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	return p.child, nil
 }
 
-// open shakes hands, asks what there is to play, and begins to.
+// open performs the handshake, asks for the strategies, and opens the stream.
 func (p *process) open(ctx context.Context) error {
 	addr, err := p.client.Start()
 	if err != nil {
@@ -117,7 +116,7 @@ func (p *process) open(ctx context.Context) error {
 		}
 	}
 	if p.config.NoTLS && (addr.Network() != "unix" || filepath.Dir(addr.String()) != p.folder) {
-		return fmt.Errorf("it listens at %s %s; without mTLS it has to be a socket in the folder that %s names",
+		return fmt.Errorf("it listens at %s %s; without mTLS it must listen on a socket in the folder named by %s",
 			addr.Network(), addr, goplugin.EnvUnixSocketDir)
 	}
 	rpc, err := p.client.Client()
@@ -146,14 +145,14 @@ func (p *process) open(ctx context.Context) error {
 func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
 	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(mostMessage))
 	if err != nil {
-		return fmt.Errorf("ask what it plays: %w", err)
+		return fmt.Errorf("ask for its strategies: %w", err)
 	}
 	p.progress = told.GetProgress()
 	if script := p.config.Script; script != nil {
 		return p.load(ctx, c, script)
 	}
 	if len(told.GetStrategies()) == 0 {
-		return errors.New("it plays no strategy")
+		return errors.New("it serves no strategy")
 	}
 	for _, s := range told.GetStrategies() {
 		p.info = append(p.info, p.config.infoOf(s))
@@ -161,7 +160,7 @@ func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
 	return nil
 }
 
-// load hands over a script. What is wrong with the script is a
+// load sends a script to the worker. Errors in the script are
 // *strategies.Error.
 func (p *process) load(ctx context.Context, c pb.StrategiesClient, s *Script) error {
 	reply, err := c.Load(ctx, &pb.LoadRequest{
@@ -169,7 +168,7 @@ func (p *process) load(ctx context.Context, c pb.StrategiesClient, s *Script) er
 		Instructions: s.Limits.Instructions, MemoryBytes: p.config.Memory,
 	}, grpc.MaxCallRecvMsgSize(mostMessage))
 	if err != nil {
-		return fmt.Errorf("hand over the script: %w", err)
+		return fmt.Errorf("send the script: %w", err)
 	}
 	if f := reply.GetFailure(); f != nil {
 		se, err := wire.DecodeFailure(f, s.Path)
@@ -194,7 +193,7 @@ func (p *process) kill() {
 	}
 }
 
-// stop ends the process, asking it first, and leaves nothing behind.
+// stop ends the process, orderly if it can, and removes its folder.
 func (p *process) stop() {
 	p.stopping.Do(func() {
 		p.fail(errStopped, true)
@@ -218,13 +217,13 @@ func (p *process) stop() {
 	})
 }
 
-var errStopped = fmt.Errorf("%w: it was stopped", strategies.ErrCrashed)
+var errStopped = fmt.Errorf("%w: the host stopped it", strategies.ErrCrashed)
 
-// explain says why a start has failed, in words for whoever keeps the plugin.
+// explain returns the reason of a failed start, for the user of the plugin.
 func (p *process) explain(err error, late bool) error {
 	hello, state := "", ""
 	if p.child != nil {
-		hello, state = p.child.said()
+		hello, state = p.child.status()
 	}
 	parts := strings.Split(hello, "|")
 	var typed *strategies.Error
@@ -232,23 +231,23 @@ func (p *process) explain(err error, late bool) error {
 	case errors.As(err, &typed):
 		return err // of a script
 	case len(parts) >= 4 && parts[1] != fmt.Sprint(Version):
-		return fmt.Errorf("plugin %s speaks version %s of the protocol, this program version %d: "+
-			"build the plugin again with the module in the version of this program", p.config.Name, strategies.OneLine(parts[1], 20), Version)
+		return fmt.Errorf("plugin %s: protocol version %s, want %d; "+
+			"rebuild the plugin with this program's version of the module", p.config.Name, strategies.OneLine(parts[1], 20), Version)
 	case len(parts) < 4 && hello != "":
 		err = fmt.Errorf("its first line of output is %q, want 1|%d|unix|PATH|grpc|CERTIFICATE; is it a plugin?",
 			strategies.OneLine(hello, 60), Version)
 	case len(parts) < 4 && late:
-		err = fmt.Errorf("it did not say within %v where it listens", p.config.StartTimeout)
+		err = fmt.Errorf("no handshake within %v", p.config.StartTimeout)
 	case len(parts) < 4:
-		err = fmt.Errorf("it ended (%s) before it said where it listens", state)
+		err = fmt.Errorf("it ended before the handshake (%s)", state)
 	case !p.config.NoTLS && len(parts) < 6 || len(parts) >= 6 && len(parts[5]) <= 50:
-		err = fmt.Errorf("it does not speak mTLS; if its language cannot, accept that with: strategylab plugins lock --no-tls %s",
+		err = fmt.Errorf("it does not support mTLS; if its language cannot, run: strategylab plugins lock --no-tls %s",
 			filepath.Base(p.config.Name))
 	default:
 		err = errors.New(strategies.OneLine(err.Error(), mostText))
 	}
-	if words := p.output.words(); words != "" {
-		err = fmt.Errorf("%w; its last words: %s", err, words)
+	if words := p.output.reason(); words != "" {
+		err = fmt.Errorf("%w; last output: %s", err, words)
 	}
-	return fmt.Errorf("plugin %s does not start: %w", p.config.Name, err)
+	return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// replayed is a batch whose seats outlive their process.
+// replayed is a batch that rebuilds its seats when their process ends.
 type replayed struct {
 	factory  *factory
-	group    *group // nil before the first step, and if it was lost
+	group    *group // nil before the first step and after a loss
 	callLogs callLogs
 	lost     error
 }
@@ -38,15 +38,15 @@ func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 	return nil
 }
 
-// died reports whether an error means that the process is gone, rather than
-// that it will not be started.
+// died reports whether an error means that the process ended, rather than that
+// it is quarantined.
 func died(err error) bool {
 	return errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout)
 }
 
-// attempt carries out a step as usual, beside others. Seats that were lost
-// since the last step are rebuilt before, all at once: they were not at work
-// when the process died.
+// attempt carries out a step beside those of other groups. If the process ended
+// since the last step, attempt first rebuilds all seats together: none of them
+// was being called.
 func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) {
 	trial := &r.factory.supervisor.trial
 	trial.RLock()
@@ -64,9 +64,9 @@ func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) 
 	return r.group.Step(ctx, s)
 }
 
-// recover finds out which of the seats have killed the process, and carries
-// out the step for the others. Nobody else uses the process meanwhile, so that
-// what dies is known to be the seat that is tried.
+// recover finds the seats that killed the process and carries out the step for
+// the others. It is alone in the process, so that a failure points to the seat
+// being tried.
 func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
@@ -88,13 +88,13 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 			sub, _ := part(s, sound)
 			sub.Close = s.Close
 			sub.Close = openOf(sub.Close, sound)
-			err = r.group.Step(ctx, &sub) // whose answers are known
+			err = r.group.Step(ctx, &sub) // the answers are known already
 		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil { // each is sound alone, but not all together
+	if err != nil { // each survives alone, but not together
 		for _, id := range sound {
 			r.refuse(s, id, err)
 		}
@@ -122,9 +122,8 @@ func ended(failed []strategies.SeatError, id strategies.SeatID) bool {
 	return false
 }
 
-// try carries out what a step holds for one seat, in a process in which that
-// seat is alone. What goes wrong with it is told in the step; an error is the
-// context's.
+// try carries out the part of a step that concerns one seat, alone in a process.
+// It records a failure of the seat in the step; an error is that of ctx.
 func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.Step) error {
 	alone := []strategies.SeatID{id}
 	g, err := r.factory.newGroup(ctx)
@@ -159,8 +158,7 @@ func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.
 	return nil
 }
 
-// refuse tells that a seat is lost with its process, in the operation that the
-// step wanted of it.
+// refuse records the loss of a seat in the operation that the step asked of it.
 func (r *replayed) refuse(s *strategies.Step, id strategies.SeatID, err error) {
 	f := strategies.SeatError{Seat: id, Op: strategies.OpObserve, Err: err}
 	for i := range s.Choose {
@@ -177,14 +175,14 @@ func (r *replayed) refuse(s *strategies.Step, id strategies.SeatID, err error) {
 	s.Failed = append(s.Failed, f)
 }
 
-// seatFailed is a seat that ends when it is rebuilt.
+// seatFailed is a seat that fails while it is rebuilt.
 type seatFailed struct{ strategies.SeatError }
 
 func (e *seatFailed) Error() string { return e.Err.Error() }
 func (e *seatFailed) Unwrap() error { return e.Err }
 
-// rebuild makes seats anew in a group and gives them all their calls once more,
-// as many at once as can be.
+// rebuild makes seats again in a group and repeats their calls, in as few steps
+// as possible.
 func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.SeatID) error {
 	g.mute = true
 	defer func() { g.mute = false }()
@@ -213,8 +211,8 @@ func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.Sea
 	return nil
 }
 
-// take moves calls of a seat into a step, as far as they keep their order
-// there: outcomes first, then turns.
+// take moves calls of a seat into a step as long as their order allows: outcomes
+// come before turns.
 func take(s *strategies.Step, id strategies.SeatID, calls []entry) (left []entry) {
 	for len(calls) > 0 && !calls[0].asked {
 		s.Observe = append(s.Observe, strategies.SeatOutcome{Seat: id, Outcome: calls[0].outcome})
@@ -238,14 +236,13 @@ func (r *replayed) Close() error {
 	return r.group.Close()
 }
 
-// callLog is what one open seat has been told and asked so far, in order.
+// callLog is the calls of one open seat, in order.
 type callLog struct {
 	setup strategies.Setup
 	calls []entry
 }
 
-// entry is one call: an outcome that was told, or a turn that was asked about,
-// of which the outcome holds the match.
+// entry is one call: an observed outcome, or a turn, whose match is in outcome.
 type entry struct {
 	asked    bool
 	outcome  strategies.Outcome
@@ -267,15 +264,15 @@ func (e *entry) turn() strategies.Turn {
 	}
 }
 
-// callLogs are those of all open seats of a batch.
+// callLogs are the call logs of the open seats of a batch.
 type callLogs struct {
 	of    map[strategies.SeatID]*callLog
-	order []strategies.SeatID // as they were opened; some may have ended
+	order []strategies.SeatID // in order of opening; some may have ended
 }
 
 func newCallLogs() callLogs { return callLogs{of: make(map[strategies.SeatID]*callLog)} }
 
-// open begins the callLogs of the seats that a step opens.
+// open starts the logs of the seats that a step opens.
 func (d *callLogs) open(s *strategies.Step) {
 	for i := range s.Open {
 		d.of[s.Open[i].Seat] = &callLog{setup: s.Open[i].Setup}
@@ -283,8 +280,8 @@ func (d *callLogs) open(s *strategies.Step) {
 	}
 }
 
-// enter writes down a step that has been carried out, and ends the callLogs of
-// seats that have ended.
+// enter records a step that was carried out and drops the logs of seats that
+// have ended.
 func (d *callLogs) enter(s *strategies.Step) {
 	for i := range s.Observe {
 		if x := d.of[s.Observe[i].Seat]; x != nil {
@@ -309,7 +306,7 @@ func (d *callLogs) enter(s *strategies.Step) {
 	}
 }
 
-// seats returns the open seats in the order in which they were opened.
+// seats returns the open seats in order of opening.
 func (d *callLogs) seats() []strategies.SeatID {
 	open := make([]strategies.SeatID, 0, len(d.of))
 	for _, id := range d.order {
@@ -320,8 +317,8 @@ func (d *callLogs) seats() []strategies.SeatID {
 	return open
 }
 
-// part returns what a step holds for some seats. places[i] is where the i-th
-// of its turns stands in the step. Seats are not ended in it.
+// part returns the observe and choose entries of some seats in a step. places[i]
+// is the index in the step of its i-th turn.
 func part(s *strategies.Step, of []strategies.SeatID) (sub strategies.Step, places []int) {
 	for _, o := range s.Observe {
 		if slices.Contains(of, o.Seat) {

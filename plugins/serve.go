@@ -19,16 +19,15 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Version is the version of the protocol. A host and a plugin of different
-// versions do not play together.
+// Version is the version of the protocol. Host and plugin must have the same.
 const Version = 1
 
-// What a plugin finds in its environment, besides what go-plugin puts there.
+// Environment variables of a plugin, besides those of go-plugin.
 const (
 	cookieKey   = "STRATEGYLAB_PLUGIN"
 	cookieValue = "league.v2"
-	// parentKey names the file descriptor of a pipe that is closed when the
-	// host ends.
+	// parentKey names the file descriptor of a pipe that closes when the host
+	// ends.
 	parentKey = "STRATEGYLAB_PARENT_FD"
 )
 
@@ -36,22 +35,20 @@ func handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{ProtocolVersion: Version, MagicCookieKey: cookieKey, MagicCookieValue: cookieValue}
 }
 
-// Serve plays strategies for the host that has started this process, and
-// returns when the host is done with it, for main to return as well. If no host
-// has started the process it says so and exits. The factories are safe for
-// concurrent use, as all are; Serve closes them. A factory that is a
-// strategies.Batcher gets its steps whole.
+// Serve serves strategies to the host that started this process. It returns when
+// the host is done; main should then return as well. If a person started the
+// process, Serve prints a message and exits. Serve closes the factories. A
+// factory that is a strategies.Batcher receives whole steps.
 func Serve(factories ...strategies.Factory) {
 	serve(&server{factories: factories})
 }
 
-// Loader makes a factory of the source of a script. path is what messages call
-// the file; nothing is read from it. memory is what the process may take up in
-// all, in bytes; the loader sees to that.
+// Loader compiles the source of a script. path is the file's name in messages;
+// the loader must not read it. memory is the memory limit of the process in
+// bytes, which the loader sets.
 type Loader func(name, path string, source []byte, limits budget.Limits, memory uint64) (strategies.Factory, error)
 
-// ServeScript is Serve for a worker that plays one script, of which the host
-// sends the source.
+// ServeScript is Serve for a worker: the host sends it the source of one script.
 func ServeScript(load Loader) { serve(&server{load: load}) }
 
 // server is the plugin's side of the protocol.
@@ -75,11 +72,11 @@ func serve(s *server) {
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
 	})
 	for _, f := range s.factories {
-		_ = f.Close() // nobody is left to be told
+		_ = f.Close() // the host has gone
 	}
 }
 
-// watchParent ends the process when the host does, however that ends.
+// watchParent ends this process when the host ends, for whatever reason.
 func watchParent() {
 	fd, err := strconv.Atoi(os.Getenv(parentKey))
 	if err != nil || fd < 3 {
@@ -94,21 +91,21 @@ func watchParent() {
 			}
 		}
 		if dir := os.Getenv(goplugin.EnvUnixSocketDir); dir != "" {
-			_ = os.RemoveAll(dir) // what the host has no time to do any more
+			_ = os.RemoveAll(dir) // the host cannot do it any more
 		}
-		// Not an exit: nothing that is deferred or locked may hold it up.
+		// Kill, not exit: nothing deferred or locked may delay it.
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
 			_ = self.Kill()
 		}
 	}()
 }
 
-// factory returns a strategy by its place.
+// factory returns the i-th strategy.
 func (s *server) factory(i uint32) (strategies.Factory, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if int(i) >= len(s.factories) {
-		return nil, fmt.Errorf("there is no strategy %d here, but %d", i, len(s.factories))
+		return nil, fmt.Errorf("no strategy %d: this process serves %d", i, len(s.factories))
 	}
 	return s.factories[i], nil
 }
@@ -120,7 +117,7 @@ func (s *server) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeRep
 	reply := &pb.DescribeReply{Progress: true}
 	for _, f := range s.factories {
 		if _, own := f.(strategies.Batcher); own {
-			reply.Progress = false // its calls are not seen
+			reply.Progress = false // its calls are not counted
 		}
 		reply.Strategies = append(reply.Strategies, describe(f.Info()))
 	}
@@ -136,7 +133,7 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.load == nil || len(s.factories) > 0 {
-		return nil, errors.New("this process plays what it was built with")
+		return nil, errors.New("this process does not load scripts")
 	}
 	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions()}
 	f, err := s.load(r.GetName(), r.GetPath(), r.GetSource(), limits, r.GetMemoryBytes())
@@ -147,18 +144,17 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 	return &pb.LoadReply{Strategy: describe(f.Info())}, nil
 }
 
-// pluginName is what go-plugin knows the strategies by.
+// pluginName is the name of the strategies in go-plugin.
 const pluginName = "strategies"
 
 // mostMessage bounds one message, in bytes.
 const mostMessage = 16 << 20
 
-// window is how much may be under way unread, in bytes: far more than a step of
-// hundreds of seats. Given in advance, it need not be found out by sending pings
-// beside the messages.
+// window is the gRPC flow-control window in bytes: far more than a step of
+// hundreds of seats. A fixed window saves the pings that estimate one.
 const window = 4 << 20
 
-// served is the two ends that go-plugin joins.
+// served connects go-plugin to the gRPC service.
 type served struct {
 	goplugin.NetRPCUnsupportedPlugin
 	server *server

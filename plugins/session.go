@@ -18,7 +18,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/batch"
 )
 
-// progressEvery is how often the host is told how far long steps are.
+// progressEvery is the interval of progress reports on long steps.
 const progressEvery = 100 * time.Millisecond
 
 // session is the plugin's side of one Play stream.
@@ -30,20 +30,20 @@ type session struct {
 	mu      sync.Mutex
 	groups  map[uint64]*seats
 	running map[uint64]*running // by id of the step
-	queue   pb.PlayReply        // what is to be sent
+	queue   pb.PlayReply        // to be sent
 	sending bool
-	broken  error // the stream cannot be written to
+	broken  error // why the stream cannot be written to
 }
 
-// running is a step under way.
+// running is a step in progress.
 type running struct {
 	seats  *seats
 	cancel context.CancelFunc
-	told   uint64 // calls, at the last progress
+	sent   uint64 // calls at the last progress report
 }
 
-// Play implements the protocol: it works on every step in a goroutine of its
-// own and ends all seats with the stream.
+// Play implements the protocol: it handles each step in a goroutine of its own
+// and ends all seats with the stream.
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
 	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats), running: make(map[uint64]*running)}
 	ctx, cancel := context.WithCancel(stream.Context())
@@ -71,11 +71,11 @@ func (ses *session) receive(ctx context.Context) error {
 		for _, step := range req.GetSteps() {
 			ses.begin(ctx, step)
 		}
-		ses.cut(req.GetCancel())
+		ses.cancelSteps(req.GetCancel())
 	}
 }
 
-// begin starts the work on one step.
+// begin starts one step.
 func (ses *session) begin(ctx context.Context, step *pb.Step) {
 	var cancel context.CancelFunc
 	if us := step.GetBudgetUs(); us > 0 {
@@ -107,8 +107,8 @@ func (ses *session) begin(ctx context.Context, step *pb.Step) {
 	})
 }
 
-// cut cancels steps whose answers nobody waits for.
-func (ses *session) cut(ids []uint64) {
+// cancelSteps cancels steps that the host no longer wants.
+func (ses *session) cancelSteps(ids []uint64) {
 	if len(ids) == 0 {
 		return
 	}
@@ -121,8 +121,8 @@ func (ses *session) cut(ids []uint64) {
 	}
 }
 
-// flush sends what is queued, unless somebody else is at it already and will
-// take it along. It is called with the lock held and gives it up.
+// flush sends the queue, unless another goroutine is sending and will take it
+// along. Call it with the lock held; it releases the lock.
 func (ses *session) flush() {
 	if ses.sending {
 		ses.mu.Unlock()
@@ -152,8 +152,8 @@ func (ses *session) reportProgress(ctx context.Context) {
 		}
 		ses.mu.Lock()
 		for id, r := range ses.running {
-			if n := r.seats.calls.Load(); n != r.told {
-				r.told = n
+			if n := r.seats.calls.Load(); n != r.sent {
+				r.sent = n
 				ses.queue.Progress = append(ses.queue.Progress, &pb.Progress{Id: id, Calls: n})
 			}
 		}
@@ -165,7 +165,7 @@ func (ses *session) reportProgress(ctx context.Context) {
 type seats struct {
 	calls atomic.Uint64 // completed
 
-	mu      sync.Mutex // a host that knows the protocol never waits for it
+	mu      sync.Mutex // uncontended: hosts send one step of a group at a time
 	batch   strategies.Batch
 	decoder *wire.Decoder
 	log     logLines
@@ -186,8 +186,7 @@ func newSeats(s *server, strategy uint32) *seats {
 	return g
 }
 
-// open makes a batch. The seats of a factory that is no Batcher itself are
-// counted as they are called.
+// open makes a batch. The calls of a factory that is not a Batcher are counted.
 func open(f strategies.Factory, calls *atomic.Uint64) (b strategies.Batch, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -200,8 +199,7 @@ func open(f strategies.Factory, calls *atomic.Uint64) (b strategies.Batch, err e
 	return batch.Of(&counted{f, calls}).NewBatch(context.Background())
 }
 
-// step works on one step. The context cuts short the calls of strategies, not
-// the group.
+// step carries out one step. ctx bounds the calls of strategies, not the group.
 func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -231,19 +229,19 @@ func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
 	}()
 	err = g.batch.Step(ctx, s)
 	if err != nil && ctx.Err() != nil && len(s.Choices) == len(s.Choose) {
-		return nil // every seat has said for itself that it was cut short
+		return nil // every seat has reported its own timeout
 	}
 	if err == nil && len(s.Choices) != len(s.Choose) {
-		return fmt.Errorf("the batch made %d choices of %d", len(s.Choices), len(s.Choose))
+		return fmt.Errorf("batch returned %d choices, want %d", len(s.Choices), len(s.Choose))
 	}
 	return err
 }
 
-// end closes what is open.
+// end closes the batch.
 func (g *seats) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	defer func() { _ = recover() }() // it has nothing left to lose
+	defer func() { _ = recover() }() // errors on close are of no use
 	if g.batch != nil {
 		_ = g.batch.Close()
 		g.batch = nil
@@ -253,9 +251,9 @@ func (g *seats) end() {
 	}
 }
 
-var errEnded = errors.New("the group has ended")
+var errEnded = errors.New("group closed")
 
-// counted counts the calls of a strategy that are completed.
+// counted counts the completed calls of a strategy.
 type counted struct {
 	strategies.Factory
 	calls *atomic.Uint64

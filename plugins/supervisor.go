@@ -11,24 +11,24 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// supervisor starts the process of a plugin when it is needed, and again when it
-// has failed, but not for ever.
+// supervisor starts the process of a plugin when it is needed and restarts it
+// after failures, up to a limit.
 type supervisor struct {
 	config Config
-	turn   chan struct{} // held by whoever looks after the process
-	trial  sync.RWMutex  // held for writing by whoever must be alone in the process
+	turn   chan struct{} // held while the process is started or stopped
+	trial  sync.RWMutex  // held for writing by a step that must be alone in the process
 
 	mu          sync.Mutex
 	process     *process // nil until it is started
-	quarantined error    // it is not started any more
-	failed      int      // how often it has, by its own fault
+	quarantined error    // why it is not restarted; nil while it is
+	failed      int      // failures of the plugin itself
 	starts      int
 	users       int // factories that are not closed
 	spent       time.Duration
 	peak        uint64 // bytes
 }
 
-// get returns a process that is of use, if need be after a start.
+// get returns a working process, starting it if necessary.
 func (k *supervisor) get(ctx context.Context) (*process, error) {
 	select {
 	case k.turn <- struct{}{}:
@@ -37,10 +37,10 @@ func (k *supervisor) get(ctx context.Context) (*process, error) {
 		return nil, context.Cause(ctx)
 	}
 	k.mu.Lock()
-	p, aside := k.process, k.quarantined
+	p, quarantined := k.process, k.quarantined
 	k.mu.Unlock()
-	if aside != nil {
-		return nil, aside
+	if quarantined != nil {
+		return nil, quarantined
 	}
 	if p != nil {
 		if p.reason() == nil {
@@ -51,7 +51,7 @@ func (k *supervisor) get(ctx context.Context) (*process, error) {
 	return k.restart(ctx)
 }
 
-// reap takes down a process that is out of use.
+// reap stops a failed process and adds up what it used.
 func (k *supervisor) reap(p *process) {
 	peak := p.child.peak()
 	p.stop()
@@ -62,11 +62,11 @@ func (k *supervisor) reap(p *process) {
 	k.peak = max(k.peak, peak)
 	if p.blamed() {
 		k.failed++
-		k.config.Log.Warn("the plugin has failed", "plugin", k.config.Name, "times", k.failed, "why", p.reason())
+		k.config.Log.Warn("plugin failed", "plugin", k.config.Name, "failures", k.failed, "reason", p.reason())
 	}
 }
 
-// restart starts the process, after the pause that it has earned.
+// restart starts the process, after a backoff if it has failed.
 func (k *supervisor) restart(ctx context.Context) (*process, error) {
 	for {
 		if err := k.quarantine(nil); err != nil {
@@ -88,28 +88,28 @@ func (k *supervisor) restart(ctx context.Context) (*process, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if aside := k.quarantine(err); aside != nil {
-			return nil, aside
+		if quarantined := k.quarantine(err); quarantined != nil {
+			return nil, quarantined
 		}
 	}
 }
 
-// quarantine gives the plugin up if it has failed too often.
+// quarantine ends the restarts if the plugin has failed too often.
 func (k *supervisor) quarantine(last error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.quarantined != nil || k.failed <= k.config.Restarts {
 		return k.quarantined
 	}
-	k.quarantined = fmt.Errorf("%w: plugin %s has failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
+	k.quarantined = fmt.Errorf("%w: plugin %s failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)
 	if last != nil {
-		k.quarantined = fmt.Errorf("%w, the last time: %w", k.quarantined, last)
+		k.quarantined = fmt.Errorf("%w; last failure: %w", k.quarantined, last)
 	}
-	k.config.Log.Error("the plugin is put aside", "plugin", k.config.Name, "failed", k.failed)
+	k.config.Log.Error("plugin quarantined", "plugin", k.config.Name, "failures", k.failed)
 	return k.quarantined
 }
 
-// pause waits before a restart, the longer the more there were.
+// pause waits before a restart; the wait doubles with each failure.
 func (k *supervisor) pause(ctx context.Context) error {
 	k.mu.Lock()
 	failed := k.failed
@@ -127,7 +127,7 @@ func (k *supervisor) pause(ctx context.Context) error {
 	}
 }
 
-// leave is told of every factory that is closed. The last one ends the process.
+// leave counts a closed factory. The last one ends the process.
 func (k *supervisor) leave() {
 	k.mu.Lock()
 	k.users--
@@ -147,30 +147,29 @@ func (k *supervisor) leave() {
 	}
 }
 
-// Usage is what the processes of a plugin, or of an isolated script, have taken
-// and how they have fared.
+// Usage is what the processes of a plugin or of an isolated script have used,
+// and how often they failed.
 type Usage struct {
-	// Process is what messages call the plugin; strategies of one plugin share it.
+	// Process is the plugin's name in messages; its strategies share it.
 	Process string
-	// CPU is the processor time of all of them so far, of the one that is
-	// running as it has last told, which it does with every answer.
+	// CPU is the processor time of all processes. A running process reports its
+	// own with every answer.
 	CPU time.Duration
-	// Peak is the most memory that any of them was seen to have resident, in
-	// bytes. A process that dies by itself is not looked at again. 0 if none was
-	// seen, or the system does not tell.
+	// Peak is the largest resident memory seen in any process, in bytes; 0 if
+	// unknown. The last memory of a process that dies by itself is not seen.
 	Peak uint64
-	// Memory is the cap on what a worker takes up for its script, in bytes; 0
-	// for a plugin, which has none.
+	// Memory is the memory limit of a worker's script, in bytes; 0 for a plugin.
 	Memory uint64
-	// Starts is how often a process was started, Failed how often one has
-	// failed by its own fault.
+	// Starts counts the processes that were started, Failed those that failed
+	// by their own fault.
 	Starts, Failed int
-	// Aside says that it has failed too often and is not started any more.
+	// Aside reports that the plugin is quarantined: it failed too often and is
+	// not restarted.
 	Aside bool
 }
 
-// Metered is a factory that knows what its processes have taken. The factories
-// that Open returns do. Usage may be called at any time, by anybody.
+// Metered is a factory that reports what its processes have used, such as those
+// that Open returns. Usage is safe for concurrent use.
 type Metered interface{ Usage() Usage }
 
 var _ Metered = (*factory)(nil)
@@ -188,15 +187,15 @@ func (k *supervisor) usage() Usage {
 	if p := k.process; p != nil {
 		u.CPU += p.spent()
 		u.Peak = max(u.Peak, p.child.peak())
-		if p.blamed() { // and nobody has had need of another since
+		if p.blamed() { // and has not been reaped yet
 			u.Failed++
 		}
 	}
 	return u
 }
 
-// spent returns the processor time of a process, as it has last told while it
-// runs.
+// spent returns the processor time of a process; while it runs, as it last
+// reported.
 func (p *process) spent() time.Duration {
 	select {
 	case <-p.child.done:
@@ -206,7 +205,7 @@ func (p *process) spent() time.Duration {
 	}
 }
 
-// peak returns the most memory that a running process has had resident.
+// peak returns the largest resident memory of a running process.
 func (c *child) peak() uint64 {
 	c.mu.Lock()
 	p := c.system
@@ -215,17 +214,16 @@ func (c *child) peak() uint64 {
 		return 0
 	}
 	select {
-	case <-c.done: // its number may be somebody else's by now
+	case <-c.done: // the system may have reused its number
 		return 0
 	default:
 		return peakOf(p.Pid)
 	}
 }
 
-// peakOf returns the most memory that a process has had resident, in bytes. The
-// figure that the system gives at the end of a process will not do: it counts
-// what the parent had when it started the process. Where there is no /proc it
-// returns 0.
+// peakOf returns the largest resident memory of a process, in bytes, or 0 on
+// systems without /proc. The figure that the system returns at the end of a
+// process does not do: it includes the memory of the parent at the start.
 func peakOf(pid int) uint64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

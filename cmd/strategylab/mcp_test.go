@@ -139,11 +139,11 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 		t.Fatalf("a script without a bracket: %+v", verdict)
 	}
 	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "lua", Source: source, Name: "mine"})
-	if !verdict.Ready || verdict.Trial == nil || len(verdict.Findings) < 10 || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
+	if !verdict.Ready || verdict.Trial == nil || len(verdict.Findings) < 10 || !strings.Contains(verdict.Summary, "all checks passed") {
 		t.Fatalf("the example of the prompt: %+v", verdict)
 	}
 	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: a.example("js"), Name: "mine"})
-	if !verdict.Ready || !strings.Contains(verdict.Summary, "everything that was checked is in order") {
+	if !verdict.Ready || !strings.Contains(verdict.Summary, "all checks passed") {
 		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
 	}
 	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}

@@ -1,31 +1,30 @@
-// Package isolate runs scripts in worker processes, which they cannot hang,
-// crash or starve the host from.
+// Package isolate runs scripts in worker processes, so that a script cannot hang,
+// crash or starve the host.
 //
 // The two sides are
 //
-//	isolate.Serve(catalog.Formats())                         // all that the worker's main does
+//	isolate.Serve(catalog.Formats())                         // the worker's main
 //	formats := isolate.Formats(catalog.Formats(), isolate.Config{
-//		Worker: []string{exe, "worker"},                     // what starts such a worker
+//		Worker: []string{exe, "worker"},                     // the command of a worker
 //	})
 //	catalog.Load(ctx, catalog.Config{Formats: formats})     // on the host
 //
-// The formats on the host load like the ones they are made of, and their
-// factories differ only in where they play: every script has a process of its
-// own, which is handed the source over the plugin protocol and opens no files.
-// Inside it the guards of the runtime hold as ever. Outside of them stand the
-// worker's bounds: how much memory the process may take up, and how long a call
-// may last before the process is killed.
+// The isolated formats load scripts like the formats they wrap, but every script
+// runs in a process of its own. The worker receives the source over the plugin
+// protocol and opens no files. The guards of the runtime apply inside it;
+// outside, the host limits the worker's memory and kills it when a call does not
+// return.
 //
-// When a worker dies, its seats are rebuilt one by one by giving them their
-// calls once more, and only those lose their league in which it dies again.
-// A worker that dies too often is put aside for the rest of the run.
+// When a worker dies, the host rebuilds its seats one by one by repeating their
+// calls, and only seats that kill the worker again lose their league. A worker
+// that dies too often is quarantined for the rest of the run.
 //
 // # Memory
 //
-// On Linux the cap is RLIMIT_DATA, which the worker sets for itself before it
-// sees the script: the kernel refuses what goes beyond, and the worker dies.
-// Elsewhere the worker looks at its own size every few milliseconds and ends
-// itself; what a script can allocate in that time goes over the cap.
+// On Linux the worker sets RLIMIT_DATA before it sees the script: the kernel
+// refuses more memory, and the worker dies. On other systems the worker checks
+// its size every few milliseconds and ends itself, so a script can exceed the
+// limit for that time.
 package isolate
 
 import (
@@ -44,40 +43,37 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// DefaultMemory is what the machines of a script may take up in its worker, in
-// bytes, on top of the program itself (some 30 MiB). An experiment has up to a
-// few hundred of them open at a time.
+// DefaultMemory is the memory limit of a script in its worker, in bytes, on top
+// of the program itself (about 30 MiB). An experiment has up to a few hundred
+// seats of a script open at a time.
 const DefaultMemory = 192 << 20
 
-// DefaultRestarts is how often a worker is started again after its script has
-// killed it, in a run.
+// DefaultRestarts is the number of restarts of a worker in a run.
 const DefaultRestarts = 100
 
-// Config say how workers are run.
+// Config is the settings of workers.
 type Config struct {
-	// Worker is the command that starts a process which calls Serve: a path
-	// and its arguments.
+	// Worker is the command of a process that calls Serve: a path and its
+	// arguments.
 	Worker []string
-	// Memory is what one worker may take up for its script, in bytes; default
-	// DefaultMemory, at least 64 MiB.
+	// Memory is the memory limit of a script, in bytes; default DefaultMemory,
+	// at least 64 MiB.
 	Memory uint64
-	// Restarts is how often a worker is started again; default
-	// DefaultRestarts.
+	// Restarts is the number of restarts of a worker; default DefaultRestarts.
 	Restarts int
-	// StartTimeout is how long a worker may take to start and to load its
-	// script; default 20 s.
+	// StartTimeout is the time limit for a worker to start and load its script;
+	// default 20 s.
 	StartTimeout time.Duration
-	// Log receives what workers write to their standard error; nil discards
-	// it. What scripts print goes to the log of their seat.
+	// Log receives the standard error of workers; nil discards it. Prints of
+	// scripts go to the log of their seat.
 	Log *slog.Logger
 }
 
-// leastMemory is the least that makes sense: Go's heap grows in steps of that
-// size.
+// leastMemory is the step in which Go's heap grows.
 const leastMemory = 64 << 20
 
-// Formats returns formats that load scripts into worker processes. The worker
-// has to know the formats they are made of.
+// Formats wraps formats so that scripts load into worker processes. The workers
+// must serve the same formats.
 func Formats(formats []catalog.Format, o Config) []catalog.Format {
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
@@ -101,11 +97,11 @@ func Formats(formats []catalog.Format, o Config) []catalog.Format {
 func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 	all, err := plugins.Open(context.Background(), plugins.Config{
 		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Memory: o.Memory,
-		// The worker is this very program, over a socket nobody else can reach.
+		// The worker is this program, over a socket that nobody else can reach.
 		NoTLS:    true,
 		CallTime: s.Limits.Time, StartTimeout: o.StartTimeout,
-		// A script that kills its worker does so every time: a pause would not
-		// help it, and hold up the others.
+		// A script that kills its worker does so every time: a pause does not
+		// help and delays the others.
 		Replay: true, Restarts: o.Restarts, Backoff: -1,
 		Log: o.Log,
 	})
@@ -115,8 +111,8 @@ func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 	return all[0], nil
 }
 
-// Serve is what a worker's main does: it plays the script that the host hands
-// over, and returns when the host is done with it.
+// Serve is the main function of a worker: it serves the script that the host
+// sends and returns when the host is done.
 func Serve(formats []catalog.Format) {
 	plugins.ServeScript(func(name, path string, source []byte, limits budget.Limits, memory uint64) (strategies.Factory, error) {
 		if err := limitMemory(memory); err != nil {
@@ -132,10 +128,10 @@ func Serve(formats []catalog.Format) {
 	})
 }
 
-// tune has the collector work rather than let the process grow up to its cap.
-// Up to the limit it lets most be garbage, since short-lived machines are. Half
-// the processors are left to the host and to other workers: threads that look
-// for work in all of them at once take a tenth of the time.
+// tune makes the garbage collector work before the process reaches its memory
+// limit, and tolerate much garbage below it, since script machines live shortly.
+// It leaves half the processors to the host and other workers: idle threads that
+// look for work cost a tenth of the time.
 func tune(memory uint64) {
 	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
 	debug.SetGCPercent(800)

@@ -6,9 +6,8 @@ import (
 	"syscall"
 )
 
-// limitMemory has the kernel refuse the process more memory than it has now,
-// and so much on top. What it has now is mostly address space that Go and the
-// stacks of its threads have reserved.
+// limitMemory makes the kernel refuse more than the given memory on top of what
+// the process has now, which is mostly reserved address space.
 func limitMemory(memory uint64) error {
 	if memory == 0 {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// lookEvery is how often the process looks at its size.
+// lookEvery is the interval between two looks at the size of the process.
 const lookEvery = 5 * time.Millisecond
 
-// limitMemory has the process end itself when it has grown too large.
+// limitMemory makes the process end itself when it grows too large.
 func limitMemory(memory uint64) error {
 	if memory == 0 {
 		return nil

@@ -1,19 +1,10 @@
-// Package strategytest checks whatever chooses moves, from a program or from
-// a test. It holds two lists.
+// Package strategytest checks a strategy for its author: whether it completes
+// small leagues of every shape, whether it is deterministic, and how long its
+// calls take.
 //
-// CheckRuntime is what every runtime must do, whether it runs Lua, JavaScript,
-// Go or another process: equal seeds give equal moves, deadlines are kept,
-// failures name file, line and operation, the host's memory is out of reach,
-// nothing survives from league to league. The runtime under test says in a
-// Subject how a handful of behaviours are written in its language.
-//
-// Check is what can be told of one strategy without knowing how it is written:
-// whether it gets through small leagues of every shape it may meet, whether it
-// is deterministic, how long it takes.
-//
-// Both return findings, written for the strategy's author. RunRuntime and Run
-// turn them into subtests; the package itself does not import testing, so that
-// the program can use it too.
+// Check returns findings. Run reports them in a Go test. The package does not
+// import testing, so that programs can use it too. Its own tests hold every
+// runtime (Lua, JavaScript, Go, plugins) to one list of requirements.
 package strategytest
 
 import (
@@ -29,25 +20,24 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Config say how Check goes about it. The zero value is fine.
+// Config is the settings of a check. The zero value is fine.
 type Config struct {
-	// Seed makes the leagues that the strategy is taken through: the same seed
-	// finds the same, but for times.
+	// Seed determines the leagues: equal seeds give equal findings, except for
+	// times.
 	Seed uint64
-	// Now is the clock that calls are timed by. Nil leaves times out.
+	// Now is the clock that times calls; nil leaves times out.
 	Now func() time.Time
-	// Memory tells how many bytes the process holds on to; see budget.Live. Nil
-	// leaves memory out.
+	// Memory returns the live memory of the process in bytes, such as
+	// budget.Live; nil leaves memory out.
 	Memory func() uint64
-	// Limits are those that the factory was made with; times are compared
-	// with them.
+	// Limits are the limits of the factory; times are compared with them.
 	Limits budget.Limits
 }
 
-// Check takes a strategy through small leagues against assorted opponents and
-// tells what its author should know. A failure that is met in several leagues
-// is an error or a warning of the first of them; the others are told under the
-// id "again". When ctx is done, the findings end with an Error that says so.
+// Check plays a strategy in small leagues against assorted opponents and returns
+// what its author should know. A failure that occurs in several leagues is an
+// error or a warning of the first; a finding "again" lists the others. If ctx is
+// done, the findings end with an Error that says so.
 func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	var findings []Finding // the goroutine's until it has returned
 	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
@@ -56,8 +46,8 @@ func Check(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	})
 	if err != nil {
 		return []Finding{{ID: "stuck", Level: Error, Where: sourceOf(f.Info()),
-			What: fmt.Sprintf("a call %v: in an experiment it loses that league and all that follow", err),
-			Hint: "look for a built-in function that is given far too much to do"}}
+			What: fmt.Sprintf("a call %v: in an experiment it loses that league and every later one", err),
+			Hint: "look for a built-in function with too much input"}}
 	}
 	return findings
 }
@@ -67,18 +57,18 @@ func runChecks(ctx context.Context, f strategies.Factory, o Config) []Finding {
 	c.run(ctx)
 	if ctx.Err() != nil {
 		c.add(Finding{ID: "stopped", Level: Error,
-			What: fmt.Sprintf("the check was stopped before it was finished: %v", context.Cause(ctx))})
+			What: fmt.Sprintf("the check was stopped early: %v", context.Cause(ctx))})
 	}
 	return c.findings
 }
 
-// Run checks a strategy in a test: errors fail it, all else is logged.
+// Run checks a strategy in a test: errors fail the test, other findings are logged.
 func Run[T TB[T]](t T, f strategies.Factory, o Config) {
 	t.Helper()
 	report(t, Check(t.Context(), f, o))
 }
 
-// report turns findings into what a test says of them.
+// report logs findings and fails the test on errors.
 func report[T TB[T]](t T, findings []Finding) {
 	t.Helper()
 	for _, f := range findings {
@@ -90,7 +80,7 @@ func report[T TB[T]](t T, findings []Finding) {
 	}
 }
 
-// TB is what Run needs of a test; *testing.T is a TB of itself.
+// TB is the part of *testing.T that Run needs.
 type TB[T any] interface {
 	Context() context.Context
 	Helper()
@@ -109,7 +99,7 @@ type checker struct {
 	order    []string             // of the kinds
 }
 
-// repeated is a failure that has been told, and where it was met again.
+// repeated is a reported failure and the scenarios where it occurred again.
 type repeated struct {
 	op    strategies.Op
 	where string
@@ -118,7 +108,7 @@ type repeated struct {
 
 func (c *checker) add(f Finding) { c.findings = append(c.findings, f) }
 
-// key is the randomness of the seat under test; other keys give other runs.
+// key returns the n-th key for the randomness of the seat under test.
 func (c *checker) key(n int) game.Key { return game.StrategyKey(c.options.Seed, n, me) }
 
 func (c *checker) newPlaythrough(ctx context.Context, sc scenario, key game.Key, m *measurements) *playthrough {
@@ -133,7 +123,7 @@ func (c *checker) run(ctx context.Context) {
 	c.judge(ctx, first)
 	c.quarantine(first)
 	if first.seat == nil || ctx.Err() != nil {
-		return // nothing else would be learnt
+		return // no other check can succeed
 	}
 	c.answers(first)
 	if !first.overran() && c.deterministic(ctx, league, first) {
@@ -157,19 +147,19 @@ func (c *checker) run(ctx context.Context) {
 	c.memory(long)
 }
 
-// overran reports whether a call exceeded its time limit, after which nothing that
-// the seat did can be expected to happen again.
+// overran reports whether a call exceeded its time limit. Then the playthrough is
+// not reproducible.
 func (r *playthrough) overran() bool {
 	return slices.ContainsFunc(r.failures, func(f failure) bool {
 		return !strategies.FaultOf(f.err).Reproducible()
 	})
 }
 
-// judge reports how a scenario went: one finding for each different failure,
-// or one that all is well.
+// judge reports the result of a scenario: one finding for each different failure,
+// or one that it passed.
 func (c *checker) judge(ctx context.Context, r *playthrough) {
 	if ctx.Err() != nil {
-		return // what failed then was not the strategy's fault
+		return // the cancellation caused the failures
 	}
 	if len(r.failures) == 0 {
 		c.add(Finding{ID: r.sc.id, Level: OK,
@@ -184,7 +174,7 @@ func (c *checker) judge(ctx context.Context, r *playthrough) {
 		kind := r.kind(f)
 		n := counted[kind]
 		if n == 0 {
-			continue // told with the first of its kind
+			continue // reported with the first of its kind
 		}
 		delete(counted, kind)
 		if known := c.seen[kind]; known != nil {
@@ -198,8 +188,7 @@ func (c *checker) judge(ctx context.Context, r *playthrough) {
 	}
 }
 
-// repeats tells where failures were met again: that is not another flaw to
-// mend, but it shows how far one reaches.
+// repeats reports the other scenarios that a failure occurred in.
 func (c *checker) repeats() {
 	for _, kind := range c.order {
 		if k := c.seen[kind]; len(k.again) > 0 {
@@ -209,13 +198,13 @@ func (c *checker) repeats() {
 	}
 }
 
-// kind tells failures apart by their place and cause, not by their match.
+// kind identifies a failure by its place and cause, not by its match.
 func (r *playthrough) kind(f failure) string {
 	where, cause, _ := r.place(f)
 	return fmt.Sprintf("%s\x00%s\x00%s", f.op, where, cause)
 }
 
-// place takes an error apart into where it happened, why, and what to do.
+// place returns where an error happened, why, and what to do.
 func (r *playthrough) place(f failure) (where, cause, hint string) {
 	var se *strategies.Error
 	if errors.As(f.err, &se) {
@@ -234,13 +223,13 @@ func (c *checker) describe(r *playthrough, f failure, n int) Finding {
 	switch {
 	case out.Hint != "":
 	case fault == game.FaultTimeout, fault == game.FaultBudget:
-		out.Hint = "look for a loop that never ends, or do less in one call"
+		out.Hint = "look for an endless loop, or do less in one call"
 	default:
 		out.Hint = r.sc.hint
 	}
 	switch {
 	case f.op == opClose:
-		out.What = fmt.Sprintf("the seat's Close fails: %s", cause)
+		out.What = fmt.Sprintf("closing the seat fails: %s", cause)
 		return out
 	case f.match == "":
 		out.What = fmt.Sprintf("%s fails: %s", f.op, cause)
@@ -251,11 +240,11 @@ func (c *checker) describe(r *playthrough, f failure, n int) Finding {
 	}
 	switch {
 	case strategies.EndsSeat(f.op, fault):
-		out.What += "; this costs it the rest of the league"
+		out.What += "; it forfeits the rest of the league"
 	case n == 1:
-		out.What += "; this costs it the match"
+		out.What += "; it loses the match"
 	default:
-		out.What += "; each time costs it the match"
+		out.What += "; it loses each of these matches"
 	}
 	return out
 }
@@ -267,7 +256,7 @@ func matches(n int) string {
 	return fmt.Sprintf("%d matches", n)
 }
 
-// quarantine says what an overrun means for a run of many leagues.
+// quarantine explains what exceeded limits mean for a run of many leagues.
 func (c *checker) quarantine(r *playthrough) {
 	overran := slices.ContainsFunc(r.failures, func(f failure) bool {
 		switch strategies.FaultOf(f.err) {
@@ -278,6 +267,6 @@ func (c *checker) quarantine(r *playthrough) {
 	})
 	if overran {
 		c.add(Finding{ID: "put-aside", Level: Info,
-			What: "a strategy that overruns in half of 64 leagues in a row is not called any more for the rest of the run"})
+			What: "an experiment quarantines a strategy that exceeds its limits in half of 64 leagues in a row"})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// answers says what kind of choices a strategy makes.
+// answers reports the kinds of choices that a strategy makes.
 func (c *checker) answers(r *playthrough) {
 	var even, odd, mixed int
 	for _, d := range r.decisions {
@@ -23,9 +23,9 @@ func (c *checker) answers(r *playthrough) {
 		}
 	}
 	if even+odd+mixed == 0 {
-		return // its failures have been told
+		return // its failures are reported
 	}
-	what := fmt.Sprintf("it answered even %s and odd %s", times(even), times(odd))
+	what := fmt.Sprintf("answered even %s and odd %s", times(even), times(odd))
 	if mixed > 0 {
 		what += fmt.Sprintf(", and a probability %s", times(mixed))
 	}
@@ -47,18 +47,18 @@ func (c *checker) deterministic(ctx context.Context, sc scenario, first *playthr
 	}
 	if i := differ(first.decisions, again.decisions); i >= 0 {
 		c.add(Finding{ID: "deterministic", Level: Error, Where: first.source,
-			What: fmt.Sprintf("the same seed gives different moves: in %s it answered %s, and the next time %s",
+			What: fmt.Sprintf("equal seeds give different choices: in %s it answered %s, the next time %s",
 				match(i, first, again), shown(first, i), shown(again, i)),
-			Hint: "take randomness from math.random or Math.random only; nothing else may differ between two runs"})
+			Hint: "use only math.random or Math.random for randomness"})
 		return false
 	}
 	c.add(Finding{ID: "deterministic", Level: OK,
-		What: fmt.Sprintf("the same seed gives the same moves in %s", matches(len(first.decisions)))})
+		What: fmt.Sprintf("equal seeds give equal choices in %s", matches(len(first.decisions)))})
 	return true
 }
 
-// independent plays two seats of the league in turns. What one does must not
-// be felt by the other.
+// independent plays two seats of the league in turns. Neither may influence the
+// other.
 func (c *checker) independent(ctx context.Context, sc scenario, alone *playthrough) {
 	one := c.newPlaythrough(ctx, sc, c.key(0), nil)
 	two := c.newPlaythrough(ctx, sc, c.key(1), nil)
@@ -74,32 +74,32 @@ func (c *checker) independent(ctx context.Context, sc scenario, alone *playthrou
 	}
 	if i := differ(alone.decisions, one.decisions); i >= 0 {
 		c.add(Finding{ID: "independent", Level: Error, Where: alone.source,
-			What: fmt.Sprintf("two leagues at once disturb one another: in %s it answered %s alone, and %s beside another league",
+			What: fmt.Sprintf("two leagues at once influence each other: in %s it answered %s alone, and %s beside another league",
 				match(i, alone, one), shown(alone, i), shown(one, i)),
-			Hint: "keep what a seat learns in the seat, not in something that all seats share"})
+			Hint: "keep state in the seat, not in variables that seats share"})
 		return
 	}
-	c.add(Finding{ID: "independent", Level: OK, What: "leagues played at once do not disturb one another"})
+	c.add(Finding{ID: "independent", Level: OK, What: "leagues played at once do not influence each other"})
 }
 
-// seeded says whether the seed makes a difference.
+// seeded reports whether the strategy uses randomness.
 func (c *checker) seeded(ctx context.Context, sc scenario, first *playthrough) {
 	other := c.newPlaythrough(ctx, sc, c.key(1), nil).finish(ctx)
 	if ctx.Err() != nil {
 		return
 	}
-	what := "it uses no randomness: the same opponents meet the same moves in every league"
+	what := "uses no randomness: it plays alike against equal opponents"
 	switch {
 	case differ(first.decisions, other.decisions) >= 0:
-		what = "it uses randomness: another seed gives other moves"
+		what = "uses randomness: another seed gives other choices"
 	case slices.ContainsFunc(first.decisions, decision.mixed):
-		what = "it uses no randomness but the coin that the host throws where it answers with a probability"
+		what = "uses no randomness except the host's coin for probabilities"
 	}
 	c.add(Finding{ID: "seeded", Level: Info, What: what})
 }
 
-// differ returns the first place at which two series differ, or -1. Where one
-// ends before the other, that is the place.
+// differ returns the first index at which two series differ, or -1. The end of the
+// shorter one counts as a difference.
 func differ(a, b []decision) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -112,7 +112,7 @@ func differ(a, b []decision) int {
 	return -1
 }
 
-// match names the i-th decision of whichever has as many.
+// match returns the match id of the i-th decision.
 func match(i int, a, b *playthrough) string {
 	if i < len(a.decisions) {
 		return a.decisions[i].match
@@ -120,7 +120,7 @@ func match(i int, a, b *playthrough) string {
 	return b.decisions[i].match
 }
 
-// shown is the i-th decision in the words of a script.
+// shown formats the i-th decision.
 func shown(r *playthrough, i int) string {
 	if i >= len(r.decisions) {
 		return "nothing"
@@ -136,9 +136,8 @@ func shown(r *playthrough, i int) string {
 	return "nothing valid"
 }
 
-// CheckIsolated takes a strategy through a league in this process, as f, and
-// in a process of its own, and compares. Both have to come from the same
-// source.
+// CheckIsolated plays a strategy in a league in this process (f) and in a process
+// of its own (isolated) and compares. Both must come from the same source.
 func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config) Finding {
 	out := Finding{ID: "isolated", Level: Error, Where: sourceOf(f.Info())}
 	sc, key := scenarios()[0], game.StrategyKey(o.Seed, 0, me)
@@ -149,7 +148,7 @@ func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config
 		return ctx.Err()
 	})
 	if err != nil {
-		out.What = fmt.Sprintf("it could not be compared with itself in a process of its own: %v", err)
+		out.What = fmt.Sprintf("comparison with a process of its own failed: %v", err)
 		return out
 	}
 	i := differ(here.decisions, there.decisions)
@@ -158,13 +157,13 @@ func CheckIsolated(ctx context.Context, f, isolated strategies.Factory, o Config
 		_, cause, hint := there.place(there.failures[0])
 		out.What, out.Hint = fmt.Sprintf("in a process of its own %s fails: %s", there.failures[0].op, cause), hint
 	case i >= 0:
-		out.What = fmt.Sprintf("it moves in another way in a process of its own: in %s it answered %s, and there %s",
+		out.What = fmt.Sprintf("chooses differently in a process of its own: in %s it answered %s here, %s there",
 			match(i, here, there), shown(here, i), shown(there, i))
 	case len(there.failures) > 0:
-		out = Finding{ID: out.ID, Level: Info, What: "in a process of its own it fails in the same way"}
+		out = Finding{ID: out.ID, Level: Info, What: "fails in the same way in a process of its own"}
 	default:
 		out = Finding{ID: out.ID, Level: OK,
-			What: fmt.Sprintf("it makes the same moves in a process of its own, in %s", matches(len(here.decisions)))}
+			What: fmt.Sprintf("makes the same choices in a process of its own, in %s", matches(len(here.decisions)))}
 	}
 	return out
 }

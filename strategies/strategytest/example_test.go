@@ -22,5 +22,5 @@ func Example() {
 	fmt.Println(strategytest.Verdict(findings))
 	// Output:
 	// error scripts/mine.lua:2
-	// Not ready: 2 problems to mend first.
+	// Not ready: 2 problems to fix first.
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Level says what a finding means for the strategy's author.
+// Level is the severity of a finding.
 type Level uint8
 
 // The levels, from best to worst.
 const (
-	OK      Level = iota // checked and found good
-	Info                 // worth knowing, neither good nor bad
-	Warning              // matters in some leagues, or may be meant so
-	Error                // costs matches, or makes results worthless
+	OK      Level = iota // checked and in order
+	Info                 // good to know
+	Warning              // matters in some leagues, or may be intended
+	Error                // loses matches, or invalidates results
 )
 
 var levelNames = [...]string{"ok", "info", "warning", "error"}
@@ -29,15 +29,15 @@ func (l Level) String() string {
 // MarshalText returns the form of String.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Finding is one thing that a check found out.
+// Finding is one result of a check.
 type Finding struct {
 	ID    string `json:"id"` // of the check, stable: "deterministic"
 	Level Level  `json:"level"`
 	What  string `json:"what"`            // one sentence
-	Where string `json:"where,omitempty"` // "scripts/mine.lua:12", where that is known
+	Where string `json:"where,omitempty"` // "scripts/mine.lua:12", if known
 	Hint  string `json:"hint,omitempty"`  // what to do about it
-	// Share is how much of a budget the costliest call used, from 0 to 1, where
-	// the finding is about one.
+	// Share is the share of a budget that the most expensive call used, from 0
+	// to 1.
 	Share float64 `json:"share,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Worst returns the worst level among the findings; of none it is OK.
+// Worst returns the highest level among the findings, or OK without any.
 func Worst(findings []Finding) Level {
 	worst := OK
 	for _, f := range findings {
@@ -64,8 +64,7 @@ func Worst(findings []Finding) Level {
 	return worst
 }
 
-// Verdict sums up the findings of Check in one sentence for somebody who has
-// written their first strategy.
+// Verdict summarizes the findings of Check in one sentence.
 func Verdict(findings []Finding) string {
 	var errors, warnings int
 	for _, f := range findings {
@@ -78,11 +77,11 @@ func Verdict(findings []Finding) string {
 	}
 	switch {
 	case errors > 0:
-		return fmt.Sprintf("Not ready: %s to mend first.", count(errors, "problem"))
+		return fmt.Sprintf("Not ready: %s to fix first.", count(errors, "problem"))
 	case warnings > 0:
-		return fmt.Sprintf("Ready for experiments, with %s to read before playing for real.", count(warnings, "warning"))
+		return fmt.Sprintf("Ready for experiments; read %s before playing live.", count(warnings, "warning"))
 	default:
-		return "Ready: everything that was checked is in order."
+		return "Ready: all checks passed."
 	}
 }
 

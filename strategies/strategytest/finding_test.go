@@ -47,11 +47,11 @@ func TestVerdict(t *testing.T) {
 		worst    strategytest.Level
 		want     string
 	}{
-		{nil, ok, "Ready: everything that was checked is in order."},
-		{at(ok, info, ok), info, "Ready: everything that was checked is in order."},
-		{at(warning, ok), warning, "Ready for experiments, with 1 warning to read before playing for real."},
-		{at(warning, bad, ok), bad, "Not ready: 1 problem to mend first."},
-		{at(bad, bad, warning), bad, "Not ready: 2 problems to mend first."},
+		{nil, ok, "Ready: all checks passed."},
+		{at(ok, info, ok), info, "Ready: all checks passed."},
+		{at(warning, ok), warning, "Ready for experiments; read 1 warning before playing live."},
+		{at(warning, bad, ok), bad, "Not ready: 1 problem to fix first."},
+		{at(bad, bad, warning), bad, "Not ready: 2 problems to fix first."},
 	} {
 		if got := strategytest.Verdict(tt.findings); got != tt.want {
 			t.Errorf("Verdict(%v) = %q, want %q", tt.findings, got, tt.want)

@@ -9,32 +9,31 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Counter is an optional extension of strategies.Strategy, for seats of
-// runtimes that count instructions. With it, Check can tell how much of its
-// budget a strategy uses.
+// Counter is an optional extension of strategies.Strategy for runtimes that count
+// instructions. Check then reports how much of its budget a strategy uses.
 type Counter interface {
-	// InstructionsUsed returns what all calls of the seat have used so far,
-	// start included, in the unit of budget.Limits.Instructions.
+	// InstructionsUsed returns the instructions of all calls so far, start
+	// included, in the unit of budget.Limits.Instructions.
 	InstructionsUsed() int64
 }
 
-// measurements measure the calls of a playthrough: how long they take by the caller's
-// clock, and how many instructions they use where the runtime says so. A nil
-// one measures nothing.
+// measurements record the duration of the calls of a playthrough, the instructions
+// they use if the runtime counts them, and memory. A nil pointer records nothing.
 type measurements struct {
-	now   func() time.Time // nil if times are not wanted
+	now   func() time.Time // nil leaves times out
 	spent map[strategies.Op][]time.Duration
 	used  map[strategies.Op]int64 // the most in one call
 
-	memory        func() uint64 // nil if it is not wanted
-	before, after uint64        // what was held on to before there was a seat, and before it was closed
+	memory        func() uint64 // nil leaves memory out
+	before, after uint64        // live bytes before the seat was made and before it was closed
 }
 
 func newMeasurements(now func() time.Time) *measurements {
 	return &measurements{now: now, spent: make(map[strategies.Op][]time.Duration), used: make(map[strategies.Op]int64)}
 }
 
-// measure begins a call and returns what ends it. The seat is nil in start.
+// measure starts the measurement of a call and returns the function that ends it.
+// The seat is nil in start.
 func (m *measurements) measure(op strategies.Op, seat strategies.Strategy) (done func()) {
 	if m == nil {
 		return func() {}
@@ -58,26 +57,26 @@ func (m *measurements) measure(op strategies.Op, seat strategies.Strategy) (done
 	}
 }
 
-// started counts what start used, which could not be asked before.
+// started records the instructions of start.
 func (m *measurements) started(seat strategies.Strategy) {
 	if counter, ok := seat.(Counter); ok && m != nil {
 		m.used[strategies.OpStart] = max(m.used[strategies.OpStart], counter.InstructionsUsed())
 	}
 }
 
-// Times that are worth a word.
+// Thresholds of findings about time.
 const (
-	// slowCall is when a decision takes so long that experiments crawl: a
-	// thousand leagues of sixteen players with ten legs ask each player
-	// 150,000 times, which at this rate is two and a half minutes.
+	// slowCall makes experiments slow: a thousand leagues of sixteen players with
+	// ten legs ask each player 150,000 times, which takes two and a half minutes
+	// at this rate.
 	slowCall = time.Millisecond
-	// growth is how much dearer late decisions may be than early ones.
+	// growth is the ratio of late to early choices that is reported.
 	growth = 4
-	// noticeable is the least time of a late decision for growth to matter.
+	// noticeable is the least time of a late choice for growth to matter.
 	noticeable = 20 * time.Microsecond
 )
 
-// costs compares what calls took with what they may take.
+// costs compares the measurements with the limits.
 func (c *checker) costs(league, long *measurements) {
 	limits := c.options.Limits.OrDefaults()
 	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {
@@ -94,29 +93,29 @@ func (c *checker) costs(league, long *measurements) {
 func (c *checker) time(op strategies.Op, spent []time.Duration, limit time.Duration) {
 	typical, longest := median(spent), slices.Max(spent)
 	f := Finding{ID: "time-" + string(op), Level: OK, Share: float64(longest) / float64(limit), What: fmt.Sprintf(
-		"%s mostly takes %v, at most %v of the %v allowed", op, brief(typical), brief(longest), limit)}
+		"%s takes %v (median), at most %v of the allowed %v", op, brief(typical), brief(longest), limit)}
 	switch {
 	case longest > limit/2:
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "on a slower or busier machine it would be stopped: do less in one call"
+		f.Hint = "a slower machine may stop it: do less in one call"
 	case typical > slowCall && op != strategies.OpStart:
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "experiments make some hundred thousand such calls: do less in one call"
+		f.Hint = "experiments make hundreds of thousands of such calls: do less in one call"
 	}
 	c.add(f)
 }
 
 func (c *checker) instructions(op strategies.Op, used, limit int64) {
 	f := Finding{ID: "budget-" + string(op), Level: OK, Share: float64(used) / float64(limit), What: fmt.Sprintf(
-		"%s uses at most %d of the %d instructions allowed", op, used, limit)}
+		"%s uses at most %d of the allowed %d instructions", op, used, limit)}
 	if used > limit/2 {
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "in a longer league it may run out of them: do less in one call"
+		f.Hint = "a longer league may exceed the limit: do less in one call"
 	}
 	c.add(f)
 }
 
-// growth looks for a choose that walks over all that happened before.
+// growth looks for a choose whose time grows with the history.
 func (c *checker) growth(spent []time.Duration) {
 	quarter := len(spent) / 4
 	if quarter == 0 {
@@ -127,8 +126,8 @@ func (c *checker) growth(spent []time.Duration) {
 		return
 	}
 	c.add(Finding{ID: "growth", Level: Info, What: fmt.Sprintf(
-		"choose gets slower as a league goes on: %v at first, %v after %s", brief(early), brief(late), matches(len(spent))),
-		Hint: "count in observe what choose needs, rather than walk over the whole history each time"})
+		"choose gets slower during a league: %v at first, %v after %s", brief(early), brief(late), matches(len(spent))),
+		Hint: "keep counts in observe instead of reading the whole history each time"})
 }
 
 func median(d []time.Duration) time.Duration {
@@ -145,8 +144,8 @@ func brief(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// sampleMemory takes down what the process holds on to, before a playthrough or at its
-// end.
+// sampleMemory records the live memory of the process before a playthrough or at
+// its end.
 func (m *measurements) sampleMemory(end bool) {
 	switch {
 	case m == nil || m.memory == nil:
@@ -157,19 +156,18 @@ func (m *measurements) sampleMemory(end bool) {
 	}
 }
 
-// memory says what a seat keeps at the end of a long league, of what it may
-// keep in this process.
+// memory compares what a seat holds at the end of a long league with the limit.
 func (c *checker) memory(long *measurements) {
 	if long.memory == nil || long.after == 0 {
 		return
 	}
-	const noise = 1 << 20 // what else goes on in the process
+	const noise = 1 << 20 // of other goroutines
 	kept := max(long.after, long.before) - long.before
 	f := Finding{ID: "memory", Level: OK, Share: float64(kept) / budget.MaxGrowth, What: fmt.Sprintf(
-		"it keeps %s to the end of a long league, of the %d MiB at which it would be stopped", mebibytes(kept, noise), budget.MaxGrowth>>20)}
+		"holds %s at the end of a long league, of the allowed %d MiB", mebibytes(kept, noise), budget.MaxGrowth>>20)}
 	if kept > budget.MaxGrowth/4 {
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
-		f.Hint = "many leagues are under way at once, and each has a seat of its own: keep counts, not copies"
+		f.Hint = "many leagues run at once, each with a seat of its own: keep counts, not copies"
 	}
 	c.add(f)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// playthrough is the way of one seat through one scenario. It is stepped match
-// by match, so that two can be played at once.
+// playthrough is one seat in one scenario. It is played match by match, so that
+// two can run at once.
 type playthrough struct {
 	sc            scenario
 	seat          *player // nil if start failed
@@ -32,16 +32,16 @@ type playthrough struct {
 	failures  []failure
 }
 
-// decision is what a seat answered in one match.
+// decision is the answer of a seat in one match.
 type decision struct {
 	match  string
 	choice strategies.Choice // -1 if choose failed
 }
 
-// mixed reports whether it is a probability that leaves both moves open.
+// mixed reports whether it is a probability between 0 and 1.
 func (d decision) mixed() bool { return d.choice > strategies.Odd && d.choice < strategies.Even }
 
-// failure is one call that went wrong.
+// failure is one failed call.
 type failure struct {
 	op    strategies.Op
 	match string // empty for start
@@ -51,7 +51,7 @@ type failure struct {
 // me is the seat under test in every scenario.
 const me = 1
 
-// newPlaythrough makes a seat for a scenario. The seed makes the opponents and the
+// newPlaythrough makes a seat for a scenario. The seed determines opponents and
 // draws, the key the randomness of the seat.
 func newPlaythrough(ctx context.Context, f strategies.Factory, sc scenario, seed uint64, key game.Key, m *measurements) *playthrough {
 	r := &playthrough{
@@ -108,8 +108,8 @@ func (r *playthrough) fail(op strategies.Op, match string, err error) {
 	r.forfeit = r.forfeit || strategies.EndsSeat(op, strategies.FaultOf(err))
 }
 
-// step plays the next match; it returns false when there is none, or when the
-// seat has forfeited.
+// step plays the next match. It returns false after the last match and after a
+// forfeit.
 func (r *playthrough) step(ctx context.Context) bool {
 	if r.forfeit || r.next == len(r.matches) || ctx.Err() != nil {
 		return false
@@ -127,18 +127,18 @@ func (r *playthrough) step(ctx context.Context) bool {
 	r.last[opponentSeat] = mine.Choice
 	o := judged(t, mine, theirs, r.sc.draw.Pick(r.draws.Next()))
 	if r.sc.unknown && n%2 == 1 {
-		o.Number, o.Drew = 0, false // some leagues do not tell it
+		o.Number, o.Drew = 0, false // some leagues do not publish it
 	}
 	if !r.sc.untold(n) {
 		r.pending = append(r.pending, o)
 	}
 	if len(r.pending) >= r.sc.held || r.next == len(r.matches) {
-		r.tell(ctx)
+		r.deliver(ctx)
 	}
 	return !r.forfeit
 }
 
-// choose returns what the seat brings to match n.
+// choose returns the seat's side of match n.
 func (r *playthrough) choose(ctx context.Context, n int, t strategies.Turn) game.Side {
 	if r.sc.uncalled(n) {
 		return game.Side{Fault: game.FaultConnect}
@@ -162,8 +162,8 @@ func (r *playthrough) choose(ctx context.Context, n int, t strategies.Turn) game
 	return game.Side{Choice: c.Resolve(r.coin)}
 }
 
-// tell gives the seat the outcomes held back, the latest first.
-func (r *playthrough) tell(ctx context.Context) {
+// deliver passes the pending outcomes to the seat, latest first.
+func (r *playthrough) deliver(ctx context.Context) {
 	slices.Reverse(r.pending)
 	for _, o := range r.pending {
 		done := r.measurements.measure(strategies.OpObserve, r.seat.Strategy())
@@ -180,7 +180,7 @@ func (r *playthrough) tell(ctx context.Context) {
 	r.pending = r.pending[:0]
 }
 
-// finish plays what is left and ends the seat.
+// finish plays the remaining matches and ends the seat.
 func (r *playthrough) finish(ctx context.Context) *playthrough {
 	for r.step(ctx) {
 	}

@@ -42,8 +42,8 @@ func TestCheckIsolated(t *testing.T) {
 		level       strategytest.Level
 		what        string
 	}{
-		"the same":         {once(strategies.Even), once(strategies.Even), strategytest.OK, "the same moves in a process of its own, in 50 matches"},
-		"another way":      {once(strategies.Even), once(0.5), strategytest.Error, "it answered even, and there 0.5"},
+		"the same":         {once(strategies.Even), once(strategies.Even), strategytest.OK, "the same choices in a process of its own, in 50 matches"},
+		"another way":      {once(strategies.Even), once(0.5), strategytest.Error, "it answered even here, 0.5 there"},
 		"fails there":      {answers(1, nil), answers(1, strategies.ErrCrashed), strategytest.Error, "choose fails: process exited"},
 		"fails everywhere": {answers(1, strategies.ErrBudget), answers(1, strategies.ErrBudget), strategytest.Info, "fails in the same way"},
 	} {

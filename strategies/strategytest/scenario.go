@@ -6,24 +6,24 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// scenario is a small league, or a part of one, that a strategy may meet.
+// scenario is a small league, or a part of one.
 type scenario struct {
 	id    string
-	title string // what was found good when nothing failed
-	hint  string // for failures that bring none of their own
-	// live scenarios happen only where matches are played over a wire: what
-	// fails there does not matter to experiments.
+	title string // the finding when nothing failed
+	hint  string // for failures without a hint of their own
+	// live scenarios occur only in live leagues: failures there do not matter to
+	// experiments.
 	live bool
 
 	players, legs int
 	draw          game.Draw
 	against       func(seat int) opponent
 
-	unknown  bool             // a league that tells nothing of itself
-	untold   func(n int) bool // the outcome of match n is never told
-	held     int              // outcomes come so many at a time, the latest first
-	lost     func(n int) bool // the answer to match n gets lost
-	uncalled func(n int) bool // match n is lost without a call
+	unknown  bool             // the league reveals nothing about itself
+	untold   func(n int) bool // the outcome of match n never arrives
+	held     int              // outcomes arrive in batches of this size, latest first
+	lost     func(n int) bool // the answer to match n is lost
+	uncalled func(n int) bool // match n is lost without being asked
 }
 
 func never(int) bool { return false }
@@ -36,47 +36,47 @@ func every(k, offset int) func(int) bool {
 func scenarios() []scenario {
 	list := []scenario{
 		{
-			id: "league", title: "it gets through a league of six", players: 6, legs: 10,
+			id: "league", title: "completes a league of six players", players: 6, legs: 10,
 		},
 		{
-			id: "technical", title: "it copes with technical losses, its own and its opponents'", players: 6, legs: 5,
-			hint: "after a technical loss choices and the drawn number are absent: nil in Lua, null in JavaScript; " +
-				"test for that before using them",
+			id: "technical", title: "handles technical losses of both sides", players: 6, legs: 5,
+			hint: "after a technical loss, choices and the drawn number may be absent: " +
+				"nil in Lua, null in JavaScript; test before using them",
 			against: func(i int) opponent { return failing(assorted(i), every(3, 1)) },
 			lost:    every(5, 2), uncalled: every(5, 3),
 		},
 		{
-			id: "two-players", title: "it copes with a field of two", players: 2, legs: 30,
-			hint: "with two players there is one opponent, met again and again",
+			id: "two-players", title: "handles a field of two", players: 2, legs: 30,
+			hint: "with two players every match is against the same opponent",
 		},
 		{
-			id: "byes", title: "it copes with rounds in which it does not play", players: 3, legs: 6,
-			hint: "with an odd number of players somebody sits out each round, so rounds are skipped",
+			id: "byes", title: "handles byes", players: 3, legs: 6,
+			hint: "with an odd number of players one has a bye in each round, so round numbers have gaps",
 		},
 		{
-			id: "draws", title: "it copes with numbers other than 1 to 10", players: 4, legs: 6, draw: strangeDraw(),
+			id: "draws", title: "handles drawn numbers other than 1 to 10", players: 4, legs: 6, draw: strangeDraw(),
 			hint: "the drawn number may be 0 or far above 10: do not use it as an index",
 		},
 		{
-			id: "long", title: "it copes with hundreds of matches against one opponent", players: 2, legs: 400,
-			hint: "the history grows with every match: keep what you need in variables, counted in observe",
+			id: "long", title: "handles hundreds of matches against one opponent", players: 2, legs: 400,
+			hint: "the history grows with every match: keep counts in variables and update them in observe",
 		},
 		{
-			id: "foreign", title: "it copes with a league that tells nothing of itself", players: 4, legs: 5,
+			id: "foreign", title: "handles a league with unknown fields", players: 4, legs: 5,
 			live: true, unknown: true,
-			hint: "other people's leagues may not say who plays, how many rounds there are, or who the opponent is: " +
+			hint: "foreign leagues may not tell the players, the number of rounds or the opponent: " +
 				"those fields are then empty, zero or absent",
 		},
 		{
-			id: "untold", title: "it copes with outcomes that are never told", players: 4, legs: 5,
+			id: "untold", title: "handles missing outcomes", players: 4, legs: 5,
 			live: true, untold: every(3, 0),
-			hint: "in live play observe may never come for a match: do not count on it",
+			hint: "in live play, observe may not be called for every match",
 		},
 		{
-			id: "out-of-order", title: "it copes with outcomes that come late and out of order", players: 4, legs: 5,
+			id: "out-of-order", title: "handles outcomes that arrive late and out of order", players: 4, legs: 5,
 			live: true, held: 3,
-			hint: "in live play several matches may be under way at once: " +
-				"go by outcome.match_id and outcome.opponent, not by the order of calls",
+			hint: "in live play several matches may be in progress at once: " +
+				"use outcome.match_id and outcome.opponent, not the order of calls",
 		},
 	}
 	for i := range list {
@@ -85,7 +85,7 @@ func scenarios() []scenario {
 	return list
 }
 
-// fill replaces what a scenario leaves out.
+// fill sets defaults.
 func (sc *scenario) fill() {
 	if sc.draw.Size() == 0 {
 		sc.draw = game.FairDraw()
@@ -109,11 +109,11 @@ func strangeDraw() game.Draw {
 	return d
 }
 
-// opponent is what a simulated player brings to its n-th meeting with the seat
-// under test, which chose last in the meeting before (NoParity at first).
+// opponent returns what a simulated player plays in its n-th match with the seat
+// under test; last is the seat's choice in the match before (NoParity at first).
 type opponent func(n int, last game.Parity, r *game.Rand) game.Side
 
-// assorted returns an opponent that can be told from its neighbours.
+// assorted returns a different opponent for each of six seats.
 func assorted(seat int) opponent {
 	var choose func(n int, last game.Parity, r *game.Rand) game.Parity
 	switch seat % 6 {
@@ -139,7 +139,7 @@ func assorted(seat int) opponent {
 	}
 }
 
-// failing makes an opponent lose some of its meetings on technical grounds.
+// failing makes an opponent lose some matches by technical loss.
 func failing(o opponent, when func(n int) bool) opponent {
 	return func(n int, last game.Parity, r *game.Rand) game.Side {
 		if when(n) {

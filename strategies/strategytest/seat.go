@@ -47,11 +47,10 @@ func (p *player) observe(ctx context.Context, o strategies.Outcome) error {
 	return p.Observe(ctx, &p.outcome)
 }
 
-// opClose is what a seat does last. No script has a hook for it.
+// opClose is the end of a seat. Scripts have no hook for it.
 const opClose strategies.Op = "close"
 
-// judged returns what one player is told of a match: mine and theirs are what
-// it and its opponent brought to it.
+// judged returns the outcome of a match for the player of mine.
 func judged(t strategies.Turn, mine, theirs game.Side, number int) strategies.Outcome {
 	v := game.Judge(mine, theirs, number)
 	o := strategies.Outcome{

@@ -178,7 +178,7 @@ func TestCheckUnderTightLimits(t *testing.T) {
 		Now: clock.now, Limits: budget.Limits{Time: 20 * time.Microsecond},
 	})
 	i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "time-choose" })
-	if i < 0 || findings[i].Level != strategytest.Warning || !strings.Contains(findings[i].What, "20µs allowed") {
+	if i < 0 || findings[i].Level != strategytest.Warning || !strings.Contains(findings[i].What, "allowed 20µs") {
 		t.Errorf("findings %v, want a warning that 12µs is more than half of 20µs", findings)
 	}
 }

@@ -22,18 +22,17 @@ type matchID struct {
 	text        string
 }
 
-// mostIDs is how many ids of matches are kept. A match beyond has its id made
-// anew each time.
+// mostIDs is the number of match ids that are cached.
 const mostIDs = 1 << 14
 
-// NewDecoder returns the end of a group without seats. log makes the logger of
-// a seat whose prints somebody reads.
+// NewDecoder returns a decoder for a group without seats. log returns the logger
+// of a seat whose prints the host wants.
 func NewDecoder(log func(strategies.SeatID) *slog.Logger) *Decoder {
 	return &Decoder{seats: make(map[strategies.SeatID]*memory), log: log}
 }
 
-// Decode reads a step. out must be empty. After an error the group is of no
-// more use.
+// Decode reads a step into out, which must be empty. After an error the group
+// cannot be used.
 func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
 	if err := d.open(in, out); err != nil {
 		return err
@@ -61,7 +60,7 @@ func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
 	return nil
 }
 
-// Forget drops a seat that has ended by its failure.
+// Forget drops a seat that a failure has ended.
 func (d *Decoder) Forget(id strategies.SeatID) { delete(d.seats, id) }
 
 func (d *Decoder) seat(at int64) (strategies.SeatID, *memory, error) {
@@ -184,7 +183,7 @@ func (d *Decoder) choose(in *strategypb.Turns, out *strategies.Step) error {
 	return nil
 }
 
-// columns reads the matches of entries, one after another.
+// columns reads the matches of entries in order.
 type columns struct {
 	d     *Decoder
 	in    *strategypb.Turns

@@ -1,10 +1,10 @@
-// Package wire translates between steps, as package strategies knows them, and
-// the columns of the plugin protocol, for both ends of it.
+// Package wire translates between strategies.Step and the columns of the plugin
+// protocol, for both ends.
 //
-// Both ends remember the same little of every open seat: who its players are,
-// which match it was last asked about, and what its record is. That is what
-// lets most entries of a step go in a few bytes. Neither end trusts the other:
-// whatever does not fit is an error, and the group is given up.
+// Both ends remember the same few facts about every open seat: its players, the
+// match it was last asked about, and its standing. So most entries of a step
+// take a few bytes. Neither end trusts the other: invalid input is an error and
+// ends the group.
 package wire
 
 import (
@@ -15,22 +15,21 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// ErrProtocol is wrapped by everything that is wrong with what the other end
-// has sent.
-var ErrProtocol = errors.New("breaks the protocol")
+// ErrProtocol is wrapped by all errors about invalid input from the other end.
+var ErrProtocol = errors.New("protocol violation")
 
 func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrProtocol}, args...)...)
 }
 
-// memory is what both ends remember of one seat.
+// memory is what both ends remember about one seat.
 type memory struct {
 	roster   *roster
 	turn     match
 	standing strategies.Standing
 }
 
-// match says which match an entry speaks of.
+// match identifies the match of an entry.
 type match struct {
 	match    uint64
 	id       string
@@ -39,7 +38,7 @@ type match struct {
 	role     game.Role
 }
 
-// roster is the players of a league; rosters are shared among seats.
+// roster is the players of a league; seats share it.
 type roster struct {
 	players []string
 	index   map[string]uint32 // from 1
@@ -72,7 +71,7 @@ const (
 	answerFailed
 )
 
-// scored is how many points a result is worth in league.v2.
+// scored returns the points of a result in league.v2.
 func scored(r game.Result) int {
 	switch r {
 	case game.Win:

@@ -10,14 +10,14 @@ import (
 // Encoder is the host's end of one group. It is for one goroutine at a time.
 type Encoder struct {
 	seats   map[strategies.SeatID]*memory
-	roster  *roster // that was last used: the seats of an experiment share one
+	roster  *roster // last used; the seats of an experiment share one
 	scratch []uint32
 }
 
-// NewEncoder returns the end of a group without seats.
+// NewEncoder returns an encoder for a group without seats.
 func NewEncoder() *Encoder { return &Encoder{seats: make(map[strategies.SeatID]*memory)} }
 
-// Encode writes what a step asks for. out must be empty.
+// Encode writes a step to out, which must be empty.
 func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 	e.open(s.Open, out)
 	if len(s.Observe) > 0 {
@@ -44,7 +44,7 @@ func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 	return nil
 }
 
-// Forget drops a seat that has ended by its failure.
+// Forget drops a seat that a failure has ended.
 func (e *Encoder) Forget(id strategies.SeatID) { delete(e.seats, id) }
 
 func (e *Encoder) seat(id strategies.SeatID) (*memory, error) {
@@ -161,7 +161,7 @@ func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error)
 	return out, nil
 }
 
-// appendMatch writes one entry of all columns but the seats'.
+// appendMatch writes one entry of all columns except Seat.
 func appendMatch(out *strategypb.Turns, r *roster, m match) {
 	pair := pairOf(m.id, m.round)
 	if pair == 0 {
@@ -181,8 +181,8 @@ func appendMatch(out *strategypb.Turns, r *roster, m match) {
 	out.Role = append(out.Role, byte(m.role))
 }
 
-// pairOf returns 3 for the id "R7M3" of a match in round 7, and 0 for an id
-// that cannot be made again of two numbers.
+// pairOf returns 3 for the id "R7M3" of a match in round 7, and 0 for an id that
+// is not of this form.
 func pairOf(id string, round int) uint32 {
 	r, rest := digits(id, 'R')
 	pair, rest := digits(rest, 'M')
@@ -192,8 +192,8 @@ func pairOf(id string, round int) uint32 {
 	return uint32(pair)
 }
 
-// digits reads a letter and a number without leading zeros, at most 9 digits
-// long; the number is 0 if they are not there.
+// digits parses a letter and a number of at most 9 digits without leading zeros;
+// the number is 0 if they are missing.
 func digits(s string, letter byte) (n int, rest string) {
 	if len(s) < 2 || s[0] != letter || s[1] == '0' {
 		return 0, s

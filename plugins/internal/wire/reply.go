@@ -9,10 +9,10 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// maxText bounds what is sent of a failure, in bytes.
+// maxText is the longest text of a failure, in bytes.
 const maxText = 1000
 
-// Reply writes what came of a step at the plugin's end.
+// Reply writes the results of a step.
 func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 	out.Choices = make([]byte, len(s.Choices))
 	for _, f := range s.Failed {
@@ -85,18 +85,17 @@ func opOf(code strategypb.Failure_Op) (strategies.Op, error) {
 	return "", broken("failure of operation %d", code)
 }
 
-// remoteError is an error of another process, of which only the text and the kind are
-// known.
+// remoteError is an error from another process: its text and its kind.
 type remoteError struct {
 	text string
-	kind error // what it is by errors.Is; may be nil
+	kind error // for errors.Is; may be nil
 }
 
 func (t *remoteError) Error() string { return t.text }
 func (t *remoteError) Unwrap() error { return t.kind }
 
-// DecodeFailure reads the failure of one seat; source is what its error names
-// where the plugin does not say.
+// DecodeFailure reads the failure of one seat; source is the default source of
+// its error.
 func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, error) {
 	op, err := opOf(f.GetOp())
 	if err != nil {
@@ -104,7 +103,7 @@ func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, 
 	}
 	why := &remoteError{text: strategies.OneLine(f.GetText(), maxText)}
 	if why.text == "" {
-		why.text = "it failed and does not say why"
+		why.text = "failed without a reason"
 	}
 	switch f.GetCause() {
 	case strategypb.Failure_ERROR:
@@ -124,14 +123,13 @@ func DecodeFailure(f *strategypb.Failure, source string) (strategies.SeatError, 
 	return strategies.SeatError{Seat: strategies.SeatID(f.GetSeat()), Op: op, Index: int(f.GetEntry()), Err: e}, nil
 }
 
-// Decode reads the answer to a step that Encode wrote, into s.Choices and
-// s.Failed.
+// Decode reads the answer to an encoded step into s.Choices and s.Failed.
 func (e *Encoder) Decode(in *strategypb.StepReply, s *strategies.Step, source string) error {
 	if in.Lost != "" {
-		return fmt.Errorf("the plugin gave up the seats: %s", strategies.OneLine(in.Lost, maxText))
+		return fmt.Errorf("plugin ended the group: %s", strategies.OneLine(in.Lost, maxText))
 	}
 	if len(in.Choices) != len(s.Choose) {
-		return broken("%d choices where %d were asked for", len(in.Choices), len(s.Choose))
+		return broken("%d choices, want %d", len(in.Choices), len(s.Choose))
 	}
 	failed := 0
 	probability := in.Probability
@@ -155,7 +153,7 @@ func (e *Encoder) Decode(in *strategypb.StepReply, s *strategies.Step, source st
 	return e.failures(in, s, source, failed)
 }
 
-// failures reads what went wrong, and forgets the seats that it has ended.
+// failures reads the failures and forgets the seats that they end.
 func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source string, expected int) error {
 	for _, f := range in.Failed {
 		se, err := DecodeFailure(f, source)
@@ -164,7 +162,7 @@ func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source 
 		}
 		if se.Op == strategies.OpChoose {
 			if se.Index >= len(s.Choose) || s.Choose[se.Index].Seat != se.Seat || in.Choices[se.Index] != answerFailed {
-				return broken("failure of choice %d of seat %d, which was not asked for", se.Index, se.Seat)
+				return broken("failure of choice %d of seat %d, which was not requested", se.Index, se.Seat)
 			}
 			expected--
 		} else if e.seats[se.Seat] == nil && !closes(s, se.Seat) {
@@ -175,7 +173,7 @@ func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source 
 		}
 		s.Failed = append(s.Failed, se)
 	}
-	if expected > 0 { // choices that are said to have failed, without a failure
+	if expected > 0 { // marked as failed without a Failure
 		return broken("%d failed choices without a reason", expected)
 	}
 	return nil

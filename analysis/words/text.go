@@ -56,23 +56,25 @@ func Shorten(s string, width int) string {
 }
 
 // Wrap breaks a line between words so that no line exceeds the width, unless one word
-// does; 0 is no limit. Lines that follow are indented by two spaces.
+// does; 0 is no limit. Lines that follow are indented by two spaces more.
 func Wrap(line string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width {
 		return line
 	}
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	var b strings.Builder
-	used := 0
-	for _, word := range strings.Fields(line) {
+	b.WriteString(indent)
+	used := len(indent)
+	for i, word := range strings.Fields(line) {
 		n := utf8.RuneCountInString(word)
 		switch {
-		case used == 0:
+		case i == 0:
 		case used+1+n <= width:
 			b.WriteByte(' ')
 			used++
 		default:
-			b.WriteString("\n  ")
-			used = 2
+			b.WriteString("\n  " + indent)
+			used = 2 + len(indent)
 		}
 		b.WriteString(word)
 		used += n

@@ -1,0 +1,307 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/contrast"
+	"github.com/strategylab/strategylab/analysis/explain"
+	"github.com/strategylab/strategylab/analysis/population"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/sequential"
+)
+
+func around(x, half float64) analysis.Estimate {
+	return analysis.Estimate{Estimate: x, Low: x - half, High: x + half}
+}
+
+var undefined = analysis.Estimate{Estimate: math.NaN(), Low: 0, High: 1}
+
+// compared are two runs in which one strategy was replaced, one changed because of it,
+// one did not, and one stayed the same to the last match.
+func compared() report.Contrast {
+	effects := func(adjusted, spill, differ analysis.Estimate, v analysis.Verdict) []contrast.Effect {
+		return []contrast.Effect{
+			{Quantity: analysis.Adjusted, Before: 1.3, After: 1.3 + adjusted.Estimate, Difference: adjusted, P: 0.0004, Corrected: 0.0048, Verdict: v},
+			{Quantity: analysis.Adjusted, Unchanged: true, Before: math.NaN(), After: math.NaN(), Difference: spill, P: 1, Corrected: 1},
+			{Quantity: analysis.Differ, Before: 0.6, After: 0.6 + differ.Estimate, Difference: differ, P: 0.00001, Corrected: 0.00002, Verdict: v},
+			{Quantity: analysis.Rank, Before: 2, After: 2.25, Difference: around(0.25, 0.3), P: 0.5, Corrected: 1},
+		}
+	}
+	same := effects(around(0, 0.01), around(0, 0.01), around(0, 0.01), analysis.Equal)
+	for i := range same {
+		same[i].Verdict, same[i].P, same[i].Corrected = analysis.Equal, 1, 1
+	}
+	return report.Contrast{
+		Before: report.Source{Dir: "runs/a", Digest: "aa"}, After: report.Source{Dir: "runs/b\x1b", Digest: "bb", Stopped: true},
+		Replaced: []string{"mine"},
+		Result: contrast.Result{
+			Level: 0.95, Paired: true, Shared: true, Leagues: [2]int{1500, 1500}, Family: 12,
+			Plan: []contrast.Change{{What: "code", Player: "mine", Before: "scripts/mine.lua (d5)", After: "drafts/new.lua (a9)"}},
+			Players: []contrast.Player{
+				{Name: "mine", CodeChanged: true, Effects: effects(around(-0.0747, 0.0074), undefined, around(-0.1494, 0.0148), analysis.Different)},
+				{Name: "pool", Effects: effects(around(-0.0338, 0.0098), around(-0.0013, 0.0085), around(-0.0675, 0.0196), analysis.Different)},
+				{Name: "random", Effects: effects(around(0.0014, 0.0057), around(0.0018, 0.0057), around(0.0025, 0.0115), analysis.Undecided)},
+				{Name: "quiet", Effects: same},
+			},
+			Gone: []string{"old"}, New: []string{"fresh"}, Excluded: true,
+		},
+		Assertions: []assert.Outcome{
+			{Text: "mine.adjusted > 1.2", Verdict: assert.Holds, Of: "mine.adjusted", Op: ">", Bound: 1.2, Value: around(1.2253, 0.0074), Level: 0.975},
+			{Text: "mine.points > pool.points", Verdict: assert.Undecided, Of: "mine.points - pool.points", Op: ">", Value: around(0.01, 0.05), Level: 0.975, Paired: true, Note: "about 2000 leagues would decide, if the estimate stays"},
+			{Text: "mine.wins == 7", Verdict: assert.Refuted, Of: "mine.wins", Op: "==", Bound: 7, Counted: true, Value: around(1234, 0)},
+		},
+	}
+}
+
+// explanation explains the five strategies of a run; the last one never chose.
+func explanation(t *testing.T, detail bool) report.Explanation {
+	x := explain.Explanations{Level: 0.95, Leagues: 1000, Learnt: 500, Judged: 500, Legs: [][2]int{{1, 1}, {2, 5}, {6, 10}}}
+	for i := range 5 {
+		share := 0.5 + float64(i)/10
+		x.Players = append(x.Players, explain.Player{
+			Even: around(share, 0.02), Studied: around(share, 0.03), Order: i, Bits: 1 - float64(i)/5, Met: around(1-share/2, 0.04), Exploit: i,
+			Hindsight: around(0.7, 0.02), Regret: around(0.02*float64(2-i), 0.025), Follow: 11 - i,
+			Learning: []analysis.Estimate{around(0.5, 0.01), around(share, 0.02), undefined},
+		})
+	}
+	x.Players[4] = explain.Player{
+		Even: undefined, Studied: undefined, Met: undefined, Hindsight: undefined, Regret: undefined, Bits: math.NaN(),
+		Learning: []analysis.Estimate{undefined, undefined, undefined},
+	}
+	run := runs(t)["clean"]
+	return report.Explanation{Run: run, Explanations: x, Fields: run.Estimates.Order, Detail: detail}
+}
+
+// evolved is a population of the run's five players, two of whom are copies.
+func evolved(t *testing.T, missing bool) report.Population {
+	run := runs(t)["clean"]
+	g := &population.Game{Names: []string{"random", "always-even", "always-odd", "long-name-of-a-strategy"}, Copies: [][]int{{0}, {1, 2}, {3}, {4}}}
+	for i := range g.Names {
+		row := make([]analysis.Estimate, len(g.Names))
+		for j := range row {
+			row[j] = around(0.4+0.05*float64(i+j), 0.01)
+		}
+		g.Differ = append(g.Differ, row)
+	}
+	p := report.Population{Run: run, WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01}}}
+	if missing {
+		g.Differ[1][1], p.Worths = undefined, nil
+	}
+	p.View = population.NewView(g)
+	return p
+}
+
+// stopped are runs that ended in every way there is.
+func stopped(t *testing.T) map[string]report.Run {
+	base := runs(t)["biased"]
+	base.Plan.Runs = 20000
+	with := func(why string, o sequential.Options) report.Run {
+		r := base
+		o.Level = 0.95
+		r.Stopping = report.Stopping{Why: why, Options: &o, Apart: 1, Within: 2, Open: 3}
+		return r
+	}
+	ranked := sequential.Options{Rule: sequential.Rule{Kind: sequential.Ranked}, Guarantee: sequential.Asymptotic, Margin: 0.01}
+	test := with("sprt", sequential.Options{Guarantee: sequential.Asymptotic})
+	test.Stopping.Ratio = &report.Ratio{New: "mine\x1b", Old: "random", Report: sequential.Report{
+		Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.1}, Leagues: 50, Decision: sequential.Accepted, LLR: 3.1,
+		Low: -2.25, High: 2.89, DecideLow: -2.1, DecideHigh: 2.75, Mean: 0.0213, Estimate: 0.0198, EstimateLow: 0.0021, EstimateHigh: 0.0376,
+	}}
+	open := with(report.MaxRuns, sequential.Options{Guarantee: sequential.Asymptotic})
+	undecided := *test.Stopping.Ratio
+	undecided.Decision, undecided.Estimate, undecided.Mean = sequential.Open, math.NaN(), math.NaN()
+	open.Stopping.Ratio = &undecided
+	rejected := with("sprt", sequential.Options{Guarantee: sequential.Asymptotic})
+	worse := *test.Stopping.Ratio
+	worse.Decision = sequential.Rejected
+	rejected.Stopping.Ratio = &worse
+	return map[string]report.Run{
+		"best":        with("best", sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: sequential.Finite}),
+		"ranked":      with("ranked", ranked),
+		"precision":   with("precision", sequential.Options{Rule: sequential.Rule{Kind: sequential.Precision, Width: 0.005}, Guarantee: sequential.Asymptotic}),
+		"max-runs":    with(report.MaxRuns, ranked),
+		"interrupted": with(report.Interrupted, ranked),
+		"sprt":        test,
+		"sprt-open":   open,
+		"sprt-worse":  rejected,
+	}
+}
+
+// tables are all reports besides that of a run, as text and as documents.
+func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
+	list := map[string]func(io.Writer, int) error{}
+	add := func(name string, table func(io.Writer, int) error, document func(io.Writer) error) {
+		list[name+".txt"] = table
+		list[name+".json"] = func(w io.Writer, _ int) error { return document(w) }
+	}
+	apart, same := compared(), compared()
+	apart.Result.Paired, apart.Result.Shared, apart.Result.Leagues, apart.Replaced = false, false, [2]int{1500, 1}, nil
+	apart.Result.Leagues[1], apart.Assertions = 200, nil
+	same.Result.Plan, same.After = nil, same.Before
+	for name, c := range map[string]report.Contrast{"contrast": compared(), "contrast-independent": apart, "contrast-same": same} {
+		add(name, func(w io.Writer, width int) error { return report.WriteContrastTable(w, c, width) },
+			func(w io.Writer) error { return report.WriteContrastJSON(w, c) })
+		list[name+".csv"] = func(w io.Writer, _ int) error { return report.WriteContrastCSV(w, c) }
+	}
+	for name, x := range map[string]report.Explanation{"explain": explanation(t, false), "explain-detail": explanation(t, true)} {
+		add(name, func(w io.Writer, width int) error { return report.WriteExplanationTable(w, x, width) },
+			func(w io.Writer) error { return report.WriteExplanationJSON(w, x) })
+	}
+	for name, p := range map[string]report.Population{"population": evolved(t, false), "population-missing": evolved(t, true)} {
+		add(name, func(w io.Writer, width int) error { return report.WritePopulationTable(w, p, width) },
+			func(w io.Writer) error { return report.WritePopulationJSON(w, p) })
+	}
+	for name, r := range stopped(t) {
+		add("stopped-"+name, func(w io.Writer, width int) error { return report.WriteTable(w, r, width) },
+			func(w io.Writer) error { return report.WriteJSON(w, r.Document()) })
+	}
+	return list
+}
+
+// TestTables compares every table at several widths, and every document, with what is
+// kept; lines fit the width, and no name reaches the terminal as a control sequence.
+func TestTables(t *testing.T) {
+	for name, write := range tables(t) {
+		widths := []int{0}
+		if strings.HasSuffix(name, ".txt") {
+			widths = []int{0, 100, 60}
+		}
+		for _, width := range widths {
+			var buf bytes.Buffer
+			if err := write(&buf, width); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if strings.ContainsAny(buf.String(), "\x1b\r") || strings.Contains(buf.String(), "NaN") {
+				t.Errorf("%s: a control character or a number that does not exist:\n%q", name, buf.String())
+			}
+			for _, line := range strings.Split(buf.String(), "\n") {
+				if n := utf8.RuneCountInString(line); width > 0 && n > width && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s at width %d: line of %d: %q", name, width, n, line)
+				}
+			}
+			file := name
+			if width > 0 {
+				file = strings.TrimSuffix(name, ".txt") + map[int]string{100: ".100.txt", 60: ".60.txt"}[width]
+			}
+			if width != 100 || strings.HasPrefix(name, "contrast.") || strings.HasPrefix(name, "explain") {
+				golden(t, file, buf.Bytes())
+			}
+		}
+	}
+}
+
+// TestTablesReportErrors: a terminal that has gone away is an error of every report.
+func TestTablesReportErrors(t *testing.T) {
+	for name, write := range tables(t) {
+		if err := write(brokenPipe{}, 80); !errors.Is(err, errPipe) || !strings.HasPrefix(err.Error(), "write ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestFewLeagues: nothing is said about changes where nothing can be.
+func TestFewLeagues(t *testing.T) {
+	for want, change := range map[string]func(c *report.Contrast){
+		"Too few leagues to compare runs.":                                    func(c *report.Contrast) { c.Result.Leagues[1] = 1 },
+		"No strategy played in both runs, so there is nothing to compare.":    func(c *report.Contrast) { c.Result.Players = nil },
+		"The two runs are the same, match for match: digest aa":               func(c *report.Contrast) { c.After.Digest = "aa" },
+		"The opponents differ too: a change may be due to them.":              func(*report.Contrast) {},
+		"Significant change: mine: -0.0747 adjusted points (-0.0821 to -0.06": func(c *report.Contrast) { c.Replaced = nil },
+	} {
+		c := compared()
+		change(&c)
+		var buf bytes.Buffer
+		if err := report.WriteContrastTable(&buf, c, 0); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(buf.String(), want) {
+			t.Errorf("no %q in\n%s", want, buf.String())
+		}
+	}
+}
+
+// TestStoppingDocument: the document says the same as the table, in numbers.
+func TestStoppingDocument(t *testing.T) {
+	list := stopped(t)
+	sprt := list["sprt"].Document()
+	if q := sprt.RatioTest; q == nil || q.Decision != "accepted" || q.Estimate == nil || q.Estimate.Low != 0.0021 || q.Bounds != [2]float64{-2.25, 2.89} {
+		t.Errorf("ratio test %+v", sprt.RatioTest)
+	}
+	open := list["sprt-open"].Document()
+	if q := open.RatioTest; q.Estimate != nil || q.Mean != nil || open.Stopped.Why != report.MaxRuns {
+		t.Errorf("open ratio test %+v, stopped %+v", q, open.Stopped)
+	}
+	best := list["best"].Document()
+	if s := best.Sequential; s.Guarantee != "finite" || s.BurnIn != 0 || s.MaxRuns != 20000 || s.Until != "best" || s.Open != 3 {
+		t.Errorf("sequential %+v", s)
+	}
+	if s := list["ranked"].Document().Sequential; s.BurnIn != sequential.BurnIn || s.Margin != 0.01 || s.Apart != 1 || s.Within != 2 {
+		t.Errorf("sequential %+v", s)
+	}
+	fixed := runs(t)["clean"]
+	if d := fixed.Document(); d.Sequential != nil || d.Stopped.Why != report.AllRuns || fixed.StoppingLines() != nil {
+		t.Errorf("a run of a fixed number of leagues: %+v, %v", d.Stopped, fixed.StoppingLines())
+	}
+}
+
+// TestAssertions: counts stand as they are, estimates with the level they were judged
+// at, and only several estimates are adjusted.
+func TestAssertions(t *testing.T) {
+	list := compared().Assertions
+	lines := strings.Join(report.AssertionLines(list), "\n")
+	for _, want := range []string{
+		"Assertions (adjusted for 2 of them):", "  holds      mine.adjusted > 1.2", "mine.adjusted is 1.2253 (97.5 % interval 1.2179 to 1.2327)",
+		"(97.5 % interval -0.040 to 0.060, within leagues); about 2000 leagues would decide", "mine.wins was counted: 1234",
+	} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("no %q in\n%s", want, lines)
+		}
+	}
+	if got := report.AssertionLines(list[:1])[0]; got != "Assertions:" {
+		t.Errorf("one assertion: %q", got)
+	}
+	if got := report.AssertionLines(nil); got != nil {
+		t.Errorf("no assertion: %q", got)
+	}
+	nothing := []assert.Outcome{{Text: "a.differ > 0", Of: "a.differ", Value: undefined, Note: "nothing was measured"}}
+	if got := report.AssertionLines(nothing); !strings.HasSuffix(got[2], "a.differ: nothing was measured") {
+		t.Errorf("nothing measured: %q", got)
+	}
+	r := runs(t)["two"]
+	r.Assertions = list
+	var doc struct {
+		Assertions []struct {
+			Counted bool
+			Level   *float64
+			Value   *struct{ Estimate float64 }
+		}
+	}
+	var buf bytes.Buffer
+	if err := errors.Join(report.WriteJSON(&buf, r.Document()), json.Unmarshal(buf.Bytes(), &doc)); err != nil {
+		t.Fatal(err)
+	}
+	if a := doc.Assertions; len(a) != 3 || *a[0].Level != 0.975 || a[2].Level != nil || !a[2].Counted || a[2].Value.Estimate != 1234 {
+		t.Errorf("assertions in JSON: %s", buf.String())
+	}
+}
+
+// TestPutAside: the page and the table say whose matches a broken program cost.
+func TestPutAside(t *testing.T) {
+	facts := runs(t)["faulty"].Facts
+	want := "gone?[2J was put aside after its processes had failed 7 times: from then on random and always-odd lost every match."
+	if got := facts.PutAsideLines(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (report.Process{Name: "x", Kind: "lua", Starts: 1}).String(); got != "x, in its own process: 0.00 s of CPU time" {
+		t.Errorf("a quiet process: %q", got)
+	}
+}

@@ -112,7 +112,7 @@ func scaleRole(v, low, mid, high float64) role {
 // must have the colour of the background.
 func strong(r role) bool {
 	d := int(r-scale) - scaleSteps/2
-	return max(d, -d) > scaleSteps/4
+	return max(d, -d) > scaleSteps/3
 }
 
 // Variable is a CSS variable in the SVG of a plot.

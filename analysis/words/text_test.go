@@ -81,7 +81,7 @@ func TestWrap(t *testing.T) {
 			}
 		}
 	}
-	if got, want := Wrap("    "+text, 40), "    Significant differences between\n      neighbours: 13 of 28 (>), no evidence\n"; !strings.HasPrefix(got, want) {
+	if got, want := Wrap("    "+text, 40), "    Significant differences between\n      neighbours: 13 of 28 (>), no\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("indented: %q, want %q", got, want)
 	}
 	if got := Wrap(text, 0); got != text {

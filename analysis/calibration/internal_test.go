@@ -1,0 +1,315 @@
+package calibration
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+// TestTruthByHand: two bots that say even with chances a and b differ with chance
+// a(1-b)+(1-a)b; the rest follows from the rules.
+func TestTruthByHand(t *testing.T) {
+	t.Parallel()
+	truth := Field{Bots: []Bot{{Even: 0.3}, {Even: 0.6}}}.Truth()
+	differ := 0.3*0.4 + 0.7*0.6
+	for _, tt := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"P(differ)", truth.Differ[0], differ}, {"pair", truth.PairDiffer[1][0], differ},
+		{"wins", truth.Wins[0], differ / 2}, {"ties", truth.Draws[1], 1 - differ}, {"points", truth.Points[1], 1 + differ/2},
+	} {
+		if math.Abs(tt.got-tt.want) > 1e-12 {
+			t.Errorf("%s %v, want %v", tt.what, tt.got, tt.want)
+		}
+	}
+	// Even numbers come three times in four: who says even wins that often.
+	biased := Field{Draw: "weights:1=1,2=3", Bots: []Bot{{Even: 1}, {Even: 0}, {Even: 0, Fault: 1}}}.Truth()
+	if got, want := biased.Wins[0], (0.75+1)/2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("wins of the favourite %v, want %v", got, want)
+	}
+	if got := biased.Points[2]; got != 0 || biased.Technical[2] != 1 {
+		t.Errorf("one that always fails has %v points and %v technical losses", got, biased.Technical[2])
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an invalid draw has a truth")
+		}
+	}()
+	Field{Draw: "none"}.Truth()
+}
+
+func TestPlacesAndBest(t *testing.T) {
+	t.Parallel()
+	truth := Truth{Points: []float64{1.2, 1.4, 1.4 - 1e-12, 1.1}}
+	if diff := cmp.Diff([][2]int{{3, 3}, {1, 2}, {1, 2}, {4, 4}}, truth.places()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[int]bool{1: true, 2: true}, truth.best()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSuite: every size has its fields and its watches, and only the sizes that the
+// promises were made for have promises.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	names := func(s Suite) (fields, watches []string, promised int) {
+		for _, f := range s.Fields() {
+			fields = append(fields, f.Name)
+			if f.Legs != s.Legs || f.Leagues != s.Leagues {
+				t.Errorf("%s: %d legs, %d leagues", f.Name, f.Legs, f.Leagues)
+			}
+			if f.Found > 0 {
+				promised++
+			}
+		}
+		for _, w := range s.Watches() {
+			watches = append(watches, w.Field.Name+" "+string(w.Guarantee))
+		}
+		return fields, watches, promised
+	}
+	fields, watches, promised := names(Suite{Players: []int{2}, Legs: 10, Leagues: 200})
+	if len(fields) != 6 || len(watches) != 0 || promised != 0 {
+		t.Errorf("two players: %q, watched %q", fields, watches)
+	}
+	fields, watches, promised = names(Suite{Players: []int{2, 4, 8, 20}, Legs: 10, Leagues: 200})
+	if len(fields) != 6+2+5+2+1 || promised != 1 || fields[len(fields)-1] != "rare events, biased draw" {
+		t.Errorf("fields %q, %d promises", fields, promised)
+	}
+	want := []string{
+		"4 equal players asymptotic", "4 equal players finite", "8 equal players asymptotic", "edge 0.05, 8 players asymptotic",
+		"8 equal players finite", "edge 0.05, 8 players finite",
+	}
+	if diff := cmp.Diff(want, watches); diff != "" {
+		t.Errorf("watches: %s", diff)
+	}
+	if _, _, promised := names(Suite{Players: []int{8}, Legs: 2, Leagues: 200}); promised != 0 {
+		t.Error("a promise for leagues of two legs")
+	}
+}
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	mixed := Mixed(5, 3, 10)
+	for i, b := range mixed.Bots {
+		if b.Even-b.Mood < 0 || b.Even+b.Mood > 1 || i > 0 && b.Even <= mixed.Bots[i-1].Even {
+			t.Errorf("bot %d: %+v", i, b)
+		}
+	}
+	p := Pair(0.3, 0.2, 1, 1).Truth()
+	if math.Abs(p.Differ[0]-0.3) > 1e-12 {
+		t.Errorf("a pair that differs with 0.3 differs with %v", p.Differ[0])
+	}
+	plan := Rare(3, 7).Plan(99)
+	if err := plan.Validate(); err != nil || plan.Seed != 99 || plan.Runs != 7 || plan.Draw != "weights:1=1,2=3" || plan.Field[4].Name != "bot-5" {
+		t.Errorf("plan %+v: %v", plan, err)
+	}
+	if got := Equal(3, 1, 1).Plan(1).Draw; got != game.FairDraw().String() {
+		t.Errorf("draw %q", got)
+	}
+}
+
+// judgement is an experiment with three players of whom the first is truly best, the
+// others equal.
+func judgement(change func(e *analysis.Estimates)) verdicts {
+	t := &tally{opts: Options{Level: 0.95}, truth: Truth{Points: []float64{1.3, 1.2, 1.2}}}
+	t.places, t.best = t.truth.places(), t.truth.best()
+	e := analysis.Estimates{
+		Order: []int{0, 1, 2},
+		Players: []analysis.Player{
+			{Adjusted: analysis.Estimate{Estimate: 1.33, Low: 1.31, High: 1.35}}, {}, {},
+		},
+		Winner: &analysis.Winner{Field: 0, Adjusted: analysis.Estimate{Estimate: 1.31, Low: 1.29, High: 1.33}},
+	}
+	e.Ranking.Tiers = [][]int{{0}, {1, 2}}
+	e.Ranking.Places = [][2]int{{1, 1}, {2, 3}, {2, 3}}
+	e.Ranking.Comparisons = []analysis.Comparison{
+		{A: 0, B: 1, P: 0.001, Corrected: 0.001, Holm: 0.002, Verdict: analysis.Different},
+		{A: 0, B: 2, P: 0.001, Corrected: 0.001, Holm: 0.002, Verdict: analysis.Different},
+		{A: 1, B: 2, P: 0.2, Corrected: 0.6, Holm: 0.6},
+	}
+	change(&e)
+	return t.judge(&e)
+}
+
+// TestJudge: what is right is not counted as an error, and every error is.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	right := verdicts{placesHold: true, winnerHolds: true, winnerAloneFirst: true}
+	for name, tt := range map[string]struct {
+		change func(e *analysis.Estimates)
+		want   func(v *verdicts)
+	}{
+		"all is right":                  {func(*analysis.Estimates) {}, func(*verdicts) {}},
+		"equal players found different": {func(e *analysis.Estimates) { e.Ranking.Comparisons[2].Verdict = analysis.Different }, func(v *verdicts) { v[falseDifference] = true }},
+		"by Holm alone":                 {func(e *analysis.Estimates) { e.Ranking.Comparisons[2].Holm = 0.01 }, func(v *verdicts) { v[falseByHolm] = true }},
+		"without adjustment":            {func(e *analysis.Estimates) { e.Ranking.Comparisons[2].P = 0.04 }, func(v *verdicts) { v[falseUncorrected] = true }},
+		"the wrong direction": {func(e *analysis.Estimates) { c := &e.Ranking.Comparisons[0]; c.A, c.B = c.B, c.A }, func(v *verdicts) {
+			v[falseDifference], v[falseByHolm], v[falseUncorrected] = true, true, true
+		}},
+		"equal in every league": {func(e *analysis.Estimates) {
+			e.Ranking.Comparisons[2] = analysis.Comparison{A: 1, B: 2, Verdict: analysis.Equal}
+		}, func(*verdicts) {}},
+		"a false winner":         {func(e *analysis.Estimates) { e.Ranking.Tiers = [][]int{{1}, {0, 2}} }, func(v *verdicts) { v[falseWinner], v[winnerAloneFirst] = true, false }},
+		"not alone":              {func(e *analysis.Estimates) { e.Ranking.Tiers = [][]int{{0, 1}, {2}} }, func(v *verdicts) { v[winnerAloneFirst] = false }},
+		"a place range too near": {func(e *analysis.Estimates) { e.Ranking.Places[2] = [2]int{3, 3} }, func(v *verdicts) { v[placesHold] = false }},
+		"the winner misses":      {func(e *analysis.Estimates) { e.Winner.Adjusted.Low = 1.305 }, func(v *verdicts) { v[winnerHolds] = false }},
+		"the naive one holds":    {func(e *analysis.Estimates) { e.Players[0].Adjusted.Low = 1.29 }, func(v *verdicts) { v[winnerNaive] = true }},
+		"no winner":              {func(e *analysis.Estimates) { e.Winner = nil }, func(v *verdicts) { v[winnerHolds] = false }},
+	} {
+		want := right
+		tt.want(&want)
+		if got := judgement(tt.change); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestCoverage: the share of intervals that hold the truth, its extremes and the mean
+// width, for a known truth and for one that the repetitions tell.
+func TestCoverage(t *testing.T) {
+	t.Parallel()
+	estimates := func(lows ...float64) *analysis.Estimates {
+		e := &analysis.Estimates{}
+		for _, low := range lows {
+			e.Players = append(e.Players, analysis.Player{Points: analysis.Estimate{Estimate: low + 0.1, Low: low, High: low + 0.2}})
+		}
+		return e
+	}
+	of := players(func(p *analysis.Player) analysis.Estimate { return p.Points })
+	known := newCoverage(quantity{"points", true, of, func(t *Truth) []float64 { return t.Points }}, &Truth{Points: []float64{1, 2}}, 4)
+	told := newCoverage(quantity{"points", true, of, nil}, nil, 4)
+	for rep, e := range []*analysis.Estimates{estimates(0.9, 1.9), estimates(0.95, 1.5), estimates(0.85, 1.5), estimates(0.9, 1.9)} {
+		known.add(rep, e)
+		told.add(rep, e)
+	}
+	opts := Options{Repetitions: 4, Level: 0.95}
+	r := known.row(Field{}, opts)
+	if r.Measured != 0.75 || r.Lowest != 0.5 || r.Highest != 1 || math.Abs(r.Width-0.2) > 1e-9 || r.Intervals != 2 || r.AtMost != 0.96 {
+		t.Errorf("known truth: %+v", r)
+	}
+	// The mean estimates are 1 and 1.8: the second player's intervals hold it never.
+	if r := told.row(Field{Rare: true}, opts); r.Measured != 0.5 || r.Lowest != 0 || r.AtMost != 1 {
+		t.Errorf("told truth: %+v", r)
+	}
+}
+
+// TestTable holds the table, with every kind of row, to a reference.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	f := Equal(3, 10, 100)
+	tl := &tally{field: f, opts: Options{Repetitions: 400, Level: 0.95}}
+	coverage := newRow(f, "coverage: points", tl.opts)
+	coverage.Nominal, coverage.AtLeast, coverage.AtMost = 0.95, 0.94, 0.96
+	coverage.Measured, coverage.Lowest, coverage.Highest, coverage.Intervals, coverage.Width = 0.951, 0.9475, 0.955, 3, 0.04567
+	other := tl.value("bias of winner's points", 0.00123)
+	other.Field = "4 unlike players"
+	rows := []Row{
+		coverage, tl.event("a false winner", 12, atMost, 0.05), tl.event("the best alone in tier 1", 100, atLeast, 0.95),
+		tl.event("uncorrected", 100, noPromise, 0), other,
+	}
+	var buf bytes.Buffer
+	if err := WriteTable(&buf, rows); err != nil {
+		t.Fatal(err)
+	}
+	want := `3 equal players, 10 legs, 100 leagues, 400 repetitions
+                          promised    measured  ± MC error  lowest to highest        mean width
+coverage: points          95 %        95.10 %   1.09        94.75 % to 95.50 % of 3  0.04567
+a false winner            <= 5 %      3.00 %    1.09
+the best alone in tier 1  >= 95 %     25.00 %   1.09                                             MISSED
+uncorrected                           25.00 %   2.17
+
+4 unlike players, 10 legs, 100 leagues, 400 repetitions
+                         promised  measured  ± MC error  lowest to highest  mean width
+bias of winner's points            0.00123
+`
+	trim := func(s string) string {
+		lines := strings.Split(s, "\n")
+		for i := range lines {
+			lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+		}
+		return strings.Join(lines, "\n")
+	}
+	if diff := cmp.Diff(trim(want), trim(buf.String())); diff != "" {
+		t.Errorf("%s\n%s", diff, buf.String())
+	}
+}
+
+// scripted plays leagues in which the first bot always differs from the others, who
+// always tie among themselves.
+func scripted(ctx context.Context, plan results.Plan, bots []Bot, add func(*results.League) error) error {
+	schedule, err := game.NewSchedule(len(bots), plan.Legs)
+	if err != nil {
+		return err
+	}
+	for index := range plan.Runs {
+		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(bots))}
+		for k, m := range schedule.Matches() {
+			choose := func(seat int) game.Side {
+				// The first bot answers one match of each league like the others, so that
+				// leagues are not all alike.
+				if l.Seats[seat] == 0 && (k != index%len(schedule.Matches())) {
+					return game.Side{Choice: game.Even}
+				}
+				return game.Side{Choice: game.Odd}
+			}
+			l.Matches = append(l.Matches, results.Match{A: choose(m.A), B: choose(m.B), Number: int32(1 + (index+k)%10)})
+		}
+		if err := add(&l); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// TestLookingStops: an experiment with a clear best player stops at it, soon after the
+// burn-in, under both guarantees; every row says so.
+func TestLookingStops(t *testing.T) {
+	t.Parallel()
+	for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
+		w := Watch{Field: Edge(4, 2, 200, 1), Guarantee: g, Stop: true, Median: 150}
+		done := 0
+		rows, err := MeasureLooking(t.Context(), w, scripted, Options{Repetitions: 3, Seed: 1, Workers: 1, Done: func() { done++ }})
+		if err != nil || done != 3 {
+			t.Fatalf("%v after %d repetitions", err, done)
+		}
+		measured := map[string]float64{}
+		for _, r := range rows {
+			measured[r.What] = r.Measured
+			if !r.Kept() || !strings.HasSuffix(r.Field, string(g)+" guarantee") {
+				t.Errorf("%+v", r)
+			}
+		}
+		if stop := measured["median leagues until the best is known"]; stop < 2 || stop > 150 || measured["stopped at the best player"] != 1 || measured["any wrong decision"] != 0 {
+			t.Errorf("%s: %v", g, measured)
+		}
+	}
+}
+
+// TestLookingFindsErrors: players that are called equal and are not make every look
+// wrong, and the measurement says so.
+func TestLookingFindsErrors(t *testing.T) {
+	t.Parallel()
+	rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 120), Guarantee: sequential.Asymptotic}, scripted, Options{Repetitions: 40, Seed: 1, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows[:2] {
+		if r.Kept() || r.Measured < 0.9 {
+			t.Errorf("%s: %v is said to be kept", r.What, r.Measured)
+		}
+	}
+	if !rows[2].Kept() { // there is no promise about the naive test
+		t.Errorf("%+v", rows[2])
+	}
+}

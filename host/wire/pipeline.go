@@ -69,12 +69,12 @@ func New(cfg Config) (*Pipeline, error) {
 	// host/jsonrpc has decoded the request. Handle calls respond and log after
 	// these stages, and host/jsonrpc encodes the answer.
 	p.chain = []stage{
-		p.envelope,     // id, method and params have the required form
-		p.tool,         // the tool that the request calls exists
-		p.open,         // unwrap the message, find its type and dialect
-		p.authenticate, // the sender is who it claims to be
-		p.fields,       // the message keeps its field table
-		p.handle,       // the agent acts and answers
+		p.envelope,                      // id, method and params have the required form
+		p.tool,                          // the tool that the request calls exists
+		message(cfg.Agent.open),         // unwrap the message, find its type and dialect
+		message(cfg.Agent.authenticate), // the sender is who it claims to be
+		p.fields,                        // the message keeps its field table
+		p.handle,                        // the agent acts and answers
 	}
 	switch {
 	case cfg.Strict && cfg.Deterministic:
@@ -132,20 +132,14 @@ func (p *Pipeline) enter(ctx context.Context) (began time.Time, leave func(), er
 	}
 }
 
-// open is the agent's stage of that name, for messages.
-func (p *Pipeline) open(ctx context.Context, x *Exchange) error {
-	if x.plain {
-		return nil
+// message returns a stage of the agent, which is only for messages.
+func message(do stage) stage {
+	return func(ctx context.Context, x *Exchange) error {
+		if x.plain {
+			return nil
+		}
+		return do(ctx, x)
 	}
-	return p.cfg.Agent.open(ctx, x)
-}
-
-// authenticate is the agent's stage of that name, for messages.
-func (p *Pipeline) authenticate(ctx context.Context, x *Exchange) error {
-	if x.plain {
-		return nil
-	}
-	return p.cfg.Agent.authenticate(ctx, x)
 }
 
 // fields checks a message against its field table, and the input of a plain tool

@@ -94,7 +94,7 @@ func (p *Pipeline) tool(_ context.Context, x *Exchange) error {
 			return refusal
 		}
 		return nil
-	case p.cfg.Strict:
+	case p.cfg.Strict, p.cfg.Agent == nil:
 		return unknownTool("/params/tool")
 	}
 	// The agent may know more names than the registry, such as those of managers

@@ -185,32 +185,6 @@ func (io *ToolIO) CheckOutput(output jsontext.Value, root string) []protocol.Vio
 	return check(io.output, output, root, len(output)+1)
 }
 
-// CheckRecord validates the record of a whole call, {"tool", "input",
-// "output"}: all three are there, the tool is this one, the others keep their
-// schemas.
-func (io *ToolIO) CheckRecord(record jsontext.Value) []protocol.Violation {
-	parts, err := Members(record)
-	if err != nil {
-		return []protocol.Violation{{Path: "", Rule: "type"}}
-	}
-	var found []protocol.Violation
-	for _, name := range []string{"tool", "input", "output"} {
-		if parts[name] == nil {
-			found = append(found, protocol.Violation{Path: "/" + name, Rule: "required"})
-		}
-	}
-	if tool := parts["tool"]; tool != nil && Text(tool) != io.Tool {
-		found = append(found, protocol.Violation{Path: "/tool", Rule: "const"})
-	}
-	if parts["input"] != nil {
-		found = append(found, io.CheckInput(parts["input"], "/input")...)
-	}
-	if parts["output"] != nil {
-		found = append(found, io.CheckOutput(parts["output"], "/output")...)
-	}
-	return Tidy(found)
-}
-
 // large bounds the number of large documents that are checked at once, since
 // decoded they take much memory.
 func (io *ToolIO) large(doc jsontext.Value) (done func()) {

@@ -89,22 +89,3 @@ func TestPathsAreBounded(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
-
-func TestCheckRecord(t *testing.T) {
-	t.Parallel()
-	r := registry(t, Tool{Name: "t", Input: []byte(object), Output: []byte(object)})
-	io, err := r.LoadToolIO("t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for record, want := range map[string][]protocol.Violation{
-		`{"tool":"t","input":{"n":1},"output":{"n":2}}`: nil,
-		`{"tool":"u","input":{"n":1},"output":{}}`:      {{Path: "/output/n", Rule: "required"}, {Path: "/tool", Rule: "const"}},
-		`{"input":[]}`: {{Path: "/input", Rule: "type"}, {Path: "/output", Rule: "required"}, {Path: "/tool", Rule: "required"}},
-		`[]`:           {{Path: "", Rule: "type"}},
-	} {
-		if got := io.CheckRecord([]byte(record)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, want %v", record, got, want)
-		}
-	}
-}

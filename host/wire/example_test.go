@@ -1,0 +1,75 @@
+package wire_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+	"github.com/strategylab/strategylab/host/wire/schema"
+)
+
+// A pipeline validates the input of a tool before it calls the tool, and the
+// output before it sends it.
+func ExamplePipeline() {
+	number := []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
+	tools, err := schema.NewRegistry(schema.Tool{Name: "answer", Input: number, Output: number})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pipeline, err := wire.New(wire.Config{
+		Registry: tools,
+		Tools: jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+			return jsonrpc.Response{Result: []byte(`{"tool":"answer","output":{"n":42}}`)}
+		}),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, params := range []string{
+		`{"tool":"answer","input":{"n":6}}`,
+		`{"tool":"answer","input":{"n":"six"}}`,
+		`{"tool":"question","input":{}}`,
+	} {
+		raw := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
+		status, body := jsonrpc.Serve(context.Background(), &jsonrpc.Request{Raw: []byte(raw)}, pipeline, jsonrpc.Config{Refuse: pipeline.Refuse})
+		fmt.Println(status, string(body))
+	}
+	// Output:
+	// 200 {"jsonrpc":"2.0","id":1,"result":{"tool":"answer","output":{"n":42}}}
+	// 422 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid tool input","data":{"canonical":"INVALID_TOOL_INPUT","violations":[{"path":"/params/input/n","rule":"type"}]}}}
+	// 404 {"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[{"path":"/params/tool","rule":"known"}]}}}
+}
+
+// An endpoint answers a message in the dialect in which it came. A handler that
+// returns no message acknowledges.
+func ExampleEndpoint() {
+	player := &wire.Endpoint{
+		Codec:  dialect.NewCodec(protocol.Tolerant),
+		Sender: func() string { return "player:P01" },
+		Now:    func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) },
+		Handlers: map[protocol.Type]wire.Handler{
+			protocol.TypeRoundCompleted: func(_ context.Context, x *wire.Exchange) (protocol.Message, error) {
+				m, err := wire.Decode[*protocol.RoundCompleted](x)
+				if err != nil {
+					return nil, err
+				}
+				fmt.Println("completed:", m.LeagueID, "round", m.RoundID.Number())
+				return nil, nil
+			},
+		},
+	}
+	response := player.Handle(context.Background(), &jsonrpc.Request{
+		Method: "notify_round_completed", ID: []byte("1"),
+		Params: []byte(`{"message_type":"ROUND_COMPLETED","league_id":"cup","round_id":2}`),
+	})
+	fmt.Println(string(response.Result))
+	// Output:
+	// completed: cup round 2
+	// {"protocol":"league.v2","message_type":"ROUND_COMPLETED_ACK","sender":"player:P01","timestamp":"2026-01-01T12:00:00Z","league_id":"cup","round_id":2,"status":"ACKNOWLEDGED"}
+}

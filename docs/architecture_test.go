@@ -12,14 +12,15 @@ const (
 // decision and is reviewed as one. A package that is missing may not exist.
 var may = map[string][]string{
 	// floor 0: vocabulary and formats
-	"host/game":     {},
-	"host/disk":     {},
-	"host/results":  {"host/disk", "host/game"},
-	"host/journal":  {"host/disk"},
-	"host/rawjson":  {},
-	"host/protocol": {"host/rawjson"},
-	"host/dialect":  {"host/protocol", "host/rawjson"},
-	"host/jsonrpc":  {},
+	"host/game":       {},
+	"host/disk":       {},
+	"host/results":    {"host/disk", "host/game"},
+	"host/journal":    {"host/disk"},
+	"host/rawjson":    {},
+	"host/credential": {},
+	"host/protocol":   {"host/credential", "host/rawjson"},
+	"host/dialect":    {"host/protocol", "host/rawjson"},
+	"host/jsonrpc":    {},
 
 	// floor 1: the contracts
 	"strategies":         {"host/game"},
@@ -28,7 +29,7 @@ var may = map[string][]string{
 	"host/wire/schema":   {"host/protocol"},
 	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
 	"host/wire":          {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
-	"host/agent":         {"host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/agent":         {"host/credential", "host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/trace":         {"host/dialect", "host/jsonrpc", "host/protocol"},
 	"host/trace/audit":   {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
@@ -39,9 +40,9 @@ var may = map[string][]string{
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/seat"},
-	"host/manager":            {"host/agent", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
 	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
@@ -61,10 +62,10 @@ var may = map[string][]string{
 	},
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/kit":     {"host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/referee": {"host/conformance/kit", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/manager": {"host/conformance/kit", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/referee": {"host/conformance/kit", "host/credential", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/manager": {"host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 
 	// beside them: what counts, knowing nothing of how it was played

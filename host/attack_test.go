@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -180,6 +181,6 @@ func (a *attacker) refused(url string, m protocol.Message) {
 	answer, err := a.caller.Call(ctx, wire.NewPeer(url, dialect.Contracts), m)
 	var refusal *dialect.Refusal
 	if !errors.As(err, &refusal) {
-		a.t.Errorf("%s as %s with %q: %+v, %v, want a refusal", m.Head().MessageType, m.Head().Sender, protocol.Mask(m.Head().AuthToken), answer, err)
+		a.t.Errorf("%s as %s with %q: %+v, %v, want a refusal", m.Head().MessageType, m.Head().Sender, credential.Mask(m.Head().AuthToken), answer, err)
 	}
 }

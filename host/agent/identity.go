@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -21,7 +22,7 @@ type Identity struct {
 	id            string
 	token         string
 	league        string
-	verifier      protocol.Verifier
+	verifier      credential.Verifier
 	last          matchKeys
 	manager       string // the manager's token, once it has been seen
 	managerProved bool   // the manager's token has been seen
@@ -33,7 +34,7 @@ type Identity struct {
 // the keys are the same for all of them.
 type matchKeys struct {
 	league, match, referee string
-	pair                   protocol.KeyPair
+	pair                   credential.KeyPair
 }
 
 // NewIdentity returns the identity of an agent that has not registered yet and
@@ -46,7 +47,7 @@ func NewIdentity(role protocol.Role, name string) *Identity {
 func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.id, i.token, i.league, i.verifier, i.managerProved, i.manager = id, token, league, protocol.NewVerifier(token), false, ""
+	i.id, i.token, i.league, i.verifier, i.managerProved, i.manager = id, token, league, credential.NewVerifier(token), false, ""
 	i.last = matchKeys{}
 }
 
@@ -123,11 +124,11 @@ func (i *Identity) leagueOf(in *wire.Exchange) string { return cmp.Or(i.league, 
 
 // Keys returns the keys of the match that a message is about, for this agent
 // and a referee; false before the agent has a token.
-func (i *Identity) Keys(in *wire.Exchange, referee string) (protocol.KeyPair, bool) {
+func (i *Identity) Keys(in *wire.Exchange, referee string) (credential.KeyPair, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.token == "" {
-		return protocol.KeyPair{}, false
+		return credential.KeyPair{}, false
 	}
 	league, match := i.leagueOf(in), in.Header.MatchID
 	if k := &i.last; k.pair.Send == "" || k.league != league || k.match != match || k.referee != referee {
@@ -154,9 +155,9 @@ func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	defer i.mu.Unlock()
 	given := in.Header.AuthToken
 	switch {
-	case i.managerProved && protocol.SameToken(given, i.manager):
+	case i.managerProved && credential.SameToken(given, i.manager):
 		return nil
-	case i.token != "" && protocol.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
+	case i.token != "" && credential.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
 		i.managerProved, i.manager = true, given
 		return nil
 	case mode == protocol.Tolerant && !i.managerProved:

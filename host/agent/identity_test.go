@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -12,7 +13,7 @@ import (
 func TestWhoseTheManagersMessagesAre(t *testing.T) {
 	t.Parallel()
 	const token = "tok-P01-0123456789abcdef0123456789abcdef01234567"
-	right := protocol.NewVerifier(token).ManagerToken("cup")
+	right := credential.NewVerifier(token).ManagerToken("cup")
 	for _, tt := range []struct {
 		name, sender, token string
 		mode                protocol.Mode
@@ -64,7 +65,7 @@ func TestKeysAreThoseOfTheMatch(t *testing.T) {
 	for _, as := range []struct{ token, league string }{{"tok-P01-a", "cup"}, {"tok-P01-b", "cup"}, {"tok-P01-b", "liga"}} {
 		me.Adopt("P01", as.token, as.league)
 		for _, of := range []struct{ match, referee string }{{"R1M1", "REF01"}, {"R1M1", "REF02"}, {"R2M1", "REF02"}, {"R2M1", "REF02"}, {"R1M1", "REF01"}} {
-			want := protocol.NewVerifier(as.token).MatchKeys(as.league, of.match, of.referee)
+			want := credential.NewVerifier(as.token).MatchKeys(as.league, of.match, of.referee)
 			if got, ok := me.Keys(about(of.match), of.referee); !ok || got.Send != want.Send || got.Expect != want.Expect {
 				t.Errorf("%v %v: %+v, want %+v", as, of, got, want)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -104,7 +105,7 @@ func (m *Manager) identifyAdmin(in *wire.Exchange) error {
 		token = strings.TrimSpace(bearer)
 	}
 	switch {
-	case m.cfg.AdminToken != "" && protocol.SameToken(token, m.cfg.AdminToken),
+	case m.cfg.AdminToken != "" && credential.SameToken(token, m.cfg.AdminToken),
 		m.cfg.AdminToken == "" && local(in.RPC):
 		return nil
 	case token == "":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -170,7 +171,7 @@ func TestTheManagerSignsWhatItSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range append(players, referee) {
-		key := protocol.NewVerifier(s.token).ManagerToken("cup")
+		key := credential.NewVerifier(s.token).ManagerToken("cup")
 		for _, m := range s.inbox.all() {
 			h := m.Head()
 			if h.AuthToken != key || h.LeagueID != "cup" || h.Sender != "league_manager" || !strings.HasPrefix(h.ConversationID, "cup-") {
@@ -204,10 +205,10 @@ func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
 			}
 			for _, p := range []struct {
 				id, endpoint string
-				keys         *protocol.KeyPair
+				keys         *credential.KeyPair
 			}{{m.PlayerAID, m.PlayerAEndpoint, m.PlayerAKeys}, {m.PlayerBID, m.PlayerBEndpoint, m.PlayerBKeys}} {
 				player := players[slices.IndexFunc(players, func(s *scripted) bool { return s.id == p.id })]
-				want := protocol.NewVerifier(player.token).MatchKeys("cup", m.MatchID, referee.id)
+				want := credential.NewVerifier(player.token).MatchKeys("cup", m.MatchID, referee.id)
 				if p.keys == nil || p.keys.Send != want.Send || p.keys.Expect != want.Expect || p.endpoint != player.url {
 					t.Errorf("%s is told %+v at %s of %s", referee.id, p.keys, p.endpoint, p.id)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -281,9 +282,9 @@ func TestAPlayerWhoseAnswerWasLostAtTheStartGetsNewKeys(t *testing.T) {
 		t.Fatal("the token is the old one")
 	}
 	told := referee.announcements(2).Matches[0]
-	keys := map[string]*protocol.KeyPair{told.PlayerAID: told.PlayerAKeys, told.PlayerBID: told.PlayerBKeys}
+	keys := map[string]*credential.KeyPair{told.PlayerAID: told.PlayerAKeys, told.PlayerBID: told.PlayerBKeys}
 	for _, p := range []*scripted{ada, ben} {
-		if want := protocol.NewVerifier(p.token).MatchKeys("cup", told.MatchID, referee.id); keys[p.id].Expect != want.Expect || keys[p.id].Send != want.Send {
+		if want := credential.NewVerifier(p.token).MatchKeys("cup", told.MatchID, referee.id); keys[p.id].Expect != want.Expect || keys[p.id].Send != want.Send {
 			t.Errorf("the referee has other keys than %s", p.name)
 		}
 	}

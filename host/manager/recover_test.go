@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
@@ -78,7 +79,7 @@ func (r *rig) again(old *scripted, log []byte) *scripted {
 		react: make(map[protocol.Type]wire.Handler), named: make(chan struct{}),
 		calls: &wire.Caller{Client: jsonrpc.NewClient(r.from(old.name), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Strict)},
 	}
-	if bytes.Contains(log, []byte(protocol.NewVerifier(old.token).String())) {
+	if bytes.Contains(log, []byte(credential.NewVerifier(old.token).String())) {
 		s.id, s.token = old.id, old.token
 		close(s.named)
 	}
@@ -348,7 +349,7 @@ func TestTheJournalKeepsNoToken(t *testing.T) {
 		if bytes.Contains(log, []byte(s.token)) {
 			t.Errorf("the journal holds the token of %s", s.id)
 		}
-		if !bytes.Contains(log, []byte(protocol.NewVerifier(s.token).String())) {
+		if !bytes.Contains(log, []byte(credential.NewVerifier(s.token).String())) {
 			t.Errorf("the journal does not hold the verifier of %s", s.id)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -51,7 +52,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application
 	if err != nil {
 		return nil, err
 	}
-	m.cfg.Log.Info("an agent registered", "agent", e.ID, "name", e.Name, "url", e.Endpoint, "dialect", e.Dialect, "token", protocol.Mask(token))
+	m.cfg.Log.Info("an agent registered", "agent", e.ID, "name", e.Name, "url", e.Endpoint, "dialect", e.Dialect, "token", credential.Mask(token))
 	if m.cfg.Probe == ProbeWarn {
 		m.probeLater(e.ID, e.Endpoint)
 	}
@@ -89,10 +90,10 @@ func (m *Manager) signUp(ctx context.Context, a application) (*registered, strin
 		return e, token, nil // nothing new, nothing to write down
 	}
 	if e.Verifier == "" {
-		if token, err = protocol.NewToken(m.cfg.Random, e.ID); err != nil {
+		if token, err = credential.NewToken(m.cfg.Random, e.ID); err != nil {
 			return nil, "", err
 		}
-		e.Verifier = protocol.NewVerifier(token).String()
+		e.Verifier = credential.NewVerifier(token).String()
 	}
 	return e, token, m.record(ctx, e)
 }

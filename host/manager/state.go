@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -41,7 +42,7 @@ type member struct {
 	role     protocol.Role
 	id       string
 	number   int // the one in its id, by which players are seated
-	verifier protocol.Verifier
+	verifier credential.Verifier
 	reg      registered
 	changes  int // how often it has got a new token
 	load     int // matches that it is to conduct and that are not over
@@ -125,7 +126,7 @@ func (s *state) nextID(role protocol.Role) string {
 }
 
 func (e *registered) apply(s *state) error {
-	verifier, err := protocol.ParseVerifier(e.Verifier)
+	verifier, err := credential.ParseVerifier(e.Verifier)
 	if err != nil {
 		return err
 	}

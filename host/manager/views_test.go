@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -132,7 +133,7 @@ func guarded(t testing.TB, dir string, agents []*scripted) {
 			if strings.Contains(string(content), s.token) {
 				t.Errorf("%s holds the token of %s", name, s.id)
 			}
-			if !journal && strings.Contains(string(content), protocol.NewVerifier(s.token).String()) {
+			if !journal && strings.Contains(string(content), credential.NewVerifier(s.token).String()) {
 				t.Errorf("%s holds the verifier of %s", name, s.id)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -40,11 +41,11 @@ func TestAuthentication(t *testing.T) {
 		"another match's":   {func(r *rig, h *protocol.Header) { h.AuthToken = r.manager.keys("R9M9", "REF01").Send }, protocol.CodeTokenInvalid},
 		"another referee's": {func(r *rig, h *protocol.Header) { h.AuthToken = r.manager.keys(match, "REF02").Send }, protocol.CodeTokenInvalid},
 		"the opponent's key": {func(r *rig, h *protocol.Header) {
-			h.AuthToken = protocol.NewVerifier("tok-P02-xyz").MatchKeys("cup", match, "REF01").Send
+			h.AuthToken = credential.NewVerifier("tok-P02-xyz").MatchKeys("cup", match, "REF01").Send
 		}, protocol.CodeTokenInvalid},
 		"the answer's key": {func(r *rig, h *protocol.Header) { h.AuthToken = r.manager.keys(match, "REF01").Expect }, protocol.CodeTokenInvalid},
 		"another league's manager": {func(r *rig, h *protocol.Header) {
-			h.AuthToken = protocol.NewVerifier(r.manager.token).ManagerToken("other")
+			h.AuthToken = credential.NewVerifier(r.manager.token).ManagerToken("other")
 		}, protocol.CodeTokenInvalid},
 		"from a player": {func(_ *rig, h *protocol.Header) { h.Sender = "player:P02" }, protocol.CodeTokenInvalid},
 		"from the wrong agent": {func(_ *rig, h *protocol.Header) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -162,15 +163,15 @@ func (f *fakeManager) registrations() []*protocol.LeagueRegisterRequest {
 }
 
 // keys are those of a match under the manager's present token.
-func (f *fakeManager) keys(match, referee string) protocol.KeyPair {
+func (f *fakeManager) keys(match, referee string) credential.KeyPair {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return protocol.NewVerifier(f.token).MatchKeys(f.league, match, referee)
+	return credential.NewVerifier(f.token).MatchKeys(f.league, match, referee)
 }
 
 // sign is what the manager signs with.
 func (f *fakeManager) sign() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return protocol.NewVerifier(f.token).ManagerToken(f.league)
+	return credential.NewVerifier(f.token).ManagerToken(f.league)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -35,10 +36,10 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 	}
 	given := in.Header.AuthToken
 	known, keyed, by, signed := p.signatureOf(in.Header.MatchID)
-	if keyed && by == referee && protocol.SameToken(given, signed) {
+	if keyed && by == referee && credential.SameToken(given, signed) {
 		return nil // as in the invitation, where the key was checked
 	}
-	if keys, ok := p.member.Me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+	if keys, ok := p.member.Me.Keys(in, referee); ok && credential.SameToken(given, keys.Send) {
 		return nil
 	}
 	if p.cfg.Mode == protocol.Tolerant && (!p.member.Me.ManagerProved() || p.unkeyed(in.Header.MatchID, referee)) {
@@ -85,7 +86,7 @@ func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 		return
 	}
 	given := in.Header.AuthToken
-	if keys, ok := p.member.Me.Keys(in, referee); ok && protocol.SameToken(given, keys.Send) {
+	if keys, ok := p.member.Me.Keys(in, referee); ok && credential.SameToken(given, keys.Send) {
 		m.referee, m.signed, m.keyed, m.reply = referee, given, true, keys.Expect
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
@@ -78,7 +79,7 @@ func TestSpokenToBeforeTheAnswer(t *testing.T) {
 		r2.manager.answer = func(int, *protocol.LeagueRegisterRequest) (protocol.Message, error) {
 			h := protocol.NewHeader(protocol.TypeRoundAnnouncement, "league_manager", protocol.Timestamp(time.Now()), "c")
 			h.LeagueID, h.RoundID = "cup", protocol.RoundNumber(1)
-			h.AuthToken = protocol.NewVerifier(r2.manager.token).ManagerToken("cup")
+			h.AuthToken = credential.NewVerifier(r2.manager.token).ManagerToken("cup")
 			go func() {
 				_, err := r.send(&protocol.RoundAnnouncement{Header: h, Matches: []protocol.AnnouncedMatch{announced("R1M1", "P01", "P02", "REF01")}})
 				answered <- err

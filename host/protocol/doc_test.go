@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"github.com/strategylab/strategylab/host/credential"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,7 +93,7 @@ func TestReferencePage(t *testing.T) {
 		}
 	})
 	t.Run("keys", func(t *testing.T) {
-		v := NewVerifier("tok-P01-0123456789abcdef0123456789abcdef01234567")
+		v := credential.NewVerifier("tok-P01-0123456789abcdef0123456789abcdef01234567")
 		keys := v.MatchKeys(cup, "R1M1", refOne)
 		if !strings.Contains(page, "... "+keys.Send+"\n") || !strings.Contains(page, "... "+keys.Expect+"\n") {
 			t.Error("the keys on the page are not those of its token")

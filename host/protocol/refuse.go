@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/credential"
 )
 
 // A Violation is one rule that a message breaks. Path is a JSON Pointer into
@@ -60,7 +61,7 @@ func RefuseHTTP(status int, detail string) *Error {
 // the name provided_token is masked.
 func (e *Error) With(name string, value any) *Error {
 	if token, ok := value.(string); ok && name == "provided_token" {
-		value = Mask(token)
+		value = credential.Mask(token)
 	}
 	if e.Context == nil {
 		e.Context = make(map[string]any)

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -16,29 +17,22 @@ type RoundAnnouncement struct {
 
 // AnnouncedMatch is one match of a round.
 type AnnouncedMatch struct {
-	MatchID         string   `json:"match_id"`
-	GameType        string   `json:"game_type,omitzero"`
-	PlayerAID       string   `json:"player_A_id"`
-	PlayerBID       string   `json:"player_B_id"`
-	RefereeID       string   `json:"referee_id,omitzero"`
-	RefereeEndpoint string   `json:"referee_endpoint,omitzero"`
-	PlayerAEndpoint string   `json:"player_A_endpoint,omitzero"`
-	PlayerBEndpoint string   `json:"player_B_endpoint,omitzero"`
-	PlayerAKeys     *KeyPair `json:"player_A_keys,omitzero"`
-	PlayerBKeys     *KeyPair `json:"player_B_keys,omitzero"`
-	PlayerADialect  string   `json:"player_A_dialect,omitzero"` // where it is not that of the book
-	PlayerBDialect  string   `json:"player_B_dialect,omitzero"`
+	MatchID         string              `json:"match_id"`
+	GameType        string              `json:"game_type,omitzero"`
+	PlayerAID       string              `json:"player_A_id"`
+	PlayerBID       string              `json:"player_B_id"`
+	RefereeID       string              `json:"referee_id,omitzero"`
+	RefereeEndpoint string              `json:"referee_endpoint,omitzero"`
+	PlayerAEndpoint string              `json:"player_A_endpoint,omitzero"`
+	PlayerBEndpoint string              `json:"player_B_endpoint,omitzero"`
+	PlayerAKeys     *credential.KeyPair `json:"player_A_keys,omitzero"`
+	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero"`
+	PlayerADialect  string              `json:"player_A_dialect,omitzero"` // where it is not that of the book
+	PlayerBDialect  string              `json:"player_B_dialect,omitzero"`
 	// MatchKeys is false where the referee signs with no match key, since it
 	// is not one that has said it would.
 	MatchKeys Opt[bool]      `json:"match_keys,omitzero"`
 	Extra     jsontext.Value `json:",embed"`
-}
-
-// KeyPair is what a referee needs to speak with one player of one match.
-type KeyPair struct {
-	Send   string         `json:"send"`   // the key the referee signs with
-	Expect string         `json:"expect"` // the key the player signs with
-	Extra  jsontext.Value `json:",embed"`
 }
 
 // LeagueStandingsUpdate gives the table after a round.

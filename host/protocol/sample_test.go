@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"github.com/strategylab/strategylab/host/credential"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ const (
 // sampleToken returns the token of an agent in the samples; its randomness is
 // the agent's id over and over.
 func sampleToken(agent string) string {
-	token, err := NewToken(strings.NewReader(strings.Repeat(agent, tokenBytes)), agent)
+	token, err := credential.NewToken(strings.NewReader(strings.Repeat(agent, 20)), agent)
 	if err != nil {
 		panic(err) // the source above never runs dry
 	}
@@ -40,14 +41,14 @@ func header(t Type, sender, hhmmss, conversation string) Header {
 // fromManager is a header to the player P01.
 func fromManager(t Type, hhmmss, conversation string) Header {
 	h := header(t, manager, hhmmss, conversation)
-	h.AuthToken = NewVerifier(sampleToken(heron)).ManagerToken(cup)
+	h.AuthToken = credential.NewVerifier(sampleToken(heron)).ManagerToken(cup)
 	return h
 }
 
 // inMatch is a header of match R1M1 between P01 and P02, to or from P01.
 func inMatch(t Type, sender, hhmmss string) Header {
 	h := header(t, sender, hhmmss, "autumn_cup-R1M1")
-	keys := NewVerifier(sampleToken(heron)).MatchKeys(cup, "R1M1", refOne)
+	keys := credential.NewVerifier(sampleToken(heron)).MatchKeys(cup, "R1M1", refOne)
 	if strings.HasPrefix(sender, "referee:") {
 		h.AuthToken = keys.Send
 	} else {
@@ -158,10 +159,10 @@ func leagueSamples() []sample {
 // and, for its own match, the keys.
 func refereeAnnouncement(announced []AnnouncedMatch) *RoundAnnouncement {
 	h := header(TypeRoundAnnouncement, manager, "09:10:04", "autumn_cup-round-1")
-	h.AuthToken = NewVerifier(sampleToken(refOne)).ManagerToken(cup)
+	h.AuthToken = credential.NewVerifier(sampleToken(refOne)).ManagerToken(cup)
 	h.RoundID = RoundNumber(1)
-	keys := func(player string) *KeyPair {
-		pair := NewVerifier(sampleToken(player)).MatchKeys(cup, "R1M1", refOne)
+	keys := func(player string) *credential.KeyPair {
+		pair := credential.NewVerifier(sampleToken(player)).MatchKeys(cup, "R1M1", refOne)
 		return &pair
 	}
 	matches := append([]AnnouncedMatch{}, announced...)

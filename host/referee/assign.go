@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -117,7 +118,7 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
 		Dialects:     [2]string{m.PlayerADialect, m.PlayerBDialect},
 	}
-	for i, keys := range []*protocol.KeyPair{m.PlayerAKeys, m.PlayerBKeys} {
+	for i, keys := range []*credential.KeyPair{m.PlayerAKeys, m.PlayerBKeys} {
 		if keys != nil {
 			a.Keys[i] = *keys
 		}

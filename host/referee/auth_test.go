@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -40,8 +41,8 @@ func TestOnlyTheManagerIsBelieved(t *testing.T) {
 				{"a wrong token", "auth_token", "tok-LM-00", "E012", 3001},
 				{"the referee's own token", "auth_token", refereeToken, "E012", 3001},
 				{"a player's token", "auth_token", tokenOf("P01"), "E012", 3001},
-				{"the manager's token for a player", "auth_token", protocol.NewVerifier(tokenOf("P01")).ManagerToken(league), "E012", 3001},
-				{"the manager's token of another league", "auth_token", protocol.NewVerifier(refereeToken).ManagerToken("cup2"), "E012", 3001},
+				{"the manager's token for a player", "auth_token", credential.NewVerifier(tokenOf("P01")).ManagerToken(league), "E012", 3001},
+				{"the manager's token of another league", "auth_token", credential.NewVerifier(refereeToken).ManagerToken("cup2"), "E012", 3001},
 				{"another sender", "sender", "referee:REF02", "E012", 3001},
 				{"another league", "league_id", "cup2", "", 0},
 			} {

@@ -4,20 +4,21 @@ import (
 	"context"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // assignment is a match as the manager hands it out.
 type assignment struct {
-	League       string              `json:"league_id"`
-	Match        string              `json:"match_id"`
-	Round        int                 `json:"round_id"`
-	Conversation string              `json:"conversation_id"` // of all messages to its players
-	Players      [2]string           `json:"players"`         // A, B
-	Endpoints    [2]string           `json:"endpoints"`
-	Keys         [2]protocol.KeyPair `json:"keys"`
-	Dialects     [2]string           `json:"dialects,omitzero"` // of the players, where they are not by the book
+	League       string                `json:"league_id"`
+	Match        string                `json:"match_id"`
+	Round        int                   `json:"round_id"`
+	Conversation string                `json:"conversation_id"` // of all messages to its players
+	Players      [2]string             `json:"players"`         // A, B
+	Endpoints    [2]string             `json:"endpoints"`
+	Keys         [2]credential.KeyPair `json:"keys"`
+	Dialects     [2]string             `json:"dialects,omitzero"` // of the players, where they are not by the book
 }
 
 // match is one match. What it is about never changes; how its players are
@@ -31,7 +32,7 @@ type match struct {
 
 	mu        sync.Mutex
 	endpoints [2]string
-	keys      [2]protocol.KeyPair
+	keys      [2]credential.KeyPair
 	dialects  [2]string
 	play      game.Play
 	waiting   [2]*expected // what each side is expected to answer
@@ -65,7 +66,7 @@ func (b *match) outdated(a *assignment) bool {
 }
 
 // contact returns where a side is reached and the keys spoken with.
-func (b *match) contact(side int) (endpoint string, keys protocol.KeyPair) {
+func (b *match) contact(side int) (endpoint string, keys credential.KeyPair) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.endpoints[side], b.keys[side]

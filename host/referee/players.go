@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -106,8 +107,8 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 
 // knowsToken reports whether a token is that of the player with whom a match has
 // these keys.
-func (r *Referee) knowsToken(token string, b *match, keys protocol.KeyPair) bool {
-	return protocol.SameToken(token, keys.Expect) ||
+func (r *Referee) knowsToken(token string, b *match, keys credential.KeyPair) bool {
+	return credential.SameToken(token, keys.Expect) ||
 		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.member.Me.ID())
 }
 

@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 func tokenOf(id string) string { return "tok-" + id + "-aabbccddeeff00112233445566778899aabbccdd" }
 
-func keysOf(player, match string) protocol.KeyPair {
-	return protocol.NewVerifier(tokenOf(player)).MatchKeys(league, match, "REF01")
+func keysOf(player, match string) credential.KeyPair {
+	return credential.NewVerifier(tokenOf(player)).MatchKeys(league, match, "REF01")
 }
 
 // obj is a JSON object.
@@ -118,7 +119,7 @@ func fromManager(t protocol.Type, pairs ...any) obj {
 	return with(obj{
 		"protocol": "league.v2", "message_type": string(t), "sender": "league_manager", "timestamp": "2026-01-01T00:00:00Z",
 		"conversation_id": "c", "league_id": league, "round_id": 1,
-		"auth_token": protocol.NewVerifier(refereeToken).ManagerToken(league),
+		"auth_token": credential.NewVerifier(refereeToken).ManagerToken(league),
 	}, pairs...)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -42,7 +43,7 @@ type Registrar struct {
 	ID       string
 	Dialect  *dialect.Dialect
 	Token    string
-	Verifier protocol.Verifier
+	Verifier credential.Verifier
 	// Rounds counts the rounds that have begun.
 	Rounds int
 	// Renewals counts the registrations that the suite has provoked.
@@ -175,11 +176,11 @@ func (r *Registrar) admit(id string) {
 	if r.ID == "" {
 		r.ID = id
 	}
-	token, err := protocol.NewToken(rand.Reader, r.ID)
+	token, err := credential.NewToken(rand.Reader, r.ID)
 	if err != nil {
 		panic(err) // crypto/rand does not fail
 	}
-	r.Token, r.Verifier = token, protocol.NewVerifier(token)
+	r.Token, r.Verifier = token, credential.NewVerifier(token)
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -67,7 +68,7 @@ type agent struct {
 	endpoint *kit.Endpoint
 	id       string
 	token    string
-	verifier protocol.Verifier
+	verifier credential.Verifier
 	answer   *kit.Answer // to its registration
 }
 
@@ -303,7 +304,7 @@ func (t T) join(a *agent) {
 	t.Lock()
 	defer t.Unlock()
 	a.id, a.token = f.Text(idName), f.Text("auth_token")
-	a.verifier = protocol.NewVerifier(a.token)
+	a.verifier = credential.NewVerifier(a.token)
 	t.peers.leagueID = f.Text("league_id")
 }
 

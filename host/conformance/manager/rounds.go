@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -230,7 +231,7 @@ func sendsEndpoints(t T) {
 }
 
 // keysOf returns the keys of a match, by its players.
-func (t T) keysOf(m *match) (keys [2]protocol.KeyPair) {
+func (t T) keysOf(m *match) (keys [2]credential.KeyPair) {
 	for i, id := range m.players {
 		if player := t.withID(id); player != nil {
 			keys[i] = player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.id)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -44,7 +45,7 @@ func (t T) newMatches(plans ...plan) []*match {
 	for i, plan := range plans {
 		m := &match{peers: t.peers, id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
 		for who, token := range t.tokens {
-			m.keys[who] = protocol.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
+			m.keys[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
 		}
 		t.matches[m.id] = m
 		all = append(all, m)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -63,7 +64,7 @@ func (p *peers) listen(ctx context.Context) error {
 	p.Endpoint.Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(toManager, in, header) })
 	for who, id := range playerIDs {
 		var err error
-		if p.tokens[who], err = protocol.NewToken(rand.Reader, id); err != nil {
+		if p.tokens[who], err = credential.NewToken(rand.Reader, id); err != nil {
 			return err
 		}
 		if p.players[who], err = kit.ListenBeside(ctx, p.Session.Listen); err != nil {
@@ -118,7 +119,7 @@ type match struct {
 	peers *peers
 	id    string
 	round int
-	keys  [2]protocol.KeyPair
+	keys  [2]credential.KeyPair
 	plan  plan
 	sent  []*sent // what the referee sent about it, in order; guarded by the peers' lock
 	late  bool    // a player answered after its time; likewise

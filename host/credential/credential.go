@@ -1,4 +1,7 @@
-package protocol
+// Package credential makes and verifies what proves who sent a message: the
+// tokens of agents, and the keys that are derived from them for a match. It does
+// no I/O; comparisons take time that does not depend on where the values differ.
+package credential
 
 import (
 	"crypto/hmac"
@@ -9,6 +12,8 @@ import (
 	"hash"
 	"io"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // tokenBytes is the number of random bytes in a token: 160 bits, where the
@@ -20,7 +25,7 @@ const tokenBytes = 20
 func NewToken(random io.Reader, agent string) (string, error) {
 	var secret [tokenBytes]byte
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
-		return "", fmt.Errorf("protocol: make a token for %s: %w", agent, err)
+		return "", fmt.Errorf("credential: make a token for %s: %w", agent, err)
 	}
 	return "tok-" + agent + "-" + hex.EncodeToString(secret[:]), nil
 }
@@ -48,7 +53,7 @@ func ParseVerifier(s string) (Verifier, error) {
 	var v Verifier
 	raw, err := hex.DecodeString(s)
 	if err != nil || len(raw) != len(v) {
-		return Verifier{}, fmt.Errorf("protocol: a verifier is %d hexadecimal digits", 2*len(v))
+		return Verifier{}, fmt.Errorf("credential: a verifier is %d hexadecimal digits", 2*len(v))
 	}
 	copy(v[:], raw)
 	return v, nil
@@ -63,6 +68,16 @@ func mac(m hash.Hash, parts ...string) string {
 	return hex.EncodeToString(m.Sum(sum[:0]))
 }
 
+// scheme is the version of the protocol, which match keys are derived for.
+const scheme = "league.v2"
+
+// KeyPair is what a referee needs to speak with one player of one match.
+type KeyPair struct {
+	Send   string         `json:"send"`   // the key the referee signs with
+	Expect string         `json:"expect"` // the key the player signs with
+	Extra  jsontext.Value `json:",embed"`
+}
+
 // MatchKeys returns the pair of keys by which a referee and the player with
 // this verifier know each other in one match: the referee signs with Send, the
 // player with Expect. The manager makes them for the referee; the player makes
@@ -70,8 +85,8 @@ func mac(m hash.Hash, parts ...string) string {
 func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
 	m := hmac.New(sha256.New, v[:])
 	return KeyPair{
-		Send:   mac(m, Version, "ref", league, match, referee),
-		Expect: mac(m, Version, "ply", league, match, referee),
+		Send:   mac(m, scheme, "ref", league, match, referee),
+		Expect: mac(m, scheme, "ply", league, match, referee),
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Prefix is what the leagues recorded so far come to, as far as the rest of
-// the run depends on it. It is for one goroutine at a time.
+// Prefix is the state of a run after its first leagues, as far as later leagues
+// depend on it. It is not safe for concurrent use.
 type Prefix struct {
 	schedule     []game.Match
 	players      int
@@ -21,14 +21,14 @@ type Prefix struct {
 	reproducible bool
 
 	plugin      []bool   // by field index
-	overran     []int    // by field index: leagues since the last checkpoint
-	lastOverrun []int    // by field index: the league last counted there, from 1
-	barred      []bool   // by field index; replaced, never changed
-	quarantined []int    // field indices in the order in which they were put aside
+	overran     []int    // by field index: leagues with exceeded limits since the last checkpoint
+	lastOverrun []int    // by field index: the last league counted in overran, from 1
+	barred      []bool   // by field index; replaced, never modified
+	quarantined []int    // field indices in order of quarantine
 	noted       []uint64 // by field index: a bit for each fault that has a note
 }
 
-// NewPrefix returns the prefix of no leagues of a plan.
+// NewPrefix returns the empty prefix of a plan.
 func NewPrefix(plan results.Plan) (*Prefix, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	}, nil
 }
 
-// Resume returns the prefix of leagues that were recorded earlier, and hands
-// each of them to sink as well unless that is nil.
+// Resume returns the prefix of leagues recorded earlier. It passes each of them to
+// sink, if not nil.
 func Resume(plan results.Plan, leagues iter.Seq2[*results.League, error], sink Sink) (*Prefix, error) {
 	p, err := NewPrefix(plan)
 	if err != nil {
@@ -69,7 +69,7 @@ func Resume(plan results.Plan, leagues iter.Seq2[*results.League, error], sink S
 	return p, nil
 }
 
-// Leagues returns how many leagues there are.
+// Leagues returns the number of leagues.
 func (p *Prefix) Leagues() int { return p.hasher.Len() }
 
 // Digest returns the digest of the leagues; see results.Hasher.
@@ -127,11 +127,10 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 	}
 }
 
-// kindPlugin is what plans call the kind of a player that is another program.
+// kindPlugin is the kind of a plugin in a plan.
 const kindPlugin = "plugin"
 
-// overrun reports whether a fault cost its player the seat at an expense that
-// would be met again in the next league.
+// overrun reports whether a fault counts toward the quarantine of its player.
 func (p *Prefix) overrun(field int, f game.Fault) bool {
 	switch f {
 	case game.FaultTimeout, game.FaultBudget:
@@ -142,7 +141,7 @@ func (p *Prefix) overrun(field int, f game.Fault) bool {
 	return false
 }
 
-// decide puts players aside at a checkpoint.
+// decide quarantines players at a checkpoint.
 func (p *Prefix) decide() {
 	barred := slices.Clone(p.barred)
 	for field, n := range p.overran {
@@ -155,16 +154,15 @@ func (p *Prefix) decide() {
 	clear(p.overran)
 }
 
-// annotate leaves in the next league only the first note of each player and
-// fault in the whole run, in a canonical order, and says of whom it is the
-// first league put aside.
+// annotate keeps in the next league only the first note of each player and fault
+// in the whole run, in canonical order, and adds notes on new quarantines.
 func (p *Prefix) annotate(l *results.League) {
 	for _, field := range p.quarantined {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue
 		}
 		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined, Text: fmt.Sprintf(
-			"put aside from league %d on: overran or crashed in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
+			"quarantined from league %d on: exceeded its limits or crashed in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
 	}
 	if len(l.Notes) == 0 {
 		return
@@ -179,7 +177,7 @@ func (p *Prefix) annotate(l *results.League) {
 	}
 }
 
-// clip shortens a text to at most so many bytes of UTF-8.
+// clip shortens s to at most the given number of bytes of UTF-8.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s

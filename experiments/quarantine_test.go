@@ -22,7 +22,7 @@ func loops(field, from int) func(int, int) game.Fault {
 	}
 }
 
-// asideFrom returns the first league in which a player is put aside, or -1, and
+// asideFrom returns the first league in which a player is quarantined, or -1, and
 // fails if it is not in all after it, or not in all matches.
 func asideFrom(t *testing.T, plan results.Plan, leagues []results.League, field int) int {
 	t.Helper()
@@ -45,13 +45,13 @@ func asideFrom(t *testing.T, plan results.Plan, leagues []results.League, field 
 			}
 		}
 		if aside > 0 && others > 0 {
-			t.Fatalf("league %d: put aside in %d matches and not in %d", i, aside, others)
+			t.Fatalf("league %d: quarantined in %d matches and not in %d", i, aside, others)
 		}
 		if aside > 0 && from < 0 {
 			from = i
 		}
 		if aside == 0 && from >= 0 {
-			t.Fatalf("put aside in league %d, but not in league %d", from, i)
+			t.Fatalf("quarantined in league %d, but not in league %d", from, i)
 		}
 	}
 	return from
@@ -89,10 +89,10 @@ func TestQuarantineRule(t *testing.T) {
 				for _, block := range []int{1, 10, 64, 150} {
 					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Config{Workers: workers})
 					if from := asideFrom(t, plan, got.leagues, 1); from != tc.from {
-						t.Errorf("put aside from league %d on, want %d", from, tc.from)
+						t.Errorf("quarantined from league %d on, want %d", from, tc.from)
 					}
 					if len(out.Quarantined) > 1 || len(out.Quarantined) == 1 != (tc.from >= 0) {
-						t.Errorf("outcome says that %v are put aside", out.Quarantined)
+						t.Errorf("outcome says that %v are quarantined", out.Quarantined)
 					}
 					if want == nil {
 						want = got
@@ -120,11 +120,11 @@ func TestQuarantineOfSeveral(t *testing.T) {
 	for _, workers := range []int{1, 5} {
 		got, out := run(t, &stub{plan: plan, fault: fault, block: 7}, experiments.Config{Workers: workers})
 		if diff := cmp.Diff([]int{2, 4, 0}, out.Quarantined); diff != "" {
-			t.Errorf("put aside (-want +got):\n%s", diff)
+			t.Errorf("quarantined (-want +got):\n%s", diff)
 		}
 		for field, want := range []int{192, -1, 64, -1, 64} {
 			if from := asideFrom(t, plan, got.leagues, field); from != want {
-				t.Errorf("player %d is put aside from league %d on, want %d", field, from, want)
+				t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 			}
 		}
 	}
@@ -140,11 +140,11 @@ func TestQuarantineOfPlugins(t *testing.T) {
 	}
 	got, out := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})
 	if diff := cmp.Diff([]int{1, 2}, out.Quarantined); diff != "" {
-		t.Errorf("put aside (-want +got):\n%s", diff)
+		t.Errorf("quarantined (-want +got):\n%s", diff)
 	}
 	for field, want := range []int{-1, 64, 64} {
 		if from := asideFrom(t, plan, got.leagues, field); from != want {
-			t.Errorf("player %d is put aside from league %d on, want %d", field, from, want)
+			t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestHonestRunsPlayNothingTwice(t *testing.T) {
 	if driver.played != 1000 {
 		t.Errorf("%d leagues played for a plan of 1000", driver.played)
 	}
-	// One player put aside costs at most what was under way.
+	// One player quarantined costs at most what was under way.
 	driver = &stub{plan: plan, fault: loops(1, 0)}
 	run(t, driver, experiments.Config{Workers: 4})
 	if most := 1000 + 4*4*experiments.Checkpoint; driver.played > most {
@@ -211,7 +211,7 @@ func TestNotes(t *testing.T) {
 		{5, results.Note{Field: 1, Fault: game.FaultError, Text: "error in league 5"}},
 		{10, results.Note{Field: 1, Fault: game.FaultInvalid, Text: "invalid-choice in league 10"}},
 		{64, results.Note{Field: 3, Fault: game.FaultQuarantined,
-			Text: "put aside from league 64 on: overran or crashed in at least 32 of 64 leagues in a row"}},
+			Text: "quarantined from league 64 on: exceeded its limits or crashed in at least 32 of 64 leagues in a row"}},
 	}
 	for _, workers := range []int{1, 4} {
 		c, _ := run(t, &stub{plan: plan, fault: fault}, experiments.Config{Workers: workers})

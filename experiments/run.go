@@ -1,29 +1,25 @@
-// Package experiments plays the leagues of a plan on several workers and hands
+// Package experiments plays the leagues of a plan on several workers and passes
 // their records on in league order.
 //
-// It knows no strategies and no messages: whatever plays a league is a Driver.
-// The package arena drives leagues directly; others may drive them through the
-// agents and their messages. What comes out depends on the plan alone, not on
-// workers, on how leagues are grouped, or on how often the run was interrupted
-// and resumed (save for faults that depend on the clock; see
+// It does not import strategies or messages: a Driver plays a league. Package
+// arena plays leagues directly; package host plays them with agents. The records
+// depend on the plan alone, not on workers, the grouping of leagues, or
+// interruptions (except for faults that depend on the clock; see
 // game.Fault.Reproducible).
 //
 // # Quarantine
 //
-// A player that overruns its time, its budget or its process in league after
-// league would slow a run down beyond use. So after every Checkpoint leagues,
-// that is before each league whose index is a multiple of Checkpoint, the
-// players are put aside that lost their seat to an overrun (game.FaultTimeout,
-// game.FaultBudget or game.FaultCrash) in at least QuarantineAfter of the
-// Checkpoint leagues before. The crash of a plugin does not count: it costs all
-// leagues that are under way at once, and a plugin is started again only so
-// often in a run. From then on they are not called any more: each of
-// their matches is lost with game.FaultQuarantined. The rule looks at records
-// only, so a resumed run comes to the same decisions.
+// A player that exceeds its limits in league after league would make a run
+// unusably slow. So before each league whose index is a multiple of Checkpoint,
+// the run quarantines the players that lost their seat to game.FaultTimeout,
+// game.FaultBudget or game.FaultCrash in at least QuarantineAfter of the
+// Checkpoint leagues before. The crash of a plugin does not count: it affects all
+// leagues in progress, and the number of its restarts is limited. A quarantined
+// player loses every match with game.FaultQuarantined and is not called again.
+// The rule depends on records only, so a resumed run makes the same decisions.
 //
-// Workers do not wait for the decision. They play on under the set of players
-// they know, and a league that was played under another set than the one that
-// turns out to hold is played again.
+// Workers do not wait for the decision. They continue with the quarantine they
+// know, and a league that was played with an outdated one is played again.
 package experiments
 
 import (
@@ -38,54 +34,52 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Checkpoint is the number of leagues after which decisions are taken that
-// depend on what happened before: whom to put aside and, unless Config.Every says
-// otherwise, whether to stop.
+// Checkpoint is the interval, in leagues, of decisions that depend on earlier
+// leagues: whom to quarantine and, unless Config.Every is set, whether to stop.
 const Checkpoint = 64
 
-// QuarantineAfter is in how many of the Checkpoint leagues before a player must
-// have lost its seat to an overrun to be put aside for the rest of the run.
+// QuarantineAfter is the number of leagues, out of the last Checkpoint, in which a
+// player must have exceeded its limits to be quarantined.
 const QuarantineAfter = Checkpoint / 2
 
 // Driver plays the leagues of a plan. It is safe for concurrent use.
 type Driver interface {
-	// Block is how many consecutive leagues a worker plays best in one call;
-	// at least 1. What is played does not depend on it.
+	// Block is the best number of consecutive leagues for one call of Play, at
+	// least 1. Records do not depend on it.
 	Block() int
-	// NewWorker makes a worker, for one goroutine at a time.
+	// NewWorker makes a worker for one goroutine at a time.
 	NewWorker(ctx context.Context) (Worker, error)
 }
 
-// Worker plays leagues one call after another and keeps between them what can
-// be used again.
+// Worker plays leagues and reuses memory between calls.
 type Worker interface {
-	// Play plays the leagues first, first+1, ... of the plan, one for each
-	// element of out, and fills these in, using their memory again. barred[f]
-	// says that the player with field index f is put aside.
+	// Play plays the leagues first, first+1, ... of the plan into the elements
+	// of out, reusing their memory. barred[f] reports that the player with
+	// field index f is quarantined.
 	//
-	// What goes wrong with a player is in the records. An error means that
-	// the leagues could not be played, ctx being done among other reasons;
-	// what out holds then is undefined.
+	// Failures of players are in the records. An error means that the leagues
+	// could not be played, for example because ctx is done; out is then
+	// undefined.
 	Play(ctx context.Context, first int, out []results.League, barred []bool) error
-	// Close gives up what the worker keeps.
+	// Close releases the resources of the worker.
 	Close() error
 }
 
-// Sink takes leagues in league order, from one goroutine at a time. A league
-// is valid during the call.
+// Sink receives leagues in league order, from one goroutine at a time. A league is
+// valid during the call.
 type Sink interface {
 	Append(l *results.League) error
 }
 
-// Flusher is an optional extension of Sink. Flush is called whenever no
-// further league is ready, and at the end.
+// Flusher is an optional extension of Sink. Run calls Flush when no further league
+// is ready, and at the end.
 type Flusher interface {
 	Sink
 	Flush() error
 }
 
-// Tee returns a Sink that hands each league to all the given sinks in turn, up
-// to the first that fails.
+// Tee returns a Sink that passes each league to all sinks in turn, up to the first
+// that fails.
 func Tee(sinks ...Sink) Flusher { return tee(sinks) }
 
 type tee []Sink
@@ -117,41 +111,41 @@ func flush(s Sink) error {
 
 // Config of a run. The zero value plays all leagues on all processors.
 type Config struct {
-	// Workers is how many leagues are under way at once, or blocks of leagues
-	// where the driver plays such; 0 means runtime.GOMAXPROCS.
+	// Workers is the number of leagues, or blocks of leagues, played in
+	// parallel; 0 means runtime.GOMAXPROCS.
 	Workers int
-	// After holds the leagues that are recorded already; the run begins with
-	// the next and adds to it. Nil means that there are none.
+	// After holds the leagues recorded already; the run continues with the next
+	// and adds to it. Nil means none.
 	After *Prefix
-	// Stop, if not nil, is asked whether the leagues so far are enough, whenever
-	// their number is a multiple of Every; the sink has been given exactly them.
-	// A resumed run asks again where the earlier one may have been killed before
-	// it could.
+	// Stop, if not nil, reports whether the leagues so far are enough. Run calls
+	// it when their number is a multiple of Every, after the sink has received
+	// them. A resumed run asks again, because the earlier one may have been
+	// killed before it asked.
 	Stop func(leagues int) bool
-	// Every is how many leagues lie between two questions; 0 means Checkpoint.
-	// Where a run stops depends on Stop and Every alone, never on workers or time.
+	// Every is the interval of Stop, in leagues; 0 means Checkpoint. Where a run
+	// stops depends on Stop and Every alone, never on workers or time.
 	Every int
 }
 
-// Outcome is what a run has come to, leagues recorded earlier included.
+// Outcome is the result of a run, including leagues recorded earlier.
 type Outcome struct {
 	Leagues      int
 	Matches      int
 	Digest       string // of all leagues; see results.Hasher
 	Reproducible bool   // no fault depended on the clock or the machine
-	Quarantined  []int  // field indices of players put aside
-	Stopped      bool   // Config.Stop said so
+	Quarantined  []int  // field indices of quarantined players
+	Stopped      bool   // by Config.Stop
 }
 
-// Run plays the leagues of a plan that come after opts.After and gives each to
-// sink, in league order.
+// Run plays the leagues of a plan after config.After and passes each to sink, in
+// league order.
 //
-// If ctx is done it stops soon and returns the context's cause; if a league
-// cannot be played or recorded, that error. In either case the sink has been
-// given every league of the contiguous prefix that is complete, and the Outcome
-// describes it. No goroutine outlives the call.
-func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts Config) (Outcome, error) {
-	prefix := opts.After
+// If ctx is done, Run stops soon and returns the context's cause. If a league
+// cannot be played or recorded, it returns that error. In both cases the sink has
+// received the complete leagues of a contiguous prefix, which the Outcome
+// describes. No goroutine outlives the call.
+func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, config Config) (Outcome, error) {
+	prefix := config.After
 	if prefix == nil {
 		var err error
 		if prefix, err = NewPrefix(plan); err != nil {
@@ -162,7 +156,7 @@ func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts 
 		return Outcome{}, fmt.Errorf("run: %d leagues of %d players do not begin a plan of %d leagues of %d",
 			prefix.Leagues(), prefix.players, plan.Runs, len(plan.Field))
 	}
-	r := newRun(plan, prefix, driver, sink, opts)
+	r := newRun(plan, prefix, driver, sink, config)
 	err := r.run(ctx)
 	return Outcome{
 		Leagues: prefix.Leagues(), Matches: prefix.matches, Digest: prefix.Digest(),
@@ -170,20 +164,20 @@ func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, opts 
 	}, err
 }
 
-// chunk is a number of consecutive leagues, the unit that workers are given. It
-// belongs to the run or to one worker, never to both.
+// chunk is a number of consecutive leagues, the unit of work. It belongs to the run
+// or to one worker, never to both.
 type chunk struct {
 	first   int              // index of leagues[0]
 	leagues []results.League // memory is kept for the next use
 	from    int              // leagues[:from] are recorded
 	played  int              // leagues[from:played] are ready
-	barred  []bool           // the set that they are played under
-	version int              // of the set: how many players are in it
+	barred  []bool           // the quarantine it is played with
+	version int              // of the quarantine: its number of players
 	err     error
 }
 
-// run schedules chunks and records what comes back in order. Everything in it
-// belongs to the goroutine that called Run; workers see the channels only.
+// run schedules chunks and records their leagues in order. It belongs to the
+// goroutine that called Run; workers use the channels only.
 type run struct {
 	prefix *Prefix
 	driver Driver
@@ -196,24 +190,24 @@ type run struct {
 	block   int
 	size    int // leagues in a chunk
 
-	next    int            // first league that is not in any chunk
+	next    int            // first league not yet in a chunk
 	free    []*chunk       // waiting for leagues
-	ready   map[int]*chunk // played, by the first league that is not recorded
+	ready   map[int]*chunk // played, by the first unrecorded league
 	todo    chan *chunk
 	done    chan *chunk
-	stopped bool // Stop said so
-	broken  bool // the sink takes no more
-	closed  bool // todo takes no more
+	stopped bool // by Stop
+	broken  bool // the sink has failed
+	closed  bool // todo is closed
 }
 
-func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Config) *run {
-	workers := opts.Workers
+func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, config Config) *run {
+	workers := config.Workers
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	rest, matches := plan.Runs-prefix.Leagues(), len(prefix.schedule)
 	r := &run{
-		prefix: prefix, driver: driver, sink: sink, stop: opts.Stop, every: opts.Every, total: plan.Runs,
+		prefix: prefix, driver: driver, sink: sink, stop: config.Stop, every: config.Every, total: plan.Runs,
 		block: max(1, driver.Block()),
 		next:  prefix.Leagues(), ready: make(map[int]*chunk),
 	}
@@ -222,23 +216,22 @@ func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, opts Co
 	}
 	r.size = chunkSize(r.block, matches, rest, workers)
 	r.workers = max(1, min(workers, (rest+r.size-1)/r.size))
-	// Enough chunks that workers need not wait for a slow one, but no more
-	// memory than a few large leagues need anyway.
+	// Enough chunks that workers do not wait for a slow one, within a bound on
+	// memory.
 	const most = 64 << 20
 	const matchBytes = 8
 	slots := min(max(most/(r.size*matches*matchBytes), r.workers+1), 4*r.workers)
 	for range slots {
 		r.free = append(r.free, &chunk{leagues: make([]results.League, r.size)})
 	}
-	// Wide enough that nobody ever waits to send: each chunk is in one place.
+	// Large enough that sending never blocks: each chunk is in one place.
 	r.todo = make(chan *chunk, slots)
 	r.done = make(chan *chunk, slots+r.workers)
 	return r
 }
 
-// chunkSize weighs the cost of handing a chunk over, about that of ten matches,
-// against workers that run out of work before the others, and against what an
-// interruption throws away.
+// chunkSize balances the cost of passing a chunk on, about that of ten matches,
+// against idle workers at the end and work lost by an interruption.
 func chunkSize(block, matches, rest, workers int) int {
 	share := max(1, rest/workers)
 	if block > 1 {
@@ -248,8 +241,8 @@ func chunkSize(block, matches, rest, workers int) int {
 	return max(1, min(worthwhile/matches, share/4, Checkpoint))
 }
 
-// run plays and records until the run is over or there is a reason to stop, and
-// then records what is complete already.
+// run plays and records until the run is over, fails or is canceled, and then
+// records the complete leagues.
 func (r *run) run(ctx context.Context) error {
 	if r.stopped = r.asksToStop(); r.over() {
 		return flush(r.sink)
@@ -271,7 +264,7 @@ func (r *run) run(ctx context.Context) error {
 	return cmp.Or(err, closeErr)
 }
 
-// work is the life of one worker.
+// work is the loop of one worker.
 func (r *run) work(ctx context.Context) (err error) {
 	w, err := r.driver.NewWorker(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // over reports whether the run needs no further league.
 func (r *run) over() bool { return r.stopped || r.prefix.Leagues() == r.total }
 
-// schedule keeps workers busy and records what they return until the run is
-// over, ctx is done or something fails.
+// schedule keeps workers busy and records their leagues until the run is over,
+// fails, or ctx is done.
 func (r *run) schedule(ctx context.Context) error {
 	for !r.over() {
 		r.dispatch()
@@ -29,8 +29,8 @@ func (r *run) schedule(ctx context.Context) error {
 	return nil
 }
 
-// dispatch gives the next leagues to whoever is free. Chunks end at multiples
-// of their size, so that they do so after a resumption as well.
+// dispatch puts the next leagues into free chunks. Chunks end at multiples of
+// their size, also after a resumption.
 func (r *run) dispatch() {
 	for len(r.free) > 0 && r.next < r.total {
 		c := r.free[len(r.free)-1]
@@ -42,9 +42,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// send has the leagues of a chunk played that are not recorded, under the set
-// of players put aside that now holds. After the workers have stopped it drops
-// them.
+// send queues the unrecorded leagues of a chunk, with the current quarantine. After
+// the workers have stopped it drops them.
 func (r *run) send(c *chunk) {
 	if r.closed {
 		return
@@ -54,12 +53,11 @@ func (r *run) send(c *chunk) {
 	r.todo <- c
 }
 
-// stale reports whether the set of players put aside has changed since c was
-// sent. Then none of its leagues counts: all that are not recorded come after
-// the checkpoint that changed it.
+// stale reports whether the quarantine has changed since c was sent. Then none of
+// its unrecorded leagues counts: all come after the checkpoint that changed it.
 func (r *run) stale(c *chunk) bool { return c.version != len(r.prefix.quarantined) }
 
-// accept takes back a chunk and records what is ready.
+// accept receives a played chunk and records the leagues that are ready.
 func (r *run) accept(c *chunk) error {
 	if c.err == nil && r.stale(c) {
 		r.send(c)
@@ -72,14 +70,14 @@ func (r *run) accept(c *chunk) error {
 	return r.record()
 }
 
-// keep holds the complete leagues of a chunk until their turn comes.
+// keep holds the complete leagues of a chunk until their turn.
 func (r *run) keep(c *chunk) {
 	if c.from < c.played && !r.stale(c) {
 		r.ready[c.first+c.from] = c
 	}
 }
 
-// record hands on all leagues whose turn has come.
+// record passes on all leagues whose turn has come.
 func (r *run) record() error {
 	first := r.prefix.Leagues()
 	for c := r.ready[first]; c != nil && !r.over(); c = r.ready[r.prefix.Leagues()] {
@@ -110,11 +108,11 @@ func (r *run) record() error {
 	return nil
 }
 
-// recordOne hands on one league.
+// recordOne passes on one league.
 func (r *run) recordOne(c *chunk) error {
 	l := &c.leagues[c.from]
 	if want := c.first + c.from; l.Index != want {
-		return fmt.Errorf("record league %d: its worker calls it league %d", want, l.Index)
+		return fmt.Errorf("record league %d: worker returned league %d", want, l.Index)
 	}
 	if err := r.prefix.check(l); err != nil {
 		return fmt.Errorf("record: %w", err)
@@ -131,7 +129,7 @@ func (r *run) recordOne(c *chunk) error {
 	return nil
 }
 
-// resendReady has all leagues played again that were ready too early.
+// resendReady queues all held leagues again.
 func (r *run) resendReady() {
 	for first, c := range r.ready {
 		delete(r.ready, first)
@@ -139,14 +137,14 @@ func (r *run) resendReady() {
 	}
 }
 
-// asksToStop asks Stop if this is the time to.
+// asksToStop reports whether Stop ends the run now.
 func (r *run) asksToStop() bool {
 	n := r.prefix.Leagues()
 	return r.stop != nil && n > 0 && n%r.every == 0 && r.stop(n)
 }
 
-// drain records what was complete when the workers were stopped because of
-// err, and returns the error of the run: none if nothing was missing.
+// drain records the leagues that were complete when err stopped the workers. It
+// returns the error of the run, or nil if no league is missing.
 func (r *run) drain(err error) error {
 	for len(r.done) > 0 {
 		r.keep(<-r.done)

@@ -1,15 +1,14 @@
-// Package arena plays leagues directly: it calls strategies with typed values
-// and exchanges no messages. It is the driver of experiments that runs in
-// batch, and holds to the same rules as the agents do, those of package game
-// and of package strategies, so that records do not differ.
+// Package arena plays leagues directly: it calls strategies with typed values and
+// exchanges no messages. It is the default driver of experiments. It follows the
+// rules of packages game and strategies/seat like the agents do, so the records
+// are equal.
 //
-// A league is a state machine over the rounds of its schedule: in each round
-// first every seat is asked, then every match is decided and told, so that
-// nobody learns anything before all have chosen. If no strategy of the field is
-// a strategies.Batcher, a worker takes one league after another from start to
-// end. Otherwise it plays a block of leagues in lockstep, so that all calls of
-// a round to one Batcher go into one step, and two such blocks by turns, so
-// that one is computed while the other's calls are under way.
+// A league is a state machine over the rounds of its schedule. In each round it
+// first asks every seat, then decides every match and reports the outcomes. If no
+// strategy of the field is a strategies.Batcher, a worker plays one league after
+// the other. Otherwise it plays a block of leagues in lockstep, so that all calls
+// of a round to one Batcher share a step, and alternates between two blocks, so
+// that one is computed while the other waits for its calls.
 package arena
 
 import (
@@ -25,19 +24,19 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// DefaultBlock is how many leagues are played in lockstep where a strategy
-// wants its calls in batches. Much larger blocks hold many script machines in
-// memory; much smaller ones make steps that are not worth the exchange.
+// DefaultBlock is the number of leagues played in lockstep with a Batcher in the
+// field. Larger blocks keep many script machines in memory; smaller ones make
+// steps too small for their overhead.
 const DefaultBlock = 64
 
 // Config of an arena. The zero value means the defaults.
 type Config struct {
-	// Block is how many leagues are played in lockstep if there is a
-	// strategies.Batcher in the field; 0 means DefaultBlock. Each worker has
-	// two blocks under way.
+	// Block is the number of leagues played in lockstep with a
+	// strategies.Batcher in the field; 0 means DefaultBlock. Each worker plays
+	// two blocks at a time.
 	Block int
-	// Log, if not nil, returns where the player with a field index logs what
-	// it prints in a league. It is called from several goroutines.
+	// Log, if not nil, returns the log for the prints of a player in a league.
+	// It must be safe for concurrent use.
 	Log func(league, field int) *slog.Logger
 }
 
@@ -45,11 +44,11 @@ type Config struct {
 type Arena struct {
 	plan      results.Plan
 	factories []strategies.Factory // by field index
-	sources   []string             // by field index: where its code is, for notes
+	sources   []string             // by field index: source of the code, for notes
 	batchers  []strategies.Batcher // each once
 	batcherOf []int                // by field index, in batchers; -1 for none
 	draw      game.Draw
-	scripts   bool // there are some in the field that may have to be given up
+	scripts   bool // the field has scripts, whose calls may be abandoned
 	rounds    int
 	perRound  int      // parts in a round
 	parts     []part   // in the order of the schedule, side A before side B
@@ -59,7 +58,7 @@ type Arena struct {
 
 var _ experiments.Driver = (*Arena)(nil)
 
-// part is one seat's part in one match.
+// part is one seat in one match.
 type part struct {
 	match    string // its id
 	opponent string // its player id
@@ -67,9 +66,9 @@ type part struct {
 	round    int32
 }
 
-// New returns an arena for a plan. factories[f] plays for the player with
-// field index f; one factory may stand there several times. They stay the
-// caller's to close, after the last worker is.
+// New returns an arena for a plan. factories[f] plays for the player with field
+// index f; one factory may appear several times. The caller closes the factories
+// after the last worker.
 func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
@@ -103,7 +102,7 @@ func New(plan results.Plan, factories []strategies.Factory, opts Config) (*Arena
 	return a, a.inspect()
 }
 
-// inspect finds out whose calls go in batches.
+// inspect collects sources and batchers.
 func (a *Arena) inspect() error {
 	for i, f := range a.factories {
 		if f == nil {
@@ -133,14 +132,13 @@ func (a *Arena) inspect() error {
 	return nil
 }
 
-// same reports whether two players share a factory. Factories that cannot be
-// compared are taken for different ones, which costs a step more.
+// same reports whether two players share a factory. Incomparable factories count as
+// different, which costs an additional step.
 func same(a, b strategies.Batcher) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
-// Block returns how many leagues a worker takes at once: one, or two blocks in
-// lockstep.
+// Block implements experiments.Driver: one league, or two blocks in lockstep.
 func (a *Arena) Block() int {
 	if len(a.batchers) == 0 {
 		return 1
@@ -170,13 +168,12 @@ func (a *Arena) newTable() *table {
 // worker plays leagues for one goroutine.
 type worker struct{ table *table }
 
-// Play implements experiments.Worker. Scripts that run in this process may get
-// into a call that cannot be stopped. Then the goroutine that is caught in it
-// is given up, with all that it has in hand, and the leagues are played again
-// from the start; the script fails in them at once.
+// Play implements experiments.Worker. A script in this process may get stuck in a
+// call. Play then abandons its goroutine with the table and plays the leagues
+// again from the start; the script fails in them at once.
 func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
 	if n := len(w.table.arena.factories); len(barred) != n {
-		return fmt.Errorf("arena: %d players in the list of those put aside, want %d", len(barred), n)
+		return fmt.Errorf("arena: quarantine has %d players, want %d", len(barred), n)
 	}
 	if !w.table.arena.scripts {
 		return w.table.play(ctx, first, out, barred)
@@ -205,11 +202,11 @@ func (w *worker) Close() error { return w.table.close() }
 type table struct {
 	arena  *Arena
 	blocks []block
-	played []results.League // while it is not known whether they will be needed
+	played []results.League // until the call returns
 }
 
-// reserve sees to it that n leagues can be played. Their memory changes places
-// with that of the leagues that are handed out.
+// reserve makes room for n leagues. Their memory is swapped with that of the
+// leagues passed on.
 func (t *table) reserve(n int) {
 	if n > len(t.played) {
 		t.played = append(t.played, make([]results.League, n-len(t.played))...)
@@ -233,8 +230,8 @@ func (t *table) play(ctx context.Context, first int, out []results.League, barre
 	return nil
 }
 
-// playBlocks plays the leagues as two blocks. While one waits for its answers
-// the other is played on.
+// playBlocks plays the leagues as two blocks, one while the other waits for
+// answers.
 func (t *table) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
 	for i := range t.blocks {
 		lo, hi := len(out)*i/len(t.blocks), len(out)*(i+1)/len(t.blocks)

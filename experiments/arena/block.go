@@ -11,18 +11,18 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// block is a block of leagues in lockstep: all are in the same round, and the
-// calls of a round to a Batcher go into one step.
+// block is a number of leagues in lockstep: all are in the same round, and the
+// calls of a round to a Batcher share a step.
 type block struct {
 	arena   *Arena
 	leagues []league // of which the first n are in use
 	n       int
 	groups  []*group
-	flight  sync.WaitGroup // steps under way; the groups are theirs
-	closing bool           // the last step is under way
+	flight  sync.WaitGroup // steps in progress, which own the groups
+	closing bool           // the last step is in progress
 }
 
-// playAlone plays one league from start to end, where no seat is batched.
+// playAlone plays one league without batched seats.
 func (ln *block) playAlone(ctx context.Context, index int, rec *results.League, barred []bool) error {
 	ln.use(1)
 	l := &ln.leagues[0]
@@ -40,7 +40,7 @@ func (ln *block) use(n int) {
 	ln.n = n
 }
 
-// begin starts a block of leagues. What fails is told by advance.
+// begin starts a block of leagues. advance returns its errors.
 func (ln *block) begin(ctx context.Context, first int, out []results.League, barred []bool) {
 	ln.use(len(out))
 	ln.closing = len(out) == 0
@@ -56,8 +56,8 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, bar
 	}
 }
 
-// advance takes the answers to the last step, plays every league on to where
-// it waits for the next, and sends that. It returns false once all is over.
+// advance receives the answers to the last step, plays every league until it waits
+// again, and sends the next step. It returns false at the end.
 func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.flight.Wait()
 	for _, g := range ln.groups {
@@ -88,7 +88,7 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// receive takes a group's answers to the last step, if there was one.
+// receive handles a group's answers to the last step, if there was one.
 func (ln *block) receive(ctx context.Context, g *group) error {
 	if !g.sent {
 		return nil
@@ -98,7 +98,7 @@ func (ln *block) receive(ctx context.Context, g *group) error {
 		g.err = g.check()
 	}
 	if g.err != nil {
-		if err := ln.lose(ctx, g); err != nil {
+		if err := ln.failGroup(ctx, g); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,8 @@ func (ln *block) receive(ctx context.Context, g *group) error {
 	return nil
 }
 
-// failed takes what went wrong with one seat. If the seat was out before, the
-// batch had only not stopped at the first failure.
+// failed handles the failure of one seat. A further failure of a seat that is out
+// is ignored.
 func (ln *block) failed(ctx context.Context, g *group, f strategies.SeatError) error {
 	l, s := ln.find(g, f.Seat)
 	switch {
@@ -139,15 +139,15 @@ func (ln *block) failed(ctx context.Context, g *group, f strategies.SeatError) e
 	return l.err
 }
 
-// find returns the league and the seat that an id stands for.
+// find returns the league and the seat of an id.
 func (ln *block) find(g *group, id strategies.SeatID) (*league, *seat) {
 	i, n := int(id-g.base), len(ln.arena.ids)
 	l := &ln.leagues[i/n]
 	return l, &l.seats[i%n]
 }
 
-// lose puts out all seats of a group that was lost as a whole.
-func (ln *block) lose(ctx context.Context, g *group) error {
+// failGroup puts out all seats of a lost group.
+func (ln *block) failGroup(ctx context.Context, g *group) error {
 	op := g.op()
 	for i := range ln.n {
 		l := &ln.leagues[i]
@@ -162,11 +162,11 @@ func (ln *block) lose(ctx context.Context, g *group) error {
 		}
 	}
 	g.step.Failed = g.step.Failed[:0]
-	_ = g.close() // why it is lost is known already
+	_ = g.close() // the reason is known already
 	return nil
 }
 
-// end leaves nothing under way. After a failure it also closes what is open.
+// end waits for steps in progress. After a failure it also closes what is open.
 func (ln *block) end(failed bool) (err error) {
 	ln.flight.Wait()
 	if !failed {
@@ -182,15 +182,15 @@ func (ln *block) end(failed bool) (err error) {
 	return err
 }
 
-// group is the seats of one Batcher in the leagues of one block. While a step is
-// under way it belongs to the goroutine of exchange.
+// group is the seats of one Batcher in one block. During a step it belongs to the
+// goroutine of exchange.
 type group struct {
 	factory strategies.Batcher
-	batch   strategies.Batch // nil until needed, and after it was lost
+	batch   strategies.Batch // nil until needed and after a loss
 	step    strategies.Step
 	asked   []question // asked[i] belongs to step.Choose[i]
-	sent    bool       // the step is or was under way
-	err     error      // the group was lost in it
+	sent    bool       // the step was sent
+	err     error      // why the step lost the group
 
 	base strategies.SeatID // the first id of this block
 	size int               // ids of this block
@@ -203,14 +203,14 @@ type question struct {
 	answered bool
 }
 
-// begin reserves ids for a block. No id is used twice in a batch, but that
-// after four billion they begin anew.
+// begin reserves ids for a block. Ids are unique in a batch until they wrap after
+// four billion.
 func (g *group) begin(seats int) {
 	g.base += strategies.SeatID(g.size)
 	g.size = seats
 }
 
-// open, choose, observe and end put an operation into the next step.
+// open, choose, observe and end add an operation to the next step.
 
 func (g *group) open(id strategies.SeatID, setup strategies.Setup) {
 	g.step.Open = append(g.step.Open, strategies.OpenSeat{Seat: id, Setup: setup})
@@ -227,13 +227,13 @@ func (g *group) observe(s *seat, o *strategies.Outcome) {
 
 func (g *group) end(s *seat) { g.step.Close = append(g.step.Close, s.id) }
 
-// idle reports whether the next step has nothing in it.
+// idle reports whether the next step is empty.
 func (g *group) idle() bool {
 	s := &g.step
 	return len(s.Open)+len(s.Observe)+len(s.Choose)+len(s.Close) == 0
 }
 
-// exchange carries out the step. What it comes to is in step and err.
+// exchange carries out the step. The results are in step and err.
 func (g *group) exchange(ctx context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -246,14 +246,14 @@ func (g *group) exchange(ctx context.Context) {
 			return
 		}
 		if g.batch == nil {
-			g.err = errors.New("made neither a batch nor an error")
+			g.err = errors.New("factory returned neither a batch nor an error")
 			return
 		}
 	}
 	g.err = g.batch.Step(ctx, &g.step)
 }
 
-// op is what the group was doing, for a failure of the whole.
+// op returns the operation of the step, for a failure of the whole group.
 func (g *group) op() strategies.Op {
 	switch {
 	case g.batch == nil || len(g.step.Open) > 0:
@@ -264,23 +264,23 @@ func (g *group) op() strategies.Op {
 	return strategies.OpObserve
 }
 
-// check reports an answer that does not fit the step. A batch may be another
-// process, of which anything must be expected.
+// check validates the answer to a step. A batch may be another process, which can
+// send anything.
 func (g *group) check() error {
 	if len(g.step.Choices) != len(g.step.Choose) {
-		return fmt.Errorf("batch made %d choices where %d were asked for", len(g.step.Choices), len(g.step.Choose))
+		return fmt.Errorf("batch returned %d choices, want %d", len(g.step.Choices), len(g.step.Choose))
 	}
 	for _, f := range g.step.Failed {
 		switch {
 		case f.Err == nil:
-			return fmt.Errorf("batch tells of a failure of seat %d without saying which", f.Seat)
+			return fmt.Errorf("batch reported that seat %d failed, with a nil error", f.Seat)
 		case int(f.Seat-g.base) >= g.size:
-			return fmt.Errorf("batch tells of seat %d, which it does not have", f.Seat)
+			return fmt.Errorf("batch reported a failure of unknown seat %d", f.Seat)
 		case f.Op == strategies.OpStart, f.Op == strategies.OpObserve:
 		case f.Op != strategies.OpChoose:
-			return fmt.Errorf("batch tells of a failed %q, which no seat does", f.Op)
+			return fmt.Errorf("batch reported a failure of unknown operation %q", f.Op)
 		case f.Index < 0 || f.Index >= len(g.asked) || g.asked[f.Index].seat != f.Seat:
-			return fmt.Errorf("batch tells of a failed choice of seat %d that was not asked for", f.Seat)
+			return fmt.Errorf("batch reported a failed choice of seat %d that was not requested", f.Seat)
 		}
 	}
 	return nil
@@ -292,7 +292,7 @@ func (g *group) reset() {
 	g.asked, g.sent, g.err = g.asked[:0], false, nil
 }
 
-// close ends the batch with all seats that are open in it.
+// close ends the batch with its open seats.
 func (g *group) close() (err error) {
 	b := g.batch
 	g.batch = nil

@@ -8,45 +8,45 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// stage is what a league does next.
+// stage is the next activity of a league.
 type stage uint8
 
 const (
-	between  stage = iota // begin with the next parts
+	between  stage = iota // start the next parts
 	asking                // ask for choices
-	settling              // decide matches and tell their players
+	settling              // decide matches and report outcomes
 	waiting               // wait for the choices of batched seats
 	over                  // close the seats
 	closed
 )
 
-// league is one league under way. It is used again for the next one.
+// league is one league in progress. Its memory is reused for the next.
 type league struct {
 	arena *Arena
 	index int
 	rec   *results.League
 	seats []seat
 	draws game.DrawStream
-	noted []uint64 // by field index: a bit for each fault that has a note
+	noted []uint64 // by field index: a bit for each fault with a note
 	batch bool     // some seats are batched
 
-	// In lockstep the seats of a round are all asked before any is told. With
-	// no batched seat it is the two of one match: nobody has another match in
-	// the round, so that comes to the same.
+	// In lockstep all seats of a round are asked before any outcome is reported.
+	// Without batched seats it is the two of one match, which is equivalent:
+	// nobody has another match in the round.
 	stage      stage
-	first, end int // the parts that are asked and told together
+	first, end int // the parts that are handled together
 	at         int // of them, the next in this stage
 
-	// While a strategy is being called, twice its part, plus 1 for choose or
-	// 2 for observe. Otherwise 0.
+	// During a call of a strategy, twice its part, plus 1 for choose or 2 for
+	// observe. Otherwise 0.
 	calling int
 
 	verdict game.Verdict
 	outcome strategies.Outcome
-	err     error // why the league cannot go on; it is ctx's
+	err     error // why the league cannot continue: the error of ctx
 }
 
-// begin makes l the start of a league that is to be recorded in rec.
+// begin makes l a new league that is recorded in rec.
 func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) {
 	n := len(a.factories)
 	if l.seats == nil {
@@ -72,8 +72,8 @@ func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) 
 	}
 }
 
-// run plays on until the league is over and its seats are closed, or until it
-// waits for the choices of batched seats.
+// run plays until the league is over and its seats are closed, or until it waits
+// for the choices of batched seats.
 func (l *league) run(ctx context.Context) error {
 	for l.err == nil && l.stage < waiting {
 		l.carryOn(ctx)
@@ -85,16 +85,16 @@ func (l *league) run(ctx context.Context) error {
 	return l.err
 }
 
-// answered goes on from waiting.
+// answered continues after waiting.
 func (l *league) answered() {
 	if l.stage == waiting {
 		l.stage, l.at = settling, l.first
 	}
 }
 
-// carryOn is run up to the first panic of a strategy, or to the end of a stage
-// in lockstep. One deferred call covers many calls of strategies; it costs as
-// much as one of them does.
+// carryOn plays until the first panic of a strategy, or to the end of a stage in
+// lockstep. One deferred call covers many calls of strategies, because it costs as
+// much as one of them.
 func (l *league) carryOn(ctx context.Context) {
 	defer l.rescue(ctx)
 	switch l.stage {
@@ -107,7 +107,7 @@ func (l *league) carryOn(ctx context.Context) {
 	}
 }
 
-// next begins with the next round, or plays all matches that are left.
+// next starts the next round, or plays all remaining matches.
 func (l *league) next(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
@@ -122,8 +122,8 @@ func (l *league) next(ctx context.Context) {
 	}
 }
 
-// play plays match after match to the end. After a panic the match it happened
-// in goes on with ask and settle.
+// play plays the remaining matches one by one. After a panic, ask and settle
+// complete the match.
 func (l *league) play(ctx context.Context) {
 	const often = 64 // parts; strategies look at ctx themselves
 	parts, matches, draw := l.arena.parts, l.rec.Matches, l.arena.draw
@@ -142,7 +142,7 @@ func (l *league) play(ctx context.Context) {
 	l.end = len(parts)
 }
 
-// ask asks the seats of the parts up to l.end.
+// ask asks the seats of the parts before l.end.
 func (l *league) ask(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
 		v := &l.arena.parts[l.at]
@@ -154,7 +154,7 @@ func (l *league) ask(ctx context.Context) {
 	}
 }
 
-// settle decides the matches of the parts up to l.end and tells their players.
+// settle decides the matches of the parts before l.end and reports the outcomes.
 func (l *league) settle(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
 		v, m := &l.arena.parts[l.at], &l.rec.Matches[l.at>>1]
@@ -166,8 +166,8 @@ func (l *league) settle(ctx context.Context) {
 	l.stage = between
 }
 
-// rescue turns a panic of a strategy into its failure and leaves the league
-// after that call. A panic of our own goes on.
+// rescue turns a panic of a strategy into its failure and continues the league
+// after that call. Other panics continue.
 func (l *league) rescue(ctx context.Context) {
 	if l.calling == 0 {
 		return
@@ -189,7 +189,7 @@ func (l *league) rescue(ctx context.Context) {
 	}
 }
 
-// side is where the record keeps what a part brought.
+// side returns the side of a part in the record.
 func (l *league) side(at int) *game.Side {
 	m := &l.rec.Matches[at>>1]
 	if at&1 == 0 {
@@ -198,11 +198,11 @@ func (l *league) side(at int) *game.Side {
 	return &m.B
 }
 
-// role is the part that a part has in its match.
+// role returns the role of a part in its match.
 func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
-// choose asks one seat for what it brings to a match. For a batched seat that
-// is known when the answers are in.
+// choose returns one seat's side of a match. That of a batched seat follows with
+// the answers to the step.
 func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side {
 	if s.out != game.NoFault {
 		return game.Side{Fault: s.forfeit()}
@@ -228,7 +228,7 @@ func (l *league) choose(ctx context.Context, s *seat, v *part, at int) game.Side
 	return l.resolve(ctx, s, at, c)
 }
 
-// tell tells one seat how the match ended that was decided last.
+// tell reports the outcome of the match decided last to one seat.
 func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, at int) {
 	if s.out != game.NoFault {
 		return
@@ -254,8 +254,8 @@ func (l *league) tell(ctx context.Context, s *seat, v *part, m *results.Match, a
 	}
 }
 
-// decide scores a match. Every match takes its number from the stream of draws,
-// so that a technical loss, for which it is not drawn, shifts no other match.
+// decide scores a match. Every match takes a number from the stream of draws, even
+// if a technical loss makes it unused, so that no other match shifts.
 func (l *league) decide(m *results.Match, v *part, at, number int) {
 	o := &l.outcome
 	o.Match, o.MatchID, o.Round = uint64(at>>1), v.match, int(v.round)

@@ -113,19 +113,19 @@ func TestLostBatches(t *testing.T) {
 		"something else": {func(*strategies.Step) error { return errBoom }, game.FaultError, "boom"},
 		"panics":         {func(*strategies.Step) error { panic("ouch") }, game.FaultError, "panic: ouch"},
 		"too few choices": {func(s *strategies.Step) error { s.Choices = s.Choices[:1]; return nil },
-			game.FaultError, "made 1 choices where 2 were asked for"},
+			game.FaultError, "returned 1 choices, want 2"},
 		"failure of a stranger": {stray(func(*strategies.Step) strategies.SeatError {
 			return strategies.SeatError{Seat: 999, Op: strategies.OpObserve, Err: errBoom}
-		}), game.FaultError, "seat 999, which it does not have"},
+		}), game.FaultError, "unknown seat 999"},
 		"failure of nothing": {stray(func(s *strategies.Step) strategies.SeatError {
 			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: strategies.OpObserve}
-		}), game.FaultError, "without saying which"},
+		}), game.FaultError, "with a nil error"},
 		"failure of no operation": {stray(func(s *strategies.Step) strategies.SeatError {
 			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: "dance", Err: errBoom}
-		}), game.FaultError, `a failed "dance"`},
+		}), game.FaultError, `unknown operation "dance"`},
 		"failure of a choice not asked for": {stray(func(s *strategies.Step) strategies.SeatError {
 			return strategies.SeatError{Seat: s.Choose[0].Seat, Op: strategies.OpChoose, Index: 1, Err: errBoom}
-		}), game.FaultError, "that was not asked for"},
+		}), game.FaultError, "that was not requested"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,7 +221,7 @@ func TestBatchThatDoesNotStart(t *testing.T) {
 	nothing := noBatch{&script{}}
 	plan := planOf(4, 2, 1)
 	l := play(t, newArena(t, plan, arena.Config{}, nothing, nothing, &script{}, &script{}), 4, 1)[0]
-	wantLost(t, plan, l, 0, game.FaultError, "made neither a batch nor an error")
+	wantLost(t, plan, l, 0, game.FaultError, "factory returned neither a batch nor an error")
 }
 
 // noBatch makes no batches and says nothing.

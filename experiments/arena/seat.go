@@ -13,17 +13,17 @@ import (
 // seat is one player in one league.
 type seat struct {
 	field    int
-	strategy strategies.Strategy // nil while there is none to be closed
+	strategy strategies.Strategy // nil if there is none to close
 	group    *group              // for a batched seat
 	id       strategies.SeatID   // in the group
 	rand     *game.Rand
-	coin     *game.Rand // made when first thrown
-	out      game.Fault // what its next match is lost with; NoFault while it plays
+	coin     *game.Rand // made when first needed
+	out      game.Fault // what its next match is lost with; NoFault while it is in
 	turn     strategies.Turn
 }
 
-// forfeit returns the fault of the next match of a seat that is out: first
-// what put it out, then that it is.
+// forfeit returns the fault of the next match of a seat that is out: first the
+// reason, then FaultForfeit.
 func (s *seat) forfeit() game.Fault {
 	f := s.out
 	if f != game.FaultQuarantined {
@@ -32,9 +32,9 @@ func (s *seat) forfeit() game.Fault {
 	return f
 }
 
-// open makes the seats of a league that are called directly, and has the
-// groups make the others. slot is the league's place in its block.
-func (l *league) open(ctx context.Context, groups []*group, slot int) error {
+// open makes the seats of a league, those of batchers in the next step of their
+// group. at is the league's index in its block.
+func (l *league) open(ctx context.Context, groups []*group, at int) error {
 	a := l.arena
 	for i := range l.seats {
 		s := &l.seats[i]
@@ -53,7 +53,7 @@ func (l *league) open(ctx context.Context, groups []*group, slot int) error {
 		s.rand = setup.Rand
 		if b := a.batcherOf[s.field]; b >= 0 {
 			l.batch, s.group = true, groups[b]
-			s.id = s.group.base + strategies.SeatID(slot*len(l.seats)+i)
+			s.id = s.group.base + strategies.SeatID(at*len(l.seats)+i)
 			s.group.open(s.id, setup)
 			continue
 		}
@@ -84,8 +84,7 @@ func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s
 	return s, nil
 }
 
-// close ends the seats of a league. What they say to it comes too late to
-// matter to anybody.
+// close ends the seats of a league. Errors come too late to matter.
 func (l *league) close() {
 	for i := range l.seats {
 		s := &l.seats[i]
@@ -104,9 +103,8 @@ func stop(s strategies.Strategy) {
 	_ = s.Close()
 }
 
-// fail records the failure of a call and, where that costs it the league,
-// puts the seat out. If ctx is done the failure is not the strategy's, and l.err
-// is set instead.
+// fail records the failure of a call and puts the seat out if the failure ends it.
+// If ctx is done, the strategy is not to blame, and fail sets l.err instead.
 func (l *league) fail(ctx context.Context, s *seat, op strategies.Op, err error) game.Fault {
 	if ctx.Err() != nil {
 		l.err = context.Cause(ctx)
@@ -120,8 +118,8 @@ func (l *league) fail(ctx context.Context, s *seat, op strategies.Op, err error)
 	return f
 }
 
-// refused is what a seat brings to a match in which its choice failed. If that
-// puts it out, this match bears the reason.
+// refused returns the side of a seat whose choice failed. If that puts the seat out,
+// this match bears the reason.
 func (l *league) refused(ctx context.Context, s *seat, err error) game.Side {
 	f := l.fail(ctx, s, strategies.OpChoose, err)
 	if s.out != game.NoFault {
@@ -130,7 +128,7 @@ func (l *league) refused(ctx context.Context, s *seat, err error) game.Side {
 	return game.Side{Fault: f}
 }
 
-// resolve turns an answer into what the seat brings to the match.
+// resolve turns a choice into the seat's side of the match.
 func (l *league) resolve(ctx context.Context, s *seat, at int, c strategies.Choice) game.Side {
 	if !c.Valid() {
 		return l.refused(ctx, s, strategies.InvalidChoice(strconv.FormatFloat(float64(c), 'g', -1, 64)))
@@ -142,7 +140,7 @@ func (l *league) resolve(ctx context.Context, s *seat, at int, c strategies.Choi
 	return game.Side{Choice: c.Resolve(s.coin)}
 }
 
-// note keeps what went wrong, once in a league for each player and fault.
+// note records a failure, once in a league for each player and fault.
 func (l *league) note(field int, f game.Fault, op strategies.Op, err error) {
 	if l.noted[field]&(1<<f) != 0 {
 		return

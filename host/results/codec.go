@@ -8,17 +8,17 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// MaxNoteText is the longest Note.Text that can be recorded, in bytes.
+// MaxNoteText is the longest Note.Text, in bytes.
 const MaxNoteText = 1024
 
 // Codes of a match in a record; see FORMAT.md.
 const (
-	narrowDraw = 63  // so many numbers fit beside two choices in one byte
+	narrowDraw = 63  // numbers that fit beside two choices in one byte
 	escape     = 255 // the match is spelled out
-	maxFault   = 63  // a side has six bits for its fault
+	maxFault   = 63  // six bits of a side
 )
 
-// codec turns leagues into the payloads of records and back. It is immutable.
+// codec converts leagues to payloads and back. It is immutable.
 type codec struct {
 	players int
 	matches int
@@ -27,8 +27,8 @@ type codec struct {
 	first   int // smallest of them
 	solid   bool
 	seatLen int       // bytes of a field index
-	plain   []Match   // by code, where a match is one byte
-	notes   int       // most that a record can hold
+	plain   []Match   // by code, for one-byte matches
+	notes   int       // maximum in a record
 	limits  [2]uint64 // shortest and longest payload
 }
 
@@ -61,8 +61,8 @@ func newCodec(h Header) (*codec, error) {
 	return c, nil
 }
 
-// decided is the match in which both chose, the choices being the low two
-// bits of code.
+// decided returns the match without faults whose choices are the low two bits of
+// code.
 func (c *codec) decided(code, number int) Match {
 	return Match{
 		A:      game.Side{Choice: game.Parity(code>>1&1) + game.Even},
@@ -80,22 +80,22 @@ func (c *codec) index(number int32) (int, bool) {
 	return c.draw.Index(int(number))
 }
 
-// checkMatch enforces what a record relies on: a side that is not at fault has
-// chosen, and a number is drawn exactly if neither is.
+// checkMatch enforces that a side without a fault has a choice, and that a number
+// is drawn exactly if neither side has a fault.
 func checkMatch(m Match) error {
 	clean := m.A.Fault == game.NoFault && m.B.Fault == game.NoFault
 	switch {
 	case m.A.Choice > game.Odd || m.B.Choice > game.Odd:
-		return errors.New("a choice that is none")
+		return errors.New("invalid choice")
 	case m.A.Fault > maxFault || m.B.Fault > maxFault:
 		return fmt.Errorf("fault above %d", maxFault)
 	case m.A.Fault == game.NoFault && m.A.Choice == game.NoParity,
 		m.B.Fault == game.NoFault && m.B.Choice == game.NoParity:
 		return errors.New("neither a choice nor a fault")
 	case clean && m.Number == NoNumber:
-		return errors.New("no number drawn though both chose")
+		return errors.New("no drawn number without a fault")
 	case !clean && m.Number != NoNumber:
-		return errors.New("a number drawn in spite of a fault")
+		return errors.New("a drawn number despite a fault")
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *codec) appendNotes(buf []byte, l *League) ([]byte, error) {
 	buf = binary.AppendUvarint(buf, uint64(len(l.Notes)))
 	for _, n := range l.Notes {
 		if n.Field < 0 || n.Field >= c.players || n.Fault > maxFault || len(n.Text) > MaxNoteText {
-			return nil, fmt.Errorf("league %d: note on player %d, fault %d, of %d bytes cannot be recorded",
+			return nil, fmt.Errorf("league %d: invalid note on player %d, fault %d, %d bytes",
 				l.Index, n.Field, n.Fault, len(n.Text))
 		}
 		buf = binary.AppendUvarint(buf, uint64(n.Field))
@@ -183,7 +183,7 @@ func checkSeats(seats []int, players int) error {
 	return nil
 }
 
-var errShort = errors.New("the record ends too soon")
+var errShort = errors.New("record too short")
 
 // payload is a cursor over the bytes of one record.
 type payload struct {
@@ -215,7 +215,7 @@ func (p *payload) uvarint(most uint64) int {
 		return 0
 	}
 	if v > most {
-		p.fail(fmt.Errorf("number %d where at most %d can stand", v, most))
+		p.fail(fmt.Errorf("number %d, want at most %d", v, most))
 		return 0
 	}
 	p.b = p.b[n:]
@@ -253,7 +253,7 @@ func (c *codec) decode(b []byte, l *League) error {
 	c.decodeMatches(p, l)
 	c.decodeNotes(p, l)
 	if p.err == nil && len(p.b) > 0 {
-		return fmt.Errorf("%d bytes too many", len(p.b))
+		return fmt.Errorf("%d extra bytes", len(p.b))
 	}
 	return p.err
 }
@@ -280,7 +280,7 @@ func (c *codec) decodeMatches(p *payload, l *League) {
 	p.b = b
 }
 
-// decodeRare reads a match that is longer than a byte.
+// decodeRare reads a match of several bytes.
 func (c *codec) decodeRare(p *payload) Match {
 	code := p.byte()
 	if p.err != nil {
@@ -318,7 +318,7 @@ func (c *codec) decodeNotes(p *payload, l *League) {
 		n.Fault = game.Fault(p.byte())
 		n.Text = string(p.take(p.uvarint(MaxNoteText)))
 		if n.Fault > maxFault {
-			p.fail(fmt.Errorf("a note on fault %d", n.Fault))
+			p.fail(fmt.Errorf("note on unknown fault %d", n.Fault))
 		}
 		if p.err != nil {
 			return

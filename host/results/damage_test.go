@@ -145,11 +145,11 @@ func TestFilesThatDoNotBelongTogether(t *testing.T) {
 		t.Errorf("open: %v, want ErrPlanDiffers", err)
 	}
 	writeFile(t, leaguesBin(path), encode(t, plan, randomLeagues(t, plan, 2)[1:]))
-	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "league 1 stands where league 0 should") {
+	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "found league 1, want league 0") {
 		t.Errorf("first league missing: %v", err)
 	}
 	writeFile(t, leaguesBin(path), []byte("something else entirely, and longer than a header"))
-	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "no file of leagues") {
+	if _, err := results.Open(path); err == nil || !strings.Contains(err.Error(), "not a file of leagues") {
 		t.Errorf("foreign file: %v", err)
 	}
 	if _, err := results.Open(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
@@ -164,25 +164,25 @@ func TestBadPayloads(t *testing.T) {
 	for name, tc := range map[string]struct{ draw, payload, want string }{
 		"good":                     {"", three("\x00\x05\x27\x00"), ""},
 		"good, wide":               {"uniform:0-99", three("\x00\x00\x01\x63\x03\x05\x00"), ""},
-		"index not minimal":        {"", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00\x01\x02\x00\x05\x27\x00", "ends too soon"},
+		"index not minimal":        {"", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00\x01\x02\x00\x05\x27\x00", "record too short"},
 		"index too large":          {"", "\x80\x94\xeb\xdc\x03\x00\x01\x02\x00\x05\x27\x00", "at most 999999999"},
 		"seats no permutation":     {"", "\x00\x00\x01\x01\x00\x05\x27\x00", "player 1 has two seats"},
 		"seat of nobody":           {"", "\x00\x00\x01\x03\x00\x05\x27\x00", "seat 2 holds player 3"},
 		"unknown code":             {"", three("\x00\x05\x28\x00"), "match 2: unknown code 40"},
 		"unknown code, wide":       {"uniform:0-99", three("\x00\x00\x04\x63\x03\x05\x00"), "match 1: unknown code 4"},
 		"number beyond the draw":   {"uniform:0-99", three("\x00\x00\x00\x64\x03\x05\x00"), "match 1: number 100 of 100"},
-		"escape without fault":     {"", three("\x00\x05\xff\x01\x01\x00"), "match 2: no number drawn though both chose"},
+		"escape without fault":     {"", three("\x00\x05\xff\x01\x01\x00"), "match 2: no drawn number without a fault"},
 		"escape without choice":    {"", three("\x00\x05\xff\x00\x04\x00"), "match 2: neither a choice nor a fault"},
-		"escape with third choice": {"", three("\x00\x05\xff\x07\x04\x00"), "match 2: a choice that is none"},
-		"escape cut short":         {"", three("\x00\x05\xff\x05"), "match 2: the record ends too soon"},
-		"no notes":                 {"", three("\xff\x04\x04\xff\x04\x04\xff\x04\x04"), "ends too soon"},
-		"more notes than said":     {"", three("\x00\x05\x27\x00\x00"), "1 bytes too many"},
-		"fewer notes than said":    {"", three("\x00\x05\x27\x01"), "ends too soon"},
+		"escape with third choice": {"", three("\x00\x05\xff\x07\x04\x00"), "match 2: invalid choice"},
+		"escape cut short":         {"", three("\x00\x05\xff\x05"), "match 2: record too short"},
+		"no notes":                 {"", three("\xff\x04\x04\xff\x04\x04\xff\x04\x04"), "record too short"},
+		"more notes than said":     {"", three("\x00\x05\x27\x00\x00"), "1 extra bytes"},
+		"fewer notes than said":    {"", three("\x00\x05\x27\x01"), "record too short"},
 		"too many notes":           {"", three("\x00\x05\x27\xff\x7f"), "at most 192"},
 		"note on nobody":           {"", three("\x00\x05\x27\x01\x03\x01\x00"), "at most 2"},
-		"note on no fault":         {"", three("\x00\x05\x27\x01\x02\x40\x00"), "a note on fault 64"},
+		"note on no fault":         {"", three("\x00\x05\x27\x01\x02\x40\x00"), "note on unknown fault 64"},
 		"note too long":            {"", three("\x00\x05\x27\x01\x02\x01\x81\x08"), "at most 1024"},
-		"note cut short":           {"", three("\x00\x05\x27\x01\x02\x01\x05abcd"), "ends too soon"},
+		"note cut short":           {"", three("\x00\x05\x27\x01\x02\x01\x05abcd"), "record too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

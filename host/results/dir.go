@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 )
 
-// Files of a run directory.
+// Files of a run folder.
 const (
 	PlanFile    = "plan.json"
 	LeaguesFile = "leagues.bin"
@@ -21,13 +21,13 @@ const (
 	lockFile    = ".lock"
 )
 
-// ErrExists reports a directory that already holds a run.
+// ErrExists reports a folder that already contains a run.
 var ErrExists = errors.New("already holds a run; resume it, or write to another directory")
 
-// Dir is a run directory opened for writing, which one process at a time can
-// do. It is for one goroutine at a time. What Append was given is in the hands
-// of the operating system after Flush, and on the disk after Close; a process
-// killed in between loses only leagues that a resumed run plays again.
+// Dir is a run folder opened for writing, by one process at a time. It is not safe
+// for concurrent use. Flush passes appended leagues to the operating system, Close
+// syncs them to disk; a process killed before loses only leagues that a resumed
+// run plays again.
 type Dir struct {
 	path    string
 	plan    Plan
@@ -37,12 +37,12 @@ type Dir struct {
 	enc     *Encoder
 	leagues int
 	tear    *Tear
-	err     error // of the first Append or Flush that failed; the file's end is unsound
+	err     error // of the first failed Append or Flush
 }
 
-// Create makes a run directory for a plan, with the directories above it. It
-// fails with ErrExists if there is a run in it already, and with
-// disk.ErrLocked while somebody writes there.
+// Create makes a run folder for a plan, with its parents. It fails with ErrExists if
+// the folder contains a run, and with disk.ErrLocked while another process writes
+// to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (d *Dir) create() (err error) {
 	return d.begin()
 }
 
-// Open opens the run in a directory to go on with it. An end that was not
-// written whole is cut off, see Tear; any other damage is an error.
+// Open opens a run to continue it. It cuts off an incomplete end (see Tear); other
+// damage is an error.
 func Open(path string) (*Dir, error) {
 	d := &Dir{path: path}
 	return d.opened(d.open())
@@ -86,7 +86,7 @@ func (d *Dir) open() (err error) {
 	if err := d.acquire(); err != nil {
 		return err
 	}
-	// Once more: until the lock was ours the plan could change.
+	// Again: the plan could change before we held the lock.
 	if d.plan, err = readPlan(filepath.Join(d.path, PlanFile)); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (d *Dir) open() (err error) {
 	return d.resume()
 }
 
-// acquire takes the exclusive right to write in the directory.
+// acquire locks the folder for writing.
 func (d *Dir) acquire() (err error) {
 	d.lock, err = disk.Acquire(filepath.Join(d.path, lockFile))
 	if errors.Is(err, disk.ErrLocked) {
@@ -112,7 +112,7 @@ func (d *Dir) acquire() (err error) {
 	return nil
 }
 
-// opened returns d, or closes what an unsuccessful err left open.
+// opened returns d, or closes its files after an error.
 func (d *Dir) opened(err error) (*Dir, error) {
 	if err == nil {
 		return d, nil
@@ -145,7 +145,7 @@ func (d *Dir) begin() error {
 	return d.Flush()
 }
 
-// resume finds the end of an existing leagues.bin and goes there.
+// resume seeks to the end of an existing leagues.bin.
 func (d *Dir) resume() error {
 	info, err := d.file.Stat()
 	if err != nil {
@@ -183,20 +183,20 @@ func (d *Dir) unreadable(err error) error {
 	return fmt.Errorf("%s: %w", filepath.Join(d.path, LeaguesFile), err)
 }
 
-// Path returns the directory.
+// Path returns the folder.
 func (d *Dir) Path() string { return d.path }
 
 // Plan returns the plan.
 func (d *Dir) Plan() Plan { return d.plan }
 
-// Len returns how many leagues have been recorded.
+// Len returns the number of recorded leagues.
 func (d *Dir) Len() int { return d.leagues }
 
-// Repaired returns what Open cut off, or nil.
+// Repaired returns the end that Open cut off, or nil.
 func (d *Dir) Repaired() *Tear { return d.tear }
 
-// Extend makes plan the plan of the run. It may differ in Runs alone, or the
-// error wraps ErrPlanDiffers, and may not ask for fewer leagues than there are.
+// Extend replaces the plan of the run. The new plan may differ only in Runs, or the
+// error wraps ErrPlanDiffers, and may not ask for fewer leagues than recorded.
 func (d *Dir) Extend(plan Plan) error {
 	if err := plan.Validate(); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (d *Dir) Extend(plan Plan) error {
 		return fmt.Errorf("resume %s: %w", d.path, err)
 	}
 	if plan.Runs < d.leagues {
-		return fmt.Errorf("resume %s: %d runs asked for, but %d are recorded already", d.path, plan.Runs, d.leagues)
+		return fmt.Errorf("resume %s: %d runs requested, but %d are recorded", d.path, plan.Runs, d.leagues)
 	}
 	if plan.Runs == d.plan.Runs {
 		return nil
@@ -218,8 +218,8 @@ func (d *Dir) Extend(plan Plan) error {
 	return nil
 }
 
-// Append records the next league. After a failure the directory accepts no
-// more; opening it again repairs it.
+// Append records the next league. After a failure it accepts no more; Open repairs
+// the file.
 func (d *Dir) Append(l *League) error {
 	if d.err != nil {
 		return d.err
@@ -235,7 +235,7 @@ func (d *Dir) Append(l *League) error {
 	return nil
 }
 
-// Flush hands all that was appended to the operating system.
+// Flush passes appended leagues to the operating system.
 func (d *Dir) Flush() error {
 	if d.err == nil {
 		if err := d.buf.Flush(); err != nil {
@@ -245,9 +245,8 @@ func (d *Dir) Flush() error {
 	return d.err
 }
 
-// Leagues yields the recorded leagues in order. A league is valid until the
-// next one, which reuses its memory. After an error nothing more is yielded.
-// Leagues must not be appended meanwhile.
+// Leagues yields the recorded leagues in order. A league is valid until the next
+// one. An error ends the sequence. Do not append meanwhile.
 func (d *Dir) Leagues() iter.Seq2[*League, error] {
 	return func(yield func(*League, error) bool) {
 		if err := d.Flush(); err != nil {
@@ -269,12 +268,12 @@ func (d *Dir) Leagues() iter.Seq2[*League, error] {
 // Summary replaces summary.json by v.
 func (d *Dir) Summary(v any) error { return d.writeJSON(SummaryFile, v) }
 
-// writeJSON replaces a file of the directory by v.
+// writeJSON replaces a file of the folder by v.
 func (d *Dir) writeJSON(name string, v any) error {
 	return disk.WriteJSON(filepath.Join(d.path, name), v, 0o644)
 }
 
-// Close writes everything to the disk and lets others open the directory.
+// Close syncs everything to disk and unlocks the folder.
 func (d *Dir) Close() error {
 	err := d.Flush()
 	if err == nil {
@@ -283,15 +282,15 @@ func (d *Dir) Close() error {
 	return errors.Join(err, d.file.Close(), d.lock.Release())
 }
 
-// Reader reads a run directory, also while another process writes it. It is
-// for one goroutine at a time.
+// Reader reads a run folder, even while another process writes it. It is not safe
+// for concurrent use.
 type Reader struct {
 	plan Plan
 	file *os.File
 	tear *Tear
 }
 
-// OpenReader opens the run in a directory for reading.
+// OpenReader opens a run for reading.
 func OpenReader(path string) (*Reader, error) {
 	plan, err := readPlan(filepath.Join(path, PlanFile))
 	if err != nil {
@@ -307,10 +306,9 @@ func OpenReader(path string) (*Reader, error) {
 // Plan returns the plan.
 func (r *Reader) Plan() Plan { return r.plan }
 
-// Leagues yields the recorded leagues in order, in memory that does not grow
-// with their number. A league is valid until the next one. It ends before an
-// end that is not, or not yet, written whole. After an error nothing
-// more is yielded.
+// Leagues yields the recorded leagues in order, in constant memory. A league is
+// valid until the next one. An incomplete end is left out. An error ends the
+// sequence.
 func (r *Reader) Leagues() iter.Seq2[*League, error] {
 	return func(yield func(*League, error) bool) {
 		if err := r.each(yield); err != nil {

@@ -158,7 +158,7 @@ func TestExtend(t *testing.T) {
 	if again.Plan().Runs != 5 || again.Len() != 5 {
 		t.Errorf("plan of %d runs with %d leagues, want 5 and 5", again.Plan().Runs, again.Len())
 	}
-	if err := again.Extend(plan); err == nil || !strings.Contains(err.Error(), "5 are recorded already") {
+	if err := again.Extend(plan); err == nil || !strings.Contains(err.Error(), "5 are recorded") {
 		t.Errorf("fewer runs than leagues: %v", err)
 	}
 	for name, change := range map[string]func(*results.Plan){
@@ -218,7 +218,7 @@ func TestStopIsKept(t *testing.T) {
 	for want, stop := range map[string]results.Stop{
 		"stop needs until or sprt":             {},
 		"and not both":                         {Until: "best", Ratio: plan.Stop.Ratio},
-		`"nobody", who is not in the field`:    {Ratio: &results.Ratio{New: "nobody", Old: plan.Field[0].Name}},
+		`"nobody", which is not in the field`:  {Ratio: &results.Ratio{New: "nobody", Old: plan.Field[0].Name}},
 		`"` + plan.Field[0].Name + `" with it`: {Ratio: &results.Ratio{New: plan.Field[0].Name, Old: plan.Field[0].Name}},
 	} {
 		bad := plan

@@ -12,14 +12,13 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// ErrPlanDiffers reports that records belong to another plan than the one at
-// hand: what they say would not be what the plan plays.
+// ErrPlanDiffers reports that records belong to another plan.
 var ErrPlanDiffers = errors.New("the plan differs from the recorded one")
 
 // MaxRuns is the largest number of leagues in a plan.
 const MaxRuns = 1_000_000_000
 
-// Validate reports the first thing about p that cannot be played.
+// Validate reports the first error in the plan.
 func (p Plan) Validate() error {
 	if p.Schema != PlanSchema {
 		return fmt.Errorf("plan: schema %q, want %q", p.Schema, PlanSchema)
@@ -62,7 +61,7 @@ func (s *Stop) validate(names map[string]int) error {
 	}
 	for _, name := range []string{s.Ratio.New, s.Ratio.Old} {
 		if _, ok := names[name]; !ok {
-			return fmt.Errorf("plan: sprt compares %q, who is not in the field", name)
+			return fmt.Errorf("plan: sprt compares %q, which is not in the field", name)
 		}
 	}
 	if s.Ratio.New == s.Ratio.Old {
@@ -71,8 +70,8 @@ func (s *Stop) validate(names map[string]int) error {
 	return nil
 }
 
-// Hash identifies everything in the plan but Runs, which may grow, and Stop: two
-// plans with one hash play the same leagues.
+// Hash identifies the plan without Runs, which may grow, and Stop: plans with equal
+// hashes play the same leagues.
 func (p Plan) Hash() [32]byte {
 	p.Runs, p.Stop = 0, nil
 	b, err := json.Marshal(p)
@@ -82,9 +81,8 @@ func (p Plan) Hash() [32]byte {
 	return sha256.Sum256(b)
 }
 
-// SameLeagues returns nil if q plays the same leagues as p, however many of
-// them, and otherwise an error that wraps ErrPlanDiffers and says where they
-// first differ.
+// SameLeagues returns nil if q plays the same leagues as p, in any number.
+// Otherwise its error wraps ErrPlanDiffers and names the first difference.
 func (p Plan) SameLeagues(q Plan) error {
 	differ := func(what string, was, is any) error {
 		return fmt.Errorf("%w: %s was %v and is %v", ErrPlanDiffers, what, was, is)
@@ -118,8 +116,8 @@ func (p Plan) SameLeagues(q Plan) error {
 	return nil
 }
 
-// readPlan reads and checks a plan.json. Unknown fields are errors: a plan
-// that is understood in part would be replayed wrongly.
+// readPlan reads and validates a plan.json. Unknown fields are errors: a plan that
+// is only partly understood would be replayed wrongly.
 func readPlan(path string) (Plan, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

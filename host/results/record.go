@@ -1,8 +1,7 @@
-// Package results is the record of played leagues: what a plan was, what
-// happened in each of its leagues, and the files that keep both. Everything
-// that is ever computed about an experiment can be computed from it.
+// Package results is the record of played leagues: the plan, what happened in each
+// league, and their files. Every analysis of an experiment works from it.
 //
-// The file format is specified in FORMAT.md beside this file.
+// FORMAT.md beside this file specifies the file format.
 package results
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Plan says what an experiment plays. It determines every byte of the records,
-// save for faults that depend on the clock. It is kept as plan.json.
+// Plan is what an experiment plays, stored as plan.json. It determines every byte
+// of the records, except for faults that depend on the clock.
 type Plan struct {
 	Schema    string    `json:"schema"` // PlanSchema
 	Runs      int       `json:"runs"`   // leagues to play, numbered from 0
@@ -25,13 +24,13 @@ type Plan struct {
 	Draw      string    `json:"draw"`      // see game.ParseDraw
 	Transport string    `json:"transport"` // "direct", "loopback" or "http"
 	Field     []Entrant `json:"field"`     // by field index
-	// Stop, if not nil, is what ends the run before Runs leagues, which then are the
-	// most that are played. No league depends on it.
+	// Stop, if not nil, may end the run before Runs leagues. No league depends on
+	// it.
 	Stop *Stop `json:"stop,omitempty"`
 }
 
-// Stop is a rule for ending a run early: Until, or the test in Ratio. Analysis says
-// what it means.
+// Stop is a stopping rule: Until, or the test in Ratio. Package analysis defines
+// their meaning.
 type Stop struct {
 	Until     string  `json:"until,omitempty"`     // "ranked", "best" or "precision=0.005"
 	Guarantee string  `json:"guarantee,omitempty"` // of Until: "asymptotic" or "finite"
@@ -56,51 +55,47 @@ const PlanSchema = "strategylab/plan/v1"
 type Entrant struct {
 	Name        string `json:"name"` // unique in the field: "markov-2", "random#3"
 	Kind        string `json:"kind"` // "builtin", "lua", "js" or "plugin"
-	Ref         string `json:"ref"`  // what the user named: "random*8", "scripts/mine.lua"
+	Ref         string `json:"ref"`  // the user's reference: "random*8", "scripts/mine.lua"
 	Source      string `json:"source,omitempty"`
-	Fingerprint string `json:"fingerprint"` // of the code that played
+	Fingerprint string `json:"fingerprint"` // of the code
 }
 
-// League is what happened in one league. Writers and players of leagues reuse
-// its slices; whoever keeps a League copies it.
+// League is the record of one league. Readers and drivers reuse its slices; copy a
+// League to keep it.
 type League struct {
 	Index   int     // in the plan, from 0
 	Seats   []int   // Seats[s] is the field index of the player on seat s
 	Matches []Match // in the order of game.Schedule
-	Notes   []Note  // what a person wants to know of the faults; not part of the digest
+	Notes   []Note  // descriptions of faults; not part of the digest
 }
 
-// Match is what happened in one match. Which seats played it stands in the
-// schedule. A side's choice is kept where one was made, even if the match was
-// then decided on technical grounds.
+// Match is the record of one match. The schedule says which seats played it. A side
+// keeps its choice even if the match ended by technical loss.
 type Match struct {
 	A, B   game.Side
-	Number int32 // the drawn number; -1 if none was drawn
+	Number int32 // the drawn number; NoNumber if none was drawn
 }
 
-// NoNumber is Match.Number where no number was drawn.
+// NoNumber is Match.Number if no number was drawn.
 const NoNumber = -1
 
 // Verdict scores the match by the rules.
 func (m Match) Verdict() game.Verdict { return game.Judge(m.A, m.B, int(m.Number)) }
 
-// Note keeps the first fault of a kind that a player has in an experiment.
+// Note describes the first fault of a kind of a player in an experiment.
 type Note struct {
 	Field int        // field index
 	Fault game.Fault // its kind
 	Text  string     // "scripts/x.lua:12: choose: attempt to index nil"
 }
 
-// Hasher computes the digest of an experiment: SHA-256 over the SHA-256 of
-// each league's canonical form (FORMAT.md) in league order. Two experiments
-// have one digest if the same players, by field index, sat on the same seats,
-// made the same choices, lost the same matches on technical grounds and met
-// the same drawn numbers. What the players are called, where their code lies,
-// how messages travelled, why a side was at fault and what is noted of it do
-// not enter.
+// Hasher computes the digest of an experiment: SHA-256 over the SHA-256 of each
+// league's canonical form (FORMAT.md) in league order. Digests are equal if the
+// same players, by field index, had the same seats, made the same choices, had the
+// same technical losses and met the same drawn numbers. Names, sources, transport,
+// kinds of faults and notes do not count.
 //
-// The digest of more leagues follows from feeding a Hasher the earlier ones
-// again. It is for one goroutine at a time.
+// A Hasher is not safe for concurrent use.
 type Hasher struct {
 	total hash.Hash
 	n     int
@@ -110,7 +105,7 @@ type Hasher struct {
 // NewHasher returns the Hasher of no leagues.
 func NewHasher() *Hasher { return &Hasher{total: sha256.New()} }
 
-// Add feeds the next league. It fails if l is not the one whose turn it is.
+// Add adds the next league. It fails if l has another index.
 func (h *Hasher) Add(l *League) error {
 	if l.Index != h.n {
 		return fmt.Errorf("digest: league %d follows league %d", l.Index, h.n-1)
@@ -122,10 +117,10 @@ func (h *Hasher) Add(l *League) error {
 	return nil
 }
 
-// Len returns how many leagues have been fed.
+// Len returns the number of leagues added.
 func (h *Hasher) Len() int { return h.n }
 
-// Digest returns the digest of the leagues fed so far, in hexadecimal.
+// Digest returns the digest of the leagues so far, in hexadecimal.
 func (h *Hasher) Digest() string { return hex.EncodeToString(h.total.Sum(nil)) }
 
 func appendCanonical(buf []byte, l *League) []byte {

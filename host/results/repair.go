@@ -9,9 +9,8 @@ import (
 	"io"
 )
 
-// Tear is an end of a file that was not written whole, as a process leaves it
-// that is killed while it writes. Nothing of value is lost with it: leagues
-// are played again from the plan.
+// Tear is the incomplete end of a file whose writer was killed. Nothing of value is
+// lost: a resumed run plays these leagues again.
 type Tear struct {
 	Offset  int64 // where the sound part ends, in bytes
 	Dropped int64 // bytes after it
@@ -19,21 +18,21 @@ type Tear struct {
 	Err     error // what was wrong
 }
 
-// String says what was found.
+// String describes the tear.
 func (t *Tear) String() string {
-	return fmt.Sprintf("the last %d bytes, after league %d, were not written whole (%v)", t.Dropped, t.Leagues-1, t.Err)
+	return fmt.Sprintf("the last %d bytes, after league %d, are incomplete (%v)", t.Dropped, t.Leagues-1, t.Err)
 }
 
-// survey reads the leagues of a plan from the start of a file and finds the end
-// of its sound part. visit, if not nil, is given every league until it returns
-// false. Damage that has sound records after it is no tear: it is an error.
+// survey reads the leagues of a plan from the start of a file and finds the end of
+// its sound part. It calls visit, if not nil, with every league until visit
+// returns false. Damage followed by sound records is an error, not a tear.
 func survey(f io.ReaderAt, size int64, plan Plan, visit func(*League) bool) (dec *Decoder, tear *Tear, err error) {
 	dec, err = NewDecoder(bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<18))
 	if err != nil {
 		return nil, nil, err
 	}
 	if dec.header.PlanHash != plan.Hash() {
-		return nil, nil, fmt.Errorf("%w: the leagues were not played by the %s beside them", ErrPlanDiffers, PlanFile)
+		return nil, nil, fmt.Errorf("%w: %s beside the leagues is not their plan", ErrPlanDiffers, PlanFile)
 	}
 	for want := 0; ; want++ {
 		l, err := dec.Decode()
@@ -47,31 +46,31 @@ func survey(f io.ReaderAt, size int64, plan Plan, visit func(*League) bool) (dec
 		case err != nil:
 			return nil, nil, err
 		case l.Index != want:
-			return nil, nil, fmt.Errorf("league %d stands where league %d should", l.Index, want)
+			return nil, nil, fmt.Errorf("found league %d, want league %d", l.Index, want)
 		case visit != nil && !visit(l):
 			return dec, nil, nil
 		}
 	}
 }
 
-// classify tells a tear from damage that something else must have done.
+// classify distinguishes a tear from other damage.
 func classify(f io.ReaderAt, size int64, dec *Decoder, damage *DamageError) (*Tear, error) {
 	at, found, err := nextSound(f, size, damage.Offset+1, dec.codec)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		return nil, fmt.Errorf("%w; sound records follow from byte %d, so this is no torn end. "+
-			"Restore the file from a copy, or cut it to %d bytes to keep the leagues before and resume: "+
-			"those after are played again, the same", damage, at, damage.Offset)
+		return nil, fmt.Errorf("%w; sound records follow from byte %d, so the writer was not killed here; "+
+			"restore the file from a copy, or cut it to %d bytes and resume: "+
+			"the later leagues are played again with the same results", damage, at, damage.Offset)
 	}
 	return &Tear{
 		Offset: damage.Offset, Dropped: size - damage.Offset, Leagues: damage.League, Err: damage.Err,
 	}, nil
 }
 
-// nextSound looks for a whole record with a good checksum at any byte from
-// start on. Lengths are rarely plausible by chance, so little is read twice.
+// nextSound looks for a complete record with a valid checksum from byte start on.
+// Lengths are rarely plausible by chance, so little is read twice.
 func nextSound(f io.ReaderAt, size, start int64, c *codec) (int64, bool, error) {
 	const window = 1 << 20
 	shortest := int64(c.limits[0]) + frame

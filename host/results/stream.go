@@ -23,7 +23,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Header says what the records of a file are about. It decides their layout.
+// Header describes the records of a file. It determines their layout.
 type Header struct {
 	Players, Legs int
 	Draw          game.Draw
@@ -52,15 +52,15 @@ func (h Header) append(buf []byte) []byte {
 	return binary.LittleEndian.AppendUint32(buf, crc32.Checksum(buf[start:], castagnoli))
 }
 
-// readHeader reads a header and returns its length in the file. A file that
-// ends within it is io.ErrUnexpectedEOF.
+// readHeader reads a header and returns its length in the file. If the file ends
+// within the header, the error is io.ErrUnexpectedEOF.
 func readHeader(r io.Reader) (Header, int, error) {
 	buf := make([]byte, preamble, preamble+maxBody+4)
 	if _, err := io.ReadFull(r, buf); err != nil {
 		return Header{}, 0, fmt.Errorf("read header: %w", noEOF(err))
 	}
 	if string(buf[:len(magic)]) != magic {
-		return Header{}, 0, errors.New("read header: this is no file of leagues")
+		return Header{}, 0, errors.New("read header: not a file of leagues")
 	}
 	if v := binary.LittleEndian.Uint32(buf[len(magic):]); v != Version {
 		return Header{}, 0, fmt.Errorf("read header: format version %d; this program reads version %d", v, Version)
@@ -97,8 +97,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// Encoder writes leagues in the format of FORMAT.md. It does not buffer: each
-// league is one Write. It is for one goroutine at a time.
+// Encoder writes leagues in the format of FORMAT.md. It does not buffer: each league
+// is one Write. It is not safe for concurrent use.
 type Encoder struct {
 	w     io.Writer
 	codec *codec
@@ -117,7 +117,7 @@ func NewEncoder(w io.Writer, h Header) (*Encoder, error) {
 	return e, nil
 }
 
-// resumeEncoder returns an encoder for a file that has its header.
+// resumeEncoder returns an encoder for a file that has a header.
 func resumeEncoder(w io.Writer, h Header) (*Encoder, error) {
 	c, err := newCodec(h)
 	if err != nil {
@@ -126,8 +126,8 @@ func resumeEncoder(w io.Writer, h Header) (*Encoder, error) {
 	return &Encoder{w: w, codec: c}, nil
 }
 
-// Encode writes one league. It fails, and writes nothing, if l is not what a
-// league of the plan can be.
+// Encode writes one league. It fails and writes nothing if l is not a league of the
+// plan.
 func (e *Encoder) Encode(l *League) error {
 	buf, err := e.codec.append(append(e.buf[:0], 0, 0, 0, 0), l)
 	if err != nil {
@@ -142,7 +142,7 @@ func (e *Encoder) Encode(l *League) error {
 	return nil
 }
 
-// Decoder reads what an Encoder wrote. It is for one goroutine at a time.
+// Decoder reads what an Encoder wrote. It is not safe for concurrent use.
 type Decoder struct {
 	r      io.Reader
 	header Header
@@ -154,8 +154,7 @@ type Decoder struct {
 	league League
 }
 
-// NewDecoder reads the header. It reads no more of r than it needs, in small
-// pieces: give it a buffered reader.
+// NewDecoder reads the header. It makes small reads: pass a buffered reader.
 func NewDecoder(r io.Reader) (*Decoder, error) {
 	h, n, err := readHeader(r)
 	if err != nil {
@@ -168,13 +167,12 @@ func NewDecoder(r io.Reader) (*Decoder, error) {
 	return &Decoder{r: r, header: h, codec: c, at: int64(n)}, nil
 }
 
-// Offset is where the next record starts, in bytes from the start of the file.
+// Offset returns the offset of the next record in the file, in bytes.
 func (d *Decoder) Offset() int64 { return d.at }
 
-// Decode returns the next league, or io.EOF after the last. The league is
-// valid until the next call, which reuses its memory. Anything unsound is a
-// *DamageError, after which Decode must not be called again; an error of the
-// underlying reader is returned as it is.
+// Decode returns the next league, or io.EOF after the last. The league is valid
+// until the next call. A damaged record is a *DamageError; do not call Decode after
+// it. Errors of the underlying reader are wrapped.
 func (d *Decoder) Decode() (*League, error) {
 	body, err := d.read()
 	if err != nil {
@@ -184,7 +182,7 @@ func (d *Decoder) Decode() (*League, error) {
 		return nil, d.damage(err)
 	}
 	if d.begun && d.league.Index != d.next {
-		return nil, d.damage(fmt.Errorf("league %d stands where league %d should", d.league.Index, d.next))
+		return nil, d.damage(fmt.Errorf("found league %d, want league %d", d.league.Index, d.next))
 	}
 	d.begun, d.next = true, d.league.Index+1
 	d.at += int64(len(body) + frame)
@@ -203,7 +201,7 @@ func (d *Decoder) read() ([]byte, error) {
 	if n < d.codec.limits[0] || n > d.codec.limits[1] {
 		return nil, d.damage(fmt.Errorf("a record of %d bytes", n))
 	}
-	// A damaged length must not make us allocate what the file does not hold.
+	// A damaged length must not cause a huge allocation.
 	const piece = 1 << 20
 	for rest := int(n) + 4; rest > 0; {
 		have, want := len(d.buf), min(rest, piece)
@@ -234,14 +232,14 @@ func (d *Decoder) damage(err error) error {
 	return &DamageError{Offset: d.at, League: d.next, Err: err}
 }
 
-// DamageError is a record that cannot be read.
+// DamageError is a damaged record.
 type DamageError struct {
 	Offset int64 // where the record starts, in bytes from the start of the file
-	League int   // that should stand there
+	League int   // expected there
 	Err    error
 }
 
-// Error says where the damage is.
+// Error names the league and the offset.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("record of league %d at byte %d: %v", e.League, e.Offset, e.Err)
 }

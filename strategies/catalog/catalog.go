@@ -1,20 +1,19 @@
-// Package catalog turns what users call strategies into factories.
+// Package catalog resolves the names of strategies to factories.
 //
-// A strategy is either built in or a script in a file. It is called by its
-// name (markov-2, or mine for scripts/mine.lua) or by its path
-// (scripts/mine.lua, ./x.js); random*8 stands for eight copies of one. What
-// has a dot or a slash in it is a path, so the two cannot be confused.
+// A strategy is built in, a script, or part of a plugin. Users name it
+// (markov-2, or mine for scripts/mine.lua) or give its path (scripts/mine.lua,
+// ./x.js); random*8 stands for eight copies. A target with a dot or a slash is a
+// path.
 //
-// The life of a catalogue:
+// To use a catalog:
 //
-//  1. Load takes the built-in strategies and reads the scripts folder. A
-//     script that cannot be used is kept with its error; it stops nobody else.
-//  2. Resolve and Field find strategies by name. A script elsewhere is loaded
-//     when its path is first named.
-//  3. Close closes every factory, when no seat is open any more.
+//  1. Load reads the built-in strategies and the scripts folder. A script that
+//     does not load is kept with its error.
+//  2. Resolve and Field find strategies. A script elsewhere is loaded when its
+//     path is first named.
+//  3. Close closes every factory. Close all seats before.
 //
-// How a file becomes a factory is given as data, by extension: another
-// language is another Format.
+// A Format maps a file extension to a language.
 package catalog
 
 import (
@@ -34,56 +33,55 @@ import (
 	"github.com/strategylab/strategylab/strategies/luascript"
 )
 
-// DefaultScripts is the folder that is looked through for scripts.
+// DefaultScripts is the default folder of scripts.
 const DefaultScripts = "scripts"
 
-// Config say what a catalogue is made of. The zero value is fine.
+// Config is the settings of a catalog. The zero value is fine.
 type Config struct {
-	// Dir is where relative paths are meant from; default is the working
-	// directory. It does not appear in messages.
+	// Dir is the base of relative paths; default is the working directory.
+	// Messages do not show it.
 	Dir string
-	// Scripts is the folder to look through; default DefaultScripts. Folders
-	// in it are not entered.
+	// Scripts is the folder of scripts, without its subfolders; default
+	// DefaultScripts.
 	Scripts string
-	// RequireScripts makes a missing folder an error: the user has named it.
+	// RequireScripts makes a missing Scripts folder an error.
 	RequireScripts bool
 	// Limits bound every call of a script.
 	Limits budget.Limits
-	// Builtins are strategies that need no file; nil means all of package
-	// builtin. The catalogue closes them.
+	// Builtins are the strategies without a file; nil means all of package
+	// builtin. The catalog closes them.
 	Builtins []strategies.Factory
-	// Formats say how files become factories; nil means Formats().
+	// Formats are the script languages; nil means Formats().
 	Formats []Format
-	// Lazy leaves scripts of the folder unread until they are first named, or
-	// until a field of everything is made.
+	// Lazy loads a script of the folder when it is first named, or when a field
+	// of all strategies is made.
 	Lazy bool
-	// Plugins are the paths of programs that play strategies. What does not
-	// start stands in the catalogue with its error.
+	// Plugins are the paths of plugin programs. One that does not start is an
+	// entry with its error.
 	Plugins []string
-	// OpenPlugin starts the program at a path, here or named by the user; nil
-	// means that there are no plugins.
+	// OpenPlugin starts a plugin program; nil means no plugins.
 	OpenPlugin PluginOpener
 }
 
-// Entry is one strategy of a catalogue.
+// Entry is one strategy of the catalog.
 type Entry struct {
-	// Info describes the strategy. Of one that does not load only name, kind
-	// and source are known.
+	// Info describes the strategy. If it does not load, only name, kind and
+	// source are set.
 	Info strategies.Info
-	// Factory makes its seats; nil if it does not load, or has not been read
-	// yet. It is shared by all copies, and belongs to the catalogue.
+	// Factory makes its seats; nil if it does not load or is not loaded yet. All
+	// copies share it; the catalog owns it.
 	Factory strategies.Factory
-	// Err says why it cannot be played under its name. It is a
-	// *strategies.Error if it does not load, and an *AmbiguousError if another
-	// strategy has the same name; then it can still be played by its path.
+	// Err is why its name does not resolve: a *strategies.Error if it does not
+	// load, an *AmbiguousError if another strategy has the same name. An
+	// ambiguous strategy still resolves by its path.
 	Err error
 
 	broken error // why it does not load
-	unread bool  // it has not been tried yet
-	loaded stamp // of the file, when it was read
+	unread bool  // not loaded yet
+	loaded stamp // of the file when it was read
 }
 
-// source is how an entry is told from others of the same name.
+// source distinguishes entries of the same name.
 func (e *Entry) source() string {
 	if e.Info.Source == "" {
 		return "built-in"
@@ -91,18 +89,18 @@ func (e *Entry) source() string {
 	return e.Info.Source
 }
 
-// Catalog knows strategies by name and by path. It is for one goroutine at a
-// time; the factories are safe for concurrent use.
+// Catalog finds strategies by name and by path. It is not safe for concurrent
+// use; its factories are.
 type Catalog struct {
 	options Config
-	entries []*Entry          // built in, then scripts by name
-	files   map[string]*Entry // by absolute path: scanned, and named since
-	apart   []*Entry          // of programs that were named by their paths
+	entries []*Entry          // built-ins, then scripts by name, then plugins
+	files   map[string]*Entry // by absolute path
+	apart   []*Entry          // plugins resolved by path
 }
 
-// Load makes a catalogue. Scripts that cannot be used do not make it fail;
-// they stand in it with their errors. It fails if the scripts folder cannot be
-// read, or when ctx is done. The caller closes the catalogue.
+// Load returns a catalog. Scripts that do not load become entries with errors.
+// Load fails if the scripts folder cannot be read or ctx is done. The caller
+// closes the catalog.
 func Load(ctx context.Context, o Config) (*Catalog, error) {
 	if o.Scripts == "" {
 		o.Scripts = DefaultScripts
@@ -127,11 +125,11 @@ func Load(ctx context.Context, o Config) (*Catalog, error) {
 	return c, nil
 }
 
-// scan loads every script of the folder.
+// scan registers every script of the folder and loads it unless Lazy.
 func (c *Catalog) scan(ctx context.Context) error {
 	names, err := c.options.list()
 	if err != nil {
-		return fmt.Errorf("look for scripts: %w", err)
+		return fmt.Errorf("list scripts: %w", err)
 	}
 	scripts := make([]*Entry, 0, len(names))
 	for _, name := range names {
@@ -154,7 +152,7 @@ func (c *Catalog) scan(ctx context.Context) error {
 	return nil
 }
 
-// markAmbiguous finds the strategies that cannot be told apart by name.
+// markAmbiguous sets the errors of strategies that share a name.
 func (c *Catalog) markAmbiguous() {
 	byName := make(map[string][]*Entry)
 	for _, e := range c.entries {
@@ -178,8 +176,8 @@ func ambiguous(name string, same []*Entry) error {
 	return err
 }
 
-// Entries returns what Load found: the built-in strategies in their order,
-// then the scripts by name, then the plugins, with those that cannot be used.
+// Entries returns what Load found: the built-in strategies in order, then the
+// scripts by name, then the plugins. Entries with errors are included.
 func (c *Catalog) Entries() []Entry {
 	entries := make([]Entry, len(c.entries))
 	for i, e := range c.entries {
@@ -188,7 +186,7 @@ func (c *Catalog) Entries() []Entry {
 	return entries
 }
 
-// Close closes every factory. No seat may be open. Later calls do nothing.
+// Close closes every factory. Close all seats before. Later calls do nothing.
 func (c *Catalog) Close() error {
 	var errs []error
 	for _, e := range slices.Concat(slices.Collect(maps.Values(c.files)), c.apart) {
@@ -208,20 +206,19 @@ func (c *Catalog) Close() error {
 	return errors.Join(errs...)
 }
 
-// Format says how the files with one extension become factories.
+// Format is the script language of one file extension.
 type Format struct {
 	Ext  string // in lower case, with the dot: ".lua"
 	Kind strategies.Kind
 	Load Loader
 }
 
-// Loader makes a factory of a file's content. The name is what the strategy is
-// called, the path what the user calls the file. Errors that are the script's
-// fault are *strategies.Error of operation load. Running over the limits is
-// such an error; a Loader returns in any case.
+// Loader compiles the content of a file. path is the file's name in messages.
+// Errors in the script, and exceeded limits, are *strategies.Error of operation
+// load. A Loader always returns.
 type Loader func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
 
-// Formats returns the languages that scripts can be written in.
+// Formats returns the script languages.
 func Formats() []Format {
 	return []Format{
 		{".lua", strategies.Lua, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
@@ -233,13 +230,13 @@ func Formats() []Format {
 	}
 }
 
-// UnknownError is a name or path that stands for no strategy.
+// UnknownError is a name or path without a strategy.
 type UnknownError struct {
 	Target  string
-	Nearest string // what may have been meant; may be empty
+	Nearest string // the most similar target; may be empty
 }
 
-// Error names the target and what may have been meant.
+// Error names the target and the most similar one.
 func (e *UnknownError) Error() string {
 	what := "strategy"
 	if isPath(e.Target) {
@@ -252,26 +249,26 @@ func (e *UnknownError) Error() string {
 	return msg
 }
 
-// AmbiguousError is a name that several strategies have.
+// AmbiguousError is a name that several strategies share.
 type AmbiguousError struct {
 	Name    string
 	Sources []string // files, or "built-in"; at least two
 }
 
-// Error names all that have the name.
+// Error lists the strategies.
 func (e *AmbiguousError) Error() string {
 	last := len(e.Sources) - 1
-	return fmt.Sprintf("%d strategies are called %q: %s and %s; rename all but one of them, or leave them out",
+	return fmt.Sprintf("%d strategies are called %q: %s and %s; rename all but one, or name one by its path",
 		len(e.Sources), e.Name, strings.Join(e.Sources[:last], ", "), e.Sources[last])
 }
 
-// FormatError is a file whose extension says nothing of its language.
+// FormatError is a file with an unknown extension.
 type FormatError struct {
 	Path  string
 	Known []string // extensions, ".lua"
 }
 
-// Error names the file and what is known.
+// Error names the file and the known extensions.
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s is no script: want a file that ends in %s", e.Path, strings.Join(e.Known, " or "))
+	return fmt.Sprintf("%s is not a script: want a file ending in %s", e.Path, strings.Join(e.Known, " or "))
 }

@@ -60,7 +60,7 @@ func TestLoadWithoutScripts(t *testing.T) {
 	}
 	o := options(t, nil)
 	o.Scripts, o.RequireScripts = "mine", true
-	if _, err := catalog.Load(t.Context(), o); !errors.Is(err, fs.ErrNotExist) || err.Error() != "look for scripts: open mine: no such file or directory" {
+	if _, err := catalog.Load(t.Context(), o); !errors.Is(err, fs.ErrNotExist) || err.Error() != "list scripts: open mine: no such file or directory" {
 		t.Errorf("a folder that was asked for and is missing: %v, want ErrNotExist that names it", err)
 	}
 	o = options(t, map[string]string{"scripts": "a file"})
@@ -107,18 +107,18 @@ func TestScriptsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"-dash":                 `"-dash" cannot be the name of a strategy (call the file by at most 40 letters, digits, - and _`,
-		"my script":             `"my script" cannot be the name`,
-		"two.dots":              `"two.dots" cannot be the name`,
-		"naïve":                 `"naïve" cannot be the name`,
-		strings.Repeat("x", 41): "cannot be the name",
-		"big":                   "it has 1048577 bytes, more than 1048576",
+		"-dash":                 `"-dash" is not a valid strategy name (use at most 40 letters, digits, - and _`,
+		"my script":             `"my script" is not a valid strategy name`,
+		"two.dots":              `"two.dots" is not a valid strategy name`,
+		"naïve":                 `"naïve" is not a valid strategy name`,
+		strings.Repeat("x", 41): "is not a valid strategy name",
+		"big":                   "file has 1048577 bytes, more than 1048576",
 		"full":                  "",
 		"secret":                "",
 		"linked":                "",
 		"dangling":              "scripts/dangling.lua: load: stat: no such file",
 		"loop":                  "scripts/loop.lua: load: stat: too many",
-		"dir":                   "it is not a regular file",
+		"dir":                   "not a regular file",
 	}
 	c := load(t, o)
 	seen := 0

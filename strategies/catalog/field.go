@@ -9,9 +9,9 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Resolve returns the strategy that a name or a path stands for. The error is
-// an *UnknownError, *AmbiguousError or *FormatError if none is meant, and the
-// entry's own, a *strategies.Error, if it does not load.
+// Resolve returns the strategy with a name or path. Errors are *UnknownError,
+// *AmbiguousError, *FormatError, or the *strategies.Error of a strategy that does
+// not load.
 func (c *Catalog) Resolve(target string) (Entry, error) {
 	e, err := c.find(target)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *Catalog) findPath(path string) (*Entry, error) {
 	return nil, e.broken
 }
 
-// nearestScript returns the scanned script of the same file name, as if its
-// folder had been left out, or else the one whose path is most like it.
+// nearestScript returns the script with the same file name in the scripts folder,
+// or else the one with the most similar path.
 func (c *Catalog) nearestScript(path string) string {
 	var paths []string
 	for _, e := range c.entries {
@@ -67,29 +67,29 @@ func (c *Catalog) nearestScript(path string) string {
 	return nearest(path, paths)
 }
 
-// Player is one strategy in a field.
+// Player is one player of a field.
 type Player struct {
 	Name    string // unique in the field: "random", or "random#3" of several copies
-	Target  string // what it was called
+	Target  string // the target that named it
 	Info    strategies.Info
 	Factory strategies.Factory // shared by all copies
 
 	loaded stamp
 }
 
-// Field is who takes part in an experiment or a match, in order.
+// Field is the players of an experiment or a match, in order.
 type Field struct {
 	Players []Player
-	// Warnings say what was left out of a field of everything, and why.
+	// Warnings name the strategies left out of a field of everything, and why.
 	Warnings []string
 
 	everything bool
 }
 
-// Field resolves references. Several copies of a strategy are numbered from 1
-// and share its factory. Without references the field is everything that Load
-// found; scripts that do not load are left out of it with a warning, while
-// naming one is an error. Two players of one name are an *AmbiguousError.
+// Field resolves references. Copies of a strategy are numbered from 1 and share
+// its factory. Without references the field is every strategy that Load found;
+// those that do not load are left out with a warning. Naming one that does not
+// load is an error, and two players of one name are an *AmbiguousError.
 func (c *Catalog) Field(refs []Ref) (Field, error) {
 	if len(refs) == 0 {
 		return c.all()
@@ -103,7 +103,7 @@ func (c *Catalog) Field(refs []Ref) (Field, error) {
 			return Field{}, err
 		}
 		if first, twice := named[e]; twice {
-			return Field{}, fmt.Errorf("strategy %s is named twice, as %q and %q; %s*%d stands for several copies",
+			return Field{}, fmt.Errorf("strategy %s is named twice, as %q and %q; write %s*%d for several copies",
 				e.Info.Name, first, ref, ref.Target, first.Copies+ref.Copies)
 		}
 		if other := taken[e.Info.Name]; other != nil {

@@ -24,8 +24,8 @@ func TestFieldOfEverything(t *testing.T) {
 		t.Errorf("players %q, want %q", got, want)
 	}
 	want := []string{
-		`"no name" is left out: scripts/no name.js: load: "no name" cannot be the name of a strategy ` +
-			`(call the file by at most 40 letters, digits, - and _, the first a letter or digit)`,
+		`"no name" is left out: scripts/no name.js: load: "no name" is not a valid strategy name ` +
+			`(use at most 40 letters, digits, - and _, starting with a letter or digit)`,
 		`"oops" is left out: scripts/oops.js:1: load: syntax error near broken`,
 	}
 	if diff := cmp.Diff(want, f.Warnings); diff != "" {
@@ -81,13 +81,13 @@ func TestFieldRefuses(t *testing.T) {
 		"random,markv-2":        `no strategy "markv-2"; did you mean "markov-2"?`,
 		"random,oops":           "scripts/oops.js:1: load: syntax error near broken",
 		"random,./gone.lua":     `no script "./gone.lua"`,
-		"random,random":         `strategy random is named twice, as "random" and "random"; random*2 stands for several copies`,
-		"random*2,random":       `strategy random is named twice, as "random*2" and "random"; random*3 stands for several copies`,
-		"mine,scripts/mine.lua": `strategy mine is named twice, as "mine" and "scripts/mine.lua"; scripts/mine.lua*2 stands for several copies`,
+		"random,random":         `strategy random is named twice, as "random" and "random"; write random*2 for several copies`,
+		"random*2,random":       `strategy random is named twice, as "random*2" and "random"; write random*3 for several copies`,
+		"mine,scripts/mine.lua": `strategy mine is named twice, as "mine" and "scripts/mine.lua"; write scripts/mine.lua*2 for several copies`,
 		"mine,far/mine.js": `2 strategies are called "mine": scripts/mine.lua and far/mine.js; ` +
-			`rename all but one of them, or leave them out`,
+			`rename all but one, or name one by its path`,
 		"random,far/random.js*4": `2 strategies are called "random": built-in and far/random.js; ` +
-			`rename all but one of them, or leave them out`,
+			`rename all but one, or name one by its path`,
 	} {
 		if f, err := c.Field(refs(t, in)); err == nil || err.Error() != want {
 			t.Errorf("Field(%q) = %q, %v, want %q", in, players(f), err, want)
@@ -108,9 +108,9 @@ func TestUnknownErrorText(t *testing.T) {
 	for want, err := range map[string]error{
 		`no strategy "x"`:                         &catalog.UnknownError{Target: "x"},
 		`no script "x.lua"; did you mean "y.js"?`: &catalog.UnknownError{Target: "x.lua", Nearest: "y.js"},
-		"x.py is no script: want a file that ends in .lua or .js or .so": &catalog.FormatError{
+		"x.py is not a script: want a file ending in .lua or .js or .so": &catalog.FormatError{
 			Path: "x.py", Known: strings.Fields(".lua .js .so")},
-		`3 strategies are called "x": built-in, a.lua and b.js; rename all but one of them, or leave them out`: &catalog.AmbiguousError{
+		`3 strategies are called "x": built-in, a.lua and b.js; rename all but one, or name one by its path`: &catalog.AmbiguousError{
 			Name: "x", Sources: []string{"built-in", "a.lua", "b.js"}},
 	} {
 		if got := err.Error(); got != want {

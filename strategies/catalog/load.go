@@ -14,10 +14,10 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// MaxSource is the size, in bytes, of the longest file that is read.
+// MaxSource is the largest size of a script file, in bytes.
 const MaxSource = 1 << 20
 
-// format returns what the extension of a file says.
+// format returns the format of a file by its extension.
 func (o *Config) format(path string) (Format, bool) {
 	ext := strings.ToLower(filepath.Ext(path))
 	for _, f := range o.Formats {
@@ -28,7 +28,7 @@ func (o *Config) format(path string) (Format, bool) {
 	return Format{}, false
 }
 
-// absolute is where a path that a user has given leads.
+// absolute resolves a user's path against Dir.
 func (o *Config) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -36,8 +36,8 @@ func (o *Config) absolute(path string) string {
 	return filepath.Join(o.Dir, path)
 }
 
-// list returns the names of the files in the scripts folder that are meant to
-// be scripts, sorted. Hidden files, READMEs and folders are not.
+// list returns the names of the script files in the scripts folder, sorted,
+// without hidden files, READMEs and folders.
 func (o *Config) list() ([]string, error) {
 	files, err := os.ReadDir(o.absolute(o.Scripts))
 	switch {
@@ -62,8 +62,8 @@ func stem(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// open loads the script at a path, or finds it loaded. It fails only if the
-// path is no script's; a script that does not load is an entry with an error.
+// open returns the loaded entry for a path. It fails only if the path is not a
+// script; a script that does not load is an entry with an error.
 func (c *Catalog) open(path string) (*Entry, error) {
 	e, err := c.register(path)
 	if err != nil {
@@ -73,13 +73,12 @@ func (c *Catalog) open(path string) (*Entry, error) {
 	return e, nil
 }
 
-// register makes an entry for the script at a path, unread, or finds the one
-// there is.
+// register returns the entry for the script at a path; a new entry is unread.
 func (c *Catalog) register(path string) (*Entry, error) {
 	path = filepath.Clean(path)
 	key, err := filepath.Abs(c.options.absolute(path))
 	if err != nil {
-		return nil, fmt.Errorf("find %s: %w", path, err)
+		return nil, fmt.Errorf("resolve %s: %w", path, err)
 	}
 	if e := c.files[key]; e != nil {
 		return e, nil
@@ -100,7 +99,7 @@ func (c *Catalog) register(path string) (*Entry, error) {
 	return e, nil
 }
 
-// load reads the script of an entry, unless that was done before.
+// load compiles the script of an unread entry.
 func (c *Catalog) load(e *Entry) {
 	if !e.unread {
 		return
@@ -112,7 +111,7 @@ func (c *Catalog) load(e *Entry) {
 	e.loaded = loaded
 	switch {
 	case !validName(e.Info.Name):
-		e.broken = e.refuse(fmt.Errorf("%q cannot be the name of a strategy", e.Info.Name), nameRule)
+		e.broken = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
 	case err != nil:
 		e.broken = e.refuse(pathless(err), "")
 	default:
@@ -125,17 +124,17 @@ func (c *Catalog) load(e *Entry) {
 	}
 }
 
-// nameRule is what is said of a name that cannot be a strategy's.
-var nameRule = fmt.Sprintf("call the file by at most %d letters, digits, - and _, the first a letter or digit", maxName)
+// nameRule is the hint for an invalid name.
+var nameRule = fmt.Sprintf("use at most %d letters, digits, - and _, starting with a letter or digit", maxName)
 
 func (e *Entry) refuse(cause error, hint string) error {
 	return &strategies.Error{Source: e.Info.Source, Op: strategies.OpLoad, Err: cause, Hint: hint}
 }
 
-var errIrregular = errors.New("it is not a regular file")
+var errIrregular = errors.New("not a regular file")
 
-// readFile reads a regular file, or one that a symbolic link leads to. It does
-// not wait for pipes and devices.
+// readFile reads a regular file, following symbolic links. It refuses pipes and
+// devices.
 func readFile(path string) ([]byte, stamp, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -144,7 +143,7 @@ func readFile(path string) ([]byte, stamp, error) {
 	case !info.Mode().IsRegular():
 		return nil, stampOf(info), errIrregular
 	case info.Size() > MaxSource:
-		return nil, stampOf(info), fmt.Errorf("it has %d bytes, more than %d", info.Size(), MaxSource)
+		return nil, stampOf(info), fmt.Errorf("file has %d bytes, more than %d", info.Size(), MaxSource)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -155,15 +154,15 @@ func readFile(path string) ([]byte, stamp, error) {
 		return nil, stampOf(info), err
 	}
 	if len(source) > MaxSource {
-		return nil, stampOf(info), fmt.Errorf("it has more than %d bytes", MaxSource)
+		return nil, stampOf(info), fmt.Errorf("file has more than %d bytes", MaxSource)
 	}
 	s := stampOf(info)
 	s.hash(source)
 	return source, s, nil
 }
 
-// renamed replaces the path in an error of the operating system by what the
-// user calls it.
+// renamed replaces the path in an error of the operating system by the user's
+// path.
 func renamed(err error, path string) error {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
@@ -172,7 +171,7 @@ func renamed(err error, path string) error {
 	return &fs.PathError{Op: pe.Op, Path: path, Err: pe.Err}
 }
 
-// pathless takes the path out of such an error, where it is said elsewhere.
+// pathless removes the path from such an error.
 func pathless(err error) error {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
@@ -181,11 +180,11 @@ func pathless(err error) error {
 	return fmt.Errorf("%s: %w", pe.Op, pe.Err)
 }
 
-// PluginOpener starts the program in a file and returns the strategies that it
-// plays, at least one. path is what the user calls the file.
+// PluginOpener starts a plugin program and returns its strategies, at least one.
+// path is the file's name in messages.
 type PluginOpener func(ctx context.Context, file, path string) ([]strategies.Factory, error)
 
-// scanPlugins starts the programs that the options name.
+// scanPlugins starts the programs in Config.Plugins.
 func (c *Catalog) scanPlugins(ctx context.Context) error {
 	if c.options.OpenPlugin == nil {
 		return nil
@@ -193,7 +192,7 @@ func (c *Catalog) scanPlugins(ctx context.Context) error {
 	for _, path := range c.options.Plugins {
 		key, err := filepath.Abs(c.options.absolute(path))
 		if err != nil {
-			return fmt.Errorf("find %s: %w", path, err)
+			return fmt.Errorf("resolve %s: %w", path, err)
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("start plugins: %w", context.Cause(ctx))
@@ -203,8 +202,7 @@ func (c *Catalog) scanPlugins(ctx context.Context) error {
 	return nil
 }
 
-// program starts the plugin at a path that the user has named. It returns nil
-// if there is none.
+// program starts the plugin at a path. It returns nil if there is none.
 func (c *Catalog) program(key, path string) *Entry {
 	if c.options.OpenPlugin == nil || !executable(key) {
 		return nil
@@ -225,8 +223,8 @@ func executable(file string) bool {
 	return info.Mode()&0o111 != 0
 }
 
-// start starts a program and returns an entry for each of its strategies, or
-// one with the error. By its path a program stands for its only strategy.
+// start starts a program and returns an entry for each of its strategies, or one
+// with the error. The path of a program resolves to its only strategy.
 func (c *Catalog) start(ctx context.Context, key, path string) []*Entry {
 	failed := &Entry{Info: strategies.Info{Name: stem(path), Kind: strategies.Plugin, Source: path}}
 	c.files[key] = failed
@@ -241,13 +239,13 @@ func (c *Catalog) start(ctx context.Context, key, path string) []*Entry {
 		e := &Entry{Info: f.Info(), Factory: f}
 		if !validName(e.Info.Name) {
 			e.Info.Source = path
-			e.Err = e.refuse(fmt.Errorf("%q cannot be the name of a strategy", e.Info.Name), nameRule)
+			e.Err = e.refuse(fmt.Errorf("%q is not a valid strategy name", e.Info.Name), nameRule)
 		}
 		all = append(all, e)
 	}
 	if c.files[key] = all[0]; len(all) > 1 {
-		failed.broken = failed.refuse(fmt.Errorf("it plays %d strategies", len(all)),
-			"name one of them, with the program in the folder of plugins")
+		failed.broken = failed.refuse(fmt.Errorf("the program has %d strategies", len(all)),
+			"put the program into the plugins folder and name one of them")
 		c.files[key] = failed
 	}
 	return all

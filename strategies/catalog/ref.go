@@ -10,13 +10,13 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// Ref is what a user wrote for one strategy, or for several copies of it.
+// Ref is a reference to one strategy, or to several copies of it.
 type Ref struct {
 	Target string // a name or a path
 	Copies int    // 1 to game.MaxPlayers
 }
 
-// String returns the form that ParseRef reads.
+// String returns the form that ParseRef parses.
 func (r Ref) String() string {
 	if r.Copies == 1 {
 		return r.Target
@@ -24,23 +24,23 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s*%d", r.Target, r.Copies)
 }
 
-// IsPath reports whether the target is a path rather than a name. No name has
-// a dot or a slash in it.
+// IsPath reports whether the target is a path rather than a name: whether it
+// contains a dot or a slash.
 func (r Ref) IsPath() bool { return isPath(r.Target) }
 
 func isPath(target string) bool { return strings.ContainsAny(target, `./\`) }
 
-// ParseRef reads TARGET or TARGET*COPIES. Space around either is ignored.
+// ParseRef parses TARGET or TARGET*COPIES, ignoring space around both.
 func ParseRef(s string) (Ref, error) {
 	target, copies, counted := strings.Cut(s, "*")
 	ref := Ref{Target: strings.TrimSpace(target), Copies: 1}
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
-		return Ref{}, fmt.Errorf("strategy %q: it has characters that cannot be printed", s)
+		return Ref{}, fmt.Errorf("strategy %q: contains unprintable characters", s)
 	case strings.Contains(s, ","):
-		return Ref{}, fmt.Errorf("strategy %q: a comma separates strategies, it cannot be part of one", s)
+		return Ref{}, fmt.Errorf("strategy %q: contains a comma, which separates strategies", s)
 	case ref.Target == "":
-		return Ref{}, fmt.Errorf("strategy %q: no name, want a name or a path such as markov-2 or scripts/mine.lua", s)
+		return Ref{}, fmt.Errorf("strategy %q: empty, want a name or a path such as markov-2 or scripts/mine.lua", s)
 	}
 	if counted {
 		n, err := parseCopies(strings.TrimSpace(copies))
@@ -55,12 +55,12 @@ func ParseRef(s string) (Ref, error) {
 func parseCopies(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > game.MaxPlayers || s[0] == '+' {
-		return 0, fmt.Errorf("after * comes the number of copies, 1 to %d, for example random*8", game.MaxPlayers)
+		return 0, fmt.Errorf("want 1 to %d copies after *, for example random*8", game.MaxPlayers)
 	}
 	return n, nil
 }
 
-// ParseRefs reads references separated by commas. The empty string has none.
+// ParseRefs parses references separated by commas; the empty string has none.
 func ParseRefs(s string) ([]Ref, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func ParseRefs(s string) ([]Ref, error) {
 	var refs []Ref
 	for part := range strings.SplitSeq(s, ",") {
 		if strings.TrimSpace(part) == "" {
-			return nil, fmt.Errorf("strategies %q: nothing stands between two commas, or at an end", s)
+			return nil, fmt.Errorf("strategies %q: empty reference; check the commas", s)
 		}
 		ref, err := ParseRef(part)
 		if err != nil {
@@ -79,12 +79,12 @@ func ParseRefs(s string) ([]Ref, error) {
 	return refs, nil
 }
 
-// maxName is the longest name of a strategy, so that tables stay readable.
+// maxName is the longest name of a strategy; it keeps tables readable.
 const maxName = 40
 
-// validName reports whether a strategy may have the name: a letter or digit,
-// then letters, digits, - and _. It can stand in a field, in a file name and
-// in a display name of the protocol without being quoted.
+// validName reports whether s can be the name of a strategy: a letter or digit,
+// then letters, digits, - and _. Such a name needs no quotes in a field, a file
+// name or a display name.
 func validName(s string) bool {
 	if s == "" || len(s) > maxName || s[0] == '-' || s[0] == '_' {
 		return false
@@ -99,12 +99,12 @@ func validName(s string) bool {
 	return true
 }
 
-// nearest returns the candidate that takes the fewest edits to make of s, or
-// "" if even that one has little in common with it. Of equals it is the first.
+// nearest returns the candidate with the smallest edit distance to s, the first of
+// equals, or "" if none is similar.
 func nearest(s string, candidates []string) string {
 	best, least := "", 0
 	for _, c := range candidates {
-		// More edits than half of the longer word: another word altogether.
+		// With more edits than half of the longer word they are not similar.
 		d := distance(s, c)
 		if d <= max(len(s), len(c))/2 && (best == "" || d < least) {
 			best, least = c, d
@@ -113,9 +113,9 @@ func nearest(s string, candidates []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours that make b of a, none of them touching a byte twice: the optimal
-// string alignment distance (Boytsov, ACM JEA 16, 2011, section 2.2).
+// distance returns the optimal string alignment distance of a and b: insertions,
+// deletions, replacements and swaps of neighbours, each byte edited at most once
+// (Boytsov, ACM JEA 16, 2011, section 2.2).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -41,21 +41,21 @@ func TestParseRef(t *testing.T) {
 func TestParseRefRefuses(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"":                   "no name",
-		"   ":                "no name",
-		"*3":                 "no name",
-		"random*":            "number of copies",
-		"random*0":           "number of copies",
-		"random*-1":          "number of copies",
-		"random*+2":          "number of copies",
-		"random*1001":        "number of copies, 1 to 1000",
-		"random*many":        "number of copies",
-		"random*2*3":         "number of copies",
-		"random*99999999999": "number of copies",
-		"a,b":                "a comma separates",
-		"a\x00b":             "cannot be printed",
-		"a\nb":               "cannot be printed",
-		"a\xff":              "cannot be printed",
+		"":                   "empty, want a name",
+		"   ":                "empty, want a name",
+		"*3":                 "empty, want a name",
+		"random*":            "copies after *",
+		"random*0":           "copies after *",
+		"random*-1":          "copies after *",
+		"random*+2":          "copies after *",
+		"random*1001":        "want 1 to 1000 copies",
+		"random*many":        "copies after *",
+		"random*2*3":         "copies after *",
+		"random*99999999999": "copies after *",
+		"a,b":                "contains a comma",
+		"a\x00b":             "contains unprintable characters",
+		"a\nb":               "contains unprintable characters",
+		"a\xff":              "contains unprintable characters",
 	} {
 		got, err := catalog.ParseRef(in)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -80,11 +80,11 @@ func TestParseRefs(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"a,":    "nothing stands between",
-		",a":    "nothing stands between",
-		"a,,b":  "nothing stands between",
-		"a, ,b": "nothing stands between",
-		"a,b*x": `strategy "b*x": after * comes`,
+		"a,":    "empty reference",
+		",a":    "empty reference",
+		"a,,b":  "empty reference",
+		"a, ,b": "empty reference",
+		"a,b*x": `strategy "b*x": want 1 to`,
 	} {
 		if got, err := catalog.ParseRefs(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseRefs(%q) = %v, %v, want an error with %q", in, got, err, want)

@@ -18,8 +18,8 @@ func TestTwoOfOneName(t *testing.T) {
 		"scripts/random.lua": "", "scripts/mine.js": "", "scripts/mine.lua": "broken", "scripts/sound.lua": "",
 	}))
 	for target, want := range map[string]string{
-		"random": `2 strategies are called "random": built-in and scripts/random.lua; rename all but one of them, or leave them out`,
-		"mine":   `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one of them, or leave them out`,
+		"random": `2 strategies are called "random": built-in and scripts/random.lua; rename all but one, or name one by its path`,
+		"mine":   `2 strategies are called "mine": scripts/mine.js and scripts/mine.lua; rename all but one, or name one by its path`,
 	} {
 		_, err := c.Resolve(target)
 		var twice *catalog.AmbiguousError
@@ -56,9 +56,9 @@ func TestResolveUnknown(t *testing.T) {
 		"scripts/mien.lua":  `no script "scripts/mien.lua"; did you mean "scripts/mine.lua"?`,
 		"copycat.js":        `no script "copycat.js"; did you mean "scripts/copycat.js"?`,
 		"./far/zzzzzzz.lua": `no script "./far/zzzzzzz.lua"`,
-		"notes.txt":         "notes.txt is no script: want a file that ends in .lua or .js",
-		"scripts/":          "scripts is no script: want a file that ends in .lua or .js",
-		".":                 ". is no script: want a file that ends in .lua or .js",
+		"notes.txt":         "notes.txt is not a script: want a file ending in .lua or .js",
+		"scripts/":          "scripts is not a script: want a file ending in .lua or .js",
+		".":                 ". is not a script: want a file ending in .lua or .js",
 	} {
 		if e, err := c.Resolve(target); err == nil || err.Error() != want {
 			t.Errorf("Resolve(%q) = %+v, %v, want %q", target, e, err, want)
@@ -111,7 +111,7 @@ func TestResolvePath(t *testing.T) {
 		"far/bad.js":       "far/bad.js:1: load: syntax error near broken",
 		"scripts/oops.lua": "scripts/oops.lua:1: load: syntax error near broken",
 		"oops":             "scripts/oops.lua:1: load: syntax error near broken",
-		"far/a.b.js":       `far/a.b.js: load: "a.b" cannot be the name`,
+		"far/a.b.js":       `far/a.b.js: load: "a.b" is not a valid strategy name`,
 	} {
 		var se *strategies.Error
 		if _, err := c.Resolve(target); !errors.As(err, &se) || !strings.HasPrefix(err.Error(), want) {

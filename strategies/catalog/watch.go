@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stamp is what tells one state of a file from another.
+// stamp identifies the state of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -22,7 +22,7 @@ func stampOf(info fs.FileInfo) stamp { return stamp{modified: info.ModTime(), si
 
 func (s *stamp) hash(content []byte) { s.sum = sha256.Sum256(content) }
 
-// ChangeKind says what happened to a file.
+// ChangeKind is the kind of a change of a file.
 type ChangeKind string
 
 // The kinds of change.
@@ -32,26 +32,26 @@ const (
 	Removed ChangeKind = "removed"
 )
 
-// Change is what happened to one file.
+// Change is a change of one file.
 type Change struct {
 	Kind ChangeKind
-	Path string // as the user calls it
+	Path string // as the user wrote it
 }
 
 // String returns "edited scripts/mine.lua".
 func (c Change) String() string { return fmt.Sprintf("%s %s", c.Kind, c.Path) }
 
-// Watch notices when the files of a field change. It is for one goroutine at a
-// time, and outlives the catalogue.
+// Watch reports changes of the files of a field. It is not safe for concurrent
+// use. It does not need the catalog to be open.
 type Watch struct {
 	options Config
-	folder  bool             // scripts that come to the folder are news, too
-	stamps  map[string]stamp // by what the user calls them
+	folder  bool             // new scripts in the folder count too
+	stamps  map[string]stamp // by the user's path
 }
 
-// Watch watches the scripts of a field, from the state in which they were
-// loaded. For a field of everything it watches the scripts folder: what is
-// broken may be mended, and new files may come.
+// Watch watches the scripts of a field, starting from the state in which they
+// were loaded. For a field of everything it watches the scripts folder, including
+// broken scripts and new files.
 func (c *Catalog) Watch(f Field) *Watch {
 	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	for _, p := range f.Players {
@@ -63,10 +63,9 @@ func (c *Catalog) Watch(f Field) *Watch {
 	return w
 }
 
-// WatchRefs watches what references name, even where Field refuses them: a
-// script that is broken, or not there, may be so only for the moment. Where a
-// name stands for nothing, and where there are no references, it watches the
-// scripts folder.
+// WatchRefs watches the targets of references, even those that Field refuses
+// because a script is broken or missing. For an unknown name, and without
+// references, it watches the scripts folder.
 func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	if len(refs) == 0 {
@@ -100,16 +99,15 @@ func (c *Catalog) watchFolder(w *Watch) {
 	}
 }
 
-// add watches one file; built-in strategies have none.
+// add watches one file; built-in strategies have no file.
 func (w *Watch) add(source string, s stamp) {
 	if source != "" {
 		w.stamps[source] = s
 	}
 }
 
-// Changes returns what has changed since the last call, sorted by path. A file
-// is read only if its time or size has changed, and has changed only if its
-// content has.
+// Changes returns the changes since the last call, sorted by path. Only a changed
+// content counts; a file is read only if its time or size has changed.
 func (w *Watch) Changes() ([]Change, error) {
 	if w.folder {
 		names, err := w.options.list()
@@ -119,7 +117,7 @@ func (w *Watch) Changes() ([]Change, error) {
 		for _, name := range names {
 			path := filepath.Join(w.options.Scripts, name)
 			if _, known := w.stamps[path]; !known {
-				w.stamps[path] = stamp{} // and is news below
+				w.stamps[path] = stamp{} // reported as new below
 			}
 		}
 	}
@@ -135,7 +133,7 @@ func (w *Watch) Changes() ([]Change, error) {
 	return changes, nil
 }
 
-// look returns the state of a file; the zero stamp if there is none.
+// look returns the state of a file, or the zero stamp without one.
 func (w *Watch) look(path string, before stamp) stamp {
 	path = w.options.absolute(path)
 	info, err := os.Stat(path)
@@ -145,7 +143,7 @@ func (w *Watch) look(path string, before stamp) stamp {
 	if now := stampOf(info); now.modified.Equal(before.modified) && now.size == before.size {
 		return before
 	}
-	// What cannot be read is told by its time and size alone.
+	// An unreadable file is identified by time and size.
 	_, now, _ := readFile(path)
 	return now
 }

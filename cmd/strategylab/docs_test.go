@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/urfave/cli/v2"
+)
+
+// Every command line in the documentation names a command, and flags that the
+// command has.
+func TestDocumentedCommandsExist(t *testing.T) {
+	t.Parallel()
+	app := newApp(&command.Process{})
+	var pages []string
+	for _, glob := range []string{"*.md", "docs/*.md", "docs/*/*.md", "scripts/*.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", glob))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	line := regexp.MustCompile("(?m)^ *(?:\\$ |go run \\./cmd/)?strategylab ([a-z].*)$|`(?:go run \\./cmd/)?strategylab ([a-z][^`]*)`")
+	checked := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined := strings.ReplaceAll(string(text), "\\\n", " ")
+		for _, m := range line.FindAllStringSubmatch(joined, -1) {
+			words, _, _ := strings.Cut(m[1]+m[2], "  ") // a description follows
+			fields := strings.Fields(words)
+			if strings.ContainsAny(words, "|,") && !strings.Contains(words, "--") || fields[0] == "is" {
+				continue // a list of commands, or a sentence
+			}
+			checked++
+			commands, cmd := app.Commands, (*cli.Command)(nil)
+			for len(fields) > 0 {
+				i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(fields[0]) })
+				if i < 0 {
+					break
+				}
+				cmd, commands, fields = commands[i], commands[i].Subcommands, fields[1:]
+			}
+			if cmd == nil || len(commands) > 0 && len(fields) > 0 && !strings.HasPrefix(fields[0], "-") {
+				if fields[0] != "help" {
+					t.Errorf("%s: there is no command %q", page, words)
+				}
+				continue
+			}
+			for _, field := range fields {
+				flag, ok := strings.CutPrefix(field, "--")
+				flag, _, _ = strings.Cut(strings.TrimRight(flag, ".,;:)"), "=")
+				if !ok || flag == "" || flag == "help" {
+					continue
+				}
+				if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+					t.Errorf("%s: %s has no flag --%s: strategylab %s", page, cmd.Name, flag, words)
+				}
+			}
+		}
+	}
+	if checked < 80 {
+		t.Errorf("the documentation has only %d command lines: the test does not read it", checked)
+	}
+}

@@ -1,11 +1,377 @@
 package agent_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
+
+var errBoom = errors.New("boom")
+
+// newMember returns a member whose manager is f.
+func newMember(t *testing.T, role protocol.Role, cfg agent.Config, f func(*jsonrpc.Request) jsonrpc.Response) *agent.Member {
+	t.Helper()
+	cfg.Endpoint = "http://ada/mcp"
+	cfg.Caller, cfg.Manager = caller(t, protocol.Contracts, f)
+	m, err := agent.NewMember(role, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func nobody(*jsonrpc.Request) jsonrpc.Response { return unknown() }
+
+func TestNewMemberValidatesItsConfig(t *testing.T) {
+	t.Parallel()
+	peer, by := wire.NewPeer("http://manager/mcp", protocol.Contracts), new(wire.Caller)
+	for name, cfg := range map[string]agent.Config{
+		"no endpoint":    {Manager: peer, Caller: by},
+		"no manager":     {Endpoint: "http://ada/mcp", Caller: by},
+		"no caller":      {Endpoint: "http://ada/mcp", Manager: peer},
+		"an unusable id": {Endpoint: "http://ada/mcp", Manager: peer, Caller: by, ID: "../x"},
+	} {
+		if _, err := agent.NewMember(protocol.RolePlayer, cfg); err == nil || !strings.HasPrefix(err.Error(), "player: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	m, err := agent.NewMember(protocol.RoleReferee, agent.Config{Endpoint: "http://ada/mcp", Manager: peer, Caller: by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Timeout != agent.DefaultTimeout || m.Backoff != game.LeagueBackoff() || m.Now == nil || m.Log == nil {
+		t.Errorf("defaults %+v", m.Config)
+	}
+}
+
+func TestTheAgentSignsWithTheBestNameItHas(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, protocol.RolePlayer, agent.Config{Name: "Ada", ID: "P07"}, nobody)
+	if got := m.Me.Sender(); got != "player:P07" {
+		t.Errorf("signs as %s", got)
+	}
+	m.Me.Adopt("P01", "tok", "cup")
+	if got := m.Me.Sender(); got != "player:P01" {
+		t.Errorf("registered, it signs as %s", got)
+	}
+	m.Forget("P01")
+	if got := m.Me.Sender(); got != "player:P01" || m.Me.ID() != "" || m.Me.Token() != "" {
+		t.Errorf("after the league it signs as %s, with id %q", got, m.Me.ID())
+	}
+}
+
+// TestAcknowledgementsNameTheAgent: by its role, and only where an
+// acknowledgement is due.
+func TestAcknowledgementsNameTheAgent(t *testing.T) {
+	t.Parallel()
+	over := &wire.Exchange{Request: &protocol.Request{Type: protocol.TypeRoundCompleted}}
+	for role, want := range map[protocol.Role][2]string{protocol.RolePlayer: {"X01", ""}, protocol.RoleReferee: {"", "X01"}} {
+		m := newMember(t, role, agent.Config{}, nobody)
+		m.Me.Adopt("X01", "tok", "cup")
+		ack := m.Ack(over).(*protocol.Ack)
+		if got := [2]string{ack.PlayerID, ack.RefereeID}; got != want || ack.Status != protocol.StatusAcknowledged {
+			t.Errorf("%s: %v, %s", role, got, ack.Status)
+		}
+		if got := m.Ack(&wire.Exchange{Request: &protocol.Request{Type: protocol.TypeChooseParityCall}}); got != nil {
+			t.Errorf("a call for a choice is acknowledged by %v", got)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer  jsonrpc.Response
+		players int
+		fails   string
+	}{
+		"answered":        {jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_QUERY_RESPONSE","query_type":"GET_PLAYERS","success":true,"data":{"players":[{"player_id":"P01"},{"player_id":"P02"}]}}`)}, 2, ""},
+		"unknown":         {unknown(), 0, "query GET_PLAYERS: "},
+		"another message": {jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_STATUS","status":"running"}`)}, 0, "query GET_PLAYERS: "},
+		"no data":         {jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_QUERY_RESPONSE","query_type":"GET_PLAYERS","success":true}`)}, 0, "query GET_PLAYERS: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMember(t, protocol.RolePlayer, agent.Config{}, func(*jsonrpc.Request) jsonrpc.Response { return tt.answer })
+			h := m.Me.Header(protocol.TypeLeagueQuery, "2026-01-01T12:00:00Z")
+			data, err := agent.Query[protocol.PlayersData](t.Context(), m, h, protocol.QueryPlayers)
+			if len(data.Players) != tt.players || (err == nil) != (tt.fails == "") || err != nil && !strings.HasPrefix(err.Error(), tt.fails) {
+				t.Errorf("%d players, %v", len(data.Players), err)
+			}
+		})
+	}
+}
+
+func TestRegister(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		role   protocol.Role
+		answer string
+		want   agent.Registration
+		fails  string
+	}{
+		"player":        {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "P07", Token: "t", League: "cup"}, ""},
+		"referee":       {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "REF02", Token: "t", League: "cup"}, ""},
+		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "Ada", Token: "t", League: "cup"}, ""},
+		"turned away":   {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, agent.Registration{}, "League already started"},
+		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, agent.Registration{}, "player id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			registered := 0
+			cfg := agent.Config{Name: "Ada", Registered: func() { registered++ }}
+			m := newMember(t, tt.role, cfg, func(*jsonrpc.Request) jsonrpc.Response {
+				return jsonrpc.Response{Result: []byte(tt.answer)}
+			})
+			var got agent.Registration
+			err := m.Register(t.Context(), application(tt.role, func(r agent.Registration) error { got = r; return nil }))
+			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+				t.Errorf("granted %+v, %v", got, err)
+			}
+			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != (name == "turned away") {
+				t.Errorf("rejected %v: %v", rejected, err)
+			}
+			if (registered == 1) != (tt.fails == "") {
+				t.Errorf("told of %d registrations", registered)
+			}
+		})
+	}
+}
+
+// application registers as a role and hands on what is granted.
+func application(role protocol.Role, granted func(agent.Registration) error) agent.Application {
+	return agent.Application{
+		Message: func(h protocol.Header) protocol.Message {
+			if role == protocol.RoleReferee {
+				return &protocol.RefereeRegisterRequest{Header: h, Meta: protocol.RefereeMeta{DisplayName: "Ada", ContactEndpoint: "http://ada/mcp"}}
+			}
+			return &protocol.LeagueRegisterRequest{Header: h, Meta: protocol.PlayerMeta{DisplayName: "Ada", ContactEndpoint: "http://ada/mcp"}}
+		},
+		Granted: func(_ context.Context, r agent.Registration) error { return granted(r) },
+	}
+}
+
+// TestRegisterWaitsForTheManager: the same request is sent again until the
+// manager is up, and the agent says once that it waits.
+func TestRegisterWaitsForTheManager(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ids := make(map[string]int)
+		tries, waiting := 0, 0
+		m := newMember(t, protocol.RolePlayer, agent.Config{Name: "Ada"}, func(req *jsonrpc.Request) jsonrpc.Response {
+			ids[string(req.ID)]++
+			if tries++; tries < 6 {
+				return jsonrpc.Response{Status: 503, Body: []byte("busy")}
+			}
+			return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
+		})
+		a := application(protocol.RolePlayer, func(agent.Registration) error { return nil })
+		a.Waiting = func(error) { waiting++ }
+		if err := m.Register(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if tries != 6 || waiting != 1 || len(ids) != 1 {
+			t.Errorf("%d tries under %d ids, told %d times that it waits", tries, len(ids), waiting)
+		}
+	})
+}
+
+// TestGrantedEndsTheRegistration: what cannot be recorded is not tried again.
+func TestGrantedEndsTheRegistration(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, protocol.RolePlayer, agent.Config{Name: "Ada"}, func(*jsonrpc.Request) jsonrpc.Response {
+		return jsonrpc.Response{Result: []byte(`{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`)}
+	})
+	tries := 0
+	err := m.Register(t.Context(), application(protocol.RolePlayer, func(agent.Registration) error { tries++; return errBoom }))
+	if !errors.Is(err, errBoom) || tries != 1 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+}
+
+// TestStay ends a stay for every reason that there is.
+func TestStay(t *testing.T) {
+	t.Parallel()
+	quiet := agent.Stay{Register: func(context.Context) error { return nil }}
+	for name, tt := range map[string]struct {
+		idle time.Duration
+		stay func(m *agent.Member, s *agent.Stay, cancel func())
+		took time.Duration
+		err  error
+	}{
+		"the context ends": {0, func(_ *agent.Member, _ *agent.Stay, cancel func()) {
+			time.AfterFunc(time.Minute, cancel)
+		}, time.Minute, nil},
+		"the league is complete": {0, func(_ *agent.Member, s *agent.Stay, _ func()) {
+			over := make(chan struct{})
+			s.Over, s.Leave = over, func() (bool, error) { return true, errBoom }
+			time.AfterFunc(time.Second, func() { close(over) })
+		}, time.Second, errBoom},
+		"it stays for the next league": {0, func(_ *agent.Member, s *agent.Stay, cancel func()) {
+			over := make(chan struct{}, 1)
+			over <- struct{}{}
+			s.Over, s.Leave = over, func() (bool, error) { return false, nil }
+			time.AfterFunc(time.Hour, cancel)
+		}, time.Hour, nil},
+		"the league has gone silent": {20 * time.Second, func(m *agent.Member, s *agent.Stay, _ func()) {
+			s.Deserted = func() (bool, error) { return true, nil }
+			time.AfterFunc(15*time.Second, m.Touch)
+		}, 35 * time.Second, nil},
+		"silence before the first match": {20 * time.Second, func(_ *agent.Member, s *agent.Stay, cancel func()) {
+			s.Deserted = func() (bool, error) { return false, nil }
+			time.AfterFunc(time.Hour, cancel)
+		}, time.Hour, nil},
+		"the manager turns it away": {0, func(m *agent.Member, s *agent.Stay, _ func()) {
+			s.Register = func(context.Context) error { return errBoom }
+			m.RequestRegistration()
+			m.RequestRegistration()
+		}, 0, errBoom},
+		"it looks after the manager": {0, func(_ *agent.Member, s *agent.Stay, cancel func()) {
+			looks := 0
+			s.Every, s.Look = time.Minute, func(context.Context) {
+				if looks++; looks == 3 {
+					cancel()
+				}
+			}
+		}, 3 * time.Minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := newMember(t, protocol.RolePlayer, agent.Config{IdleExit: tt.idle}, nobody)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s, begun := quiet, time.Now()
+				tt.stay(m, &s, cancel)
+				if err := m.Stay(ctx, s); !errors.Is(err, tt.err) {
+					t.Errorf("error %v, want %v", err, tt.err)
+				}
+				if took := time.Since(begun); took != tt.took {
+					t.Errorf("stayed %v, want %v", took, tt.took)
+				}
+			})
+		})
+	}
+}
+
+// TestJournal recovers what was appended, under the name that the agent goes by
+// before it has an id.
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		role   protocol.Role
+		name   string
+		id     string
+		folder string
+	}{
+		{protocol.RolePlayer, "Team 7!", "", "Team-7-"}, {protocol.RolePlayer, "***", "", "player"}, {protocol.RolePlayer, "x", "P07", "P07"},
+		{protocol.RoleReferee, "Referee", "", "Referee"}, {protocol.RoleReferee, "Team 7!", "", "referee"}, {protocol.RoleReferee, "x", "REF02", "REF02"},
+	} {
+		dir := t.TempDir()
+		recovered := func() (*agent.Member, []string, error) {
+			m := newMember(t, tt.role, agent.Config{Name: tt.name, ID: tt.id, Data: dir}, nobody)
+			var words []string
+			err := m.Recover("agents", map[string]agent.Apply{
+				"said": agent.Into(func(w string) error { words = append(words, w); return nil }),
+				"lied": func(json.RawMessage) error { return errBoom },
+			})
+			return m, words, err
+		}
+		m, _, err := recovered()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(m.Journal.Append(t.Context(), "said", "one"), m.Journal.Append(t.Context(), "said", "two"), m.Journal.Close()); err != nil {
+			t.Fatal(err)
+		}
+		m, words, err := recovered()
+		if err != nil || strings.Join(words, " ") != "one two" {
+			t.Errorf("%s %q: recovered %q, %v", tt.role, tt.name, words, err)
+		}
+		if found, _ := filepath.Glob(filepath.Join(dir, "data", "agents", tt.folder, "journal")); len(found) != 1 {
+			all, _ := filepath.Glob(filepath.Join(dir, "data", "agents", "*"))
+			t.Errorf("%s %q: no journal in folder %q, but in %q", tt.role, tt.name, tt.folder, all)
+		}
+		if err := errors.Join(m.Journal.Append(t.Context(), "lied", 1), m.Journal.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := recovered(); !errors.Is(err, journal.ErrDamaged) || !errors.Is(err, errBoom) {
+			t.Errorf("an event that cannot be applied: %v", err)
+		}
+		if err := m.Journal.Append(t.Context(), "said", "late"); !errors.Is(err, journal.ErrClosed) || errors.Is(err, agent.ErrJournal) {
+			t.Errorf("after the end: %v", err)
+		}
+	}
+}
+
+func TestUnknownEventsAreDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: dir}, nobody)
+	if err := m.Recover("players", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(m.Journal.Append(t.Context(), "novelty", 1), m.Journal.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: dir}, nobody).Recover("players", nil)
+	if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "novelty") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWithoutAJournal: a nil journal keeps nothing and fails nothing.
+func TestWithoutAJournal(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, protocol.RolePlayer, agent.Config{}, nobody)
+	if err := m.Recover("players", nil); err != nil || m.Journal != nil {
+		t.Errorf("journal %v, %v", m.Journal, err)
+	}
+	if err := errors.Join(m.Journal.Append(t.Context(), "said", 1), m.Journal.Close()); err != nil || m.Journal.Failed() != nil {
+		t.Error(err)
+	}
+}
+
+func TestABrokenJournalEndsTheStay(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: t.TempDir()}, nobody)
+	if err := m.Recover("players", nil); err != nil {
+		t.Fatal(err)
+	}
+	defer m.Journal.Close()
+	bad := m.Journal.Append(t.Context(), "said", func() {}) // no JSON
+	if !errors.Is(bad, agent.ErrJournal) {
+		t.Fatalf("error %v", bad)
+	}
+	if err := m.Stay(t.Context(), agent.Stay{}); !errors.Is(err, agent.ErrJournal) {
+		t.Errorf("the stay ends with %v", err)
+	}
+}
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	if got := agent.Brief(protocol.Refuse(protocol.CodeTimeout, "", "too late")); got != "too late" {
+		t.Errorf("%q", got)
+	}
+	if got := agent.Brief(errors.New(strings.Repeat("x", 1000) + "\xff")); len(got) != 303 || !strings.HasSuffix(got, "...") {
+		t.Errorf("%d bytes", len(got))
+	}
+	if got := agent.Brief(errors.New("a\xffb")); got != "a?b" {
+		t.Errorf("%q", got)
+	}
+}
 
 func TestDefaultEndpoint(t *testing.T) {
 	t.Parallel()
@@ -21,6 +387,15 @@ func TestDefaultEndpoint(t *testing.T) {
 	} {
 		if got := agent.DefaultEndpoint(tt.manager, protocol.RolePlayer, tt.id); got != tt.want {
 			t.Errorf("%s under %s is expected at %q, want %q", tt.id, tt.manager, got, tt.want)
+		}
+	}
+}
+
+func TestDefaultEndpointOfAReferee(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"REF01": "http://127.0.0.1:8001/mcp", "REF10": "http://127.0.0.1:8010/mcp", "REF11": "", "P01": ""} {
+		if got := agent.DefaultEndpoint("http://127.0.0.1:8000/mcp", protocol.RoleReferee, id); got != want {
+			t.Errorf("%s is expected at %q, want %q", id, got, want)
 		}
 	}
 }

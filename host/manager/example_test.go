@@ -14,9 +14,9 @@ func ExampleReplay() {
 	verifier := strings.Repeat("0", 64) // of the agents' tokens
 	var events []journal.Event
 	for i, e := range [][2]string{
-		{"registered", `{"role":"player","id":"P01","display_name":"Ada","verifier":"`+verifier+`"}`},
-		{"registered", `{"role":"player","id":"P02","display_name":"Bob","verifier":"`+verifier+`"}`},
-		{"registered", `{"role":"referee","id":"REF01","display_name":"Referee","verifier":"`+verifier+`"}`},
+		{"registered", `{"role":"player","id":"P01","display_name":"Ada","verifier":"` + verifier + `"}`},
+		{"registered", `{"role":"player","id":"P02","display_name":"Bob","verifier":"` + verifier + `"}`},
+		{"registered", `{"role":"referee","id":"REF01","display_name":"Referee","verifier":"` + verifier + `"}`},
 		{"started", `{"legs":1,"seats":["P01","P02"]}`},
 		{"assigned", `{"round":1,"referees":["REF01"]}`},
 		{"reported", `{"match":"R1M1","referee":"REF01","a":{"result":"loss","choice":"odd"},"b":{"result":"win","choice":"even"},"number":4}`},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -24,7 +25,7 @@ var errBoom = errors.New("boom")
 func newMember(t *testing.T, role protocol.Role, cfg agent.Config, f func(*jsonrpc.Request) jsonrpc.Response) *agent.Member {
 	t.Helper()
 	cfg.Endpoint = "http://ada/mcp"
-	cfg.Caller, cfg.Manager = caller(t, protocol.Contracts, f)
+	cfg.Caller, cfg.Manager = caller(t, dialect.Contracts, f)
 	m, err := agent.NewMember(role, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func nobody(*jsonrpc.Request) jsonrpc.Response { return unknown() }
 
 func TestNewMemberValidatesItsConfig(t *testing.T) {
 	t.Parallel()
-	peer, by := wire.NewPeer("http://manager/mcp", protocol.Contracts), new(wire.Caller)
+	peer, by := wire.NewPeer("http://manager/mcp", dialect.Contracts), new(wire.Caller)
 	for name, cfg := range map[string]agent.Config{
 		"no endpoint":    {Manager: peer, Caller: by},
 		"no manager":     {Endpoint: "http://ada/mcp", Caller: by},

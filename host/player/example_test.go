@@ -6,8 +6,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/player"
-	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 
@@ -17,7 +15,7 @@ func ExampleNew() {
 	strategy, _ := builtin.Find("markov-1")
 	p, err := player.New(player.Config{
 		Config: agent.Config{
-			Endpoint: "http://127.0.0.1:8101/mcp", Manager: wire.NewPeer("http://127.0.0.1:8000/mcp", protocol.Contracts), Caller: new(wire.Caller),
+			Endpoint: "http://127.0.0.1:8101/mcp", Manager: wire.NewPeer("http://127.0.0.1:8000/mcp", dialect.Contracts), Caller: new(wire.Caller),
 		},
 		Factory: strategy,
 	})

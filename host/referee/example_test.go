@@ -5,15 +5,13 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/wire"
 )
 
 // A referee handles what managers and players send it.
 func ExampleNew() {
 	r, err := referee.New(referee.Config{Config: agent.Config{
-		Endpoint: "http://127.0.0.1:8001/mcp", Manager: wire.NewPeer("http://127.0.0.1:8000/mcp", protocol.Contracts), Caller: new(wire.Caller),
+		Endpoint: "http://127.0.0.1:8001/mcp", Manager: wire.NewPeer("http://127.0.0.1:8000/mcp", dialect.Contracts), Caller: new(wire.Caller),
 	}})
 	if err != nil {
 		fmt.Println(err)

@@ -77,7 +77,7 @@ func TestTheAgentSignsWithTheBestNameItHas(t *testing.T) {
 // acknowledgement is due.
 func TestAcknowledgementsNameTheAgent(t *testing.T) {
 	t.Parallel()
-	over := &wire.Exchange{Request: &protocol.Request{Type: protocol.TypeRoundCompleted}}
+	over := &wire.Exchange{Request: &dialect.Request{Type: protocol.TypeRoundCompleted}}
 	for role, want := range map[protocol.Role][2]string{protocol.RolePlayer: {"X01", ""}, protocol.RoleReferee: {"", "X01"}} {
 		m := newMember(t, role, agent.Config{}, nobody)
 		m.Me.Adopt("X01", "tok", "cup")
@@ -85,7 +85,7 @@ func TestAcknowledgementsNameTheAgent(t *testing.T) {
 		if got := [2]string{ack.PlayerID, ack.RefereeID}; got != want || ack.Status != protocol.StatusAcknowledged {
 			t.Errorf("%s: %v, %s", role, got, ack.Status)
 		}
-		if got := m.Ack(&wire.Exchange{Request: &protocol.Request{Type: protocol.TypeChooseParityCall}}); got != nil {
+		if got := m.Ack(&wire.Exchange{Request: &dialect.Request{Type: protocol.TypeChooseParityCall}}); got != nil {
 			t.Errorf("a call for a choice is acknowledged by %v", got)
 		}
 	}

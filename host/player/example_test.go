@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
 

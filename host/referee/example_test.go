@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // A referee handles what managers and players send it.

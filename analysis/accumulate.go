@@ -43,7 +43,7 @@ import (
 type Accumulator struct {
 	*layout
 	leagues   int64
-	technical bool // a match was decided on technical grounds
+	technical bool // there was a technical loss
 	players   []playerSums
 	pairs     []pairSums // by pairIndex
 	raw, adj  products   // of league points, and of adjusted ones in units
@@ -129,7 +129,7 @@ func (a *Accumulator) Add(l results.League) error {
 	a.placings.add(a.league.raw)
 	if a.league.technical {
 		a.technical = true
-		a.faults.count(l, a.slots)
+		a.faults.count(l, a.matches)
 	}
 	a.faults.note(l)
 	a.leagues++

@@ -77,7 +77,7 @@ func (a *Accumulator) Estimates(level float64) Estimates {
 // estimates computes everything but the ranking and the winner.
 func (a *Accumulator) estimates(c *intervals) Estimates {
 	e := Estimates{
-		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.slots)),
+		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.matches)),
 		Players: make([]Player, len(a.players)), Pairs: a.pairEstimates(c),
 		Order: a.orderBy(AdjustedPoints), Fair: 2*a.even == a.unit, Reproducible: true,
 	}

@@ -17,9 +17,9 @@ const (
 	evenLoss            // the first said even, the other odd, and the other won
 	oddWin              // the first said odd, the other even, and the first won
 	oddLoss             // the first said odd, the other even, and the other won
-	faultFirst          // the first alone lost on technical grounds
-	faultSecond         // the other alone lost on technical grounds
-	faultBoth           // both lost on technical grounds
+	faultFirst          // a technical loss of the first alone
+	faultSecond         // a technical loss of the other alone
+	faultBoth           // technical losses of both
 	outcomes            // how many there are
 	malformed   outcome = 0xff
 )
@@ -47,8 +47,8 @@ const (
 	maxCodeSide = 3 // the largest choice that fits the code
 )
 
-// slot is one match of the schedule: its players and the place of its tally.
-type slot struct {
+// scheduledMatch is one match of the schedule: its players and the place of its tally.
+type scheduledMatch struct {
 	cell  uint32 // first tally of the pair of seats
 	a, b  uint16 // seats
 	table uint16 // 0, or codes if A is the higher seat of the pair
@@ -57,13 +57,13 @@ type slot struct {
 // layout is what all leagues of a plan have in common. It is immutable and shared by
 // all accumulators of the plan.
 type layout struct {
-	field []results.Entrant
-	legs  int
-	draw  string
-	seed  uint64 // of the plan; resampling is seeded from it
-	games int64  // matches of one player in one league
-	slots []slot
-	table [2 * codes]outcome
+	field   []results.Entrant
+	legs    int
+	draw    string
+	seed    uint64 // of the plan; resampling is seeded from it
+	games   int64  // matches of one player in one league
+	matches []scheduledMatch
+	table   [2 * codes]outcome
 
 	// Adjusted points are counted in units of 1/unit of a point; the chance of an even
 	// number is even/unit in lowest terms.
@@ -84,17 +84,17 @@ func newLayout(plan results.Plan) (*layout, error) {
 	div := gcd(even, total)
 	l := &layout{
 		field: plan.Field, legs: plan.Legs, draw: draw.String(), seed: plan.Seed,
-		games: int64(n-1) * int64(plan.Legs),
-		slots: make([]slot, len(schedule.Matches())),
-		unit:  int64(total / div), even: int64(even / div),
+		games:   int64(n-1) * int64(plan.Legs),
+		matches: make([]scheduledMatch, len(schedule.Matches())),
+		unit:    int64(total / div), even: int64(even / div),
 	}
 	for i, p := range schedule.Matches() {
-		s := slot{a: uint16(p.A), b: uint16(p.B)}
+		s := scheduledMatch{a: uint16(p.A), b: uint16(p.B)}
 		if p.A > p.B {
 			s.table = codes
 		}
 		s.cell = uint32(pairIndex(n, min(p.A, p.B), max(p.A, p.B)) * int(outcomes))
-		l.slots[i] = s
+		l.matches[i] = s
 	}
 	l.fillTable()
 	return l, nil

@@ -268,7 +268,7 @@ func (a *Accumulator) sums(m Measure) func(player int) int64 {
 
 // difference tests one pair by the paired t test. If all leagues agree on a difference
 // other than zero, t would be infinite and claim certainty; instead p is twice the
-// chance that bounded values with mean zero all agree on it, the counterpart of
+// chance that bounded values with mean zero all agree on it, as in
 // [intervals.unseen].
 func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
 	s := a.differenceSample(m, i, j)

@@ -131,7 +131,7 @@ func (s *Scorer) Value(q Quantity, player int) (part, base int64) {
 
 // Against returns a player's adjusted points in the league from matches with some
 // opponents only, by field index, as [Scorer.Value] does. The base is 0 if there is no
-// such opponent.
+// opponent.
 func (s *Scorer) Against(player int, opponents []bool) (part, base int64) {
 	a := s.acc
 	for other, counts := range opponents {

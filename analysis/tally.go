@@ -41,13 +41,13 @@ func (a *Accumulator) tallyLeague(l results.League) error {
 	if err := t.checkSeats(l.Seats); err != nil {
 		return err
 	}
-	if len(l.Matches) != len(a.slots) {
-		return fmt.Errorf("record has %d matches, the plan %d", len(l.Matches), len(a.slots))
+	if len(l.Matches) != len(a.matches) {
+		return fmt.Errorf("record has %d matches, the plan %d", len(l.Matches), len(a.matches))
 	}
 	clear(t.counts)
 	var seen outcomeSet
 	for i := range l.Matches {
-		m, s := &l.Matches[i], &a.slots[i]
+		m, s := &l.Matches[i], &a.matches[i]
 		if m.A.Choice|m.B.Choice > maxCodeSide {
 			return fmt.Errorf("match %d: choices %d and %d; want 0 to 2", i, m.A.Choice, m.B.Choice)
 		}
@@ -187,9 +187,9 @@ func newFaults(n int) faults {
 	return faults{counts: make([]int64, n*faultKinds), first: make(map[faultKey]firstNote)}
 }
 
-func (f *faults) count(l results.League, slots []slot) {
+func (f *faults) count(l results.League, schedule []scheduledMatch) {
 	for i := range l.Matches {
-		m, s := &l.Matches[i], &slots[i]
+		m, s := &l.Matches[i], &schedule[i]
 		if m.A.Fault != game.NoFault {
 			f.counts[l.Seats[s.a]*faultKinds+int(m.A.Fault)]++
 		}

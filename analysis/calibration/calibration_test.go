@@ -20,8 +20,8 @@ import (
 
 // play is a small arena of its own, so that these tests rest on nothing but the
 // rules.
-func play(ctx context.Context, plan results.Plan, bots []calibration.Bot, add func(*results.League) error) error {
-	schedule, err := game.NewSchedule(len(bots), plan.Legs)
+func play(ctx context.Context, plan results.Plan, players []calibration.Player, add func(*results.League) error) error {
+	schedule, err := game.NewSchedule(len(players), plan.Legs)
 	if err != nil {
 		return err
 	}
@@ -29,20 +29,20 @@ func play(ctx context.Context, plan results.Plan, bots []calibration.Bot, add fu
 	if err != nil {
 		return err
 	}
-	even := make([]float64, len(bots))
+	even := make([]float64, len(players))
 	for index := range plan.Runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		r := rand.New(rand.NewPCG(plan.Seed, uint64(index)))
-		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(bots))}
-		for i, b := range bots {
+		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(players))}
+		for i, b := range players {
 			even[i] = b.Even + b.Mood*float64(2*r.IntN(2)-1)
 		}
 		side := func(seat int) game.Side {
 			i := l.Seats[seat]
 			switch {
-			case r.Float64() < bots[i].Fault:
+			case r.Float64() < players[i].Fault:
 				return game.Side{Fault: game.FaultInvalid}
 			case r.Float64() < even[i]:
 				return game.Side{Choice: game.Even}
@@ -69,14 +69,14 @@ func TestTruth(t *testing.T) {
 	t.Parallel()
 	f := calibration.Field{
 		Legs: 3, Leagues: 4000, Draw: "weights:1=1,2=3",
-		Bots: []calibration.Bot{{Even: 0.5, Mood: 0.3}, {Even: 0.9, Fault: 0.1}, {Even: 0.2, Fault: 0.02}, {Even: 0.6, Mood: 0.4}},
+		Players: []calibration.Player{{Even: 0.5, Mood: 0.3}, {Even: 0.9, Fault: 0.1}, {Even: 0.2, Fault: 0.02}, {Even: 0.6, Mood: 0.4}},
 	}
 	plan := f.Plan(3)
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := play(t.Context(), plan, f.Bots, func(l *results.League) error { return acc.Add(*l) }); err != nil {
+	if err := play(t.Context(), plan, f.Players, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 		t.Fatal(err)
 	}
 	e, truth := acc.Estimates(0.95), f.Truth()
@@ -146,17 +146,17 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestMeasureFindsFaults: an arena in which the bots are not what they say must be
+// TestMeasureFindsFaults: an arena in which the players are not what they say must be
 // found out, or a measurement proves nothing.
 func TestMeasureFindsFaults(t *testing.T) {
 	t.Parallel()
-	liar := func(ctx context.Context, plan results.Plan, bots []calibration.Bot, add func(*results.League) error) error {
-		bots = append([]calibration.Bot(nil), bots...)
-		bots[0].Even = 0.8
-		return play(ctx, plan, bots, add)
+	liar := func(ctx context.Context, plan results.Plan, players []calibration.Player, add func(*results.League) error) error {
+		players = append([]calibration.Player(nil), players...)
+		players[0].Even = 0.8
+		return play(ctx, plan, players, add)
 	}
 	f := calibration.Equal(3, 10, 100)
-	f.Bots = []calibration.Bot{{Even: 0.6}, {Even: 0.6}, {Even: 0.6}}
+	f.Players = []calibration.Player{{Even: 0.6}, {Even: 0.6}, {Even: 0.6}}
 	rows, err := calibration.Measure(t.Context(), f, liar, calibration.Options{Repetitions: 60, Seed: 1, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestMeasureFails(t *testing.T) {
 	broken := errors.New("broken arena")
 	f := calibration.Equal(3, 1, 5)
 	opts := calibration.Options{Repetitions: 10, Workers: 2}
-	_, err := calibration.Measure(t.Context(), f, func(context.Context, results.Plan, []calibration.Bot, func(*results.League) error) error {
+	_, err := calibration.Measure(t.Context(), f, func(context.Context, results.Plan, []calibration.Player, func(*results.League) error) error {
 		return broken
 	}, opts)
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "3 equal players") {

@@ -52,7 +52,7 @@ func newTally(f Field, opts Options) *tally {
 }
 
 // nothingToRank reports a field in which only P(differ) can be measured.
-func (f Field) nothingToRank() bool { return len(f.Bots) == 2 && f.Draw == "" && !f.Rare }
+func (f Field) nothingToRank() bool { return len(f.Players) == 2 && f.Draw == "" && !f.Rare }
 
 // verdicts are the events of one experiment.
 type verdicts [events]bool

@@ -8,8 +8,8 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Bot is a player with known statistics.
-type Bot struct {
+// Player is a player with known statistics.
+type Player struct {
 	// Even is its chance of saying even. In each league it is Even-Mood or Even+Mood
 	// instead, with equal chance: so the matches of a league are dependent, as with
 	// players that learn.
@@ -18,10 +18,10 @@ type Bot struct {
 	Fault float64
 }
 
-// Field is a league of bots and the length of an experiment with it.
+// Field is a league of players and the length of an experiment with it.
 type Field struct {
 	Name    string
-	Bots    []Bot
+	Players []Player
 	Legs    int
 	Leagues int    // of one experiment
 	Draw    string // see game.ParseDraw; empty is the fair draw
@@ -40,8 +40,8 @@ func (f Field) Plan(seed uint64) results.Plan {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: f.Leagues, Legs: f.Legs, Seed: seed, Draw: draw, Transport: "direct",
 	}
-	for i := range f.Bots {
-		name := fmt.Sprintf("bot-%d", i+1)
+	for i := range f.Players {
+		name := fmt.Sprintf("player-%d", i+1)
 		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin", Ref: name})
 	}
 	return plan
@@ -52,7 +52,7 @@ func (f Field) Plan(seed uint64) results.Plan {
 func Equal(n, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("%d equal players", n), Legs: legs, Leagues: leagues}
 	for range n {
-		f.Bots = append(f.Bots, Bot{Even: 0.5})
+		f.Players = append(f.Players, Player{Even: 0.5})
 	}
 	return f
 }
@@ -64,9 +64,9 @@ func Edge(n, legs, leagues int, edge float64) Field {
 	// Players that say even with chance h differ from each other with chance 2h(1-h),
 	// and from one that always says odd with chance h; so 2h^2-h = edge.
 	h := (1 + math.Sqrt(1+8*edge)) / 4
-	f := Field{Name: fmt.Sprintf("edge %.2f, %d players", edge, n), Legs: legs, Leagues: leagues, Bots: []Bot{{Even: 0}}}
+	f := Field{Name: fmt.Sprintf("edge %.2f, %d players", edge, n), Legs: legs, Leagues: leagues, Players: []Player{{Even: 0}}}
 	for range n - 1 {
-		f.Bots = append(f.Bots, Bot{Even: h})
+		f.Players = append(f.Players, Player{Even: h})
 	}
 	return f
 }
@@ -77,11 +77,11 @@ func Edge(n, legs, leagues int, edge float64) Field {
 func Mixed(n, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("%d unlike players", n), Legs: legs, Leagues: leagues}
 	for i := range n {
-		b := Bot{Even: 0.055 + 0.89*float64(i)/float64(max(1, n-1))}
+		b := Player{Even: 0.055 + 0.89*float64(i)/float64(max(1, n-1))}
 		if i%3 == 1 {
 			b.Mood = min(0.2, b.Even, 1-b.Even)
 		}
-		f.Bots = append(f.Bots, b)
+		f.Players = append(f.Players, b)
 	}
 	return f
 }
@@ -90,7 +90,7 @@ func Mixed(n, legs, leagues int) Field {
 // more often and in some less.
 func Pair(p, mood float64, legs, leagues int) Field {
 	f := Field{Name: fmt.Sprintf("2 players, P(differ) %.1f", p), Legs: legs, Leagues: leagues,
-		Bots: []Bot{{Even: 0}, {Even: p, Mood: mood}}}
+		Players: []Player{{Even: 0}, {Even: p, Mood: mood}}}
 	if mood > 0 {
 		f.Name += ", moods"
 	}
@@ -102,18 +102,18 @@ func Pair(p, mood float64, legs, leagues int) Field {
 func Rare(legs, leagues int) Field {
 	return Field{
 		Name: "rare events, biased draw", Legs: legs, Leagues: leagues, Draw: "weights:1=1,2=3", Rare: true,
-		Bots: []Bot{{Even: 0.99}, {Even: 0.98, Fault: 0.0005}, {Even: 0.7, Fault: 0.01}, {Even: 0.5, Fault: 0.0001}, {Even: 0.3}},
+		Players: []Player{{Even: 0.99}, {Even: 0.98, Fault: 0.0005}, {Even: 0.7, Fault: 0.01}, {Even: 0.5, Fault: 0.0001}, {Even: 0.3}},
 	}
 }
 
-// Truth is what is expected of the bots of a field, per match, by field index.
+// Truth is what is expected of the players of a field, per match, by field index.
 type Truth struct {
 	Points, Wins, Draws, Technical []float64
 	Differ                         []float64   // of matches decided by choices
 	PairDiffer                     [][]float64 // the same against one opponent
 }
 
-// Truth computes the true values. The choices of different bots are independent in each
+// Truth computes the true values. The choices of different players are independent in each
 // league, so moods do not matter. It panics if the field's draw is invalid.
 func (f Field) Truth() Truth {
 	draw := game.FairDraw()
@@ -125,15 +125,15 @@ func (f Field) Truth() Truth {
 	}
 	weight, total := draw.EvenWeight()
 	even := float64(weight) / float64(total)
-	n := len(f.Bots)
+	n := len(f.Players)
 	t := Truth{
 		Points: make([]float64, n), Wins: make([]float64, n), Draws: make([]float64, n), Technical: make([]float64, n),
 		Differ: make([]float64, n), PairDiffer: make([][]float64, n),
 	}
-	for i, a := range f.Bots {
+	for i, a := range f.Players {
 		t.PairDiffer[i] = make([]float64, n)
 		cleanAll := 0.0
-		for j, b := range f.Bots {
+		for j, b := range f.Players {
 			if i == j {
 				continue
 			}

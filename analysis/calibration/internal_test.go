@@ -15,11 +15,11 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// TestTruthByHand: two bots that say even with chances a and b differ with chance
+// TestTruthByHand: two players that say even with chances a and b differ with chance
 // a(1-b)+(1-a)b; the rest follows from the rules.
 func TestTruthByHand(t *testing.T) {
 	t.Parallel()
-	truth := Field{Bots: []Bot{{Even: 0.3}, {Even: 0.6}}}.Truth()
+	truth := Field{Players: []Player{{Even: 0.3}, {Even: 0.6}}}.Truth()
 	differ := 0.3*0.4 + 0.7*0.6
 	for _, tt := range []struct {
 		what      string
@@ -33,7 +33,7 @@ func TestTruthByHand(t *testing.T) {
 		}
 	}
 	// Even numbers come three times in four: who says even wins that often.
-	biased := Field{Draw: "weights:1=1,2=3", Bots: []Bot{{Even: 1}, {Even: 0}, {Even: 0, Fault: 1}}}.Truth()
+	biased := Field{Draw: "weights:1=1,2=3", Players: []Player{{Even: 1}, {Even: 0}, {Even: 0, Fault: 1}}}.Truth()
 	if got, want := biased.Wins[0], (0.75+1)/2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("wins of the favourite %v, want %v", got, want)
 	}
@@ -101,9 +101,9 @@ func TestSuite(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	mixed := Mixed(5, 3, 10)
-	for i, b := range mixed.Bots {
-		if b.Even-b.Mood < 0 || b.Even+b.Mood > 1 || i > 0 && b.Even <= mixed.Bots[i-1].Even {
-			t.Errorf("bot %d: %+v", i, b)
+	for i, b := range mixed.Players {
+		if b.Even-b.Mood < 0 || b.Even+b.Mood > 1 || i > 0 && b.Even <= mixed.Players[i-1].Even {
+			t.Errorf("player %d: %+v", i, b)
 		}
 	}
 	p := Pair(0.3, 0.2, 1, 1).Truth()
@@ -111,7 +111,7 @@ func TestFields(t *testing.T) {
 		t.Errorf("a pair that differs with 0.3 differs with %v", p.Differ[0])
 	}
 	plan := Rare(3, 7).Plan(99)
-	if err := plan.Validate(); err != nil || plan.Seed != 99 || plan.Runs != 7 || plan.Draw != "weights:1=1,2=3" || plan.Field[4].Name != "bot-5" {
+	if err := plan.Validate(); err != nil || plan.Seed != 99 || plan.Runs != 7 || plan.Draw != "weights:1=1,2=3" || plan.Field[4].Name != "player-5" {
 		t.Errorf("plan %+v: %v", plan, err)
 	}
 	if got := Equal(3, 1, 1).Plan(1).Draw; got != game.FairDraw().String() {
@@ -245,18 +245,18 @@ bias of winner's points            0.00123
 	}
 }
 
-// scripted plays leagues in which the first bot always differs from the others, who
+// scripted plays leagues in which the first player always differs from the others, who
 // always tie among themselves.
-func scripted(ctx context.Context, plan results.Plan, bots []Bot, add func(*results.League) error) error {
-	schedule, err := game.NewSchedule(len(bots), plan.Legs)
+func scripted(ctx context.Context, plan results.Plan, players []Player, add func(*results.League) error) error {
+	schedule, err := game.NewSchedule(len(players), plan.Legs)
 	if err != nil {
 		return err
 	}
 	for index := range plan.Runs {
-		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(bots))}
+		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(players))}
 		for k, m := range schedule.Matches() {
 			choose := func(seat int) game.Side {
-				// The first bot answers one match of each league like the others, so that
+				// The first player answers one match of each league like the others, so that
 				// leagues are not all alike.
 				if l.Seats[seat] == 0 && (k != index%len(schedule.Matches())) {
 					return game.Side{Choice: game.Even}

@@ -90,7 +90,7 @@ func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.P
 		return s, err
 	}
 	var n, sum, squares float64 // of the first player's points minus the second's
-	err = play(ctx, plan, w.Field.Bots, func(l *results.League) error {
+	err = play(ctx, plan, w.Field.Players, func(l *results.League) error {
 		if err := acc.Add(*l); err != nil {
 			return err
 		}
@@ -169,10 +169,10 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 	list := []Row{t.event("any wrong decision", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
 	if !w.Stop {
 		misses := t.event("an interval of adjusted points ever misses", 0, atMost, alpha)
-		misses.Intervals, misses.Lowest, misses.Width = len(f.Bots), 1, math.NaN()
-		for i := range f.Bots {
+		misses.Intervals, misses.Lowest, misses.Width = len(f.Players), 1, math.NaN()
+		for i := range f.Players {
 			share := float64(count(func(s *sight) bool { return s.missed[i] })) / float64(len(seen))
-			misses.Measured += share / float64(len(f.Bots))
+			misses.Measured += share / float64(len(f.Players))
 			misses.Lowest, misses.Highest = min(misses.Lowest, share), max(misses.Highest, share)
 		}
 		return append(list, misses, t.event("two equal players found different by a t test after each league",

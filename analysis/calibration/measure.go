@@ -2,9 +2,9 @@
 // promises: how often intervals cover the truth, how often equal players are found
 // different, how often a better one is found.
 //
-// It needs players with known true values. A [Bot] says even with a chance that is
+// It needs players with known true values. A [Player] says even with a chance that is
 // fixed in each league, so its expectations follow from the rules by arithmetic
-// ([Truth]). A [Field] of bots is played many times, each time as a whole experiment
+// ([Truth]). A [Field] of players is played many times, each time as a whole experiment
 // ([Measure]); the caller supplies the function that plays it, which should be the code
 // that plays real experiments. Values without a formula, such as the share of titles,
 // are taken from all repetitions together, which know them far better than one does.
@@ -23,9 +23,9 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Play plays all leagues of a plan among bots, plan.Field[i] being bots[i], and passes
+// Play plays all leagues of a plan among players, plan.Field[i] being players[i], and passes
 // each to add, in league order. It is called on several goroutines at once.
-type Play func(ctx context.Context, plan results.Plan, bots []Bot, add func(*results.League) error) error
+type Play func(ctx context.Context, plan results.Plan, players []Player, add func(*results.League) error) error
 
 // Options of a measurement.
 type Options struct {
@@ -83,7 +83,7 @@ func (t *tally) repetition(ctx context.Context, rep int, play Play) error {
 	if err != nil {
 		return err
 	}
-	if err := play(ctx, plan, t.field.Bots, func(l *results.League) error { return acc.Add(*l) }); err != nil {
+	if err := play(ctx, plan, t.field.Players, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 		return err
 	}
 	e := acc.Estimates(t.opts.Level)

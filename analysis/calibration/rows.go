@@ -54,7 +54,7 @@ func (r Row) Kept() bool {
 func newRow(f Field, what string, opts Options) Row {
 	nan := math.NaN()
 	return Row{
-		Field: f.Name, Players: len(f.Bots), Legs: f.Legs, Leagues: f.Leagues, Repetitions: opts.Repetitions, What: what, Width: nan,
+		Field: f.Name, Players: len(f.Players), Legs: f.Legs, Leagues: f.Leagues, Repetitions: opts.Repetitions, What: what, Width: nan,
 		Nominal: nan, AtLeast: nan, AtMost: nan,
 		// For a share at its nominal value, be it the level or its complement.
 		Error: math.Sqrt(opts.Level * (1 - opts.Level) / float64(opts.Repetitions)),

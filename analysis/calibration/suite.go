@@ -76,7 +76,7 @@ func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options)
 		if err != nil {
 			return r, err
 		}
-		err = play(ctx, plan, f.Bots, func(l *results.League) error {
+		err = play(ctx, plan, f.Players, func(l *results.League) error {
 			if err := acc.Add(*l); err != nil {
 				return err
 			}

@@ -4,7 +4,7 @@
 // Runs with the same seed are compared league by league. Leagues of one index then have
 // the same draws, and if the fields are in the same order also the same seats and coins
 // (common random numbers), so that what both share cancels and small effects show.
-// Pairing is valid however much is shared, because pairs of leagues are independent of
+// Pairs are valid however much is shared, because pairs of leagues are independent of
 // each other. Runs with different seeds are independent, and are compared by Welch's
 // test on league values.
 //

@@ -75,7 +75,7 @@ func stationary(chain [][]float64) []float64 {
 
 // Moran returns the chance that a single mutant takes over a population of size n, at
 // least 2, in the frequency-dependent Moran process: in each step one individual, drawn
-// by fitness, is copied in place of one drawn at random. A mutant scores a against a
+// by fitness, replaces one drawn at random. A mutant scores a against a
 // mutant and b against a resident, a resident c and d; nobody plays itself. Fitness is
 // 1 - w + w * payoff, with w in [0, 1], and must be positive.
 //

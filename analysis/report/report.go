@@ -26,7 +26,7 @@ type Run struct {
 type Facts struct {
 	Messages         int64   // between agents; 0 for direct play
 	Seconds          float64 // wall time
-	MatchesPerSecond float64 // not positive if there is no such rate
+	MatchesPerSecond float64 // not positive without a rate
 	Digest           string  // of the results, in hexadecimal
 	Reproducible     bool    // whether the same plan gives the same digest elsewhere
 	Processes        []Process

@@ -21,9 +21,9 @@ func (s Style) Explanation(e *analysis.Estimates, x *explain.Explanations, playe
 	lines := []Line{{"Says even", s.Share(p.Even)}}
 	if p.Studied.Defined() {
 		lines = append(lines,
-			Line{"Known from earlier leagues", fmt.Sprintf("%s from %s; a choice carries %s bits (1 is a coin, 0 is certain)",
+			Line{"From earlier leagues", fmt.Sprintf("%s from %s; a choice carries %s bits (1 is a coin, 0 is certain)",
 				s.Predicted(p.Studied), memory(p.Order), s.Number(p.Bits, 2))},
-			Line{"At the first meeting", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met), s.Quote(predictors[p.Exploit]))},
+			Line{"From this league only", fmt.Sprintf("%s by the rule %s", s.Predicted(p.Met), s.Quote(predictors[p.Exploit]))},
 			Line{"With hindsight", s.hindsight(p, predictors[p.Follow])})
 	}
 	if best, worst, ok := explain.Opponents(e, player); ok && best.Field != worst.Field {

@@ -35,8 +35,8 @@ func TestExplanation(t *testing.T) {
 	}
 	want := []string{
 		"Says even: 50.0 % (48.0 to 52.0)",
-		"Known from earlier leagues: predicted in 80.0 % (78.0 to 82.0) from the last 2 matches of both; a choice carries 0.72 bits (1 is a coin, 0 is certain)",
-		`At the first meeting: no better than a coin: predicted in 51.0 % (49.0 to 53.0) by the rule "it repeats itself"`,
+		"From earlier leagues: predicted in 80.0 % (78.0 to 82.0) from the last 2 matches of both; a choice carries 0.72 bits (1 is a coin, 0 is certain)",
+		`From this league only: no better than a coin: predicted in 51.0 % (49.0 to 53.0) by the rule "it repeats itself"`,
 		`With hindsight: answering "it alternates" with the opposite would have differed in 66.0 % (64.0 to 68.0), 15.0 percentage points more than it did (13.0 to 17.0)`,
 		"Best opponent: bert, differs in 70.0 % (68.0 to 72.0); the evidence also allows 1 other",
 		"Worst opponent: dora, differs in 40.0 % (38.0 to 42.0)",

@@ -219,7 +219,7 @@ func measureWidths(ctx context.Context, suite calibration.Suite, opts calibratio
 
 // playBots plays an experiment among bots as any other is played, on one
 // goroutine.
-func playBots(ctx context.Context, plan results.Plan, bots []calibration.Bot, add func(*results.League) error) error {
+func playBots(ctx context.Context, plan results.Plan, bots []calibration.Player, add func(*results.League) error) error {
 	factories := make([]strategies.Factory, len(bots))
 	for i, b := range bots {
 		factories[i] = botFactory{b}
@@ -228,7 +228,7 @@ func playBots(ctx context.Context, plan results.Plan, bots []calibration.Bot, ad
 }
 
 // botFactory makes seats of a bot whose chances are known.
-type botFactory struct{ bot calibration.Bot }
+type botFactory struct{ bot calibration.Player }
 
 func (f botFactory) Info() strategies.Info {
 	return strategies.Info{Name: "bot", Kind: strategies.Builtin, Fingerprint: "v1"}

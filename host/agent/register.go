@@ -264,13 +264,13 @@ func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptan
 		if m, ok := answer.(*protocol.RefereeRegisterResponse); ok && m.RefereeID != "" && dialect.Accepted(m.Status) {
 			return m
 		}
-		h.MessageType = protocol.TypeRefereeRegisterResponse
+		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: found.ID}
 	}
 	if m, ok := answer.(*protocol.LeagueRegisterResponse); ok && m.PlayerID != "" && dialect.Accepted(m.Status) {
 		return m
 	}
-	h.MessageType = protocol.TypeLeagueRegisterResponse
+	h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
 }
 

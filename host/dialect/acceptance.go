@@ -17,8 +17,11 @@ type Acceptance struct {
 	League string
 }
 
+// statusRegistered is what some managers say for ACCEPTED.
+const statusRegistered = "REGISTERED"
+
 // acceptedWords are what a manager may call it when it takes an agent on.
-var acceptedWords = []string{protocol.StatusAccepted, protocol.StatusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
+var acceptedWords = []string{protocol.StatusAccepted, statusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
 
 // rejectedWords are what it may call it when it does not.
 var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
@@ -144,5 +147,5 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 
 // Accepted reports whether a registration status means yes.
 func Accepted(status string) bool {
-	return status == protocol.StatusAccepted || status == protocol.StatusRegistered
+	return status == protocol.StatusAccepted || status == statusRegistered
 }

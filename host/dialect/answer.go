@@ -243,6 +243,9 @@ func readRefusal(doc rawjson.Object, status int) *Refusal {
 func (r *Refusal) judge(doc rawjson.Object, message string) {
 	r.Code = protocol.FindCode(protocol.Code(doc.Text("error_code")), r.RPC,
 		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
+	if r.Code == "" && r.RPC == RPCTimeout {
+		r.Code = protocol.CodeTimeout
+	}
 	switch {
 	case r.Code == "" && r.Status == httpUnauthorized:
 		r.Code = protocol.CodeTokenInvalid
@@ -277,6 +280,10 @@ func retryableStatus(status int) bool {
 	}
 	return false
 }
+
+// RPCTimeout is the JSON-RPC code by which some agents tell the other side of
+// its timeout; the side that waited never sends it.
+const RPCTimeout = -1
 
 // The HTTP statuses that mean something in an answer.
 const (

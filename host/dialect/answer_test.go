@@ -251,7 +251,7 @@ func TestRefuseNeverFails(t *testing.T) {
 	t.Parallel()
 	req := openSample(t, Contracts, protocol.TypeGameOver, samples(t))
 	reply := req.Refuse(protocol.NewHeader("", manager, "", ""), protocol.Refuse(protocol.CodeInternalError, "", "x").With("why", func() {}))
-	if reply.Error == nil || reply.Error.Code != protocol.RPCInternalError || reply.Error.Data != nil {
+	if reply.Error == nil || reply.Error.Code != -32603 || reply.Error.Data != nil {
 		t.Errorf("%+v", reply)
 	}
 	doc, err := reply.Document(nil, nil)

@@ -34,7 +34,7 @@ func TestDispatch(t *testing.T) {
 		{"neither known", "no_such_method", typed("NO_SUCH_TYPE"), "", protocol.RPCMethodNotFound},
 		{"no type, unknown method", "no_such_method", untyped, "", protocol.RPCMethodNotFound},
 		{"keys match exactly", "no_such_method", append(untyped.Without(), rawjson.Member{Name: "Message_Type", Value: rawjson.Quote("GAME_INVITATION")}), "", protocol.RPCMethodNotFound},
-		{"an answer as a request", "game_over_ack", sampleBody(t, "game_over_ack"), protocol.TypeGameOverAck, protocol.RPCMethodNotFound},
+		{"an answer as a request", "game_over_ack", sampleBody(t, "game_over_ack"), protocol.TypeGameOver.Answer(), protocol.RPCMethodNotFound},
 	}
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		for _, tt := range tests {

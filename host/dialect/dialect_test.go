@@ -38,7 +38,7 @@ var variants = []*Dialect{
 		{Types: []protocol.Type{protocol.TypeChooseParityResponse}, Path: []string{"choice"}, From: "parity_choice"},
 		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"accepted"}, From: "accept"},
 		{Types: []protocol.Type{protocol.TypeGameJoinAck}, Path: []string{"status"}, Value: jsontext.Value(`"ACCEPTED"`), When: IfMissing},
-		{Types: []protocol.Type{protocol.TypeMatchResultAck}, Path: []string{"status"}, Value: jsontext.Value(`"recorded"`)},
+		{Types: []protocol.Type{protocol.TypeMatchResultReport.Answer()}, Path: []string{"status"}, Value: jsontext.Value(`"recorded"`)},
 		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "drawn_number"}, Value: jsontext.Value(`1`), When: IfNull},
 		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"no", "such", "place"}, Value: jsontext.Value(`1`)},
 		{Types: []protocol.Type{protocol.TypeGameOver}, Path: []string{"game_result", "player_choices"}, From: "choices"},
@@ -165,7 +165,7 @@ func TestWhatVariantsLookLike(t *testing.T) {
 			t.Errorf("%s: %s\nlacks %s", tt.what, tt.got, tt.want)
 		}
 	}
-	if d := dialect("asynchronous"); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOverAck) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
+	if d := dialect("asynchronous"); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOver.Answer()) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
 		t.Error("which answers are posted is not read from the description")
 	}
 }
@@ -201,7 +201,7 @@ func TestMethodsOf(t *testing.T) {
 	if m := Envelope.MethodOf(protocol.TypeGameOver); m != "league.handle" {
 		t.Errorf("method %s", m)
 	}
-	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOverAck)); err == nil {
+	if _, err := Contracts.Call(protocol.New(protocol.TypeGameOver.Answer())); err == nil {
 		t.Error("an answer is sent as a request")
 	}
 }

@@ -183,7 +183,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("the document: %v", err)
 			}
 			typ, body := carried(t, dialect, text)
-			schema, err := protocol.Schema(typ)
+			schema, err := protocol.Schema(typ, protocol.Strict)
 			if err != nil {
 				t.Fatal(err)
 			}

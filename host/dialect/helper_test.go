@@ -93,7 +93,7 @@ func indented(t *testing.T, raw jsontext.Value) []byte {
 }
 
 func value(v any) jsontext.Value {
-	raw, err := json.Marshal(v, protocol.Plain)
+	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		panic(err) // a literal of this file
 	}

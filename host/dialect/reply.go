@@ -144,10 +144,10 @@ func Rejected(t protocol.Type, h protocol.Header, reason string) protocol.Messag
 	h.Protocol, h.LeagueID, h.AuthToken = protocol.Version, "", ""
 	switch t {
 	case protocol.TypeRefereeRegisterRequest:
-		h.MessageType = protocol.TypeRefereeRegisterResponse
+		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 	case protocol.TypeLeagueRegisterRequest:
-		h.MessageType = protocol.TypeLeagueRegisterResponse
+		h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 		return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusRejected, Reason: protocol.Some(reason)}
 	}
 	return nil

@@ -28,9 +28,9 @@ var TypeMethod = &Dialect{
 	Naming: ByType,
 	Edits: []Edit{
 		signed(protocol.RoleManager, "LM01",
-			protocol.TypeLeagueRegisterResponse, protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
+			protocol.TypeLeagueRegisterRequest.Answer(), protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
 		signed(protocol.RoleReferee, "REF01",
-			protocol.TypeGameInvitation, protocol.TypeGameJoinAckAck, protocol.TypeChooseParityCall, protocol.TypeChooseParityResponseAck, protocol.TypeGameOver),
+			protocol.TypeGameInvitation, protocol.TypeGameJoinAck.Answer(), protocol.TypeChooseParityCall, protocol.TypeChooseParityResponse.Answer(), protocol.TypeGameOver),
 	},
 }
 
@@ -42,7 +42,7 @@ var TypeMethodV2 = &Dialect{
 	Naming: ByType,
 	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
 	Edits: append(slices.Clone(TypeMethod.Edits), Edit{
-		Types: []protocol.Type{protocol.TypeLeagueRegisterResponse}, Path: []string{"status"},
+		Types: []protocol.Type{protocol.TypeLeagueRegisterRequest.Answer()}, Path: []string{"status"},
 		Was: jsontext.Value(`"ACCEPTED"`), Value: jsontext.Value(`"REGISTERED"`),
 	}),
 }

@@ -44,14 +44,14 @@ func TestEnvelopeRules(t *testing.T) {
 		{"fields beside the envelope", "league.handle", params("envelope", header, "role_in_match", `"PLAYER_A"`, "opponent_id", `"P02"`), "", 0},
 		{"the same value twice", "league.handle", params("envelope", header, "payload", rest.Set("round_id", jsontext.Value(`1.0`)), "match_id", `"R1M1"`), "", 0},
 		{"everything in the envelope", "league.handle", params("envelope", body), "", 0},
-		{"two values", "league.handle", params("envelope", header, "payload", rest.Without().Set("match_id", jsontext.Value(`"R9M9"`))), protocol.CodeContextMismatch, protocol.RPCInvalidParams},
-		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), protocol.CodeContextMismatch, protocol.RPCInvalidParams},
-		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), protocol.CodeInvalidFieldType, protocol.RPCInvalidParams},
-		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), protocol.CodeInvalidFieldType, protocol.RPCInvalidParams},
-		{"no message type", "league.handle", params("envelope", header.Without("message_type"), "payload", rest), protocol.CodeMissingField, protocol.RPCInvalidParams},
+		{"two values", "league.handle", params("envelope", header, "payload", rest.Without().Set("match_id", jsontext.Value(`"R9M9"`))), protocol.CodeContextMismatch, -32602},
+		{"two values beside", "league.handle", params("envelope", header, "payload", rest, "opponent_id", `"P03"`), protocol.CodeContextMismatch, -32602},
+		{"no payload object", "league.handle", params("envelope", header, "payload", `[]`), protocol.CodeInvalidFieldType, -32602},
+		{"no envelope object", "league.handle", params("envelope", `"x"`, "payload", rest), protocol.CodeInvalidFieldType, -32602},
+		{"no message type", "league.handle", params("envelope", header.Without("message_type"), "payload", rest), protocol.CodeMissingField, -32602},
 		{"another method", "handle_game_invitation", params("envelope", header, "payload", rest), "", protocol.RPCInvalidRequest},
-		{"no envelope", "league.handle", params("payload", rest), protocol.CodeMissingField, protocol.RPCInvalidParams},
-		{"flat under its method", "league.handle", body.Encode(), protocol.CodeMissingField, protocol.RPCInvalidParams},
+		{"no envelope", "league.handle", params("payload", rest), protocol.CodeMissingField, -32602},
+		{"flat under its method", "league.handle", body.Encode(), protocol.CodeMissingField, -32602},
 	}
 	for _, tt := range tests {
 		req, err := NewCodec(protocol.Strict).Open(tt.method, tt.params)

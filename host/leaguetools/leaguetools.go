@@ -56,11 +56,11 @@ func (a Agent) tool(t protocol.Type) (mcptools.Tool, error) {
 	if err != nil {
 		return mcptools.Tool{}, err
 	}
-	output, err := protocol.AnswerSchema(about.Answer, a.Mode)
+	output, err := protocol.Schema(about.Answer, a.Mode)
 	if err != nil {
 		return mcptools.Tool{}, err
 	}
-	refusal, err := protocol.AnswerSchema(a.refusal(), protocol.Tolerant)
+	refusal, err := protocol.Schema(a.refusal(), protocol.Tolerant)
 	if err != nil {
 		return mcptools.Tool{}, err
 	}

@@ -25,7 +25,7 @@ func (m *Manager) query(_ context.Context, in *wire.Exchange) (protocol.Message,
 	if params == nil {
 		params = new(protocol.QueryParams)
 	}
-	h := protocol.Header{MessageType: protocol.TypeLeagueQueryResponse, LeagueID: m.cfg.LeagueID}
+	h := protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer(), LeagueID: m.cfg.LeagueID}
 	switch msg.QueryType {
 	case protocol.QueryStandings:
 		return answerQuery(h, msg.QueryType, m.standingsData())
@@ -180,7 +180,7 @@ func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error
 			return nil, err
 		}
 		m.schedule = cachedSchedule{m.changes, protocol.Broadcast(&protocol.LeagueQueryResponse{
-			Header:    protocol.Header{MessageType: protocol.TypeLeagueQueryResponse},
+			Header:    protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()},
 			QueryType: protocol.QuerySchedule, Success: protocol.Some(true), Data: data,
 		})}
 	}

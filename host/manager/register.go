@@ -58,10 +58,10 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application
 	}
 	h := protocol.Header{AuthToken: token, LeagueID: m.cfg.LeagueID}
 	if a.role == protocol.RoleReferee {
-		h.MessageType = protocol.TypeRefereeRegisterResponse
+		h.MessageType = protocol.TypeRefereeRegisterRequest.Answer()
 		return &protocol.RefereeRegisterResponse{Header: h, Status: protocol.StatusAccepted, RefereeID: e.ID, Reason: protocol.Null[string]()}, nil
 	}
-	h.MessageType = protocol.TypeLeagueRegisterResponse
+	h.MessageType = protocol.TypeLeagueRegisterRequest.Answer()
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: e.ID, Reason: protocol.Null[string]()}, nil
 }
 

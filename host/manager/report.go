@@ -49,7 +49,7 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 	}
 	return &protocol.MatchResultAck{
 		Header: protocol.Header{
-			MessageType: protocol.TypeMatchResultAck, LeagueID: m.cfg.LeagueID, MatchID: p.ID,
+			MessageType: protocol.TypeMatchResultReport.Answer(), LeagueID: m.cfg.LeagueID, MatchID: p.ID,
 			RoundID: echoed(msg.RoundID, p.Round), GameType: protocol.GameEvenOdd,
 		},
 		Status: protocol.StatusAccepted, Recorded: protocol.Some(true),

@@ -35,7 +35,7 @@ func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.
 	}
 	status := m.status()
 	return &protocol.LeagueStatus{
-		Header: protocol.Header{MessageType: protocol.TypeLeagueStatus, LeagueID: m.cfg.LeagueID},
+		Header: protocol.Header{MessageType: protocol.TypeStartLeague.Answer(), LeagueID: m.cfg.LeagueID},
 		Status: status.Status, CurrentRound: status.CurrentRound, TotalRounds: status.TotalRounds, MatchesCompleted: status.MatchesCompleted,
 	}, nil
 }

@@ -142,7 +142,7 @@ func (f *fakeManager) endpoint() *wire.Endpoint {
 				}
 				raw, err := json.Marshal(data)
 				r := &protocol.LeagueQueryResponse{QueryType: m.QueryType, Success: protocol.Some(true), Data: raw}
-				r.MessageType = protocol.TypeLeagueQueryResponse
+				r.MessageType = protocol.TypeLeagueQuery.Answer()
 				return r, err
 			},
 		},
@@ -152,7 +152,7 @@ func (f *fakeManager) endpoint() *wire.Endpoint {
 // accept is a yes. The lock is held.
 func (f *fakeManager) accept() *protocol.LeagueRegisterResponse {
 	r := &protocol.LeagueRegisterResponse{Status: protocol.StatusAccepted, PlayerID: f.id, Reason: protocol.Null[string]()}
-	r.MessageType, r.AuthToken, r.LeagueID = protocol.TypeLeagueRegisterResponse, f.token, f.league
+	r.MessageType, r.AuthToken, r.LeagueID = protocol.TypeLeagueRegisterRequest.Answer(), f.token, f.league
 	return r
 }
 

@@ -43,7 +43,7 @@ func TestLeague(t *testing.T) {
 					}
 					return answer
 				}
-				inKind(r.announcement(announced("R1M1", "P01", "P02", "REF01")), protocol.TypeRoundAnnouncementAck)
+				inKind(r.announcement(announced("R1M1", "P01", "P02", "REF01")), protocol.TypeRoundAnnouncement.Answer())
 				join := inKind(r.invitation("R1M1"), protocol.TypeGameJoinAck).(*protocol.GameJoinAck)
 				if ok, said := dialect.Joins(join); !ok || !said || join.PlayerID != "P01" || join.MatchID != "R1M1" || join.ArrivalTimestamp == "" {
 					t.Errorf("joins with %+v", join)
@@ -55,11 +55,11 @@ func TestLeague(t *testing.T) {
 				if choice.ParityChoice != "even" || choice.Choice != "even" || choice.PlayerID != "P01" || choice.AuthToken != join.AuthToken {
 					t.Errorf("chooses with %+v", choice)
 				}
-				inKind(r.gameError("R1M1"), protocol.TypeGameErrorAck)
-				inKind(r.over("R1M1"), protocol.TypeGameOverAck)
-				inKind(r.standings(), protocol.TypeStandingsUpdateAck)
-				inKind(r.roundCompleted(), protocol.TypeRoundCompletedAck)
-				inKind(r.leagueCompleted(), protocol.TypeLeagueCompletedAck)
+				inKind(r.gameError("R1M1"), protocol.TypeGameError.Answer())
+				inKind(r.over("R1M1"), protocol.TypeGameOver.Answer())
+				inKind(r.standings(), protocol.TypeLeagueStandingsUpdate.Answer())
+				inKind(r.roundCompleted(), protocol.TypeRoundCompleted.Answer())
+				inKind(r.leagueCompleted(), protocol.TypeLeagueCompleted.Answer())
 				if e := r.until(player.Completed); e.Place != 2 || e.Player != "P01" || e.Standing != (strategies.Standing{Played: 1, Wins: 1, Points: 3}) {
 					t.Errorf("ended with %+v", e)
 				}

@@ -76,7 +76,7 @@ var replacements = []string{
 
 // fullHeaders are the messages whose header fields are replaced by everything:
 // one for each kind of sender and direction.
-var fullHeaders = []Type{TypeLeagueRegisterResponse, TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
+var fullHeaders = []Type{typeLeagueRegisterResponse, TypeRoundCompleted, TypeGameError, TypeGameJoinAck, TypeLeagueQuery}
 
 // alike are samples that differ from others only in values that are replaced
 // anyway.
@@ -181,7 +181,7 @@ func TestPublishedSchemas(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
 		typ := s.message.Head().MessageType
-		raw, err := Schema(typ)
+		raw, err := Schema(typ, Strict)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestPublishedSchemas(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 		}
 	}
-	if _, err := Schema("NO_SUCH_TYPE"); err == nil {
+	if _, err := Schema("NO_SUCH_TYPE", Strict); err == nil {
 		t.Error("a schema for a type that does not exist")
 	}
 }

@@ -27,9 +27,9 @@ type CanonicalError struct {
 
 var canonicalTable = []CanonicalError{
 	{CanonicalInvalidEnvelope, statusBadRequest, RPCInvalidRequest, "Invalid MCP envelope"},
-	{CanonicalInvalidToolInput, statusUnprocessable, RPCInvalidParams, "Invalid tool input"},
+	{CanonicalInvalidToolInput, statusUnprocessable, rpcInvalidParams, "Invalid tool input"},
 	{CanonicalToolNotFound, statusNotFound, -32001, "Unknown tool"},
-	{CanonicalInternalError, statusInternalError, RPCInternalError, "Internal error"},
+	{CanonicalInternalError, statusInternalError, rpcInternalError, "Internal error"},
 }
 
 // Canonical returns the row of the canonical table for a code. An unknown code
@@ -55,7 +55,7 @@ func (c CanonicalError) Payload(violations []Violation) (jsontext.Value, error) 
 		Code    int            `json:"code"`
 		Message string         `json:"message"`
 		Data    jsontext.Value `json:"data"`
-	}{c.RPC, c.Message, data}, Plain)
+	}{c.RPC, c.Message, data}, plain)
 }
 
 func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
@@ -64,7 +64,7 @@ func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`
 		Violations []Violation `json:"violations"`
-	}{c.Code, sorted}, Plain)
+	}{c.Code, sorted}, plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", c.Code, err)
 	}

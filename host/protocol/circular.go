@@ -57,7 +57,7 @@ func (c *broadcastCopy) Encode() (jsontext.Value, error) {
 	if c.of.err != nil {
 		return nil, c.of.err
 	}
-	header, err := json.Marshal(&c.Header, Plain)
+	header, err := json.Marshal(&c.Header, plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", c.of.kind, err)
 	}

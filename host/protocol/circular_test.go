@@ -17,7 +17,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 		if h.odd != nil || h.Extra != nil {
 			continue
 		}
-		want, err := json.Marshal(s.message, Plain)
+		want, err := json.Marshal(s.message, plain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,9 +31,9 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 		}
 	}
 	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {text: `"ROUND" 1`, isText: true, is: present}} {
-		ack := &Ack{Header: NewHeader(TypeGameOverAck, "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
+		ack := &Ack{Header: NewHeader(typeGameOverAck, "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
-		want, err := json.Marshal(ack, Plain)
+		want, err := json.Marshal(ack, plain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 func TestEncodeRefusesTexts(t *testing.T) {
 	t.Parallel()
 	const bad = "\xff"
-	good := NewHeader(TypeGameOverAck, "player:P01", "2026-03-14T09:10:14Z", "conv")
+	good := NewHeader(typeGameOverAck, "player:P01", "2026-03-14T09:10:14Z", "conv")
 	broken := good
 	broken.ConversationID = bad
 	table := &LeagueStandingsUpdate{Header: NewHeader(TypeLeagueStandingsUpdate, "league_manager", "", ""), Standings: []Standing{{DisplayName: bad}}}
@@ -56,8 +56,8 @@ func TestEncodeRefusesTexts(t *testing.T) {
 		"a header field":          &Ack{Header: broken},
 		"an own field":            &Ack{Header: good, PlayerID: bad},
 		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
-		"an extra that is none":   &Ack{Header: Header{MessageType: TypeGameOverAck, Extra: jsontext.Value(`1`)}},
-		"a round":                 &Ack{Header: Header{MessageType: TypeGameOverAck, RoundID: Round{text: bad, isText: true, is: present}}},
+		"an extra that is none":   &Ack{Header: Header{MessageType: typeGameOverAck, Extra: jsontext.Value(`1`)}},
+		"a round":                 &Ack{Header: Header{MessageType: typeGameOverAck, RoundID: Round{text: bad, isText: true, is: present}}},
 		"a broadcast's field":     Broadcast(table)(table.Header),
 		"a copy's header":         Broadcast(&Ack{Header: good})(broken),
 	} {

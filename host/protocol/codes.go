@@ -40,12 +40,8 @@ const (
 	RPCParseError     = -32700
 	RPCInvalidRequest = -32600
 	RPCMethodNotFound = -32601
-	RPCInvalidParams  = -32602
-	RPCInternalError  = -32603
-
-	// RPCTimeout is read from agents that tell their counterpart of its
-	// timeout in this way; the side that waited never sends it.
-	RPCTimeout = -1
+	rpcInvalidParams  = -32602
+	rpcInternalError  = -32603
 )
 
 // The HTTP statuses that mean something to the protocol. It is no business of
@@ -70,18 +66,18 @@ type codeInfo struct {
 var codeTable = []codeInfo{
 	{CodeTimeout, "TIMEOUT_ERROR", true, 1},
 	{CodeInvalidMove, "INVALID_MOVE", true, 2},
-	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, RPCInvalidParams},
+	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, rpcInvalidParams},
 	{CodeInvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004},
 	{CodePlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5},
-	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, RPCInvalidParams},
+	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, rpcInvalidParams},
 	{CodeInvalidState, "INVALID_STATE", false, 7},
 	{CodePlayerDisconnect, "PLAYER_DISCONNECT", true, 8},
 	{CodeConnectionError, "CONNECTION_ERROR", true, 9},
 	{CodeTokenMissing, "AUTH_TOKEN_MISSING", false, 11},
 	{CodeTokenInvalid, "AUTH_TOKEN_INVALID", false, 12},
-	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, RPCInvalidParams},
+	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams},
 	{CodeLeagueFull, "LEAGUE_FULL", false, 20},
-	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, RPCInvalidParams},
+	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, rpcInvalidParams},
 	{CodeDuplicateName, "DUPLICATE_NAME", false, 2002},
 	{CodeLeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30},
 	{CodeLeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31},
@@ -91,10 +87,10 @@ var codeTable = []codeInfo{
 	{CodeLeagueNotFound, "LEAGUE_NOT_FOUND", false, 43},
 	{CodeInvalidEndpoint, "INVALID_ENDPOINT", false, 44},
 	{CodeUnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45},
-	{CodeContextMismatch, "CONTEXT_MISMATCH", false, RPCInvalidParams},
+	{CodeContextMismatch, "CONTEXT_MISMATCH", false, rpcInvalidParams},
 	{CodeUnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound},
 	{CodeRateLimited, "RATE_LIMITED", true, 48},
-	{CodeInternalError, "INTERNAL_ERROR", false, RPCInternalError},
+	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError},
 }
 
 // numbered is a refusal to which the protocol gives a number and a text of its
@@ -138,8 +134,8 @@ var rpcTexts = map[int]string{
 	RPCParseError:     "Parse error",
 	RPCInvalidRequest: "Invalid Request",
 	RPCMethodNotFound: "Method not found",
-	RPCInvalidParams:  "Invalid params",
-	RPCInternalError:  "Internal error",
+	rpcInvalidParams:  "Invalid params",
+	rpcInternalError:  "Internal error",
 }
 
 func (c Code) info() (codeInfo, bool) {
@@ -165,15 +161,6 @@ func (c Code) Retryable() bool {
 	return row.retryable
 }
 
-// Codes returns all codes in order.
-func Codes() []Code {
-	codes := make([]Code, len(codeTable))
-	for i, row := range codeTable {
-		codes[i] = row.code
-	}
-	return codes
-}
-
 // rpcCode returns the JSON-RPC code and message text with which the code is
 // sent in refusal of a message of type t. The text of an unnumbered league
 // error is its name.
@@ -187,7 +174,7 @@ func (c Code) rpcCode(t Type) (int, string) {
 	}
 	row, ok := c.info()
 	if !ok {
-		return RPCInternalError, rpcTexts[RPCInternalError]
+		return rpcInternalError, rpcTexts[rpcInternalError]
 	}
 	if text, ok := rpcTexts[row.rpc]; ok {
 		return row.rpc, text
@@ -227,9 +214,6 @@ func FindCode(code Code, rpc int, names ...string) Code {
 	if _, ok := code.info(); ok {
 		return code
 	}
-	if rpc == RPCTimeout {
-		return CodeTimeout
-	}
 	for _, n := range numberedTable {
 		if n.rpc == rpc {
 			return n.code
@@ -243,7 +227,7 @@ func FindCode(code Code, rpc int, names ...string) Code {
 	switch rpc {
 	case RPCMethodNotFound:
 		return CodeUnknownMessageType
-	case RPCInternalError:
+	case rpcInternalError:
 		return CodeInternalError
 	}
 	return ""

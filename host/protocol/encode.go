@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// Plain are the options for writing: maps in the order of their keys, so
+	// plain are the options for writing: maps in the order of their keys, so
 	// that the same message is always the same bytes.
-	Plain = json.JoinOptions(json.Deterministic(true))
+	plain = json.JoinOptions(json.Deterministic(true))
 
 	// generous are the options for reading where an integer may be spelt 1.0.
 	generous = json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger))
@@ -49,7 +49,7 @@ func Encode(m Message) (jsontext.Value, error) {
 	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
 		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
 	}
-	raw, err := json.Marshal(m, Plain)
+	raw, err := json.Marshal(m, plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
 	}

@@ -20,7 +20,9 @@ const (
 )
 
 // Opt is a member that may be absent, null or a value. The zero Opt is absent,
-// and left out where the field's tag says omitzero.
+// and left out where the field's tag says omitzero. It has no IsZero method: the
+// encoder would call it, at the cost of a copy on the heap for each member, and
+// learn what it sees from the zero value anyway.
 type Opt[T any] struct {
 	value T
 	is    presence
@@ -40,11 +42,6 @@ func (o Opt[T]) Value() T { return o.value }
 
 // IsNull reports whether the member is an explicit null.
 func (o Opt[T]) IsNull() bool { return o.is == null }
-
-// IsAbsent reports whether the member is not there. (The method is not called
-// IsZero because the encoder would then call it, at the cost of a copy on the
-// heap for each member, and learn what it sees from the zero value anyway.)
-func (o Opt[T]) IsAbsent() bool { return o.is == absent }
 
 // MarshalJSONTo writes the value or null.
 func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {

@@ -169,7 +169,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 // Standings are repeated at the top level, where some readers look for them.
 // The error is that of encoding data: a text in it is not UTF-8.
 func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQueryResponse, error) {
-	raw, err := json.Marshal(&data, Plain)
+	raw, err := json.Marshal(&data, plain)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: write the data of %s: %w", queryType, err)
 	}

@@ -149,7 +149,7 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 		return json.Marshal(struct {
 			Detail   string `json:"detail"`
 			Original Type   `json:"original_message_type,omitzero"`
-		}{e.Detail, e.Original}, Plain)
+		}{e.Detail, e.Original}, plain)
 	}
 	role, _, _ := ParseSender(h.Sender)
 	if role == RoleManager {
@@ -226,11 +226,11 @@ func (e *Error) particulars(h *Header, t Type) (context jsontext.Value, err erro
 		}
 	}
 	if len(beside) > 0 {
-		if h.Extra, err = json.Marshal(beside, Plain); err != nil {
+		if h.Extra, err = json.Marshal(beside, plain); err != nil {
 			return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
 		}
 	}
-	if context, err = json.Marshal(all, Plain); err != nil {
+	if context, err = json.Marshal(all, plain); err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
 	}
 	return context, nil

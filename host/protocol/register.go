@@ -5,11 +5,10 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// The values of status in a registration answer. Some managers say REGISTERED.
+// The values of status in a registration answer.
 const (
-	StatusAccepted   = "ACCEPTED"
-	StatusRejected   = "REJECTED"
-	StatusRegistered = "REGISTERED"
+	StatusAccepted = "ACCEPTED"
+	StatusRejected = "REJECTED"
 )
 
 // RefereeRegisterRequest asks the manager to take on a referee.

@@ -65,8 +65,8 @@ type MatchResultAck struct {
 	Recorded Opt[bool] `json:"recorded,omitzero"`
 }
 
-// StatusRecorded is the other word for ACCEPTED in a [MatchResultAck].
-const StatusRecorded = "recorded"
+// statusRecorded is the other word for ACCEPTED in a [MatchResultAck].
+const statusRecorded = "recorded"
 
 // drawn holds the fields of a result's draw. A match that was played has a
 // number between 1 and 10; one that was decided by a fault has none.
@@ -127,7 +127,7 @@ var matchResultReportShape = message([]Role{RoleReferee},
 )
 
 var matchResultAckShape = message([]Role{RoleManager},
-	text("status", "ACCEPTED or recorded.").strict().values(StatusAccepted, StatusRecorded),
+	text("status", "ACCEPTED or recorded.").strict().values(StatusAccepted, statusRecorded),
 	boolean("recorded", "Whether the result was taken down."),
 	ident("match_id", "The match.").strict(),
 	round("round_id", "The round.").strict(),

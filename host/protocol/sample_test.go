@@ -89,11 +89,11 @@ func reply(name string, sent Type, m Message) sample { return sample{name, m, se
 func signupSamples() []sample {
 	referee := NewHeader(TypeRefereeRegisterRequest, "referee:north-court", clock("09:00:00"), "signup-north-court")
 	player := NewHeader(TypeLeagueRegisterRequest, "player:heron", clock("09:00:05"), "signup-heron")
-	refereeYes := header(TypeRefereeRegisterResponse, manager, "09:00:01", "signup-north-court")
+	refereeYes := header(typeRefereeRegisterResponse, manager, "09:00:01", "signup-north-court")
 	refereeYes.AuthToken = sampleToken(refOne)
-	playerYes := header(TypeLeagueRegisterResponse, manager, "09:00:06", "signup-heron")
+	playerYes := header(typeLeagueRegisterResponse, manager, "09:00:06", "signup-heron")
 	playerYes.AuthToken = sampleToken(heron)
-	rejected := header(TypeLeagueRegisterResponse, manager, "09:30:00", "signup-late")
+	rejected := header(typeLeagueRegisterResponse, manager, "09:30:00", "signup-late")
 	rejected.LeagueID = ""
 	return []sample{
 		request("referee_register_request", &RefereeRegisterRequest{referee, RefereeMeta{
@@ -131,24 +131,24 @@ func leagueSamples() []sample {
 	start := header(TypeStartLeague, "launcher", "09:10:00", "start-autumn_cup")
 	start.AuthToken = "admin-5f1d0c7be2a94b63"
 	last := fromManager(TypeLeagueCompleted, "10:30:00", "autumn_cup-over")
-	lastAck := ack(TypeLeagueCompletedAck, "10:30:01", "autumn_cup-over")
+	lastAck := ack(typeLeagueCompletedAck, "10:30:01", "autumn_cup-over")
 	lastAck.RoundID = Round{}
 	return []sample{
 		request("start_league", &StartLeague{start}),
 		reply("league_status", TypeStartLeague, &LeagueStatus{
-			header(TypeLeagueStatus, manager, "09:10:01", "start-autumn_cup"),
+			header(typeLeagueStatus, manager, "09:10:01", "start-autumn_cup"),
 			LeagueRunning, Some(1), Some(3), Some(0),
 		}),
 		request("round_announcement", &RoundAnnouncement{note(TypeRoundAnnouncement, "09:10:02", "autumn_cup-round-1"), []string{}, announced}),
 		request("round_announcement_to_referee", refereeAnnouncement(announced)),
-		reply("round_announcement_ack", TypeRoundAnnouncement, ack(TypeRoundAnnouncementAck, "09:10:03", "autumn_cup-round-1")),
+		reply("round_announcement_ack", TypeRoundAnnouncement, ack(typeRoundAnnouncementAck, "09:10:03", "autumn_cup-round-1")),
 		request("league_standings_update", &LeagueStandingsUpdate{note(TypeLeagueStandingsUpdate, "09:12:00", "autumn_cup-table-1"), table()}),
-		reply("standings_update_ack", TypeLeagueStandingsUpdate, ack(TypeStandingsUpdateAck, "09:12:01", "autumn_cup-table-1")),
+		reply("standings_update_ack", TypeLeagueStandingsUpdate, ack(typeStandingsUpdateAck, "09:12:01", "autumn_cup-table-1")),
 		request("round_completed", &RoundCompleted{note(TypeRoundCompleted, "09:12:02", "autumn_cup-round-1-over"),
 			Some(2), Some(2), RoundNumber(2), &RoundSummary{TotalMatches: Some(2), Wins: Some(1), Draws: Some(1), TechnicalLosses: Some(0)}}),
 		request("round_completed_last", &RoundCompleted{round(fromManager(TypeRoundCompleted, "10:29:58", "autumn_cup-round-3-over"), 3),
 			Some(2), Some(2), NoRound(), &RoundSummary{TotalMatches: Some(2), Wins: Some(1), Draws: Some(0), TechnicalLosses: Some(1)}}),
-		reply("round_completed_ack", TypeRoundCompleted, ack(TypeRoundCompletedAck, "09:12:03", "autumn_cup-round-1-over")),
+		reply("round_completed_ack", TypeRoundCompleted, ack(typeRoundCompletedAck, "09:12:03", "autumn_cup-round-1-over")),
 		request("league_completed", &LeagueCompleted{last, Some(3), Some(6),
 			&Champion{PlayerID: heron, DisplayName: "Heron", Points: Some(7)}, finalTable()}),
 		reply("league_completed_ack", TypeLeagueCompleted, lastAck),
@@ -214,7 +214,7 @@ func matchSamples() []sample {
 		request("game_join_ack_posted", &GameJoinAck{
 			Header: inMatch(TypeGameJoinAck, player, "09:10:11"), PlayerID: heron, ArrivalTimestamp: clock("09:10:11"), Accept: Some(true),
 		}),
-		reply("game_join_ack_ack", TypeGameJoinAck, receipt(TypeGameJoinAckAck, "09:10:12")),
+		reply("game_join_ack_ack", TypeGameJoinAck, receipt(typeGameJoinAckAck, "09:10:12")),
 		request("choose_parity_call", &ChooseParityCall{inMatch(TypeChooseParityCall, referee, "09:10:13"), heron,
 			&ChoiceContext{OpponentID: otter, RoundID: RoundNumber(1), YourStandings: &OwnStandings{
 				Wins: Some(0), Losses: Some(0), Draws: Some(0), Points: Some(0)}},
@@ -222,14 +222,14 @@ func matchSamples() []sample {
 		reply("choose_parity_response", TypeChooseParityCall, &ChooseParityResponse{
 			Header: inMatch(TypeChooseParityResponse, player, "09:10:14"), PlayerID: heron, ParityChoice: Odd,
 		}),
-		reply("choose_parity_response_ack", TypeChooseParityResponse, receipt(TypeChooseParityResponseAck, "09:10:15")),
+		reply("choose_parity_response_ack", TypeChooseParityResponse, receipt(typeChooseParityResponseAck, "09:10:15")),
 		request("game_over", over(StatusWin, Some(heron), Some(7), Some("odd"),
 			map[string]Choice{heron: Odd, otter: Even}, "7 was drawn, which is odd: P01 said so and P02 did not.")),
 		request("game_over_draw", over(StatusDraw, Null[string](), Some(4), Some("even"),
 			map[string]Choice{heron: Odd, otter: Odd}, "4 was drawn, which neither player had said.")),
 		request("game_over_technical_loss", over(StatusTechnicalLoss, Some(heron), Null[int](), Null[string](),
 			map[string]Choice{heron: Odd}, "P02 gave no choice in time.", otter)),
-		reply("game_over_ack", TypeGameOver, &Ack{Header: inMatch(TypeGameOverAck, player, "09:10:21"), Status: StatusAcknowledged, PlayerID: heron}),
+		reply("game_over_ack", TypeGameOver, &Ack{Header: inMatch(typeGameOverAck, player, "09:10:21"), Status: StatusAcknowledged, PlayerID: heron}),
 		request("game_error", &GameError{
 			Header: inMatch(TypeGameError, referee, "09:10:43"), PlayerID: heron, AffectedPlayer: heron,
 			ErrorCode: string(CodeTimeout), ErrorName: CodeTimeout.Name(), ErrorDescription: CodeTimeout.Name(),
@@ -239,7 +239,7 @@ func matchSamples() []sample {
 			RetryInfo:   &RetryInfo{RetryCount: Some(1), MaxRetries: Some(3), NextRetryAt: clock("09:10:44")},
 			Consequence: "After 3 repeats without an answer the match is lost.",
 		}),
-		reply("game_error_ack", TypeGameError, &Ack{Header: inMatch(TypeGameErrorAck, player, "09:10:44"), Status: StatusAcknowledged, PlayerID: heron}),
+		reply("game_error_ack", TypeGameError, &Ack{Header: inMatch(typeGameErrorAck, player, "09:10:44"), Status: StatusAcknowledged, PlayerID: heron}),
 	}
 }
 
@@ -249,7 +249,7 @@ func resultSamples() []sample {
 	report := func(winner Opt[string], a, b int, d ResultDetails) *MatchResultReport {
 		return &MatchResultReport{h, MatchResult{Winner: winner, Score: map[string]int{heron: a, otter: b}, Details: &d}}
 	}
-	ack := h.Answer(TypeMatchResultAck, manager, clock("09:10:23"))
+	ack := h.Answer(typeMatchResultAck, manager, clock("09:10:23"))
 	return []sample{
 		request("match_result_report", report(Some(heron), 3, 0, ResultDetails{
 			DrawnNumber: Some(7), NumberParity: Some("odd"), Choices: map[string]Choice{heron: Odd, otter: Even}, Status: StatusWin})),
@@ -271,7 +271,7 @@ func querySamples(t testing.TB) []sample {
 		h.AuthToken = sampleToken(heron)
 		return &LeagueQuery{h, kind, p}
 	}
-	h := header(TypeLeagueQueryResponse, manager, "09:20:01", "ask-"+heron)
+	h := header(typeLeagueQueryResponse, manager, "09:20:01", "ask-"+heron)
 	scheduled := func(id, a, b, referee, endpoint, status string, winner Opt[string]) ScheduledMatch {
 		return ScheduledMatch{MatchID: id, GameType: GameEvenOdd, PlayerAID: a, PlayerBID: b,
 			RefereeID: referee, RefereeEndpoint: endpoint, Status: status, Winner: winner}

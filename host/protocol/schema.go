@@ -12,11 +12,14 @@ var schemas embed.FS
 // its file name under it. It is a name, not a place; nothing is fetched.
 const SchemaBase = "https://strategylab.example/league.v2/"
 
-// Schema returns the JSON Schema (draft 2020-12) of a message type as strict
-// mode asks for it, in the direction in which the type travels by the book: a
+// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode
+// asks for it, in the direction in which the type travels by the book: a
 // GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
 // allowed. The error says that there is no such type.
-func Schema(t Type) ([]byte, error) {
+func Schema(t Type, mode Mode) ([]byte, error) {
+	if mode == Tolerant {
+		return readSchema("schemas/tolerant/", t)
+	}
 	return readSchema("schemas/", t)
 }
 
@@ -31,16 +34,7 @@ func RequestSchema(t Type, mode Mode) ([]byte, error) {
 	case mode == Strict && e.answers():
 		return readSchema("schemas/request/", t)
 	}
-	return AnswerSchema(t, mode)
-}
-
-// AnswerSchema returns the JSON Schema of a message type as a receiver in the
-// mode asks for it; in strict mode it is that of [Schema].
-func AnswerSchema(t Type, mode Mode) ([]byte, error) {
-	if mode == Tolerant {
-		return readSchema("schemas/tolerant/", t)
-	}
-	return Schema(t)
+	return Schema(t, mode)
 }
 
 func readSchema(folder string, t Type) ([]byte, error) {

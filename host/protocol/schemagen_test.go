@@ -32,7 +32,7 @@ type schemaWriter struct {
 }
 
 func value(v any) jsontext.Value {
-	raw, err := json.Marshal(v, Plain)
+	raw, err := json.Marshal(v, plain)
 	if err != nil {
 		panic(err) // a literal of this file
 	}
@@ -254,8 +254,8 @@ func (w schemaWriter) senderPattern(roles []Role) string {
 // -update it rewrites them.
 func TestSchemasAreWritten(t *testing.T) {
 	for _, e := range catalog {
-		holdSchema(t, e, schemaWriter{Strict, !e.answers()}, "", func() ([]byte, error) { return Schema(e.Type) })
-		holdSchema(t, e, schemaWriter{Tolerant, !e.answers()}, "tolerant", func() ([]byte, error) { return AnswerSchema(e.Type, Tolerant) })
+		holdSchema(t, e, schemaWriter{Strict, !e.answers()}, "", func() ([]byte, error) { return Schema(e.Type, Strict) })
+		holdSchema(t, e, schemaWriter{Tolerant, !e.answers()}, "tolerant", func() ([]byte, error) { return Schema(e.Type, Tolerant) })
 		if e.Method != "" && e.answers() {
 			holdSchema(t, e, schemaWriter{Strict, true}, "request", func() ([]byte, error) { return RequestSchema(e.Type, Strict) })
 		}

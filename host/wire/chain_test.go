@@ -106,7 +106,7 @@ func TestOutputOfAMessage(t *testing.T) {
 	e := agent()
 	e.Handlers[protocol.TypeLeagueQuery] = func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		return &protocol.LeagueQueryResponse{
-			Header: protocol.Header{MessageType: protocol.TypeLeagueQueryResponse}, QueryType: protocol.QueryStatus, Data: []byte(`{"league_id":"cup","current_round":"tok-secret"}`),
+			Header: protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()}, QueryType: protocol.QueryStatus, Data: []byte(`{"league_id":"cup","current_round":"tok-secret"}`),
 		}, nil
 	}
 	var log bytes.Buffer

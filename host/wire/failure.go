@@ -50,7 +50,7 @@ func CodeOf(err error) protocol.Code {
 
 // codeOfRefusal takes -1 for a timeout of the peer, whatever else it says.
 func codeOfRefusal(r *dialect.Refusal) protocol.Code {
-	if r.RPC == protocol.RPCTimeout {
+	if r.RPC == dialect.RPCTimeout {
 		return protocol.CodeTimeout
 	}
 	return r.Code
@@ -78,7 +78,7 @@ func codeOfStatus(err error) protocol.Code {
 // unless the peer says that its refusal is not retryable.
 func Retryable(err error) bool {
 	var refusal *dialect.Refusal
-	if errors.As(err, &refusal) && refusal.RPC != protocol.RPCTimeout {
+	if errors.As(err, &refusal) && refusal.RPC != dialect.RPCTimeout {
 		return refusal.Retryable
 	}
 	return CodeOf(err).Retryable()

@@ -49,7 +49,7 @@ func agent() *wire.Endpoint {
 					return nil, err
 				}
 				return &protocol.LeagueQueryResponse{
-					Header: protocol.Header{MessageType: protocol.TypeLeagueQueryResponse}, QueryType: q.QueryType, Success: protocol.Some(true),
+					Header: protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()}, QueryType: q.QueryType, Success: protocol.Some(true),
 					Data: []byte(`{"league_id":"cup","status":"running","state":"RUNNING_LEAGUE","current_round":1,"total_rounds":3,"matches_completed":0,"total_matches":6}`),
 				}, nil
 			},

@@ -78,11 +78,11 @@ type form struct {
 func formOf(role Role) *form {
 	if role == Referee {
 		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee, regexp.MustCompile(`^referee:(REF\d{2,})$`), func(id string) protocol.Message {
-			return &protocol.RefereeRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeRefereeRegisterResponse}, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
+			return &protocol.RefereeRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeRefereeRegisterRequest.Answer()}, Status: protocol.StatusAccepted, RefereeID: id, Reason: protocol.Null[string]()}
 		}}
 	}
 	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01", regexp.MustCompile(`^player:(P\d{2,})$`), func(id string) protocol.Message {
-		return &protocol.LeagueRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeLeagueRegisterResponse}, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
+		return &protocol.LeagueRegisterResponse{Header: protocol.Header{MessageType: protocol.TypeLeagueRegisterRequest.Answer()}, Status: protocol.StatusAccepted, PlayerID: id, Reason: protocol.Null[string]()}
 	}}
 }
 

@@ -153,7 +153,7 @@ func EndChecks(role Role, ids func(t *T) []string) []Check {
 			ID: ack, Level: Should,
 			Rule:   fmt.Sprintf("LEAGUE_COMPLETED is answered by LEAGUE_COMPLETED_ACK, before the %s leaves.", role),
 			Advice: "Send the answer first, and end the process afterwards.",
-			Run:    func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompletedAck) },
+			Run:    func(t *T) { t.Accepted(end(t), protocol.TypeLeagueCompleted.Answer()) },
 		},
 		{
 			ID: string(role) + ".end.again", Level: Wild, Needs: []string{ack},

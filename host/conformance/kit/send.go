@@ -171,7 +171,7 @@ func (t *T) StaysOrLeaves(tell func() *Answer) {
 		a := tell()
 		switch {
 		case a.Err == nil:
-			t.Accepted(a, protocol.TypeLeagueCompletedAck)
+			t.Accepted(a, protocol.TypeLeagueCompleted.Answer())
 			t.Note("it stays")
 			return
 		case t.Session.Reach(t.ctx, t.Session.URL) != nil:

@@ -72,7 +72,7 @@ func loadChecks() []kit.Check {
 			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
 				for i, query := range crowd {
 					a := t.recorded(probeName("crowd", i))
-					t.Accepted(a, protocol.TypeLeagueQueryResponse)
+					t.Accepted(a, protocol.TypeLeagueQuery.Answer())
 					t.Equal(a, "query_type", query)
 				}
 			}),

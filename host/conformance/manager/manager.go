@@ -283,9 +283,9 @@ func (t T) join(a *agent) {
 		return
 	}
 	var request protocol.Message = t.registration(a)
-	typ, idName := protocol.TypeLeagueRegisterResponse, "player_id"
+	typ, idName := protocol.TypeLeagueRegisterRequest.Answer(), "player_id"
 	if a.role == protocol.RoleReferee {
-		request, typ, idName = t.refereeRegistration(a), protocol.TypeRefereeRegisterResponse, "referee_id"
+		request, typ, idName = t.refereeRegistration(a), protocol.TypeRefereeRegisterRequest.Answer(), "referee_id"
 	}
 	a.answer = t.send(request)
 	if t.tooEarly && a.answer.Refused {
@@ -335,7 +335,7 @@ func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0],
 
 // dataOf returns the data in the answer to a query.
 func (t T) dataOf(a *kit.Answer) kit.Fields {
-	t.Accepted(a, protocol.TypeLeagueQueryResponse)
+	t.Accepted(a, protocol.TypeLeagueQuery.Answer())
 	data := a.Message.Object("data")
 	if data == nil {
 		t.Fail("data is %s, want an object", a.Message.Shown("data"))

@@ -85,7 +85,7 @@ func hasNoMatches(t T) {
 		if t.started() {
 			t.Skip("the league began by itself after the last registration")
 		}
-		t.Accepted(a, protocol.TypeLeagueQueryResponse)
+		t.Accepted(a, protocol.TypeLeagueQuery.Answer())
 		data := a.Message.Object("data")
 		if data.Has("next_match") || slices.ContainsFunc(data.List("rounds"), func(round kit.Fields) bool { return len(round.List("matches")) > 0 }) {
 			t.Fail("there is a match already: %s", a.Message.Shown("data"))

@@ -104,7 +104,7 @@ func lateChecks() []kit.Check {
 		leagueCheck("late.back", kit.Should, "A player that registers again with its token keeps its id, also while the league runs (league.v2, registration).",
 			"Look for the agent with the auth_token of the registration, and answer as the first time.", func(t T) {
 				a := t.recorded("late.back")
-				t.Accepted(a, protocol.TypeLeagueRegisterResponse)
+				t.Accepted(a, protocol.TypeLeagueRegisterRequest.Answer())
 				t.Equal(a, "player_id", t.players()[0].id)
 			}),
 	}

@@ -56,9 +56,9 @@ func acceptedReportChecks() []kit.Check {
 func (t T) acknowledged(a *kit.Answer) {
 	t.Accepted(a, "")
 	switch typ := protocol.Type(a.Message.Text("message_type")); typ {
-	case "", protocol.TypeMatchResultAck, "MATCH_RESULT_REPORT_ACK":
+	case "", protocol.TypeMatchResultReport.Answer(), "MATCH_RESULT_REPORT_ACK":
 	default:
-		t.Fail("answered by a %s instead of a %s", typ, protocol.TypeMatchResultAck)
+		t.Fail("answered by a %s instead of a %s", typ, protocol.TypeMatchResultReport.Answer())
 	}
 }
 

@@ -52,7 +52,7 @@ func startChecks() []kit.Check {
 		leagueCheck("start.again", kit.Should, "While the league runs, START_LEAGUE is answered by LEAGUE_STATUS again, and starts nothing.", "Look at the state first.",
 			func(t T) {
 				a := t.recorded("start.again")
-				t.Accepted(a, protocol.TypeLeagueStatus)
+				t.Accepted(a, protocol.TypeStartLeague.Answer())
 				if got, want := a.Message["total_rounds"], t.recorded("start").Message["total_rounds"]; want != nil && !bytes.Equal(got, want) {
 					t.Fail("total_rounds was %s, and is %s now", want, a.Message.Shown("total_rounds"))
 				}
@@ -66,7 +66,7 @@ func answersStart(t T) {
 	if wantsToken(a) && t.session.AdminToken == "" {
 		t.Skip(tokenNeeded)
 	}
-	t.Accepted(a, protocol.TypeLeagueStatus)
+	t.Accepted(a, protocol.TypeStartLeague.Answer())
 	t.Equal(a, "league_id", t.leagueID)
 	known := []string{protocol.LeagueWaiting, protocol.LeagueScheduling, protocol.LeagueRunning, protocol.LeagueFinished}
 	if !slices.Contains(known, a.Message.Text("status")) {

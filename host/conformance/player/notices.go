@@ -17,28 +17,28 @@ func noticeChecks() []kit.Check {
 	}
 	return []kit.Check{
 		acked("player.round.ack", "ROUND_ANNOUNCEMENT is answered by ROUND_ANNOUNCEMENT_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.announcement(t.newMatch())), protocol.TypeRoundAnnouncementAck
+			return t.send(t.announcement(t.newMatch())), protocol.TypeRoundAnnouncement.Answer()
 		}),
 		acked(standingsTaken, "LEAGUE_STANDINGS_UPDATE is answered by STANDINGS_UPDATE_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.standings()), protocol.TypeStandingsUpdateAck
+			return t.send(t.standings()), protocol.TypeLeagueStandingsUpdate.Answer()
 		}),
 		acked("player.roundend.ack", "ROUND_COMPLETED is answered by ROUND_COMPLETED_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.RoundCompleted()), protocol.TypeRoundCompletedAck
+			return t.send(t.RoundCompleted()), protocol.TypeRoundCompleted.Answer()
 		}),
 		acked(overTaken, "GAME_OVER is answered by GAME_OVER_ACK.", []string{joinAnswered, choiceAnswered}, func(t T) (*kit.Answer, protocol.Type) {
 			m, a := t.called()
-			return t.send(t.over(m, choiceIn(a))), protocol.TypeGameOverAck
+			return t.send(t.over(m, choiceIn(a))), protocol.TypeGameOver.Answer()
 		}),
 		acked("player.over.forms", "GAME_OVER is accepted for every way a match can end: a tie (DRAW), and a technical loss, in which drawn_number, number_parity and winner_player_id may be null and choices empty.",
 			[]string{overTaken}, sendEveryResult),
 		acked("player.over.again", "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.", []string{overTaken}, func(t T) (*kit.Answer, protocol.Type) {
 			m, a := t.called()
 			over := t.over(m, choiceIn(a))
-			t.Accepted(t.send(over), protocol.TypeGameOverAck)
-			return t.send(over), protocol.TypeGameOverAck
+			t.Accepted(t.send(over), protocol.TypeGameOver.Answer())
+			return t.send(over), protocol.TypeGameOver.Answer()
 		}),
 		acked("player.error.ack", "GAME_ERROR is answered by GAME_ERROR_ACK.", []string{joinAnswered}, func(t T) (*kit.Answer, protocol.Type) {
-			return t.send(t.gameError(t.joined())), protocol.TypeGameErrorAck
+			return t.send(t.gameError(t.joined())), protocol.TypeGameError.Answer()
 		}),
 		{
 			ID: "player.error.then", Level: kit.Must, Needs: []string{choiceAnswered},
@@ -69,7 +69,7 @@ func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
 	tie := t.over(m, own)
 	tie.GameResult.Status, tie.GameResult.WinnerPlayerID = protocol.StatusDraw, protocol.Null[string]()
 	tie.GameResult.Choices = map[string]protocol.Choice{t.ID: own, m.opponent: own}
-	t.Accepted(t.send(tie), protocol.TypeGameOverAck)
+	t.Accepted(t.send(tie), protocol.TypeGameOver.Answer())
 
 	m, _ = t.called()
 	both := t.over(m, own)
@@ -77,5 +77,5 @@ func sendEveryResult(t T) (*kit.Answer, protocol.Type) {
 		Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Null[string](), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
 		Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: []string{t.ID, m.opponent}, Reason: "neither player chose in time",
 	}
-	return t.send(both), protocol.TypeGameOverAck
+	return t.send(both), protocol.TypeGameOver.Answer()
 }

@@ -92,7 +92,7 @@ func (p *peers) query(in *dialect.Request) any {
 	p.Lock()
 	round, ids := protocol.Some(p.Rounds), []string{p.ID, opponentOf(p.ID)}
 	p.Unlock()
-	h := protocol.Header{MessageType: protocol.TypeLeagueQueryResponse}
+	h := protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()}
 	var answer *protocol.LeagueQueryResponse
 	switch q.QueryType {
 	case protocol.QueryPlayers:

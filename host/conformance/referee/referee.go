@@ -231,7 +231,7 @@ func signingRaw(answer func(...kit.Edit) reaction) reaction {
 
 // acknowledges accepts a report.
 func acknowledges(_ *match, s *sent) kit.Response {
-	m := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultAck}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
+	m := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
 	return kit.Respond(s.Raw, m)
 }
 

@@ -251,7 +251,7 @@ func leagueTool(about protocol.Description, mode protocol.Mode) (Tool, error) {
 	if err != nil {
 		return Tool{}, fmt.Errorf("schema: %w", err)
 	}
-	output, err := protocol.AnswerSchema(about.Answer, mode)
+	output, err := protocol.Schema(about.Answer, mode)
 	if err != nil {
 		return Tool{}, fmt.Errorf("schema: %w", err)
 	}

@@ -37,7 +37,7 @@ func (embedded) Load(url string) (any, error) {
 		return nil, ErrRemoteRef
 	}
 	base := strings.TrimSuffix(name, ".json")
-	raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)))
+	raw, err := protocol.Schema(protocol.Type(strings.ToUpper(base)), protocol.Strict)
 	if base != strings.ToLower(base) || base == name {
 		err = errors.New("no such file")
 	}

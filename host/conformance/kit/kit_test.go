@@ -1,0 +1,361 @@
+package kit_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// ample is more time than a test needs, also on a busy machine.
+const ample = time.Minute
+
+// listen opens an endpoint for a test.
+func listen(t *testing.T, answer func(in *trace.Exchange, header http.Header) kit.Response) *kit.Endpoint {
+	t.Helper()
+	e, err := kit.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	e.Handle(answer)
+	return e
+}
+
+// session starts a session with an agent.
+func session(t *testing.T, url string, selected ...string) *kit.Session {
+	t.Helper()
+	s := kit.NewSession(kit.Config{URL: url, Timeout: ample, Wait: ample, Say: func(string) {}, Listening: func(string) {}}, selected)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// noPeers are the peers of checks that need none.
+type noPeers struct{}
+
+func (noPeers) Describe() (string, string) { return "", "" }
+func (noPeers) Close() error               { return nil }
+
+func request() *protocol.LeagueQuery {
+	h := protocol.NewHeader(protocol.TypeLeagueQuery, "player:P01", protocol.Timestamp(time.Now()), "c1")
+	h.AuthToken = "secret"
+	return &protocol.LeagueQuery{Header: h, QueryType: protocol.QueryStatus}
+}
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	f := kit.Object([]byte(`{"s":"x","n":7,"f":1.5,"null":null,"o":{"a":"b"},"text":"{\"a\":\"c\"}","l":[{"a":"d"}],"names":["e"],"r":"ROUND_3","id":"1"}`))
+	for name, got := range map[string]any{
+		"x": f.Text("s"), "": f.Text("n"), "b": f.Object("o").Text("a"), "c": f.Object("text").Text("a"), "d": f.List("l")[0].Text("a"),
+		"e": f.Strings("names")[0], "missing": f.Shown("none"), `"x"`: f.Shown("s"),
+	} {
+		if got != name {
+			t.Errorf("read %v, want %q", got, name)
+		}
+	}
+	if f.Count("n") != 7 || f.Count("f") != -1 || f.Count("null") != -1 || f.Round("r") != 3 || f.Round("n") != 7 || f.Round("s") != 0 {
+		t.Errorf("numbers: %d, %d, %d; rounds: %d, %d, %d", f.Count("n"), f.Count("f"), f.Count("null"), f.Round("r"), f.Round("n"), f.Round("s"))
+	}
+	if f.Has("null") || f.Has("none") || !f.Has("s") || !f.HasID() || f.Object("o").HasID() {
+		t.Error("members are present that are not, or the reverse")
+	}
+	if f.List("s") != nil || f.Strings("l") != nil || kit.Object([]byte("[]")) != nil {
+		t.Error("a value of another type is read")
+	}
+}
+
+func TestInner(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`{"a":"b"}`, `{"params":{"a":"b"}}`, `{"params":{"envelope":{"x":1},"payload":{"a":"b"}}}`, `{"params":{"arguments":{"a":"b"}}}`,
+		`{"params":{"input":{"a":"b"}}}`, `{"params":{"message":{"a":"b"}}}`,
+	} {
+		if got := kit.Object([]byte(doc)).Inner().Text("a"); got != "b" {
+			t.Errorf("the message in %s has a %q", doc, got)
+		}
+	}
+}
+
+func TestHeaderRules(t *testing.T) {
+	t.Parallel()
+	good := `{"protocol":"league.v2","message_type":"GAME_OVER","sender":"referee:REF01","timestamp":"2026-03-14T09:10:13Z","conversation_id":"c"}`
+	sender := kit.Sender(protocol.RoleReferee, "", "")
+	for _, c := range []struct {
+		rule kit.HeaderRule
+		old  string
+		new  string
+		want string // part of the breach; "" for none
+	}{
+		{kit.RequestHeader, "", "", ""},
+		{kit.RequestHeader, `"conversation_id":"c"`, `"conversation_id":7`, "conversation_id is 7"},
+		{kit.RequestHeader, "league.v2", "league.v9", `protocol is "league.v9"`},
+		{kit.AnswerHeader, `"sender":"referee:REF01",`, "", ""},
+		{kit.AnswerHeader, "timestamp", "time", "timestamp is missing"},
+		{kit.UTC, "", "", ""},
+		{kit.UTC, "13Z", "13+00:00", ""},
+		{kit.UTC, "13Z", "13+02:00", "timestamp"},
+		{kit.UTC, "timestamp", "time", ""},
+		{kit.WholeSeconds, "", "", ""},
+		{kit.WholeSeconds, "13Z", "13.5Z", "13.5Z"},
+		{kit.WholeSeconds, "13Z", "13+00:00", "+00:00"},
+		{sender, "", "", ""},
+		{sender, "referee:", "player:", "want a referee"},
+		{kit.Frame, "", "", "jsonrpc is missing"},
+	} {
+		breach := c.rule.Breach(kit.Object([]byte(strings.Replace(good, c.old, c.new, 1))))
+		if (breach == "") != (c.want == "") || !strings.Contains(breach, c.want) {
+			t.Errorf("%q after %q: breach %q, want %q", c.new, c.old, breach, c.want)
+		}
+	}
+	for doc, want := range map[string]string{
+		`{"jsonrpc":"2.0","method":"m","id":"1"}`: "", `{"jsonrpc":"2.0","method":"m","id":1}`: "",
+		`{"jsonrpc":"2.0","id":1}`: "method is missing", `{"jsonrpc":"2.0","method":"m","id":[]}`: "id is []",
+	} {
+		if breach := kit.Frame.Breach(kit.Object([]byte(doc))); !strings.HasPrefix(breach, want) || (want == "") != (breach == "") {
+			t.Errorf("%s: breach %q, want %q", doc, breach, want)
+		}
+	}
+	for media, want := range map[string]bool{"application/json": true, "application/json; charset=UTF-8": true, "application/json; charset=latin1": false, "text/plain": false, "": false} {
+		if kit.IsJSON(media) != want {
+			t.Errorf("Content-Type %q is JSON: %t", media, !want)
+		}
+	}
+}
+
+func TestMonitor(t *testing.T) {
+	t.Parallel()
+	var m kit.Monitor
+	n := 0
+	if m.Until(0, func() bool { return n > 0 }) {
+		t.Error("a condition holds that does not")
+	}
+	var others sync.WaitGroup
+	others.Go(func() {
+		for range 3 {
+			m.Lock()
+			n++
+			m.Notify()
+			m.Unlock()
+		}
+	})
+	if !m.Until(ample, func() bool { return n == 3 }) {
+		t.Error("a change was missed")
+	}
+	others.Wait()
+}
+
+// TestRespond answers requests of every dialect in kind.
+func TestRespond(t *testing.T) {
+	t.Parallel()
+	e := listen(t, func(in *trace.Exchange, _ http.Header) kit.Response {
+		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "not yet"))
+	})
+	s := session(t, e.URL)
+	for _, w := range kit.Wrappings() {
+		check := w.Check(kit.Manager, nil, func(t *kit.T, d *dialect.Dialect) {
+			a := t.Send(kit.Request{Message: request(), Dialect: d})
+			t.Refused(a)
+			if a.Wrapping != d.Name && a.Wrapping != dialect.DialectContracts {
+				t.Fail("sent in %s, it is answered in %s", d.Name, a.Wrapping)
+			}
+		})
+		if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
+			t.Errorf("%s: %s", o.ID, o.Detail)
+		}
+	}
+	for body, want := range map[string]int{"{": http.StatusBadRequest, "[]": http.StatusBadRequest} {
+		if r := kit.Respond([]byte(body), nil); r.Status != want || !bytes.Contains(r.Body, []byte("-32700")) {
+			t.Errorf("%q is answered with HTTP %d: %s", body, r.Status, r.Body)
+		}
+	}
+	if r := kit.RespondBusy([]byte(`{"jsonrpc":"2.0","id":1,"method":"league_query","params":{}}`)); r.Status != http.StatusServiceUnavailable {
+		t.Errorf("a busy agent answers with HTTP %d", r.Status)
+	}
+}
+
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	e := listen(t, func(in *trace.Exchange, header http.Header) kit.Response {
+		if in.Type == "" {
+			return kit.Response{Hangup: true}
+		}
+		return kit.Response{Status: http.StatusAccepted, Header: http.Header{"X-Test": header["X-Test"]}, Body: []byte(`{"message_type":"A","x":1}`)}.Edit(kit.Set("x", 2))
+	})
+	post := func(body string) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Test", "7")
+		return http.DefaultClient.Do(req)
+	}
+	resp, err := post(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"message_type":"LEAGUE_QUERY"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusAccepted || resp.Header.Get("X-Test") != "7" || string(body) != `{"message_type":"A","x":2}` {
+		t.Errorf("HTTP %d, %v: %s", resp.StatusCode, resp.Header, body)
+	}
+	if resp, err := post("{}"); err == nil {
+		t.Errorf("HTTP %d instead of a broken connection", resp.StatusCode)
+		_ = resp.Body.Close()
+	}
+	var none *kit.Endpoint
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRun runs checks that end in every way.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	e := listen(t, func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Body: []byte(`{"result":{}}`)} })
+	s := session(t, e.URL, "a.chosen")
+	if !s.Selected("a.chosen") || s.Selected("a.other") {
+		t.Error("the wrong checks are selected")
+	}
+	run := func(id string, check func(t *kit.T), needs ...string) kit.Check {
+		return kit.Check{ID: id, Level: kit.Must, Rule: "A rule.", Advice: "Do it.", Run: check}.Needing(needs...)
+	}
+	var outcomes []kit.Outcome
+	for _, c := range []kit.Check{
+		run("a.passed", func(t *kit.T) { t.Note("took %d", 1) }),
+		run("a.failed", func(t *kit.T) {
+			t.Post([]byte("one"), nil)
+			wait := t.Go(func(t *kit.T) {
+				t.Post([]byte("two\xff"), nil)
+				t.Fail("it is wrong")
+			})
+			wait()
+		}),
+		run("a.skipped", func(t *kit.T) {
+			if why, ended := t.Catch(func() { t.Fail("inner") }); why != "inner" || !ended {
+				t.Fail("caught %q, %t", why, ended)
+			}
+			t.Skip("it cannot be tested")
+		}),
+		run("a.needs", func(*kit.T) {}, "a.failed"),
+		run("a.needs.skipped", func(*kit.T) {}, "a.passed", "a.skipped"),
+	} {
+		outcomes = append(outcomes, s.Run(t.Context(), noPeers{}, c, outcomes))
+	}
+	want := []kit.Outcome{
+		{Status: kit.Passed, Detail: "took 1"},
+		{Status: kit.Failed, Detail: "it is wrong", Advice: "Do it."},
+		{Status: kit.Skipped, Detail: "it cannot be tested"},
+		{Status: kit.Skipped, Detail: "it needs a.failed, which failed"},
+		{Status: kit.Skipped, Detail: "it needs a.skipped, which could not be tested"},
+	}
+	for i, o := range outcomes {
+		if o.Status != want[i].Status || o.Detail != want[i].Detail || o.Advice != want[i].Advice || o.Rule != "A rule." {
+			t.Errorf("%s: %+v, want %+v", o.ID, o, want[i])
+		}
+	}
+	sent := outcomes[1].Evidence
+	if len(sent) != 2 || sent[0].Request != "one" || sent[1].Request != `two\xff` || sent[1].Answer != `{"result":{}}` || sent[1].Status != http.StatusOK {
+		t.Errorf("the evidence is %+v", sent)
+	}
+}
+
+// TestUnreachable loses the agent during a check.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	e, err := kit.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, e.URL)
+	if err := s.AwaitAgent(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check := kit.Check{ID: "a.first", Run: func(t *kit.T) { t.Accepted(t.Send(kit.Request{Message: request()}), "") }}
+	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Failed {
+		t.Errorf("%+v", o)
+	}
+	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Skipped || !strings.Contains(o.Detail, "since a.first") {
+		t.Errorf("%+v", o)
+	}
+	s.Wait = 0
+	if err := s.AwaitAgent(t.Context()); err == nil || !strings.Contains(err.Error(), "no agent is listening at "+e.URL) {
+		t.Errorf("the error is %v", err)
+	}
+	if err := s.Reach(t.Context(), "ftp://x"); err == nil || kit.ValidURL("ftp://x") || !kit.ValidURL("https://x/mcp") {
+		t.Errorf("Reach returns %v for a URL that is not an agent's", err)
+	}
+}
+
+// TestBody encodes requests with everything that can be changed.
+func TestBody(t *testing.T) {
+	t.Parallel()
+	s := session(t, "http://127.0.0.1:1/mcp")
+	check := kit.Check{ID: "a.body", Run: func(t *kit.T) {
+		doc := kit.Object(t.Body(kit.Request{Message: request(), ID: "42", Method: "m", Edit: kit.Delete("sender", "timestamp")}))
+		if doc.Shown("id") != "42" || doc.Text("method") != "m" || doc.Inner().Has("sender") || doc.Inner().Text("auth_token") != "secret" {
+			t.Fail("%v", doc)
+		}
+		doc = kit.Object(t.Body(kit.Request{Message: request(), Dialect: dialect.Envelope, NoID: true, Edit: kit.Set("x", 1)}))
+		if doc["id"] != nil || doc.Inner().Count("x") != 1 {
+			t.Fail("%v", doc)
+		}
+	}}
+	if o := s.Run(context.Background(), noPeers{}, check, nil); o.Status != kit.Passed {
+		t.Error(o.Detail)
+	}
+}
+
+// TestAttacks makes attacks of a message, all of which are different.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	var mu sync.Mutex
+	e := listen(t, func(in *trace.Exchange, header http.Header) kit.Response {
+		mu.Lock()
+		defer mu.Unlock()
+		bodies = append(bodies, header.Get("Content-Type")+string(in.Raw))
+		return kit.Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`)}
+	})
+	s := session(t, e.URL)
+	sample := func(*kit.T) kit.Request {
+		return kit.Request{Message: request(), Dialect: dialect.Contracts, ID: `"1"`}
+	}
+	checks := kit.AttackChecks(kit.Manager, nil, kit.Attacks(protocol.TypeLeagueQuery, "report_match_result"), sample, kit.Check{Run: func(*kit.T) {}})
+	for _, c := range checks {
+		o := s.Run(t.Context(), noPeers{}, c, nil)
+		wrong := c.ID == "manager.hostile.codes"
+		if (o.Status == kit.Failed) != wrong {
+			t.Errorf("%s: %s, %s", o.ID, o.Status, o.Detail)
+		}
+	}
+	slices.Sort(bodies)
+	if n := len(slices.Compact(bodies)); n < 14 {
+		t.Errorf("%d different messages", n)
+	}
+}

@@ -122,7 +122,11 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := kit.NewSession(withDefaults(cfg), checks)
+	var ids []string
+	for _, c := range checks {
+		ids = append(ids, c.ID)
+	}
+	s := kit.NewSession(withDefaults(cfg), ids)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	began := time.Now()
 	peers, err := suite.Open(ctx, s)

@@ -128,7 +128,7 @@ func tryPlayer(mu mutant) (*conformance.Report, error) {
 	}
 	defer stop()
 	return s.examine(conformance.Player, func(o *conformance.Config) {
-		o.Busy, o.Timeout = mu.busy, patience
+		o.Busy, o.Timeout, o.Only = mu.busy, patience, checksOf(conformance.Player, mu)
 		if mu.slow {
 			o.Timeout = 4 * time.Second
 		}

@@ -113,7 +113,7 @@ var inSilence = []string{"referee.fault.join", "referee.fault.choice", "referee.
 
 // inTime are the checks that measure how long answers take. They are made only of
 // the mutants that are to fail them: with so many at once, all are slow.
-var inTime = []string{"manager.load.speed"}
+var inTime = []string{"player.load.speed", "referee.load.speed", "manager.load.speed"}
 
 // checksOf are those that are made of a mutant.
 func checksOf(role conformance.Role, mu mutant) []string {

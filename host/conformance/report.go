@@ -50,10 +50,10 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s", r.Role, r.URL)
 	if r.Agent != "" {
-		fmt.Fprintf(&b, ", which calls itself %q", r.Agent)
+		fmt.Fprintf(&b, ", display name %q", r.Agent)
 	}
 	if r.Dialect != "" {
-		fmt.Fprintf(&b, ", spoken to in %s", r.Dialect)
+		fmt.Fprintf(&b, ", dialect %s", r.Dialect)
 	}
 	b.WriteString("\n\n")
 	for _, l := range Levels() {
@@ -73,13 +73,13 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 	}
 	switch level, failed := r.Failed(); {
 	case !failed:
-		b.WriteString("nothing that was tested breaks a rule")
+		b.WriteString("the agent follows every rule that was tested")
 	case level == Must:
 		b.WriteString("a league with this agent will break")
 	case level == Should:
 		b.WriteString("the agent breaks rules; a league may break")
 	default:
-		b.WriteString("the agent deviates in ways that peers cope with")
+		b.WriteString("the agent deviates, but known peers cope")
 	}
 	fmt.Fprintf(&b, " (%.1f s)\n", r.Seconds)
 	_, err := io.WriteString(w, b.String())

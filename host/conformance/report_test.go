@@ -24,7 +24,7 @@ func sample() *conformance.Report {
 		Outcomes: []conformance.Outcome{
 			{ID: "player.a.passed", Level: conformance.Must, Rule: "One.", Status: conformance.Passed, Seconds: 0.001},
 			{ID: "player.a.measured", Level: conformance.Should, Rule: "Two.", Status: conformance.Passed, Detail: "15 answers took 1 ms"},
-			{ID: "player.b.wild", Level: conformance.Wild, Rule: "Three.", Status: conformance.Failed, Detail: "it was taken", Advice: "Look first.", Evidence: []conformance.Evidence{
+			{ID: "player.b.wild", Level: conformance.Wild, Rule: "Three.", Status: conformance.Failed, Detail: "it was accepted", Advice: "Look first.", Evidence: []conformance.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Request: "{}\x00", Status: 200, Answer: `{"result":{}}`},
 			}},
 			{ID: "player.b.must", Level: conformance.Must, Rule: "Four.", Status: conformance.Failed, Detail: "protocol is missing", Advice: "Add it.", Evidence: []conformance.Evidence{
@@ -32,7 +32,7 @@ func sample() *conformance.Report {
 				{From: "127.0.0.1:4711", Request: `{"jsonrpc":"2.0"}`},
 			}},
 			{ID: "player.b.silent", Level: conformance.Must, Rule: "Five.", Status: conformance.Failed, Detail: "it was not answered", Advice: "Answer.", Evidence: []conformance.Evidence{
-				{To: "http://127.0.0.1:8101/mcp", Request: strings.Repeat("x", 1300), Error: "nothing came within 5s"},
+				{To: "http://127.0.0.1:8101/mcp", Request: strings.Repeat("x", 1300), Error: "no reply within 5s"},
 			}},
 			{ID: "player.b.empty", Level: conformance.Should, Rule: "Six.", Status: conformance.Failed, Detail: "HTTP 500", Advice: "Do not.", Evidence: []conformance.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Status: 500},
@@ -120,7 +120,7 @@ func TestWriteJUnit(t *testing.T) {
 		t.Errorf("the suite is %+v", suite)
 	}
 	wild := suite.Cases[2]
-	if wild.Class != "player.wild" || wild.Name != "player.b.wild" || wild.Failure == nil || wild.Failure.Message != "it was taken" || !strings.Contains(wild.Failure.Text, `sent      {}\u0000`) {
+	if wild.Class != "player.wild" || wild.Name != "player.b.wild" || wild.Failure == nil || wild.Failure.Message != "it was accepted" || !strings.Contains(wild.Failure.Text, `sent      {}\u0000`) {
 		t.Errorf("a failure is %+v", wild)
 	}
 	if s := suite.Cases[6].Skipped; s == nil || s.Message != "start it with the manager <here>" {

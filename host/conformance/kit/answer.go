@@ -146,26 +146,25 @@ type Reply struct {
 	Err    error // why no response arrived; Status is 0 then
 }
 
-// Answer is a reply taken apart, as far as that is possible. It is read with a
-// looser hand than the protocol asks for, since it is for each check to say
-// what is wrong with it.
+// Answer is a decoded reply. It is read more leniently than the protocol asks
+// for, because it is for the checks to say what is wrong with it.
 type Answer struct {
 	Reply
-	// Document is the whole body, nil if that is no JSON object.
+	// Document is the whole body, nil if that is not a JSON object.
 	Document Fields
-	// Wrapping is the dialect that the message stood in: the name of one, or
-	// "request" for an answer that is itself a request.
+	// Wrapping is the name of the dialect of the answer, or "request" for an
+	// answer that is itself a request.
 	Wrapping string
 	// Message is the message itself, nil if there is none.
 	Message Fields
-	// Refused says that the answer is a refusal, Code with which JSON-RPC code
-	// (0 without one) and Reason what it says of it.
+	// Refused says that the answer is a refusal, Code is its JSON-RPC code (0
+	// without one) and Reason its text.
 	Refused bool
 	Code    int
 	Reason  string
 }
 
-// ReadAnswer takes a reply apart.
+// ReadAnswer decodes a reply.
 func ReadAnswer(r Reply) *Answer {
 	a := &Answer{Reply: r}
 	if json.Unmarshal(r.Body, &a.Document) != nil {
@@ -217,7 +216,7 @@ func content(raw json.RawMessage) Fields {
 	return Object(json.RawMessage(parts[0].Text))
 }
 
-// refusal finds out whether the answer is one, however it is told.
+// refusal finds out whether the answer is a refusal, in any form.
 func (a *Answer) refusal() {
 	var e struct {
 		Code    json.Number
@@ -249,7 +248,7 @@ func (a *Answer) refusal() {
 // OK reports whether the HTTP status is 2xx.
 func (a *Answer) OK() bool { return a.Err == nil && a.Status >= 200 && a.Status <= 299 }
 
-// String says in a few words what the answer is.
+// String describes the answer in a few words.
 func (a *Answer) String() string {
 	switch {
 	case a.Err != nil:
@@ -261,7 +260,7 @@ func (a *Answer) String() string {
 	case len(a.Body) == 0:
 		return fmt.Sprintf("HTTP %d with an empty body", a.Status)
 	case a.Document == nil:
-		return fmt.Sprintf("HTTP %d with a body that is no JSON object", a.Status)
+		return fmt.Sprintf("HTTP %d with a body that is not a JSON object", a.Status)
 	case a.Message.Text("message_type") != "":
 		return "a " + a.Message.Text("message_type")
 	}

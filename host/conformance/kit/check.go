@@ -4,20 +4,16 @@
 package kit
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
-)
+	"unicode/utf8"
 
-// Role is what the agent under test is.
-type Role string
-
-// The roles.
-const (
-	Player  Role = "player"
-	Referee Role = "referee"
-	Manager Role = "manager"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // Level says how serious it is to break a rule.
@@ -110,4 +106,229 @@ type Evidence struct {
 	Answer  string  `json:"answer,omitempty"`
 	Error   string  `json:"error,omitempty"` // why no answer arrived
 	TookMS  float64 `json:"took_ms"`
+}
+
+// Suite is what there is for one role: the checks, and the peers that an agent
+// of the role needs.
+type Suite struct {
+	Role Role
+	// Checks are in the order in which they run.
+	Checks []Check
+	// Open starts the peers and waits for the agent.
+	Open func(context.Context, *Session) (Peers, error)
+}
+
+// Peers are the agents that the suite plays to the agent under test.
+type Peers interface {
+	// Describe returns how the agent calls itself and the dialect it is sent.
+	Describe() (agent, dialect string)
+	// Close stops the peers.
+	Close() error
+}
+
+// T is the handle of a running check. Like testing.T it records failures, and
+// methods that end a check do not return. A check uses its T from one
+// goroutine; Go gives other goroutines a T of their own.
+type T struct {
+	Session     *Session
+	Peers       Peers
+	Evidence    []Evidence // of the exchanges so far
+	ctx         context.Context
+	note        string
+	unreachable bool // a connection was refused
+}
+
+// stop ends a check by a panic, which never leaves the package.
+type stop struct {
+	status Status
+	detail string
+}
+
+// Context returns the context of the check.
+func (t *T) Context() context.Context { return t.ctx }
+
+// Fail ends the check: the agent breaks the rule. The last exchange is the
+// decisive evidence.
+func (t *T) Fail(format string, args ...any) {
+	panic(stop{Failed, fmt.Sprintf(format, args...)})
+}
+
+// Skip ends the check: it cannot be tested.
+func (t *T) Skip(format string, args ...any) {
+	panic(stop{Skipped, fmt.Sprintf(format, args...)})
+}
+
+// Note records a measurement for the report of a check that passes.
+func (t *T) Note(format string, args ...any) { t.note = fmt.Sprintf(format, args...) }
+
+// Unreachable reports whether the agent has refused a connection of the check.
+func (t *T) Unreachable() bool { return t.unreachable }
+
+// Aside returns a T whose exchanges are no evidence of the check.
+func (t *T) Aside() *T { return &T{ctx: t.ctx, Session: t.Session, Peers: t.Peers} }
+
+// Catch runs a function that may end the check. It returns why it did; ended
+// is false if it returned.
+func (t *T) Catch(run func()) (detail string, ended bool) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case stop:
+			detail, ended = p.detail, true
+		default:
+			panic(p)
+		}
+	}()
+	run()
+	return "", false
+}
+
+// Go runs a part of a check in a goroutine. The function that it returns waits
+// for the part and ends the check if the part did.
+func (t *T) Go(run func(t *T)) (wait func()) {
+	own := t.Aside()
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		run(own)
+	}()
+	return func() {
+		ended := <-done
+		for _, e := range own.Evidence {
+			t.Keep(e)
+		}
+		t.unreachable = t.unreachable || own.unreachable
+		if ended != nil {
+			panic(ended)
+		}
+	}
+}
+
+// Sleep waits, unless the check is canceled.
+func (t *T) Sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.ctx.Done():
+	}
+}
+
+// Limits of the evidence: bytes of a message, and exchanges of a check.
+const (
+	maxShown    = 4096
+	maxEvidence = 8
+)
+
+// Keep adds evidence.
+func (t *T) Keep(e Evidence) {
+	if len(t.Evidence) == maxEvidence {
+		t.Evidence = t.Evidence[1:]
+	}
+	t.Evidence = append(t.Evidence, e)
+}
+
+// Show adds a message of the agent to the evidence. Its route is a text such
+// as "the referee to player P01".
+func (t *T) Show(route string, body []byte) {
+	t.Keep(Evidence{From: route, Request: Printable(body)})
+}
+
+// Printable returns a message for the evidence; bytes that are not UTF-8 are
+// written as \xNN.
+func Printable(b []byte) string {
+	cut := ""
+	if len(b) > maxShown {
+		b, cut = b[:maxShown], fmt.Sprintf("... (%d bytes more)", len(b)-maxShown)
+	}
+	var text strings.Builder
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&text, "\\x%02x", b[0])
+		} else {
+			text.Write(b[:size])
+		}
+		b = b[size:]
+	}
+	return text.String() + cut
+}
+
+// Post sends a body to the agent and returns the reply, whatever it is. Every
+// exchange is evidence.
+func (t *T) Post(body []byte, header http.Header) Reply {
+	return t.PostTo(t.Session.URL, body, header)
+}
+
+// PostTo is Post to another URL than the agent's.
+func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
+	ctx, cancel := context.WithTimeout(t.ctx, t.Session.Timeout)
+	defer cancel()
+	began := time.Now()
+	reply, err := t.Session.transport.RoundTrip(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAnswer})
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("no reply within %v", t.Session.Timeout)
+	}
+	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
+		broken.URL = url
+	}
+	r := Reply{Took: time.Since(began), Err: err}
+	e := Evidence{To: url, Request: Printable(body), TookMS: Milliseconds(r.Took)}
+	if err != nil {
+		e.Error = err.Error()
+		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
+	}
+	if reply != nil {
+		r.Status, r.Header, r.Body = reply.Status, reply.Header, reply.Body
+		e.Status, e.Answer = reply.Status, Printable(reply.Body)
+	}
+	t.Keep(e)
+	return r
+}
+
+// maxAnswer bounds how many bytes of an answer are read.
+const maxAnswer = 16 << 20
+
+// Milliseconds returns a duration in milliseconds.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Run runs a check, unless it could not tell anything new after the earlier
+// outcomes.
+func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []Outcome) Outcome {
+	o := Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped}
+	if s.lost != "" {
+		o.Detail = fmt.Sprintf("the agent has been unreachable since %s", s.lost)
+		return o
+	}
+	for _, id := range check.Needs {
+		i := slices.IndexFunc(earlier, func(o Outcome) bool { return o.ID == id })
+		if i >= 0 && earlier[i].Status != Passed {
+			o.Detail = fmt.Sprintf("it needs %s, which %s", id, map[Status]string{Failed: "failed", Skipped: "could not be tested"}[earlier[i].Status])
+			return o
+		}
+	}
+	return s.run(&T{ctx: ctx, Session: s, Peers: peers}, check)
+}
+
+func (s *Session) run(t *T, check Check) (o Outcome) {
+	o = Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Passed}
+	began := time.Now()
+	defer func() {
+		o.Took = time.Since(began)
+		o.Seconds = o.Took.Seconds()
+		switch p := recover().(type) {
+		case nil:
+			o.Detail = t.note
+		case stop:
+			o.Status, o.Detail = p.status, p.detail
+			if p.status == Failed {
+				o.Advice, o.Evidence = check.Advice, t.Evidence
+			}
+		default:
+			panic(p)
+		}
+		if t.unreachable && s.Reach(t.ctx, s.URL) != nil {
+			s.lost = check.ID
+		}
+	}()
+	check.Run(t)
+	return o
 }

@@ -122,9 +122,12 @@ func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Re
 	e.answer = answer
 }
 
+// maxRequest bounds how many bytes of a message are read.
+const maxRequest = 16 << 20
+
 // ServeHTTP receives a message and answers it.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
 	if err != nil {
 		return
 	}

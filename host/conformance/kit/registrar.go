@@ -25,9 +25,6 @@ const (
 	OtherReferee = "REF02"
 )
 
-// Forged is a token that was never issued.
-const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
-
 // LongestPause is the longest pause between two attempts of an agent that
 // follows the protocol.
 const LongestPause = 4 * time.Second

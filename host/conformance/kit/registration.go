@@ -159,8 +159,28 @@ func EndChecks(role Role, ids func(t *T) []string) []Check {
 			ID: string(role) + ".end.again", Level: Wild, Needs: []string{ack},
 			Rule:   fmt.Sprintf("After LEAGUE_COMPLETED a %s leaves, or stays and acknowledges it again.", role),
 			Advice: "Either end the process or go on answering.",
-			Run:    func(t *T) { t.StaysOrLeaves(func() *Answer { return end(t) }) },
+			Run:    func(t *T) { staysOrLeaves(t, func() *Answer { return end(t) }) },
 		},
+	}
+}
+
+// staysOrLeaves ends the check unless an agent that knows the end of its league
+// acknowledges it again, or is gone.
+func staysOrLeaves(t *T, tell func() *Answer) {
+	// An agent that is about to exit may drop a connection or two.
+	for began := time.Now(); ; {
+		a := tell()
+		switch {
+		case a.Err == nil:
+			t.Accepted(a, protocol.TypeLeagueCompleted.Answer())
+			t.Note("it stays")
+			return
+		case t.Session.Reach(t.ctx, t.Session.URL) != nil:
+			t.Note("it has left")
+			return
+		case time.Since(began) > t.Session.Timeout:
+			t.Fail("it neither answers nor leaves: %v", a.Err)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// HeaderRule is a rule about the header of messages, whoever sends them.
+// HeaderRule is a rule about the header of messages of every role.
 type HeaderRule struct {
 	Rule   string
 	Advice string
@@ -18,8 +18,8 @@ type HeaderRule struct {
 	Breach func(m Fields) string
 }
 
-// The rules about headers. What the others are about may be missing: that is
-// for RequestHeader and AnswerHeader to find.
+// The rules about headers. Only RequestHeader and AnswerHeader find missing
+// members; for the other rules, a missing member is no breach.
 var (
 	Frame = HeaderRule{
 		`A request is JSON-RPC 2.0: jsonrpc is "2.0", and it has a method and an id that is a string or a number (league.v2, transport).`,

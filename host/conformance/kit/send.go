@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -40,6 +39,9 @@ func Delete(names ...string) Edit {
 		}
 	}
 }
+
+// Forged is a token that was never issued.
+const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
 
 // Body encodes a request.
 func (t *T) Body(r Request) []byte {
@@ -160,25 +162,5 @@ func (t *T) Refused(a *Answer) {
 func (t *T) Equal(a *Answer, name, want string) {
 	if got := a.Message.Text(name); got != want {
 		t.Fail("%s is %s, want %q", name, a.Message.Shown(name), want)
-	}
-}
-
-// StaysOrLeaves ends the check unless an agent that knows the end of its league
-// acknowledges it again, or is gone.
-func (t *T) StaysOrLeaves(tell func() *Answer) {
-	// An agent that is about to exit may drop a connection or two.
-	for began := time.Now(); ; {
-		a := tell()
-		switch {
-		case a.Err == nil:
-			t.Accepted(a, protocol.TypeLeagueCompleted.Answer())
-			t.Note("it stays")
-			return
-		case t.Session.Reach(t.ctx, t.Session.URL) != nil:
-			t.Note("it has left")
-			return
-		case time.Since(began) > t.Session.Timeout:
-			t.Fail("it neither answers nor leaves: %v", a.Err)
-		}
 	}
 }

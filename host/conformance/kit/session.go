@@ -12,6 +12,16 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
+// Role is what the agent under test is.
+type Role string
+
+// The roles.
+const (
+	Player  Role = "player"
+	Referee Role = "referee"
+	Manager Role = "manager"
+)
+
 // Config says which agent is checked, and how. Role and URL are required. Package
 // conformance replaces the zero values of other fields by their defaults.
 type Config struct {
@@ -65,13 +75,9 @@ type Session struct {
 	lost      string // the check during which the agent became unreachable
 }
 
-// NewSession returns a session that runs the selected checks.
-func NewSession(cfg Config, selected []Check) *Session {
-	s := &Session{Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})}
-	for _, c := range selected {
-		s.selected = append(s.selected, c.ID)
-	}
-	return s
+// NewSession returns a session that runs the checks with the selected ids.
+func NewSession(cfg Config, selected []string) *Session {
+	return &Session{Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), selected: selected}
 }
 
 // Close closes the connections to the agent.
@@ -124,12 +130,12 @@ func address(rawURL string) (string, error) {
 func (s *Session) AwaitAgent(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Wait)
 	defer cancel()
-	for told := false; ; told = true {
+	for said := false; ; said = true {
 		err := s.Reach(ctx, s.URL)
 		if err == nil {
 			return nil
 		}
-		if !told {
+		if !said {
 			s.Say(fmt.Sprintf("no agent is listening at %s yet; waiting for up to %v", s.URL, s.Wait))
 		}
 		select {

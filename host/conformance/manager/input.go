@@ -2,7 +2,6 @@ package manager
 
 import (
 	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -63,35 +62,4 @@ func authChecks(needs []string) []kit.Check {
 		}),
 		kit.QuietCheck(kit.Manager, needs, sample),
 	}
-}
-
-// loadChecks are about many requests, and their time.
-func loadChecks() []kit.Check {
-	return []kit.Check{
-		leagueCheck("load.concurrent", kit.Must, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
-			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
-				for i, query := range crowd {
-					a := t.recorded(probeName("crowd", i))
-					t.Accepted(a, protocol.TypeLeagueQuery.Answer())
-					t.Equal(a, "query_type", query)
-				}
-			}),
-		leagueCheck("load.speed", kit.Should, "Queries and reports are answered within a quarter of the time that agents wait, also while the league runs.",
-			"Do slow work, and send messages to others, after the answer.", answersFast),
-	}
-}
-
-func answersFast(t T) {
-	took, timeout := slices.Clone(t.played().took), t.session.Timeout
-	slices.Sort(took)
-	longest := took[len(took)-1]
-	if longest > timeout/4 {
-		for _, made := range t.league.probes {
-			if made.answer.Took == longest {
-				t.T.Evidence = made.evidence
-			}
-		}
-		t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), timeout)
-	}
-	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(longest))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// playLeague plays the league, whatever the manager does.
+// playLeague plays the league. It ends no check.
 func playLeague(t T) {
 	if why, ended := t.Catch(func() {
 		t.registerAll()
@@ -133,8 +133,8 @@ func (t T) nextRound() *round {
 	return r
 }
 
-// announced returns how many matches a round has, as the players were told, or
-// as their number suggests. The lock is held.
+// announced returns how many matches a round has, by the announcement to the
+// players or else by their number. The lock is held.
 func (p *peers) announced(round int) int {
 	for _, m := range p.messages {
 		if m.typ == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
@@ -161,9 +161,9 @@ func (t T) listed() int {
 // lastMatch returns the index of the last match in the league.
 func (t T) lastMatch() int { return max(t.pairs(), t.listed()) - 1 }
 
-// playRound reports the matches of a round, and sends most of the probes. In
-// the last round it sends those that a careless manager may accept and should
-// not, so that the standings before that are known.
+// playRound reports the matches of a round, and sends most of the probes. Those
+// that a careless manager may accept and should not come in the last round: the
+// standings before that are then known.
 func (t T) playRound(r *round) {
 	l := t.league
 	first := len(l.results) == 0

@@ -3,10 +3,8 @@
 package manager
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -149,6 +147,9 @@ type probe struct {
 	evidence []kit.Evidence
 }
 
+// crowd are the queries that arrive at the same time as two reports.
+var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}, 3)
+
 // T is the handle of a running check of a manager.
 type T struct {
 	*kit.T
@@ -160,36 +161,15 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 // run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
+// check returns a check.
+func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
+	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
+}
+
 // leagueCheck is a check that reads the record of the league. A manager that
 // does not survive bad input plays none.
 func leagueCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: "manager." + name, Level: level, Needs: []string{registersEveryone, survivesInput}, Rule: rule, Advice: advice, Run: run(test)}
-}
-
-// open starts the agents, which register when the first check needs them. The
-// function plays the league.
-func open(ctx context.Context, s *kit.Session, play func(T)) (kit.Peers, error) {
-	if err := s.AwaitAgent(ctx); err != nil {
-		return nil, err
-	}
-	p := &peers{session: s, run: jsonrpc.RandomID()[:8], play: play}
-	for i := range s.Players + referees {
-		a := &agent{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
-		if i >= s.Players {
-			a.role, a.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-s.Players+1)
-		}
-		a.display = fmt.Sprintf("Conformance %s %s", a.name, p.run)
-		var err error
-		if a.endpoint, err = kit.ListenBeside(ctx, s.Listen); err != nil {
-			return nil, errors.Join(fmt.Errorf("listen as an agent of the league: %w", err), p.Close())
-		}
-		p.agents = append(p.agents, a)
-	}
-	p.players()[s.Players-1].name = wantedID
-	for _, a := range p.agents {
-		a.endpoint.Handle(func(in *trace.Exchange, _ http.Header) kit.Response { return p.receive(a, in) })
-	}
-	return p, nil
+	return check("manager."+name, level, []string{registersEveryone, survivesInput}, rule, advice, test)
 }
 
 // Close implements kit.Peers.

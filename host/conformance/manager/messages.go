@@ -8,15 +8,15 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// known visits all messages of the types that a manager sends, except matches
+// known yields all messages of the types that a manager sends, except matches
 // that are assigned one by one.
-func (t T) known(visit func(m *message)) {
+func (t T) known(yield func(m *message)) {
 	types := []protocol.Type{
 		protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted,
 	}
 	t.every("", func(m *message) {
 		if slices.Contains(types, m.typ) && !m.assigned {
-			visit(m)
+			yield(m)
 		}
 	})
 }
@@ -39,8 +39,7 @@ func messageChecks() []kit.Check {
 				about, _ := protocol.Describe(m.typ)
 				doc := kit.Object(m.Raw)
 				if got := doc.Text("method"); got != about.Method && doc.Text("message_type") == "" {
-					t.show(m)
-					t.Fail("%s has the method %q, want %q", m.typ, got, about.Method)
+					t.failOn(m, "%s has the method %q, want %q", m.typ, got, about.Method)
 				}
 			})
 		}),
@@ -53,8 +52,7 @@ func messageChecks() []kit.Check {
 			t.every("", func(m *message) {
 				id := kit.Object(m.Raw).Shown("id")
 				if seen[m.id+" "+id] {
-					t.show(m)
-					t.Fail("the id %s was sent to %s before", id, m.to.called())
+					t.failOn(m, "the id %s was sent to %s before", id, m.to.called())
 				}
 				seen[m.id+" "+id] = true
 			})
@@ -75,12 +73,10 @@ func messageChecks() []kit.Check {
 func haveContext(t T) {
 	t.known(func(m *message) {
 		if m.fields.Text("league_id") != t.leagueID {
-			t.show(m)
-			t.Fail("league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
+			t.failOn(m, "league_id of %s is %s, want %q", m.typ, m.fields.Shown("league_id"), t.leagueID)
 		}
 		if m.typ != protocol.TypeLeagueCompleted && m.round == 0 {
-			t.show(m)
-			t.Fail("round_id of %s is %s", m.typ, m.fields.Shown("round_id"))
+			t.failOn(m, "round_id of %s is %s", m.typ, m.fields.Shown("round_id"))
 		}
 	})
 }
@@ -93,8 +89,7 @@ func haveToken(t T) {
 			first[m.to] = got
 		}
 		if got == "" || got != first[m.to] {
-			t.show(m)
-			t.Fail("auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
+			t.failOn(m, "auth_token of %s to %s is %s; it was %q before", m.typ, m.to.called(), m.fields.Shown("auth_token"), first[m.to])
 		}
 	})
 }
@@ -105,8 +100,7 @@ func proveSender(t T) {
 		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
 		found = found || got != ""
 		if got != "" && got != want {
-			t.show(m)
-			t.Fail("auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
+			t.failOn(m, "auth_token of %s to %s is %q, want %q", m.typ, m.to.id, got, want)
 		}
 	})
 	if !found {
@@ -120,8 +114,7 @@ func retryChecks() []kit.Check {
 		return leagueCheck(id[len("manager."):], kit.Should, rule, "Send it again after 1, 2 and 4 s, in the background; nobody else has to wait for that.", func(t T) {
 			lost := t.lost(player)
 			if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
-				t.show(lost)
-				t.Fail("player %s was not sent it again within %v", lost.to.id, t.patience())
+				t.failOn(lost, "player %s was not sent it again within %v", lost.to.id, t.patience())
 			}
 		})
 	}
@@ -180,8 +173,7 @@ func repeatsMessages(t T) {
 			}
 			found = true
 			if was, is := m.fields.Text("conversation_id"), again.fields.Text("conversation_id"); was != is {
-				t.show(again)
-				t.Fail("conversation_id was %q, and is %q in the retry", was, is)
+				t.failOn(again, "conversation_id was %q, and is %q in the retry", was, is)
 			}
 		}
 	}

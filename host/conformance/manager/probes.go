@@ -140,9 +140,6 @@ func (t T) probeContradictions(m *match, result *result) {
 	})
 }
 
-// crowd are the queries that arrive at the same time as two reports.
-var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus, protocol.QuerySchedule, protocol.QueryNextMatch}, 3)
-
 // probeCrowd reports a match twice at the same time, during many queries.
 func (t T) probeCrowd(m *match, result *result) *probe {
 	reports, queries := make([]*probe, 2), make([]*probe, len(crowd))

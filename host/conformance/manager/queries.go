@@ -3,6 +3,7 @@ package manager
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -10,13 +11,7 @@ import (
 
 // queryChecks are about queries before the start of the league.
 func queryChecks() []kit.Check {
-	check := func(id string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-		needs := []string{registersEveryone}
-		if id != answersStatus {
-			needs = append(needs, answersStatus)
-		}
-		return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
-	}
+	needs := []string{registersEveryone, answersStatus}
 	listsAll := func(query, name string) func(t T) {
 		return func(t T) {
 			data := t.data(query)
@@ -32,7 +27,7 @@ func queryChecks() []kit.Check {
 		}
 	}
 	return []kit.Check{
-		check(answersStatus, kit.Must, "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
+		check(answersStatus, kit.Must, needs[:1], "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
 			func(t T) {
 				data := t.data(protocol.QueryStatus)
 				if got := data.Text("league_id"); got != t.leagueID {
@@ -42,20 +37,20 @@ func queryChecks() []kit.Check {
 					t.Fail("data.status is %s", data.Shown("status"))
 				}
 			}),
-		check("manager.query.standings", kit.Should, "GET_STANDINGS lists every player, also before the first match (LEAGUE_QUERY_RESPONSE).", "Begin the standings with a line of zeros for each player.",
+		check("manager.query.standings", kit.Should, needs, "GET_STANDINGS lists every player, also before the first match (LEAGUE_QUERY_RESPONSE).", "Begin the standings with a line of zeros for each player.",
 			listsAll(protocol.QueryStandings, "standings")),
-		check("manager.query.players", kit.Should, "GET_PLAYERS lists every player (LEAGUE_QUERY_RESPONSE).", "List all that have registered.", listsAll(protocol.QueryPlayers, "players")),
-		check("manager.query.secret", kit.Must, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
-		check("manager.query.endpoints", kit.Should, "GET_PLAYERS shows players nobody's contact_endpoint (league.v2, queries).", "Add contact_endpoint for referees and the launcher only.",
+		check("manager.query.players", kit.Should, needs, "GET_PLAYERS lists every player (LEAGUE_QUERY_RESPONSE).", "List all that have registered.", listsAll(protocol.QueryPlayers, "players")),
+		check("manager.query.secret", kit.Must, needs, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
+		check("manager.query.endpoints", kit.Should, needs, "GET_PLAYERS shows players nobody's contact_endpoint (league.v2, queries).", "Add contact_endpoint for referees and the launcher only.",
 			func(t T) {
 				if other := t.players()[1]; bytes.Contains(t.ask(protocol.QueryPlayers).Body, []byte(other.endpoint.URL)) {
 					t.Fail("player %s is sent the endpoint of %s", t.players()[0].id, other.id)
 				}
 			}),
-		check("manager.query.early", kit.Should, "Before the start of the league, GET_SCHEDULE and GET_NEXT_MATCH return no match or are refused (E030).", "Answer with an empty list, and with null.", hasNoMatches),
-		check("manager.query.type", kit.Should, "A query_type that league.v2 does not have is refused (6002, E042).", "Let the dispatch end in a branch for everything else.",
+		check("manager.query.early", kit.Should, needs, "Before the start of the league, GET_SCHEDULE and GET_NEXT_MATCH return no match or are refused (E030).", "Answer with an empty list, and with null.", hasNoMatches),
+		check("manager.query.type", kit.Should, needs, "A query_type that league.v2 does not have is refused (6002, E042).", "Let the dispatch end in a branch for everything else.",
 			func(t T) { t.Refused(t.ask("GET_WEATHER")) }),
-		check("manager.query.conversation", kit.Should, "An answer repeats conversation_id of the request, if it has one (league.v2, header fields).", "Copy it.",
+		check("manager.query.conversation", kit.Should, needs, "An answer repeats conversation_id of the request, if it has one (league.v2, header fields).", "Copy it.",
 			func(t T) {
 				m := t.query(t.players()[0], protocol.QueryStatus)
 				if a := t.send(m); a.Message.Has("conversation_id") {
@@ -212,4 +207,35 @@ func findsNextMatch(t T) {
 			t.Fail("round_id of the next match of %s is %s, want %d", a.id, next.Shown("round_id"), m.round)
 		}
 	}
+}
+
+// loadChecks are about many requests, and their time.
+func loadChecks() []kit.Check {
+	return []kit.Check{
+		leagueCheck("load.concurrent", kit.Must, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
+			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
+				for i, query := range crowd {
+					a := t.recorded(probeName("crowd", i))
+					t.Accepted(a, protocol.TypeLeagueQuery.Answer())
+					t.Equal(a, "query_type", query)
+				}
+			}),
+		leagueCheck("load.speed", kit.Should, "Queries and reports are answered within a quarter of the time that agents wait, also while the league runs.",
+			"Do slow work, and send messages to others, after the answer.", answersFast),
+	}
+}
+
+func answersFast(t T) {
+	took, timeout := slices.Clone(t.played().took), t.session.Timeout
+	slices.Sort(took)
+	longest := took[len(took)-1]
+	if longest > timeout/4 {
+		for _, made := range t.league.probes {
+			if made.answer.Took == longest {
+				t.T.Evidence = made.evidence
+			}
+		}
+		t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), timeout)
+	}
+	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(longest))
 }

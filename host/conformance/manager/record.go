@@ -197,7 +197,7 @@ func (p *peers) sentAgain(lost *message) bool {
 // started reports whether the league has begun by itself.
 func (t T) started() bool {
 	announced := func() bool { return t.sent(protocol.TypeRoundAnnouncement) > 0 }
-	if t.Until(0, announced) {
+	if t.Until(t.shortDelay(), announced) { // it may just be about to begin
 		return true
 	}
 	status := t.ask(protocol.QueryStatus).Message.Object("data").Text("status")
@@ -284,9 +284,15 @@ func refusedCheck(name, probe string, level kit.Level, rule, advice string) kit.
 // show adds a message of the manager to the evidence.
 func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }
 
-// every visits all messages of a type, or with "" all messages, in the order in
+// failOn ends the check with a message of the manager as its evidence.
+func (t T) failOn(m *message, format string, args ...any) {
+	t.show(m)
+	t.Fail(format, args...)
+}
+
+// every yields all messages of a type, or with "" all messages, in the order in
 // which they arrived. It skips the check if there are none.
-func (t T) every(typ protocol.Type, visit func(m *message)) {
+func (t T) every(typ protocol.Type, yield func(m *message)) {
 	t.played()
 	t.Lock()
 	all := slices.DeleteFunc(slices.Clone(t.messages), func(m *message) bool { return typ != "" && m.typ != typ })
@@ -295,7 +301,7 @@ func (t T) every(typ protocol.Type, visit func(m *message)) {
 		t.Skip("no %s was sent", typ)
 	}
 	for _, m := range all {
-		visit(m)
+		yield(m)
 	}
 }
 
@@ -303,8 +309,7 @@ func (t T) every(typ protocol.Type, visit func(m *message)) {
 // not know.
 func (t T) secret(m *message, text, format string, args ...any) {
 	if text != "" && bytes.Contains(m.Raw, []byte(text)) {
-		t.show(m)
-		t.Fail(format, args...)
+		t.failOn(m, format, args...)
 	}
 }
 

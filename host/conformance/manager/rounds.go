@@ -9,11 +9,11 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// announced visits all matches that are announced.
-func (t T) announcedMatches(visit func(m *message, f kit.Fields)) {
+// announced yields all matches that are announced.
+func (t T) announcedMatches(yield func(m *message, f kit.Fields)) {
 	t.every(protocol.TypeRoundAnnouncement, func(m *message) {
 		for _, f := range m.matches {
-			visit(m, f)
+			yield(m, f)
 		}
 	})
 }
@@ -21,17 +21,12 @@ func (t T) announcedMatches(visit func(m *message, f kit.Fields)) {
 // roundChecks are about the schedule, and who is sent it.
 func roundChecks() []kit.Check {
 	return []kit.Check{
-		{
-			ID: assignsMatches, Level: kit.Must, Needs: []string{registersEveryone, survivesInput},
-			Rule:   "After the start of the league, and after each round, referees are assigned the matches of the next round by ROUND_ANNOUNCEMENT, or one by one, until all are played (league.v2, flow).",
-			Advice: "Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.",
-			Run:    run(playsToTheEnd),
-		},
+		check(assignsMatches, kit.Must, []string{registersEveryone, survivesInput}, "After the start of the league, and after each round, referees are assigned the matches of the next round by ROUND_ANNOUNCEMENT, or one by one, until all are played (league.v2, flow).",
+			"Send ROUND_ANNOUNCEMENT to the contact_endpoint of every referee; go on when every match of the round has a result.", playsToTheEnd),
 		leagueCheck("round.announced", kit.Wild, "Referees are assigned their matches by ROUND_ANNOUNCEMENT, and not one by one (league.v2, flow).", "Send the whole round to every referee; each picks the matches with its referee_id.", func(t T) {
 			t.every(protocol.TypeRoundAnnouncement, func(m *message) {
 				if m.assigned {
-					t.show(m)
-					t.Fail("match %s was assigned alone", m.matches[0].Text("match_id"))
+					t.failOn(m, "match %s was assigned alone", m.matches[0].Text("match_id"))
 				}
 			})
 		}),
@@ -54,7 +49,7 @@ func roundChecks() []kit.Check {
 		}),
 		leagueCheck("round.keys", kit.Must, "Match keys, if there are any, are those by which players know their referee: HMAC-SHA-256 over SHA-256 of the player's token (league.v2, match keys).",
 			`send is the HMAC of "league.v2|ref|<league>|<match>|<referee>", expect that with ply instead of ref.`, derivesKeys),
-		leagueCheck("round.secret", kit.Must, "The keys of a match are sent to its referee and to nobody else: whoever has them can sign in its name (league.v2, match keys).", "Write keys only into the copy for the referee of the match.", keepsKeys),
+		leagueCheck("round.secret", kit.Must, "The keys of a match are sent to its referee only: an agent that has them can sign in its name (league.v2, match keys).", "Write keys only into the copy for the referee of the match.", keepsKeys),
 	}
 }
 
@@ -86,8 +81,7 @@ func announcesToPlayers(t T) {
 		first := t.firsts(protocol.RolePlayer, r.number)
 		for _, a := range t.players() {
 			if first[a] == nil {
-				t.show(r.matches[0].by)
-				t.Fail("player %s was not sent round %d", a.id, r.number)
+				t.failOn(r.matches[0].by, "player %s was not sent round %d", a.id, r.number)
 			}
 		}
 	}
@@ -101,11 +95,9 @@ func announcesToPlayersFirst(t T) {
 				switch {
 				case t.refusedBefore(player, began): // nobody has to wait for it
 				case m.arrival > began.arrival:
-					t.show(began)
-					t.Fail("referee %s was sent round %d before player %s", referee.id, r.number, player.id)
+					t.failOn(began, "referee %s was sent round %d before player %s", referee.id, r.number, player.id)
 				case m.reply > began.arrival:
-					t.show(began)
-					t.Fail("referee %s was sent round %d before player %s had acknowledged it", referee.id, r.number, player.id)
+					t.failOn(began, "referee %s was sent round %d before player %s had acknowledged it", referee.id, r.number, player.id)
 				}
 			}
 		}
@@ -128,16 +120,14 @@ func pairsAll(t T) {
 		for _, m := range r.matches {
 			for _, id := range m.players {
 				if other := busy[id]; other != "" {
-					t.show(m.by)
-					t.Fail("player %s is in the matches %s and %s of round %d", id, other, m.id, r.number)
+					t.failOn(m.by, "player %s is in the matches %s and %s of round %d", id, other, m.id, r.number)
 				}
 				busy[id] = m.id
 			}
 			pair := m.players
 			slices.Sort(pair[:])
 			if met[pair]++; t.position(pair[0]) < 0 || t.position(pair[1]) < 0 || pair[0] == pair[1] {
-				t.show(m.by)
-				t.Fail("match %s is between %q and %q", m.id, pair[0], pair[1])
+				t.failOn(m.by, "match %s is between %q and %q", m.id, pair[0], pair[1])
 			}
 		}
 	}
@@ -174,8 +164,7 @@ func listsByes(t T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.show(m)
-			t.Fail("byes of round %d is %s, want %q", m.round, m.fields.Shown("byes"), want)
+			t.failOn(m, "byes of round %d is %s, want %q", m.round, m.fields.Shown("byes"), want)
 		}
 	})
 }
@@ -190,8 +179,7 @@ func announcesTheSame(t T) {
 		}
 		for _, name := range []string{"player_A_id", "player_B_id", "referee_id", "referee_endpoint"} {
 			if other.Has(name) && f.Has(name) && !bytes.Equal(f[name], other[name]) {
-				t.show(m)
-				t.Fail("%s of match %s is %s; another agent was sent %s", name, f.Text("match_id"), f[name], other[name])
+				t.failOn(m, "%s of match %s is %s; another agent was sent %s", name, f.Text("match_id"), f[name], other[name])
 			}
 		}
 	})
@@ -203,18 +191,17 @@ func namesReferee(t T) {
 		if !slices.ContainsFunc(t.referees(), func(a *agent) bool {
 			return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
 		}) {
-			t.show(m)
-			t.Fail("match %s has the referee_id %s and the referee_endpoint %s; no such referee has registered", f.Text("match_id"), f.Shown("referee_id"), f.Shown("referee_endpoint"))
+			t.failOn(m, "match %s has the referee_id %s and the referee_endpoint %s; no such referee has registered", f.Text("match_id"), f.Shown("referee_id"), f.Shown("referee_endpoint"))
 		}
 	})
 }
 
-// assignments visits all matches as their referees were sent them.
-func (t T) assignments(visit func(m *match, f kit.Fields)) {
+// assignments yields all matches as their referees were sent them.
+func (t T) assignments(yield func(m *match, f kit.Fields)) {
 	for _, r := range t.played().rounds {
 		for _, m := range r.matches {
 			i := slices.IndexFunc(m.by.matches, func(f kit.Fields) bool { return f.Text("match_id") == m.id })
-			visit(m, m.by.matches[i])
+			yield(m, m.by.matches[i])
 		}
 	}
 }
@@ -223,8 +210,7 @@ func sendsEndpoints(t T) {
 	t.assignments(func(m *match, f kit.Fields) {
 		for i, name := range []string{"player_A_endpoint", "player_B_endpoint"} {
 			if player := t.withID(m.players[i]); player != nil && f.Text(name) != player.endpoint.URL {
-				t.show(m.by)
-				t.Fail("%s of match %s is %s, want %s", name, m.id, f.Shown(name), player.endpoint.URL)
+				t.failOn(m.by, "%s of match %s is %s, want %s", name, m.id, f.Shown(name), player.endpoint.URL)
 			}
 		}
 	})
@@ -251,8 +237,7 @@ func derivesKeys(t T) {
 			}
 			found++
 			if keys.Text("send") != want.Send || keys.Text("expect") != want.Expect {
-				t.show(m.by)
-				t.Fail(`%s of match %s is %s; by the rule send is %q and expect is %q`, name, m.id, f[name], want.Send, want.Expect)
+				t.failOn(m.by, `%s of match %s is %s; by the rule send is %q and expect is %q`, name, m.id, f[name], want.Send, want.Expect)
 			}
 		}
 	})

@@ -28,9 +28,9 @@ func standingsChecks() []kit.Check {
 	}
 }
 
-// standings visits the standings after all rounds of which the results are
+// standings yields the standings after all rounds of which the results are
 // known.
-func (t T) standings(visit func(s standing)) {
+func (t T) standings(yield func(s standing)) {
 	l, found := t.played(), false
 	for _, r := range l.rounds {
 		if r.closed == 0 || r.spoiled {
@@ -40,7 +40,7 @@ func (t T) standings(visit func(s standing)) {
 		for _, to := range t.agents {
 			if m := t.atEnd(to, protocol.TypeLeagueStandingsUpdate, r); m != nil {
 				found = true
-				visit(standing{fmt.Sprintf("the standings of round %d to %s", r.number, to.called()), m.fields.List("standings"), want, func() { t.show(m) }})
+				yield(standing{fmt.Sprintf("the standings of round %d to %s", r.number, to.called()), m.fields.List("standings"), want, func() { t.show(m) }})
 			}
 		}
 	}
@@ -57,21 +57,25 @@ func (t T) whyUnknown() string {
 	return fmt.Sprintf(", because manager.%s failed", t.league.spoiled)
 }
 
+// failIn ends the check with standings as its evidence.
+func (t T) failIn(s standing, format string, args ...any) {
+	s.show()
+	t.Fail(format, args...)
+}
+
 func (t T) listsPlayers(s standing) {
 	ranks := map[int]string{}
 	for _, f := range s.lines {
 		id := f.Text("player_id")
 		rank, ok := f.Number("rank")
 		if other := ranks[rank]; !ok || rank < 1 || rank > len(s.want) || other != "" {
-			s.show()
-			t.Fail("in %s, rank of %s is %s", s.where, id, f.Shown("rank"))
+			t.failIn(s, "in %s, rank of %s is %s", s.where, id, f.Shown("rank"))
 		}
 		ranks[rank] = id
 	}
 	for _, want := range s.want {
 		if s.line(want.id) == nil || len(s.lines) != len(s.want) {
-			s.show()
-			t.Fail("%s has %d lines; want one for each of %d players, also for %s", s.where, len(s.lines), len(s.want), want.id)
+			t.failIn(s, "%s has %d lines; want one for each of %d players, also for %s", s.where, len(s.lines), len(s.want), want.id)
 		}
 	}
 }
@@ -86,19 +90,18 @@ func (t T) counts(s standing, names ...string) {
 		counted := map[string]int{"played": want.Played, "wins": want.Wins, "draws": want.Ties, "losses": want.Losses, "points": want.Points}
 		for _, name := range names {
 			if f.Count(name) != counted[name] {
-				s.show()
-				t.Fail("in %s, %s of %s is %s, want %d", s.where, name, want.id, f.Shown(name), counted[name])
+				t.failIn(s, "in %s, %s of %s is %s, want %d", s.where, name, want.id, f.Shown(name), counted[name])
 			}
 		}
 	}
 }
 
-// neighbors visits the expected rows of players with consecutive ranks.
-func (s standing) neighbors(visit func(a, b row)) {
+// neighbors yields the expected rows of players with consecutive ranks.
+func (s standing) neighbors(yield func(a, b row)) {
 	ids := s.order()
 	for i := 1; i < len(ids); i++ {
 		if a, b := s.position(ids[i-1]), s.position(ids[i]); a >= 0 && b >= 0 {
-			visit(s.want[a], s.want[b])
+			yield(s.want[a], s.want[b])
 		}
 	}
 }
@@ -106,8 +109,7 @@ func (s standing) neighbors(visit func(a, b row)) {
 func (t T) ordersByPoints(s standing) {
 	s.neighbors(func(a, b row) {
 		if a.Points < b.Points {
-			s.show()
-			t.Fail("in %s, %s is before %s, with %d points to %d", s.where, a.id, b.id, a.Points, b.Points)
+			t.failIn(s, "in %s, %s is before %s, with %d points to %d", s.where, a.id, b.id, a.Points, b.Points)
 		}
 	})
 }
@@ -115,8 +117,7 @@ func (t T) ordersByPoints(s standing) {
 func (t T) breaksTies(s standing) {
 	s.neighbors(func(a, b row) {
 		if a.Points == b.Points && s.position(a.id) > s.position(b.id) {
-			s.show()
-			t.Fail("in %s, %s is before %s; both have %d points, and %s comes first by wins (%d to %d), by points among equals, by technical losses (%d to %d) or by number",
+			t.failIn(s, "in %s, %s is before %s; both have %d points, and %s comes first by wins (%d to %d), by points among equals, by technical losses (%d to %d) or by number",
 				s.where, a.id, b.id, a.Points, b.id, b.Wins, a.Wins, b.TechnicalLosses, a.TechnicalLosses)
 		}
 	})
@@ -153,15 +154,14 @@ func roundEndChecks() []kit.Check {
 			for _, r := range t.played().rounds {
 				t.every(protocol.TypeRoundCompleted, func(m *message) {
 					if m.round == r.number && m.arrival <= r.last {
-						t.show(m)
-						t.Fail("ROUND_COMPLETED of round %d came before the last report", m.round)
+						t.failOn(m, "ROUND_COMPLETED of round %d came before the last report", m.round)
 					}
 				})
 			}
 		}),
 		leagueCheck("roundend.once", kit.Should, "ROUND_COMPLETED is sent once for each round, if it is acknowledged.", "Remember to whom you have sent it.", func(t T) {
 			for _, r := range t.played().rounds {
-				t.once(func(visit func(m *message)) { t.ends(r, visit) })
+				t.once(func(yield func(m *message)) { t.ends(r, yield) })
 			}
 		}),
 		leagueCheck("roundend.table", kit.Wild, "LEAGUE_STANDINGS_UPDATE is sent before ROUND_COMPLETED (league.v2, flow).", "Send to each agent one message after the other, in this order.", func(t T) {
@@ -170,8 +170,7 @@ func roundEndChecks() []kit.Check {
 				for _, to := range t.agents {
 					standings, over := t.atEnd(to, protocol.TypeLeagueStandingsUpdate, r), t.atEnd(to, protocol.TypeRoundCompleted, r)
 					if standings != nil && over != nil && over.arrival < standings.arrival {
-						t.show(over)
-						t.Fail("%s was sent the end of round %d, and the standings afterwards", to.id, r.number)
+						t.failOn(over, "%s was sent the end of round %d, and the standings afterwards", to.id, r.number)
 					}
 				}
 			}
@@ -188,8 +187,7 @@ func roundEndChecks() []kit.Check {
 				}
 				t.ends(r, func(m *message) {
 					if m.fields.Round("next_round_id") != want {
-						t.show(m)
-						t.Fail("after round %d, next_round_id is %s", r.number, m.fields.Shown("next_round_id"))
+						t.failOn(m, "after round %d, next_round_id is %s", r.number, m.fields.Shown("next_round_id"))
 					}
 				})
 			}
@@ -202,23 +200,22 @@ func (t T) exists(typ protocol.Type) { t.every(typ, func(*message) {}) }
 
 // once ends the check if an agent was sent two of some messages, the second
 // after it had acknowledged the first.
-func (t T) once(messages func(visit func(m *message))) {
+func (t T) once(messages func(yield func(m *message))) {
 	first := map[*agent]*message{}
 	messages(func(m *message) {
 		if first[m.to] == nil {
 			first[m.to] = m
 		} else if m.arrival > first[m.to].reply {
-			t.show(m)
-			t.Fail("%s was sent to %s again", m.typ, m.to.id)
+			t.failOn(m, "%s was sent to %s again", m.typ, m.to.id)
 		}
 	})
 }
 
-// ends visits the messages that end a round, except early ones.
-func (t T) ends(r *round, visit func(m *message)) {
+// ends yields the messages that end a round, except early ones.
+func (t T) ends(r *round, yield func(m *message)) {
 	t.every(protocol.TypeRoundCompleted, func(m *message) {
 		if m.round == r.number && m.arrival > r.last {
-			visit(m)
+			yield(m)
 		}
 	})
 }
@@ -239,8 +236,7 @@ func completesBefore(t T) {
 				}
 			})
 			if over != nil && began != nil && began.arrival < over.arrival {
-				t.show(began)
-				t.Fail("round %d was announced to %s before round %d was completed", next, to.id, r.number)
+				t.failOn(began, "round %d was announced to %s before round %d was completed", next, to.id, r.number)
 			}
 		}
 	}
@@ -266,14 +262,12 @@ func sumsUp(t T) {
 		}
 		t.ends(r, func(m *message) {
 			if m.fields.Count("matches_completed") != len(r.matches) {
-				t.show(m)
-				t.Fail("matches_completed of round %d is %s, want %d", r.number, m.fields.Shown("matches_completed"), len(r.matches))
+				t.failOn(m, "matches_completed of round %d is %s, want %d", r.number, m.fields.Shown("matches_completed"), len(r.matches))
 			}
 			summary := m.fields.Object("summary")
 			for _, name := range []string{"total_matches", "wins", "draws", "technical_losses"} {
 				if summary.Count(name) != want[name] {
-					t.show(m)
-					t.Fail("in summary of round %d, %s is %s, want %d", r.number, name, summary.Shown(name), want[name])
+					t.failOn(m, "in summary of round %d, %s is %s, want %d", r.number, name, summary.Shown(name), want[name])
 				}
 			}
 		})
@@ -296,15 +290,14 @@ func leagueEndChecks() []kit.Check {
 			}
 		}),
 		leagueCheck("end.once", kit.Should, "LEAGUE_COMPLETED is sent once, if it is acknowledged.", "Remember to whom you have sent it.", func(t T) {
-			t.once(func(visit func(m *message)) { t.every(end, visit) })
+			t.once(func(yield func(m *message)) { t.every(end, yield) })
 		}),
 		leagueCheck("end.last", kit.Should, "LEAGUE_COMPLETED is the last message, after the end of all rounds (league.v2, flow).", "Send to each agent one message after the other.", func(t T) {
 			t.exists(end)
 			over := map[*agent]bool{}
 			t.every("", func(m *message) {
 				if over[m.to] && m.typ != end {
-					t.show(m)
-					t.Fail("%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)
+					t.failOn(m, "%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)
 				}
 				over[m.to] = over[m.to] || m.typ == end
 			})
@@ -327,8 +320,7 @@ func leagueEndChecks() []kit.Check {
 			t.every(end, func(m *message) {
 				final := standing{lines: m.fields.List("final_standings")}.order()
 				if got := m.fields.Object("champion").Text("player_id"); len(final) > 0 && got != final[0] {
-					t.show(m)
-					t.Fail("champion is %s; %s has rank 1", m.fields.Shown("champion"), final[0])
+					t.failOn(m, "champion is %s; %s has rank 1", m.fields.Shown("champion"), final[0])
 				}
 			})
 		}),
@@ -336,8 +328,7 @@ func leagueEndChecks() []kit.Check {
 			l := t.complete()
 			t.every(end, func(m *message) {
 				if m.fields.Count("total_rounds") != len(l.rounds) || m.fields.Count("total_matches") != len(l.results) {
-					t.show(m)
-					t.Fail("total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), len(l.results))
+					t.failOn(m, "total_rounds is %s and total_matches is %s; there were %d with %d", m.fields.Shown("total_rounds"), m.fields.Shown("total_matches"), len(l.rounds), len(l.results))
 				}
 			})
 		}),

@@ -20,19 +20,11 @@ func sample(t *kit.T) kit.Request {
 func rpcChecks() []kit.Check {
 	needs := []string{joinAnswered}
 	return append(kit.IDChecks(kit.Player, needs, sample),
-		kit.Check{
-			ID: "player.rpc.version", Level: kit.Should, Needs: needs,
-			Rule:   `An answer has jsonrpc "2.0" and exactly one of result and error (JSON-RPC 2.0, response object).`,
-			Advice: `Add "jsonrpc": "2.0", and leave out error beside a result.`,
-			Run:    run(framesAnswers),
-		},
+		check("player.rpc.version", kit.Should, needs, `An answer has jsonrpc "2.0" and exactly one of result and error (JSON-RPC 2.0, response object).`,
+			`Add "jsonrpc": "2.0", and leave out error beside a result.`, framesAnswers),
 		kit.NoIDCheck(kit.Player, needs, sample),
-		kit.Check{
-			ID: "player.rpc.notification", Level: kit.Wild, Needs: needs,
-			Rule:   "A LEAGUE_ERROR may arrive without an id: it is accepted with HTTP 2xx and not refused (league.v2, transport).",
-			Advice: "Answer a notification with HTTP 202 and an empty body, or with 200.",
-			Run:    run(acceptsNotification),
-		},
+		check("player.rpc.notification", kit.Wild, needs, "A LEAGUE_ERROR may arrive without an id: it is accepted with HTTP 2xx and not refused (league.v2, transport).",
+			"Answer a notification with HTTP 202 and an empty body, or with 200.", acceptsNotification),
 	)
 }
 
@@ -75,16 +67,13 @@ func dialectChecks() []kit.Check {
 		checks = append(checks, w.Check(kit.Player, needs, func(t *kit.T, d *dialect.Dialect) { with(t).playsIn(d) }))
 	}
 	named := func(name string, level kit.Level, rule, join, choose string) kit.Check {
-		return kit.Check{
-			ID: "player.dialect." + name, Level: level, Needs: needs, Rule: rule,
-			Advice: "Dispatch by message_type, wherever it is, and not by the method.",
-			Run: run(func(t T) {
+		return check("player.dialect."+name, level, needs, rule, "Dispatch by message_type, wherever it is, and not by the method.",
+			func(t T) {
 				kit.Request{Dialect: t.Dialect}.HasMethods(t.T)
 				m := t.begin()
 				t.Accepted(t.deliver(kit.Request{Message: t.invitation(m), Dialect: t.Dialect, Method: join}), protocol.TypeGameJoinAck)
 				t.chooses(t.deliver(kit.Request{Message: t.call(m), Dialect: t.Dialect, Method: choose}))
-			}),
-		}
+			})
 	}
 	return append(checks,
 		named("alias", kit.Should, "The call for a choice is accepted under both its names, parity_choose and choose_parity (league.v2, dialects).", "handle_game_invitation", "choose_parity"),
@@ -110,11 +99,8 @@ func (t T) playsIn(d *dialect.Dialect) {
 // fieldChecks are about members that a message has or lacks.
 func fieldChecks() []kit.Check {
 	needs := []string{choiceAnswered}
-	check := func(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-		return kit.Check{ID: "player.fields." + name, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
-	}
 	return []kit.Check{
-		check("unknown", kit.Must, "Unknown members are ignored (league.v2, validation).",
+		check("player.fields.unknown", kit.Must, needs, "Unknown members are ignored (league.v2, validation).",
 			"Read the members that you need, and do not refuse others; in Python, do not pass **params on to a function.", func(t T) {
 				m := t.begin()
 				more := func(m map[string]any) {
@@ -123,19 +109,19 @@ func fieldChecks() []kit.Check {
 				t.Accepted(t.send(t.invitation(m), more), protocol.TypeGameJoinAck)
 				t.chooses(t.send(t.call(m), more))
 			}),
-		check("time", kit.Should, "Times with fractions of a second, and with +00:00 instead of Z, are read (league.v2, header fields).",
+		check("player.fields.time", kit.Should, needs, "Times with fractions of a second, and with +00:00 instead of Z, are read (league.v2, header fields).",
 			"Read times with a library, or do not read them at all.", readsTimes),
-		check("optional", kit.Should, "A call without league_id and round_id, which the protocol does not require there, is answered (CHOOSE_PARITY_CALL).",
+		check("player.fields.optional", kit.Should, needs, "A call without league_id and round_id, which the protocol does not require there, is answered (CHOOSE_PARITY_CALL).",
 			"Treat both as optional; match_id alone identifies the match.", func(t T) {
 				call := t.call(t.joined())
 				call.LeagueID, call.RoundID = "", protocol.Round{}
 				t.chooses(t.send(call))
 			}),
-		check("missing", kit.Wild, "A call without context, deadline, game_type, player_id and conversation_id is answered, or refused in a way that can be read (observed in real leagues).",
+		check("player.fields.missing", kit.Wild, needs, "A call without context, deadline, game_type, player_id and conversation_id is answered, or refused in a way that can be read (observed in real leagues).",
 			"Do not let the program fail on a missing member; answer what can be answered, and everything else by a JSON-RPC error.", func(t T) {
 				t.readable(t.send(t.call(t.joined()), kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))
 			}),
-		check("round", kit.Wild, `A round_id that is a string, such as "ROUND_1", is accepted, or refused in a way that can be read (observed in real leagues).`,
+		check("player.fields.round", kit.Wild, needs, `A round_id that is a string, such as "ROUND_1", is accepted, or refused in a way that can be read (observed in real leagues).`,
 			"Do not calculate with round_id.", func(t T) {
 				m := t.begin()
 				t.readable(t.send(t.invitation(m), kit.Set("round_id", fmt.Sprintf("ROUND_%d", m.round))))
@@ -159,12 +145,8 @@ func readsTimes(t T) {
 func loadChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
 	return []kit.Check{
-		{
-			ID: "player.load.concurrent", Level: kit.Must, Needs: append(needs, "player.join.match", "player.choice.match"),
-			Rule:   "A player may be in several matches at once, and keeps them apart: each answer belongs to its own match (observed in real leagues).",
-			Advice: "Store what belongs to a match by match_id, and nothing of it in variables that all matches share.",
-			Run:    run(playsManyAtOnce),
-		},
+		check("player.load.concurrent", kit.Must, append(needs, "player.join.match", "player.choice.match"), "A player may be in several matches at once, and keeps them apart: each answer belongs to its own match (observed in real leagues).",
+			"Store what belongs to a match by match_id, and nothing of it in variables that all matches share.", playsManyAtOnce),
 		kit.StalledCheck(kit.Player, needs, func(t *kit.T) func() *kit.Answer {
 			p := with(t)
 			m, invited := p.begin(), false
@@ -178,12 +160,8 @@ func loadChecks() []kit.Check {
 				return a
 			}
 		}),
-		{
-			ID: "player.load.speed", Level: kit.Should, Needs: append(needs, "player.over.ack"),
-			Rule:   "Answers take at most a quarter of their deadline, so that a busy machine loses no match.",
-			Advice: "Decide faster, or in advance; do slow work after you have sent the answer.",
-			Run:    run(answersFast),
-		},
+		check("player.load.speed", kit.Should, append(needs, "player.over.ack"), "Answers take at most a quarter of their deadline, so that a busy machine loses no match.",
+			"Decide faster, or in advance; do slow work after you have sent the answer.", answersFast),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const (
 	joinAnswered   = "player.join.answer"
 	choiceAnswered = "player.choice.answer"
-	standingsTaken = "player.standings.ack"
+	acksStandings  = "player.standings.ack"
 )
 
 // T is the handle of a running check of a player.
@@ -26,6 +26,11 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
 // run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
+
+// check returns a check.
+func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
+	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
+}
 
 // match is a match of the player under test.
 type match struct {

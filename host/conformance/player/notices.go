@@ -7,31 +7,28 @@ import (
 
 // noticeChecks are about messages that need only an acknowledgement.
 func noticeChecks() []kit.Check {
-	const overTaken = "player.over.ack"
+	const acksOver = "player.over.ack"
 	acked := func(id, rule string, needs []string, send func(t T) (*kit.Answer, protocol.Type)) kit.Check {
-		return kit.Check{
-			ID: id, Level: kit.Should, Needs: needs, Rule: rule,
-			Advice: `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
-			Run:    run(func(t T) { a, typ := send(t); t.Accepted(a, typ) }),
-		}
+		return check(id, kit.Should, needs, rule, `Answer with the acknowledgement, such as {"protocol": "league.v2", "message_type": "GAME_OVER_ACK", ..., "status": "ACKNOWLEDGED"}; dispatch by message_type whatever the method is called.`,
+			func(t T) { a, typ := send(t); t.Accepted(a, typ) })
 	}
 	return []kit.Check{
 		acked("player.round.ack", "ROUND_ANNOUNCEMENT is answered by ROUND_ANNOUNCEMENT_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
 			return t.send(t.announcement(t.newMatch())), protocol.TypeRoundAnnouncement.Answer()
 		}),
-		acked(standingsTaken, "LEAGUE_STANDINGS_UPDATE is answered by STANDINGS_UPDATE_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
+		acked(acksStandings, "LEAGUE_STANDINGS_UPDATE is answered by STANDINGS_UPDATE_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
 			return t.send(t.standings()), protocol.TypeLeagueStandingsUpdate.Answer()
 		}),
 		acked("player.roundend.ack", "ROUND_COMPLETED is answered by ROUND_COMPLETED_ACK.", nil, func(t T) (*kit.Answer, protocol.Type) {
 			return t.send(t.RoundCompleted()), protocol.TypeRoundCompleted.Answer()
 		}),
-		acked(overTaken, "GAME_OVER is answered by GAME_OVER_ACK.", []string{joinAnswered, choiceAnswered}, func(t T) (*kit.Answer, protocol.Type) {
+		acked(acksOver, "GAME_OVER is answered by GAME_OVER_ACK.", []string{joinAnswered, choiceAnswered}, func(t T) (*kit.Answer, protocol.Type) {
 			m, a := t.called()
 			return t.send(t.over(m, choiceIn(a))), protocol.TypeGameOver.Answer()
 		}),
 		acked("player.over.forms", "GAME_OVER is accepted for every way a match can end: a tie (DRAW), and a technical loss, in which drawn_number, number_parity and winner_player_id may be null and choices empty.",
-			[]string{overTaken}, sendEveryResult),
-		acked("player.over.again", "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.", []string{overTaken}, func(t T) (*kit.Answer, protocol.Type) {
+			[]string{acksOver}, sendEveryResult),
+		acked("player.over.again", "A GAME_OVER that is repeated because its acknowledgement was lost is acknowledged again.", []string{acksOver}, func(t T) (*kit.Answer, protocol.Type) {
 			m, a := t.called()
 			over := t.over(m, choiceIn(a))
 			t.Accepted(t.send(over), protocol.TypeGameOver.Answer())
@@ -40,26 +37,18 @@ func noticeChecks() []kit.Check {
 		acked("player.error.ack", "GAME_ERROR is answered by GAME_ERROR_ACK.", []string{joinAnswered}, func(t T) (*kit.Answer, protocol.Type) {
 			return t.send(t.gameError(t.joined())), protocol.TypeGameError.Answer()
 		}),
-		{
-			ID: "player.error.then", Level: kit.Must, Needs: []string{choiceAnswered},
-			Rule:   "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
-			Advice: "Treat GAME_ERROR as information; a match ends with GAME_OVER.",
-			Run: run(func(t T) {
+		check("player.error.then", kit.Must, []string{choiceAnswered}, "A GAME_ERROR that announces a retry does not end the match: the call that follows is answered (league.v2, retries).",
+			"Treat GAME_ERROR as information; a match ends with GAME_OVER.", func(t T) {
 				m := t.joined()
 				t.send(t.gameError(m))
 				t.chooses(t.send(t.call(m)))
 			}),
-		},
-		{
-			ID: "player.ack.fields", Level: kit.Wild, Needs: []string{standingsTaken},
-			Rule:   "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
-			Advice: `Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`,
-			Run: run(func(t T) {
+		check("player.ack.fields", kit.Wild, []string{acksStandings}, "An acknowledgement has status ACKNOWLEDGED and the player's player_id.",
+			`Add "status": "ACKNOWLEDGED" and "player_id" to acknowledgements.`, func(t T) {
 				a := t.send(t.standings())
 				t.Equal(a, "status", protocol.StatusAcknowledged)
 				t.Equal(a, "player_id", t.ID)
 			}),
-		},
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-// peers are the manager of the player. Its referees need no endpoints: they
-// send to the player and are sent nothing, except that answers which the player
-// posts go to the manager's endpoint, which it is told is the referee's.
+// peers are the manager of the player. Its referees need no endpoints: the
+// announcements give the manager's endpoint as theirs, for players that post
+// their answers.
 type peers struct {
 	*kit.Registrar // its lock guards what follows
 
@@ -46,8 +46,8 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err := r.Await(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	// The id of an unregistered player is not known, so that no match can be
-	// announced as its own.
+	// Without the id of an unregistered player, no match can be announced as its
+	// own.
 	p.mute = !r.Registered() && s.ID == ""
 	return p, nil
 }

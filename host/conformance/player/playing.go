@@ -12,41 +12,21 @@ import (
 func joinChecks() []kit.Check {
 	needs := []string{joinAnswered}
 	return []kit.Check{
-		{
-			ID: joinAnswered, Level: kit.Must,
-			Rule:   "GAME_INVITATION is answered within its deadline (5 s by default) by a GAME_JOIN_ACK that accepts: accept true, or accepted true, or status ACCEPTED, ACK or RECEIVED (GAME_JOIN_ACK).",
-			Advice: `Answer {"jsonrpc": "2.0", "id": <the request's>, "result": {"protocol": "league.v2", "message_type": "GAME_JOIN_ACK", ..., "accept": true}} with HTTP 200, whatever the method is called.`,
-			Run:    run(joinsMatch),
-		},
-		{
-			ID: "player.join.match", Level: kit.Must, Needs: needs,
-			Rule:   "GAME_JOIN_ACK has the match_id of the invitation (GAME_JOIN_ACK).",
-			Advice: "Copy match_id from the request into the answer.",
-			Run:    run(func(t T) { m, a := t.invited(); t.Equal(a, "match_id", m.id) }),
-		},
-		{
-			ID: "player.join.player", Level: kit.Must, Needs: needs,
-			Rule:   "GAME_JOIN_ACK has the player's own player_id, the one that the manager assigned (GAME_JOIN_ACK).",
-			Advice: "Keep player_id from the answer to the registration, and put it into every answer.",
-			Run:    run(func(t T) { _, a := t.invited(); t.Equal(a, "player_id", t.ID) }),
-		},
-		{
-			ID: "player.join.arrival", Level: kit.Should, Needs: needs,
-			Rule:   "GAME_JOIN_ACK has arrival_timestamp, in UTC (GAME_JOIN_ACK).",
-			Advice: "Add arrival_timestamp, in the format of timestamp.",
-			Run: run(func(t T) {
+		check(joinAnswered, kit.Must, nil, "GAME_INVITATION is answered within its deadline (5 s by default) by a GAME_JOIN_ACK that accepts: accept true, or accepted true, or status ACCEPTED, ACK or RECEIVED (GAME_JOIN_ACK).",
+			`Answer {"jsonrpc": "2.0", "id": <the request's>, "result": {"protocol": "league.v2", "message_type": "GAME_JOIN_ACK", ..., "accept": true}} with HTTP 200, whatever the method is called.`, joinsMatch),
+		check("player.join.match", kit.Must, needs, "GAME_JOIN_ACK has the match_id of the invitation (GAME_JOIN_ACK).",
+			"Copy match_id from the request into the answer.", func(t T) { m, a := t.invited(); t.Equal(a, "match_id", m.id) }),
+		check("player.join.player", kit.Must, needs, "GAME_JOIN_ACK has the player's own player_id, the one that the manager assigned (GAME_JOIN_ACK).",
+			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.invited(); t.Equal(a, "player_id", t.ID) }),
+		check("player.join.arrival", kit.Should, needs, "GAME_JOIN_ACK has arrival_timestamp, in UTC (GAME_JOIN_ACK).",
+			"Add arrival_timestamp, in the format of timestamp.", func(t T) {
 				_, a := t.invited()
 				if _, err := protocol.ParseTimestamp(a.Message.Text("arrival_timestamp")); err != nil {
 					t.Fail("arrival_timestamp is %s: %v", a.Message.Shown("arrival_timestamp"), err)
 				}
 			}),
-		},
-		{
-			ID: "player.join.again", Level: kit.Must, Needs: needs,
-			Rule:   "An invitation that is repeated because its answer was lost is accepted again (league.v2, retries).",
-			Advice: "Do not refuse a known match_id: answer as before.",
-			Run:    run(joinsAgain),
-		},
+		check("player.join.again", kit.Must, needs, "An invitation that is repeated because its answer was lost is accepted again (league.v2, retries).",
+			"Do not refuse a known match_id: answer as before.", joinsAgain),
 	}
 }
 
@@ -62,8 +42,8 @@ func joinsMatch(t T) {
 		t.ID = id // another manager has assigned it
 		t.Unlock()
 	}
-	// A player may conclude from a referee that never goes on with a match that
-	// its answers are not understood, and change how it answers.
+	// A player may conclude from a match that never continues that its answers
+	// are not understood, and change them.
 	t.Registrar.Send(t.Aside(), t.call(m))
 }
 
@@ -82,66 +62,34 @@ func joinsAgain(t T) {
 func choiceChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
 	return []kit.Check{
-		{
-			ID: choiceAnswered, Level: kit.Must, Needs: needs[:1],
-			Rule:   `CHOOSE_PARITY_CALL is answered before its deadline by a CHOOSE_PARITY_RESPONSE whose choice is exactly "even" or "odd"; anything else loses the match (CHOOSE_PARITY_RESPONSE, E004).`,
-			Advice: `Answer with "parity_choice": "even" or "odd" in lower case, within the deadline. If your player needs longer and a league allows it, try --timeout 30s.`,
-			Run:    run(func(t T) { t.called() }),
-		},
-		{
-			ID: "player.choice.name", Level: kit.Wild, Needs: needs,
-			Rule:   "The choice is called parity_choice; some players call it choice, which is read too (CHOOSE_PARITY_RESPONSE).",
-			Advice: "Send the choice under both names, parity_choice and choice: some referees know only one.",
-			Run: run(func(t T) {
+		check(choiceAnswered, kit.Must, needs[:1], `CHOOSE_PARITY_CALL is answered before its deadline by a CHOOSE_PARITY_RESPONSE whose choice is exactly "even" or "odd"; anything else loses the match (CHOOSE_PARITY_RESPONSE, E004).`,
+			`Answer with "parity_choice": "even" or "odd" in lower case, within the deadline. If your player needs longer and a league allows it, try --timeout 30s.`, func(t T) { t.called() }),
+		check("player.choice.name", kit.Wild, needs, "The choice is called parity_choice; some players call it choice, which is read too (CHOOSE_PARITY_RESPONSE).",
+			"Send the choice under both names, parity_choice and choice: some referees know only one.", func(t T) {
 				if _, a := t.called(); a.Message.Text("parity_choice") == "" {
 					t.Fail("parity_choice is missing")
 				}
 			}),
-		},
-		{
-			ID: "player.choice.match", Level: kit.Must, Needs: needs,
-			Rule:   "CHOOSE_PARITY_RESPONSE has the match_id of the call (CHOOSE_PARITY_RESPONSE).",
-			Advice: "Copy match_id from the request into the answer.",
-			Run:    run(func(t T) { m, a := t.called(); t.Equal(a, "match_id", m.id) }),
-		},
-		{
-			ID: "player.choice.player", Level: kit.Must, Needs: needs,
-			Rule:   "CHOOSE_PARITY_RESPONSE has the player's own player_id (CHOOSE_PARITY_RESPONSE).",
-			Advice: "Keep player_id from the answer to the registration, and put it into every answer.",
-			Run:    run(func(t T) { _, a := t.called(); t.Equal(a, "player_id", t.ID) }),
-		},
-		{
-			ID: "player.choice.same", Level: kit.Must, Needs: needs,
-			Rule:   "A repeated call for the same match gets the same choice; each attempt has a JSON-RPC id and a deadline of its own (league.v2, retries).",
-			Advice: "Remember the choice by match_id, and answer a repeated call from memory.",
-			Run:    run(choosesOnce),
-		},
-		{
-			ID: "player.choice.past", Level: kit.Should, Needs: needs,
-			Rule:   "A call is answered even if its deadline is now or past: clocks differ, and the referee decides what is late (observed in real leagues).",
-			Advice: "Do not compare the deadline with your own clock to refuse an answer.",
-			Run: run(func(t T) {
+		check("player.choice.match", kit.Must, needs, "CHOOSE_PARITY_RESPONSE has the match_id of the call (CHOOSE_PARITY_RESPONSE).",
+			"Copy match_id from the request into the answer.", func(t T) { m, a := t.called(); t.Equal(a, "match_id", m.id) }),
+		check("player.choice.player", kit.Must, needs, "CHOOSE_PARITY_RESPONSE has the player's own player_id (CHOOSE_PARITY_RESPONSE).",
+			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.called(); t.Equal(a, "player_id", t.ID) }),
+		check("player.choice.same", kit.Must, needs, "A repeated call for the same match gets the same choice; each attempt has a JSON-RPC id and a deadline of its own (league.v2, retries).",
+			"Remember the choice by match_id, and answer a repeated call from memory.", choosesOnce),
+		check("player.choice.past", kit.Should, needs, "A call is answered even if its deadline is now or past: clocks differ, and the referee decides what is late (observed in real leagues).",
+			"Do not compare the deadline with your own clock to refuse an answer.", func(t T) {
 				call := t.call(t.joined())
 				call.Deadline = "2020-01-01T00:00:00Z"
 				t.chooses(t.send(call))
 			}),
-		},
-		{
-			ID: "player.choice.other", Level: kit.Should, Needs: needs,
-			Rule:   "A call with another player_id is refused (E005, PLAYER_NOT_REGISTERED).",
-			Advice: "Compare player_id of the call with your own and answer a mismatch by a JSON-RPC error.",
-			Run: run(func(t T) {
+		check("player.choice.other", kit.Should, needs, "A call with another player_id is refused (E005, PLAYER_NOT_REGISTERED).",
+			"Compare player_id of the call with your own and answer a mismatch by a JSON-RPC error.", func(t T) {
 				call := t.call(t.joined())
 				call.PlayerID = "P77"
 				t.Refused(t.send(call))
 			}),
-		},
-		{
-			ID: "player.choice.secret", Level: kit.Must, Needs: needs,
-			Rule:   "Only the answer to the call has the choice: neither the answer to an invitation nor an acknowledgement has it.",
-			Advice: "Leave the choice out of every message but CHOOSE_PARITY_RESPONSE.",
-			Run:    run(keepsChoice),
-		},
+		check("player.choice.secret", kit.Must, needs, "Only the answer to the call has the choice: neither the answer to an invitation nor an acknowledgement has it.",
+			"Leave the choice out of every message but CHOOSE_PARITY_RESPONSE.", keepsChoice),
 	}
 }
 
@@ -215,12 +163,8 @@ func answerChecks() []kit.Check {
 				t.Equal(a, "conversation_id", m.conversation)
 			}),
 		},
-		{
-			ID: "player.answer.token", Level: kit.Should, Needs: needs,
-			Rule:   "An answer in a match is signed: auth_token is the player's own token, or the match key derived from it (league.v2, authentication). A strict referee refuses others.",
-			Advice: "Keep auth_token from the answer to the registration, and put it into GAME_JOIN_ACK and CHOOSE_PARITY_RESPONSE.",
-			Run:    run(signs),
-		},
+		check("player.answer.token", kit.Should, needs, "An answer in a match is signed: auth_token is the player's own token, or the match key derived from it (league.v2, authentication). A strict referee refuses others.",
+			"Keep auth_token from the answer to the registration, and put it into GAME_JOIN_ACK and CHOOSE_PARITY_RESPONSE.", signs),
 		{
 			ID: "player.answer.media", Level: kit.Should, Needs: needs,
 			Rule:   "An answer is sent as application/json (league.v2, transport).",

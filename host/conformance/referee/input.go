@@ -7,12 +7,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// sample is a request that the referee accepts.
-func sample(t *kit.T) kit.Request {
-	r := with(t)
-	return kit.Request{Message: r.standings(0), Dialect: r.Dialect}
-}
-
 // editMatch edits an announcement and its first match.
 func editMatch(edit func(m, match map[string]any)) kit.Edit {
 	return func(m map[string]any) {
@@ -34,7 +28,7 @@ func unknownFieldsCheck() kit.Check {
 
 // loadChecks are about many matches, and slow peers.
 func loadChecks() []kit.Check {
-	needs := []string{standingsTaken}
+	needs := []string{acksStandings}
 	return []kit.Check{
 		matchCheck("load.concurrent", kit.Must, "A referee keeps concurrent matches apart: each is reported with its own choices.", "Store what belongs to a match by match_id, and nothing of it in variables that all matches share.",
 			conductsMany),
@@ -43,11 +37,8 @@ func loadChecks() []kit.Check {
 		kit.StalledCheck(kit.Referee, needs, func(t *kit.T) func() *kit.Answer {
 			return func() *kit.Answer { return t.Send(sample(t)) }
 		}),
-		{
-			ID: "referee.load.speed", Level: kit.Should, Needs: needs,
-			Rule:   "An announcement is acknowledged at once, within a quarter of the time that the manager waits: matches are played afterwards.",
-			Advice: "Begin matches in the background, and answer first.",
-			Run: run(func(t T) {
+		check("referee.load.speed", kit.Should, needs, "An announcement is acknowledged at once, within a quarter of the time that the manager waits: matches are played afterwards.",
+			"Begin matches in the background, and answer first.", func(t T) {
 				m := t.newMatch(plan{})
 				a := t.send(t.announcement(m))
 				t.awaitEnd(m)
@@ -56,7 +47,6 @@ func loadChecks() []kit.Check {
 				}
 				t.Note("acknowledged after %.1f ms", kit.Milliseconds(a.Took))
 			}),
-		},
 	}
 }
 

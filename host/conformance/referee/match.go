@@ -13,8 +13,8 @@ import (
 
 // The checks that others need.
 const (
-	playsMatches   = "referee.round.plays"
-	standingsTaken = "referee.standings.ack"
+	playsMatches  = "referee.round.plays"
+	acksStandings = "referee.standings.ack"
 )
 
 // T is the handle of a running check of a referee.
@@ -28,9 +28,20 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 // run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
+// check returns a check.
+func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
+	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
+}
+
 // matchCheck is a check that plays matches.
 func matchCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
-	return kit.Check{ID: "referee." + name, Level: level, Needs: []string{playsMatches}, Rule: rule, Advice: advice, Run: run(test)}
+	return check("referee."+name, level, []string{playsMatches}, rule, advice, test)
+}
+
+// sample is a request that the referee accepts.
+func sample(t *kit.T) kit.Request {
+	r := with(t)
+	return kit.Request{Message: r.standings(0), Dialect: r.Dialect}
 }
 
 // newMatch makes up a match in a round of its own.
@@ -67,7 +78,7 @@ func (t T) announcement(matches ...*match) *protocol.RoundAnnouncement {
 	return a
 }
 
-// standings returns those of the players; the first has so many wins.
+// standings returns those of the players, with the wins of the first.
 func (t T) standings(wins int) *protocol.LeagueStandingsUpdate {
 	m := t.Standings(playerIDs[:]...)
 	first := &m.Standings[playerA]
@@ -158,6 +169,12 @@ func (t T) show(s *sent) {
 	t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
 }
 
+// failOn ends the check with a message of the referee as its evidence.
+func (t T) failOn(s *sent, format string, args ...any) {
+	t.show(s)
+	t.Fail(format, args...)
+}
+
 func (t T) showAll(m *match) {
 	for _, s := range t.messages(m, "") {
 		t.show(s)
@@ -167,8 +184,7 @@ func (t T) showAll(m *match) {
 // equal ends the check unless a message has a member with a value.
 func (t T) equal(s *sent, name, want string) {
 	if got := s.fields.Text(name); got != want {
-		t.show(s)
-		t.Fail("%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
+		t.failOn(s, "%s of %s is %s, want %q", name, s.Type, s.fields.Shown(name), want)
 	}
 }
 
@@ -205,7 +221,7 @@ func scenarios() map[string]plan {
 		"always busy":     {join: [2]reaction{busy}},
 		"no join":         {join: [2]reaction{noAnswer}},
 		"no choice":       {choose: [2]reaction{noAnswer}},
-		"end not taken":   {over: [2]reaction{busy}},
+		"end refused":     {over: [2]reaction{busy}},
 		"just in time":    {choose: [2]reaction{atFirst(justInTime, choosing(protocol.Even))}},
 		"choice too late": {choose: [2]reaction{tooLate}},
 	}
@@ -214,7 +230,7 @@ func scenarios() map[string]plan {
 // slow are scenarios in which the referee has to wait. Those of one list are
 // played at the same time.
 func slow() [][]string {
-	return [][]string{{"always busy", "end not taken"}, {"no join", "no choice", "just in time", "choice too late"}}
+	return [][]string{{"always busy", "end refused"}, {"no join", "no choice", "just in time", "choice too late"}}
 }
 
 // scenario returns the match of a scenario, once it is over.

@@ -132,8 +132,7 @@ func headerChecks() []kit.Check {
 			"Sign messages to players with the match keys of the announcement, and send your own token to the manager only.",
 			each(func(t T, s *sent) {
 				if s.who != toManager && strings.Contains(string(s.Raw), t.Token) {
-					t.show(s)
-					t.Fail("%s to %s contains the referee's own token", s.Type, nameOf(s.who))
+					t.failOn(s, "%s to %s contains the referee's own token", s.Type, nameOf(s.who))
 				}
 			})),
 	}
@@ -146,8 +145,7 @@ func keepsConversation(t T) {
 			if c := s.fields.Text("conversation_id"); conversation == "" {
 				conversation = c
 			} else if c != "" && c != conversation {
-				t.show(s)
-				t.Fail("the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
+				t.failOn(s, "the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
 			}
 		}
 	}
@@ -179,8 +177,7 @@ func orderChecks() []kit.Check {
 				}}})
 				call, join := t.message(m, protocol.TypeChooseParityCall, playerA), t.message(m, protocol.TypeGameInvitation, playerB)
 				if call.At.Before(join.answered) {
-					t.show(call)
-					t.Fail("%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
+					t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 				}
 			}),
 		matchCheck("call.secret", kit.Must, "Neither player learns the other's choice before it has made its own (league.v2, the game).", "Keep the choices in the referee until both are known, and leave them out of calls and of GAME_ERROR.",
@@ -188,8 +185,8 @@ func orderChecks() []kit.Check {
 	}
 }
 
-// parallelCheck tests that both players are sent a message at the same time. A
-// busy machine may cause a delay once, so that it tries several times.
+// parallelCheck tests that both players are sent a message at the same time. It
+// tries several times, because a busy machine may cause a delay.
 func parallelCheck(name string, typ protocol.Type, answer reaction) kit.Check {
 	return matchCheck(name+".parallel", kit.Should, fmt.Sprintf("Both players are sent %s at the same time: a slow player does not shorten the other's time (league.v2, flow).", typ),
 		"Send to both concurrently, for example in two threads, and wait for both.",
@@ -229,8 +226,7 @@ func keepsChoices(t T) {
 			continue
 		}
 		if holdsChoice(tree) {
-			t.show(s)
-			t.Fail("%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
+			t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
 		}
 	}
 }

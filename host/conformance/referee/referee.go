@@ -104,7 +104,7 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	p.Notify()
 	p.Unlock()
 	if m == nil {
-		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "there is no such match"))
+		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
 	response := m.react(s)
 	p.Lock()

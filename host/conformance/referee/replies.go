@@ -106,10 +106,8 @@ func postedChecks() []kit.Check {
 				t.message(m, protocol.TypeChooseParityCall, playerA)
 			}),
 		},
-		{
-			ID: "referee.posted.choice", Level: kit.Should, Needs: []string{playsMatches}, Advice: advice,
-			Rule: "A player may acknowledge a call, and post its CHOOSE_PARITY_RESPONSE later, signed: it is accepted, and counts (league.v2, dialects).",
-			Run: run(func(t T) {
+		check("referee.posted.choice", kit.Should, []string{playsMatches}, "A player may acknowledge a call, and post its CHOOSE_PARITY_RESPONSE later, signed: it is accepted, and counts (league.v2, dialects).",
+			advice, func(t T) {
 				m := t.announce(plan{choose: [2]reaction{received}})
 				t.awaitSent(m, protocol.TypeChooseParityCall)
 				t.Accepted(t.send(m.choice(playerA, protocol.Even)), "")
@@ -118,21 +116,16 @@ func postedChecks() []kit.Check {
 					t.Fail("the posted choice did not count: choices are %v", o.choices)
 				}
 			}),
-		},
 		refused("token", "A posted choice with a token that was never issued is refused (4001, E012).", kit.Must, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = kit.Forged }),
 		refused("missing", "A posted choice without auth_token is refused (4001, E011).", kit.Must, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = "" }),
 		refused("other", "A posted choice for another player than the token's is refused (4001, E012).", kit.Must, func(m *match, msg *protocol.ChooseParityResponse) {
 			msg.Sender, msg.AuthToken = protocol.Sender(protocol.RolePlayer, playerIDs[playerB]), m.keys[playerB].Expect
 		}),
 		refused("match", "A posted choice for an unknown match is refused (4003, E040).", kit.Should, func(_ *match, msg *protocol.ChooseParityResponse) { msg.MatchID = "R0M99" }),
-		{
-			ID: "referee.posted.late", Level: kit.Should, Needs: asked,
-			Rule:   "A choice that is posted after the end of the match is refused, and changes nothing (4005, E007).",
-			Advice: "Look at the state of the match, not only at its id.",
-			Run: run(func(t T) {
+		check("referee.posted.late", kit.Should, asked, "A choice that is posted after the end of the match is refused, and changes nothing (4005, E007).",
+			"Look at the state of the match, not only at its id.", func(t T) {
 				t.Refused(t.send(t.play(plan{}).choice(playerA, protocol.Odd)))
 			}),
-		},
 	}
 }
 
@@ -203,12 +196,10 @@ func answersLate(t T) {
 	called := t.messages(m, protocol.TypeChooseParityCall, playerA)
 	o := t.message(m, protocol.TypeGameOver, playerB).result()
 	if o.choices[playerIDs[playerA]] == string(protocol.Odd) {
-		t.show(called[0])
-		t.Fail("the choice odd of %s arrived after the time of its call, and counts", nameOf(playerA))
+		t.failOn(called[0], "the choice odd of %s arrived after the time of its call, and counts", nameOf(playerA))
 	}
 	if len(called) > 1 && o.choices[playerIDs[playerA]] == "" {
-		t.show(called[1])
-		t.Fail("the answer to the second call arrived in time, and does not count: status is %q", o.status)
+		t.failOn(called[1], "the answer to the second call arrived in time, and does not count: status is %q", o.status)
 	}
 	next := t.play(plan{})
 	if o := t.message(next, protocol.TypeGameOver, playerB).result(); o.choices[playerIDs[playerA]] != string(protocol.Even) {

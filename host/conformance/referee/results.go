@@ -79,8 +79,7 @@ func resultChecks() []kit.Check {
 			eachFair(func(t T, m *match, _, _ outcome) {
 				for who := range playerIDs {
 					if list := t.messages(m, protocol.TypeGameOver, who); len(list) > 1 {
-						t.show(list[1])
-						t.Fail("%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
+						t.failOn(list[1], "%s has acknowledged GAME_OVER and was sent it %s", nameOf(who), kit.Times(len(list)))
 					}
 				}
 			})),
@@ -157,19 +156,18 @@ func deliveryChecks() []kit.Check {
 			registersAgain),
 		matchCheck("report.deaf", kit.Must, "A player that does not acknowledge GAME_OVER delays neither the report nor the next match (league.v2, flow).", "Report once GAME_OVER has been sent, whatever the answer.",
 			func(t T) {
-				t.sends(t.start("end not taken"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
+				t.sends(t.start("end refused"), protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")
 			}),
 		matchCheck("over.retry", kit.Should, "GAME_OVER that was not acknowledged (HTTP 503) is sent again, at most 3 times (league.v2, retries).", "Repeat it in the background.",
 			func(t T) {
-				t.sends(t.start("end not taken"), protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")
+				t.sends(t.start("end refused"), protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")
 			}),
 	}
 }
 
 func (t T) reportedOnce(m *match, what string) {
 	if list := t.messages(m, protocol.TypeMatchResultReport); len(list) > 1 {
-		t.show(list[1])
-		t.Fail("%s was sent %s", what, kit.Times(len(list)))
+		t.failOn(list[1], "%s was sent %s", what, kit.Times(len(list)))
 	}
 }
 

@@ -18,10 +18,10 @@ func retryChecks() []kit.Check {
 	const spent = "referee.retry.spent"
 	needs := []string{playsMatches, "referee.retry.join"}
 	after := func(name string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
-		return kit.Check{ID: "referee." + name, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: run(test)}
+		return check("referee."+name, level, needs, rule, advice, test)
 	}
 	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
-	told := append(needs, spent, "referee.error.told")
+	announced := append(needs, spent, "referee.error.told")
 	return []kit.Check{
 		after("retry.join", kit.Must, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
 			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
@@ -52,17 +52,17 @@ func retryChecks() []kit.Check {
 			}),
 		after("retry.backoff", kit.Should, append(needs, spent), "The pauses between attempts double: 1, 2 and 4 s (league.v2, retries).", "Wait 1 s x 2^attempt.",
 			backsOff),
-		after("error.told", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
+		after("error.announced", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
 			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
-		after("error.header", kit.Must, told, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
+		after("error.header", kit.Must, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
 			func(t T) {
 				s := t.firstError()
 				t.header(s)
 				t.equal(s, "auth_token", t.scenario("always busy").keys[playerA].Send)
 			}),
-		after("error.fields", kit.Should, told, "GAME_ERROR before a retry has match_id, player_id or affected_player, error_code, retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
+		after("error.fields", kit.Should, announced, "GAME_ERROR before a retry has match_id, player_id or affected_player, error_code, retryable true, max_retries, and the missing message type in action_required (GAME_ERROR).", "Add them.",
 			explainsRetry),
-		after("error.last", kit.Should, told, "After the last retry, GAME_ERROR has retryable false and no next_retry_at (league.v2, retries).", "Send a last GAME_ERROR with retryable false.",
+		after("error.last", kit.Should, announced, "After the last retry, GAME_ERROR has retryable false and no next_retry_at (league.v2, retries).", "Send a last GAME_ERROR with retryable false.",
 			func(t T) {
 				m := t.scenario("always busy")
 				final := func(s *sent) bool {
@@ -105,23 +105,21 @@ func announcesRetries(t T) {
 	m := t.scenario("always busy")
 	tries := t.messages(m, protocol.TypeGameInvitation, playerA)
 	for n := 1; n <= retries; n++ {
-		var told *sent
+		var sentBefore *sent
 		found := func() bool {
 			for _, s := range m.sent {
 				if count, ok := s.fields.Number("retry_count"); ok && count == n && s.who == playerA && s.Type == protocol.TypeGameError {
-					told = s
+					sentBefore = s
 					return true
 				}
 			}
 			return false
 		}
 		if !t.Until(t.T.Session.Timeout, found) {
-			t.show(tries[n])
-			t.Fail("no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
+			t.failOn(tries[n], "no GAME_ERROR with retry_count %d was sent to %s, which was invited again", n, nameOf(playerA))
 		}
-		if late := told.At.Sub(tries[n].At); late > grace {
-			t.show(told)
-			t.Fail("GAME_ERROR with retry_count %d came %v after the retry", n, late.Round(time.Millisecond))
+		if late := sentBefore.At.Sub(tries[n].At); late > grace {
+			t.failOn(sentBefore, "GAME_ERROR with retry_count %d came %v after the retry", n, late.Round(time.Millisecond))
 		}
 	}
 }
@@ -156,8 +154,8 @@ func explainsRetry(t T) {
 	}
 }
 
-// backsOff compares the pauses. A busy machine may lengthen one, so that it
-// tries several times.
+// backsOff compares the pauses. It tries several times, because a busy machine
+// may lengthen one.
 func backsOff(t T) {
 	const tries = 4
 	for try, m := 1, t.scenario("always busy"); ; try++ {
@@ -169,8 +167,7 @@ func backsOff(t T) {
 				return
 			}
 			if try == tries {
-				t.show(list[retries])
-				t.Fail("the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
+				t.failOn(list[retries], "the first pause was %v, and the last %v; it should be longer, four times by the protocol", first.Round(time.Millisecond), last.Round(time.Millisecond))
 			}
 		}
 		if try == tries {
@@ -206,8 +203,7 @@ func faultChecks() []kit.Check {
 				winner, score := playerIDs[playerB], map[string]int{playerIDs[playerA]: 0, playerIDs[playerB]: game.WinPoints}
 				declined(t, func(s *sent, o outcome) {
 					if o.winner != winner || s.who == toManager && !maps.Equal(o.score, score) {
-						t.show(s)
-						t.Fail("%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
+						t.failOn(s, "%s did not join; the winner is %q in %s, want %q; score is %v, want %v", nameOf(playerA), o.winner, s.Type, winner, o.score, score)
 					}
 				})
 			}),
@@ -215,8 +211,7 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				declined(t, func(s *sent, o outcome) {
 					if o.drawn || o.parity != "" || len(o.choices) > 0 {
-						t.show(s)
-						t.Fail("%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
+						t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.number, o.parity, o.choices)
 					}
 				})
 			}),
@@ -224,8 +219,7 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				declined(t, func(s *sent, o outcome) {
 					if !slices.Equal(o.atFault, playerIDs[:1]) {
-						t.show(s)
-						t.Fail("technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
+						t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.atFault, playerIDs[:1])
 					}
 				})
 			}),
@@ -233,8 +227,7 @@ func faultChecks() []kit.Check {
 			func(t T) {
 				lost("both declined")(t, func(s *sent, o outcome) {
 					if o.status != protocol.StatusTechnicalLoss || o.winner != "" || s.who == toManager && !maps.Equal(o.score, map[string]int{playerIDs[0]: 0, playerIDs[1]: 0}) {
-						t.show(s)
-						t.Fail("neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
+						t.failOn(s, "neither player joined: status is %q, winner is %q, score is %v in %s", o.status, o.winner, o.score, s.Type)
 					}
 				})
 			}),
@@ -250,8 +243,7 @@ func (t T) losesAtOnce(scenario string, asked protocol.Type) {
 	m := t.scenario(scenario)
 	if list := t.messages(m, asked, playerA); len(list) > 1 {
 		t.show(list[0])
-		t.show(list[1])
-		t.Fail("%s was sent %s %s", nameOf(playerA), asked, kit.Times(len(list)))
+		t.failOn(list[1], "%s was sent %s %s", nameOf(playerA), asked, kit.Times(len(list)))
 	}
 	t.lost(m)
 }

@@ -9,22 +9,15 @@ import (
 func roundChecks() []kit.Check {
 	acked := func(name string, typ protocol.Type, m func(t T) protocol.Message) kit.Check {
 		about, _ := protocol.Describe(typ)
-		return kit.Check{
-			ID: "referee." + name + ".ack", Level: kit.Should,
-			Rule:   string(typ) + " is answered by " + string(about.Answer) + ", within 10 s.",
-			Advice: "Answer with the acknowledgement, and do the work afterwards; dispatch by message_type whatever the method is called.",
-			Run: run(func(t T) {
+		return check("referee."+name+".ack", kit.Should, nil, string(typ)+" is answered by "+string(about.Answer)+", within 10 s.",
+			"Answer with the acknowledgement, and do the work afterwards; dispatch by message_type whatever the method is called.", func(t T) {
 				t.NeedsRegistration(t.T)
 				t.Accepted(t.send(m(t)), about.Answer)
-			}),
-		}
+			})
 	}
 	return []kit.Check{
-		{
-			ID: playsMatches, Level: kit.Must,
-			Rule:   "A referee plays the matches that ROUND_ANNOUNCEMENT assigns to it: it invites both players, calls both for a choice, sends GAME_OVER to both and reports to the manager (league.v2, flow).",
-			Advice: "Pick the matches whose referee_id or referee_endpoint is your own, and send to the players at player_A_endpoint and player_B_endpoint.",
-			Run: run(func(t T) {
+		check(playsMatches, kit.Must, nil, "A referee plays the matches that ROUND_ANNOUNCEMENT assigns to it: it invites both players, calls both for a choice, sends GAME_OVER to both and reports to the manager (league.v2, flow).",
+			"Pick the matches whose referee_id or referee_endpoint is your own, and send to the players at player_A_endpoint and player_B_endpoint.", func(t T) {
 				t.NeedsRegistration(t.T)
 				m := t.scenario("win")
 				for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
@@ -32,7 +25,6 @@ func roundChecks() []kit.Check {
 					t.message(m, typ, playerB)
 				}
 			}),
-		},
 		acked("round", protocol.TypeRoundAnnouncement, func(t T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
 		acked("standings", protocol.TypeLeagueStandingsUpdate, func(t T) protocol.Message { return t.standings(0) }),
 		acked("roundend", protocol.TypeRoundCompleted, func(t T) protocol.Message { return t.RoundCompleted() }),
@@ -59,20 +51,19 @@ func announcedTwice(t T) {
 	t.play(plan{})
 	for who := range playerIDs {
 		if list := t.messages(m, protocol.TypeGameInvitation, who); len(list) > 1 {
-			t.show(list[1])
-			t.Fail("match %s was announced again after its end, and %s was invited again", m.id, nameOf(who))
+			t.failOn(list[1], "match %s was announced again after its end, and %s was invited again", m.id, nameOf(who))
 		}
 	}
 }
 
 // authChecks are about who is believed to be the manager.
 func authChecks() []kit.Check {
-	needs := []string{playsMatches, standingsTaken}
-	check := func(name, rule, advice string, test func(t T)) kit.Check {
-		return kit.Check{ID: "referee.auth." + name, Level: kit.Should, Needs: needs, Rule: rule, Advice: advice, Run: run(func(t T) {
+	needs := []string{playsMatches, acksStandings}
+	signed := func(name, rule, advice string, test func(t T)) kit.Check {
+		return check("referee.auth."+name, kit.Should, needs, rule, advice, func(t T) {
 			t.Accepted(t.send(t.standings(0)), "") // it knows the manager's token then
 			test(t)
-		})}
+		})
 	}
 	refuses := func(change func(t T, a *protocol.RoundAnnouncement)) func(t T) {
 		return func(t T) {
@@ -85,13 +76,13 @@ func authChecks() []kit.Check {
 	}
 	const compare = "Keep the auth_token of the first message from the manager, and refuse league messages that have another."
 	return []kit.Check{
-		check("token", "An announcement whose auth_token is not the manager's is refused, and its matches are not played, once the manager has shown its token (3001, E012).", compare,
+		signed("token", "An announcement whose auth_token is not the manager's is refused, and its matches are not played, once the manager has shown its token (3001, E012).", compare,
 			refuses(func(_ T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged })),
-		check("sender", "An announcement signed by a player is refused, and its matches are not played (3001, E012).", "Refuse league messages whose sender is not league_manager.",
+		signed("sender", "An announcement signed by a player is refused, and its matches are not played (3001, E012).", "Refuse league messages whose sender is not league_manager.",
 			refuses(func(_ T, a *protocol.RoundAnnouncement) {
 				a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
 			})),
-		check("league", "An announcement of another league is refused, and its matches are not played (E046).", "Compare league_id with that of the answer to the registration.",
+		signed("league", "An announcement of another league is refused, and its matches are not played (E046).", "Compare league_id with that of the answer to the registration.",
 			refuses(func(t T, a *protocol.RoundAnnouncement) {
 				a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
 			})),
@@ -100,7 +91,7 @@ func authChecks() []kit.Check {
 			t.Accepted(t.Send(r), "") // it knows the manager's token then
 			return r
 		}),
-		check("completed", "LEAGUE_COMPLETED is believed from the manager only: one with another auth_token is refused, and the referee goes on (league.v2, authentication).", compare,
+		signed("completed", "LEAGUE_COMPLETED is believed from the manager only: one with another auth_token is refused, and the referee goes on (league.v2, authentication).", compare,
 			func(t T) {
 				m := t.leagueCompleted()
 				m.AuthToken = kit.Forged
@@ -117,7 +108,6 @@ func (t T) ignores(m *match) {
 	t.play(plan{})
 	if begun := t.messages(m, ""); len(begun) > 0 {
 		t.Evidence = evidence
-		t.show(begun[0])
-		t.Fail("match %s is played: the referee sent %s for it", m.id, begun[0].Type)
+		t.failOn(begun[0], "match %s is played: the referee sent %s for it", m.id, begun[0].Type)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Suite returns the checks of a referee, in the order in which they run: the
 // checks that others need come first, and those that end the league last.
 func Suite() kit.Suite {
-	needs := []string{standingsTaken}
+	needs := []string{acksStandings}
 	return kit.Suite{Role: kit.Referee, Open: open, Checks: slices.Concat(
 		kit.RegistrationChecks(kit.Referee, nil), roundChecks(), messageChecks(), orderChecks(), resultChecks(), reportChecks(), deliveryChecks(),
 		replyChecks(), postedChecks(), retryChecks(), faultChecks(), deadlineChecks(), authChecks(),

@@ -11,8 +11,6 @@ import (
 // wordy names the pages and folders that still use retired words. Nothing is
 // added here.
 var wordy = []string{
-	"scripts/README.md", "docs/league.md", "docs/mcp.md", "docs/peers.md",
-	"docs/plugins.md", "docs/protocol/README.md", "docs/protocol/validation.md", "docs/sandbox.md",
 	"cmd/",
 }
 

@@ -26,7 +26,7 @@ func TestOwnPlayer(t *testing.T) {
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
 				t.Errorf("%d outcomes of %d checks", len(r.Outcomes), len(conformance.Checks(conformance.Player)))
 			}
-			if r.Agent != "Ada" || r.Dialect != dialect.DialectContracts {
+			if r.Agent != "Ada" || r.Dialect != dialect.Contracts.Name {
 				t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
 			}
 		})
@@ -51,8 +51,8 @@ func TestPlayerLeaves(t *testing.T) {
 func TestPlayerInItsDialect(t *testing.T) {
 	t.Parallel()
 	breaks := map[string][]string{
-		dialect.DialectBare:      {"player.register.rpc"},
-		dialect.DialectPlainTool: {"player.register.header"},
+		dialect.Bare.Name:      {"player.register.rpc"},
+		dialect.PlainTool.Name: {"player.register.header"},
 	}
 	for _, d := range dialect.Known() {
 		t.Run(d.Name, func(t *testing.T) {

@@ -201,7 +201,7 @@ func TestOwnReferee(t *testing.T) {
 			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
-			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.DialectContracts {
+			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {
 				t.Errorf("%d outcomes; it is %q and speaks %q", len(r.Outcomes), r.Agent, r.Dialect)
 			}
 		})

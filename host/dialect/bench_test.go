@@ -1,8 +1,9 @@
 package dialect
 
 import (
-	"github.com/strategylab/strategylab/host/protocol"
 	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // BenchmarkExchange is all that this package does for one request and its

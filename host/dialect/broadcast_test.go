@@ -1,8 +1,9 @@
 package dialect
 
 import (
-	"github.com/strategylab/strategylab/host/protocol"
 	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // TestBroadcastsAreWrappedLikeTheirMessage in every dialect, for whom each copy

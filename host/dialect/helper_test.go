@@ -200,7 +200,7 @@ type sample struct {
 // which a test of host/protocol writes.
 func samples(t testing.TB) []sample {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(examples, DialectContracts, "*.json"))
+	files, err := filepath.Glob(filepath.Join(examples, Contracts.Name, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples of messages", err)
 	}

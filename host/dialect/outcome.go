@@ -2,10 +2,11 @@ package dialect
 
 import (
 	"fmt"
-	"github.com/strategylab/strategylab/host/protocol"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // An Outcome is how a match ended, read from whichever form a referee gave it.

@@ -3,10 +3,11 @@ package dialect
 import (
 	"errors"
 	"fmt"
-	"github.com/strategylab/strategylab/host/protocol"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // TestRefusalText: what a peer's refusal says in a log, and which code it

@@ -92,7 +92,7 @@ func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMa
 
 // dialectHint returns the name of a dialect that has to be told.
 func dialectHint(name string) string {
-	if name == dialect.DialectContracts {
+	if name == dialect.Contracts.Name {
 		return ""
 	}
 	return name

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 // signedUp is the registration of an agent.
 func signedUp(role protocol.Role, id string) *registered {
 	return &registered{
-		Role: role, ID: id, Verifier: credential.NewVerifier(id).String(), Dialect: dialect.DialectContracts,
+		Role: role, ID: id, Verifier: credential.NewVerifier(id).String(), Dialect: dialect.Contracts.Name,
 		Name: strings.ToLower(id), Endpoint: "http://" + id + "/mcp", At: noon,
 	}
 }

@@ -2,12 +2,13 @@ package protocol
 
 import (
 	"fmt"
-	"github.com/strategylab/strategylab/host/credential"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/strategylab/strategylab/host/credential"
 )
 
 const referencePage = "../../docs/protocol/README.md"

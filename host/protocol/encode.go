@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -120,4 +121,119 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 		h.odd = doc.Encode()
 	}
 	return m, nil
+}
+
+// restore adds to an encoded message the nulls and empty strings that the
+// message bore when it was decoded and that its Go fields cannot express. What
+// has been given a value since stays as it is.
+func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
+	switch {
+	case encoded.Kind() == '{' && received.Kind() == '{':
+		return restoreMembers(encoded, received)
+	case encoded.Kind() == '[' && received.Kind() == '[':
+		return restoreElements(encoded, received)
+	}
+	return encoded, nil
+}
+
+func restoreMembers(encoded, received jsontext.Value) (jsontext.Value, error) {
+	now, err := rawjson.Split(encoded)
+	if err != nil {
+		return nil, err
+	}
+	before, err := rawjson.Split(received)
+	if err != nil {
+		return nil, err
+	}
+	place := make(map[string]int, len(now))
+	for i, m := range now {
+		place[m.Name] = i
+	}
+	for _, m := range before {
+		i, here := place[m.Name]
+		switch {
+		case here:
+			if now[i].Value, err = restore(now[i].Value, m.Value); err != nil {
+				return nil, err
+			}
+		case m.Value.Kind() == 'n' || string(m.Value) == `""`:
+			now = append(now, m)
+		}
+	}
+	return now.Encode(), nil
+}
+
+func restoreElements(encoded, received jsontext.Value) (jsontext.Value, error) {
+	now, before := rawjson.Elements(encoded), rawjson.Elements(received)
+	if len(now) != len(before) {
+		return encoded, nil
+	}
+	out := jsontext.Value{'['}
+	for i := range now {
+		element, err := restore(now[i], before[i])
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, element...)
+	}
+	return append(out, ']'), nil
+}
+
+// Broadcast prepares a message for many receivers: its fields are encoded once,
+// and each copy adds the header for its receiver, whose message type is that of
+// m. A message that cannot be encoded is reported when a copy is encoded. The
+// function returned is safe for concurrent use.
+func Broadcast(m Message) func(Header) Message {
+	body := &broadcast{kind: m.Head().MessageType}
+	body.fields, body.err = fieldsOf(m)
+	return func(h Header) Message {
+		h.MessageType, h.Extra, h.odd = body.kind, nil, nil
+		return &broadcastCopy{h, body}
+	}
+}
+
+type broadcast struct {
+	kind   Type
+	fields []byte // the members behind the header, each with a comma before it
+	err    error
+}
+
+// fieldsOf encodes the members of a message that are not in its header, each
+// with a comma before it.
+func fieldsOf(m Message) ([]byte, error) {
+	raw, err := Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return nil, err
+	}
+	doc = doc.Without(headerNames...)
+	if len(doc) == 0 {
+		return nil, nil
+	}
+	fields := doc.Encode()
+	fields[0] = ','
+	return fields[:len(fields)-1], nil
+}
+
+type broadcastCopy struct {
+	Header
+	of *broadcast
+}
+
+func (c *broadcastCopy) Encode() (jsontext.Value, error) {
+	if c.of.err != nil {
+		return nil, c.of.err
+	}
+	header, err := json.Marshal(&c.Header, plain)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: encode %s: %w", c.of.kind, err)
+	}
+	raw := slices.Grow(header[:len(header)-1], len(c.of.fields)+1)
+	return append(append(raw, c.of.fields...), '}'), nil
 }

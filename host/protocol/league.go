@@ -1,6 +1,10 @@
 package protocol
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
 
 // The values of status in LEAGUE_STATUS and of the GET_STATUS query.
 const (
@@ -65,4 +69,145 @@ var leagueCompletedShape = message([]Role{RoleManager},
 	)).strict(),
 	list("final_standings", "The final table, first rank first.",
 		object("", "", standingShape(false))).always(),
+)
+
+// RoundAnnouncement tells players and referees which matches a round has. The
+// form that goes to referees also bears the players' endpoints and, for the
+// match's own referee, the match keys; players are never sent either.
+type RoundAnnouncement struct {
+	Header
+	Byes    []string         `json:"byes,omitzero"`
+	Matches []AnnouncedMatch `json:"matches"`
+}
+
+// AnnouncedMatch is one match of a round.
+type AnnouncedMatch struct {
+	MatchID         string              `json:"match_id"`
+	GameType        string              `json:"game_type,omitzero"`
+	PlayerAID       string              `json:"player_A_id"`
+	PlayerBID       string              `json:"player_B_id"`
+	RefereeID       string              `json:"referee_id,omitzero"`
+	RefereeEndpoint string              `json:"referee_endpoint,omitzero"`
+	PlayerAEndpoint string              `json:"player_A_endpoint,omitzero"`
+	PlayerBEndpoint string              `json:"player_B_endpoint,omitzero"`
+	PlayerAKeys     *credential.KeyPair `json:"player_A_keys,omitzero"`
+	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero"`
+	PlayerADialect  string              `json:"player_A_dialect,omitzero"` // where it is not that of the book
+	PlayerBDialect  string              `json:"player_B_dialect,omitzero"`
+	// MatchKeys is false where the referee signs with no match key, since it
+	// is not one that has said it would.
+	MatchKeys Opt[bool]      `json:"match_keys,omitzero"`
+	Extra     jsontext.Value `json:",embed"`
+}
+
+// LeagueStandingsUpdate gives the table after a round.
+type LeagueStandingsUpdate struct {
+	Header
+	Standings []Standing `json:"standings"`
+}
+
+// Standing is one player's line in the table. Some managers leave counts out
+// of the final table, which is not the same as zero.
+type Standing struct {
+	Rank        int            `json:"rank"`
+	PlayerID    string         `json:"player_id"`
+	DisplayName string         `json:"display_name,omitzero"`
+	Played      Opt[int]       `json:"played,omitzero"`
+	Wins        Opt[int]       `json:"wins,omitzero"`
+	Draws       Opt[int]       `json:"draws,omitzero"`
+	Losses      Opt[int]       `json:"losses,omitzero"`
+	Points      int            `json:"points"`
+	Extra       jsontext.Value `json:",embed"`
+}
+
+// RoundCompleted tells everybody that all matches of a round are reported.
+// MatchesCompleted and MatchesPlayed are two names of one figure; both are
+// written, either is read.
+type RoundCompleted struct {
+	Header
+	MatchesCompleted Opt[int]      `json:"matches_completed,omitzero"`
+	MatchesPlayed    Opt[int]      `json:"matches_played,omitzero"`
+	NextRoundID      Round         `json:"next_round_id,omitzero"` // null after the last round
+	Summary          *RoundSummary `json:"summary,omitzero"`
+}
+
+// RoundSummary counts a round's matches by how they ended. Wins, draws and
+// technical losses add up to the total.
+type RoundSummary struct {
+	TotalMatches    Opt[int]       `json:"total_matches,omitzero"`
+	Wins            Opt[int]       `json:"wins,omitzero"`
+	Draws           Opt[int]       `json:"draws,omitzero"`
+	TechnicalLosses Opt[int]       `json:"technical_losses,omitzero"`
+	Extra           jsontext.Value `json:",embed"`
+}
+
+var keyPairShape = fields(
+	text("send", "The match key the referee signs with.").always(),
+	text("expect", "The match key the player signs with.").always(),
+)
+
+// pairing holds the fields that an announced and a scheduled match share.
+func pairing(more ...field) *shape {
+	return fields(append([]field{
+		ident("match_id", "The match.").always(),
+		text("game_type", "The game that is played.").strict(),
+		ident("player_A_id", "The player in the role PLAYER_A.").always(),
+		ident("player_B_id", "The player in the role PLAYER_B.").always(),
+		ident("referee_id", "The referee who conducts it."),
+		text("referee_endpoint", "The referee's URL.").strict(),
+	}, more...)...)
+}
+
+var roundAnnouncementShape = message([]Role{RoleManager},
+	ident("league_id", "The league.").strict(),
+	round("round_id", "The round that begins.").always(),
+	list("byes", "The players who rest this round.", ident("", "")),
+	list("matches", "The matches of the round.", object("", "", pairing(
+		text("player_A_endpoint", "The URL of PLAYER_A; to referees only."),
+		text("player_B_endpoint", "The URL of PLAYER_B; to referees only."),
+		object("player_A_keys", "The match keys shared with PLAYER_A; to the match's referee only.", keyPairShape),
+		object("player_B_keys", "The match keys shared with PLAYER_B; to the match's referee only.", keyPairShape),
+		text("player_A_dialect", "How PLAYER_A is addressed where that is not by the book; to referees only."),
+		text("player_B_dialect", "How PLAYER_B is addressed where that is not by the book; to referees only."),
+		boolean("match_keys", "False where the referee signs without a match key."),
+	))).always(),
+)
+
+// standingShape is a line of the table; the final one lacks the number of
+// matches played in the sources.
+func standingShape(running bool) *shape {
+	played := count("played", "Matches played.")
+	if running {
+		played = played.strict()
+	}
+	return fields(
+		number("rank", "The rank, from 1; never shared.").always().within(1, rawjson.MaxInteger),
+		ident("player_id", "The player.").always(),
+		text("display_name", "The player's name.").strict(),
+		played,
+		count("wins", "Matches won.").strict(),
+		count("draws", "Matches drawn.").strict(),
+		count("losses", "Matches lost, technical losses included.").strict(),
+		number("points", "Points won.").always(),
+	)
+}
+
+var leagueStandingsUpdateShape = message([]Role{RoleManager},
+	ident("league_id", "The league.").strict(),
+	round("round_id", "The round after which the table stands so.").strict(),
+	list("standings", "The table, first rank first.", object("", "", standingShape(true))).always(),
+)
+
+var roundCompletedShape = message([]Role{RoleManager},
+	ident("league_id", "The league.").strict(),
+	round("round_id", "The round that is over.").always(),
+	count("matches_completed", "The number of matches; the same as matches_played."),
+	count("matches_played", "The number of matches in the round.").strict(),
+	round("next_round_id", "The next round, null after the last.").strict().nullable(),
+	object("summary", "How the matches ended.", fields(
+		count("total_matches", "All matches of the round.").strict(),
+		count("wins", "Matches with a winner by play.").strict(),
+		count("draws", "Matches drawn.").strict(),
+		count("technical_losses", "Matches decided by a fault.").strict(),
+	)),
 )

@@ -1,3 +1,16 @@
+// Package protocol is the league.v2 protocol: its messages as Go types, the
+// rules that a message must keep, the error codes, the tokens and keys that
+// prove who sent it, and the JSON Schemas of all of it. How messages are
+// wrapped for the wire is the business of host/dialect. The package does no I/O
+// and reads no clock; everything here is a pure function of its arguments, and
+// every exported value is safe for concurrent use unless its comment says
+// otherwise.
+//
+// Each message has one table of field rules beside its Go type. [Decode]
+// validates by it, the JSON Schemas in schemas/ are written from it, and tests
+// compare validator, schemas and Go types with each other. Which message
+// travels under which method, and from whom, stands in the catalog ([Types],
+// [Describe]).
 package protocol
 
 // Version is the only value of the protocol field that this package speaks.
@@ -51,3 +64,58 @@ type Message interface {
 	// Head returns the header of the message, which may be changed.
 	Head() *Header
 }
+
+// Mode says how much a receiver asks of a message.
+type Mode uint8
+
+const (
+	// Strict asks for everything that the protocol calls required.
+	Strict Mode = iota
+	// Tolerant asks only for what a message cannot do without, reads the names
+	// that some programs give to fields, takes null and "" for a missing
+	// optional field, and finds the message type by the method.
+	Tolerant
+)
+
+// String returns "strict" or "tolerant".
+func (m Mode) String() string {
+	if m == Tolerant {
+		return "tolerant"
+	}
+	return "strict"
+}
+
+// StatusAcknowledged is the status of an acknowledgement by the book.
+const StatusAcknowledged = "ACKNOWLEDGED"
+
+// Ack acknowledges a notification, or an answer that was posted as a request
+// of its own. One Go type serves all message types that end in _ACK and say
+// nothing but that the message arrived; Header.MessageType tells them apart.
+type Ack struct {
+	Header
+	Status    string `json:"status,omitzero"`
+	PlayerID  string `json:"player_id,omitzero"`  // the player who acknowledges
+	RefereeID string `json:"referee_id,omitzero"` // or the referee
+}
+
+var (
+	anyAgent   = []Role{RolePlayer, RoleReferee}
+	ackStatus  = text("status", "Always ACKNOWLEDGED.").strict().values(StatusAcknowledged)
+	ackPlayer  = ident("player_id", "The player who acknowledges.").strict().or("referee_id")
+	ackReferee = ident("referee_id", "The referee who acknowledges.")
+
+	roundAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+		round("round_id", "The round of the acknowledged message.").strict())
+
+	leagueAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee)
+
+	matchAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+		ident("match_id", "The match of the acknowledged message.").strict())
+
+	// receiptShape is a referee's acknowledgement of an asynchronous answer;
+	// the player it names is the one who answered.
+	receiptShape = message([]Role{RoleReferee}, ackStatus,
+		ident("player_id", "The player who answered.").strict(),
+		ackReferee,
+		ident("match_id", "The match of the acknowledged message.").strict())
+)

@@ -1,10 +1,11 @@
 package protocol
 
 import (
-	"github.com/strategylab/strategylab/host/credential"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/strategylab/strategylab/host/credential"
 )
 
 // The league that the samples are taken from: four players, two referees.

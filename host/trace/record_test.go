@@ -235,7 +235,7 @@ func TestWildWrappingsAreRead(t *testing.T) {
 	t.Parallel()
 	x := trace.ReadRequest([]byte(`{"jsonrpc":"2.0","id":1,"method":"handle_message","params":{"message":{"protocol":"league.v2",
 		"message_type":"GAME_INVITATION","sender":"referee:REF01","timestamp":"2026-03-01T12:00:00Z","conversation_id":"c1","match_id":"R1M1"}}}`))
-	if x.Type != protocol.TypeGameInvitation || x.Match != "R1M1" || x.Dialect != dialect.DialectHandleMessage || x.Invalid != nil {
+	if x.Type != protocol.TypeGameInvitation || x.Match != "R1M1" || x.Dialect != dialect.HandleMessage.Name || x.Invalid != nil {
 		t.Errorf("read as %s of %s in %s: %v", x.Type, x.Match, x.Dialect, x.Invalid)
 	}
 }

@@ -184,26 +184,26 @@ func (a *Answer) locate() {
 	result := a.Document.Object("result")
 	switch {
 	case a.Document.Has("error"):
-		a.Wrapping = dialect.DialectContracts
+		a.Wrapping = dialect.Contracts.Name
 		e := a.Document.Object("error")
 		a.Message = e.Object("data")
 		if a.Message.Has("envelope") {
-			a.Wrapping, a.Message = dialect.DialectEnvelope, a.Message.joined("envelope", "payload")
+			a.Wrapping, a.Message = dialect.Envelope.Name, a.Message.joined("envelope", "payload")
 		}
 	case a.Document.Has("method"):
 		a.Wrapping, a.Message = "request", a.Document.Object("params")
 	case a.Document["result"] == nil:
-		a.Wrapping, a.Message = dialect.DialectBare, a.Document
+		a.Wrapping, a.Message = dialect.Bare.Name, a.Document
 	case result.Has("envelope"):
-		a.Wrapping, a.Message = dialect.DialectEnvelope, result.joined("envelope", "payload")
+		a.Wrapping, a.Message = dialect.Envelope.Name, result.joined("envelope", "payload")
 	case result.Has("structuredContent"):
-		a.Wrapping, a.Message = dialect.DialectTool, result.Object("structuredContent")
+		a.Wrapping, a.Message = dialect.Tool.Name, result.Object("structuredContent")
 	case result.Has("content"):
-		a.Wrapping, a.Message = dialect.DialectTool, content(result["content"])
+		a.Wrapping, a.Message = dialect.Tool.Name, content(result["content"])
 	case result.Has("output"):
-		a.Wrapping, a.Message = dialect.DialectToolIO, result.Object("output")
+		a.Wrapping, a.Message = dialect.ToolIO.Name, result.Object("output")
 	default:
-		a.Wrapping, a.Message = dialect.DialectContracts, result
+		a.Wrapping, a.Message = dialect.Contracts.Name, result
 	}
 }
 

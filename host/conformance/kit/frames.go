@@ -113,15 +113,15 @@ func (t *T) AnsweredIn(a *Answer, d *dialect.Dialect) bool {
 func wrappingOf(d *dialect.Dialect) string {
 	switch place := d.Answer; {
 	case place.Bare:
-		return dialect.DialectBare
+		return dialect.Bare.Name
 	case place.Content:
-		return dialect.DialectTool
+		return dialect.Tool.Name
 	case place.Header != "":
-		return dialect.DialectEnvelope
+		return dialect.Envelope.Name
 	case place.Name != "":
-		return dialect.DialectToolIO
+		return dialect.ToolIO.Name
 	}
-	return dialect.DialectContracts
+	return dialect.Contracts.Name
 }
 
 // DialectChecks test that a message is answered in its own wrapping.

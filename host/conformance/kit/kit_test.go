@@ -173,7 +173,7 @@ func TestRespond(t *testing.T) {
 		check := w.Check(kit.Manager, nil, func(t *kit.T, d *dialect.Dialect) {
 			a := t.Send(kit.Request{Message: request(), Dialect: d})
 			t.Refused(a)
-			if a.Wrapping != d.Name && a.Wrapping != dialect.DialectContracts {
+			if a.Wrapping != d.Name && a.Wrapping != dialect.Contracts.Name {
 				t.Fail("sent in %s, it is answered in %s", d.Name, a.Wrapping)
 			}
 		})

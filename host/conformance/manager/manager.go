@@ -186,7 +186,7 @@ func (p *peers) Close() error {
 }
 
 // Describe implements kit.Peers.
-func (p *peers) Describe() (string, string) { return p.leagueID, dialect.DialectContracts }
+func (p *peers) Describe() (string, string) { return p.leagueID, dialect.Contracts.Name }
 
 func (p *peers) players() []*agent { return p.agents[:p.session.Players] }
 

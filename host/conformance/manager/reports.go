@@ -41,10 +41,10 @@ func acceptedReportChecks() []kit.Check {
 				t.Fail("round_id is %s, want %d", a.Message.Shown("round_id"), m.round)
 			}
 		}),
-		wrapped(dialect.DialectEnvelope, "A report in league.handle, with params.envelope and params.payload, is accepted, and answered in kind (league.v2, dialects)."),
-		wrapped(dialect.DialectTool, "A report by tools/call with params.name and params.arguments is accepted, and answered as a tool result (league.v2, dialects)."),
-		wrapped(dialect.DialectToolIO, "A report by tools/call with params.tool and params.input is accepted, and answered in result.output (league.v2, dialects)."),
-		wrapped(dialect.DialectBare, "A report without JSON-RPC is accepted and answered without, or refused (league.v2, dialects)."),
+		wrapped(dialect.Envelope.Name, "A report in league.handle, with params.envelope and params.payload, is accepted, and answered in kind (league.v2, dialects)."),
+		wrapped(dialect.Tool.Name, "A report by tools/call with params.name and params.arguments is accepted, and answered as a tool result (league.v2, dialects)."),
+		wrapped(dialect.ToolIO.Name, "A report by tools/call with params.tool and params.input is accepted, and answered in result.output (league.v2, dialects)."),
+		wrapped(dialect.Bare.Name, "A report without JSON-RPC is accepted and answered without, or refused (league.v2, dialects)."),
 		form("nostatus", kit.Should, "A report without details.status is accepted: winner and score say how the match ended (MATCH_RESULT_REPORT).", "Read winner first: an id is a win, null a tie or two technical losses."),
 		leagueCheck("report.again", kit.Should, "A repeated report is acknowledged again, or refused with 5003 and previous_report_time; same_result, if present, is true (league.v2, reports).",
 			"Store when and what was reported, and compare: a referee that lost the answer must learn that the report was accepted.", acceptsRepetition),

@@ -30,7 +30,7 @@ func rpcChecks() []kit.Check {
 
 func framesAnswers(t T) {
 	_, a := t.invited()
-	if slices.Contains([]string{dialect.DialectBare, "request"}, a.Wrapping) {
+	if slices.Contains([]string{dialect.Bare.Name, "request"}, a.Wrapping) {
 		t.Skip("its answers are not JSON-RPC responses")
 	}
 	if v := a.Document.Text("jsonrpc"); v != "2.0" {

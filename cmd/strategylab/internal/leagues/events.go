@@ -193,7 +193,7 @@ func forecastText(f power.Forecast) string {
 
 // manner says how somebody speaks, where that is not by the book.
 func manner(name string) string {
-	if name == "" || name == dialect.DialectContracts {
+	if name == "" || name == dialect.Contracts.Name {
 		return ""
 	}
 	return ", in the dialect " + name

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,20 +11,79 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// The names of the dialects of programs that were met in real leagues.
-const (
-	DialectTypeMethod    = "type-method"
-	DialectTypeMethodV2  = "type-method-v2"
-	DialectLowerMethod   = "lower-method"
-	DialectHandleMessage = "handle-message"
-	DialectPlainTool     = "plain-tool"
-)
+// Contracts is the dialect we speak first: one method per message, the fields
+// flat in params and in result.
+var Contracts = &Dialect{
+	Name:  "contracts",
+	Title: "One method per message, fields flat in params and result.",
+}
+
+// Envelope is the dialect with a single method and the header apart.
+var Envelope = &Dialect{
+	Name:    "envelope",
+	Title:   "The method league.handle, the header in params.envelope, the rest in params.payload.",
+	Request: Place{Method: "league.handle", Header: "envelope", Message: "payload"},
+	Answer:  Place{Header: "envelope", Message: "payload"},
+}
+
+// Tool is the dialect of MCP clients: each message is a call of a tool.
+var Tool = &Dialect{
+	Name:    "tool",
+	Title:   "MCP's tools/call with params.name and params.arguments.",
+	Request: Place{Method: "tools/call", Name: "name", Message: "arguments"},
+	Answer:  Place{Content: true, Message: "structuredContent"},
+	Refusal: RefuseByToolError,
+}
+
+// ToolIO is the other form of tools/call, with tool, input and output.
+var ToolIO = &Dialect{
+	Name:    "tool-io",
+	Title:   "tools/call with params.tool and params.input, answered with result.tool and result.output.",
+	Request: Place{Method: "tools/call", Name: "tool", Message: "input"},
+	Answer:  Place{Name: "tool", Message: "output"},
+}
+
+// Bare is the dialect without JSON-RPC: the body is the message. It is served
+// in tolerant mode only.
+var Bare = &Dialect{
+	Name:    "bare",
+	Title:   "No JSON-RPC: the body is the message.",
+	Request: Place{Bare: true},
+	Answer:  Place{Bare: true},
+	Refusal: RefuseByMessage,
+	Rejects: true,
+}
+
+// OfProtocol returns the dialects of the protocol itself, [Contracts] first.
+func OfProtocol() []*Dialect {
+	return slices.Clone(builtin)
+}
+
+// Named returns the dialect that has the name, of the protocol itself
+// or of the wild, with the traits that are added to it by "+" signs:
+// "contracts+numeric-ids". The error lists the names there are.
+func Named(name string) (*Dialect, error) {
+	base, rest, more := strings.Cut(name, "+")
+	var names []string
+	for _, d := range Known() {
+		if d.Name == base {
+			if !more {
+				return d, nil
+			}
+			return d.withTraits(strings.Split(rest, "+"))
+		}
+		names = append(names, d.Name)
+	}
+	return nil, fmt.Errorf("protocol: there is no dialect %q; there are %s", name, strings.Join(names, ", "))
+}
+
+var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}
 
 // TypeMethod is the dialect of programs that call every message by its type.
 // They answer only to a manager LM01 and a referee REF01, and want a token in
 // whatever comes.
 var TypeMethod = &Dialect{
-	Name:   DialectTypeMethod,
+	Name:   "type-method",
 	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
 	Naming: ByType,
 	Edits: []Edit{
@@ -37,7 +97,7 @@ var TypeMethod = &Dialect{
 // TypeMethodV2 is TypeMethod for those who call themselves written for
 // league.v2: they want to read REGISTERED.
 var TypeMethodV2 = &Dialect{
-	Name:   DialectTypeMethodV2,
+	Name:   "type-method-v2",
 	Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
 	Naming: ByType,
 	Marks:  []Mark{{Path: []string{"player_meta", "protocol_version"}, Value: protocol.Version}},
@@ -50,7 +110,7 @@ var TypeMethodV2 = &Dialect{
 // LowerMethod is the dialect of programs whose methods are the message types
 // in lower case.
 var LowerMethod = &Dialect{
-	Name:   DialectLowerMethod,
+	Name:   "lower-method",
 	Title:  "The method is the message type in lower case.",
 	Naming: ByLowerType,
 }
@@ -58,7 +118,7 @@ var LowerMethod = &Dialect{
 // HandleMessage is the dialect of programs with a single method that takes the
 // message in one parameter.
 var HandleMessage = &Dialect{
-	Name:    DialectHandleMessage,
+	Name:    "handle-message",
 	Title:   "The method handle_message, the message in params.message.",
 	Request: Place{Method: "handle_message", Message: "message"},
 }
@@ -66,7 +126,7 @@ var HandleMessage = &Dialect{
 // PlainTool is the dialect of programs whose tool calls bear no header fields.
 // Some read the answer from the text content, some from the result itself.
 var PlainTool = &Dialect{
-	Name:    DialectPlainTool,
+	Name:    "plain-tool",
 	Title:   "tools/call whose arguments bear no header fields; the answer stands in content and beside it.",
 	Request: Tool.Request,
 	Marks:   []Mark{{Path: []string{"message_type"}, Absent: true}},
@@ -155,4 +215,18 @@ func (d *Dialect) withTraits(names []string) (*Dialect, error) {
 		changed.Name += "+" + name
 	}
 	return &changed, nil
+}
+
+//go:embed schemas
+var wrappings embed.FS
+
+// WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of a
+// dialect of the protocol itself: the request, the response and the refusal,
+// without what it carries. The error says that there is no such dialect.
+func WrappingSchema(dialect string) ([]byte, error) {
+	raw, err := wrappings.ReadFile("schemas/" + dialect + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("protocol: no schema for dialect %q: %w", dialect, err)
+	}
+	return raw, nil
 }

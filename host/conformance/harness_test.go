@@ -31,8 +31,8 @@ const patience = 10 * time.Second
 // quick is a back-off for tests.
 var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Millisecond}
 
-// A subject is our own player, served on a socket, perhaps with a fault.
-type subject struct {
+// testAgent is our own player, served on a socket, perhaps with a fault.
+type testAgent struct {
 	url    string
 	run    func(ctx context.Context, manager string) error
 	joined sync.WaitGroup
@@ -48,14 +48,14 @@ func factory() strategies.Factory {
 }
 
 // onSockets serves a player as the program does.
-func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *subject {
+func onSockets(t testing.TB, mode protocol.Mode, change func(*player.Config)) *testAgent {
 	t.Helper()
 	ctx := context.Background()
 	srv, err := jsonrpc.Listen(ctx, "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &subject{url: srv.URL()}
+	s := &testAgent{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
 		p, closeClient, err := newPlayer(mode, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), change)
 		if err != nil {
@@ -88,8 +88,8 @@ func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTrippe
 	return p, client.Close, err
 }
 
-// check runs the checks against a subject.
-func (s *subject) check(t testing.TB, change func(*conformance.Config)) *conformance.Report {
+// check runs the checks against a testAgent.
+func (s *testAgent) check(t testing.TB, change func(*conformance.Config)) *conformance.Report {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(func() {
@@ -117,8 +117,8 @@ func (s *subject) check(t testing.TB, change func(*conformance.Config)) *conform
 	return r
 }
 
-// ending returns the ids of the checks that ended so.
-func ending(r *conformance.Report, s conformance.Status) []string {
+// idsWith returns the ids of the checks with a status.
+func idsWith(r *conformance.Report, s conformance.Status) []string {
 	var ids []string
 	for _, o := range r.Outcomes {
 		if o.Status == s {
@@ -128,7 +128,7 @@ func ending(r *conformance.Report, s conformance.Status) []string {
 	return ids
 }
 
-// explain prints how checks ended that should not have.
+// explain renders a report.
 func explain(r *conformance.Report) string {
 	var b strings.Builder
 	if err := r.WriteText(&b, false); err != nil {
@@ -181,7 +181,7 @@ func (m *memory) count(what string) int {
 }
 
 // mutated serves a mutant until the end of a test.
-func mutated(t testing.TB, mu mutant) *subject {
+func mutated(t testing.TB, mu mutant) *testAgent {
 	t.Helper()
 	s, stop, err := mutatedPlayer(mu)
 	if err != nil {
@@ -192,12 +192,12 @@ func mutated(t testing.TB, mu mutant) *subject {
 }
 
 // mutatedPlayer serves a mutant.
-func mutatedPlayer(mu mutant) (*subject, func(), error) {
+func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
 	m, inner, srv, err := faultyProxy("player", mu)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &subject{url: srv.URL + "/mcp"}
+	s := &testAgent{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}
 		p, closeClient, err := newPlayer(protocol.Tolerant, s.url, manager, out, nil)

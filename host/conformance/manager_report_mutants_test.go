@@ -10,9 +10,9 @@ import (
 
 // badReportMutants take reports that are to be refused.
 func badReportMutants() []mutant {
-	// takesBad takes a report that is refused otherwise, if the condition holds.
-	takesBad := func(name string, when func(m *memory, in *asked, refusal object) bool) mutant {
-		return mutant{check: "manager.report." + name, serve: takesOnce(func(m *memory, in *asked, r *reply) bool {
+	// acceptsBad accepts a report that should be refused, if a condition holds.
+	acceptsBad := func(name string, when func(m *memory, in *asked, refusal object) bool) mutant {
+		return mutant{check: "manager.report." + name, serve: acceptsOnce(func(m *memory, in *asked, r *reply) bool {
 			data, _ := parse(r.body)["error"].(object)["data"].(object)
 			return in.of(report) && when(m, in, data)
 		})}
@@ -22,26 +22,26 @@ func badReportMutants() []mutant {
 		return func(_ *memory, in *asked, _ object) bool { return bodyHas(text)(in) }
 	}
 	return []mutant{
-		takesBad("differs", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 1 }),
-		takesBad("late", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 2 }),
-		takesBad("unknown", func(_ *memory, in *asked, _ object) bool {
+		acceptsBad("differs", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 1 }),
+		acceptsBad("late", func(m *memory, _ *asked, data object) bool { return known(data, false) && m.count("known") == 2 }),
+		acceptsBad("unknown", func(_ *memory, in *asked, _ object) bool {
 			return in.text("match_id") == "R99M99" && in.message()["round_id"] != nil
 		}),
-		takesBad("token", func(_ *memory, in *asked, _ object) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
-		takesBad("tokenless", func(_ *memory, in *asked, _ object) bool { return in.text("auth_token") == "" }),
-		takesBad("player", func(_ *memory, in *asked, _ object) bool { return strings.HasPrefix(in.text("sender"), "player:") }),
-		takesBad("other", func(_ *memory, in *asked, data object) bool {
+		acceptsBad("token", func(_ *memory, in *asked, _ object) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
+		acceptsBad("tokenless", func(_ *memory, in *asked, _ object) bool { return in.text("auth_token") == "" }),
+		acceptsBad("player", func(_ *memory, in *asked, _ object) bool { return strings.HasPrefix(in.text("sender"), "player:") }),
+		acceptsBad("other", func(_ *memory, in *asked, data object) bool {
 			return data["error_code"] == "E040" && in.text("match_id") != "R99M99" && strings.HasPrefix(in.text("sender"), "referee:")
 		}),
-		takesBad("context", func(_ *memory, in *asked, _ object) bool { return in.text("league_id") == "another-league" }),
-		takesBad("empty", func(_ *memory, in *asked, _ object) bool { return in.message()["result"] == nil }),
-		takesBad("score", func(_ *memory, in *asked, _ object) bool {
+		acceptsBad("context", func(_ *memory, in *asked, _ object) bool { return in.text("league_id") == "another-league" }),
+		acceptsBad("empty", func(_ *memory, in *asked, _ object) bool { return in.message()["result"] == nil }),
+		acceptsBad("score", func(_ *memory, in *asked, _ object) bool {
 			result, _ := in.message()["result"].(object)
 			return strings.Contains(fmt.Sprint(result["score"]), ":30")
 		}),
-		takesBad("number", has("1000000")),
-		takesBad("strangers", has(`"winner":"P98"`)),
-		takesBad("winner", func(_ *memory, in *asked, data object) bool {
+		acceptsBad("number", has("1000000")),
+		acceptsBad("strangers", has(`"winner":"P98"`)),
+		acceptsBad("winner", func(_ *memory, in *asked, data object) bool {
 			about, _ := data["context"].(object)
 			return data["error_code"] == "E046" && about["field"] == "winner" && in.text("league_id") == "cup"
 		}),

@@ -21,15 +21,15 @@ func begun(m *memory, in *asked) int {
 	return m.seen[starting]
 }
 
-// takesOnce takes a request that is refused, if the condition holds of it and of
+// acceptsOnce accepts a refused request, if a condition holds of it and of
 // the refusal. Others are not asked about.
-func takesOnce(when func(m *memory, in *asked, r *reply) bool) serve {
+func acceptsOnce(when func(m *memory, in *asked, r *reply) bool) serve {
 	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
 		r := next(in)
 		m.Lock()
 		defer m.Unlock()
 		if r.refused() && when(m, in, r) {
-			return taken(in)
+			return accepted(in)
 		}
 		return r
 	}
@@ -38,10 +38,10 @@ func takesOnce(when func(m *memory, in *asked, r *reply) bool) serve {
 // startMutants have faults in how the league begins, and who may join it then.
 func startMutants() []mutant {
 	takesStart := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "manager.start." + name, serve: takes(func(in *asked) bool { return in.of(starting) && when(in) })}
+		return mutant{check: "manager.start." + name, serve: accepts(func(in *asked) bool { return in.of(starting) && when(in) })}
 	}
 	started := func(name string, when func(started int, in *asked) bool) mutant {
-		return mutant{check: "manager.start." + name, serve: takesOnce(func(m *memory, in *asked, _ *reply) bool { return when(begun(m, in), in) })}
+		return mutant{check: "manager.start." + name, serve: acceptsOnce(func(m *memory, in *asked, _ *reply) bool { return when(begun(m, in), in) })}
 	}
 	late := bodyHas("127.0.0.1:1/late")
 	return []mutant{
@@ -51,12 +51,12 @@ func startMutants() []mutant {
 		takesStart("web", func(in *asked) bool { return in.header.Get("Origin") != "" }),
 		takesStart("token", func(in *asked) bool { return strings.HasSuffix(in.text("auth_token"), forged) }),
 		takesStart("player", func(in *asked) bool { return strings.HasPrefix(in.text("sender"), "player:") }),
-		{check: "manager.start.report", serve: takes(func(in *asked) bool {
+		{check: "manager.start.report", serve: accepts(func(in *asked) bool {
 			return in.of(report) && in.text("match_id") == "R99M99" && in.message()["round_id"] == nil
 		})},
 		{check: "manager.start.answer", serve: answers(starting, drop("status"))},
 		{check: "manager.start.again", serve: refuses(func(m *memory, in *asked) bool { return in.of(starting) && m.count(starting) == 2 })},
-		{check: "manager.late.refused", serve: takes(late)},
+		{check: "manager.late.refused", serve: accepts(late)},
 		{check: "manager.late.form", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			if late(in) {
 				return refusal(in, 2001)
@@ -143,7 +143,7 @@ func runningQueryMutants() []mutant {
 		{check: "manager.standings.query", serve: changes("GET_STANDINGS", always, func(data object) {
 			data["standings"].([]any)[0].(object)["draws"] = 9
 		})},
-		{check: "manager.load.concurrent", serve: crowdedOut()},
+		{check: "manager.load.concurrent", serve: refusesConcurrent()},
 	}
 }
 
@@ -159,8 +159,8 @@ func slowMutants() []mutant {
 	}
 }
 
-// crowdedOut refuses a question while which another one comes.
-func crowdedOut() serve {
+// refusesConcurrent refuses a question while which another one comes.
+func refusesConcurrent() serve {
 	another := make(chan struct{})
 	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 		select {

@@ -20,14 +20,14 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// A house is our own manager, served on a socket, perhaps with a fault.
-type house struct {
+// managerServer is our own manager, served on a socket, perhaps with a fault.
+type managerServer struct {
 	url  string
 	stop func() error
 }
 
 // managing serves a manager by a server of its own.
-func managing(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.Context, jsonrpc.Handler) error) (func() error, error) {
+func serveManager(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.Context, jsonrpc.Handler) error) (func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	cfg.LeagueID, cfg.Probe, cfg.Backoff = "cup", manager.ProbeOff, quick
 	cfg.Caller = &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)}
@@ -44,13 +44,13 @@ func managing(cfg manager.Config, trip jsonrpc.RoundTripper, serve func(context.
 		end()
 		all.Wait()
 		if errors.Is(ran, context.Canceled) {
-			ran = nil // which it was told
+			ran = nil // it was canceled
 		}
 		return errors.Join(served, ran, m.Close(), client.Close())
 	}, nil
 }
 
-// adminToken is what our manager wants to be shown before it starts a league.
+// adminToken is the token that our manager asks for before it starts a league.
 const adminToken = "tok-admin-0123456789abcdef"
 
 // managerSilence is how long our manager waits for agents that are silent.
@@ -60,17 +60,17 @@ const managerSilence = time.Second
 // answer, also on a busy machine.
 const ampleTimeout = 20 * time.Second
 
-func onOwnSocket(cfg manager.Config) (*house, error) {
+func onOwnSocket(cfg manager.Config) (*managerServer, error) {
 	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: cfg.Mode == protocol.Tolerant})
 	if err != nil {
 		return nil, err
 	}
-	stop, err := managing(cfg, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), srv.Serve)
-	return &house{srv.URL(), stop}, err
+	stop, err := serveManager(cfg, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), srv.Serve)
+	return &managerServer{srv.URL(), stop}, err
 }
 
 // mutatedManager serves a manager behind a proxy that has a fault.
-func mutatedManager(mu mutant) (*house, error) {
+func mutatedManager(mu mutant) (*managerServer, error) {
 	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
 	net := new(jsonrpc.Loopback)
 	inner, err := net.Listen("manager", jsonrpc.Config{AcceptObjects: true})
@@ -81,7 +81,7 @@ func mutatedManager(mu mutant) (*house, error) {
 	if mu.slow {
 		cfg.Timeout = time.Minute // it waits for who is silent
 	}
-	stop, err := managing(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}, inner.Serve)
+	stop, err := serveManager(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}, inner.Serve)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +91,10 @@ func mutatedManager(mu mutant) (*house, error) {
 		h = mu.wrap(m, h)
 	}
 	srv := httptest.NewServer(h)
-	return &house{srv.URL + "/mcp", func() error { srv.Close(); return stop() }}, nil
+	return &managerServer{srv.URL + "/mcp", func() error { srv.Close(); return stop() }}, nil
 }
 
-func (h *house) examine(change func(*conformance.Config)) (*conformance.Report, error) {
+func (h *managerServer) examine(change func(*conformance.Config)) (*conformance.Report, error) {
 	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: refereeTimeout, AdminToken: adminToken}
 	if change != nil {
 		change(&opts)
@@ -103,7 +103,7 @@ func (h *house) examine(change func(*conformance.Config)) (*conformance.Report, 
 	return r, errors.Join(err, h.stop())
 }
 
-// TestOwnManager holds our own manager to every rule, over real sockets.
+// TestOwnManager checks that our own manager follows every rule, over real sockets.
 func TestOwnManager(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
@@ -117,14 +117,14 @@ func TestOwnManager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
 		})
 	}
 }
 
-// TestManagerMutants has, for every check, a manager that fails it and no other.
+// TestManagerMutants has, for every check, a manager that fails only that check.
 func TestManagerMutants(t *testing.T) {
 	t.Parallel()
 	examineMutants(t, conformance.Manager, managerMutants(), tryManager)
@@ -157,7 +157,7 @@ func managerMutants() []mutant {
 
 func admissionMutants() []mutant {
 	takesRegistration := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "manager.register." + name, serve: takes(func(in *asked) bool { return in.of(application) && when(in) })}
+		return mutant{check: "manager.register." + name, serve: accepts(func(in *asked) bool { return in.of(application) && when(in) })}
 	}
 	return []mutant{
 		{check: "manager.register.referee", serve: answers("REFEREE_REGISTER_REQUEST", drop("auth_token"))},
@@ -231,19 +231,19 @@ func queryMutants() []mutant {
 			}
 			return r
 		}},
-		{check: "manager.query.type", serve: takes(func(in *asked) bool { return in.text("query_type") == "GET_WEATHER" })},
+		{check: "manager.query.type", serve: accepts(func(in *asked) bool { return in.text("query_type") == "GET_WEATHER" })},
 		{check: "manager.query.conversation", serve: answers(query, set("conversation_id", "another"))},
 	}
 }
 
 func admissionAuthMutants() []mutant {
 	return []mutant{
-		{check: "manager.auth.missing", serve: takes(func(in *asked) bool { return in.of(query) && in.text("auth_token") == "" })},
-		{check: "manager.auth.token", serve: takes(func(in *asked) bool { return in.of(query) && strings.HasSuffix(in.text("auth_token"), forged) })},
+		{check: "manager.auth.missing", serve: accepts(func(in *asked) bool { return in.of(query) && in.text("auth_token") == "" })},
+		{check: "manager.auth.token", serve: accepts(func(in *asked) bool { return in.of(query) && strings.HasSuffix(in.text("auth_token"), forged) })},
 		{check: "manager.auth.other", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if in.of(query) && r.refused() && in.text("auth_token") != "" && !strings.HasSuffix(in.text("auth_token"), forged) && in.text("sender") == "player:P02" {
-				return taken(in)
+				return accepted(in)
 			}
 			return r
 		}},

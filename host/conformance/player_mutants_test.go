@@ -33,7 +33,7 @@ func registeringMutants() []mutant {
 		{check: "player.register.meta", out: meta(drop("display_name"))},
 		{check: "player.register.version", out: meta(set("game_types", "even_odd"))},
 		{check: "player.register.endpoint", out: meta(set("contact_endpoint", "http://127.0.0.1:1/mcp"))},
-		{check: "player.register.listens", wrap: deafUntilRegistered, out: func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
+		{check: "player.register.listens", wrap: unreachableUntilRegistered, out: func(m *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
 			defer func() {
 				m.Lock()
 				defer m.Unlock()
@@ -53,8 +53,8 @@ func registeringMutants() []mutant {
 	}
 }
 
-// deafUntilRegistered answers nobody before the player is registered.
-func deafUntilRegistered(m *memory, h http.Handler) http.Handler {
+// unreachableUntilRegistered answers nobody before the player is registered.
+func unreachableUntilRegistered(m *memory, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-m.done:
@@ -82,7 +82,7 @@ func matchMutants() []mutant {
 		{check: "player.choice.past", serve: refuses(func(_ *memory, in *asked) bool { return strings.HasPrefix(in.text("deadline"), "2020") })},
 		{check: "player.choice.other", serve: believes(with(call, "player_id", "P77"), func(_ *memory, _ *asked, o object) { o["player_id"] = "P01" })},
 		{check: "player.choice.secret", serve: answers(invitation, set("parity_choice", "even"))},
-		{check: "player.state.others", serve: takes(with(invitation, "opponent_id", "P98"))},
+		{check: "player.state.others", serve: accepts(with(invitation, "opponent_id", "P98"))},
 		{check: "player.state.uninvited", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			m.Lock()
 			if in.of(invitation) {
@@ -244,7 +244,7 @@ func authMutants() []mutant {
 			}
 			return r
 		}},
-		{check: "player.auth.completed", serve: takes(func(in *asked) bool { return in.of(complete) && strings.HasPrefix(in.text("sender"), "referee:") })},
+		{check: "player.auth.completed", serve: accepts(func(in *asked) bool { return in.of(complete) && strings.HasPrefix(in.text("sender"), "referee:") })},
 	}
 }
 
@@ -273,7 +273,7 @@ func loadMutants() []mutant {
 			})
 		}},
 		{check: "player.load.speed", slow: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
-			// It takes longer with every match that it has behind it.
+			// It takes longer with every match.
 			if in.of(over) {
 				m.Lock()
 				played := m.count(over)
@@ -289,7 +289,7 @@ func loadMutants() []mutant {
 
 func hostileMutants() []mutant {
 	take := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "player.hostile." + name, serve: takes(when)}
+		return mutant{check: "player.hostile." + name, serve: accepts(when)}
 	}
 	return append(attackedMutants("player", invitation, "notify_match_result"),
 		take("match", func(in *asked) bool { return in.of(invitation) && in.message()["match_id"] == nil }),

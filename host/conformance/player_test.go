@@ -13,14 +13,14 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// TestOwnPlayer holds our own player to every rule, over real sockets.
+// TestOwnPlayer checks that our own player follows every rule, over real sockets.
 func TestOwnPlayer(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			r := onSockets(t, mode, nil).check(t, func(o *conformance.Config) { o.Busy = true })
-			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
@@ -38,10 +38,10 @@ func TestOwnPlayer(t *testing.T) {
 func TestPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	r := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Once = true }).check(t, nil)
-	if failed := ending(r, conformance.Failed); failed != nil {
+	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
-	if skipped := ending(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
+	if skipped := idsWith(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
 		t.Errorf("skipped %q", skipped)
 	}
 }
@@ -59,15 +59,15 @@ func TestPlayerInItsDialect(t *testing.T) {
 			t.Parallel()
 			s := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*dialect.Dialect{d} })
 			r := s.check(t, nil)
-			if failed := ending(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
+			if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
 				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))
 			}
 			for _, id := range []string{"player.join.answer", "player.choice.answer", "player.over.ack", "player.hostile.then"} {
-				if slices.Contains(ending(r, conformance.Skipped), id) {
+				if slices.Contains(idsWith(r, conformance.Skipped), id) {
 					t.Errorf("%s is skipped", id)
 				}
 			}
-			// Which of the two is told by a version that our player does not give.
+			// Only a version that our player does not send would tell the two apart.
 			if want := strings.TrimSuffix(d.Name, "-v2"); r.Dialect != want {
 				t.Errorf("it registered in %s and is spoken to in %s", d.Name, r.Dialect)
 			}
@@ -82,21 +82,21 @@ func TestPlayerAnswersLater(t *testing.T) {
 	var posts sync.WaitGroup
 	defer posts.Wait()
 	r := mutated(t, mutant{serve: postsAnswers(&posts)}).check(t, nil)
-	if failed := ending(r, conformance.Failed); failed != nil {
+	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
-	if skipped := ending(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
+	if skipped := idsWith(r, conformance.Skipped); !slices.Equal(skipped, []string{"player.register.retry"}) {
 		t.Errorf("skipped %q", skipped)
 	}
 }
 
-// TestPlayerElsewhere checks a player that has another manager: what it cannot
+// TestUnregisteredPlayer checks a player that has another manager: what it cannot
 // know is left out, and said so.
-func TestPlayerElsewhere(t *testing.T) {
+func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
 	s := mutated(t, mutant{out: registersItself})
 	r := s.check(t, func(o *conformance.Config) { o.Wait = time.Second })
-	if failed := ending(r, conformance.Failed); failed != nil {
+	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
 	for _, o := range r.Outcomes {
@@ -108,13 +108,13 @@ func TestPlayerElsewhere(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"player.join.answer", "player.choice.answer", "player.load.concurrent", "player.hostile.then"} {
-		if slices.Contains(ending(r, conformance.Skipped), id) {
+		if slices.Contains(idsWith(r, conformance.Skipped), id) {
 			t.Errorf("%s is skipped", id)
 		}
 	}
 }
 
-// TestPlayerMutants has, for every check, a player that fails it and no other.
+// TestPlayerMutants has, for every check, a player that fails only that check.
 func TestPlayerMutants(t *testing.T) {
 	t.Parallel()
 	examineMutants(t, conformance.Player, playerMutants(), tryPlayer)

@@ -167,7 +167,7 @@ func replyMutants() []mutant {
 func postedMutants() []mutant {
 	ended := map[string]bool{}
 	take := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "referee.posted." + name, serve: takes(func(in *asked) bool { return in.of(choice) && when(in) })}
+		return mutant{check: "referee.posted." + name, serve: accepts(func(in *asked) bool { return in.of(choice) && when(in) })}
 	}
 	return []mutant{
 		{check: "referee.posted.join", serve: refuses(isType("GAME_JOIN_ACK"))},
@@ -181,7 +181,7 @@ func postedMutants() []mutant {
 			late := in.of(choice) && ended[in.text("match_id")]
 			m.Unlock()
 			if late {
-				return taken(in)
+				return accepted(in)
 			}
 			return next(in)
 		}, out: only(over, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {

@@ -45,13 +45,13 @@ func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string,
 	return r, client.Close, err
 }
 
-// whistling serves a referee as the program does.
-func whistling(mode protocol.Mode) (*subject, error) {
+// serveReferee serves a referee as the program does.
+func serveReferee(mode protocol.Mode) (*testAgent, error) {
 	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{url: srv.URL()}
+	s := &testAgent{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
 		r, closeClient, err := newReferee(mode, refereeDeadline, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
 		if err != nil {
@@ -77,12 +77,12 @@ func serving(ctx context.Context, h jsonrpc.Handler, serve func(context.Context,
 }
 
 // mutatedReferee serves a referee behind a proxy that has a fault.
-func mutatedReferee(mu mutant) (*subject, func(), error) {
+func mutatedReferee(mu mutant) (*testAgent, func(), error) {
 	m, inner, srv, err := faultyProxy("referee", mu)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &subject{url: srv.URL + "/mcp"}
+	s := &testAgent{url: srv.URL + "/mcp"}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}
 		r, closeClient, err := newReferee(protocol.Tolerant, deadlineOf(mu), s.url, manager, out)
@@ -151,8 +151,8 @@ func (l *lasting) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrp
 	return l.mu.out(l.m, out.Body, next)
 }
 
-// examine runs the checks of a role against a subject.
-func (s *subject) examine(role conformance.Role, change func(*conformance.Config)) (*conformance.Report, error) {
+// examine runs the checks of a role against a testAgent.
+func (s *testAgent) examine(role conformance.Role, change func(*conformance.Config)) (*conformance.Report, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer func() {
 		stop()
@@ -174,7 +174,7 @@ func (s *subject) examine(role conformance.Role, change func(*conformance.Config
 	return r, s.ended
 }
 
-// TestOwnReferee holds our own referee to every rule, over real sockets. Both
+// TestOwnReferee checks that our own referee follows every rule, over real sockets. Both
 // modes are tried at once, since they wait for most of their time.
 func TestOwnReferee(t *testing.T) {
 	t.Parallel()
@@ -183,7 +183,7 @@ func TestOwnReferee(t *testing.T) {
 	var tried sync.WaitGroup
 	for i, mode := range modes {
 		tried.Go(func() {
-			s, err := whistling(mode)
+			s, err := serveReferee(mode)
 			if err != nil {
 				failures[i] = err
 				return
@@ -198,7 +198,7 @@ func TestOwnReferee(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || skipped != nil {
+			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
 				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {
@@ -287,7 +287,7 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, try func(
 // failsAlone fails unless one check has failed and no other, and says enough.
 func failsAlone(t *testing.T, r *conformance.Report, check string) {
 	t.Helper()
-	if failed := ending(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
+	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
 		t.Errorf("failed %q, want %q\n%s", failed, check, explain(r))
 	}
 	for _, o := range r.Outcomes {
@@ -312,9 +312,9 @@ func tryReferee(mu mutant) (*conformance.Report, error) {
 	})
 }
 
-// TestRefereeElsewhere checks a referee that does not register: what cannot be
+// TestUnregisteredReferee checks a referee that does not register: what cannot be
 // tested is left out, and said so.
-func TestRefereeElsewhere(t *testing.T) {
+func TestUnregisteredReferee(t *testing.T) {
 	t.Parallel()
 	s, stop, err := mutatedReferee(mutant{out: func(_ *memory, body []byte, next func([]byte) (*jsonrpc.Reply, error)) (*jsonrpc.Reply, error) {
 		if of(body, refereeRegistration) {
@@ -330,7 +330,7 @@ func TestRefereeElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed := ending(r, conformance.Failed); failed != nil {
+	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
 	for _, o := range r.Outcomes {
@@ -338,7 +338,7 @@ func TestRefereeElsewhere(t *testing.T) {
 			t.Errorf("%s is skipped without a reason", o.ID)
 		}
 	}
-	if skipped := ending(r, conformance.Skipped); !slices.Contains(skipped, "referee.round.plays") || slices.Contains(skipped, "referee.hostile.json") {
+	if skipped := idsWith(r, conformance.Skipped); !slices.Contains(skipped, "referee.round.plays") || slices.Contains(skipped, "referee.hostile.json") {
 		t.Errorf("skipped %q", skipped)
 	}
 }
@@ -359,9 +359,9 @@ func TestRefereeWithLongDeadlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	skipped := ending(r, conformance.Skipped)
+	skipped := idsWith(r, conformance.Skipped)
 	slices.Sort(skipped)
-	if failed := ending(r, conformance.Failed); failed != nil || !slices.Equal(skipped, want) {
+	if failed := idsWith(r, conformance.Failed); failed != nil || !slices.Equal(skipped, want) {
 		t.Errorf("failed %q, skipped %q, want %q\n%s", failed, skipped, want, explain(r))
 	}
 }

@@ -69,7 +69,7 @@ func TestWriteText(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[conformance.Level]string{
-		conformance.Must: "a league with this agent will break", conformance.Should: "a league may break", conformance.Wild: "peers cope with", "": "nothing that was tested breaks a rule",
+		conformance.Must: "a league with this agent will break", conformance.Should: "a league may break", conformance.Wild: "known peers cope", "": "the agent follows every rule that was tested",
 	} {
 		r := sample()
 		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {
@@ -145,8 +145,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestCatalogue holds the descriptions of all checks to their form.
-func TestCatalogue(t *testing.T) {
+// TestChecks holds the descriptions of all checks to their form.
+func TestChecks(t *testing.T) {
 	t.Parallel()
 	for _, role := range conformance.Roles() {
 		var before []string
@@ -193,7 +193,7 @@ func TestSelect(t *testing.T) {
 		t.Errorf("two are %q", got)
 	}
 	if got := ids("player.over"); len(got) != 3 {
-		t.Errorf("a subject is %q", got)
+		t.Errorf("a testAgent is %q", got)
 	}
 	for _, bad := range []string{"player.ove", "player.over.", "", "referee"} {
 		if _, err := conformance.Select(checks, []string{bad}); err == nil {

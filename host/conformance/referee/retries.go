@@ -52,7 +52,7 @@ func retryChecks() []kit.Check {
 			}),
 		after("retry.backoff", kit.Should, append(needs, spent), "The pauses between attempts double: 1, 2 and 4 s (league.v2, retries).", "Wait 1 s x 2^attempt.",
 			backsOff),
-		after("error.announced", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
+		after("error.told", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
 			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
 		after("error.header", kit.Must, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
 			func(t T) {

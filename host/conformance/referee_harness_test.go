@@ -167,7 +167,7 @@ var (
 
 var errGone = errors.New("gone")
 
-// refereeAcceptance is what a referee takes for the yes of a manager.
+// refereeAcceptance returns the answer of a manager that accepts a referee.
 func refereeAcceptance(body []byte) *jsonrpc.Reply {
 	return &jsonrpc.Reply{Status: http.StatusOK, Body: fmt.Appendf(nil,
 		`{"jsonrpc":"2.0","id":%s,"result":{"protocol":"league.v2","message_type":"REFEREE_REGISTER_RESPONSE","timestamp":"2026-03-14T09:10:13Z","status":"ACCEPTED","referee_id":"REF01","auth_token":"tok-REF01-elsewhere","league_id":"conformance"}}`,

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// acked is what a manager takes for the acknowledgement of a message.
+// acked returns an acknowledgement of a message.
 func acked(s *sent) *jsonrpc.Reply {
 	m := object{"protocol": "league.v2", "message_type": s.text("message_type") + "_ACK", "timestamp": "2026-03-14T09:10:13Z", "status": "ACKNOWLEDGED"}
 	return &jsonrpc.Reply{Status: http.StatusOK, Body: write(object{"jsonrpc": "2.0", "id": s.doc["id"], "result": m})}
@@ -110,7 +110,7 @@ func after(t string, round int, more func(m *memory, s *sent) []byte) out {
 }
 
 // delays keeps a message of a type in a round until one of another type has gone
-// to the same agent, or with "" until a referee was told of the round.
+// to the same agent, or with "" until a referee was sent the round.
 func delays(t string, round int, until string) out {
 	var kept func()
 	var whose string
@@ -196,7 +196,7 @@ func scheduleMutants() []mutant {
 			referee := toReferee(m, s)
 			m.Unlock()
 			if s.of(announcement) && referee {
-				return handsOutAlone(s, next)
+				return assignsAlone(s, next)
 			}
 			return next(body)
 		}},

@@ -12,7 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// What mutants are made of: how a request is looked at, and what is done to its
+// The parts of mutants: how they read a request, and how they change its
 // answer.
 
 type object = map[string]any
@@ -107,8 +107,8 @@ func refusal(in *asked, code int) *reply {
 // nothing is what a program answers that has failed.
 func nothing() *reply { return &reply{status: http.StatusInternalServerError, media: "text/plain"} }
 
-// taken answers a request as if nothing were wrong with it.
-func taken(in *asked) *reply {
+// accepted answers a request as if it were valid.
+func accepted(in *asked) *reply {
 	return &reply{status: http.StatusOK, media: "application/json", body: write(object{"jsonrpc": "2.0", "id": "1", "result": object{
 		"protocol": "league.v2", "message_type": ackOf(in.text("message_type")), "timestamp": "2026-03-14T09:10:13Z", "accept": true,
 	}})}
@@ -147,7 +147,7 @@ func drop(names ...string) func(object) {
 	}
 }
 
-// refuses turns away what would be taken, if the condition holds.
+// refuses refuses a valid request, if a condition holds.
 func refuses(when func(m *memory, in *asked) bool) serve {
 	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
 		r := next(in)
@@ -173,17 +173,17 @@ func breaks(when func(in *asked) bool) serve {
 	}
 }
 
-// takes takes what is to be refused, if the condition holds.
-func takes(when func(in *asked) bool) serve {
+// accepts accepts a request that should be refused, if a condition holds.
+func accepts(when func(in *asked) bool) serve {
 	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 		if when(in) {
-			return taken(in)
+			return accepted(in)
 		}
 		return next(in)
 	}
 }
 
-// believes changes a request so that the player takes it, if the condition
+// believes changes a request so that the player accepts it, if a condition
 // holds.
 func believes(when func(in *asked) bool, edit func(m *memory, in *asked, o object)) serve {
 	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
@@ -304,7 +304,7 @@ func meta(edit func(object)) out {
 	return registers(func(_, message object) { edit(message["player_meta"].(object)) })
 }
 
-// acceptance is what a player takes for the yes of a manager.
+// acceptance returns the answer of a manager that accepts a player.
 func acceptance(body []byte) *jsonrpc.Reply {
 	return &jsonrpc.Reply{Status: http.StatusOK, Body: fmt.Appendf(nil,
 		`{"jsonrpc":"2.0","id":%s,"result":{"protocol":"league.v2","message_type":"LEAGUE_REGISTER_RESPONSE","timestamp":"2026-03-14T09:10:13Z","status":"ACCEPTED","player_id":"P01"}}`,

@@ -143,7 +143,7 @@ func trustMutants() []mutant {
 			}
 			return r
 		}},
-		{check: "referee.auth.completed", serve: takes(func(in *asked) bool { return in.of(complete) && strings.HasSuffix(in.text("auth_token"), forged) })},
+		{check: "referee.auth.completed", serve: accepts(func(in *asked) bool { return in.of(complete) && strings.HasSuffix(in.text("auth_token"), forged) })},
 	}
 }
 
@@ -251,7 +251,7 @@ func attackedMutants(role, t, wrong string) []mutant {
 		return true, dec.More()
 	}
 	take := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: role + ".hostile." + name, serve: takes(when)}
+		return mutant{check: role + ".hostile." + name, serve: accepts(when)}
 	}
 	return []mutant{
 		take("json", func(in *asked) bool {
@@ -293,7 +293,7 @@ func attackedMutants(role, t, wrong string) []mutant {
 
 func refereeHostileMutants() []mutant {
 	take := func(name string, when func(in *asked) bool) mutant {
-		return mutant{check: "referee.hostile." + name, serve: takes(when)}
+		return mutant{check: "referee.hostile." + name, serve: accepts(when)}
 	}
 	return []mutant{
 		take("match", func(in *asked) bool {
@@ -340,7 +340,7 @@ func refereeEndMutants() []mutant {
 			if m.count(complete) > 1 {
 				return refusal(in, -32000)
 			}
-			return taken(in) // the referee behind it would leave
+			return accepted(in) // the referee behind it would leave
 		}},
 		{check: "referee.register.once", out: only(refereeRegistration, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			if r, err := next(body); err != nil || r.Status != http.StatusOK {

@@ -12,9 +12,9 @@ import (
 	"github.com/strategylab/strategylab/host/manager"
 )
 
-// handsOut is a manager as they are met: it tells players of no round, gives
-// referees one match at a time, and ends rounds and the league without a word.
-func handsOut(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+// assignsOneByOne is a manager like some real ones: it sends players no round, assigns
+// one match at a time, and ends rounds and the league without a message.
+func assignsOneByOne(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 	s := reading(body)
 	m.Lock()
 	referee := toReferee(m, s)
@@ -25,11 +25,11 @@ func handsOut(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 	case !s.of(announcement):
 		return next(body)
 	}
-	return handsOutAlone(s, next)
+	return assignsAlone(s, next)
 }
 
-// handsOutAlone sends the matches of an announcement to a referee one by one.
-func handsOutAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
+// assignsAlone sends the matches of an announcement to a referee one by one.
+func assignsAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
 	for _, match := range rows(s.message, "matches") {
 		if match["player_A_endpoint"] == nil {
 			continue // another referee's
@@ -47,11 +47,11 @@ func handsOutAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
 	return acked(s), nil
 }
 
-// TestManagerInTheWild checks a manager that runs a league in another way: it is
-// told what it leaves out, and the rest is tested all the same.
-func TestManagerInTheWild(t *testing.T) {
+// TestForeignManager checks a manager that runs a league in another way: it has
+// failed for what it omits, and the rest is tested all the same.
+func TestForeignManager(t *testing.T) {
 	t.Parallel()
-	h, err := mutatedManager(mutant{out: handsOut})
+	h, err := mutatedManager(mutant{out: assignsOneByOne})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ func TestManagerInTheWild(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"manager.round.announced", "manager.round.players", "manager.roundend.sent", "manager.end.sent"}
-	if failed := ending(r, conformance.Failed); !slices.Equal(failed, want) {
+	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, want) {
 		t.Errorf("failed %q, want %q\n%s", failed, want, explain(r))
 	}
 	untested := []string{
 		"manager.notify.busy", "manager.notify.broken", "manager.notify.same", "manager.roundend.once", "manager.end.champion",
 	}
-	skipped, passed := ending(r, conformance.Skipped), ending(r, conformance.Passed)
+	skipped, passed := idsWith(r, conformance.Skipped), idsWith(r, conformance.Passed)
 	for _, id := range untested {
 		if !slices.Contains(skipped, id) {
 			t.Errorf("%s is tested, though nothing was sent for it", id)
@@ -81,9 +81,9 @@ func TestManagerInTheWild(t *testing.T) {
 	}
 }
 
-// TestManagerOtherwise checks our own manager where not everything can be tried,
-// and why is said.
-func TestManagerOtherwise(t *testing.T) {
+// TestManagerSkips checks our own manager in situations in which some checks
+// cannot be tested, and the reasons.
+func TestManagerSkips(t *testing.T) {
 	t.Parallel()
 	begun := "the league began by itself after the last registration"
 	for name, c := range map[string]struct {
@@ -113,7 +113,7 @@ func TestManagerOtherwise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if failed := ending(r, conformance.Failed); failed != nil {
+			if failed := idsWith(r, conformance.Failed); failed != nil {
 				t.Errorf("failed %q\n%s", failed, explain(r))
 			}
 			for _, o := range r.Outcomes {
@@ -142,7 +142,7 @@ func TestManagerTooSlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed, skipped := ending(r, conformance.Failed), ending(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"manager.notify.silent"}) {
+	if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"manager.notify.silent"}) {
 		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 	}
 	if why := r.Outcomes[len(r.Outcomes)-1].Detail; !strings.Contains(why, "set a shorter timeout on it (the protocol allows 10 s), or use a longer --timeout") {

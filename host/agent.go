@@ -25,7 +25,7 @@ type Agent struct {
 	// Public is the URL under which others reach the agent, where that is not
 	// the one it listens on.
 	Public string
-	// Tap, if set, is told of every message in and out.
+	// Tap, if set, receives every message in and out.
 	Tap jsonrpc.Tap
 	// MCP, if set, has the agent offer its messages as tools of the Model
 	// Context Protocol, on the same path over HTTP and on the same streams. Name,
@@ -37,7 +37,7 @@ type Agent struct {
 	Stdout io.Writer
 	// Listening, if set, is called with the URL once the agent listens.
 	Listening func(url string)
-	// Validation says how requests are held to the contract of envelopes and
+	// Validation says how requests are validated against the contract of envelopes and
 	// tools, whichever way they come.
 	Validation Validation
 }

@@ -45,8 +45,8 @@ type assembled struct {
 }
 
 // assemble opens an endpoint, has create make the agent that is reached there
-// and that calls with caller, and connects the two. Whoever gets the result
-// serves it and closes its client.
+// and that calls with caller, and connects the two. The caller of assemble
+// serves the result and closes its client.
 func assemble(ctx context.Context, p place, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error)) (*assembled, error) {
 	if len(p.routes) > 0 {
 		all := make(map[string]http.Handler)
@@ -131,7 +131,7 @@ type toolTables struct {
 	known map[table]*schema.Registry
 }
 
-// table identifies the tools of an agent: who takes the same messages in the
+// table identifies the tools of an agent: agents that take the same messages in the
 // same mode has the same.
 type table struct {
 	role protocol.Role

@@ -208,8 +208,8 @@ func (d *Driver) notes(notes []results.Note, field int, failures []player.Failur
 	return notes
 }
 
-// known is what the players of a league can be told of it beforehand, all of
-// them at once; nil if there will be others, who may take any id, or if the
+// known is what the players of a league can know of it beforehand, all of
+// them at once; nil if there will be others, which may take any id, or if the
 // league has begun in an earlier process. It spares asking the manager, whose
 // schedule of a large league is long.
 func (l *League) known() *player.League {

@@ -43,12 +43,12 @@ type League struct {
 	// Context Protocol, on the same path over HTTP. Name, instructions and tools
 	// are filled in.
 	MCP *mcptools.Config
-	// Tap, if set, returns what is told of an agent's messages. The agents are
+	// Tap, if set, returns what receives an agent's messages. The agents are
 	// called "manager", "REF01", "P01".
 	Tap func(name string) jsonrpc.Tap
 	// Started, if set, is called once everybody listens, with the manager's URL.
 	Started func(managerURL string)
-	// Validation says how requests are held to the contract of envelopes and
+	// Validation says how requests are validated against the contract of envelopes and
 	// tools.
 	Validation Validation
 
@@ -87,7 +87,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	}
 	if m.Over() {
 		// An earlier process ended before everybody had heard of the end. The
-		// manager tells those who can still be reached; its own agents have
+		// manager notifies those that can still be reached; its own agents have
 		// nothing left to do.
 		a.agents.Wait()
 		if ctx.Err() != nil {
@@ -119,7 +119,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 // assembly is a league while it is put together and played.
 type assembly struct {
 	league *League
-	known  *player.League // what players are told; nil where they have to ask
+	known  *player.League // what players know beforehand; nil where they have to ask
 	tools  *toolTables
 	ctx    context.Context
 	cancel context.CancelCauseFunc

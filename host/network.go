@@ -12,7 +12,7 @@ type Server interface {
 	URL() string
 	// Serve answers requests until ctx ends, and then drains.
 	Serve(ctx context.Context, h jsonrpc.Handler) error
-	// Close gives up an endpoint that is never served.
+	// Close closes an endpoint that is never served.
 	Close() error
 }
 
@@ -23,7 +23,7 @@ type Network interface {
 	Listen(ctx context.Context, name string, cfg jsonrpc.Config) (Server, error)
 	// From returns a way to call from the endpoint with that name.
 	From(name string) jsonrpc.RoundTripper
-	// Close gives up what calls have left open. No call may be under way.
+	// Close closes what calls have left open. No call may be running.
 	Close() error
 }
 

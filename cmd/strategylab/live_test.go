@@ -217,7 +217,7 @@ func TestRefereeLeavesADeadLeague(t *testing.T) {
 	}
 	code := referee.ended()
 	stderr, _ := os.ReadFile(referee.stderr.Name())
-	if owes := strings.Contains(string(stderr), "has not taken 1 of"); code != exitOK && !owes || code == exitOK && owes {
+	if owes := strings.Contains(string(stderr), "has not acknowledged 1 of"); code != exitOK && !owes || code == exitOK && owes {
 		t.Errorf("it ended with %d: %s", code, stderr)
 	}
 }

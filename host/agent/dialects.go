@@ -8,8 +8,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// AnswerDialects remembers how peers want to be answered who do not read an answer
-// that is given in kind. A peer is answered in kind until it shows that it has
+// AnswerDialects remembers the dialect in which each peer reads answers. A peer is
+// answered in the dialect that it speaks until it shows that it has
 // not read the answer; then in the next of a few ways, until it shows that it
 // has. It is safe for concurrent use; the zero value knows nobody.
 type AnswerDialects struct {
@@ -76,8 +76,8 @@ func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialec
 	return d
 }
 
-// Missed takes note that a peer has not read an answer. It reports whether the
-// peer is answered otherwise from now on.
+// Missed notes that a peer has not read an answer. It reports whether the
+// peer is answered in another way from now on.
 func (m *AnswerDialects) Missed(who string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,7 +89,7 @@ func (m *AnswerDialects) Missed(who string) bool {
 	return true
 }
 
-// Read takes note that a peer has read an answer, and so will read others of
+// Read notes that a peer has read an answer, and so will read others of
 // the kind.
 func (m *AnswerDialects) Read(who string) {
 	m.mu.Lock()
@@ -97,10 +97,10 @@ func (m *AnswerDialects) Read(who string) {
 	m.of(who).read = true
 }
 
-// ReadBy takes note that a peer has read an answer that was given in two ways:
+// ReadBy notes that a peer has read an answer that was given in two ways:
 // the one it would be given in now, and another. Which of them it has read cannot
-// be told, so that only the usual way gives place to the other; one that
-// something has shown to be wanted stands.
+// be known, so that the other replaces the usual way only; a way that
+// the peer has shown to need stays.
 func (m *AnswerDialects) ReadBy(who, trait string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

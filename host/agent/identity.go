@@ -12,7 +12,7 @@ import (
 )
 
 // Identity is who an agent is to its manager: the id and token it was given,
-// and whether the manager has proved that it is the one who gave them. It is
+// and whether the manager has proved that it gave them. It is
 // safe for concurrent use.
 type Identity struct {
 	role protocol.Role
@@ -27,7 +27,7 @@ type Identity struct {
 	manager       string // the manager's token, once it has been seen
 	managerProved bool   // the manager's token has been seen
 
-	settling chan struct{} // closed when the registration under way is over; nil if none is
+	settling chan struct{} // closed when the running registration is over; nil without one
 }
 
 // matchKeys are the keys of a match. Messages about one follow each other, and
@@ -51,7 +51,7 @@ func (i *Identity) Adopt(id, token, league string) {
 	i.last = matchKeys{}
 }
 
-// BeginRegistration says that a registration is under way, until the function that
+// BeginRegistration says that a registration is running, until the function that
 // it returns is called. A manager may speak to an agent as soon as it has
 // answered, and so before the agent has read the answer.
 func (i *Identity) BeginRegistration() (over func()) {
@@ -67,7 +67,7 @@ func (i *Identity) BeginRegistration() (over func()) {
 	}
 }
 
-// AwaitRegistration waits for the registration that is under way, if there is one, but
+// AwaitRegistration waits for the running registration, if there is one, but
 // not beyond the end of ctx.
 func (i *Identity) AwaitRegistration(ctx context.Context) {
 	i.mu.Lock()
@@ -137,8 +137,8 @@ func (i *Identity) Keys(in *wire.Exchange, referee string) (credential.KeyPair, 
 	return i.last.pair, true
 }
 
-// ManagerProved reports whether the manager has shown the token that only who gave
-// the agent its own can make. Such a manager knows match keys, too.
+// ManagerProved reports whether the manager has shown the token that only the giver of
+// the agent's own can make. Such a manager knows match keys, too.
 func (i *Identity) ManagerProved() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -146,7 +146,7 @@ func (i *Identity) ManagerProved() bool {
 }
 
 // FromManager judges whether a message is the manager's. A manager that has
-// shown its token once is held to it; in strict mode every manager is.
+// shown its token once must show it from then on; in strict mode every manager must.
 func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	if role, _, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RoleManager) {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)

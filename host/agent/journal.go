@@ -11,7 +11,7 @@ import (
 )
 
 // ErrJournal marks what could not be written to the journal. The agent then
-// ends, since it must not tell anybody what a crash would take back.
+// ends, since it must not send anybody what a crash would take back.
 var ErrJournal = errors.New("the journal cannot be written")
 
 // Journal is what an agent recovers from. A nil Journal keeps nothing.

@@ -14,7 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// RejectedError is a registration that the manager turned away for good.
+// RejectedError is a registration that the manager rejected.
 type RejectedError struct{ Reason string }
 
 // Error returns the manager's reason.
@@ -317,7 +317,7 @@ func judgeRefusal(err error) verdict {
 const patience = 2 * time.Second
 
 // listed asks the manager whether the agent is registered already, after an
-// attempt that may have succeeded. Many do not tell.
+// attempt that may have succeeded. Many do not answer that.
 func (r *Registrar) listed(ctx context.Context, a Applicant) (protocol.Message, bool) {
 	if ctx.Err() != nil {
 		return nil, false // the time of this attempt is over; the next one asks

@@ -36,7 +36,7 @@ type Attempt struct {
 	Err   error
 }
 
-// Try calls do until it succeeds, fails for good, or the policy's retries are
+// Try calls do until it succeeds, fails with an error that is not retryable, or the policy's retries are
 // spent, and returns its last error. Each attempt has a deadline of its own.
 // It returns early when ctx ends.
 func Try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
@@ -83,9 +83,9 @@ func Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Persist calls do until it succeeds, fails for good, or ctx ends: for what an
+// Persist calls do until it succeeds, fails with an error that is not retryable, or ctx ends: for what an
 // agent must not give up, such as registering with a manager that is about to
-// start, or reporting a result. Policy.Before is told of each delay.
+// start, or reporting a result. OnFailure gets each delay.
 func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
 	for retry := 1; ; retry++ {
 		got, err := attempt(ctx, p.Timeout, do)

@@ -16,8 +16,8 @@ import (
 )
 
 // WriteFile replaces the named file by one with the given content. The content
-// is written beside it, synced and renamed, so that whoever opens the file,
-// and whatever crashes, sees the old content or the new and nothing between.
+// is written beside it, synced and renamed, so that a process that opens the file,
+// even after a crash, sees the old content or the new and nothing between.
 // Missing folders are made. Concurrent writers of one name do not mix; the
 // last one stands.
 func WriteFile(name string, content []byte, perm fs.FileMode) (err error) {

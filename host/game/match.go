@@ -66,7 +66,7 @@ func (p Parity) String() string {
 }
 
 // Role is the seat a player has in a match. The rules treat both alike; a role
-// matters only because players are told theirs and may agree on a convention.
+// matters only because players know theirs and may agree on a convention.
 type Role uint8
 
 // The zero Role is unknown, as in a foreign league that does not say.
@@ -123,7 +123,7 @@ func (r Result) String() string {
 }
 
 // Side is what one player brought to a match. A player with a Fault has lost
-// on technical grounds, whatever it chose; one without has made a Choice.
+// by technical loss, whatever it chose; one without has made a Choice.
 type Side struct {
 	Choice Parity
 	Fault  Fault
@@ -136,7 +136,7 @@ type Verdict struct {
 	PointsA, PointsB int
 }
 
-// Technical reports whether the match was decided on technical grounds, in
+// Technical reports whether the match was decided by technical loss, in
 // which case no number is drawn.
 func (v Verdict) Technical() bool {
 	return v.ResultA == TechnicalLoss || v.ResultB == TechnicalLoss
@@ -163,7 +163,7 @@ func Judge(a, b Side, number int) Verdict {
 	}
 }
 
-// Fault says why a player lost a match on technical grounds. The numbers are
+// Fault says why a player lost a match by technical loss. The numbers are
 // part of the record format: they are never reused or reordered.
 type Fault uint8
 

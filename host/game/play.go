@@ -32,7 +32,7 @@ func (p Phase) String() string {
 }
 
 // Play is one live match: what has been heard from its players, and what
-// follows from it. Whoever drives it carries messages and waits for deadlines;
+// follows from it. The referee that drives it carries messages and waits for deadlines;
 // what they mean is decided here. The zero value is a match that waits for its
 // players. It is not safe for concurrent use.
 type Play struct {
@@ -88,7 +88,7 @@ func (p *Play) Choose(side int, choice Parity) error {
 	return nil
 }
 
-// Fail records that a side has lost on technical grounds. A side fails while
+// Fail records a technical loss of one side. A side fails while
 // something is still expected of it, and once.
 func (p *Play) Fail(side int, fault Fault) error {
 	expected := p.sides[side] == (Side{}) &&
@@ -166,7 +166,7 @@ func LeagueBackoff() Backoff {
 }
 
 // Delay returns how long to wait before the n-th retry, counted from 1, or
-// false if there is none.
+// false if there is no retry.
 func (b Backoff) Delay(n int) (time.Duration, bool) {
 	if n < 1 || n > b.Retries {
 		return 0, false
@@ -182,8 +182,8 @@ func (b Backoff) Delay(n int) (time.Duration, bool) {
 func (p *Play) Asked() bool { return p.joined[SideA] && p.joined[SideB] }
 
 // Resume returns a match as it was recorded: whether both sides came, what
-// they brought, and the number if one was drawn. What is missing can be gone
-// on with. The error says what cannot be.
+// they brought, and the number if one was drawn. A match may be
+// incomplete; it then continues there. The error says what cannot be.
 func Resume(asked bool, a, b Side, number *int) (Play, error) {
 	var p Play
 	for side, s := range [2]Side{a, b} {

@@ -71,7 +71,7 @@ func (s *Schedule) addRound(round, circle, r int, swap bool) {
 	}
 	if s.players%2 == 1 {
 		s.byes = append(s.byes, r)
-	} else if r%2 == 0 { // the fixed seat is A and B by turns
+	} else if r%2 == 0 { // the fixed seat is A and B alternately
 		add(r, s.players-1)
 	} else {
 		add(s.players-1, r)

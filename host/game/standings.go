@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Row is one line of a league table.
+// Row is one line of the standings.
 type Row struct {
 	Seat            int // from 0; for equal records the lower seat stands first
 	Played          int

@@ -9,7 +9,7 @@ import (
 
 // Every use of randomness has a stream of its own, keyed by what it is for and
 // by whom it concerns, through SHA-256. So no use can shift another, any match
-// can be replayed alone, and nobody who sees one stream can compute another: a
+// can be replayed alone, and nobody that sees one stream can compute another: a
 // strategy is handed its own seat's key and learns nothing of the draws.
 
 // streamKey hashes a domain and its integers into 256 bits.
@@ -44,7 +44,7 @@ func (s *DrawStream) Reset(seed uint64, league int) {
 // Next returns the next match's word, to be given to Draw.Pick.
 func (s *DrawStream) Next() uint64 { return s.c.Uint64() }
 
-// Seats returns who sits where in one league: Seats[s] is the field index of
+// Seats returns the seating of one league: Seats[s] is the field index of
 // the player on seat s. All n! orders are equally likely.
 func Seats(seed uint64, league, n int) []int {
 	seats := make([]int, n)
@@ -57,7 +57,7 @@ func Seats(seed uint64, league, n int) []int {
 }
 
 // Key is the root of one player's randomness in one league. It can be sent to
-// another process: whoever holds it computes that player's stream and no other.
+// another process: its holder can compute that player's stream and no other.
 type Key [2]uint64
 
 // StrategyKey is the key of the randomness a strategy may use.
@@ -65,7 +65,7 @@ func StrategyKey(seed uint64, league, field int) Key {
 	return keyFrom(streamKey("strategy", seed, uint64(league), uint64(field)))
 }
 
-// CoinKey is the key of the coin that the host throws for a player who answers
+// CoinKey is the key of the coin that the host throws for a player that answers
 // with a probability.
 func CoinKey(seed uint64, league, field int) Key {
 	return keyFrom(streamKey("coin", seed, uint64(league), uint64(field)))
@@ -96,13 +96,13 @@ func (r *Rand) Rekey(position uint64) { r.at, r.stale = position, true }
 const StartPosition uint64 = 0
 
 // ChoosePosition is where a strategy's stream stands while it chooses in a
-// match, given by its index in the schedule. Whoever calls a strategy rekeys
+// match, given by its index in the schedule. The caller of a strategy rekeys
 // to this, to ObservePosition and to StartPosition before the call: the arena,
 // a player agent, a process that seats run in. So all of them give a strategy
 // the same numbers, whatever it consumed before.
 func ChoosePosition(match uint64) uint64 { return 2*match + 1 }
 
-// ObservePosition is where a strategy's stream stands while it is told how a
+// ObservePosition is where a strategy's stream stands while it observes how a
 // match ended.
 func ObservePosition(match uint64) uint64 { return 2*match + 2 }
 

@@ -50,7 +50,7 @@ type Config struct {
 }
 
 // Journal appends events. It is safe for concurrent use: events that arrive
-// while one write is under way go to disk together in the next (group commit).
+// while one write is running go to disk together in the next (group commit).
 type Journal struct {
 	lock    *disk.Lock
 	file    *os.File

@@ -21,9 +21,9 @@ func (m *Manager) header(t protocol.Type, c *contact, about string) protocol.Hea
 	return h
 }
 
-// announcement tells an agent of the round under way: a player of all its
+// announcement tells an agent about the current round: a player about all its
 // matches, a referee of those that are not over, with what it needs to conduct
-// its own. When there is nothing left to tell it returns nil.
+// its own. With nothing left to announce it returns nil.
 func (m *Manager) announcement(round int, c *contact) protocol.Message {
 	if m.state.round() != round || m.state.over() || m.state.left[round-1] == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMa
 	return orders
 }
 
-// dialectHint returns the name of a dialect that has to be told.
+// dialectHint returns the name of a dialect that the referee has to know.
 func dialectHint(name string) string {
 	if name == dialect.Contracts.Name {
 		return ""
@@ -207,7 +207,7 @@ func (m *Manager) loads(present bool) []refereeLoad {
 	return shares
 }
 
-// assignment returns who is to conduct the matches of a round that nobody
+// assignment returns the referees for the matches of a round that nobody
 // conducts, or only a referee that is given up; nil if there are none. It is
 // called with m.mu held.
 func (m *Manager) assignment(round int) *assigned {

@@ -105,7 +105,7 @@ func (a application) complete(in *wire.Exchange, h *protocol.Header) (applicatio
 	return a, nil
 }
 
-// dialectOf returns the name of the dialect in which who registers so is to be
+// dialectOf returns the name of the dialect in which the registering agent is to be
 // addressed, with what else the registration betrays.
 func dialectOf(in *wire.Exchange, role protocol.Role) string {
 	d := in.Dialect

@@ -20,7 +20,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// caller is who sent a request, beyond doubt.
+// caller is the authenticated sender of a request.
 type caller struct {
 	role  protocol.Role
 	agent *member // nil for the launcher
@@ -42,9 +42,9 @@ func (m *Manager) unwanted(_ context.Context, in *wire.Exchange) (protocol.Messa
 	return nil, protocol.Refuse(protocol.CodeUnknownMessageType, in.Type, fmt.Sprintf("The manager does not take %s.", in.Type))
 }
 
-// authenticate lets nobody through who does not show the token that belongs to
+// authenticate refuses a message without the token that belongs to
 // the sender, before anything else about the message is judged. Only
-// registrations come without proof of who sends them.
+// registrations come without proof of their sender.
 func (m *Manager) authenticate(_ context.Context, in *wire.Exchange) error {
 	if registers(in.Type) {
 		return nil
@@ -60,7 +60,7 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	switch {
 	case in.Header.Sender != "":
 	case in.Type == protocol.TypeStartLeague && m.cfg.Mode == protocol.Tolerant:
-		role, id, err = protocol.RoleLauncher, "", nil // who else would
+		role, id, err = protocol.RoleLauncher, "", nil // nobody else does
 	default: // the field rules say whether that may be
 		role, id, err = m.ownerOf(token)
 	}
@@ -86,7 +86,7 @@ func badToken(in *wire.Exchange, detail string) error {
 		With("provided_token", in.Header.AuthToken).With("expected_format", "tok-<agent id>-<random>")
 }
 
-// ownerOf returns who a token says it belongs to.
+// ownerOf returns the agent that a token names as its owner.
 func (m *Manager) ownerOf(token string) (protocol.Role, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,8 +97,8 @@ func (m *Manager) ownerOf(token string) (protocol.Role, string, error) {
 	return a.role, a.id, nil
 }
 
-// identifyAdmin lets through who shows the admin token or, where there is none,
-// who speaks from this machine and is not a web page or a proxy on it.
+// identifyAdmin accepts a request with the admin token or, where there is none,
+// one from this machine that no web page or proxy has sent.
 func (m *Manager) identifyAdmin(in *wire.Exchange) error {
 	token := in.Header.AuthToken
 	if bearer, ok := strings.CutPrefix(in.RPC.Header.Get("Authorization"), "Bearer "); ok && token == "" {
@@ -144,17 +144,17 @@ func local(req *jsonrpc.Request) bool {
 	return isLoopback(strings.Trim(host, "[]")) && isLoopback(sourceOf(req))
 }
 
-// maxRefusals is how many different refusals are told of, so that nobody fills
-// the screen of whoever runs the league.
+// maxRefusals limits the different refusals that are reported, so that nobody fills
+// the screen of the league's host.
 const maxRefusals = 200
 
-// inTolerant is what an agent is told whose message only a strict league
+// inTolerant is added to the refusal of a message that only a strict league
 // refuses: it may be quicker to ask for another league than to mend the agent.
 const inTolerant = "A host started with --validation tolerant takes this message as it is."
 
-// refusing is told of every request that is about to be refused. Whoever runs
+// refusing gets every request that is about to be refused. The host of
 // the league hears of registrations, and of what is refused for nothing but
-// the strictness of the league; the agent is told of that, too.
+// the strictness of the league; so does the agent, of the latter.
 func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	if m.strictlyRefused(in.RPC, why) {
 		m.logRefusal(in, reasonOf(why), true)
@@ -197,7 +197,7 @@ func (m *Manager) strictlyRefused(rpc *jsonrpc.Request, why *protocol.Error) boo
 	switch why.Code {
 	case "", protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeVersionMismatch, protocol.CodeInvalidTimestamp, protocol.CodeContextMismatch:
 	default:
-		return false // it is about who asks, or about the league
+		return false // it is about the sender, or about the league
 	}
 	_, strict := validate(m.endpoint.Codec, rpc)
 	_, tolerant := validate(m.tolerant, rpc)
@@ -249,7 +249,7 @@ func (m *Manager) refusedBare(req *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc
 	return told.Error()
 }
 
-// logRefusal tells of a refusal, the first time that it happens.
+// logRefusal reports a refusal, the first time that it happens.
 func (m *Manager) logRefusal(in *wire.Exchange, why string, strictness bool) {
 	name, url := claimedName(in.Raw)
 	e := Event{

@@ -74,7 +74,7 @@ type Config struct {
 	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
 	// where that is 0, game.MaxPlayers; and DefaultMaxReferees.
 	MaxPlayers, MaxReferees int
-	// Legs is how often each pair meets: 1. A league that has started goes on
+	// Legs is how often each pair meets: 1. A league that has started continues
 	// with as many as it started with.
 	Legs int
 	// Draw is what a referee may draw: game.FairDraw. A report of a number that
@@ -114,12 +114,12 @@ type Config struct {
 
 	// Random is what tokens are made of: crypto/rand.
 	Random io.Reader
-	// Now tells the time for timestamps: time.Now. Deadlines do not use it.
+	// Now returns the time for timestamps: time.Now. Deadlines do not use it.
 	Now func() time.Time
 	// Log gets what a person should know; by default nothing is logged.
 	Log *slog.Logger
-	// Events, if set, is told what happens, one event at a time and in order.
-	// It must be quick, since whoever caused an event may wait for it. It may
+	// Events, if set, receives what happens, one event at a time and in order.
+	// It must be quick, since the cause of an event may wait for it. It may
 	// ask the Manager for its Standings or Results, but must not Close it.
 	Events func(Event)
 }

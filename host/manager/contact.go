@@ -13,10 +13,10 @@ import (
 // AgentLife is how far an agent's life has come, as the manager sees it.
 type AgentLife string
 
-// The states of league.v2. An agent is taken on (from Init to Registered), is
+// The states of league.v2. An agent registers (from Init to Registered), is
 // Active once it has answered or asked anything, is Suspended while it cannot
 // be reached (it is scheduled and tried all the same, but no longer waited
-// for), and is told to shut down when the league is over. After a restart of
+// for), and is shut down when the league is over. After a restart of
 // the manager it is Registered until it is heard of.
 const (
 	LifeInit       AgentLife = "INIT"
@@ -36,12 +36,12 @@ type contact struct {
 	life   AgentLife
 
 	queue   []*notification
-	current *notification // under way or waiting for its next attempt
+	current *notification // being sent, or waiting for its next attempt
 	running bool          // the queue is being delivered
-	wake    chan struct{} // wakes who delivers it; nil before there is anybody
+	wake    chan struct{} // wakes the goroutine that delivers it; nil before there is one
 
 	// The rest is for referees only, but for stale.
-	stale    bool          // what it knows of the round under way is outdated
+	stale    bool          // what it knows of the current round is outdated
 	dead     bool          // it cannot be reached or does not report: its matches go to others
 	late     bool          // its deadline has passed and the driver has not looked yet
 	deadline *time.Timer   // for its next report
@@ -88,7 +88,7 @@ func (m *Manager) setLife(c *contact, life AgentLife) {
 	m.emit(Event{Kind: AgentState, Agent: c.member.id, Role: c.member.role, Name: c.member.reg.Name, State: life})
 }
 
-// alive takes note that an agent was heard of. It is called with m.mu held.
+// alive notes that an agent was heard of. It is called with m.mu held.
 func (m *Manager) alive(c *contact) {
 	m.setLife(c, LifeActive)
 	if c.dead {
@@ -99,7 +99,7 @@ func (m *Manager) alive(c *contact) {
 	}
 }
 
-// suspend takes note that an agent could not be reached. Nobody waits for what
+// suspend notes that an agent could not be reached. Nobody waits for what
 // it still has in its queue. It is called with m.mu held.
 func (m *Manager) suspend(c *contact, err error) {
 	if c.life != LifeSuspended {

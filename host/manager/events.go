@@ -15,8 +15,8 @@ const (
 	// addressed from now on). Again says that the agent was known already.
 	AgentRegistered EventKind = "agent_registered"
 	// MessageRefused: Agent (the sender, as far as it signs), Message, Name and
-	// URL (of who wants to register), Error; Tolerant says that a tolerant
-	// league would take the message. Registrations are told of, and what is
+	// URL (of an agent that wants to register), Error; Tolerant says that a tolerant
+	// league would take the message. Registrations are reported, and what is
 	// refused for strictness alone; the same refusal once.
 	MessageRefused EventKind = "message_refused"
 	// AgentState: Agent, Role, Name, State: the agent's state has changed.
@@ -66,7 +66,7 @@ type Event struct {
 }
 
 // emit puts an event in line. It is called with m.mu held, so that events
-// stand in the order of what they tell.
+// stand in the order in which they happened.
 func (m *Manager) emit(e Event) {
 	if m.cfg.Events == nil {
 		return
@@ -162,7 +162,7 @@ func (m *Manager) reactRegistered(e *registered) {
 	if !m.state.running() {
 		return
 	}
-	// An agent that comes back may have forgotten all it was told, and may have
+	// An agent that comes back may have forgotten all it knew, and may have
 	// another endpoint or, with a new token, other keys.
 	m.forPlayers = nil
 	if again && e.Role == protocol.RolePlayer {

@@ -1,8 +1,8 @@
 // Package manager is the league manager of league.v2: it registers referees and
-// players, makes the schedule, announces the rounds, takes the results down,
-// keeps the table and tells everybody how it ends.
+// players, makes the schedule, announces the rounds, records the results,
+// keeps the standings and announces how the league ends.
 //
-// It knows neither sockets nor strategies. Whoever assembles a league gives it
+// It knows neither sockets nor strategies. The assembler of a league gives it
 // a [wire.Caller], serves [Manager.Handler] over whatever transport, and calls
 // [Manager.Run]:
 //
@@ -21,7 +21,7 @@
 //	LEAGUE_COMPLETED            from the end of the last round on
 //
 // An agent: see [AgentLife]. An agent that cannot be reached is SUSPENDED: it
-// is scheduled and told everything like any other, but nobody waits for it, so
+// is scheduled and notified like any other, but nobody waits for it, so
 // that it costs the league one timeout and not one in every round.
 //
 // # The order of messages
@@ -31,7 +31,7 @@
 //  1. ROUND_ANNOUNCEMENT to all players, at the same time. It is waited for
 //     until every player that is not SUSPENDED has acknowledged, failed to, or
 //     had its 10 s.
-//  2. ROUND_ANNOUNCEMENT to the referees. It bears the endpoints of the players
+//  2. ROUND_ANNOUNCEMENT to the referees. It holds the endpoints of the players
 //     and the match keys of exactly those matches that the referee conducts, and
 //     nobody else is sent any.
 //  3. MATCH_RESULT_REPORT from the referees, each answered when it is in the
@@ -45,16 +45,16 @@
 // stays away has at most one message of each type waiting.
 //
 // Step 2 is repeated for a referee, and step 1 for the players concerned, when
-// the announcement has become wrong: a referee that could not be told, or that
+// the announcement has become wrong: a referee that could not be notified, or that
 // owes a report and has sent none for [Config.MatchDeadline], loses its matches
 // to another one; an agent has come back at another endpoint or with a new
-// token; the manager was started again. A referee is then told of the matches
+// token; the manager was started again. A referee then gets the matches
 // that are not over, and only of those.
 //
 // # What is in the journal, and when
 //
 // The state of the league is made of events and of nothing else. An event is on
-// disk before anybody is told what follows from it:
+// disk before anybody learns what follows from it:
 //
 //	registered        before the answer to a registration: who, where, which dialect, the
 //	                  verifier of the token (never the token); again for an agent that
@@ -63,12 +63,12 @@
 //	                  the schedule follows
 //	assigned          before an announcement: the referees of a round's matches
 //	reported          before the answer to a report: the result
-//	round_completed   after everybody was told of the round's end
-//	completed         after everybody was told of the league's end, or given up on
+//	round_completed   after everybody was notified of the round's end
+//	completed         after everybody was notified of the league's end, or given up on
 //
 // So a manager that is killed at any moment and started again on the same data
-// directory announces the round under way again, without the matches that are
-// over, or repeats the messages that end a round; it may tell something twice,
+// directory announces the current round again, without the matches that are
+// over, or repeats the messages that end a round; it may send a message twice,
 // but it forgets nothing that it acknowledged, and a result counts once: its
 // repeat is refused with 5003 and same_result.
 //
@@ -119,7 +119,7 @@ type Manager struct {
 	ctx    context.Context // of everything in the background; ends with Run
 	cancel context.CancelCauseFunc
 
-	// signup is held while an agent is taken on or the league starts, so that
+	// signup is held while an agent registers or the league starts, so that
 	// names, ids and the number of players are judged by what is in the journal.
 	signup sync.Mutex
 
@@ -128,19 +128,19 @@ type Manager struct {
 	contacts   map[string]*contact                    // by agent
 	reserved   map[string]*pending                    // by match: an event of it is on its way into the journal
 	scheduling bool                                   // the schedule is being made
-	arrived    bool                                   // an agent has registered, and the driver has not been told
-	announced  int                                    // the round that the referees have been told of
-	forPlayers func(protocol.Header) protocol.Message // what players are told of the round; nil until one is
+	arrived    bool                                   // an agent has registered, and the driver does not know yet
+	announced  int                                    // the round that was announced to the referees
+	forPlayers func(protocol.Header) protocol.Message // the announcement to players; nil until the first
 	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
-	refusals   map[string]bool // that have been told of
+	refusals   map[string]bool // that were reported
 	busy       int             // contacts whose queue is being delivered
 	stopped    bool
 
-	delivering sync.Mutex // held by whoever calls Config.Events
+	delivering sync.Mutex // held while Config.Events is called
 	background sync.WaitGroup
-	wake       chan struct{} // tells the driver to look again
+	wake       chan struct{} // wakes the driver
 	done       chan struct{} // closed when the league is over and everybody had a chance to know
 	doneOnce   sync.Once
 }
@@ -151,7 +151,7 @@ const sender = string(protocol.RoleManager)
 // New returns the manager of a league. With a data directory it opens the
 // league's journal, which only one process can have open, and goes on where
 // that ends: the error wraps disk.ErrLocked or journal.ErrDamaged where those
-// are the cause. Whoever calls New must call Run or Close.
+// are the cause. The caller of New must call Run or Close.
 func New(cfg Config) (*Manager, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -198,7 +198,7 @@ func (m *Manager) open() error {
 		return err
 	}
 	if s.schedule != nil && s.schedule.Legs() != m.cfg.Legs {
-		m.cfg.Log.Warn("the league goes on with the legs it started with", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
+		m.cfg.Log.Warn("the league continues with the legs it started with", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
 	}
 	m.journal, m.views = j, newViews(m)
 	m.views.catchUp()
@@ -229,8 +229,8 @@ func (m *Manager) answered() {
 	}
 }
 
-// Done is closed when the league is over and everybody who can be reached has
-// been told. Run may go on for a while to tell the others.
+// Done is closed when the league is over and every agent that can be reached has
+// heard of it. Run may continue for a while to notify the others.
 func (m *Manager) Done() <-chan struct{} { return m.done }
 
 func (m *Manager) finish() { m.doneOnce.Do(func() { close(m.done) }) }
@@ -267,7 +267,7 @@ func (m *Manager) Results() []Match {
 }
 
 // record puts an event into the journal and then into effect. When it returns
-// nil, what the event says may be told to anybody.
+// nil, anybody may learn what the event says.
 func (m *Manager) record(ctx context.Context, e event) error {
 	if m.ctx.Err() != nil {
 		return stopping()
@@ -300,7 +300,7 @@ func stopping() error {
 	return protocol.RefuseHTTP(503, "The manager is shutting down; try again when it is back.")
 }
 
-// wakeDriver tells the driver to look again.
+// wakeDriver has the driver look for something to do.
 func (m *Manager) wakeDriver() {
 	select {
 	case m.wake <- struct{}{}:
@@ -308,7 +308,7 @@ func (m *Manager) wakeDriver() {
 	}
 }
 
-// Close gives up the journal of a manager that is never run.
+// Close closes the journal of a manager that is never run.
 func (m *Manager) Close() error {
 	m.cancel(errors.New("the manager was closed"))
 	return m.shut()

@@ -15,7 +15,7 @@ import (
 // each type waiting: a newer one takes the place of the older.
 type notification struct {
 	kind protocol.Type
-	// build writes the message anew for each attempt, with m.mu held. Without a
+	// write makes a new message for each attempt, with m.mu held. Without a
 	// message there is nothing to say any more.
 	write        func(c *contact) protocol.Message
 	fanout       *fanout
@@ -31,10 +31,10 @@ type fanout struct {
 	missing       []string
 	done          chan struct{} // closed when open is 0
 	notifications []*notification
-	ids           []string // whom letters go to
+	ids           []string // of the agents that get the notifications
 }
 
-// count counts a letter, once. It is called with m.mu held.
+// count counts a notification, once. It is called with m.mu held.
 func (l *notification) count(id string, acked bool) {
 	if l.counted {
 		return
@@ -100,12 +100,12 @@ func (m *Manager) enqueue(c *contact, l *notification) {
 	}
 }
 
-// startDelivery has an agent's queue delivered. Whoever does it stays for the next
+// startDelivery has an agent's queue delivered. The goroutine that does so stays for the next
 // letter, as a new goroutine would have to grow its stack first. It is called
 // with m.mu held.
 func (m *Manager) startDelivery(c *contact) {
 	if c.wake != nil {
-		c.wake <- struct{}{} // who delivers is idle
+		c.wake <- struct{}{} // the goroutine is idle
 		return
 	}
 	c.wake = make(chan struct{}, 1)
@@ -133,7 +133,7 @@ func (m *Manager) wait(ctx context.Context, t *fanout) {
 	}
 }
 
-// close ends a tally and tells of it. It is called with m.mu held.
+// close ends a fanout and reports it. It is called with m.mu held.
 func (m *Manager) close(kind protocol.Type, round int, t *fanout) {
 	for i, l := range t.notifications {
 		l.count(t.ids[i], false)
@@ -166,7 +166,7 @@ func (m *Manager) deliver(c *contact) {
 	}
 }
 
-// try makes attempts at a letter until it is delivered or given up.
+// try sends a notification until it is delivered or given up.
 func (m *Manager) try(c *contact, l *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
@@ -186,7 +186,7 @@ func (m *Manager) try(c *contact, l *notification) {
 			continue
 		}
 		if again && !more {
-			m.cfg.Log.Warn("an agent was not told, and will not be tried again",
+			m.cfg.Log.Warn("a notification is given up",
 				"agent", c.member.id, "message", string(l.kind), "attempts", retry, "error", err)
 			m.lost(c, l)
 		}
@@ -194,7 +194,7 @@ func (m *Manager) try(c *contact, l *notification) {
 	}
 }
 
-// attempted takes note of how an attempt ended, and reports whether another
+// attempted notes how an attempt ended, and reports whether another
 // one may be made.
 func (m *Manager) attempted(c *contact, l *notification, answer protocol.Message, err error) bool {
 	m.mu.Lock()
@@ -244,14 +244,14 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 	return true
 }
 
-// spare takes note that a letter had nothing to say when its turn came.
+// spare counts a notification that had nothing to say any more.
 func (m *Manager) spare(c *contact, l *notification) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l.count(c.member.id, true)
 }
 
-// lost takes note that a letter was given up after its last attempt.
+// lost notes that a notification was given up after its last attempt.
 func (m *Manager) lost(c *contact, l *notification) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

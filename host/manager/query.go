@@ -126,7 +126,7 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 	return protocol.NextMatchData{}, nil
 }
 
-// describe tells the player on a seat of a match to come.
+// describe returns a match to come for the player on a seat.
 func (m *Manager) describe(p game.Match, seat int) *protocol.NextMatch {
 	next := &protocol.NextMatch{
 		MatchID: p.ID, RoundID: protocol.RoundNumber(p.Round), GameType: protocol.GameEvenOdd,
@@ -148,7 +148,7 @@ type cachedSchedule struct {
 	answer  func(protocol.Header) protocol.Message
 }
 
-// maxWhole is the number of matches up to which the schedule is told at once;
+// maxWhole is the number of matches up to which one answer has the whole schedule;
 // with more, the answer would be longer than the 16 MiB that clients read.
 const maxWhole = 80_000
 

@@ -18,7 +18,7 @@ type event interface {
 	apply(s *state) error
 }
 
-// registered says that an agent was taken on, or, for an id that is known,
+// registered says that an agent has registered, or, for an id that is known,
 // what has become of it: a new token, a new endpoint.
 type registered struct {
 	Role     protocol.Role `json:"role"`
@@ -43,7 +43,7 @@ func (e *registered) same(o *registered) bool {
 		e.Version == o.Version && slices.Equal(e.Games, o.Games) && e.Endpoint == o.Endpoint && e.Capacity == o.Capacity && e.Keyed == o.Keyed
 }
 
-// started fixes who plays and on which seat, and with that the schedule.
+// started fixes the seats of the players, and with that the schedule.
 type started struct {
 	Legs  int       `json:"legs"`
 	Seats []string  `json:"seats"`
@@ -72,13 +72,13 @@ type side struct {
 	Choice string `json:"choice,omitempty"`
 }
 
-// roundCompleted says that a round was played and everybody was told.
+// roundCompleted says that a round was played and everybody was notified.
 type roundCompleted struct {
 	Round int       `json:"round"`
 	At    time.Time `json:"at"`
 }
 
-// completed says that everybody was told of the league's end, or given up on.
+// completed says that everybody was notified of the league's end, or given up on.
 type completed struct {
 	Champion string    `json:"champion"`
 	At       time.Time `json:"at"`

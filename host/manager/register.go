@@ -15,7 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// maxChanges is how often an agent may register anew without its token, so that
+// maxChanges is how often an agent may register again without its token, so that
 // nobody fills the journal by repeating a registration.
 const maxChanges = 100
 

@@ -17,7 +17,7 @@ import (
 // way into the journal.
 type pending struct{ done chan struct{} }
 
-// report takes a result down. When it answers, the result is in the journal.
+// report records a result. When it answers, the result is in the journal.
 func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	from := in.From.(caller)
 	msg, err := wire.Decode[*protocol.MatchResultReport](in)
@@ -35,7 +35,7 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 			break
 		}
 		// The same match is being reported already, or goes to another referee.
-		// What this report is can be told only when that stands.
+		// What this report is depends on that event.
 		select {
 		case <-before.done:
 		case <-ctx.Done():
@@ -165,14 +165,14 @@ func duplicate(p game.Match, known *match, o outcome) error {
 		With("previous_report_time", protocol.Timestamp(time.Unix(0, known.at).UTC())).With("same_result", same)
 }
 
-// noNumber stands for a drawn number where none was drawn or told.
+// noNumber stands for a drawn number that was not drawn, or not reported.
 const noNumber int32 = -1
 
 // outcome is how a match ended. Two reports say the same if their outcomes are
 // equal. The zero value is that of a match that is not over.
 type outcome struct {
 	results [2]game.Result // of A and B
-	choices [2]game.Parity // as far as they were made and told
+	choices [2]game.Parity // as far as they were made and reported
 	number  int32
 }
 
@@ -226,7 +226,7 @@ func (o outcome) check() error {
 	return nil
 }
 
-// fault returns the side of a player for a verdict on technical grounds. Which
+// fault returns the side of a player for a verdict by technical loss. Which
 // fault it was does not matter for the score.
 func (o outcome) fault(i int) game.Side {
 	if o.results[i] == game.TechnicalLoss {
@@ -263,7 +263,7 @@ func readOutcome(m *protocol.MatchResultReport, a, b string, draw game.Draw, str
 	return o, checkConsistency(m, told, o, [2]string{a, b})
 }
 
-// readFacts takes down who did what.
+// readFacts reads the choices and results of both players.
 func readFacts(told dialect.Outcome, ids [2]string) (outcome, error) {
 	o := outcome{number: noNumber}
 	for id, choice := range told.Choices {
@@ -327,7 +327,7 @@ func mismatch(field, what string) *protocol.Error {
 	return e.With("field", field)
 }
 
-// outcome reads the outcome back from the event and holds it to the rules.
+// outcome reads the outcome back from the event and validates it against the rules.
 func (e *reported) outcome() (outcome, error) {
 	o := outcome{number: noNumber}
 	for i, told := range []side{e.A, e.B} {

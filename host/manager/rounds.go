@@ -10,8 +10,8 @@ import (
 )
 
 // Run drives the league to its end: it starts the league when it is due, plays
-// round after round, and tells everybody. It returns nil when the league is
-// over and everybody has been told or given up on, and an error when ctx ends
+// round after round, and notifies everybody. It returns nil when the league is
+// over and everybody is notified or given up on, and an error when ctx ends
 // before that or the journal cannot be written. Then nothing of the manager
 // runs any more; the handler goes on answering questions about the league.
 func (m *Manager) Run(ctx context.Context) error {
@@ -141,7 +141,7 @@ func (m *Manager) touched(e *assigned) []string {
 	return ids
 }
 
-// announce tells everybody who does not know it what the round is now: the
+// announce sends the current round to everybody that does not know it: the
 // players first, and the referees when all players have acknowledged or had
 // their time, since a referee begins at once.
 func (m *Manager) announce(round int) {
@@ -161,7 +161,7 @@ func (m *Manager) announce(round int) {
 	}
 }
 
-// takeStale returns the agents of a role that are to be told of the round, in
+// takeStale returns the agents of a role that need a new announcement of the round, in
 // the order of their registration. It is called with m.mu held.
 func (m *Manager) takeStale(role protocol.Role) []*contact {
 	var stale []*contact
@@ -184,7 +184,7 @@ func (m *Manager) anyStale() bool {
 }
 
 // checkOverdue looks after the referees whose deadline has passed: where others are
-// alive they are given up, and else told again. It is called with m.mu held.
+// alive they are given up, and else notified again. It is called with m.mu held.
 func (m *Manager) checkOverdue() {
 	for _, a := range m.state.referees {
 		c := m.contacts[a.id]
@@ -203,7 +203,7 @@ func (m *Manager) checkOverdue() {
 			continue
 		}
 		c.stale = true
-		if !a.reg.Keyed { // it may want to be told otherwise
+		if !a.reg.Keyed { // it may want another kind of assignment
 			c.peer.TryNextAssignment()
 		}
 	}
@@ -218,8 +218,8 @@ func (m *Manager) othersAlive(not *contact) bool {
 	return false
 }
 
-// completeRound tells everybody of the table and of the round's end, and
-// records that. After a crash in between they are told again.
+// completeRound notifies everybody of the standings and of the round's end, and
+// records that. After a crash in between they are notified again.
 func (m *Manager) completeRound(round int) error {
 	m.mu.Lock()
 	table, over := m.standingsUpdate(round), m.roundOver(round)
@@ -231,7 +231,7 @@ func (m *Manager) completeRound(round int) error {
 	return m.record(m.ctx, &roundCompleted{Round: round, At: m.cfg.Now()})
 }
 
-// endLeague tells everybody that the league is over. It waits for those who are
+// endLeague notifies everybody that the league is over. It waits for agents that are
 // tried again, since nobody will try them later.
 func (m *Manager) endLeague() error {
 	m.mu.Lock()

@@ -49,7 +49,7 @@ func (s *state) standings() []Standing {
 	return s.ranked
 }
 
-// onWire returns a table as messages bear it.
+// onWire returns a table as messages hold it.
 func onWire(table []Standing) []protocol.Standing {
 	rows := make([]protocol.Standing, len(table))
 	for i, s := range table {
@@ -97,8 +97,8 @@ type Match struct {
 
 	Results [2]game.Result // of A and B
 	Points  [2]int
-	Choices [2]game.Parity // NoParity where none was made or told
-	// Number is the number drawn; Drawn is false where none was drawn or told.
+	Choices [2]game.Parity // NoParity where none was made or reported
+	// Number is the number drawn; Drawn is false where none was drawn or reported.
 	Number int
 	Drawn  bool
 }

@@ -46,7 +46,7 @@ func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.
 func (m *Manager) Start(ctx context.Context) error {
 	m.signup.Lock()
 	defer m.signup.Unlock()
-	e, err := m.lineUp()
+	e, err := m.startEvent()
 	if e == nil || err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func (m *Manager) Start(ctx context.Context) error {
 	return m.record(ctx, e)
 }
 
-// lineUp returns the event that starts the league, or nil if it runs.
-func (m *Manager) lineUp() (*started, error) {
+// startEvent returns the event that starts the league, or nil if it runs.
+func (m *Manager) startEvent() (*started, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.state
@@ -139,7 +139,7 @@ func (m *Manager) StartHandler() http.Handler {
 	})
 }
 
-// authenticateLauncher authenticates whoever found the path. The sender goes without saying.
+// authenticateLauncher authenticates a request to the path. Its sender may be missing.
 func (m *Manager) authenticateLauncher(ctx context.Context, in *wire.Exchange) error {
 	if in.Header.Sender == "" {
 		in.Header.Sender = string(protocol.RoleLauncher)
@@ -154,7 +154,7 @@ func readLaunch(w http.ResponseWriter, r *http.Request) (body jsontext.Value, st
 		return nil, http.StatusMethodNotAllowed, "A league is started by POST."
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLaunch))
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // a bad one is none
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an invalid one counts as missing
 	_, tooLong := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case tooLong:

@@ -15,7 +15,7 @@ import (
 
 // state is a league as its events have made it. It is pure: it holds nothing
 // that a replay of the events would not bring back, reads no clock and does no
-// I/O. Whatever was not an event (who answers, what is on its way) is kept by
+// I/O. What is not an event (which agent answers, what is on its way) is kept by
 // the Manager. It is not safe for concurrent use.
 type state struct {
 	league   string
@@ -65,7 +65,7 @@ func (s *state) running() bool { return s.schedule != nil && s.closed < s.schedu
 // over reports whether all rounds are completed.
 func (s *state) over() bool { return s.schedule != nil && s.closed == s.schedule.Rounds() }
 
-// round is the one under way: 0 before the first, the last one at the end.
+// round is the current one: 0 before the first, the last one at the end.
 func (s *state) round() int {
 	if s.schedule == nil {
 		return 0
@@ -178,7 +178,7 @@ func (e *started) apply(s *state) error {
 		seats[i] = s.agents[id]
 		seatOf[id] = i
 		if seats[i] == nil || seats[i].role != protocol.RolePlayer {
-			return fmt.Errorf("seat %d is for %s, who is no player", i, id)
+			return fmt.Errorf("seat %d is for %q, which is not a player", i, id)
 		}
 	}
 	if len(seatOf) != len(seats) {
@@ -257,7 +257,7 @@ func (e *reported) apply(s *state) error {
 
 func (e *roundCompleted) apply(s *state) error {
 	if !s.running() || e.Round != s.closed+1 || s.left[e.Round-1] != 0 {
-		return fmt.Errorf("round %d is not played, or not the one under way", e.Round)
+		return fmt.Errorf("round %d is not played, or not the current one", e.Round)
 	}
 	s.closed++
 	return nil

@@ -108,7 +108,7 @@ func (v *views) flush() {
 	v.agents, v.table, v.matches = false, false, nil
 	m.mu.Unlock()
 	if agents != nil {
-		// The endpoints of players are told to referees only.
+		// Only referees know the endpoints of players.
 		v.put(filepath.Join(m.cfg.DataDir, "config", "agents", "agents_config.json"), agents, 0o600)
 	}
 	if table != nil {

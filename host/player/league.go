@@ -23,11 +23,11 @@ type leagueState struct {
 	matches   map[string]*match
 	ended     []strategies.Outcome // for the history; only with a data directory
 	standing  strategies.Standing
-	table     []protocol.Standing // the last that the manager has told
+	table     []protocol.Standing // the last that the manager has sent
 	round     int                 // the last that was announced
 	completed bool
 
-	// The seat is made once, when it is first needed; whoever needs it waits.
+	// The seat is made once, when it is first needed; callers wait for it.
 	open    sync.Once
 	rebuild []func(context.Context, *leagueSeat) // what a recovered seat is taken through
 	seat    *leagueSeat
@@ -58,14 +58,14 @@ func newLeagueState() *leagueState {
 	}
 }
 
-// current returns the league that is under way.
+// current returns the current league.
 func (p *Player) current() *leagueState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.league
 }
 
-// begin puts a new league in the place of the one that is over.
+// begin replaces the league that is over by a new one.
 func (p *Player) begin() {
 	p.mu.Lock()
 	old := p.league
@@ -86,7 +86,7 @@ func (p *Player) closeSeat(s *leagueState) {
 	}
 }
 
-// emitLeft tells of a league that the agent leaves before it is over.
+// emitLeft reports a league that the agent leaves before it is over.
 func (p *Player) emitLeft(s *leagueState) {
 	p.mu.Lock()
 	e := Event{Kind: Left, Standing: s.standing, Table: s.table}
@@ -131,8 +131,8 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string) (news 
 }
 
 // openSeat returns the strategy's seat in a league, and makes it at the first call;
-// nil if the agent has left. What the manager tells of the league is handed
-// on; what it does not tell is left open.
+// nil if the agent has left. What the manager says of the league is handed
+// on; the rest is left open.
 func (p *Player) openSeat(s *leagueState) *leagueSeat {
 	s.open.Do(func() {
 		league := p.cfg.League
@@ -159,7 +159,7 @@ func (p *Player) openSeat(s *leagueState) *leagueSeat {
 	return s.seat
 }
 
-// queryLeague asks the manager who plays and when. What it does not tell is left
+// queryLeague asks the manager for the players and the schedule. What it does not answer is left
 // open.
 func (p *Player) queryLeague() *League {
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
@@ -167,7 +167,7 @@ func (p *Player) queryLeague() *League {
 	var l League
 	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not tell who plays", "error", err)
+		p.cfg.Log.Info("the manager does not list its players", "error", err)
 		if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
 			return &l
 		}
@@ -177,7 +177,7 @@ func (p *Player) queryLeague() *League {
 	}
 	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not tell the schedule", "error", err)
+		p.cfg.Log.Info("the manager does not show the schedule", "error", err)
 		return &l
 	}
 	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
@@ -301,7 +301,7 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protoc
 	return p.member.Ack(in), nil
 }
 
-// standingsUpdated keeps the table, which may be the last that is told.
+// standingsUpdated keeps the table, which may be the last one.
 func (p *Player) standingsUpdated(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.LeagueStandingsUpdate](in)
 	if err != nil {

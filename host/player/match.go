@@ -35,7 +35,7 @@ type match struct {
 
 	// How the referee takes answers.
 	joins   int           // how often the invitation was answered
-	called  bool          // it has gone on with the match
+	called  bool          // it has continued the match
 	calling chan struct{} // closed when it does
 	posting bool          // the join is to be sent as a message of its own
 	posted  bool          // and has been
@@ -257,7 +257,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	return p.member.Ack(in), nil
 }
 
-// over takes the result of a match and tells the strategy, before it is
+// over passes the result of a match to the strategy, before it is
 // acknowledged: so the next round's choice comes after it.
 func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	msg, err := wire.Decode[*protocol.GameOver](in)
@@ -324,10 +324,10 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	return p.member.Ack(in), nil
 }
 
-// nobody stands for an opponent whom nobody has named.
+// nobody stands for an opponent that nobody has named.
 const nobody = "unknown"
 
-// outcome turns a result into what the strategy is told. chosen is what the
+// outcome turns a result into what the strategy observes. chosen is what the
 // agent answered, for a referee that does not repeat it.
 func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
 	own := p.ID()
@@ -358,7 +358,7 @@ func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r dialect.Outcom
 func parity(c protocol.Choice) game.Parity {
 	p, err := game.ParseParity(string(c))
 	if err != nil {
-		return game.NoParity // not told, or made in error
+		return game.NoParity // unknown, or invalid
 	}
 	return p
 }

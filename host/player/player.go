@@ -2,7 +2,7 @@
 // answers invitations and calls for a choice, and leaves every choice to a
 // strategy.
 //
-// The agent never opens a socket. Whoever assembles it serves Handler over a
+// The agent never opens a socket. Its assembler serves Endpoint over a
 // transport, gives the agent the URL under which it is reached, and then calls
 // Run; so the agent listens before it registers. States, as league.v2 names
 // them: UNREGISTERED, REGISTERED, WAITING_FOR_ROUND, IN_MATCH,
@@ -13,9 +13,9 @@
 //   - A strategy chooses at most once for each match; a repeated call gets the
 //     same answer, after a restart too if there is a data directory.
 //   - A strategy that fails costs its matches, never the agent: the call for a
-//     choice is refused for good (E007), so that the referee need not wait, and
+//     choice gets a refusal that is not retryable (E007), so that the referee need not wait, and
 //     the opponent learns nothing. A seat that is out still joins its matches.
-//   - A match message that does not bear the match key is refused (4001). Under
+//   - A match message without the match key is refused (4001). Under
 //     a manager that knows no match keys, the first token seen for a match
 //     holds for that match.
 //   - Without Once the agent stays when a league is over, and registers for the
@@ -92,7 +92,7 @@ type Config struct {
 	Print  *slog.Logger // takes what a script prints
 }
 
-// League is who plays and when.
+// League is what is known of a league beforehand.
 type League struct {
 	Field  []string       // ids of all players
 	Rounds int            // of the whole league
@@ -105,7 +105,7 @@ type Player struct {
 	cfg               Config
 	member            *agent.Member
 	endpoint          *wire.Endpoint
-	announcedEndpoint string // the endpoint that the manager was told; Run's
+	announcedEndpoint string // the endpoint that the manager knows; Run's
 
 	life  context.Context // ends with Run; strategies are called in it
 	end   context.CancelFunc
@@ -171,7 +171,7 @@ func (p *Player) ID() string { return p.member.Me.ID() }
 // is complete. When it returns, the strategy's seat is closed, everything is on
 // disk and nothing of the agent runs any more; the handler goes on to
 // acknowledge what still comes. It is called once. The error says why the agent
-// could not take part; the end of ctx is none.
+// could not take part; the end of ctx is not an error.
 func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.finish()) }()
 	defer context.AfterFunc(ctx, p.end)()
@@ -181,7 +181,7 @@ func (p *Player) Run(ctx context.Context) (err error) {
 	return p.stay(ctx)
 }
 
-// Close gives up what an agent holds that is never run.
+// Close releases what an agent holds that is never run.
 func (p *Player) Close() error { return p.finish() }
 
 // inBackground runs something that Run waits for, unless it is too late.
@@ -193,7 +193,7 @@ func (p *Player) inBackground(do func()) {
 	}
 }
 
-// finish ends what is under way and closes what the agent holds.
+// finish ends what is running and closes what the agent holds.
 func (p *Player) finish() error {
 	p.mu.Lock()
 	p.ended = true
@@ -212,7 +212,7 @@ type EventKind string
 
 // The kinds of event.
 const (
-	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
+	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; once
 	Registered EventKind = "registered"
 	Announced  EventKind = "announced" // a match of the agent's; without one it pauses in the round
 	Invited    EventKind = "invited"
@@ -221,7 +221,7 @@ const (
 	Failed     EventKind = "failed"   // the strategy did
 	Ended      EventKind = "ended"    // a match did
 	Completed  EventKind = "completed"
-	Deserted   EventKind = "deserted" // nothing has been heard for so long that the league must be over
+	Deserted   EventKind = "deserted" // nothing has been heard for Config.IdleExit
 	Left       EventKind = "left"     // the agent has left a league in which it has played and that is not over
 )
 
@@ -237,15 +237,15 @@ type Event struct {
 	Fault    string              `json:"fault,omitempty"`
 	Error    string              `json:"error,omitempty"`
 	Result   string              `json:"result,omitempty"`
-	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or told
-	Other    string              `json:"opponent_choice,omitempty"` // empty where it is not told
+	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or it is unknown
+	Other    string              `json:"opponent_choice,omitempty"` // empty where it is unknown
 	Points   int                 `json:"points,omitempty"`
 	Place    int                 `json:"place,omitempty"` // in the final table
 	League   string              `json:"league,omitempty"`
 	Dialect  string              `json:"dialect,omitempty"` // that the manager, or the referee, speaks
 	Referee  string              `json:"referee,omitempty"`
 	Role     string              `json:"role,omitempty"`
-	Table    []protocol.Standing `json:"table,omitempty"`   // the last that was told
+	Table    []protocol.Standing `json:"table,omitempty"`   // the last that the manager sent
 	Took     time.Duration       `json:"took_ns,omitempty"` // from the call for a choice to the answer
 	Standing strategies.Standing `json:"standing,omitzero"`
 }
@@ -255,7 +255,7 @@ func (p *Player) emit(e Event) {
 	p.cfg.Events(e)
 }
 
-// Faults returns the matches of the league under way in which the strategy made
+// Faults returns the matches of the current league in which the strategy made
 // no choice, by match id, with what it brought to each.
 func (p *Player) Faults() map[string]seat.Answer {
 	p.mu.Lock()
@@ -269,7 +269,7 @@ func (p *Player) Faults() map[string]seat.Answer {
 	return faults
 }
 
-// Failures returns what the strategy did wrong in the league under way, in
+// Failures returns what the strategy did wrong in the current league, in
 // order. It is for when the league is over: a seat that does not exist yet is
 // made no more.
 func (p *Player) Failures() []Failure {

@@ -18,7 +18,7 @@ type registration struct {
 	ID       string `json:"player_id"`
 	Token    string `json:"auth_token"`
 	League   string `json:"league_id"`
-	Endpoint string `json:"contact_endpoint"` // that the manager was told
+	Endpoint string `json:"contact_endpoint"` // that the manager knows
 	Same     bool   `json:"same_league"`      // as before: what was recorded of it holds
 }
 

@@ -55,7 +55,7 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 }
 
 // unkeyed reports whether the manager has said that a match is conducted by
-// this referee, who signs without a match key.
+// this referee, which signs without a match key.
 func (p *Player) unkeyed(matchID, referee string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *Player) unkeyed(matchID, referee string) bool {
 	return a.unkeyed && (referee == "" || a.referee == referee)
 }
 
-// signatureOf returns what the referee of a match signs with, and who that is.
+// signatureOf returns what the referee of a match signs with, and its id.
 func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed
 }
 
 // sign settles what the agent signs its answers in a match with: the match key
-// where the referee has proved to have one, and otherwise, as by the book, the
+// where the referee has proved to have one, and otherwise, as the protocol says, the
 // agent's own token, but only to a referee that the manager has named for the
 // match. A referee without the key never takes the place of one with it; one
 // with a key of its own does, since the match may have been given to it, and is
@@ -113,9 +113,9 @@ func (p *Player) answerDialect(in *wire.Exchange) *dialect.Dialect {
 	return d
 }
 
-// noteJoined takes note that a match has been joined. A referee that invites
+// noteJoined notes that a match has been joined. A referee that invites
 // again, although it has been answered, may not read answers of that kind; one
-// that proves who it is does.
+// that has the match key does.
 func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := agent.SenderOf(in)
 	p.mu.Lock()
@@ -134,7 +134,7 @@ func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoin
 	p.postLater(in, m, join)
 }
 
-// noteRead takes note that the referee has gone on with a match, and so has read
+// noteRead notes that the referee has continued a match, and so has read
 // the join.
 func (p *Player) noteRead(in *wire.Exchange, m *match) {
 	p.mu.Lock()
@@ -154,7 +154,7 @@ func (p *Player) noteRead(in *wire.Exchange, m *match) {
 	p.member.Answers.Read(agent.SenderOf(in))
 }
 
-// noteMissed takes note that a referee holds the agent to be absent from a match
+// noteMissed notes that a referee considers the agent absent from a match
 // that it has joined.
 func (p *Player) noteMissed(m *match) {
 	p.mu.Lock()

@@ -157,7 +157,7 @@ func (p *Player) checkManager(ctx context.Context) {
 	}
 	status, err := ask[protocol.StatusData](ctx, p, protocol.QueryStatus)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not tell how the league stands", "error", err)
+		p.cfg.Log.Info("the manager does not show the league's status", "error", err)
 		return
 	}
 	if status.Status == statusCompleted {

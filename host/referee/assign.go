@@ -52,7 +52,7 @@ func (r *Referee) acknowledged(_ context.Context, in *wire.Exchange) (protocol.M
 	return r.member.Ack(in), err
 }
 
-// announced takes on the matches of a round that are this referee's: all of
+// announced accepts the matches of a round that are this referee's: all of
 // them, or none if there is something wrong with one.
 func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.RoundAnnouncement](in)
@@ -80,8 +80,8 @@ func (r *Referee) announced(ctx context.Context, in *wire.Exchange) (protocol.Me
 	return r.member.Ack(in), nil
 }
 
-// mine reports whether a match is this referee's: it bears its id or, where a
-// manager goes by that, its endpoint. A match that is handed out alone to a
+// mine reports whether a match is this referee's: it has its id or, where a
+// manager uses that, its endpoint. A match that is assigned alone to a
 // tolerant referee, and names no other, is.
 func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	switch {
@@ -97,7 +97,7 @@ func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 
 // assignmentOf reads an assignment. Where the manager gives no keys, the
 // referee signs with a word of its own for the match: never with its token,
-// since whoever has that can report in its name.
+// since its holder can report in the referee's name.
 func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*assignment, error) {
 	for _, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
 		if !protocol.ValidID(id) {
@@ -129,7 +129,7 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 	return a, nil
 }
 
-// assign takes matches on, each once. What is announced again is gone on with,
+// assign accepts matches, each once. A match that is announced again continues,
 // if need be with the players' new endpoints; a match that is finished is
 // reported again, since the manager would not announce it if it had the report.
 func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignment) error {
@@ -203,7 +203,7 @@ func (r *Referee) standingsUpdated(_ context.Context, in *wire.Exchange) (protoc
 	return r.member.Ack(in), nil
 }
 
-// standingOf is what a player is told of its own record. Before the first
+// standingOf is what the call for a choice says of a player's own record. Before the first
 // update everybody has nothing.
 func (r *Referee) standingOf(player string) *protocol.OwnStandings {
 	r.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// assignment is a match as the manager hands it out.
+// assignment is a match as the manager assigns it.
 type assignment struct {
 	League       string                `json:"league_id"`
 	Match        string                `json:"match_id"`
@@ -18,7 +18,7 @@ type assignment struct {
 	Players      [2]string             `json:"players"`         // A, B
 	Endpoints    [2]string             `json:"endpoints"`
 	Keys         [2]credential.KeyPair `json:"keys"`
-	Dialects     [2]string             `json:"dialects,omitzero"` // of the players, where they are not by the book
+	Dialects     [2]string             `json:"dialects,omitzero"` // of the players, where they do not speak the standard one
 }
 
 // match is one match. What it is about never changes; how its players are
@@ -95,8 +95,8 @@ type expected struct {
 	stop context.CancelFunc // ends the request, which is no longer needed
 }
 
-// posted is an answer that a player has posted: a message, or a choice that is
-// none.
+// posted is an answer that a player has posted: a message, or an
+// invalid choice.
 type posted struct {
 	message protocol.Message
 	err     error

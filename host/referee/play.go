@@ -15,7 +15,7 @@ import (
 )
 
 // play takes a match from where it is to its acknowledged report. It returns
-// early when ctx ends; what is journaled then is gone on with later.
+// early when ctx ends; what is journaled then continues later.
 func (r *Referee) play(ctx context.Context, b *match) {
 	if !b.enter() {
 		return
@@ -37,7 +37,7 @@ func (r *Referee) play(ctx context.Context, b *match) {
 	reported = true
 }
 
-// alarm tells people of a match that has come to a halt, unless that is due to
+// alarm reports a match that cannot continue, unless that is due to
 // the end of the referee, for which Run gives the reason.
 func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
 	if ctx.Err() != nil || errors.Is(err, agent.ErrJournal) {
@@ -47,8 +47,8 @@ func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
 	r.cfg.Log.Error(what, "match", b.Match, "error", err)
 }
 
-// conduct plays a match as one of those under way, until its players have been
-// sent the result. A report that has to wait for the manager is not under way.
+// conduct plays a match as one of those in parallel, until its players have been
+// sent the result. A match that waits for its report does not count.
 func (r *Referee) conduct(ctx context.Context, b *match) error {
 	select {
 	case r.inPlay <- struct{}{}:
@@ -193,7 +193,7 @@ func (r *Referee) ask(ctx context.Context, b *match, side int) {
 }
 
 // choiceTime is how long a player has that is called on: until the deadline
-// that it is told, which is a whole second and so up to a second later than
+// in the call, which is a whole second and so up to a second later than
 // Config.ChoiceTimeout asks for.
 func (r *Referee) choiceTime(at time.Time) time.Duration {
 	end := at.Add(r.cfg.ChoiceTimeout)
@@ -215,7 +215,7 @@ func (r *Referee) record(b *match, side int, fault game.Fault, why error, good f
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
 	}
 	if err := b.change(good); err != nil {
-		r.cfg.Log.Error("a match is not where it should be", "match", b.Match, "player", b.Players[side], "error", err)
+		r.cfg.Log.Error("unexpected match state", "match", b.Match, "player", b.Players[side], "error", err)
 	}
 }
 
@@ -236,7 +236,7 @@ func faultOf(err error, silent game.Fault) game.Fault {
 }
 
 // obtain asks a side and tries again as the back-off says. Before each retry,
-// and after the last, the player is told what went wrong. The answer may be
+// and after the last, the player hears what went wrong. The answer may be
 // that to a request, or one that the player posts, as long as it is tried. Each
 // attempt has the time that limit gives for when it begins.
 func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {

@@ -105,7 +105,7 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, b.Match)
 }
 
-// knowsToken reports whether a token is that of the player with whom a match has
+// knowsToken reports whether a token is that of the player for whom a match has
 // these keys.
 func (r *Referee) knowsToken(token string, b *match, keys credential.KeyPair) bool {
 	return credential.SameToken(token, keys.Expect) ||
@@ -120,7 +120,7 @@ func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Mes
 	return r.posted(in, m.PlayerID, posted{message: m})
 }
 
-// choicePosted takes a choice. One that is none is refused, and loses the match
+// choicePosted takes a choice. An invalid one is refused, and loses the match
 // as it would in an answer.
 func (r *Referee) choicePosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
 	m, err := wire.Decode[*protocol.ChooseParityResponse](in)
@@ -154,9 +154,9 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 	return ack, nil
 }
 
-// locate finds out where the players of a match are reached whom the manager
-// has named without saying so: it is asked, and if it does not tell, a player
-// P07 is expected on port 8107 of the manager's machine.
+// locate finds the endpoints of the players of a match that the manager has
+// named without one: it asks the manager, and without an answer expects a player
+// P07 on port 8107 of the manager's machine.
 func (r *Referee) locate(ctx context.Context, b *match) error {
 	var known map[string]string
 	for side, id := range b.Players {
@@ -171,7 +171,7 @@ func (r *Referee) locate(ctx context.Context, b *match) error {
 			endpoint = agent.DefaultEndpoint(r.cfg.Manager.URL, protocol.RolePlayer, id)
 		}
 		if endpoint == "" {
-			return fmt.Errorf("nobody says where player %s is reached", id)
+			return fmt.Errorf("the endpoint of player %s is unknown", id)
 		}
 		b.mu.Lock()
 		b.endpoints[side] = endpoint
@@ -180,7 +180,7 @@ func (r *Referee) locate(ctx context.Context, b *match) error {
 	return nil
 }
 
-// queryPlayers asks the manager where its players are. What it does not tell is
+// queryPlayers asks the manager for the endpoints of its players. Unknown ones are
 // missing.
 func (r *Referee) queryPlayers(ctx context.Context, b *match) map[string]string {
 	h := r.member.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))

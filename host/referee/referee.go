@@ -80,9 +80,9 @@ type Referee struct {
 	cfg      Config
 	member   *agent.Member
 	endpoint *wire.Endpoint
-	inPlay   chan struct{} // one for each match that may be under way
+	inPlay   chan struct{} // one for each match that may be played in parallel
 
-	assigning sync.Mutex // held while an announcement is taken on
+	assigning sync.Mutex // held while an announcement is accepted
 
 	mu           sync.Mutex
 	matches      map[string]*match
@@ -94,9 +94,9 @@ type Referee struct {
 	completed    bool          // the league is
 	registration chan struct{} // closed with the next registration
 
-	conducting atomic.Int64 // matches that are not finished, or not told to their players
+	conducting atomic.Int64 // matches that are not finished, or whose players have not heard the result
 
-	plays      sync.WaitGroup // matches under way
+	plays      sync.WaitGroup // matches being played
 	background sync.WaitGroup // what nobody waits for; begun by plays only
 
 	league   context.Context // ends when the league is complete
@@ -176,14 +176,14 @@ type EventKind string
 
 // The kinds of event.
 const (
-	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; told once
+	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; once
 	Registered EventKind = "registered"
 	Retried    EventKind = "retried"   // a player has to be asked again
-	Forfeited  EventKind = "forfeited" // a player has lost a match on technical grounds: Fault, and Error if there is more to say
+	Forfeited  EventKind = "forfeited" // a player has lost a match by technical loss: Fault, and Error if there is more to say
 	Finished   EventKind = "finished"  // a match is
 	Alarm      EventKind = "alarm"     // a match cannot be played or reported, or the manager holds another result of it
 	Completed  EventKind = "completed" // the league is; Matches were conducted
-	Deserted   EventKind = "deserted"  // nothing has been heard for so long that the league must be over; Matches were conducted
+	Deserted   EventKind = "deserted"  // nothing has been heard for Config.IdleExit; Matches were conducted
 )
 
 // Event is something that happened, for people who watch. Fields that an event

@@ -23,7 +23,7 @@ func (r *Referee) sendError(ctx context.Context, b *match, side int, want protoc
 	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, agent.Brief(a.Err)))
 	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, b, side), about)
 	if err != nil {
-		r.cfg.Log.Error("an error cannot be told", "match", b.Match, "error", err)
+		r.cfg.Log.Error("an error cannot be sent", "match", b.Match, "error", err)
 		return
 	}
 	msg.PlayerID, msg.AffectedPlayer = b.Players[side], b.Players[side]
@@ -60,7 +60,7 @@ func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)
 
 // announceResult sends GAME_OVER to both: one attempt that is awaited, so that
 // a player hears of its match before the next round, and more in the
-// background. A player whom the match was lost by for being silent is not
+// background. A player that has lost the match by being silent is not
 // awaited at all, so that a dead one stalls nobody.
 func (r *Referee) announceResult(ctx context.Context, b *match) {
 	p := b.state()
@@ -86,7 +86,7 @@ func (r *Referee) announceResult(ctx context.Context, b *match) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.cfg.Log.Warn("a player has not taken its result", "match", b.Match, "player", b.Players[side], "error", err)
+		r.cfg.Log.Warn("a player has not acknowledged its result", "match", b.Match, "player", b.Players[side], "error", err)
 		if !wire.Retryable(err) {
 			return
 		}
@@ -111,9 +111,9 @@ func silent(f game.Fault) bool {
 	return false
 }
 
-// report tells the manager, until it has acknowledged or definitely refused.
-// A manager that does not know the token any more is registered with anew, and
-// told then.
+// report sends the result until the manager has acknowledged or definitely refused it.
+// With a manager that does not know the token any more it registers again, and
+// reports then.
 func (r *Referee) report(ctx context.Context, b *match) error {
 	p := b.state()
 	result := matchResult(b, &p)
@@ -121,7 +121,7 @@ func (r *Referee) report(ctx context.Context, b *match) error {
 		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
 		Retryable: func(err error) bool { return !wire.Refused(err) },
 		OnFailure: func(_ context.Context, a agent.Attempt) {
-			r.cfg.Log.Warn("the manager has not taken a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
+			r.cfg.Log.Warn("the manager has not acknowledged a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
 	for renewed := false; ; renewed = true {
@@ -160,7 +160,7 @@ func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.Matc
 	return answer, nil
 }
 
-// concludeReport judges what became of a report, and journals that nothing is
+// concludeReport judges the outcome of a report, and journals that nothing is
 // left to report.
 func (r *Referee) concludeReport(ctx context.Context, b *match, err error) error {
 	switch wire.CodeOf(err) {
@@ -182,7 +182,7 @@ func (r *Referee) concludeReport(ctx context.Context, b *match, err error) error
 	return r.member.Journal.Append(ctx, eventReported, b.Match)
 }
 
-// gameResult is the outcome as players are told it.
+// gameResult is the outcome as players get it.
 func gameResult(b *match, p *game.Play) *protocol.GameResult {
 	d := detailsOf(b, p)
 	return &protocol.GameResult{
@@ -191,7 +191,7 @@ func gameResult(b *match, p *game.Play) *protocol.GameResult {
 	}
 }
 
-// matchResult is the outcome as the manager is told it.
+// matchResult is the outcome as the manager gets it.
 func matchResult(b *match, p *game.Play) protocol.MatchResult {
 	v := p.Verdict()
 	return protocol.MatchResult{

@@ -51,7 +51,7 @@ func (r *Referee) Run(ctx context.Context) (err error) {
 	})
 }
 
-// windDown lets what is under way be reported, which may take Config.Timeout, and
+// windDown lets running matches be reported, which may take Config.Timeout, and
 // begins nothing more.
 func (r *Referee) windDown(stop context.CancelFunc) {
 	r.mu.Lock()
@@ -121,7 +121,7 @@ func (r *Referee) conducted() (done, owed int) {
 // the manager has not acknowledged.
 func (r *Referee) owing() error {
 	if done, owed := r.conducted(); owed > 0 {
-		return fmt.Errorf("the manager at %s has been silent for %v and has not taken %d of %d reports", r.cfg.Manager.URL, r.cfg.IdleExit, owed, done)
+		return fmt.Errorf("the manager at %s has been silent for %v and has not acknowledged %d of %d reports", r.cfg.Manager.URL, r.cfg.IdleExit, owed, done)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestLeavingWithAReportOwed(t *testing.T) {
 		r.run()
 		r.must(round(match("R1M1", "P01", "P02")))
 		at, err, left := r.leaves(10 * idleExit)
-		if !left || err == nil || !strings.Contains(err.Error(), "http://manager/mcp has been silent for 20s and has not taken 1 of 1 reports") {
+		if !left || err == nil || !strings.Contains(err.Error(), "http://manager/mcp has been silent for 20s and has not acknowledged 1 of 1 reports") {
 			t.Errorf("left: %v after %v: %v", left, at, err)
 		}
 	})

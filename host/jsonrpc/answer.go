@@ -26,7 +26,7 @@ const (
 	// AnswerError is a JSON-RPC response with an error that is not null,
 	// whatever other members it has.
 	AnswerError
-	// AnswerRequest is a JSON-RPC request in place of a response: a method,
+	// AnswerRequest is a JSON-RPC request instead of a response: a method,
 	// perhaps an id of its own, and neither result nor error.
 	AnswerRequest
 	// AnswerObject is any other JSON object, with or without "jsonrpc".

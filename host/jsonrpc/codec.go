@@ -29,9 +29,9 @@ var parsers = sync.Pool{New: func() any { return &parser{dec: new(jsontext.Decod
 
 // parseDocument checks that raw is exactly one JSON value no deeper than
 // maxDepth, without duplicate names and in valid UTF-8. If it is an object,
-// visit is called with each member in order; the name is still quoted, and
+// member is called with each member in order; the name is still quoted, and
 // both share memory with raw. It returns the kind of the value.
-func parseDocument(raw []byte, maxDepth int, visit func(name, value jsontext.Value)) (jsontext.Kind, error) {
+func parseDocument(raw []byte, maxDepth int, member func(name, value jsontext.Value)) (jsontext.Kind, error) {
 	if tooDeep(raw, maxDepth) {
 		return 0, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
@@ -41,7 +41,7 @@ func parseDocument(raw []byte, maxDepth int, visit func(name, value jsontext.Val
 	p.dec.Reset(&p.src)
 
 	kind := p.dec.PeekKind()
-	if err := p.topLevel(kind, visit, raw); err != nil {
+	if err := p.topLevel(kind, member, raw); err != nil {
 		return kind, parseError(err)
 	}
 	switch _, err := p.dec.ReadToken(); {
@@ -54,7 +54,7 @@ func parseDocument(raw []byte, maxDepth int, visit func(name, value jsontext.Val
 }
 
 // topLevel reads one value, an object member by member.
-func (p *parser) topLevel(kind jsontext.Kind, visit func(name, value jsontext.Value), raw []byte) error {
+func (p *parser) topLevel(kind jsontext.Kind, member func(name, value jsontext.Value), raw []byte) error {
 	if kind != '{' {
 		_, err := p.dec.ReadValue()
 		return err
@@ -71,7 +71,7 @@ func (p *parser) topLevel(kind jsontext.Kind, visit func(name, value jsontext.Va
 		if err != nil {
 			return err
 		}
-		visit(name, value)
+		member(name, value)
 	}
 	_, err := p.dec.ReadToken()
 	return err

@@ -113,7 +113,7 @@ func peerOf(remoteAddr string) string {
 // It needs track as the http.Server's ConnState to see connections end.
 type connections struct {
 	net.Listener
-	slots  chan struct{}
+	tokens chan struct{}
 	closed chan struct{}
 	once   sync.Once
 
@@ -124,22 +124,22 @@ type connections struct {
 func newConnections(ln net.Listener, limit int) *connections {
 	return &connections{
 		Listener: ln,
-		slots:    make(chan struct{}, limit),
+		tokens:   make(chan struct{}, limit),
 		closed:   make(chan struct{}),
 		unused:   make(map[net.Conn]struct{}),
 	}
 }
 
-// Accept waits for a free slot and then for a connection.
+// Accept waits until there are fewer connections than the limit, and then for one.
 func (c *connections) Accept() (net.Conn, error) {
 	select {
-	case c.slots <- struct{}{}:
+	case c.tokens <- struct{}{}:
 	case <-c.closed:
 		return nil, net.ErrClosed
 	}
 	conn, err := c.Listener.Accept()
 	if err != nil {
-		<-c.slots
+		<-c.tokens
 		return nil, err
 	}
 	return conn, nil
@@ -165,7 +165,7 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	}
 	c.mu.Unlock()
 	if state == http.StateClosed || state == http.StateHijacked {
-		<-c.slots
+		<-c.tokens
 	}
 }
 

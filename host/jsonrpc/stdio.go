@@ -33,7 +33,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	s := &stdioServer{
 		endpoint: endpoint{cfg: cfg, handler: h},
 		gate:     newGate(0, 0),
-		slots:    make(chan struct{}, cfg.MaxConcurrent),
+		tokens:   make(chan struct{}, cfg.MaxConcurrent),
 		w:        w,
 		broken:   make(chan struct{}),
 		stop:     make(chan struct{}),
@@ -67,10 +67,10 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 
 type stdioServer struct {
 	endpoint
-	gate  *gate         // for waiting only: the limit is slots
-	slots chan struct{} // one per request in flight
-	stop  chan struct{} // closed when no more may be read
-	side  Side          // nil for none
+	gate   *gate         // for waiting only: the limit is tokens
+	tokens chan struct{} // one per request in flight
+	stop   chan struct{} // closed when no more may be read
+	side   Side          // nil for none
 
 	mu       sync.Mutex // held while writing
 	w        io.Writer
@@ -102,7 +102,7 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 			}
 		}
 		select {
-		case s.slots <- struct{}{}:
+		case s.tokens <- struct{}{}:
 		case <-s.stop:
 			return nil
 		}
@@ -113,7 +113,7 @@ func (s *stdioServer) read(ctx context.Context, lines *lineReader) error {
 		go func() { // waited for by finish, through the gate
 			defer done()
 			s.handle(ctx, req, tooLong)
-			<-s.slots
+			<-s.tokens
 		}()
 	}
 }

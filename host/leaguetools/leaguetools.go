@@ -180,27 +180,27 @@ func refusal(data json.RawMessage, message string) error {
 
 // purpose describes each message to readers who do not know the protocol.
 var purpose = map[protocol.Type]string{
-	protocol.TypeRefereeRegisterRequest: "Registers a referee with the league. referee_meta.contact_endpoint is the URL at which the league reaches it. " +
-		"The answer gives the referee_id and the auth_token for everything that follows; the token is shown once.",
-	protocol.TypeLeagueRegisterRequest: "Registers a player with the league. player_meta.contact_endpoint is the URL at which referees and the manager reach it. " +
-		"The answer gives the player_id and the auth_token for everything that follows; the token is shown once. A status of REJECTED comes with a reason.",
-	protocol.TypeStartLeague: "Starts the league with those who have registered. It needs the admin token of the host; without one configured, it must come from the host's own machine. " +
-		"While the league runs, it answers with how far the league is.",
-	protocol.TypeMatchResultReport: "Reports the result of a match, by the referee it was assigned to. Each match is reported once; " +
-		"a repeat is refused and told whether the result was the same.",
-	protocol.TypeLeagueQuery: "Asks about the league. query_type is GET_STANDINGS (the table), GET_SCHEDULE (all matches; query_params.round_id for one round), " +
-		"GET_PLAYERS, GET_STATUS (how far the league is) or GET_NEXT_MATCH (query_params.player_id, by default the sender). It changes nothing.",
-	protocol.TypeRoundAnnouncement:     "Tells that a round begins, and its matches. A referee starts those that are assigned to it.",
-	protocol.TypeLeagueStandingsUpdate: "Tells the table after a round.",
-	protocol.TypeRoundCompleted:        "Tells that every match of a round has been reported.",
-	protocol.TypeLeagueCompleted:       "Tells that the league is over, its winner and the final table.",
-	protocol.TypeGameInvitation:        "Invites the player to a match. The answer says whether it joins.",
-	protocol.TypeGameJoinAck:           "Hands in a player's answer to an invitation, where that was not given at once.",
+	protocol.TypeRefereeRegisterRequest: "Registers a referee with the league. referee_meta.contact_endpoint is the URL of the referee. " +
+		"The answer holds the referee_id and the auth_token for all later messages; the token is shown once.",
+	protocol.TypeLeagueRegisterRequest: "Registers a player with the league. player_meta.contact_endpoint is the URL of the player. " +
+		"The answer holds the player_id and the auth_token for all later messages; the token is shown once. An answer of status REJECTED has a reason.",
+	protocol.TypeStartLeague: "Starts the league with the registered agents. It needs the admin token of the host; if none is configured, it must come from the host's own machine. " +
+		"Of a running league, it returns the status.",
+	protocol.TypeMatchResultReport: "Reports the result of a match; only the referee that it was assigned to may do so. Each match is reported once; " +
+		"the refusal of a repeat says whether the result was the same.",
+	protocol.TypeLeagueQuery: "Returns information about the league. query_type is GET_STANDINGS (the table), GET_SCHEDULE (all matches; query_params.round_id for one round), " +
+		"GET_PLAYERS, GET_STATUS (the progress of the league) or GET_NEXT_MATCH (query_params.player_id, by default the sender). It changes nothing.",
+	protocol.TypeRoundAnnouncement:     "Announces a round and its matches. A referee starts the matches that are assigned to it.",
+	protocol.TypeLeagueStandingsUpdate: "Sends the table after a round.",
+	protocol.TypeRoundCompleted:        "Announces that every match of a round has been reported.",
+	protocol.TypeLeagueCompleted:       "Announces the end of the league, with its winner and the final table.",
+	protocol.TypeGameInvitation:        "Invites the player to a match. The answer says whether the player joins.",
+	protocol.TypeGameJoinAck:           "Delivers a player's answer to an invitation, if the player did not answer at once.",
 	protocol.TypeChooseParityCall: "Asks the player for its choice in a match that it has joined. The answer's parity_choice is even or odd. " +
 		"Asked again for the same match, it gives the same choice.",
-	protocol.TypeChooseParityResponse: "Hands in a player's choice, where that was not given at once.",
-	protocol.TypeGameOver:             "Tells the player how a match ended.",
-	protocol.TypeGameError:            "Tells the player of a fault in a match, such as an answer that did not come in time, and what follows from it.",
+	protocol.TypeChooseParityResponse: "Delivers a player's choice, if the player did not answer at once.",
+	protocol.TypeGameOver:             "Sends the player the result of a match.",
+	protocol.TypeGameError:            "Reports a fault in a match to the player, such as a late answer, and its consequence.",
 }
 
 // describe returns the description of a tool for a model.
@@ -216,12 +216,12 @@ func describe(about protocol.Description, mode protocol.Mode) string {
 		"timestamp the time in UTC (2026-01-31T12:00:00Z), conversation_id any text of your own.",
 		protocol.Version, about.Type, strings.Join(signers, " or "))
 	if mode == protocol.Tolerant {
-		text += " Of these, what goes without saying may be left out."
+		text += " Fields that the agent can infer may be left out."
 	}
 	if about.Auth {
-		text += " auth_token proves who the sender is; a message whose token is missing or wrong is refused."
+		text += " auth_token authenticates the sender; a message without the right token is refused."
 	}
-	return text + fmt.Sprintf(" The answer is %s; a refusal says in error_code and detail what to do.", about.Answer)
+	return text + fmt.Sprintf(" The answer is %s; the error_code and detail of a refusal say what to do.", about.Answer)
 }
 
 // annotate sets the hints of a tool.
@@ -230,7 +230,7 @@ func annotate(tool *mcptools.Tool, t protocol.Type) {
 	case protocol.TypeLeagueQuery:
 		tool.ReadOnly, tool.Idempotent = true, true
 	case protocol.TypeRefereeRegisterRequest, protocol.TypeLeagueRegisterRequest:
-		tool.OpenWorld = true // the agent may be tried at its endpoint
+		tool.OpenWorld = true // the manager may call the agent
 	case protocol.TypeStartLeague, protocol.TypeRoundAnnouncement:
 		tool.Idempotent, tool.OpenWorld = true, true // others are called
 	default:
@@ -242,10 +242,10 @@ func annotate(tool *mcptools.Tool, t protocol.Type) {
 func Instructions(role protocol.Role) string {
 	switch role {
 	case protocol.RoleManager:
-		return "The manager of a league of parity games (league.v2): players choose even or odd, a number is drawn, and who was right alone wins. " +
+		return "The manager of a league of parity games (league.v2): players choose even or odd, a number is drawn, and a player who alone was right wins. " +
 			"Register a player or a referee, start the league, and ask about it with league_query. Keep the auth_token of the registration: every later message needs it."
 	case protocol.RoleReferee:
-		return "A referee of a league of parity games (league.v2). It takes the manager's announcements and what players hand in; what it is told must be signed by them."
+		return "A referee of a league of parity games (league.v2). It accepts the announcements of the manager and the answers of players; every message must bear the token of its sender."
 	}
-	return "A player of a league of parity games (league.v2). It takes a referee's invitations and calls for a choice, and the manager's announcements; what it is told must be signed by them."
+	return "A player of a league of parity games (league.v2). It accepts invitations and calls for a choice from referees, and the announcements of the manager; every message must bear the token of its sender."
 }

@@ -92,7 +92,7 @@ func violations(e *jsonschema.ValidationError, into map[string]bool) {
 	into[fmt.Sprintf("/%s %s", where, wanted(e.ErrorKind))] = true
 }
 
-// wanted describes what a schema wants in place of a value, without repeating the
+// wanted describes what a schema wants instead of a value, without repeating the
 // value.
 func wanted(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {

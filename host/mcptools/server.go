@@ -265,7 +265,7 @@ func (s *Server) begin(ctx context.Context, session string) (_ context.Context, 
 	case s.closed:
 		return nil, nil, errors.New("the server is shutting down")
 	case s.calls >= s.cfg.MaxCalls:
-		return nil, nil, fmt.Errorf("%d calls are under way already: try again in a moment", s.calls)
+		return nil, nil, fmt.Errorf("%d calls are running already: try again in a moment", s.calls)
 	}
 	s.calls++
 	ctx, cancel := context.WithCancel(ctx)

@@ -167,7 +167,7 @@ func TestServersAreNotFilled(t *testing.T) {
 			busy.Go(func() { b.ask(ctx, "POST", tool("wait"), "Mcp-Session-Id", id) })
 			<-tb.entered
 		}
-		if res := b.ask(t.Context(), "POST", tool("count"), "Mcp-Session-Id", ids[3]); !strings.Contains(res.Body.String(), "2 calls are under way already") {
+		if res := b.ask(t.Context(), "POST", tool("count"), "Mcp-Session-Id", ids[3]); !strings.Contains(res.Body.String(), "2 calls are running already") {
 			t.Errorf("a call too many: %d %s", res.Code, res.Body)
 		}
 		leave()

@@ -88,7 +88,7 @@ func (l *lines) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc
 	return true
 }
 
-var errTaken = &sdkrpc.Error{Code: sdkrpc.CodeInvalidRequest, Message: "a call with this id is under way: every call needs an id of its own"}
+var errTaken = &sdkrpc.Error{Code: sdkrpc.CodeInvalidRequest, Message: "a call with this id is running: every call needs an id of its own"}
 
 // expect prepares for a message; the first one begins the session. It reports
 // whether the message can still be taken, and whether it is a call with the id of

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUnknownTool is the cause of the error for a tool that is not registered.
-var ErrUnknownTool = errors.New("there is no such tool")
+var ErrUnknownTool = errors.New("unknown tool")
 
 // maxToolName bounds a tool's name, in bytes.
 const maxToolName = 128

@@ -35,7 +35,7 @@ func calibrateCommand(p *command.Process) *cli.Command {
 		Description: "Plays whole experiments among players whose true values are known, many times over, and prints what\n" +
 			"is promised beside what came out: how often intervals hold the truth and how wide they are, how often\n" +
 			"equal players are told apart, how often a better one is found, also by somebody who looks after every\n" +
-			"league. The same code plays and judges real experiments. The figures in docs/statistics.md come from\n" +
+			"league. The same code plays and judges real experiments. The figures in docs/calibration.md come from\n" +
 			"more repetitions than the default.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments with each field"},

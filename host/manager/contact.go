@@ -173,7 +173,7 @@ func early(err error) bool {
 	return false
 }
 
-// pause waits before the next attempt at a letter. It returns false if there
+// pause waits before the next attempt at a notification. It returns false if there
 // is to be none.
 func pause(ctx context.Context, l *notification, d time.Duration) bool {
 	timer := time.NewTimer(d)

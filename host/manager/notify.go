@@ -10,8 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// notification is a notification on its way to one agent. Each agent gets its letters
-// one after another. An agent that cannot be reached has at most one letter of
+// notification is a message on its way to one agent. Each agent gets its notifications
+// one after another. An agent that cannot be reached has at most one notification of
 // each type waiting: a newer one takes the place of the older.
 type notification struct {
 	kind protocol.Type
@@ -19,8 +19,8 @@ type notification struct {
 	// message there is nothing to say any more.
 	write        func(c *contact) protocol.Message
 	fanout       *fanout
-	counted      bool          // tally has counted it
-	superseded   chan struct{} // closed when a newer letter has taken its place
+	counted      bool          // fanout has counted it
+	superseded   chan struct{} // closed when a newer notification has taken its place
 	isSuperseded bool
 }
 
@@ -35,64 +35,64 @@ type fanout struct {
 }
 
 // count counts a notification, once. It is called with m.mu held.
-func (l *notification) count(id string, acked bool) {
-	if l.counted {
+func (n *notification) count(id string, acked bool) {
+	if n.counted {
 		return
 	}
-	l.counted = true
-	t := l.fanout
+	n.counted = true
+	f := n.fanout
 	if acked {
-		t.acked++
+		f.acked++
 	} else {
-		t.missing = append(t.missing, id)
+		f.missing = append(f.missing, id)
 	}
-	if t.open--; t.open == 0 {
-		close(t.done)
+	if f.open--; f.open == 0 {
+		close(f.done)
 	}
 }
 
-// supersede says that no further attempt at the letter is to be made. It is
+// supersede says that no further attempt at the notification is to be made. It is
 // called with m.mu held.
-func (l *notification) supersede() {
-	if !l.isSuperseded {
-		l.isSuperseded = true
-		close(l.superseded)
+func (n *notification) supersede() {
+	if !n.isSuperseded {
+		n.isSuperseded = true
+		close(n.superseded)
 	}
 }
 
 // send puts a message to many agents on its way. It is called with m.mu held.
 func (m *Manager) send(kind protocol.Type, to []*contact, build func(c *contact) protocol.Message) *fanout {
-	t := &fanout{open: len(to) + 1, done: make(chan struct{}), notifications: make([]*notification, len(to)), ids: make([]string, len(to))}
+	f := &fanout{open: len(to) + 1, done: make(chan struct{}), notifications: make([]*notification, len(to)), ids: make([]string, len(to))}
 	for i, c := range to {
-		l := &notification{kind: kind, write: build, fanout: t, superseded: make(chan struct{})}
-		t.notifications[i], t.ids[i] = l, c.member.id
-		m.enqueue(c, l)
+		n := &notification{kind: kind, write: build, fanout: f, superseded: make(chan struct{})}
+		f.notifications[i], f.ids[i] = n, c.member.id
+		m.enqueue(c, n)
 	}
-	if t.open--; t.open == 0 {
-		close(t.done)
+	if f.open--; f.open == 0 {
+		close(f.done)
 	}
-	return t
+	return f
 }
 
-// enqueue puts a letter into an agent's queue. It is called with m.mu held.
-func (m *Manager) enqueue(c *contact, l *notification) {
+// enqueue puts a notification into an agent's queue. It is called with m.mu held.
+func (m *Manager) enqueue(c *contact, n *notification) {
 	c.queue = slices.DeleteFunc(c.queue, func(old *notification) bool {
-		if old.kind != l.kind {
+		if old.kind != n.kind {
 			return false
 		}
 		old.count(c.member.id, false)
 		return true
 	})
-	if c.current != nil && c.current.kind == l.kind {
+	if c.current != nil && c.current.kind == n.kind {
 		c.current.supersede()
 	}
 	if c.life == LifeSuspended || m.stopped {
-		l.count(c.member.id, false)
+		n.count(c.member.id, false)
 	}
 	if m.stopped {
 		return
 	}
-	c.queue = append(c.queue, l)
+	c.queue = append(c.queue, n)
 	if !c.running {
 		c.running = true
 		m.busy++
@@ -101,7 +101,7 @@ func (m *Manager) enqueue(c *contact, l *notification) {
 }
 
 // startDelivery has an agent's queue delivered. The goroutine that does so stays for the next
-// letter, as a new goroutine would have to grow its stack first. It is called
+// notification, as a new goroutine would have to grow its stack first. It is called
 // with m.mu held.
 func (m *Manager) startDelivery(c *contact) {
 	if c.wake != nil {
@@ -123,23 +123,23 @@ func (m *Manager) startDelivery(c *contact) {
 
 // wait returns when everybody has had an attempt at the message, or is not
 // waited for, or the time is up.
-func (m *Manager) wait(ctx context.Context, t *fanout) {
+func (m *Manager) wait(ctx context.Context, f *fanout) {
 	timer := time.NewTimer(m.cfg.Timeout)
 	defer timer.Stop()
 	select {
-	case <-t.done:
+	case <-f.done:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 }
 
 // close ends a fanout and reports it. It is called with m.mu held.
-func (m *Manager) close(kind protocol.Type, round int, t *fanout) {
-	for i, l := range t.notifications {
-		l.count(t.ids[i], false)
+func (m *Manager) close(kind protocol.Type, round int, f *fanout) {
+	for i, n := range f.notifications {
+		n.count(f.ids[i], false)
 	}
-	slices.Sort(t.missing)
-	m.emit(Event{Kind: Notified, Message: kind, Round: round, Acked: t.acked, Missing: t.missing})
+	slices.Sort(f.missing)
+	m.emit(Event{Kind: Notified, Message: kind, Round: round, Acked: f.acked, Missing: f.missing})
 }
 
 // deliver empties an agent's queue.
@@ -147,8 +147,8 @@ func (m *Manager) deliver(c *contact) {
 	for {
 		m.mu.Lock()
 		if len(c.queue) == 0 || m.stopped {
-			for _, l := range c.queue {
-				l.count(c.member.id, false)
+			for _, n := range c.queue {
+				n.count(c.member.id, false)
 			}
 			c.queue, c.current, c.running = nil, nil, false
 			if m.busy--; m.busy == 0 {
@@ -159,36 +159,36 @@ func (m *Manager) deliver(c *contact) {
 		}
 		c.current = c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
-		l := c.current
+		n := c.current
 		m.mu.Unlock()
-		m.try(c, l)
+		m.try(c, n)
 		m.deliverEvents()
 	}
 }
 
 // try sends a notification until it is delivered or given up.
-func (m *Manager) try(c *contact, l *notification) {
+func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
-		peer, message := c.peer, l.write(c)
+		peer, message := c.peer, n.write(c)
 		m.mu.Unlock()
 		if message == nil {
-			m.spare(c, l)
+			m.spare(c, n)
 			return
 		}
 		ctx, cancel := context.WithTimeout(m.ctx, m.cfg.Timeout)
 		answer, err := m.cfg.Caller.Call(ctx, peer, message)
 		cancel()
-		again := m.attempted(c, l, answer, err)
+		again := m.attempted(c, n, answer, err)
 		m.deliverEvents()
 		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
-		if again && more && pause(m.ctx, l, delay) {
+		if again && more && pause(m.ctx, n, delay) {
 			continue
 		}
 		if again && !more {
 			m.cfg.Log.Warn("a notification is given up",
-				"agent", c.member.id, "message", string(l.kind), "attempts", retry, "error", err)
-			m.lost(c, l)
+				"agent", c.member.id, "message", string(n.kind), "attempts", retry, "error", err)
+			m.lost(c, n)
 		}
 		return
 	}
@@ -196,11 +196,11 @@ func (m *Manager) try(c *contact, l *notification) {
 
 // attempted notes how an attempt ended, and reports whether another
 // one may be made.
-func (m *Manager) attempted(c *contact, l *notification, answer protocol.Message, err error) bool {
+func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message, err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ctx.Err() != nil {
-		l.count(c.member.id, false)
+		n.count(c.member.id, false)
 		return false
 	}
 	if reached(err) {
@@ -208,11 +208,11 @@ func (m *Manager) attempted(c *contact, l *notification, answer protocol.Message
 	} else {
 		m.suspend(c, err)
 	}
-	if reached(err) && l.kind == protocol.TypeLeagueCompleted {
+	if reached(err) && n.kind == protocol.TypeLeagueCompleted {
 		m.setLife(c, LifeShutdown)
 	}
-	announcement := l.kind == protocol.TypeRoundAnnouncement
-	l.count(c.member.id, err == nil && m.acknowledges(c, answer))
+	announcement := n.kind == protocol.TypeRoundAnnouncement
+	n.count(c.member.id, err == nil && m.acknowledges(c, answer))
 	switch {
 	case err == nil || harmless(err):
 		if announcement && c.member.load > 0 {
@@ -222,7 +222,7 @@ func (m *Manager) attempted(c *contact, l *notification, answer protocol.Message
 	case wire.Retryable(err) || announcement && early(err):
 		return true
 	}
-	m.cfg.Log.Warn("an agent refuses a message", "agent", c.member.id, "message", string(l.kind), "error", err)
+	m.cfg.Log.Warn("an agent refuses a message", "agent", c.member.id, "message", string(n.kind), "error", err)
 	if announcement && c.member.load > 0 {
 		m.giveUp(c)
 	}
@@ -245,17 +245,17 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 }
 
 // spare counts a notification that had nothing to say any more.
-func (m *Manager) spare(c *contact, l *notification) {
+func (m *Manager) spare(c *contact, n *notification) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l.count(c.member.id, true)
+	n.count(c.member.id, true)
 }
 
 // lost notes that a notification was given up after its last attempt.
-func (m *Manager) lost(c *contact, l *notification) {
+func (m *Manager) lost(c *contact, n *notification) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l.kind == protocol.TypeRoundAnnouncement && c.member.load > 0 {
+	if n.kind == protocol.TypeRoundAnnouncement && c.member.load > 0 {
 		m.giveUp(c)
 	}
 }

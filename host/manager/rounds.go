@@ -269,12 +269,12 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 			}
 		}
 	}
-	tallies := make([]*fanout, len(notices))
+	fanouts := make([]*fanout, len(notices))
 	for i, n := range notices {
-		tallies[i] = m.send(n.kind, to, n.build)
+		fanouts[i] = m.send(n.kind, to, n.build)
 	}
 	m.mu.Unlock()
-	for i, t := range tallies {
+	for i, t := range fanouts {
 		m.wait(m.ctx, t)
 		m.mu.Lock()
 		m.close(notices[i].kind, round, t)

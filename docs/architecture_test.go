@@ -109,15 +109,15 @@ var may = map[string][]string{
 		"strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/leagues": {
-		"analysis/fairness", "analysis/power", "cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host",
-		"host/agent", "host/conformance", "host/dialect", "host/game", "host/jsonrpc", "host/manager", "host/mcptools", "host/player",
-		"host/protocol", "host/referee", "host/trace", "host/trace/audit", "host/trace/playback", "host/wire/eventlog",
-		"strategies/catalog",
+		"analysis/fairness", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/game", "host/jsonrpc",
+		"host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/trace", "host/trace/audit",
+		"host/trace/playback", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {
-		"analysis", "analysis/explain", "analysis/page", "analysis/report", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/game", "host/mcptools", "host/protocol", "host/results",
-		"host/wire/eventlog", "strategies", "strategies/budget", "strategies/catalog", "strategies/strategytest",
+		"analysis", "analysis/explain", "analysis/page", "analysis/report", "analysis/words", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/game", "host/mcptools", "host/protocol",
+		"host/results", "host/wire/eventlog", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab": {
 		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/command",

@@ -17,9 +17,9 @@ import (
 func newApp(p *command.Process) *cli.App {
 	app := &cli.App{
 		Name:  "strategylab",
-		Usage: "a lab for strategies in the league.v2 Even/Odd agent league",
-		Description: "Play thousands of leagues among strategies and see which is better, by how much,\n" +
-			"and how sure that is. Start with:  strategylab experiment --runs 1000",
+		Usage: "a lab for strategies of the league.v2 Even/Odd agent league",
+		Description: "Plays thousands of leagues among strategies and shows which one is better, by how much and how sure\n" +
+			"that is. Start with:  strategylab experiment --runs 1000",
 		Reader:         p.Stdin,
 		Writer:         p.Stdout,
 		ErrWriter:      p.Stderr,
@@ -40,7 +40,7 @@ func newApp(p *command.Process) *cli.App {
 	return app
 }
 
-// tidy gives every command the same manners: mistakes are reported by run, once.
+// tidy makes every command leave the reporting of mistakes to run.
 func tidy(c *cli.Command) {
 	c.OnUsageError = onUsageError
 	c.HideHelpCommand = true
@@ -66,10 +66,10 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 }
 
 func unknownCommand(c *cli.Context) error {
-	return command.WithHint(fmt.Errorf("there is no command %q", c.Args().First()), "strategylab help lists the commands")
+	return command.WithHint(fmt.Errorf("unknown command %q", c.Args().First()), "strategylab help lists the commands")
 }
 
-// run carries out one command line and returns the exit code.
+// run executes one command line and returns its exit code.
 func run(ctx context.Context, p command.Process) int {
 	app := newApp(&p)
 	err := app.RunContext(ctx, command.Reorder(app, p.Args))

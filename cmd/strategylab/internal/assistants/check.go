@@ -16,7 +16,7 @@ import (
 func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutput, error) {
 	kind, ok := kindOf(in.Language)
 	if !ok || !isName(in.Name) {
-		return CheckOutput{}, mistake("language must be lua or js, and name a name")
+		return CheckOutput{}, mistake("language must be lua or js, and name must be a valid name")
 	}
 	leave, err := l.queue.enter(ctx, m)
 	if err != nil {
@@ -25,7 +25,7 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 	defer leave()
 	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
 	defer cancel()
-	m(0, 3, "loading the script in a process of its own")
+	m(0, 3, "loading the script in its own process")
 	f, err := l.cfg.lab.LoadScript(l.cfg.supply, in.Name, kind, []byte(in.Source))
 	var broken *strategies.Error
 	if errors.As(err, &broken) {
@@ -43,8 +43,8 @@ func (l *labTools) checkLoaded(ctx context.Context, f strategies.Factory, name s
 	if err != nil {
 		return CheckOutput{}, err
 	}
-	defer cat.Close() // what fails in closing has nothing to do with the verdict
-	m(1, 3, "playing small leagues with it")
+	defer cat.Close() // an error of closing does not change the verdict
+	m(1, 3, "playing small leagues")
 	checked, err := l.cfg.lab.Check(ctx, cat, catalog.Entry{Info: f.Info(), Factory: f}, lab.Checking{Seed: lab.CheckSeed, Limits: l.cfg.supply.Limits})
 	if ctx.Err() != nil {
 		return CheckOutput{}, stoppedBy(ctx, "the check was stopped: ")
@@ -67,19 +67,19 @@ func (l *labTools) checkLoaded(ctx context.Context, f strategies.Factory, name s
 			Leagues: t.Leagues, Players: t.Players, Place: t.Place, Differ: t.Differ,
 			Adjusted: Estimate{Estimate: t.Adjusted, Low: t.Low, High: t.High},
 		}
-		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
+		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
 			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players)
 	}
 	return out, nil
 }
 
-// failed is the verdict on a script that does not load.
+// failed is the answer about a script that does not load.
 func failed(e *strategies.Error) CheckOutput {
 	out := CheckOutput{
 		Findings: []Finding{},
 		Failure:  &Failure{Operation: string(e.Op), Line: e.Line, Message: e.Err.Error(), Hint: e.Hint},
 	}
-	out.Summary = fmt.Sprintf("Not ready: it does not load: %v%s.", e.Err, lineText(e.Line))
+	out.Summary = fmt.Sprintf("Not ready: the script does not load: %v%s.", e.Err, lineText(e.Line))
 	return out
 }
 
@@ -90,7 +90,7 @@ func lineText(line int) string {
 	return fmt.Sprintf(" (line %d)", line)
 }
 
-// lineOf is the line that a finding is about; 0 if it says none.
+// lineOf returns the line of a finding; 0 if it has none.
 func lineOf(f strategytest.Finding) int {
 	_, after, _ := strings.Cut(f.Where, ":")
 	after, _, _ = strings.Cut(after, ":")
@@ -101,13 +101,13 @@ func lineOf(f strategytest.Finding) int {
 	return line
 }
 
-// errTime is why a call ended that took all the time there is.
-var errTime = errors.New("it took more time than this server allows")
+// errTime is the cause of the end of a call that exceeded the time limit.
+var errTime = errors.New("time limit of this server exceeded")
 
-// stoppedBy says why a call ended before it was done.
+// stoppedBy says why a call ended early.
 func stoppedBy(ctx context.Context, what string) error {
 	if errors.Is(context.Cause(ctx), errTime) {
-		return fmt.Errorf("%s%w; ask for less: fewer runs, legs or players", what, errTime)
+		return fmt.Errorf("%s%w; use fewer runs, legs or players", what, errTime)
 	}
 	return fmt.Errorf("%s%w", what, context.Cause(ctx))
 }

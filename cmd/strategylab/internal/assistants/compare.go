@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (CompareOutput, error) {
 	if in.A.Name == in.B.Name {
-		return CompareOutput{}, mistake("a and b are both called %s: name two strategies, or give the source a name of its own", in.A.Name)
+		return CompareOutput{}, mistake("a and b are both called %s: name two strategies, or give the source another name", in.A.Name)
 	}
 	opponents := in.Opponents
 	if len(opponents) == 0 {
@@ -42,7 +43,7 @@ func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (Compa
 	return out, nil
 }
 
-// sparring are the opponents where none were named.
+// sparring returns the default opponents.
 func (l *labTools) sparring(taken ...string) []Player {
 	var players []Player
 	for _, name := range lab.Opponents() {
@@ -53,7 +54,7 @@ func (l *labTools) sparring(taken ...string) []Player {
 	return players
 }
 
-// fieldOf is the field index of a player, or of its first copy.
+// fieldOf returns the field index of a player or of its first copy.
 func fieldOf(est *analysis.Estimates, p Player) int {
 	name := p.Name
 	if p.Copies > 1 {
@@ -64,18 +65,16 @@ func fieldOf(est *analysis.Estimates, p Player) int {
 
 func comparison(out CompareOutput, level float64) string {
 	c := out.Comparison
-	text := fmt.Sprintf("After %s: %s.", leaguesOf(out.Outcome.Leagues), c.Verdict)
+	text := fmt.Sprintf("After %s: %s.", plural(int64(out.Outcome.Leagues), "league"), c.Verdict)
 	if out.Outcome.Stopped != "complete" {
 		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s.", out.Outcome.Stopped, out.Outcome.Leagues, out.Outcome.Requested, c.Verdict)
 	}
 	if d := c.Difference; d != nil {
-		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points a match compared with %s (%.0f %% interval %+.4f to %+.4f, p = %.2g corrected).",
-			c.A, d.Estimate, c.B, 100*level, d.Low, d.High, c.Corrected)
+		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points per match compared with %s (%s interval %+.4f to %+.4f, adjusted p = %.2g).",
+			c.A, d.Estimate, c.B, words.Plain.Level(level), d.Low, d.High, c.Corrected)
 	}
 	for _, p := range []Ranked{out.A, out.B} {
-		if p.Technical > 0 {
-			text += fmt.Sprintf(" %s lost %d of %d matches by failing.", p.Name, p.Technical, p.Matches)
-		}
+		text += failures(p.Name, p.Technical, p.Matches, "")
 	}
 	return text
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// explained is who is explained: the first player of the field.
+// explained is the field index of the player to explain.
 const explained = 0
 
 func (l *labTools) explain(ctx context.Context, in ExplainInput, m meter) (ExplainOutput, error) {
@@ -37,22 +37,22 @@ func (l *labTools) explain(ctx context.Context, in ExplainInput, m meter) (Expla
 	return out, nil
 }
 
-// fill puts explanations into the words of the answer.
+// fill adds explanations to the answer.
 func (out *ExplainOutput) fill(est *analysis.Estimates, x *explain.Explanations) {
 	p, names := &x.Players[explained], explain.Predictors()
 	out.Even = estimate(p.Even)
 	if e := estimate(p.Studied); e != nil {
-		how := "what it did in earlier leagues in the same role"
+		how := "its choices in earlier leagues in the same role"
 		if p.Order > 0 {
-			how += fmt.Sprintf(", after the same choices of both in the last %d meetings", p.Order)
+			how += fmt.Sprintf(", after the same choices of both in their last %d matches", p.Order)
 		}
-		out.Studied = &Prediction{Hits: *e, How: fmt.Sprintf("%s; a choice surprises by %.2f bits, of which 1 is pure chance", how, p.Bits)}
+		out.Studied = &Prediction{Hits: *e, How: fmt.Sprintf("%s; a choice carries %.2f bits (1 is a coin, 0 is certain)", how, p.Bits)}
 	}
 	if e := estimate(p.Met); e != nil {
 		out.Met = &Prediction{Hits: *e, How: names[p.Exploit]}
 	}
 	if e := estimate(p.Regret); e != nil {
-		out.Missed = &Missed{More: *e, How: "of the opponent: " + names[p.Follow]}
+		out.Missed = &Missed{More: *e, How: names[p.Follow]}
 	}
 	for i, e := range p.Learning {
 		out.Learning = append(out.Learning, Learning{From: x.Legs[i][0], To: x.Legs[i][1], Differ: estimate(e)})
@@ -74,35 +74,29 @@ func rival(est *analysis.Estimates, o explain.Opponent) *Rival {
 	return &Rival{Name: est.Players[o.Field].Name, Differ: estimate(o.Differ), Others: o.Rivals}
 }
 
-// describe sums the explanation up.
+// describe summarizes the explanation.
 func (out *ExplainOutput) describe() string {
 	p := out.Player
-	text := fmt.Sprintf("In %s %s", leaguesOf(out.Outcome.Leagues), p.Name)
+	lost := failures("It", p.Technical, p.Matches, "")
+	text := fmt.Sprintf("In %s %s", plural(int64(out.Outcome.Leagues), "league"), p.Name)
 	if p.Differ == nil {
-		return text + " made no choice that met another." + technical(p)
+		return text + " had no match that both choices decided." + lost
 	}
 	text += fmt.Sprintf(" differed from its opponents in %.1f %% of matches (%.1f to %.1f %%; 50 %% is chance).", 100*p.Differ.Estimate, 100*p.Differ.Low, 100*p.Differ.High)
 	if s := out.Studied; s != nil {
 		switch {
 		case s.Hits.Low > 0.5:
-			text += fmt.Sprintf(" Somebody who has studied it predicts %.1f %% of its choices", 100*s.Hits.Estimate)
+			text += fmt.Sprintf(" An opponent that knows its earlier leagues predicts %.1f %% of its choices", 100*s.Hits.Estimate)
 		default:
-			text += " Nobody who has studied it was found to predict it better than chance"
+			text += " Earlier leagues do not predict its choices better than chance"
 		}
 		if m := out.Met; m != nil && m.Hits.Low > 0.5 {
-			text += fmt.Sprintf("; on first meeting, %.1f %% by: %s", 100*m.Hits.Estimate, m.How)
+			text += fmt.Sprintf("; at the first meeting, %.1f %% by the rule \"%s\"", 100*m.Hits.Estimate, m.How)
 		}
 		text += "."
 	}
 	if m := out.Missed; m != nil && m.More.Low > 0 {
-		text += fmt.Sprintf(" It could have differed %.1f points of a hundred more often by this prediction %s.", 100*m.More.Estimate, m.How)
+		text += fmt.Sprintf(" It could have differed in %.1f percentage points more matches by predicting its opponents with the rule \"%s\".", 100*m.More.Estimate, m.How)
 	}
-	return text + technical(p)
-}
-
-func technical(p Ranked) string {
-	if p.Technical == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" It lost %d of %d matches by failing.", p.Technical, p.Matches)
+	return text + lost
 }

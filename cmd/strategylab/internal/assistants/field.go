@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -14,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// team is the field of an experiment, with what has to be closed after it.
+// team is the field of an experiment with its factories. close releases them.
 type team struct {
 	cat       *catalog.Catalog
 	own       []strategies.Factory // loaded from sources
@@ -31,8 +30,8 @@ func (t *team) close() error {
 	return errors.Join(append(errs, t.cat.Close())...)
 }
 
-// assemble loads the players of a field. Sources stand in the plan as files of
-// the folder that is given. The caller closes the team.
+// assemble loads the players of a field. The plan refers to sources as files in
+// folder. The caller closes the team.
 func (l *labTools) assemble(ctx context.Context, players []Player, folder string) (_ *team, err error) {
 	if err := checkPlayers(players); err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (l *labTools) assemble(ctx context.Context, players []Player, folder string
 	}
 	t := &team{cat: cat, sources: map[string]string{}}
 	if n := scriptsAmong(cat, players); n > maxScripts {
-		return nil, errors.Join(mistake("%d players are scripts, each of which takes a process of its own; want at most %d", n, maxScripts), cat.Close())
+		return nil, errors.Join(mistake("%d players are scripts, each in its own process; want at most %d", n, maxScripts), cat.Close())
 	}
 	defer func() {
 		if err != nil {
@@ -65,7 +64,7 @@ func (l *labTools) assemble(ctx context.Context, players []Player, folder string
 		} else {
 			kind, _ := kindOf(p.Language)
 			if f, err = l.cfg.lab.LoadScript(l.cfg.supply, p.Name, kind, []byte(p.Source)); err != nil {
-				return t, fmt.Errorf("player %s cannot play: %w; check_strategy says more", p.Name, err)
+				return t, fmt.Errorf("player %s does not load: %w; call check_strategy for details", p.Name, err)
 			}
 			t.own = append(t.own, f)
 			file := p.Name + extension(kind)
@@ -105,18 +104,18 @@ func (t *team) add(e results.Entrant, f strategies.Factory, copies int) {
 	}
 }
 
-// checkPlayers says what is wrong with a field before anything is loaded.
+// checkPlayers validates a field before anything is loaded.
 func checkPlayers(players []Player) error {
 	count, sources, bytes := 0, 0, 0
 	seen := map[string]bool{}
 	for _, p := range players {
 		switch {
 		case !isName(p.Name):
-			return mistake("%q cannot be the name of a strategy: use at most 40 letters, digits, - and _", strategies.OneLine(p.Name, 60))
+			return mistake("invalid strategy name %q: use at most 40 letters, digits, - and _", strategies.OneLine(p.Name, 60))
 		case seen[p.Name]:
-			return mistake("two players are called %s: give the other a name of its own, or say copies: 2", p.Name)
+			return mistake("two players are called %s: rename one, or set copies: 2", p.Name)
 		case (p.Source == "") != (p.Language == ""):
-			return mistake("player %s: source and language (lua or js) go together; without both, name is that of a strategy that list_strategies lists", p.Name)
+			return mistake("player %s: source and language (lua or js) need each other; without both, name a strategy of list_strategies", p.Name)
 		}
 		seen[p.Name] = true
 		count += p.Copies
@@ -127,26 +126,26 @@ func checkPlayers(players []Player) error {
 	}
 	switch {
 	case count < game.MinPlayers:
-		return mistake("a league needs at least %d players, and this field has %d: name more, or say copies", game.MinPlayers, count)
+		return mistake("a league needs at least %d players, but this field has %d: add players or copies", game.MinPlayers, count)
 	case count > maxPlayers:
 		return mistake("the field has %d players, copies included; want at most %d", count, maxPlayers)
 	case sources > maxSources:
-		return mistake("%d players bring their source, each of which takes a process of its own; want at most %d", sources, maxSources)
+		return mistake("%d players have a source, each in its own process; want at most %d", sources, maxSources)
 	case bytes > maxBytes:
 		return mistake("the sources have %d bytes together; want at most %d", bytes, maxBytes)
 	}
 	return nil
 }
 
-// resolve finds a strategy by name. A script that is not in the folder itself,
-// but behind a link, is none of the lab's.
+// resolve finds a strategy by name. It refuses scripts behind links that lead out
+// of the folder.
 func (l *labTools) resolve(cat *catalog.Catalog, name string) (catalog.Entry, error) {
 	if !isName(name) {
-		return catalog.Entry{}, mistake("%q cannot be the name of a strategy: use at most 40 letters, digits, - and _", strategies.OneLine(name, 60))
+		return catalog.Entry{}, mistake("invalid strategy name %q: use at most 40 letters, digits, - and _", strategies.OneLine(name, 60))
 	}
 	for _, e := range cat.Entries() {
 		if e.Info.Name == name && e.Info.Kind.Script() {
-			if err := l.inFolder(e.Info.Source); err != nil {
+			if _, err := l.openScript(e.Info.Source); err != nil {
 				return catalog.Entry{}, err
 			}
 		}
@@ -154,19 +153,13 @@ func (l *labTools) resolve(cat *catalog.Catalog, name string) (catalog.Entry, er
 	e, err := cat.Resolve(name)
 	var broken *strategies.Error
 	if err != nil && !errors.As(err, &broken) {
-		return e, mistake("%w (list_strategies lists what there is, and source brings one along)", err)
+		return e, mistake("%w (call list_strategies for all names, or pass a source)", err)
 	}
 	return e, err
 }
 
-// inFolder refuses scripts that lie elsewhere.
-func (l *labTools) inFolder(source string) error {
-	_, err := l.openScript(source)
-	return err
-}
-
-// openScript reads a script of the folder, and none that a link in it leads to
-// outside.
+// openScript reads a script of the folder. It does not follow links that lead out
+// of it.
 func (l *labTools) openScript(source string) ([]byte, error) {
 	root, err := os.OpenRoot(l.cfg.scripts)
 	if err != nil {
@@ -180,27 +173,12 @@ func (l *labTools) openScript(source string) ([]byte, error) {
 	return content, nil
 }
 
-// bare leaves the path out of an error: what is told to a model does not say
-// where on this machine things lie.
+// bare removes the path from an error: a model does not learn where files lie on
+// this machine.
 func bare(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Err
 	}
 	return err
-}
-
-// listed joins names for a sentence.
-func listed(names []string) string {
-	const most = 8
-	switch n := len(names); {
-	case n == 0:
-		return "nobody"
-	case n == 1:
-		return names[0]
-	case n > most:
-		return fmt.Sprintf("%s and %d others", strings.Join(names[:most-1], ", "), n-most+1)
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
 }

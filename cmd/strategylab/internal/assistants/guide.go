@@ -11,18 +11,18 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// guide holds what teaches people and models to write a strategy.
-// script-api.md is scripts/README.md, which a test holds it to.
+// guide holds texts for authors, people or models. script-api.md is a copy of
+// scripts/README.md; a test compares them.
 //
 //go:embed guide
 var guide embed.FS
 
-// Instructions tell a model what the lab is for.
-const Instructions = "A lab for strategies in the Even/Odd game. To write one: get the prompt write_strategy or read " +
+// instructions tell a model what the lab is for.
+const instructions = "A lab for strategies in the Even/Odd game. To write one: get the prompt write_strategy or read " +
 	"strategylab://script-api/lua, then check_strategy with the source, run_experiment to rank it among others, " +
 	"compare_strategies to see whether a change made it better, explain_strategy to see why. " +
-	"With a fair draw only two things count: how often choices differ from the opponents', and not failing; compare by adjusted points. " +
-	"Sources run isolated; results of every experiment stay readable at strategylab://reports/ID."
+	"With a fair draw only two things count: how often choices differ from the opponents', and not failing. Compare by adjusted points. " +
+	"Sources run isolated; reports stay readable at strategylab://reports/ID."
 
 const (
 	reportsURI = "strategylab://reports"
@@ -31,7 +31,7 @@ const (
 
 func reportURI(id string) string { return reportsURI + "/" + id }
 
-// tongue is a script language in the words of the guide.
+// tongue is a script language as the guide names it.
 type tongue struct {
 	id, name, resource, fence string
 	absent, random            string
@@ -54,7 +54,7 @@ func text(name string) string {
 	return string(content)
 }
 
-// scriptAPI is the page on the script API for one language: without the code
+// scriptAPI returns the page on the script API for one language, without the code
 // of the others.
 func scriptAPI(t tongue) string {
 	var out strings.Builder
@@ -81,24 +81,24 @@ func scriptAPI(t tongue) string {
 	return out.String()
 }
 
-// resources returns what can be read: the script API and the reports.
+// resources returns the script API and the reports.
 func (l *labTools) resources() []mcptools.Resource {
 	var all []mcptools.Resource
 	for _, t := range tongues() {
 		all = append(all, mcptools.Resource{
 			URI: apiURI + t.resource, Name: "script-api-" + t.resource, Title: "Script API for " + t.name,
-			Description: "All that a strategy in " + t.name + " can see, answer and use, with its limits.", MIME: "text/markdown",
+			Description: "What a strategy in " + t.name + " sees, answers and may use, and its limits.", MIME: "text/markdown",
 			Read: func(context.Context, string) ([]byte, error) { return []byte(scriptAPI(t)), nil },
 		})
 	}
 	all = append(all, mcptools.Resource{
 		URI: reportsURI, Name: "reports", Title: "Reports", MIME: "text/plain",
-		Description: "The experiments that are kept, newest first: one address a line.", Read: l.readList,
+		Description: "All reports, newest first: one address per line.", Read: l.readList,
 	})
 	for _, r := range []struct{ suffix, name, title, mime, file, about string }{
-		{"", "report", "Report", "text/plain", reportText, "What an experiment has shown, as a table with what its differences are worth."},
-		{"/json", "report-json", "Report as JSON", "application/json", results.SummaryFile, "The same with every estimate, interval and pair of players."},
-		{"/html", "report-html", "Report as a page", "text/html", page.File, "The same as one HTML file with plots, for people."},
+		{"", "report", "Report", "text/plain", reportText, "What an experiment shows, as a table with the significance of differences."},
+		{"/json", "report-json", "Report as JSON", "application/json", results.SummaryFile, "The same with all estimates, intervals and pairs of players."},
+		{"/html", "report-html", "Report as a page", "text/html", page.File, "The same as an HTML page with plots, for people."},
 	} {
 		all = append(all, mcptools.Resource{
 			URI: reportsURI + "/{id}" + r.suffix, Template: true, Name: r.name, Title: r.title, Description: r.about, MIME: r.mime,
@@ -114,7 +114,7 @@ func (l *labTools) readList(context.Context, string) ([]byte, error) {
 		return nil, fmt.Errorf("list the reports: %w", bare(err))
 	}
 	if len(ids) == 0 {
-		return []byte("There is no report yet: run_experiment makes one.\n"), nil
+		return []byte("There is no report yet; run_experiment makes one.\n"), nil
 	}
 	var out strings.Builder
 	for _, id := range ids {
@@ -135,14 +135,14 @@ func (l *labTools) readReport(uri, suffix, file string) ([]byte, error) {
 	return content, nil
 }
 
-// prompts returns the prompt that teaches a model to write a strategy.
+// prompts returns the prompt write_strategy.
 func (l *labTools) prompts() []mcptools.Prompt {
 	return []mcptools.Prompt{{
 		Name: "write_strategy", Title: "Write a strategy",
-		Description: "Teaches the game, the script API and the way from an idea to a strategy that is known to be better.",
+		Description: "Explains the game, the script API and how to develop a strategy by measuring it.",
 		Arguments: []mcptools.Argument{
 			{Name: "language", Title: "Language", Description: "lua or js; lua if absent"},
-			{Name: "idea", Title: "Idea", Description: "what the strategy should try, in a sentence; absent: think of one"},
+			{Name: "idea", Title: "Idea", Description: "what the strategy should try, in a sentence; absent: your own idea"},
 		},
 		Render: writeStrategy,
 	}}
@@ -172,7 +172,7 @@ func writeStrategy(_ context.Context, arguments map[string]string) (string, erro
 	return "", fmt.Errorf("language is %q, want lua or js", clip(language))
 }
 
-// clip shortens a text that an error quotes.
+// clip shortens a text for an error.
 func clip(text string) string {
 	const most = 60
 	if len(text) <= most {

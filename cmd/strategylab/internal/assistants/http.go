@@ -20,21 +20,21 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
-// mcpWeb serves the lab over HTTP.
-type mcpWeb struct {
+// webServer serves the lab over HTTP.
+type webServer struct {
 	addr  string
 	token string      // empty: whoever can reach the address may call
 	tls   *tls.Config // nil: plain HTTP
 	log   *slog.Logger
 }
 
-// newWeb reads how HTTP is to be served; nil if it is not.
-func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*mcpWeb, error) {
-	w := &mcpWeb{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
+// newWeb reads the flags of HTTP; nil without --http.
+func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*webServer, error) {
+	w := &webServer{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
 	if !c.IsSet(flagHTTP) {
 		for _, flag := range []string{flagAllowOrigin, command.FlagTLSCert, command.FlagTLSKey} {
 			if c.IsSet(flag) {
-				return nil, command.Usagef("--%s goes with --%s", flag, flagHTTP)
+				return nil, command.Usagef("--%s needs --%s", flag, flagHTTP)
 			}
 		}
 		return nil, nil
@@ -44,7 +44,7 @@ func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*mcpWeb, erro
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8765", flagHTTP, w.addr)
 	}
 	if w.token == "" && !loopbackHost(host) {
-		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, and no token keeps them out", flagHTTP, w.addr),
+		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, but no token is set", flagHTTP, w.addr),
 			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
 	}
 	if w.token != "" && len(w.token) < 16 {
@@ -54,30 +54,27 @@ func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*mcpWeb, erro
 	return w, err
 }
 
-// tlsOf reads the certificate to serve HTTPS with; nil if there is none.
+// tlsOf reads the certificate of HTTPS; nil without one.
 func tlsOf(p *command.Process, c *cli.Context) (*tls.Config, error) {
-	cert, key := c.String(command.FlagTLSCert), c.String(command.FlagTLSKey)
-	if (cert == "") != (key == "") {
-		return nil, command.Usagef("--%s and --%s go together", command.FlagTLSCert, command.FlagTLSKey)
+	cert, key, err := command.TLSFiles(p, c)
+	if err != nil || cert == "" {
+		return nil, err
 	}
-	if cert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(p.Path(cert), p.Path(key))
+	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return nil, command.Usagef("TLS needs a certificate and its key as PEM files: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// loopbackHost reports whether only this machine can reach an address.
+// loopbackHost reports whether only this machine can reach a host.
 func loopbackHost(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// serve serves until ctx ends, and then ends what is under way.
-func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
+// serve serves until ctx ends, and then ends the running calls.
+func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", w.addr)
 	if err != nil {
@@ -90,7 +87,7 @@ func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started fun
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
 	}
-	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // they outlast ctx, to be answered
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they are answered
 	defer cut()
 	web.BaseContext = func(net.Listener) context.Context { return requests }
 	ended := make(chan error, 1)
@@ -106,7 +103,7 @@ func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started fun
 		return fmt.Errorf("mcp: %w", err)
 	case <-ctx.Done():
 	}
-	server.Close() // ends the calls, and with them the answers that are being written
+	server.Close() // ends the calls and their answers
 	cut()
 	if finish(web.Shutdown) != nil {
 		err = web.Close()
@@ -117,18 +114,18 @@ func (w *mcpWeb) serve(ctx context.Context, server *mcptools.Server, started fun
 	return err
 }
 
-// guard lets only those in who show the token.
-func (w *mcpWeb) guard(next http.Handler) http.Handler {
+// guard requires the token.
+func (w *webServer) guard(next http.Handler) http.Handler {
 	if w.token == "" {
 		return next
 	}
 	want := sha256.Sum256([]byte(w.token))
 	return http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
 		scheme, shown, _ := strings.Cut(req.Header.Get("Authorization"), " ")
-		got := sha256.Sum256([]byte(shown)) // so that the comparison takes as long whatever comes
+		got := sha256.Sum256([]byte(shown)) // hashes make the comparison constant-time for any length
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			res.Header().Set("WWW-Authenticate", `Bearer realm="strategylab"`)
-			http.Error(res, "the token of this server is required: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			http.Error(res, "this server requires its token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(res, req)

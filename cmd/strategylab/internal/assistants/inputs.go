@@ -6,23 +6,22 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Player is a strategy in an input: one that is known, or one whose source
-// comes along.
+// Player is a strategy in an input, by name or with its source.
 type Player struct {
-	Name     string `json:"name" jsonschema:"name of a strategy that list_strategies lists; or, together with source, what to call the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
+	Name     string `json:"name" jsonschema:"name of a strategy of list_strategies; with source, the name of the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
 	Language string `json:"language,omitempty" jsonschema:"language of source: lua (5.1) or js" enum:"lua,js"`
-	Source   string `json:"source,omitempty" jsonschema:"source of a strategy that is not in the lab, at most 256 KiB; it needs a global function choose(turn) and is run isolated; see the resource strategylab://script-api/lua or /javascript" min:"1" max:"262144"`
-	Copies   int    `json:"copies,omitempty" jsonschema:"how many players play this strategy" min:"1" max:"8" default:"1"`
+	Source   string `json:"source,omitempty" jsonschema:"source of a new strategy, at most 256 KiB, with a global function choose(turn); it runs isolated; see the resource strategylab://script-api/lua or /javascript" min:"1" max:"262144"`
+	Copies   int    `json:"copies,omitempty" jsonschema:"number of players with this strategy" min:"1" max:"8" default:"1"`
 }
 
-// UnmarshalJSON reads a player and puts the default where copies is absent.
+// UnmarshalJSON reads a player and defaults copies to 1.
 func (p *Player) UnmarshalJSON(raw []byte) error {
 	type plain Player
 	p.Copies = 1
 	return json.Unmarshal(raw, (*plain)(p))
 }
 
-// kindOf is the kind of scripts in a language.
+// kindOf returns the kind of scripts in a language.
 func kindOf(language string) (strategies.Kind, bool) {
 	switch language {
 	case "lua":
@@ -33,7 +32,7 @@ func kindOf(language string) (strategies.Kind, bool) {
 	return "", false
 }
 
-// extension is what files of a kind of script end in.
+// extension returns the file extension of a kind of script.
 func extension(kind strategies.Kind) string { return "." + string(kind) }
 
 // ListInput is what list_strategies takes.
@@ -43,48 +42,48 @@ type ListInput struct {
 
 // ShowInput is what show_strategy takes.
 type ShowInput struct {
-	Name string `json:"name" jsonschema:"name of the strategy, as list_strategies gives it" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
+	Name string `json:"name" jsonschema:"name of the strategy in list_strategies" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
 }
 
 // CheckInput is what check_strategy takes.
 type CheckInput struct {
 	Language string `json:"language" jsonschema:"language of source: lua (5.1) or js" enum:"lua,js"`
 	Source   string `json:"source" jsonschema:"the whole script, at most 256 KiB" min:"1" max:"262144"`
-	Name     string `json:"name,omitempty" jsonschema:"what to call it in the verdict" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$" default:"\"draft\""`
+	Name     string `json:"name,omitempty" jsonschema:"name to use in the verdict" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$" default:"\"draft\""`
 }
 
 // RunInput is what run_experiment takes.
 type RunInput struct {
-	Players []Player `json:"players" jsonschema:"who plays: at least two players, copies included, and at most 32; at most 8 of them with source. With a fair draw a field of two cannot be ranked, so take more" min:"1" max:"32"`
-	Runs    int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with its square root" min:"1" default:"200"`
-	Legs    int      `json:"legs,omitempty" jsonschema:"how often each two players meet in a league; strategies that learn need several" min:"1" max:"100" default:"10"`
-	Seed    *uint64  `json:"seed,omitempty" jsonschema:"whole number that all chance comes from: the same players, runs, legs and seed play the same leagues again; absent: drawn, and told in the answer" min:"0" max:"9007199254740991"`
-	Draw    string   `json:"draw,omitempty" jsonschema:"the referee's draw: uniform:1-10 is fair; weights:1=3,2=1 draws 1 three times as often as 2" max:"200" default:"\"uniform:1-10\""`
+	Players []Player `json:"players" jsonschema:"the field: 2 to 32 players, copies included, at most 8 with source. With a fair draw a field of two cannot be ranked" min:"1" max:"32"`
+	Runs    int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"200"`
+	Legs    int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league; strategies that learn need several" min:"1" max:"100" default:"10"`
+	Seed    *uint64  `json:"seed,omitempty" jsonschema:"random seed: the same players, runs, legs and seed give the same leagues; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
+	Draw    string   `json:"draw,omitempty" jsonschema:"distribution of drawn numbers: uniform:1-10 is fair; weights:1=3,2=1 draws 1 three times as often as 2" max:"200" default:"\"uniform:1-10\""`
 }
 
 // CompareInput is what compare_strategies takes.
 type CompareInput struct {
-	A         Player   `json:"a" jsonschema:"the strategy that is asked about, for example a new version"`
-	B         Player   `json:"b" jsonschema:"the strategy it is compared with, for example the old version"`
-	Opponents []Player `json:"opponents,omitempty" jsonschema:"who else is in the field, at least one; absent: built-in strategies of several kinds" max:"30"`
-	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with its square root" min:"1" default:"400"`
-	Legs      int      `json:"legs,omitempty" jsonschema:"how often each two players meet in a league" min:"1" max:"100" default:"10"`
-	Seed      *uint64  `json:"seed,omitempty" jsonschema:"whole number that all chance comes from; absent: drawn, and told in the answer" min:"0" max:"9007199254740991"`
-	Draw      string   `json:"draw,omitempty" jsonschema:"the referee's draw, as in run_experiment" max:"200" default:"\"uniform:1-10\""`
+	A         Player   `json:"a" jsonschema:"the strategy to test, for example a new version"`
+	B         Player   `json:"b" jsonschema:"the strategy to compare it with, for example the old version"`
+	Opponents []Player `json:"opponents,omitempty" jsonschema:"the other players, at least one; absent: several built-in strategies" max:"30"`
+	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"400"`
+	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"10"`
+	Seed      *uint64  `json:"seed,omitempty" jsonschema:"random seed; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
+	Draw      string   `json:"draw,omitempty" jsonschema:"distribution of drawn numbers, as in run_experiment" max:"200" default:"\"uniform:1-10\""`
 }
 
 // ExplainInput is what explain_strategy takes.
 type ExplainInput struct {
 	Player    Player   `json:"player" jsonschema:"the strategy to explain"`
-	Opponents []Player `json:"opponents,omitempty" jsonschema:"whom it plays against; absent: built-in strategies of several kinds" max:"31"`
+	Opponents []Player `json:"opponents,omitempty" jsonschema:"its opponents; absent: several built-in strategies" max:"31"`
 	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play" min:"2" default:"200"`
-	Legs      int      `json:"legs,omitempty" jsonschema:"how often each two players meet in a league" min:"1" max:"100" default:"10"`
-	Seed      *uint64  `json:"seed,omitempty" jsonschema:"whole number that all chance comes from; absent: drawn, and told in the answer" min:"0" max:"9007199254740991"`
+	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"10"`
+	Seed      *uint64  `json:"seed,omitempty" jsonschema:"random seed; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
 }
 
 // LeagueInput is what league_status takes.
 type LeagueInput struct {
-	League string `json:"league,omitempty" jsonschema:"id of one league, as an answer without this property lists it; absent: all" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"`
+	League string `json:"league,omitempty" jsonschema:"id of one league; absent: all" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"`
 }
 
 // SaveInput is what save_strategy takes.
@@ -92,5 +91,5 @@ type SaveInput struct {
 	Name      string `json:"name" jsonschema:"name of the strategy and, with .lua or .js, of its file in the scripts folder" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
 	Language  string `json:"language" jsonschema:"language of source: lua (5.1) or js" enum:"lua,js"`
 	Source    string `json:"source" jsonschema:"the whole script, at most 256 KiB; it must load" min:"1" max:"262144"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace the script of this name and language if there is one; what it held is lost" default:"false"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing script of this name and language" default:"false"`
 }

@@ -26,7 +26,7 @@ const (
 	queryTime = 5 * time.Second // for the answer of a manager
 )
 
-// leaguesFolder is where managers leave the tables of their leagues.
+// leaguesFolder is where managers store the standings of their leagues.
 var leaguesFolder = filepath.Join("data", "leagues")
 
 func (l *labTools) leagues(ctx context.Context, in LeagueInput, _ meter) (LeagueOutput, error) {
@@ -46,9 +46,9 @@ func (l *labTools) leagues(ctx context.Context, in LeagueInput, _ meter) (League
 	}
 	switch n := len(out.Leagues); {
 	case n == 0 && in.League != "":
-		return out, mistake("there is no league %q; call this tool without league to see which there are", in.League)
+		return out, mistake("unknown league %q; call this tool without league to list all", in.League)
 	case n == 0:
-		out.Summary = "There is no league: this server was started without --manager, and its data folder holds no league."
+		out.Summary = "There is no league: this server was started without --manager, and its data folder has none."
 	case n == 1:
 		out.Summary = out.Leagues[0].sentence()
 	default:
@@ -75,7 +75,7 @@ func (g League) sentence() string {
 	return text + "."
 }
 
-// ask asks a manager how far its league is.
+// ask queries a manager about its league.
 func (l *labTools) ask(ctx context.Context, m manager) League {
 	g := League{ID: m.name, Origin: "manager", League: m.league, Standings: []Standing{}}
 	var status protocol.StatusData
@@ -85,7 +85,7 @@ func (l *labTools) ask(ctx context.Context, m manager) League {
 		err = l.query(ctx, m, protocol.QueryStandings, &table)
 	}
 	if err != nil {
-		g.Error = "its manager cannot be asked: " + strategies.OneLine(err.Error(), 300)
+		g.Error = "its manager does not answer: " + strategies.OneLine(err.Error(), 300)
 		return g
 	}
 	g.Status, g.Round, g.Rounds, g.Matches = strategies.OneLine(status.Status, 60), status.CurrentRound.Value(), status.TotalRounds.Value(), status.MatchesCompleted.Value()
@@ -103,22 +103,22 @@ func (l *labTools) query(ctx context.Context, m manager, kind string, into any) 
 	q.MessageType = protocol.TypeLeagueQuery
 	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
 	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
-		return fmt.Errorf("it wants a token: start this server with --%s or %s", command.FlagAdminToken, adminVariable)
+		return fmt.Errorf("it needs a token: start this server with --%s or %s", command.FlagAdminToken, adminVariable)
 	}
 	if err != nil {
 		return err
 	}
 	r, ok := answer.(*protocol.LeagueQueryResponse)
 	if !ok || r.Data == nil {
-		return errors.New("the answer holds no data")
+		return errors.New("the answer has no data")
 	}
 	if err := json.Unmarshal(r.Data, into); err != nil {
-		return fmt.Errorf("its answer to %s cannot be read", kind)
+		return fmt.Errorf("its answer to %s is not valid", kind)
 	}
 	return nil
 }
 
-// stored reads the tables of leagues in the data folder: of one, or of all.
+// stored reads the standings of leagues in the data folder: of one, or of all.
 func (l *labTools) stored(only string) ([]League, error) {
 	data, err := os.OpenRoot(l.cfg.data)
 	if isMissing(err) {
@@ -154,7 +154,7 @@ func (l *labTools) stored(only string) ([]League, error) {
 	return leagues, nil
 }
 
-// readTable reads the table that a manager has left.
+// readTable reads the standings that a manager has stored.
 func readTable(root *os.Root, id string) League {
 	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
 	content, err := readBounded(root, filepath.Join(id, "standings.json"), maxTable)
@@ -181,10 +181,10 @@ func readTable(root *os.Root, id string) League {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		g.Error = "it has no table yet"
+		g.Error = "it has no standings yet"
 		return g
 	case err != nil:
-		g.Error = "its table cannot be read: " + bare(err).Error()
+		g.Error = "its standings cannot be read: " + bare(err).Error()
 		return g
 	}
 	g.League, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)

@@ -13,16 +13,16 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// Bounds of what is shown: bytes of a source, strategies in a list, and bytes of
-// each one's description there.
+// Bounds of answers: bytes of a source, strategies in a list, and bytes of each
+// description there.
 const (
 	maxShown  = 64 << 10
 	maxListed = 500
 	maxSaid   = 400
 )
 
-// described remembers what scripts say of themselves, by their content: to find
-// out takes a process for each.
+// described caches the descriptions of scripts by their content: loading one takes
+// a process.
 type described struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]description
@@ -51,7 +51,7 @@ func (d *described) put(key [sha256.Size]byte, found description) {
 
 func newDescribed() *described { return &described{known: map[[sha256.Size]byte]description{}} }
 
-// describe loads a script for a moment.
+// describe loads a script for its description.
 func (l *labTools) describe(kind strategies.Kind, name string, source []byte) (strategies.Info, error) {
 	key := sha256.Sum256(append([]byte(string(kind)+":"+name+"\n"), source...))
 	d, ok := l.known.get(key)
@@ -67,14 +67,13 @@ func (l *labTools) describe(kind strategies.Kind, name string, source []byte) (s
 		d.err, err = err, nil
 	}
 	if err != nil {
-		return d.info, err // not the script's fault: it may be different next time
+		return d.info, err // not the script's fault: it may load next time
 	}
 	l.known.put(key, d)
 	return d.info, d.err
 }
 
-// complete adds to a catalogue's entry of a script, which has not been read yet,
-// what the script says of itself.
+// complete reads the script of a catalog entry and adds its description.
 func (l *labTools) complete(e *catalog.Entry) (source []byte) {
 	if e.Err != nil || !e.Info.Kind.Script() {
 		return nil
@@ -154,10 +153,10 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		out.Summary = fmt.Sprintf("%s is a strategy of kind %s. %s", out.Name, out.Kind, out.Title)
 		if e.Err != nil {
 			out.Error = e.Err.Error()
-			out.Summary = fmt.Sprintf("%s cannot be played: %s", out.Name, out.Error)
+			out.Summary = fmt.Sprintf("%s cannot play: %s", out.Name, out.Error)
 		}
 		return out, nil
 	}
-	_, err = l.resolve(cat, in.Name) // which says what may have been meant
+	_, err = l.resolve(cat, in.Name) // which suggests names
 	return ShowOutput{}, err
 }

@@ -1,3 +1,16 @@
+// Package assistants holds the command mcp, which offers the lab to assistants
+// over the Model Context Protocol: tools that list, show, check, play, compare and
+// explain strategies, the script API and finished reports as resources, and a
+// prompt that teaches a model to write a strategy.
+//
+// Three bounds hold for whatever a model sends:
+//
+//   - A strategy is named by its name or brought along as source. No text that
+//     comes in is ever a path; what becomes a file name is checked letter by
+//     letter, and files are opened below roots that links do not lead out of.
+//   - Every script runs in a process of its own, whoever wrote it.
+//   - Leagues, players, sources, time, experiments under way, reports kept and
+//     the length of answers are bounded.
 package assistants
 
 import (
@@ -7,6 +20,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +31,9 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
-	"github.com/strategylab/strategylab/strategies/budget"
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// Commands are the commands for assistants.
+// Commands returns the command for assistants.
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Assistants", mcpCommand(p))
 }
@@ -35,38 +47,32 @@ const (
 	flagKeep        = "keep"
 	flagAllowSave   = "allow-save"
 
-	// The environment variables that --token and --admin-token are taken from.
+	// Environment variables that set --token and --admin-token.
 	TokenVariable = "STRATEGYLAB_MCP_TOKEN"
 	adminVariable = "STRATEGYLAB_ADMIN_TOKEN"
 )
 
 func mcpCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "mcp", Usage: "offer the lab to assistants by the Model Context Protocol",
-		Description: "Serves one assistant on stdin and stdout, or many over HTTP, with tools that list, show, check, play,\n" +
-			"compare and explain strategies. Every script runs in a process of its own. Nothing is read or written\n" +
-			"but the folders of --scripts, --plugins and --data-dir. docs/mcp.md says how to add it to a client.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flagHTTP, Usage: "`HOST:PORT` to serve HTTP on instead of stdin and stdout, under /mcp; port 0 takes a free one"},
-			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "what clients must show over HTTP, as Authorization: Bearer; required on addresses others can reach"},
-			&cli.StringFlag{Name: command.FlagTLSCert, Usage: "PEM file: serve HTTPS"},
-			&cli.StringFlag{Name: command.FlagTLSKey, Usage: "PEM file of the certificate's key"},
-			&cli.StringSliceFlag{Name: flagAllowOrigin, Usage: "origin of web pages that may call over HTTP, such as http://localhost:6274; repeatable"},
-			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "folder for the reports of experiments; leagues kept in it by 'host --data-dir' can be asked about"},
-			&cli.StringFlag{Name: command.FlagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
-			&cli.StringFlag{Name: command.FlagPlugins, Value: command.DefaultPlugins, Usage: "folder to look through for programs that play strategies"},
-			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts into the folder of --scripts"},
-			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "`[NAME=]URL` of a league manager that may be asked, with the league's name (default: league); repeatable"},
-			&cli.StringFlag{Name: command.FlagAdminToken, EnvVars: []string{adminVariable}, Usage: "what the managers want to be shown"},
-			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "leagues that one experiment may have"},
-			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time that one experiment or check may take"},
-			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks under way at once; others wait"},
-			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest go first"},
-			&cli.DurationFlag{Name: command.FlagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
-			&cli.Int64Flag{Name: command.FlagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
-			command.ValidationLogFlag(), command.ValidationLogSizeFlag(),
-			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log what happens, on stderr"},
-		},
+		Name: "mcp", Usage: "serve the lab to assistants over MCP",
+		Description: "Serves one assistant on stdin and stdout, or many over HTTP, by the Model Context Protocol. Its tools list,\n" +
+			"show, check, play, compare and explain strategies. Every script runs in its own process. The server uses\n" +
+			"only the folders --scripts, --plugins and --data-dir. docs/mcp.md says how to add it to a client.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: flagHTTP, Usage: "serve HTTP on `HOST:PORT` under /mcp, instead of stdin and stdout"},
+			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "bearer token that HTTP clients must send"},
+			&cli.StringSliceFlag{Name: flagAllowOrigin, Usage: "web origin that may call over HTTP; repeatable"},
+		}, command.TLSFlags(), []cli.Flag{
+			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "folder for reports and of stored leagues"},
+			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts to --scripts"},
+			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "league manager to query, as `[NAME=]URL`; repeatable"},
+			&cli.StringFlag{Name: command.FlagAdminToken, EnvVars: []string{adminVariable}, Usage: "admin token of the managers"},
+			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment"},
+			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment or check"},
+			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait"},
+			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed"},
+			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
+		}, command.FolderFlags(), command.LimitFlags(), command.ValidationLogFlags(false)),
 		Action: func(c *cli.Context) error { return serveLab(p, c) },
 	}
 }
@@ -88,7 +94,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cat, err := cfg.lab.Load(c.Context, cfg.supply) // what is wrong with it is better said now
+	cat, err := cfg.lab.Load(c.Context, cfg.supply) // report its errors now
 	if err != nil {
 		return err
 	}
@@ -106,7 +112,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	server, err := mcptools.New(mcptools.Config{
-		Name: "strategylab", Version: version(), Instructions: Instructions,
+		Name: "strategylab", Version: version(), Instructions: instructions,
 		Tools: tools, Resources: offer.resources(), Prompts: offer.prompts(),
 		Validation: valid, Logger: log, AllowOrigins: c.StringSlice(flagAllowOrigin), MaxCalls: 32,
 	})
@@ -116,20 +122,20 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	p.ForBatch()
 	if web == nil {
 		if p.Terminal {
-			fmt.Fprintln(p.Stderr, "waiting for a client's messages on stdin; docs/mcp.md says how to add the lab to one")
+			fmt.Fprintln(p.Stderr, "waiting for MCP messages on stdin; docs/mcp.md says how to add the lab to a client")
 		}
 		err = serveStdio(c.Context, server, p)
 	} else {
 		err = web.serve(c.Context, server, func(url string) { fmt.Fprintf(p.Stderr, "the lab listens at %s\n", url) })
 	}
 	if command.Stopped(c.Context, err) {
-		return nil // that is how a server ends
+		return nil // the user ends a server so
 	}
 	return command.Remedy(c, err)
 }
 
-// serveStdio serves until stdin ends, and answers what has been asked by then; or
-// until ctx ends, and calls off what is under way.
+// serveStdio serves until stdin ends and all requests are answered, or until ctx
+// ends and cancels the running calls.
 func serveStdio(ctx context.Context, server *mcptools.Server, p *command.Process) error {
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -145,7 +151,7 @@ func serveStdio(ctx context.Context, server *mcptools.Server, p *command.Process
 	return err
 }
 
-// labConfig reads what the lab offers from the flags.
+// labConfig reads the flags of the tools.
 func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, error) {
 	cfg := config{
 		lab: p.Lab, token: c.String(command.FlagAdminToken), log: log,
@@ -154,7 +160,7 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 		maxTime: c.Duration(flagMaxTime), allowSave: c.Bool(flagAllowSave),
 	}
 	if p.Exe == "" {
-		return cfg, errors.New("mcp: scripts cannot be isolated: this program does not know its own path")
+		return cfg, errors.New("mcp: scripts cannot be isolated: the path of this program is unknown")
 	}
 	if c.String(command.FlagData) == "" {
 		return cfg, command.Usagef("--%s is empty, want a folder", command.FlagData)
@@ -182,7 +188,7 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 	return cfg, nil
 }
 
-// managersOf reads the managers that may be asked.
+// managersOf reads --manager.
 func managersOf(texts []string) ([]manager, error) {
 	var all []manager
 	seen := map[string]bool{}
@@ -194,7 +200,7 @@ func managersOf(texts []string) ([]manager, error) {
 		m.league = m.name
 		switch {
 		case !protocol.ValidID(m.name):
-			return nil, command.Usagef("--%s: %q cannot be the name of a league: want letters, digits, '_', '.' and '-', at most 64", command.FlagManager, m.name)
+			return nil, command.Usagef("--%s: invalid league name %q, want letters, digits, '_', '.' and '-', at most 64", command.FlagManager, m.name)
 		case !command.AgentURL(m.url):
 			return nil, command.Usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp, or NAME=URL", command.FlagManager, text)
 		case seen[m.name]:
@@ -206,7 +212,7 @@ func managersOf(texts []string) ([]manager, error) {
 	return all, nil
 }
 
-// version is what the program says of itself.
+// version is the version of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -214,12 +220,12 @@ func version() string {
 	return "(devel)"
 }
 
-// mcpStopped is how long the connections may take to end with the server.
-const mcpStopped = 5 * time.Second
+// shutdownTime is how long connections may take to end with the server.
+const shutdownTime = 5 * time.Second
 
-// finish runs f with the time that there is for ending.
+// finish runs f with the time limit of a shutdown.
 func finish(f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), mcpStopped)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	return f(ctx)
 }

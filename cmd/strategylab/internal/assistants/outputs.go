@@ -14,7 +14,7 @@ type Estimate struct {
 	High     float64 `json:"high" jsonschema:"upper end of the confidence interval"`
 }
 
-// estimate turns an estimate into the form of answers; nil if there is none.
+// estimate converts an estimate; nil if it is undefined.
 func estimate(e analysis.Estimate) *Estimate {
 	if !e.Defined() {
 		return nil
@@ -22,14 +22,13 @@ func estimate(e analysis.Estimate) *Estimate {
 	return &Estimate{round(e.Estimate), round(e.Low), round(e.High)}
 }
 
-// round leaves six digits after the point: more would be read by nobody and
-// paid for by every reader.
+// round keeps six decimals: models pay for every digit they read.
 func round(x float64) float64 {
 	const places = 1e6
 	return math.Round(x*places) / places
 }
 
-// significant leaves three digits of a p-value, however small it is.
+// significant keeps three significant digits of a p-value.
 func significant(p float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(p, 'g', 3, 64), 64)
 	if err != nil {
@@ -40,18 +39,18 @@ func significant(p float64) float64 {
 
 // Listed is a strategy in the answer of list_strategies.
 type Listed struct {
-	Name        string `json:"name" jsonschema:"what to call it in the other tools"`
+	Name        string `json:"name" jsonschema:"its name in the other tools"`
 	Kind        string `json:"kind" jsonschema:"builtin, lua, js or plugin"`
 	Title       string `json:"title" jsonschema:"one line about it; may be empty"`
 	Description string `json:"description,omitempty" jsonschema:"a few sentences about it"`
 	Origin      string `json:"origin" jsonschema:"built-in, or the file it comes from"`
-	Error       string `json:"error,omitempty" jsonschema:"why it cannot be played"`
+	Error       string `json:"error,omitempty" jsonschema:"why it cannot play"`
 }
 
 // ListOutput is what list_strategies answers.
 type ListOutput struct {
 	Summary    string   `json:"summary" jsonschema:"the answer in a sentence"`
-	Strategies []Listed `json:"strategies" jsonschema:"every strategy that was found: built-in ones, then scripts, then plugins"`
+	Strategies []Listed `json:"strategies" jsonschema:"all strategies: built-in ones, then scripts, then plugins"`
 }
 
 // ShowOutput is what show_strategy answers.
@@ -65,31 +64,31 @@ type ShowOutput struct {
 	Fingerprint string `json:"fingerprint" jsonschema:"SHA-256 of its code, or a version for a built-in one"`
 	Source      string `json:"source,omitempty" jsonschema:"the script itself; absent for built-in strategies and plugins"`
 	Truncated   bool   `json:"truncated" jsonschema:"whether source is only the first 64 KiB of the script"`
-	Error       string `json:"error,omitempty" jsonschema:"why it cannot be played"`
+	Error       string `json:"error,omitempty" jsonschema:"why it cannot play"`
 }
 
 // Failure is why a script does not load.
 type Failure struct {
 	Operation string `json:"operation" jsonschema:"what failed: load, start, choose or observe"`
-	Line      int    `json:"line" jsonschema:"line of the source, from 1; 0 if it is not known"`
+	Line      int    `json:"line" jsonschema:"line of the source, from 1; 0 if unknown"`
 	Message   string `json:"message" jsonschema:"what went wrong"`
-	Hint      string `json:"hint,omitempty" jsonschema:"what to do about it"`
+	Hint      string `json:"hint,omitempty" jsonschema:"how to fix it"`
 }
 
-// Finding is one thing that a check found out.
+// Finding is one result of a check.
 type Finding struct {
-	Check string  `json:"check" jsonschema:"which check this is from, a stable name such as deterministic"`
-	Level string  `json:"level" jsonschema:"ok, info, warning or error: errors cost matches or make results worthless"`
+	Check string  `json:"check" jsonschema:"id of the check, such as deterministic"`
+	Level string  `json:"level" jsonschema:"ok, info, warning or error: errors lose matches or spoil results"`
 	What  string  `json:"what" jsonschema:"what was found, in a sentence"`
-	Line  int     `json:"line,omitempty" jsonschema:"line of the source, from 1, where that is known"`
-	Hint  string  `json:"hint,omitempty" jsonschema:"what to do about it"`
-	Share float64 `json:"share,omitempty" jsonschema:"how much of a budget the costliest call used, from 0 to 1, where the finding is about one"`
+	Line  int     `json:"line,omitempty" jsonschema:"line of the source, from 1, if known"`
+	Hint  string  `json:"hint,omitempty" jsonschema:"how to fix it"`
+	Share float64 `json:"share,omitempty" jsonschema:"largest share of a budget that one call used, 0 to 1"`
 }
 
-// Trial is how a strategy does in a small field.
+// Trial is the result of a strategy in a small field.
 type Trial struct {
-	Leagues  int      `json:"leagues" jsonschema:"leagues that were played"`
-	Players  int      `json:"players" jsonschema:"players in each, this one included"`
+	Leagues  int      `json:"leagues" jsonschema:"leagues played"`
+	Players  int      `json:"players" jsonschema:"players in the field, this one included"`
 	Adjusted Estimate `json:"adjusted" jsonschema:"adjusted points per match: 1 to 1.5 without technical losses, 1.25 is chance"`
 	Place    int      `json:"place" jsonschema:"place by adjusted points, from 1"`
 	Differ   float64  `json:"differ" jsonschema:"share of matches in which its choice differed from the opponent's; 0.5 is chance"`
@@ -99,170 +98,170 @@ type Trial struct {
 type CheckOutput struct {
 	Summary  string    `json:"summary" jsonschema:"the answer in a sentence"`
 	Ready    bool      `json:"ready" jsonschema:"whether it can play"`
-	Failure  *Failure  `json:"failure,omitempty" jsonschema:"why it does not even load"`
-	Findings []Finding `json:"findings" jsonschema:"everything that was checked and found, in order; empty if it does not load"`
-	Trial    *Trial    `json:"trial,omitempty" jsonschema:"how it did in a small field, if it is ready"`
+	Failure  *Failure  `json:"failure,omitempty" jsonschema:"why it does not load"`
+	Findings []Finding `json:"findings" jsonschema:"all findings in order; empty if it does not load"`
+	Trial    *Trial    `json:"trial,omitempty" jsonschema:"its result in a small field, if it is ready"`
 }
 
-// Standing is a player's line of a league's table.
+// Standing is one line of a league's standings.
 type Standing struct {
-	Rank   int    `json:"rank" jsonschema:"place in the table, from 1"`
+	Rank   int    `json:"rank" jsonschema:"place, from 1"`
 	Player string `json:"player" jsonschema:"player id"`
 	Name   string `json:"name,omitempty" jsonschema:"display name"`
 	Played int    `json:"played" jsonschema:"matches played"`
 	Wins   int    `json:"wins" jsonschema:"matches won"`
-	Draws  int    `json:"draws" jsonschema:"matches drawn"`
+	Draws  int    `json:"draws" jsonschema:"tied matches"`
 	Losses int    `json:"losses" jsonschema:"matches lost, technical losses included"`
-	Points int    `json:"points" jsonschema:"3 a win, 1 a draw"`
+	Points int    `json:"points" jsonschema:"3 per win, 1 per tie"`
 }
 
-// League is what is known of one league.
+// League describes one league.
 type League struct {
-	ID        string     `json:"id" jsonschema:"what to call it in this tool"`
-	Origin    string     `json:"origin" jsonschema:"manager: asked just now; stored: read from the data folder"`
-	League    string     `json:"league" jsonschema:"name of the league; empty if it is not known"`
-	Status    string     `json:"status" jsonschema:"how far it is, such as waiting, running or completed; empty if it is not known"`
-	Round     int        `json:"round" jsonschema:"the round it has come to"`
-	Rounds    int        `json:"rounds" jsonschema:"rounds in all; 0 before the schedule is made"`
+	ID        string     `json:"id" jsonschema:"its id in this tool"`
+	Origin    string     `json:"origin" jsonschema:"manager: from the running manager; stored: from the data folder"`
+	League    string     `json:"league" jsonschema:"name of the league; empty if unknown"`
+	Status    string     `json:"status" jsonschema:"status, such as waiting, running or completed; empty if unknown"`
+	Round     int        `json:"round" jsonschema:"current round"`
+	Rounds    int        `json:"rounds" jsonschema:"number of rounds; 0 before the schedule exists"`
 	Matches   int        `json:"matches" jsonschema:"matches completed"`
-	Updated   string     `json:"updated,omitempty" jsonschema:"when a stored league was written last"`
-	Standings []Standing `json:"standings" jsonschema:"the table, first rank first; at most 50 lines"`
-	Error     string     `json:"error,omitempty" jsonschema:"why nothing more is known"`
+	Updated   string     `json:"updated,omitempty" jsonschema:"last update of a stored league"`
+	Standings []Standing `json:"standings" jsonschema:"standings in order; at most 50 lines"`
+	Error     string     `json:"error,omitempty" jsonschema:"why it could not be read"`
 }
 
 // LeagueOutput is what league_status answers.
 type LeagueOutput struct {
 	Summary string   `json:"summary" jsonschema:"the answer in a sentence"`
-	Leagues []League `json:"leagues" jsonschema:"the leagues that may be asked about"`
+	Leagues []League `json:"leagues" jsonschema:"the leagues"`
 }
 
 // SaveOutput is what save_strategy answers.
 type SaveOutput struct {
 	Summary  string `json:"summary" jsonschema:"the answer in a sentence"`
-	Name     string `json:"name" jsonschema:"what to call it in the other tools"`
-	File     string `json:"file" jsonschema:"the file it was written to"`
-	Replaced bool   `json:"replaced" jsonschema:"whether there was a script before"`
+	Name     string `json:"name" jsonschema:"its name in the other tools"`
+	File     string `json:"file" jsonschema:"path of the file"`
+	Replaced bool   `json:"replaced" jsonschema:"whether it replaced a script"`
 }
 
 // Fault is a kind of technical loss of one player.
 type Fault struct {
-	Kind  string `json:"kind" jsonschema:"what kind of failure: error, invalid, timeout, budget, crash and others"`
-	Count int64  `json:"count" jsonschema:"matches lost to it"`
-	Where string `json:"where,omitempty" jsonschema:"the first time: file, line and what happened"`
+	Kind  string `json:"kind" jsonschema:"kind of failure: error, invalid, timeout, budget, crash or other"`
+	Count int64  `json:"count" jsonschema:"matches lost by it"`
+	Where string `json:"where,omitempty" jsonschema:"first occurrence: file, line and error"`
 }
 
-// Ranked is what one player did in an experiment.
+// Ranked is the result of one player in an experiment.
 type Ranked struct {
-	Name      string    `json:"name" jsonschema:"the player; copies are numbered, as in random#2"`
+	Name      string    `json:"name" jsonschema:"name of the player; copies are numbered, as in random#2"`
 	Kind      string    `json:"kind" jsonschema:"builtin, lua, js or plugin"`
-	Tier      int       `json:"tier" jsonschema:"group of players that cannot be told apart from above, from 1; being in one tier does not make two players equal"`
-	Best      int       `json:"best_place" jsonschema:"best place that it can truly have, from 1; the ranges of all players hold together"`
-	Worst     int       `json:"worst_place" jsonschema:"worst place that it can truly have"`
-	Adjusted  *Estimate `json:"adjusted" jsonschema:"adjusted points per match, on which players are ranked: 1 + P(differ)/2 with a fair draw; null if nothing was played"`
-	Points    *Estimate `json:"points" jsonschema:"points per match as they fell, luck of the draw included"`
+	Tier      int       `json:"tier" jsonschema:"group of players whose order the evidence does not settle, from 1; players of one tier need not be equal"`
+	Best      int       `json:"best_place" jsonschema:"best place that the evidence allows, from 1; the ranges of all players hold jointly"`
+	Worst     int       `json:"worst_place" jsonschema:"worst place that the evidence allows"`
+	Adjusted  *Estimate `json:"adjusted" jsonschema:"adjusted points per match, which decide the ranking: 1 + P(differ)/2 with a fair draw; null without matches"`
+	Points    *Estimate `json:"points" jsonschema:"points per match, luck of the draw included"`
 	Differ    *Estimate `json:"differ" jsonschema:"share of matches in which its choice differed from the opponent's, 0 to 1"`
 	WinRate   *Estimate `json:"win_rate" jsonschema:"share of matches won, 0 to 1"`
-	Matches   int64     `json:"matches" jsonschema:"matches it was in"`
-	Technical int64     `json:"technical_losses" jsonschema:"matches it lost by failing rather than by chance"`
-	Faults    []Fault   `json:"faults" jsonschema:"how it failed; empty if it never did"`
+	Matches   int64     `json:"matches" jsonschema:"matches played"`
+	Technical int64     `json:"technical_losses" jsonschema:"matches lost by failing"`
+	Faults    []Fault   `json:"faults" jsonschema:"how it failed; empty if it never failed"`
 }
 
-// Compared is a comparison of two players in one field.
+// Compared is a comparison of two players of one field.
 type Compared struct {
-	A          string    `json:"a" jsonschema:"the player whose points the difference is counted for"`
-	B          string    `json:"b" jsonschema:"the player it is compared with"`
-	Difference *Estimate `json:"difference" jsonschema:"adjusted points per match of a minus those of b, paired within leagues; the interval is for this difference alone"`
+	A          string    `json:"a" jsonschema:"first player"`
+	B          string    `json:"b" jsonschema:"second player"`
+	Difference *Estimate `json:"difference" jsonschema:"adjusted points per match of a minus those of b, paired within leagues; the interval holds for this difference alone"`
 	P          float64   `json:"p" jsonschema:"two-sided p-value of this comparison alone"`
-	Corrected  float64   `json:"p_corrected" jsonschema:"p-value corrected for comparing all pairs of the field; the verdict goes by it"`
-	Verdict    string    `json:"verdict" jsonschema:"the comparison in words, such as: a is better; no evidence that these differ"`
+	Corrected  float64   `json:"p_corrected" jsonschema:"p-value adjusted for all pairs of the field; it decides the verdict"`
+	Verdict    string    `json:"verdict" jsonschema:"verdict in words, such as: a is better; no evidence that these differ"`
 }
 
-// Report says where a finished experiment is kept.
+// Report says where the report of an experiment is.
 type Report struct {
 	ID   string `json:"id" jsonschema:"id of the report"`
-	URI  string `json:"uri" jsonschema:"resource with the report as text; with /json or /html behind it, as JSON or as a page with plots"`
-	Path string `json:"path" jsonschema:"folder with everything, for the commands analyze, explain and replay"`
+	URI  string `json:"uri" jsonschema:"resource of the report as text; append /json or /html for JSON or a page with plots"`
+	Path string `json:"path" jsonschema:"folder of the run, for the commands analyze, explain and replay"`
 }
 
-// Outcome is what every tool that plays an experiment answers.
+// Outcome is the part of the answer that all tools share that play an experiment.
 type Outcome struct {
-	Leagues      int     `json:"leagues" jsonschema:"leagues played, all that is said rests on them"`
-	Requested    int     `json:"requested" jsonschema:"leagues asked for"`
-	Stopped      string  `json:"stopped" jsonschema:"why it ended: complete, time (the server's limit) or cancelled"`
-	Legs         int     `json:"legs" jsonschema:"how often each two players met in a league"`
-	Seed         uint64  `json:"seed" jsonschema:"play the same again with it"`
-	Draw         string  `json:"draw" jsonschema:"the referee's draw"`
-	Level        float64 `json:"level" jsonschema:"confidence level of every interval, 0 to 1"`
-	Digest       string  `json:"digest" jsonschema:"SHA-256 of the results: equal digests mean equal leagues"`
-	Reproducible bool    `json:"reproducible" jsonschema:"false if a failure depended on the clock, so that the same again may differ"`
-	Seconds      float64 `json:"seconds" jsonschema:"time it took"`
-	Report       Report  `json:"report" jsonschema:"where all of it is kept"`
+	Leagues      int     `json:"leagues" jsonschema:"leagues played"`
+	Requested    int     `json:"requested" jsonschema:"leagues requested"`
+	Stopped      string  `json:"stopped" jsonschema:"why it ended: complete, time (limit of the server) or cancelled"`
+	Legs         int     `json:"legs" jsonschema:"matches of each pair in a league"`
+	Seed         uint64  `json:"seed" jsonschema:"random seed, to repeat the experiment"`
+	Draw         string  `json:"draw" jsonschema:"distribution of drawn numbers"`
+	Level        float64 `json:"level" jsonschema:"confidence level of the intervals, 0 to 1"`
+	Digest       string  `json:"digest" jsonschema:"SHA-256 of the results; equal digests mean equal leagues"`
+	Reproducible bool    `json:"reproducible" jsonschema:"false if a failure depended on the clock, so that a repetition may differ"`
+	Seconds      float64 `json:"seconds" jsonschema:"duration"`
+	Report       Report  `json:"report" jsonschema:"where the report is"`
 }
 
 // RunOutput is what run_experiment answers.
 type RunOutput struct {
 	Summary     string     `json:"summary" jsonschema:"the answer in a few sentences"`
-	Outcome     Outcome    `json:"outcome" jsonschema:"what was played, and where it is kept"`
-	Players     []Ranked   `json:"players" jsonschema:"the players, most adjusted points first"`
-	Tiers       [][]string `json:"tiers" jsonschema:"names of the players by tier, best first"`
-	Comparisons []Compared `json:"comparisons" jsonschema:"each player with the next one below"`
-	Note        string     `json:"note,omitempty" jsonschema:"what to keep in mind when reading the numbers"`
+	Outcome     Outcome    `json:"outcome" jsonschema:"what was played, and its report"`
+	Players     []Ranked   `json:"players" jsonschema:"players by adjusted points, best first"`
+	Tiers       [][]string `json:"tiers" jsonschema:"names of players by tier, best first"`
+	Comparisons []Compared `json:"comparisons" jsonschema:"each player with the next one"`
+	Note        string     `json:"note,omitempty" jsonschema:"how to read the numbers"`
 }
 
 // CompareOutput is what compare_strategies answers.
 type CompareOutput struct {
 	Summary    string   `json:"summary" jsonschema:"the answer in a few sentences"`
-	Outcome    Outcome  `json:"outcome" jsonschema:"what was played, and where it is kept"`
+	Outcome    Outcome  `json:"outcome" jsonschema:"what was played, and its report"`
 	Comparison Compared `json:"comparison" jsonschema:"a against b"`
-	A          Ranked   `json:"a" jsonschema:"what a did in the field"`
-	B          Ranked   `json:"b" jsonschema:"what b did in the field"`
-	Opponents  []string `json:"opponents" jsonschema:"who else was in the field"`
+	A          Ranked   `json:"a" jsonschema:"result of a in the field"`
+	B          Ranked   `json:"b" jsonschema:"result of b in the field"`
+	Opponents  []string `json:"opponents" jsonschema:"the other players"`
 }
 
-// Prediction is how often a player's choice is predicted.
+// Prediction says how often a rule predicts a player's choice.
 type Prediction struct {
-	Hits Estimate `json:"hits" jsonschema:"share of its choices that are predicted, 0 to 1; 0.5 is chance, and more of it is what opponents can win by"`
-	How  string   `json:"how" jsonschema:"what the prediction goes by"`
+	Hits Estimate `json:"hits" jsonschema:"share of predicted choices, 0 to 1; 0.5 is chance, and opponents gain by more"`
+	How  string   `json:"how" jsonschema:"basis of the prediction"`
 }
 
-// Missed is what a player could have made of its opponents, and did not.
+// Missed says how much better a player could have predicted its opponents.
 type Missed struct {
-	More Estimate `json:"more" jsonschema:"by how much its share of differing choices would have been larger, -1 to 1; negative if it did better than that"`
-	How  string   `json:"how" jsonschema:"the prediction of its opponents that it would have gone by"`
+	More Estimate `json:"more" jsonschema:"gain in its share of differing choices, -1 to 1; negative if it did better"`
+	How  string   `json:"how" jsonschema:"rule that predicts its opponents best"`
 }
 
-// Habit is how a player chooses in one situation.
+// Habit says how a player chooses in one situation.
 type Habit struct {
-	After string    `json:"after" jsonschema:"the situation: the last meeting of the two in this league"`
-	Even  *Estimate `json:"even" jsonschema:"share of even among its choices there, 0 to 1; null if it never came up"`
-	Times int64     `json:"times" jsonschema:"how often it came up"`
+	After string    `json:"after" jsonschema:"situation: the last match of the two players in this league"`
+	Even  *Estimate `json:"even" jsonschema:"share of even among its choices there, 0 to 1; null if it did not occur"`
+	Times int64     `json:"times" jsonschema:"occurrences"`
 }
 
-// Learning is how a player does in a part of a league.
+// Learning is the result of a player in some legs of a league.
 type Learning struct {
 	From   int       `json:"from_leg" jsonschema:"first leg"`
 	To     int       `json:"to_leg" jsonschema:"last leg"`
 	Differ *Estimate `json:"differ" jsonschema:"share of matches in which its choice differed from the opponent's"`
 }
 
-// Rival is an opponent that a player goes well or badly with.
+// Rival is the opponent that a player differs from most or least.
 type Rival struct {
 	Name   string    `json:"name" jsonschema:"the opponent"`
 	Differ *Estimate `json:"differ" jsonschema:"share of their matches in which the choices differed"`
-	Others int       `json:"others" jsonschema:"how many other opponents have intervals that overlap, so that any of them may be the true one"`
+	Others int       `json:"others" jsonschema:"number of other opponents that the evidence allows instead"`
 }
 
 // ExplainOutput is what explain_strategy answers.
 type ExplainOutput struct {
 	Summary  string      `json:"summary" jsonschema:"the answer in a few sentences"`
-	Outcome  Outcome     `json:"outcome" jsonschema:"what was played, and where it is kept"`
-	Player   Ranked      `json:"player" jsonschema:"what it did in the field"`
+	Outcome  Outcome     `json:"outcome" jsonschema:"what was played, and its report"`
+	Player   Ranked      `json:"player" jsonschema:"its result in the field"`
 	Even     *Estimate   `json:"even" jsonschema:"share of even among its choices, 0 to 1"`
-	Habits   []Habit     `json:"habits" jsonschema:"how it chooses, by how the last meeting with the same opponent went"`
-	Studied  *Prediction `json:"studied" jsonschema:"how predictable it is to somebody who has seen it in earlier leagues; null if nothing could be measured"`
-	Met      *Prediction `json:"met" jsonschema:"how predictable it is to somebody who meets it for the first time; null if nothing could be measured"`
-	Missed   *Missed     `json:"missed" jsonschema:"what the best simple prediction of its opponents would have brought; null if nothing could be measured"`
-	Learning []Learning  `json:"learning" jsonschema:"how it does over the legs of a league: growing shares mean that it learns"`
+	Habits   []Habit     `json:"habits" jsonschema:"its choices by the outcome of the last match with the same opponent"`
+	Studied  *Prediction `json:"studied" jsonschema:"how predictable it is from earlier leagues; null if not measurable"`
+	Met      *Prediction `json:"met" jsonschema:"how predictable it is at the first meeting; null if not measurable"`
+	Missed   *Missed     `json:"missed" jsonschema:"gain of the best simple prediction of its opponents; null if not measurable"`
+	Learning []Learning  `json:"learning" jsonschema:"its result over the legs of a league; growing shares mean that it learns"`
 	Best     *Rival      `json:"best" jsonschema:"the opponent it differs from most; null if there is none"`
 	Worst    *Rival      `json:"worst" jsonschema:"the opponent it differs from least; null if there is none"`
 }

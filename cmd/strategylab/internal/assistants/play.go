@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/report"
@@ -15,22 +16,22 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// order is an experiment as a tool wants it played.
+// order is an experiment that a tool wants played.
 type order struct {
 	players    []Player
 	runs, legs int
 	seed       *uint64
 	draw       string
-	also       func(results.Plan) (experiments.Sink, error) // sees every league; may be nil
+	also       func(results.Plan) (experiments.Sink, error) // makes a sink of every league; may be nil
 }
 
-// finished is an experiment that was played and kept.
+// finished is a played experiment whose report is kept.
 type finished struct {
 	*lab.Played
 	outcome Outcome
 }
 
-// play plays an experiment in its turn and keeps its report.
+// play waits for its turn, plays an experiment and keeps its report.
 func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err error) {
 	if err := l.checkOrder(o); err != nil {
 		return finished{}, err
@@ -43,7 +44,7 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
 	defer cancel()
 	id := newID(l.cfg.lab.Now())
-	m(0, float64(o.runs), "starting the players")
+	m(0, float64(o.runs), "loading the players")
 	t, err := l.assemble(ctx, o.players, l.store.path(id))
 	if err != nil {
 		return finished{}, err
@@ -70,12 +71,12 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 		return finished{}, errors.Join(err, l.store.discard(id))
 	}
 	if err := l.store.prune(l.cfg.lab.Now()); err != nil {
-		l.cfg.log.Warn("old reports could not be removed", "error", err)
+		l.cfg.log.Warn("cannot remove old reports", "error", err)
 	}
 	return f, nil
 }
 
-// playIn plays a plan in the folder that was made for it.
+// playIn plays a plan in the folder of its report.
 func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan, t *team, seen experiments.Sink) (finished, error) {
 	began := l.cfg.lab.Now()
 	folder, err := results.Create(dir, plan)
@@ -103,12 +104,12 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 		if errors.Is(context.Cause(ctx), errTime) {
 			f.outcome.Stopped = "time"
 		}
-		l.cfg.log.Info("an experiment was stopped", "why", f.outcome.Stopped, "leagues", f.outcome.Leagues, "of", plan.Runs, "report", id)
+		l.cfg.log.Info("experiment stopped", "why", f.outcome.Stopped, "leagues", f.outcome.Leagues, "of", plan.Runs, "report", id)
 	}
 	return f, nil
 }
 
-// checkOrder refuses what is too large before anything is started.
+// checkOrder refuses too large an experiment before anything starts.
 func (l *labTools) checkOrder(o order) error {
 	if o.runs < 1 || o.runs > l.cfg.maxRuns {
 		return mistake("runs is %d, want 1 to %d", o.runs, l.cfg.maxRuns)
@@ -124,7 +125,7 @@ func (l *labTools) checkOrder(o order) error {
 		players += p.Copies
 	}
 	if matches := players * (players - 1) / 2 * o.legs * o.runs; matches > maxMatches {
-		return mistake("%d leagues of %d players and %d legs have %d matches, want at most %d: ask for fewer runs or legs", o.runs, players, o.legs, matches, maxMatches)
+		return mistake("%d leagues of %d players and %d legs have %d matches, want at most %d: use fewer runs or legs", o.runs, players, o.legs, matches, maxMatches)
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func (l *labTools) outcomeOf(run *report.Run, id string, took time.Duration) Out
 	}
 }
 
-// counter tells how many leagues are complete. It is a sink that keeps nothing.
+// counter is a sink that reports how many leagues are complete.
 type counter struct {
 	meter meter
 	done  int
@@ -170,5 +171,42 @@ func (c *counter) Append(*results.League) error {
 	return nil
 }
 
-// isMissing reports whether an error says that there is no such file.
+// isMissing reports whether an error says that a file does not exist.
 func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+
+// queue limits the calls that work in parallel and the calls that wait. It is safe
+// for concurrent use.
+type queue struct {
+	slots   chan struct{}
+	waiting atomic.Int32
+	most    int32
+}
+
+func newQueue(slots, waiting int) *queue {
+	return &queue{slots: make(chan struct{}, slots), most: int32(waiting)}
+}
+
+var errBusy = errors.New("the lab is busy: too many experiments are running or waiting; call again when one has ended")
+
+// enter waits for a turn and returns what ends it. It fails if ctx ends first or
+// too many calls wait.
+func (t *queue) enter(ctx context.Context, m meter) (leave func(), err error) {
+	leave = func() { <-t.slots }
+	select {
+	case t.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	if t.waiting.Add(1) > t.most {
+		t.waiting.Add(-1)
+		return nil, errBusy
+	}
+	defer t.waiting.Add(-1)
+	m(0, 0, "waiting for another experiment to end")
+	select {
+	case t.slots <- struct{}{}:
+		return leave, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

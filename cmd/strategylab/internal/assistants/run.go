@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
 )
 
 func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, error) {
@@ -32,7 +33,7 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 	return out, nil
 }
 
-// ranked is a player's part of what an experiment has shown.
+// ranked is what one player did in an experiment.
 func ranked(est *analysis.Estimates, field int) Ranked {
 	p := &est.Players[field]
 	r := Ranked{
@@ -51,25 +52,13 @@ func ranked(est *analysis.Estimates, field int) Ranked {
 	return r
 }
 
-// comparedIn puts a comparison into words.
+// comparedIn is a comparison in the form of answers.
 func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 	a, b := est.Players[c.A].Name, est.Players[c.B].Name
-	out := Compared{A: a, B: b, Difference: estimate(c.Difference), P: significant(c.P), Corrected: significant(c.Corrected)}
-	switch c.Verdict {
-	case analysis.Different:
-		out.Verdict = a + " is better"
-		if c.Difference.Estimate < 0 {
-			out.Verdict = b + " is better"
-		}
-	case analysis.Equal:
-		out.Verdict = "both scored the same in every league"
-	default:
-		out.Verdict = "no evidence that these differ"
-	}
-	return out
+	return Compared{A: a, B: b, Verdict: words.Verdict(est, c), Difference: estimate(c.Difference), P: significant(c.P), Corrected: significant(c.Corrected)}
 }
 
-// turned is a comparison seen from the other side.
+// turned returns a comparison from the other side.
 func turned(c analysis.Comparison) analysis.Comparison {
 	d := c.Difference
 	c.A, c.B = c.B, c.A
@@ -79,42 +68,29 @@ func turned(c analysis.Comparison) analysis.Comparison {
 
 // summary says what an experiment has shown.
 func summary(est *analysis.Estimates, o Outcome) string {
-	text := fmt.Sprintf("In %s of %d players", leaguesOf(est.Leagues), len(est.Players))
+	text := fmt.Sprintf("In %s of %s: %s", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"), words.Headline(est))
 	if o.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues; in these", o.Stopped, est.Leagues, o.Requested)
+		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s", o.Stopped, est.Leagues, o.Requested, words.Headline(est))
 	}
-	var leaders []string
-	if len(est.Ranking.Tiers) > 0 {
-		for _, i := range est.Ranking.Tiers[0] {
-			leaders = append(leaders, est.Players[i].Name)
-		}
-	}
-	best := est.Players[est.Order[0]]
-	score := fmt.Sprintf("%.3f adjusted points a match (%.0f %% interval %.3f to %.3f)", best.Adjusted.Estimate, 100*est.Level, best.Adjusted.Low, best.Adjusted.High)
-	switch {
-	case est.NothingToRank():
-		text += " nothing can be ranked: with two players and a fair draw both expect the same points."
-	case len(leaders) == len(est.Players):
-		text += fmt.Sprintf(" there is no evidence that any two of them differ; %s has most with %s.", best.Name, score)
-	case len(leaders) == 1:
-		text += fmt.Sprintf(" %s is better than all others, with %s.", leaders[0], score)
-	default:
-		text += fmt.Sprintf(" the first tier is %s, which cannot be told apart; %s has most with %s.", listed(leaders), best.Name, score)
+	if best := est.Players[est.Order[0]]; !est.NothingToRank() {
+		text += fmt.Sprintf(" %s has the most, %s.", best.Name, words.Plain.Score(best.Adjusted, est.Level))
 	}
 	for _, p := range est.Players {
-		if p.TechnicalLosses > 0 {
-			text += fmt.Sprintf(" %s lost %d of %d matches by failing%s.", p.Name, p.TechnicalLosses, p.Matches, firstFault(p.Faults))
-		}
+		text += failures(p.Name, p.TechnicalLosses, p.Matches, firstFault(p.Faults))
 	}
 	return text
 }
 
-func leaguesOf(n int) string {
-	if n == 1 {
-		return "1 league"
+// failures says how many matches a player lost by failing; empty if none.
+func failures(name string, lost, matches int64, first string) string {
+	if lost == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%d leagues", n)
+	return fmt.Sprintf(" %s lost %d of %d matches by failing%s.", name, lost, matches, first)
 }
+
+// plural counts things, named in the singular.
+func plural(n int64, thing string) string { return words.Plain.Plural(n, thing) }
 
 func firstFault(faults []analysis.Fault) string {
 	for _, f := range faults {
@@ -125,13 +101,13 @@ func firstFault(faults []analysis.Fault) string {
 	return ""
 }
 
-// note says what is easily overlooked in the numbers.
+// note says how to read the numbers.
 func note(est *analysis.Estimates) string {
 	switch {
 	case est.NothingToRank():
-		return "With a fair draw a match between two moves both by the same, so a field of two shows P(differ) and nothing to rank. Add other players."
+		return "With a fair draw both players of a match expect the same points, so a field of two shows P(differ) and nothing to rank. Add other players."
 	case est.Fair:
-		return "With a fair draw expected points are 1 + P(differ)/2 for both players of a match: what a strategy can control is how often it differs from the field, and that it does not fail. Compare by adjusted points; raw points hold the luck of the draw."
+		return "With a fair draw both players of a match expect 1 + P(differ)/2 points: a strategy controls only how often it differs from the field and that it does not fail. Compare by adjusted points; raw points include the luck of the draw."
 	}
-	return "The draw is not fair: saying the likelier parity is worth points of its own."
+	return "The draw is not fair: choosing the likelier parity earns points by itself."
 }

@@ -1,7 +1,6 @@
 package assistants
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -33,11 +32,12 @@ func TestSummary(t *testing.T) {
 		outcome Outcome
 		want    string
 	}{
-		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
-		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players the first tier is carl and anna, which cannot be told apart; carl has most with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
-		{one, complete, "In 1 league of 4 players there is no evidence that any two of them differ; carl has most with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
-		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues; in these carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275)."},
-		{failing, complete, "In 100 leagues of 4 players carl is better than all others, with 1.270 adjusted points a match (95 % interval 1.265 to 1.275). dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
+		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
+		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players: carl and anna lead together. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
+		{one, complete, "In 1 league of 4 players: Too few leagues to compare strategies. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
+		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
+		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
+		{failing, complete, "In 100 leagues of 4 players: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275). dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
 	} {
 		if got := summary(test.est, test.outcome); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
@@ -70,17 +70,6 @@ func TestRankedPutsPlayersIntoTiers(t *testing.T) {
 	for field, want := range []int{2, 2, 1, 2} {
 		if got := ranked(est, field); got.Tier != want || got.Best != est.Ranking.Places[field][0] || got.Worst != est.Ranking.Places[field][1] {
 			t.Errorf("%s: tier %d, places %d to %d", got.Name, got.Tier, got.Best, got.Worst)
-		}
-	}
-}
-
-func TestListed(t *testing.T) {
-	t.Parallel()
-	for want, names := range map[string]string{
-		"nobody": "", "a": "a", "a and b": "a b", "a, b and c": "a b c", "a, b, c, d, e, f, g and 3 others": "a b c d e f g h i j",
-	} {
-		if got := listed(strings.Fields(names)); got != want {
-			t.Errorf("%q: %q, want %q", names, got, want)
 		}
 	}
 }

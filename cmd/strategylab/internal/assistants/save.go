@@ -12,13 +12,13 @@ import (
 func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput, error) {
 	kind, ok := kindOf(in.Language)
 	if !ok || !isName(in.Name) {
-		return SaveOutput{}, mistake("language must be lua or js, and name a name")
+		return SaveOutput{}, mistake("language must be lua or js, and name must be a valid name")
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	f, err := l.cfg.lab.LoadScript(l.cfg.supply, in.Name, kind, []byte(in.Source))
 	if err != nil {
-		return SaveOutput{}, fmt.Errorf("nothing was written, for the script does not load: %w", err)
+		return SaveOutput{}, fmt.Errorf("nothing was written: the script does not load: %w", err)
 	}
 	if err := f.Close(); err != nil {
 		return SaveOutput{}, err
@@ -32,11 +32,11 @@ func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput,
 		return SaveOutput{}, err
 	}
 	out := SaveOutput{Name: in.Name, File: filepath.ToSlash(filepath.Join(l.cfg.scriptsName, file)), Replaced: replaced}
-	out.Summary = fmt.Sprintf("%s was written; its name is %s.", out.File, out.Name)
+	out.Summary = fmt.Sprintf("Wrote %s; its name is %s.", out.File, out.Name)
 	return out, nil
 }
 
-// free refuses a name that another strategy has.
+// free refuses the name of another strategy.
 func (l *labTools) free(ctx context.Context, name, file string) error {
 	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
 	if err != nil {
@@ -51,8 +51,8 @@ func (l *labTools) free(ctx context.Context, name, file string) error {
 	return nil
 }
 
-// write writes a script into the folder, below which it stays whatever links are
-// in it: an existing one only if that was asked for, and only if it is a file.
+// write writes a script into the folder and follows no links out of it. It replaces
+// only a regular file, and only with overwrite.
 func (l *labTools) write(file, source string, overwrite bool) (replaced bool, err error) {
 	if err := os.MkdirAll(l.cfg.scripts, 0o755); err != nil {
 		return false, fmt.Errorf("make the folder of scripts %s: %w", l.cfg.scriptsName, bare(err))
@@ -68,9 +68,9 @@ func (l *labTools) write(file, source string, overwrite bool) (replaced bool, er
 	case err != nil:
 		return false, fmt.Errorf("look for %s: %w", file, bare(err))
 	case !info.Mode().IsRegular():
-		return false, mistake("%s is not a regular file, and is left as it is", file)
+		return false, mistake("%s is not a regular file", file)
 	case !overwrite:
-		return false, mistake("there is a script %s already; choose another name, or say overwrite: true, and what it holds is lost", file)
+		return false, mistake("script %s already exists; choose another name, or set overwrite: true to replace it", file)
 	default:
 		replaced = true
 	}

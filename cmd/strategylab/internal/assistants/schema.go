@@ -14,19 +14,19 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
-// What a property may be is said once, in the tags of the Go struct that holds
-// it, beside the description in the tag "jsonschema":
+// The tags of a Go struct define the bounds of its properties, beside the
+// description in the tag "jsonschema":
 //
 //	min, max   bounds of a number, of a text's length in bytes, or of a list's length
-//	default    what an absent property means, as JSON
-//	enum       the texts that are allowed, separated by commas
-//	pattern    that a text has to match
+//	default    value of an absent property, as JSON
+//	enum       allowed texts, separated by commas
+//	pattern    pattern of a text
 //
-// The schemas that clients see and the checks of what they send both come from
-// there.
+// Both the schemas that clients see and the validation of their input come from
+// these tags.
 
-// schemaOf returns the JSON Schema of a struct. Of limits, those stand in the
-// place of the maximum in the tags that the program's user has set.
+// schemaOf returns the JSON Schema of a struct. limits replace the maxima of the
+// tags by property name.
 func schemaOf[T any](limits map[string]int) (json.RawMessage, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{})
 	if err != nil {
@@ -103,8 +103,8 @@ func (f property) limit(tag string, limits map[string]int) (int, bool) {
 	return n, err == nil
 }
 
-// standard is what an absent property means, as JSON; empty if that is nothing.
-// It is never more than the program's user allows.
+// standard is the default of a property as JSON, at most its limit; empty for
+// none.
 func (f property) standard(limits map[string]int) string {
 	text := f.field.Tag.Get("default")
 	if most, limited := limits[f.name]; limited {
@@ -162,8 +162,8 @@ func number(n int) *float64 {
 	return &v
 }
 
-// decode reads the input of a tool, which keeps the tool's schema, and puts the
-// defaults of the schema where a property is absent.
+// decode reads the input of a tool, which is valid by its schema, and fills in the
+// defaults of absent properties.
 func decode[T any](raw json.RawMessage, limits map[string]int) (T, error) {
 	var in T
 	v := reflect.ValueOf(&in).Elem()
@@ -177,7 +177,7 @@ func decode[T any](raw json.RawMessage, limits map[string]int) (T, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return in, mistake("the input cannot be read: %w", err)
+		return in, mistake("invalid input: %w", err)
 	}
 	return in, nil
 }
@@ -187,8 +187,8 @@ func mistake(format string, args ...any) error {
 	return &lab.InputError{Err: fmt.Errorf(format, args...)}
 }
 
-// The patterns of texts that become file names. The tags of inputs repeat them
-// for the schemas; what opens a file asks here again.
+// The patterns of texts that become file names. The tags of inputs repeat them for
+// the schemas; code that opens files checks them again.
 const (
 	namePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`
 	idPattern   = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`

@@ -21,36 +21,36 @@ const (
 
 	idTime = "20060102T150405.000"
 
-	// longest is more than an experiment can take.
+	// longest is longer than any experiment takes.
 	longest = 48 * time.Hour
 
-	// maxReport is the longest report that is handed out, in bytes.
+	// maxReport limits the reports that are served, in bytes.
 	maxReport = 4 << 20
 )
 
-// store keeps the folders of finished experiments: DATA/reports/ID. It opens
-// them below a root that no link leads out of.
+// store keeps the folders of finished experiments, DATA/reports/ID. No link leads
+// out of its root.
 type store struct {
-	folder, name string // of the data; as the user calls it
+	folder, name string // of the data; as the user wrote it
 	keep         int
 }
 
-// newID names an experiment: by the time, so that names sort by age, and by
-// chance, so that two of one second differ.
+// newID names an experiment by the time, so that names sort by age, and by a random
+// number, so that two of one moment differ.
 func newID(now time.Time) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return now.UTC().Format(idTime) + "-" + hex.EncodeToString(b[:])
 }
 
-// madeAt is when an id was made, if newID has made it.
+// madeAt returns the time of an id; false if newID did not make it.
 func madeAt(id string) (time.Time, bool) {
 	stamp, chance, _ := strings.Cut(id, "-")
 	made, err := time.Parse(idTime, stamp)
 	return made, err == nil && len(chance) == 8
 }
 
-// path is the folder of a report as the user calls it.
+// path is the folder of a report as the user knows it.
 func (s *store) path(id string) string { return filepath.Join(s.name, reportsFolder, id) }
 
 // root opens the folder of all reports.
@@ -63,12 +63,12 @@ func (s *store) root() (*os.Root, error) {
 	return data.OpenRoot(reportsFolder)
 }
 
-// begin makes the folder for a report with the sources that play in it, and
-// returns where it is.
+// begin makes the folder of a report with the sources of its players and returns
+// its path.
 func (s *store) begin(id string, sources map[string]string) (dir string, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("make a folder for the report in %s: %w", s.name, bare(err))
+			err = fmt.Errorf("create the folder of the report in %s: %w", s.name, bare(err))
 		}
 	}()
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {
@@ -123,7 +123,7 @@ func (s *store) read(id, file string) ([]byte, error) {
 	return content, bare(err)
 }
 
-// discard removes what there is of a report.
+// discard removes a report.
 func (s *store) discard(id string) error {
 	root, err := s.root()
 	if err != nil {
@@ -164,8 +164,8 @@ func (s *store) folders() (finished, others []string, err error) {
 	return finished, others, err
 }
 
-// prune removes the oldest finished reports beyond those that are kept, and what
-// a server has left that was killed. Folders that were not made here stay.
+// prune removes the oldest finished reports beyond the limit, and what killed
+// servers left behind. Folders that newID did not name stay.
 func (s *store) prune(now time.Time) error {
 	finished, others, err := s.folders()
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *store) prune(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-var errTooLong = errors.New("it is too long to be handed out")
+var errTooLong = errors.New("the report is too long to serve")
 
 // readBounded reads a regular file below a root.
 func readBounded(root *os.Root, name string, most int64) ([]byte, error) {

@@ -13,19 +13,19 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
-// Bounds of what is asked for in one call, whatever flags say.
+// Bounds of one call, whatever flags say.
 const (
 	maxPlayers = 32        // in a field, copies included
-	maxSources = 8         // of players that bring one
+	maxSources = 8         // of players with source
 	maxBytes   = 512 << 10 // of all sources of one call
-	maxScripts = 16        // of all sorts, each of which takes a process of its own
+	maxScripts = 16        // with source or not, each in its own process
 	maxMatches = 5_000_000 // of all leagues of one experiment
 )
 
-// maxWaiting is how many calls wait for their turn at most.
+// maxWaiting limits the calls that wait for their turn.
 const maxWaiting = 16
 
-// config says what the tools offer and where they keep things.
+// config configures the tools.
 type config struct {
 	lab    lab.Lab
 	supply lab.Supply // scripts are isolated
@@ -39,12 +39,12 @@ type config struct {
 	maxTime              time.Duration // of one experiment or check
 	atOnce               int           // experiments and checks that run in parallel
 	keep                 int           // reports; the oldest are removed first
-	managers             []manager     // league managers that may be asked
+	managers             []manager     // that league_status queries
 	allowSave            bool          // adds the tool save_strategy
-	log                  *slog.Logger  // of what goes wrong and is nobody's mistake
+	log                  *slog.Logger
 }
 
-// manager is a league manager that may be asked.
+// manager is a league manager that tools may query.
 type manager struct {
 	name   string // as the model calls it
 	url    string
@@ -69,53 +69,53 @@ func newTools(cfg config) *labTools {
 
 // tools returns the tools with their schemas.
 func (l *labTools) tools() ([]mcptools.Tool, error) {
-	const play = " Takes seconds; reports progress, can be cancelled, and then keeps what was finished."
+	const play = " Takes seconds, reports progress and can be cancelled; it then keeps the finished leagues."
 	limits := map[string]int{"runs": l.cfg.maxRuns}
 	var b builder
 	add(&b, limits, mcptools.Tool{
 		Name: "list_strategies", Title: "List strategies", ReadOnly: true, Idempotent: true,
-		Description: "Lists every strategy that the lab knows: built-in ones, scripts in Lua and JavaScript, and plugins.",
+		Description: "Lists all strategies: built-in ones, scripts in Lua and JavaScript, and plugins.",
 	}, l.list)
 	add(&b, limits, mcptools.Tool{
 		Name: "show_strategy", Title: "Show a strategy", ReadOnly: true, Idempotent: true,
-		Description: "Says what one strategy does, with the source if it is a script.",
+		Description: "Describes one strategy, with its source if it is a script.",
 	}, l.show)
 	add(&b, limits, mcptools.Tool{
 		Name: "check_strategy", Title: "Check a strategy", ReadOnly: true, Idempotent: true,
-		Description: "Runs the source of a strategy, isolated, through leagues of every shape it may meet, and says whether it is ready to play; if not, what failed, in which line, and what to do. Call it before run_experiment." + play,
+		Description: "Runs the source of a strategy, isolated, in small leagues of every shape and says whether it is ready to play; if not, what failed, in which line, and how to fix it. Call it before run_experiment." + play,
 	}, l.check)
 	add(&b, limits, mcptools.Tool{
 		Name: "run_experiment", Title: "Run an experiment",
-		Description: "Plays many leagues among strategies (known ones and sources brought along) and ranks them by adjusted points with confidence intervals. Strategies of one tier cannot be told apart." + play,
+		Description: "Plays many leagues among strategies (by name or source) and ranks them by adjusted points with confidence intervals. The order within a tier is not settled." + play,
 	}, l.run)
 	add(&b, limits, mcptools.Tool{
 		Name: "compare_strategies", Title: "Compare two strategies",
-		Description: "Says whether one strategy is better than another, by playing both in the same leagues against the same opponents: the paired difference in adjusted points with its confidence interval and p-value." + play,
+		Description: "Tests whether one strategy is better than another by playing both in the same leagues against the same opponents: the paired difference in adjusted points with its confidence interval and p-value." + play,
 	}, l.compare)
 	add(&b, limits, mcptools.Tool{
 		Name: "explain_strategy", Title: "Explain a strategy",
-		Description: "Plays a strategy against others and says why it scores what it scores: how it chooses by what happened last, how predictable that makes it, what it missed, whom it goes well with, and whether it learns." + play,
+		Description: "Plays a strategy against others and explains its score: how it chooses after each outcome, how predictable that makes it, what it missed, which opponents it differs from most and least, and whether it learns." + play,
 	}, l.explain)
 	add(&b, limits, mcptools.Tool{
 		Name: "league_status", Title: "Status of leagues", ReadOnly: true, OpenWorld: len(l.cfg.managers) > 0,
-		Description: "Says how far leagues are and shows their tables: those of the managers that this server was started with, and those stored in its data folder.",
+		Description: "Shows the progress and standings of leagues: those of the managers that this server was started with, and those stored in its data folder.",
 	}, l.leagues)
 	if l.cfg.allowSave {
 		add(&b, limits, mcptools.Tool{
 			Name: "save_strategy", Title: "Save a strategy", Destructive: true, Idempotent: true,
-			Description: "Writes a script that loads into the folder of scripts, so that it can be named from then on.",
+			Description: "Writes a script, if it loads, to the folder of scripts, so that other tools find it by name.",
 		}, l.save)
 	}
 	return b.tools, errors.Join(b.errs...)
 }
 
-// builder gathers tools.
+// builder collects tools.
 type builder struct {
 	tools []mcptools.Tool
 	errs  []error
 }
 
-// add completes a tool by the schemas of what its function takes and returns.
+// add adds a tool with the schemas of its function's input and output.
 func add[In, Out any](b *builder, limits map[string]int, t mcptools.Tool, f func(context.Context, In, meter) (Out, error)) {
 	var err error
 	if t.Input, err = schemaOf[In](limits); err != nil {
@@ -138,5 +138,5 @@ func add[In, Out any](b *builder, limits map[string]int, t mcptools.Tool, f func
 	b.tools = append(b.tools, t)
 }
 
-// meter is told how far a call has come.
+// meter receives the progress of a call.
 type meter func(done, total float64, message string)

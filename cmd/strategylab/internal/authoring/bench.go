@@ -19,19 +19,19 @@ const flagFor = "for"
 
 func benchCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "bench", ArgsUsage: "NAME", Usage: "time a strategy's decisions, a script's beside the bare VM",
-		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script the same\n" +
-			"calls are made to a VM without sandbox, budgets and time limit, turn by turn with the real one.",
+		Name: "bench", ArgsUsage: "NAME", Usage: "time a strategy's decisions",
+		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
+			"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
 		Flags: append([]cli.Flag{
-			&cli.DurationFlag{Name: flagFor, Value: time.Second, Usage: "how long to measure"},
+			&cli.DurationFlag{Name: flagFor, Value: time.Second, Usage: "duration of the measurement"},
 			command.FormatFlag("table or json"),
 		}, command.CatalogFlags()...),
 		Action: func(c *cli.Context) error { return benchStrategy(p, c) },
 	}
 }
 
-// barer is a factory that can also make a seat in a VM with nothing around it.
-// Such a seat protects nobody from its script.
+// barer is a factory that can also make a seat in a bare VM, which protects nobody
+// from its script.
 type barer interface {
 	NewBare(s strategies.Setup) (strategies.Strategy, error)
 }
@@ -56,14 +56,14 @@ func benchStrategy(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	if d := c.Duration(flagFor); d <= 0 || d > time.Hour {
-		return command.Usagef("--%s is %v, want more than nothing and at most 1h", flagFor, d)
+		return command.Usagef("--%s is %v, want a positive duration of at most 1h", flagFor, d)
 	}
 	cat, e, err := command.LoadStrategy(p, c, args[0])
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	p.ForBatch() // collected all the time, a small heap would decide what is fast
+	p.ForBatch() // collections of a small heap would dominate the times
 	t, err := timeDecisions(c.Context, p, e.Factory, c.Duration(flagFor))
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func benchStrategy(p *command.Process, c *cli.Context) error {
 	if format == "json" {
 		return json.NewEncoder(p.Stdout).Encode(t)
 	}
-	fmt.Fprintf(p.Stdout, "%s (%s): %.0f ns a decision (choose and observe), median of %d leagues of %d\n",
+	fmt.Fprintf(p.Stdout, "%s (%s): %.0f ns per decision (choose and observe), median of %d leagues of %d\n",
 		t.Strategy, t.Kind, t.Nanoseconds, t.Decisions/benchMatches, benchMatches)
 	if t.Ratio != nil {
 		fmt.Fprintf(p.Stdout, "the bare VM: %.0f ns; with sandbox and budgets it takes %.2f times as long\n", *t.Bare, *t.Ratio)
@@ -79,8 +79,8 @@ func benchStrategy(p *command.Process, c *cli.Context) error {
 	return nil
 }
 
-// timeDecisions measures leagues by turns with and without the sandbox, so
-// that what else the machine does falls on both alike.
+// timeDecisions times leagues alternately with and without the sandbox, so that
+// other load on the machine affects both alike.
 func timeDecisions(ctx context.Context, p *command.Process, f strategies.Factory, budget time.Duration) (timing, error) {
 	info := f.Info()
 	t := timing{Strategy: info.Name, Kind: string(info.Kind)}
@@ -118,8 +118,8 @@ const (
 	benchMatches = (benchPlayers - 1) * 10
 )
 
-// timeLeague returns nanoseconds per decision in one league against opponents
-// who choose at random.
+// timeLeague returns nanoseconds per decision in one league against random
+// opponents.
 func timeLeague(ctx context.Context, p *command.Process, league int, open func(strategies.Setup) (strategies.Strategy, error)) (_ float64, err error) {
 	turns, outcomes := benchLeague(league)
 	setup := strategies.Setup{
@@ -148,7 +148,7 @@ func timeLeague(ctx context.Context, p *command.Process, league int, open func(s
 	return float64(p.Now().Sub(began).Nanoseconds()) / benchMatches, nil
 }
 
-// benchLeague lays out a league for one seat before the clock starts.
+// benchLeague makes a league for one seat before the clock starts.
 func benchLeague(league int) (turns []strategies.Turn, outcomes []strategies.Outcome) {
 	chance := game.NewRand(game.StrategyKey(2, league, 0))
 	var standing strategies.Standing

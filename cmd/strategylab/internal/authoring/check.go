@@ -13,10 +13,10 @@ import (
 
 func checkCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "check", ArgsUsage: "FILE", Usage: "say whether a strategy is ready to play, and how it does",
-		Description: "Takes it through small leagues of every shape it may meet, and tells what it does there, how much of\n" +
-			"its budgets it uses, and whether a script plays the same in a process of its own, as it does in live\n" +
-			"leagues. In JSON the share of a budget is a number from 0 to 1.",
+		Name: "check", ArgsUsage: "FILE", Usage: "check that a strategy is ready to play",
+		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
+			"script plays the same in its own process (as in live leagues), and how it scores. In JSON the share of a\n" +
+			"budget is a number from 0 to 1.",
 		Flags:  append([]cli.Flag{command.SeedFlag(), command.FormatFlag("table or json")}, command.CatalogFlags()...),
 		Action: func(c *cli.Context) error { return checkStrategy(p, c) },
 	}

@@ -17,13 +17,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// scriptName is what a script's file name may look like before its extension;
-// the catalogue takes no other.
+// scriptName is the pattern of script file names without extension, as the catalog
+// wants them.
 const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
 
 func newCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "new", ArgsUsage: "FILE", Usage: "write a first strategy, in Lua or JavaScript by the file's extension",
+		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy from a template, in Lua or JavaScript",
 		Action: func(c *cli.Context) error { return newStrategy(p, c) },
 	}
 }
@@ -37,19 +37,19 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 	ext := strings.ToLower(filepath.Ext(file))
 	source, err := templates.ReadFile("templates/new" + ext)
 	if err != nil {
-		return command.Usagef("new: %s ends in neither .lua nor .js", file)
+		return command.Usagef("new: unknown extension of %s, want .lua or .js", file)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if !regexp.MustCompile(scriptName).MatchString(name) {
-		return command.Usagef("new: %q cannot be a strategy's name: use letters, digits, - and _, for example scripts/mine%s", name, ext)
+		return command.Usagef("new: invalid strategy name %q, use letters, digits, - and _, for example scripts/mine%s", name, ext)
 	}
 	if err := writeNew(p.Path(file), strings.Replace(string(source), "NAME", name, 1)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return command.Usagef("new: %s exists already, and is left as it is", file)
+			return command.Usagef("new: %s already exists", file)
 		}
 		return fmt.Errorf("new: %w", err)
 	}
-	fmt.Fprintf(p.Stdout, "wrote %s\n\nNow edit it, and then:\n  strategylab strategies check %s\n  strategylab experiment --runs 1000\n", file, file)
+	fmt.Fprintf(p.Stdout, "wrote %s\n\nEdit it, then run:\n  strategylab strategies check %s\n  strategylab experiment --runs 1000\n", file, file)
 	return nil
 }
 

@@ -13,41 +13,44 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 const (
 	flagNoTLS = "no-tls"
 
-	// examples is where the module keeps the plugins that come with it.
+	// examples is the folder of the example plugins in the source.
 	examples = "plugins/examples"
 )
 
 func pluginsCommand(p *command.Process) *cli.Command {
 	folder := func() cli.Flag {
-		return &cli.StringFlag{Name: command.FlagPlugins, Value: command.DefaultPlugins, Usage: "folder of the programs"}
+		return &cli.StringFlag{Name: command.FlagPlugins, Value: command.DefaultPlugins, Usage: "folder of plugins"}
 	}
 	return &cli.Command{
 		Name:  "plugins",
-		Usage: "list, build and accept programs that play strategies",
+		Usage: "list, build and accept plugins",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the programs that are found, and whether they have been accepted",
+				Name: "list", Usage: "list plugins and whether they are accepted",
 				Flags:  []cli.Flag{folder(), command.FormatFlag("table or json")},
 				Action: func(c *cli.Context) error { return listPlugins(p, c) },
 			},
 			{
-				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept programs as they are now: only those are started",
-				Description: "Writes the SHA-256 of the programs, or of all in the folder, into " + plugins.LockName + " beside them. A program\n" +
-					"that was accepted without mTLS stays so until it is locked with --" + flagNoTLS + "=false.",
+				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
+				Description: "Writes the SHA-256 of the programs, by default of all in the folder, into " + plugins.LockName + " beside them. Only\n" +
+					"accepted programs are started. One accepted without mTLS stays so until --" + flagNoTLS + "=false.",
 				Flags: []cli.Flag{folder(), &cli.BoolFlag{
-					Name: flagNoTLS, Usage: "accept that they speak without mTLS, over a private socket",
+					Name: flagNoTLS, Usage: "accept them without mTLS, over a private socket",
 				}},
 				Action: func(c *cli.Context) error { return lockPlugins(p, c) },
 			},
 			{
-				Name: "build", Usage: "build the examples in Go that come with the source, and accept them",
+				Name: "build", Usage: "build and accept the Go examples of the source",
 				Flags:  []cli.Flag{folder()},
 				Action: func(c *cli.Context) error { return buildPlugins(p, c) },
 			},
@@ -55,7 +58,7 @@ func pluginsCommand(p *command.Process) *cli.Command {
 	}
 }
 
-// listedPlugin is a program in the JSON form of the list.
+// listedPlugin is a plugin in the JSON form of the list.
 type listedPlugin struct {
 	Path   string `json:"path"`
 	Status string `json:"status"` // accepted, changed, or new
@@ -100,7 +103,7 @@ func listPlugins(p *command.Process, c *cli.Context) error {
 		return command.PrintJSON(p.Stdout, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(p.Stdout, "no programs in %s; 'strategylab plugins build' puts the examples there\n", folder)
+		fmt.Fprintf(p.Stdout, "no plugins in %s; 'strategylab plugins build' adds the examples\n", folder)
 		return nil
 	}
 	tw := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
@@ -128,7 +131,7 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 		}
 	}
 	if len(paths) == 0 {
-		return command.WithHint(fmt.Errorf("there is no program in %s", c.String(command.FlagPlugins)), "name one: strategylab plugins lock PROGRAM")
+		return command.WithHint(fmt.Errorf("no plugins in %s", c.String(command.FlagPlugins)), "name one: strategylab plugins lock PROGRAM")
 	}
 	var noTLS *bool
 	if c.IsSet(flagNoTLS) {
@@ -138,15 +141,15 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 	return accept(p, paths, noTLS)
 }
 
-// accept writes programs into the lock files of their folders. Without a word
-// on TLS they keep what was said of them before.
+// accept adds programs to the lock files of their folders. With noTLS nil they
+// keep their setting.
 func accept(p *command.Process, paths []string, noTLS *bool) error {
 	for _, path := range paths {
 		file := p.Path(path)
 		if ok, err := plugins.Executable(file); err != nil {
 			return command.Usagef("accept %s: %w", path, err)
 		} else if !ok {
-			return command.WithHint(fmt.Errorf("%s is not a program", path), "make it executable: chmod +x %s", path)
+			return command.WithHint(fmt.Errorf("%s is not executable", path), "run chmod +x %s", path)
 		}
 		lock, err := plugins.ReadLock(filepath.Dir(file))
 		if err != nil {
@@ -161,7 +164,7 @@ func accept(p *command.Process, paths []string, noTLS *bool) error {
 			pin.NoTLS = *noTLS
 		}
 		lock[pin.Name] = pin
-		for name := range lock { // those that are gone
+		for name := range lock { // programs that no longer exist
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), name)); errors.Is(err, fs.ErrNotExist) {
 				delete(lock, name)
 			}
@@ -183,7 +186,7 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	if len(sources) == 0 {
-		return command.WithHint(fmt.Errorf("there is no %s here", examples), "run it in a clone of the source, at its top")
+		return command.WithHint(fmt.Errorf("no folder %s here", examples), "run this in the top folder of the source")
 	}
 	var paths []string
 	for _, source := range sources {
@@ -198,4 +201,20 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 		paths = append(paths, path)
 	}
 	return accept(p, paths, nil)
+}
+
+// The hidden commands below run in the processes that this program starts.
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name: lab.CommandServe, Hidden: true, Usage: "serve built-in strategies to the strategylab that started this process",
+		Action: func(*cli.Context) error { lab.ServePlugin(); return nil },
+	}
+}
+
+func workerCommand() *cli.Command {
+	return &cli.Command{
+		Name: lab.CommandWorker, Hidden: true, Usage: "run a script for the strategylab that started this process",
+		Action: func(*cli.Context) error { isolate.Serve(catalog.Formats()); return nil },
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// Commands are the commands for authors of strategies.
+// Commands returns the commands for authors of strategies.
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Strategies",
 		strategiesCommand(p),
@@ -31,12 +31,12 @@ func strategiesCommand(p *command.Process) *cli.Command {
 		Usage: "list, show, write, check and time strategies",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list every strategy that is found",
+				Name: "list", Usage: "list all strategies",
 				Flags:  append([]cli.Flag{command.FormatFlag("table or json")}, command.CatalogFlags()...),
 				Action: func(c *cli.Context) error { return listStrategies(p, c) },
 			},
 			{
-				Name: "show", ArgsUsage: "NAME", Usage: "say what a strategy does, and print its script",
+				Name: "show", ArgsUsage: "NAME", Usage: "describe a strategy and print its script",
 				Flags:  command.CatalogFlags(),
 				Action: func(c *cli.Context) error { return showStrategy(p, c) },
 			},
@@ -89,7 +89,7 @@ func writeList(w io.Writer, entries []catalog.Entry) error {
 	for _, e := range entries {
 		about := e.Info.Title
 		if e.Err != nil {
-			about = "cannot be played: " + e.Err.Error()
+			about = "cannot play: " + e.Err.Error()
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", e.Info.Name, e.Info.Kind, about)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Reorder moves the flags of a command line before its positional arguments,
 // because cli/v2 reads everything after the first positional argument as
-// positional: "show NAME --format json" would lose its flag without a word.
+// positional: "show NAME --format json" would lose its flag silently.
 // Everything after "--" stays positional. Flags that no command has stay where
 // they are, so that cli reports them by name.
 func Reorder(app *cli.App, args []string) []string {
@@ -52,7 +52,7 @@ func Reorder(app *cli.App, args []string) []string {
 	return out
 }
 
-// splitLeading cuts off the flags that stand before anything else.
+// splitLeading splits the leading flags from the other arguments.
 func splitLeading(args []string, flags []cli.Flag) (leading, rest []string) {
 	rest = args
 	for len(rest) > 0 && rest[0] != "--" && isFlag(rest[0]) {
@@ -77,8 +77,8 @@ func find(commands []*cli.Command, args []string) *cli.Command {
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// flagLength returns how many arguments the flag at args[0] takes up: two if
-// its value is an argument of its own.
+// flagLength returns how many arguments the flag at args[0] takes: two if its
+// value is a separate argument.
 func flagLength(args []string, flags []cli.Flag) int {
 	name := strings.TrimLeft(args[0], "-")
 	if strings.Contains(name, "=") || len(args) < 2 {

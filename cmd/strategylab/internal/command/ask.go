@@ -12,7 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Ask says whom to ask about a league, and as whom.
+// Ask says which manager to ask and with which token.
 type Ask struct {
 	Manager string // URL
 	Token   string // may be empty

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,23 +25,24 @@ const (
 // DefaultPlugins is the folder of plugins unless another is named.
 const DefaultPlugins = "plugins/bin"
 
-// FolderFlags are the folders that strategies come from.
+// FolderFlags are the folders of strategies.
 func FolderFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: FlagScripts, Value: catalog.DefaultScripts, Usage: "folder to look through for *.lua and *.js"},
-		&cli.StringFlag{Name: FlagPlugins, Value: DefaultPlugins, Usage: "folder to look through for programs that play strategies"},
+		&cli.StringFlag{Name: FlagScripts, Value: catalog.DefaultScripts, Usage: "folder of *.lua and *.js scripts"},
+		&cli.StringFlag{Name: FlagPlugins, Value: DefaultPlugins, Usage: "folder of plugins"},
 	}
 }
 
-// LimitFlags are the budgets of scripts. [Limits] reads them.
+// LimitFlags are the budget of one script call. [Limits] reads them.
 func LimitFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time that one call of a script may take"},
-		&cli.Int64Flag{Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instructions that one call of a Lua script may take"},
+		&cli.DurationFlag{Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time limit per script call"},
+		&cli.Int64Flag{Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instruction limit per Lua call"},
 	}
 }
 
-// CatalogFlags are the flags of a catalog. [LoadCatalog] reads them.
+// CatalogFlags say which strategies to load and how to run them. [LoadCatalog]
+// reads them.
 func CatalogFlags() []cli.Flag { return catalogFlags(false) }
 
 // LiveCatalogFlags are the same for commands that play against others: there
@@ -48,12 +50,12 @@ func CatalogFlags() []cli.Flag { return catalogFlags(false) }
 func LiveCatalogFlags() []cli.Flag { return catalogFlags(true) }
 
 func catalogFlags(isolate bool) []cli.Flag {
-	return Join(FolderFlags(), LimitFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: FlagIsolate, Value: isolate, Usage: "run every script in a process of its own"},
+	return slices.Concat(FolderFlags(), LimitFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: FlagIsolate, Value: isolate, Usage: "run each script in its own process"},
 	})
 }
 
-// Limits returns the budgets that were asked for.
+// Limits returns the budget of one script call.
 func Limits(c *cli.Context) (budget.Limits, error) {
 	l := budget.Limits{Time: c.Duration(FlagTimeLimit), Instructions: c.Int64(FlagInstructions)}
 	if l.Time < time.Millisecond || l.Time > time.Hour {
@@ -65,7 +67,7 @@ func Limits(c *cli.Context) (budget.Limits, error) {
 	return l, nil
 }
 
-// LoadCatalog loads the catalog that the flags ask for. The caller closes it.
+// LoadCatalog loads the catalog that the flags describe. The caller closes it.
 func LoadCatalog(ctx context.Context, p *Process, c *cli.Context) (*catalog.Catalog, error) {
 	l, err := Limits(c)
 	if err != nil {
@@ -92,7 +94,7 @@ func LoadStrategy(p *Process, c *cli.Context, target string) (*catalog.Catalog, 
 	return cat, e, nil
 }
 
-// ChildLog is where the processes of plugins and scripts log: for people.
+// ChildLog is the log of plugin and script processes, for people.
 func ChildLog(p *Process, c *cli.Context) *slog.Logger {
 	if c.Bool(FlagQuiet) {
 		return p.Logger(slog.LevelError)

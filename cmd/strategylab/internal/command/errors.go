@@ -19,15 +19,14 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// What a command ends with, beside mistakes of its caller and failures: each has
-// an exit code of its own.
+// Outcomes of a command that have an exit code of their own.
 var (
 	ErrStopped      = errors.New("stopped before the end")
-	ErrCheckFailed  = errors.New("the strategy did not pass its check")
+	ErrCheckFailed  = errors.New("the strategy failed its check")
 	ErrRefuted      = errors.New("an assertion is refuted")
-	ErrUndecided    = errors.New("an assertion is not decided with these leagues")
+	ErrUndecided    = errors.New("these leagues do not decide an assertion")
 	ErrBreaksMust   = errors.New("the agent breaks a rule of level must")
-	ErrBreaksShould = errors.New("the agent breaks rules, none of them of level must")
+	ErrBreaksShould = errors.New("the agent breaks rules, but none of level must")
 )
 
 // Usagef returns a mistake in the command line.
@@ -35,14 +34,13 @@ func Usagef(format string, args ...any) error {
 	return &lab.InputError{Err: fmt.Errorf(format, args...)}
 }
 
-// WithHint turns an error into a mistake in the command line with a second line
-// that says what to do about it.
+// WithHint turns an error into a mistake in the command line, with a second line
+// that says how to fix it.
 func WithHint(err error, format string, args ...any) error {
 	return &lab.InputError{Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// advised is an error that is no mistake in the command line, with what to do
-// about it.
+// advised is an error with a hint that is not a mistake in the command line.
 type advised struct {
 	err  error
 	hint string
@@ -51,12 +49,12 @@ type advised struct {
 func (e *advised) Error() string { return e.err.Error() }
 func (e *advised) Unwrap() error { return e.err }
 
-// Advise adds to an error what to do about it.
+// Advise adds a hint to an error without making it a mistake in the command line.
 func Advise(err error, format string, args ...any) error {
 	return &advised{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// HintOf returns what to do about an error, or nothing.
+// HintOf returns the hint of an error; empty if it has none.
 func HintOf(err error) string {
 	var input *lab.InputError
 	if errors.As(err, &input) && input.Hint != "" {
@@ -69,8 +67,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// reported is an error that the user has already read about in the command's
-// output.
+// reported is an error that the command's output has already explained.
 type reported struct{ err error }
 
 func (e *reported) Error() string { return e.err.Error() }
@@ -85,7 +82,7 @@ func IsReported(err error) bool {
 	return errors.As(err, &r)
 }
 
-// remedy adds to an error of a live command what to do about it.
+// Remedy adds a hint to the error of a command that talks to agents.
 func Remedy(c *cli.Context, err error) error {
 	var rejected *agent.RejectedError
 	var name *net.DNSError
@@ -94,30 +91,30 @@ func Remedy(c *cli.Context, err error) error {
 	case err == nil || HintOf(err) != "":
 		return err
 	case errors.As(err, &rejected):
-		return Advise(err, "strategylab query status --manager %s says how far the league is", manager)
+		return Advise(err, "strategylab query status --manager %s shows how far the league is", manager)
 	case errors.Is(err, jsonrpc.ErrConnect):
-		return Advise(err, "is the host running there? strategylab host starts one")
+		return Advise(err, "check that the host is running; strategylab host starts one")
 	case errors.Is(err, disk.ErrLocked):
 		return Advise(err, "stop that process, or choose another --%s", FlagData)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return Advise(err, "another program listens there, perhaps another host: stop it, or choose another --%s; port 0 takes a free one", FlagListen)
+		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --%s; port 0 picks a free one", FlagListen)
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
-		return Advise(err, "what answers at %s is no league manager; its URL is printed where it runs, and usually ends in /mcp", manager)
+		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
 	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
-		return Advise(err, "give the token that the host printed as --%s", FlagAdminToken)
+		return Advise(err, "pass the token that the host printed as --%s", FlagAdminToken)
 	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
 		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
-		return Advise(err, "name the league that the manager runs with --%s", FlagLeagueID)
+		return Advise(err, "name the league of this manager with --%s", FlagLeagueID)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
-		return Advise(err, "--%s takes an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all it has", FlagListen)
+		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
 	case errors.Is(err, fs.ErrPermission):
-		return Advise(err, "choose a folder or a port that this user may use")
+		return Advise(err, "choose a folder and a port that you may use")
 	}
 	return err
 }
 
-// suggested returns the name that a manager suggests for one that is taken.
+// suggested returns the free name that a manager suggests.
 func suggested(err error) string {
 	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
@@ -126,6 +123,6 @@ func suggested(err error) string {
 	var data struct {
 		Suggestion string `json:"suggestion"`
 	}
-	_ = json.Unmarshal(refusal.Data, &data) // what cannot be read suggests nothing
+	_ = json.Unmarshal(refusal.Data, &data) // unreadable data suggests nothing
 	return data.Suggestion
 }

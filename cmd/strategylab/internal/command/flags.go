@@ -41,21 +41,12 @@ const (
 	FlagWorkers    = "workers"
 )
 
-// Join appends lists of flags.
-func Join(lists ...[]cli.Flag) []cli.Flag {
-	var all []cli.Flag
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
-
-// SeedFlag is the seed of all randomness. [Seed] reads it.
+// SeedFlag is the random seed. [Seed] reads it.
 func SeedFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagSeed, Usage: "whole number that all chance comes from (default: drawn, and printed)"}
+	return &cli.StringFlag{Name: FlagSeed, Usage: "random seed", DefaultText: "random, and printed"}
 }
 
-// Seed returns the seed that was asked for, or one that is drawn now.
+// Seed returns the random seed: the given one, or a new one.
 func Seed(p *Process, c *cli.Context) (uint64, error) {
 	text := c.String(FlagSeed)
 	if text == "" {
@@ -63,27 +54,27 @@ func Seed(p *Process, c *cli.Context) (uint64, error) {
 	}
 	s, err := strconv.ParseUint(text, 0, 64)
 	if err != nil {
-		return 0, Usagef("--%s is %q, want a whole number from 0 to 2^64-1", FlagSeed, text)
+		return 0, Usagef("--%s is %q, want an integer from 0 to 2^64-1", FlagSeed, text)
 	}
 	return s, nil
 }
 
-// FormatFlag is the format of the output, a table unless another is asked for.
+// FormatFlag is the output format, by default a table.
 func FormatFlag(formats string) cli.Flag {
-	return &cli.StringFlag{Name: FlagFormat, Value: "table", Usage: formats}
+	return &cli.StringFlag{Name: FlagFormat, Value: "table", Usage: "output format: " + formats}
 }
 
-// QuietFlag suppresses what a command says beside its output.
+// QuietFlag suppresses everything but output and errors.
 func QuietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: FlagQuiet, Usage: "nothing on stderr but errors"}
+	return &cli.BoolFlag{Name: FlagQuiet, Usage: "suppress progress and notes"}
 }
 
 // DrawFlag is the distribution of the drawn number. [Draw] reads it.
 func DrawFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagDraw, Value: game.FairDraw().String(), Usage: "the referee's draw: uniform:1-10 or weights:1=3,2=1"}
+	return &cli.StringFlag{Name: FlagDraw, Value: game.FairDraw().String(), Usage: "distribution of drawn numbers: uniform:1-10 or weights:1=3,2=1"}
 }
 
-// Draw returns the draw that was asked for; the fair one without the flag.
+// Draw returns the distribution of the drawn number, by default the fair one.
 func Draw(c *cli.Context) (game.Draw, error) {
 	if c.String(FlagDraw) == "" {
 		return game.FairDraw(), nil
@@ -97,10 +88,10 @@ func Draw(c *cli.Context) (game.Draw, error) {
 
 // LevelFlag is the confidence level of intervals. [Level] reads it.
 func LevelFlag() cli.Flag {
-	return &cli.Float64Flag{Name: FlagLevel, Value: analysis.DefaultLevel, Usage: "confidence level of the intervals, 0.5 to 0.9999"}
+	return &cli.Float64Flag{Name: FlagLevel, Value: analysis.DefaultLevel, Usage: "confidence level, 0.5 to 0.9999"}
 }
 
-// Level returns the confidence level that was asked for.
+// Level returns the confidence level.
 func Level(c *cli.Context) (float64, error) {
 	l := c.Float64(FlagLevel)
 	if !(l >= 0.5 && l <= 0.9999) {
@@ -109,7 +100,7 @@ func Level(c *cli.Context) (float64, error) {
 	return l, nil
 }
 
-// OneOf checks a flag that has a few values.
+// OneOf returns the value of a flag, which must be one of values.
 func OneOf(c *cli.Context, flag string, values ...string) (string, error) {
 	for _, v := range values {
 		if c.String(flag) == v {
@@ -119,7 +110,7 @@ func OneOf(c *cli.Context, flag string, values ...string) (string, error) {
 	return "", Usagef("--%s is %q, want one of %s", flag, c.String(flag), strings.Join(values, ", "))
 }
 
-// AtLeast checks a flag that is a number.
+// AtLeast returns the value of an integer flag, which must be at least least.
 func AtLeast(c *cli.Context, flag string, least int) (int, error) {
 	if n := c.Int(flag); n < least {
 		return 0, Usagef("--%s is %d, want at least %d", flag, n, least)
@@ -127,8 +118,12 @@ func AtLeast(c *cli.Context, flag string, least int) (int, error) {
 	return c.Int(flag), nil
 }
 
-// Workers returns how many leagues are to be played in parallel; 0 without the
-// flag.
+// WorkersFlag is how many things a command does in parallel. [Workers] reads it.
+func WorkersFlag(things string) cli.Flag {
+	return &cli.IntFlag{Name: FlagWorkers, Usage: things + " in parallel", DefaultText: "one per CPU"}
+}
+
+// Workers returns how many things to do in parallel; 0 without the flag.
 func Workers(c *cli.Context) (int, error) {
 	if !c.IsSet(FlagWorkers) {
 		return 0, nil
@@ -136,11 +131,11 @@ func Workers(c *cli.Context) (int, error) {
 	return AtLeast(c, FlagWorkers, 1)
 }
 
-// Positive checks flags that are durations.
+// Positive checks that durations are longer than 0.
 func Positive(c *cli.Context, flags ...string) error {
 	for _, flag := range flags {
 		if d := c.Duration(flag); d <= 0 {
-			return Usagef("--%s is %v, want more than nothing", flag, d)
+			return Usagef("--%s is %v, want a positive duration", flag, d)
 		}
 	}
 	return nil
@@ -164,7 +159,7 @@ func TextsOf(c *cli.Context, flag string) []string {
 	return nil
 }
 
-// IDFlag checks the agent id that a command was given, if any.
+// IDFlag checks the agent id of a command, if there is one.
 func IDFlag(c *cli.Context) error {
 	if id := c.String(FlagID); id != "" && !protocol.ValidID(id) {
 		return Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", FlagID, id)
@@ -182,7 +177,7 @@ func URLFlags(c *cli.Context, flags ...string) error {
 	return nil
 }
 
-// AgentURL reports whether a text is a URL at which an agent can be called.
+// AgentURL reports whether a text is the URL of an agent.
 func AgentURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
@@ -191,15 +186,15 @@ func AgentURL(text string) bool {
 // TLSFlags are the certificate of a server and its key.
 func TLSFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: FlagTLSCert, Usage: "PEM file: serve HTTPS"},
+		&cli.StringFlag{Name: FlagTLSCert, Usage: "PEM file of the certificate, to serve HTTPS"},
 		&cli.StringFlag{Name: FlagTLSKey, Usage: "PEM file of the certificate's key"},
 	}
 }
 
-// TLSFiles returns the files of the certificate and its key; empty for none.
+// TLSFiles returns the files of the certificate and its key, empty for plain HTTP.
 func TLSFiles(p *Process, c *cli.Context) (cert, key string, err error) {
 	if (c.String(FlagTLSCert) == "") != (c.String(FlagTLSKey) == "") {
-		return "", "", Usagef("--%s and --%s go together", FlagTLSCert, FlagTLSKey)
+		return "", "", Usagef("--%s and --%s need each other", FlagTLSCert, FlagTLSKey)
 	}
 	return p.Path(c.String(FlagTLSCert)), p.Path(c.String(FlagTLSKey)), nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Process is what a command may use of the process it runs in, with the lab
-// that its files and its clock make.
+// Process is what a command may use of the process it runs in, and the lab with
+// its files and clock.
 type Process struct {
 	lab.Lab
 	Args           []string
@@ -41,7 +41,7 @@ func (p *Process) Logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// Warn tells the user something that does not stop the command.
+// Warn prints a warning to stderr.
 func (p *Process) Warn(format string, args ...any) {
 	fmt.Fprintf(p.Stderr, "strategylab: warning: "+format+"\n", args...)
 }
@@ -53,7 +53,7 @@ func PrintJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Arguments returns exactly the positional arguments a command wants.
+// Arguments returns the positional arguments, of which names are all.
 func Arguments(c *cli.Context, names ...string) ([]string, error) {
 	got := c.Args().Slice()
 	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
@@ -66,12 +66,12 @@ func Arguments(c *cli.Context, names ...string) ([]string, error) {
 	return got, nil
 }
 
-// Stopped reports whether a command ended because the user asked it to.
+// Stopped reports whether a command ended because the user interrupted it.
 func Stopped(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// Categorize puts commands under a heading of the help.
+// Categorize puts commands under a heading in the help.
 func Categorize(category string, commands ...*cli.Command) []*cli.Command {
 	for _, c := range commands {
 		c.Category = category

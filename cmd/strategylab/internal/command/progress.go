@@ -10,8 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Progress shows on a terminal how far a run has come. It is a sink of
-// leagues that keeps nothing of them.
+// Progress draws a progress bar for a run. It is a sink that counts leagues.
 type Progress struct {
 	w       io.Writer
 	columns int
@@ -24,8 +23,8 @@ type Progress struct {
 	quit, gone chan struct{}
 }
 
-// StartProgress begins to draw a bar, redrawn until stop is called. With a nil
-// writer it counts and draws nothing.
+// StartProgress draws a bar until Stop is called. With a nil writer it only
+// counts.
 func StartProgress(w io.Writer, columns int, now func() time.Time, from, total int) *Progress {
 	p := &Progress{w: w, columns: columns, now: now, total: total, from: from, began: now(),
 		quit: make(chan struct{}), gone: make(chan struct{})}
@@ -44,7 +43,7 @@ func (p *Progress) Append(*results.League) error {
 	return nil
 }
 
-// Stop removes the bar and waits until nothing more is drawn.
+// Stop removes the bar and returns when nothing more will be drawn.
 func (p *Progress) Stop() {
 	close(p.quit)
 	<-p.gone
@@ -66,8 +65,8 @@ func (p *Progress) draw() {
 	}
 }
 
-// line returns the bar after so many leagues, exactly one column short of the
-// terminal, so that no terminal wraps it.
+// line returns the bar after done leagues. It is one column short of the terminal,
+// so that no terminal wraps it.
 func (p *Progress) line(done int, elapsed time.Duration) string {
 	right := fmt.Sprintf(" %d/%d leagues", done, p.total)
 	if played := done - p.from; played > 0 && elapsed > 0 {

@@ -6,25 +6,27 @@ import (
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
+// Flags of the validation log.
 const (
 	FlagValidationLog     = "validation-log"
 	FlagValidationLogSize = "validation-log-size"
 	FlagValidationLogSeed = "validation-log-seed"
 )
 
-func ValidationLogFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagValidationLog, Value: "auto", Usage: "on, off or auto: keep a log of what became of every request, below --data-dir (auto: where there is one)"}
+// ValidationLogFlags say whether and how the validation log is written.
+// [OpenValidationLog] reads them. reproducible adds the flag that tests need.
+func ValidationLogFlags(reproducible bool) []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: FlagValidationLog, Value: "auto", Usage: "log the outcome of every request: on, off or auto"},
+		&cli.IntFlag{Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "size limit of the validation log in MiB"},
+	}
+	if reproducible {
+		flags = append(flags, &cli.StringFlag{Name: FlagValidationLogSeed, Usage: "make the validation log reproducible, for tests"})
+	}
+	return flags
 }
 
-func ValidationLogSizeFlag() cli.Flag {
-	return &cli.IntFlag{Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "MiB that the files of this log may take together; the oldest go first"}
-}
-
-func ValidationLogSeedFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagValidationLogSeed, Usage: "make this log reproducible, for tests: ids from the seed, a clock that stands still, one request at a time"}
-}
-
-// validationLogFiles is how many files the log is kept in.
+// validationLogFiles is the number of files that the log rotates through.
 const validationLogFiles = eventlog.DefaultMaxFiles
 
 // EndLog ends a log, if there is one.
@@ -34,9 +36,9 @@ func EndLog(l *eventlog.Log) {
 	}
 }
 
-// OpenValidationLog opens the log below a data directory as the flags ask for
-// it, and returns nil where they ask for none. One that cannot be opened ends
-// the command only if it was asked for.
+// OpenValidationLog opens the validation log below a data folder as the flags
+// say; nil for none. Failing to open it is an error only if the flags ask for a
+// log explicitly.
 func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventlog.Log, error) {
 	wanted, err := OneOf(c, FlagValidationLog, "auto", "on", "off")
 	if err != nil {
@@ -53,7 +55,7 @@ func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventl
 	case wanted == "off":
 		return nil, nil
 	case cfg.Data == "" && asked:
-		return nil, Usagef("the validation log lies below --%s, which is not given", FlagData)
+		return nil, Usagef("--%s: the validation log needs a folder; name one with --%s", FlagValidationLog, FlagData)
 	case cfg.Data == "":
 		return nil, nil
 	}
@@ -65,6 +67,6 @@ func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventl
 	case asked:
 		return nil, Usagef("--%s: %w", FlagValidationLog, err)
 	}
-	p.Warn("%v; going on without", err)
+	p.Warn("%v; continuing without a validation log", err)
 	return nil, nil
 }

@@ -30,8 +30,8 @@ var served = [...]string{"frequency"}
 // servedSuffix distinguishes them from the built-in strategies.
 const servedSuffix = "-plugin"
 
-// ServePlugin serves the built-in strategies that are also offered as a plugin.
-// It returns when the process that started this one ends.
+// ServePlugin serves built-in strategies as a plugin until the process that started
+// this one ends.
 func ServePlugin() {
 	var all []strategies.Factory
 	for _, name := range served {
@@ -93,7 +93,7 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 		return &InputError{errors.New("load strategies: scripts cannot be isolated: the path of this program is unknown"), "run the scripts in this process: --isolate=false"}
 	}
 	o.Formats = l.isolatedFormats(s.Log)
-	o.Lazy = true // a worker for every script of the folder would be a waste
+	o.Lazy = true // starting a worker for every script of the folder would be wasteful
 	return nil
 }
 
@@ -119,8 +119,8 @@ func loadFormat(formats []catalog.Format, kind strategies.Kind, load func(catalo
 	return nil, fmt.Errorf("no runtime for scripts of kind %q", kind)
 }
 
-// ownPlugin returns the strategies that this program serves itself. Their
-// process starts when one is first played.
+// ownPlugin returns the strategies that this program serves as a plugin. The
+// process starts when one first plays.
 func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Factory, error) {
 	var infos []strategies.Info
 	for _, name := range served {

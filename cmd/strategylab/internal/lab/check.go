@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
@@ -45,8 +47,8 @@ type Verdict struct {
 	Trial    *Trial                 `json:"trial"` // null if it is not ready
 }
 
-// Check plays small leagues of every shape with a strategy, and tries one that is
-// ready in a small field. The catalog has the opponents.
+// Check plays small leagues of every shape with a strategy and, if it is ready, a
+// trial in a small field. The catalog has the opponents.
 func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c Checking) (Verdict, error) {
 	o := strategytest.Config{Seed: c.Seed, Now: l.Now, Memory: budget.Live, Limits: c.Limits}
 	findings := strategytest.Check(ctx, e.Factory, o)
@@ -69,9 +71,8 @@ func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c
 	return v, err
 }
 
-// compareIsolated plays a script in this process and in one of its own, as live
-// leagues do, and reports whether that makes a difference and what the other
-// process used.
+// compareIsolated plays a script in this process and in its own, as live leagues
+// do, and reports whether it plays the same and what its process used.
 func (l Lab) compareIsolated(ctx context.Context, e catalog.Entry, c Checking, o strategytest.Config) []strategytest.Finding {
 	var found []strategytest.Finding
 	inside, outside := e.Factory, e.Factory
@@ -85,7 +86,7 @@ func (l Lab) compareIsolated(ctx context.Context, e catalog.Entry, c Checking, o
 	} else {
 		f, err := l.loadAgain(e, o, l.isolatedFormats(c.Log))
 		if err != nil {
-			return []strategytest.Finding{loadFailure(e, "in a process of its own", err)}
+			return []strategytest.Finding{loadFailure(e, "in its own process", err)}
 		}
 		defer f.Close() // a worker that ends badly has failed before, which is reported
 		outside = f
@@ -127,11 +128,11 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 		return nil
 	}
 	u := m.Usage()
-	what := fmt.Sprintf("its process took %v of processor time", u.CPU.Round(time.Millisecond))
+	what := fmt.Sprintf("its process used %v of CPU time", u.CPU.Round(time.Millisecond))
 	if u.Peak > 0 {
-		what += fmt.Sprintf(" and %d MiB of memory at its peak, start included", u.Peak>>20)
+		what += fmt.Sprintf(" and at most %d MiB of memory, start included", u.Peak>>20)
 	}
-	what += fmt.Sprintf("; it may take %d MiB for the script, on top of some 30 MiB for itself", u.Memory>>20)
+	what += fmt.Sprintf("; the limit is %d MiB for the script, beside some 30 MiB for the process", u.Memory>>20)
 	level := strategytest.OK
 	switch {
 	case u.Aside:
@@ -139,7 +140,7 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 		what += fmt.Sprintf("; it died %d times and was put aside", u.Failed)
 	case u.Failed > 0:
 		level = strategytest.Warning
-		what += fmt.Sprintf("; it died %d times and was started again", u.Failed)
+		what += fmt.Sprintf("; it died %d times and was restarted", u.Failed)
 	}
 	return []strategytest.Finding{{ID: "worker", Level: level, What: what}}
 }
@@ -153,18 +154,18 @@ type Trial struct {
 	High     float64 `json:"high"`
 	Place    int     `json:"place"` // by adjusted points
 	Differ   float64 `json:"differ"`
-	// Forecast is of technical losses in a live league, by the time that the
-	// strategy itself took; null where nothing could be measured.
+	// Forecast predicts technical losses in a live league from the time that the
+	// strategy took; null if nothing was measured.
 	Forecast *power.Forecast `json:"forecast"`
 }
 
 // String describes the trial in a paragraph or two.
 func (t Trial) String() string {
-	text := fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points a match (95 %% interval %.3f to %.3f),\n"+
+	text := fmt.Sprintf("In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f),\n"+
 		"place %d of %d; its choice differed from the opponent's in %.1f %% of matches (50 %% is chance).",
 		t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players, 100*t.Differ)
 	if t.Forecast != nil {
-		text += fmt.Sprintf("\n\nWhat lateness would cost in a live league, by the strategy's own time:\n%s", t.Forecast)
+		text += fmt.Sprintf("\n\nWhat late answers would cost in a live league, by the strategy's own time:\n%s", t.Forecast)
 	}
 	return text
 }
@@ -206,4 +207,63 @@ func (l Lab) try(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, see
 		}
 	}
 	return t, nil
+}
+
+// Latencies collects how long answers took. It is safe for concurrent use.
+type Latencies struct {
+	mu   sync.Mutex
+	took []time.Duration
+}
+
+// Add records the time of one answer.
+func (l *Latencies) Add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.took = append(l.took, d)
+}
+
+// Forecast predicts late answers from the recorded times; false if there are none.
+func (l *Latencies) Forecast(deadline time.Duration, retries int) (power.Forecast, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, err := power.NewForecast(l.took, deadline, retries)
+	return f, err == nil
+}
+
+// leagueForecast predicts with the deadlines of league.v2.
+func (l *Latencies) leagueForecast() *power.Forecast {
+	f, ok := l.Forecast(referee.DefaultChoiceTimeout, game.LeagueBackoff().Retries)
+	if !ok {
+		return nil
+	}
+	return &f
+}
+
+// timedFactory times the choices of its strategies.
+type timedFactory struct {
+	strategies.Factory
+	now  func() time.Time
+	took *Latencies
+}
+
+// New implements strategies.Factory.
+func (f *timedFactory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	made, err := f.Factory.New(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &timedStrategy{made, f}, nil
+}
+
+type timedStrategy struct {
+	strategies.Strategy
+	of *timedFactory
+}
+
+// Choose implements strategies.Strategy.
+func (s *timedStrategy) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+	start := s.of.now()
+	choice, err := s.Strategy.Choose(ctx, t)
+	s.of.took.Add(s.of.now().Sub(start))
+	return choice, err
 }

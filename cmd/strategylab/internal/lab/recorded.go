@@ -100,15 +100,15 @@ func ReadError(op, dir string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, os.ErrNotExist):
-		hint = "name the folder of a run, as 'results in ...' at the end of an experiment does"
+		hint = "name the folder of a run, which an experiment prints at its end: results in ..."
 	case errors.Is(err, ErrNoLeague):
-		hint = "wait until the run has come further, or go on with it: strategylab experiment --resume " + dir
+		hint = "wait for the run to progress, or continue it: strategylab experiment --resume " + dir
 	}
 	return &InputError{err, hint}
 }
 
-// EachLeague visits the recorded leagues of a run. A file whose header is not yet
-// complete, as when a run begins, has none.
+// EachLeague visits the recorded leagues of a run. A file with an incomplete
+// header, as at the start of a run, has none.
 func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results.League) error) error {
 	for l, err := range reader.Leagues() {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -127,8 +127,8 @@ func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results
 	return nil
 }
 
-// addPlayFacts takes from the summary in the folder what the leagues do not
-// tell, if it is about the same leagues.
+// addPlayFacts adds facts of playing from the summary in the folder, if it is about
+// the same leagues.
 func addPlayFacts(dir string, facts *report.Facts) {
 	content, err := os.ReadFile(filepath.Join(dir, results.SummaryFile))
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Session says how a lab plays the leagues of a run, and what it makes of them
-// beside recording them.
+// Session says how a lab plays a run and what it computes from the leagues.
 type Session struct {
 	Lab     Lab
 	Workers int              // leagues played in parallel; 0 picks a number
@@ -43,8 +42,8 @@ type Played struct {
 }
 
 // Play plays the remaining leagues of the run in an open folder, writes its
-// summary and page, and closes the folder. path is where the folder is. An
-// interruption is no error: Played is then about the leagues that were complete.
+// summary and page there, and closes the folder, whose path is path. An
+// interruption is not an error: Played then covers the complete leagues.
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
 	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil && s.Report.Ratings)
 	if err != nil {
@@ -63,7 +62,7 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 	return played, nil
 }
 
-// playLeagues plays what is left of the run and reports on all that is in it.
+// playLeagues plays the rest of the run and reports on the whole run.
 func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []strategies.Factory, c *collectors) (*Played, error) {
 	plan := dir.Plan()
 	study, err := NewStudy(plan, analysis.DefaultLevel)
@@ -104,13 +103,13 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	return played, nil
 }
 
-// cutShort reports whether an error only says that the context has ended.
+// cutShort reports whether an error says only that the context has ended.
 func cutShort(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// keep writes into the folder of a run what it has shown. The mirror leagues of
-// the page are played for it, unless the run was interrupted.
+// keep writes what a run shows to its folder. It plays the mirror leagues for the
+// page, unless the run was interrupted.
 func (s Session) keep(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory, c *collectors, played *Played) error {
 	if err := dir.Summary(played.Run.Document()); err != nil {
 		return err
@@ -145,7 +144,7 @@ func judge(run *report.Run, j *assert.Judge, acc *analysis.Accumulator) {
 	run.Assertions = j.Outcomes(estimates, run.Estimates.Level)
 }
 
-// collectors gather from the leagues of a run what a page needs beside the study.
+// collectors compute from leagues what a page needs beside the study.
 type collectors struct {
 	explain  *explain.Collector   // nil if not wanted
 	placings *population.Placings // nil if not wanted
@@ -165,8 +164,8 @@ func newCollectors(plan results.Plan, explanations, ratings bool) (*collectors, 
 	return c, err
 }
 
-// sinks returns where the leagues of a run go: to the study, the judge, if there
-// is one, and the collectors.
+// sinks returns a sink that passes leagues to the study, the judge (unless nil) and
+// the collectors.
 func (c *collectors) sinks(study *Study, j *assert.Judge) experiments.Sink {
 	all := []experiments.Sink{study}
 	if j != nil {
@@ -193,10 +192,9 @@ const (
 	blockNative   = 256
 )
 
-// blockOf returns how many leagues a worker plays in lockstep. All seats of a
-// block are alive at once: script VMs take memory, and what falls out of the CPU
-// caches takes time. On the other hand each round of a block is one exchange with
-// each plugin.
+// blockOf returns how many leagues a worker plays in lockstep. More leagues need
+// fewer exchanges with plugins, but all seats of a block are alive at once: script
+// VMs take memory and fall out of the CPU caches.
 func blockOf(factories []strategies.Factory) int {
 	block := blockNative
 	for _, f := range factories {
@@ -211,10 +209,9 @@ func blockOf(factories []strategies.Factory) int {
 	return block
 }
 
-// workersFor returns how many leagues to play in parallel; 0 leaves it to the
-// run. Agents mostly wait for each other's messages, so more leagues than CPUs
-// keep the CPUs busy. Isolated scripts do most of the work in their own
-// processes, and half the seats alive stay in the caches.
+// workersFor returns how many leagues to play in parallel; 0 means one per CPU.
+// Agents mostly wait for messages, so more leagues keep the CPUs busy. Isolated
+// scripts work in their own processes, so fewer leagues stay in the caches.
 func (s Session) workersFor(plan results.Plan, factories []strategies.Factory) int {
 	const waiting = 4
 	switch {

@@ -9,17 +9,17 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Study takes in the leagues of a run, in their order, and says what they show: by
-// sequences if the run was to end by what it shows, else by what holds for a given
-// number of leagues.
+// Study computes what the leagues of a run show, given in their order: with
+// confidence sequences if the run has a stopping rule, else with intervals for a
+// fixed number of leagues.
 type Study struct {
 	plan results.Plan
 	acc  *analysis.Accumulator
-	// rule decides when the run ends, at the level that runs have; shown is what is
-	// reported, at the level that was asked for. Both are nil without a rule.
+	// rule decides when the run ends, at the default level; shown is what is
+	// reported, at the requested level. Both are nil without a stopping rule.
 	rule, shown *sequential.Tracker
-	ratio       *sequential.Ratio // nil without such a test
-	newer, old  int               // field indices of whom it compares
+	ratio       *sequential.Ratio // nil without a test
+	newer, old  int               // field indices of the compared players
 }
 
 func NewStudy(plan results.Plan, level float64) (*Study, error) {
@@ -51,7 +51,7 @@ func NewStudy(plan results.Plan, level float64) (*Study, error) {
 	return s, err
 }
 
-// compare makes the test of a plan, whose players are in the field.
+// compare sets up the sequential test of a plan.
 func (s *Study) compare(r results.Ratio) error {
 	for i, f := range s.plan.Field {
 		switch f.Name {
@@ -67,7 +67,7 @@ func (s *Study) compare(r results.Ratio) error {
 	return err
 }
 
-// Append takes in the next league.
+// Append adds the next league.
 func (s *Study) Append(l *results.League) error {
 	if err := s.acc.Add(*l); err != nil || s.rule == nil {
 		return err
@@ -82,7 +82,8 @@ func (s *Study) Append(l *results.League) error {
 	return s.shown.Add(last)
 }
 
-// stop is asked after every league whether the run may end; nil if it has no rule.
+// stop returns what reports after each league whether the run may end; nil without
+// a stopping rule.
 func (s *Study) stop() func(leagues int) bool {
 	if s.rule == nil {
 		return nil
@@ -90,7 +91,7 @@ func (s *Study) stop() func(leagues int) bool {
 	return func(int) bool { return s.done() }
 }
 
-// ratioTest is what ended a run that a sequential test of two strategies ended.
+// ratioTest is the reason of a run that a sequential test ended.
 const ratioTest = "sprt"
 
 func (s *Study) done() bool {
@@ -100,8 +101,8 @@ func (s *Study) done() bool {
 	return s.rule != nil && s.rule.Done()
 }
 
-// report is all that a report is made from. Whether the leagues have just been
-// played or were recorded last month makes no difference to it.
+// report returns everything that a report is made from, whether the leagues are new
+// or recorded.
 func (s *Study) report(level float64, facts report.Facts) report.Run {
 	run := report.Run{Plan: s.plan, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
 	if s.rule == nil {
@@ -118,7 +119,7 @@ func (s *Study) report(level float64, facts report.Facts) report.Run {
 	return run
 }
 
-// why says how the run came to its end.
+// why says what ended the run.
 func (s *Study) why() string {
 	all := s.acc.Leagues() == s.plan.Runs
 	switch {
@@ -134,7 +135,7 @@ func (s *Study) why() string {
 	return report.Interrupted
 }
 
-// sequenceOptions turns what a plan says into what analysis takes.
+// sequenceOptions converts the stopping rule of a plan.
 func sequenceOptions(s *results.Stop) (sequential.Options, error) {
 	o := sequential.Options{Guarantee: sequential.Asymptotic, Level: analysis.DefaultLevel, Margin: s.Margin}
 	if s.Ratio != nil {

@@ -20,13 +20,12 @@ import (
 
 const flagAudit = "audit"
 
-// errUnfair says that a league was not conducted by its rules, or not by a draw
-// that is what it should be.
-var errUnfair = errors.New("the audit has found something")
+// errUnfair says that a league broke its rules or that its draws look biased.
+var errUnfair = errors.New("the audit found violations")
 
 func auditCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "audit", ArgsUsage: "FILE", Usage: "check from a recording whether a league was conducted by its rules, and drawn fairly",
+		Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws",
 		Flags: []cli.Flag{
 			command.DrawFlag(),
 			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text or json"},
@@ -61,8 +60,7 @@ type auditedLeague struct {
 	Draws []drawTest `json:"draws"`
 }
 
-// drawTest is a test of the draws. Numbers that no sample of this size could
-// show are left out.
+// drawTest is a test of the draws.
 type drawTest struct {
 	Question   string          `json:"question"`
 	N          int             `json:"n"`
@@ -79,8 +77,8 @@ type drawTest struct {
 func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string) error {
 	leagues := audit.Leagues(rec.Exchanges)
 	if len(leagues) == 0 {
-		return command.WithHint(errors.New("the recording has no match and no table in it, so there is nothing to audit"),
-			"strategylab trace show FILE shows what it has")
+		return command.WithHint(errors.New("audit: the recording has no match and no table"),
+			"strategylab trace show FILE shows its messages")
 	}
 	doc := auditDocument{Schema: "strategylab/audit/v1", Fair: true}
 	for _, e := range leagues {
@@ -107,7 +105,7 @@ func newDrawTest(t fairness.Test) drawTest {
 	return d
 }
 
-// drawTests puts the questions to the draws of a league.
+// drawTests tests the draws of a league.
 func drawTests(draw game.Draw, draws []audit.Draw) []fairness.Test {
 	var numbers []int
 	var contests []fairness.Contest
@@ -166,20 +164,20 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 	return err
 }
 
-// String says what a test has shown, and what it could have shown.
+// String says what a test shows, and what it could have shown.
 func (t drawTest) String() string {
 	verdict := "yes, as far as can be seen"
 	switch {
 	case t.Suspicious:
 		verdict = "SUSPICIOUS"
 	case t.Method == fairness.TooFew:
-		return fmt.Sprintf("%s  %d draws are too few to say", t.Question, t.N)
+		return fmt.Sprintf("%s  %d draws are too few to tell", t.Question, t.N)
 	}
 	return fmt.Sprintf("%s  %s: n = %d, p = %.3g (%s); %s", t.Question, verdict, t.N, t.Corrected, t.Method, t.Visible)
 }
 
-// auditAfter has a live command audited at its end if --audit asks for it: by
-// its own recording, or by one that is not kept.
+// auditAfter returns the path of the recording of a live command, and what audits
+// it at the end if --audit is set. Without --record the recording is temporary.
 func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*error), err error) {
 	path = c.String(flagRecord)
 	if !c.Bool(flagAudit) {

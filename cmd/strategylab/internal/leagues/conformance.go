@@ -21,23 +21,23 @@ const (
 
 func conformanceCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check a running agent against the rules of league.v2",
-		Description: "The command plays the other side: to a player the manager and the referees, to a referee the manager and\n" +
-			"the players, to a manager both.\n" +
-			"Start the agent with the manager that the command names, at any time before or after it.",
+		Name: "conformance", ArgsUsage: roleNames("|") + " URL", Usage: "check that a running agent follows league.v2",
+		Description: "Plays the other side: to a player the manager and the referees, to a referee the manager and the players,\n" +
+			"to a manager all of its agents. Start the agent before or after this command, and let it register with\n" +
+			"the manager whose URL this command prints.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: flagList, Usage: "print every check with its id, level and rule, and make none"},
-			&cli.StringSliceFlag{Name: flagOnly, Usage: "make only the checks with these ids, or with ids that begin so: player.join"},
-			&cli.StringFlag{Name: command.FlagLevel, Value: string(conformance.Should), Usage: "must, should or wild: failures of this level and above make the command fail"},
-			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text, json or junit"},
-			&cli.BoolFlag{Name: command.FlagAll, Usage: "print the checks that passed as well"},
-			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:8000", Usage: "HOST:PORT of the manager that the agent is to register with; port 0 takes a free one"},
-			&cli.DurationFlag{Name: command.FlagTimeout, Value: conformance.DefaultTimeout, Usage: "time for an answer, and the deadline that the agent is told"},
-			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time for the agent to be there and to register"},
-			&cli.StringFlag{Name: command.FlagID, Usage: "id of an agent that does not register here (default: P01, or what it says)"},
-			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "what a manager wants to be shown before it starts a league"},
-			&cli.IntFlag{Name: command.FlagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager; with an odd number there are byes"},
-			&cli.BoolFlag{Name: flagBusy, Usage: "turn the first registration away, to see whether the agent tries again"},
+			&cli.BoolFlag{Name: flagList, Usage: "list all checks instead of running them"},
+			&cli.StringSliceFlag{Name: flagOnly, Usage: "run only checks whose id starts so, such as player.join"},
+			&cli.StringFlag{Name: command.FlagLevel, Value: string(conformance.Should), Usage: "fail on this level and above: must, should or wild"},
+			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "output format: text, json or junit"},
+			&cli.BoolFlag{Name: command.FlagAll, Usage: "print passed checks, too"},
+			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:8000", Usage: "HOST:PORT of our manager; port 0 picks a free one"},
+			&cli.DurationFlag{Name: command.FlagTimeout, Value: conformance.DefaultTimeout, Usage: "deadline for an answer"},
+			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time to wait for the agent to listen and register"},
+			&cli.StringFlag{Name: command.FlagID, Usage: "id of an agent that does not register", DefaultText: "P01, or its own"},
+			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start a manager's league with"},
+			&cli.IntFlag{Name: command.FlagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager"},
+			&cli.BoolFlag{Name: flagBusy, Usage: "refuse the first registration, to see the agent retry"},
 		},
 		Action: func(c *cli.Context) error { return conform(p, c) },
 	}
@@ -62,9 +62,9 @@ func conform(p *command.Process, c *cli.Context) error {
 	r, err := conformance.Run(c.Context, opts)
 	var nobody *conformance.UnreachableError
 	if errors.As(err, &nobody) {
-		hint := fmt.Sprintf("start the %s first, or give it longer with --%s", opts.Role, flagWait)
+		hint := fmt.Sprintf("start the %s first, or wait longer with --%s", opts.Role, flagWait)
 		if opts.Role != conformance.Manager {
-			hint += "; it needs no manager but the one that this command is"
+			hint += "; this command is its only manager"
 		}
 		return command.Advise(fmt.Errorf("conformance: %w", err), "%s", hint)
 	}
@@ -77,10 +77,9 @@ func conform(p *command.Process, c *cli.Context) error {
 	return conformity(r, conformance.Level(c.String(command.FlagLevel)))
 }
 
-// conformanceOptions reads the flags. The function returned writes a report as
-// they ask for.
+// conformanceOptions reads the flags. write prints a report as they say.
 func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
-	args, err := command.Arguments(c, "the role of the agent", "the agent's URL")
+	args, err := command.Arguments(c, "ROLE", "URL")
 	if err != nil {
 		return opts, nil, err
 	}
@@ -96,7 +95,7 @@ func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Co
 	}
 	switch {
 	case !command.AgentURL(opts.URL):
-		return opts, nil, command.Usagef("conformance: %q is no URL of an agent, such as http://127.0.0.1:8101/mcp", opts.URL)
+		return opts, nil, command.Usagef("conformance: invalid URL %q, want one such as http://127.0.0.1:8101/mcp", opts.URL)
 	case opts.Players < conformance.MinPlayers || opts.Players > conformance.MaxPlayers:
 		return opts, nil, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, opts.Players, conformance.MinPlayers, conformance.MaxPlayers)
 	}
@@ -132,8 +131,7 @@ func levelNames() []string {
 	return names
 }
 
-// conformity is the error that a report ends the command with, if failures from a
-// level on count.
+// conformity returns the error of a report if failures from a level on count.
 func conformity(r *conformance.Report, from conformance.Level) error {
 	for _, l := range conformance.Levels() {
 		switch n := r.Count(l, conformance.Failed); {
@@ -159,7 +157,7 @@ func listChecks(p *command.Process, c *cli.Context) error {
 		}
 		roles = []conformance.Role{role}
 	case len(args) > 1:
-		return command.Usagef("conformance: --%s takes a role or nothing, not %q", flagList, args[1])
+		return command.Usagef("conformance: --%s takes at most a role, unexpected argument %q", flagList, args[1])
 	}
 	for _, role := range roles {
 		checks, err := conformance.Select(conformance.Checks(role), c.StringSlice(flagOnly))

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
@@ -19,19 +20,19 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 )
 
-// eventWriter prints what happens, a line each. It is safe for concurrent use.
+// eventWriter prints events, one per line. It is safe for concurrent use.
 type eventWriter struct {
 	mu   sync.Mutex
 	w    io.Writer
 	json bool
 }
 
-// write prints an event: as JSON, or as text if there is any.
+// write prints an event as JSON or as text; an empty text prints nothing.
 func (e *eventWriter) write(v any, text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.json {
-		// A sink that cannot be written to is noticed at the end.
+		// a write error shows up at the end
 		_ = json.NewEncoder(e.w).Encode(v)
 		return
 	}
@@ -40,7 +41,7 @@ func (e *eventWriter) write(v any, text string) {
 	}
 }
 
-// say prints a line that is for people only.
+// say prints a line for people; JSON output has none.
 func (e *eventWriter) say(format string, args ...any) {
 	if e.json {
 		return
@@ -50,7 +51,7 @@ func (e *eventWriter) say(format string, args ...any) {
 	fmt.Fprintf(e.w, format+"\n", args...)
 }
 
-// managed prints what the manager tells.
+// managed prints an event of the manager.
 func (l *live) managed(e manager.Event) {
 	text := ""
 	l.trouble.managed(e)
@@ -58,19 +59,19 @@ func (l *live) managed(e manager.Event) {
 	case manager.MessageRefused:
 		text = refusedText(e)
 	case manager.AgentRegistered:
-		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + manner(e.Dialect)
+		text = fmt.Sprintf("%-5s %s registered", e.Agent, e.Name) + again(e.Again) + inDialect(e.Dialect)
 	case manager.AgentState:
 		if e.State == manager.LifeSuspended {
-			text = fmt.Sprintf("%-5s %s does not answer; it is tried again", e.Agent, e.Name)
+			text = fmt.Sprintf("%-5s %s does not answer; retrying", e.Agent, e.Name)
 		}
 	case manager.LeagueStarted:
-		text = fmt.Sprintf("the league begins: %d rounds", e.Total)
+		text = fmt.Sprintf("the league starts: %d rounds", e.Total)
 	case manager.MatchesReassigned:
-		text = fmt.Sprintf("round %d: %v go to another referee", e.Round, e.Matches)
+		text = fmt.Sprintf("round %d: %v reassigned to another referee", e.Round, e.Matches)
 	case manager.MatchReported:
 		text = matchLine(*e.Match)
 	case manager.RoundCompleted:
-		text = fmt.Sprintf("round %d of %d is over", e.Round, e.Total)
+		text = fmt.Sprintf("round %d of %d is complete", e.Round, e.Total)
 	}
 	l.out.write(e, text)
 	if e.Kind == manager.LeagueCompleted {
@@ -94,7 +95,7 @@ func matchLine(m manager.Match) string {
 		}
 		sides[i] = fmt.Sprintf("%s %-4s", id, choice)
 	}
-	drawn := "no draw"
+	drawn := "no number"
 	if m.Drawn {
 		drawn = fmt.Sprintf("drawn %d", m.Number)
 	}
@@ -110,20 +111,20 @@ func (e *eventWriter) table(standings []manager.Standing) {
 	defer e.mu.Unlock()
 	fmt.Fprintln(e.w)
 	tw := tabwriter.NewWriter(e.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "place\tplayer\tname\tplayed\twon\tdrawn\tlost\ttechnical\tpoints\t")
+	fmt.Fprintln(tw, "place\tplayer\tname\tplayed\twon\ttied\tlost\ttechnical\tpoints\t")
 	for _, s := range standings {
 		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
 			s.Rank, s.PlayerID, s.DisplayName, s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
 	}
-	_ = tw.Flush() // a sink that cannot be written to is noticed at the end
+	_ = tw.Flush() // a write error shows up at the end
 }
 
-// played prints what a player tells.
+// played prints an event of a player.
 func (l *live) played(e player.Event) {
 	text := ""
 	switch e.Kind {
 	case player.Waiting:
-		text = "the manager cannot be reached yet, and is tried again: " + e.Error
+		text = "cannot reach the manager yet; retrying: " + e.Error
 	case player.Registered:
 		text = "registered as " + e.Player
 		if e.League != "" {
@@ -131,12 +132,12 @@ func (l *live) played(e player.Event) {
 		}
 		text += fmt.Sprintf(", speaking %s; waiting for matches", e.Dialect)
 	case player.Announced:
-		text = fmt.Sprintf("%-7s to be played%s in round %d", e.Match, against(e.Opponent), e.Round)
+		text = fmt.Sprintf("%-7s announced%s in round %d", e.Match, against(e.Opponent), e.Round)
 		if e.Match == "" {
 			text = fmt.Sprintf("no match in round %d", e.Round)
 		}
 	case player.Invited:
-		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), manner(e.Dialect))
+		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), inDialect(e.Dialect))
 	case player.Chose:
 		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s", e.Match, against(e.Opponent), e.Choice)
 	case player.Failed:
@@ -146,7 +147,7 @@ func (l *live) played(e player.Event) {
 		if e.Other != "" {
 			text += ", who chose " + e.Other
 		}
-		text += ": " + pointsText(e.Points)
+		text += ": " + points(e.Points)
 		if e.Number != 0 {
 			text += fmt.Sprintf("; the number was %d", e.Number)
 		}
@@ -156,43 +157,42 @@ func (l *live) played(e player.Event) {
 	l.out.write(e, text)
 }
 
-// endText says how a league ended for a player: its record, its place, and the
-// table as it was told last.
+// endText says how a league ended for a player: its record, its place and the last
+// table it received.
 func endText(e player.Event) string {
 	why := map[player.EventKind]string{
 		player.Completed: "the league is complete",
-		player.Deserted:  "nothing has been heard for a while, so the league is over",
-		player.Left:      "the league is left before its end",
+		player.Deserted:  "no messages for a while, so the league is over",
+		player.Left:      "left the league before its end",
 	}[e.Kind]
 	s := e.Standing
-	text := fmt.Sprintf("%s: %d played, %d won, %d drawn, %d lost, %s", why, s.Played, s.Wins, s.Draws, s.Losses, pointsText(s.Points))
+	text := why + ": " + words.Plain.Record(int64(s.Played), int64(s.Wins), int64(s.Draws), int64(s.Losses), int64(s.Points))
 	if e.Place > 0 {
 		text += fmt.Sprintf(", place %d of %d", e.Place, len(e.Table))
 	}
 	return text + tableText(e.Table, e.Player)
 }
 
-func pointsText(n int) string {
-	if n == 1 {
-		return "1 point"
-	}
-	return fmt.Sprintf("%d points", n)
-}
+func points(n int) string { return words.Plain.Plural(int64(n), "point") }
 
-// few is how many answers say little of the next ones.
+// few is the number of answers below which a forecast is vague.
 const few = 30
 
-// forecastText says what lateness would cost.
+// forecastText says what late answers would cost.
 func forecastText(f power.Forecast) string {
-	text := "what lateness would cost, by the agent's own time for a choice:\n" + f.String()
+	text := "what late answers would cost, by the agent's own time for a choice:\n" + f.String()
 	if f.Late == 0 && f.Answers < few {
-		text += fmt.Sprintf("\nSo few answers as %d show little: the bounds fall with every one that is in time.", f.Answers)
+		verb := "say"
+		if f.Answers == 1 {
+			verb = "says"
+		}
+		text += fmt.Sprintf("\n%s %s little: the bounds fall with every answer in time.", words.Plain.Plural(int64(f.Answers), "answer"), verb)
 	}
 	return text
 }
 
-// manner says how somebody speaks, where that is not by the book.
-func manner(name string) string {
+// inDialect names the dialect of an agent, unless it is the standard one.
+func inDialect(name string) string {
 	if name == "" || name == dialect.Contracts.Name {
 		return ""
 	}
@@ -206,8 +206,7 @@ func against(opponent string) string {
 	return " against " + opponent
 }
 
-// tableText is the table as the manager told it last, a line each, with a mark
-// at the player's own.
+// tableText is the last table of the manager, with a mark at the player's own line.
 func tableText(table []protocol.Standing, own string) string {
 	var b strings.Builder
 	for _, s := range table {
@@ -215,39 +214,31 @@ func tableText(table []protocol.Standing, own string) string {
 		if s.PlayerID == own {
 			mark = ">"
 		}
-		fmt.Fprintf(&b, "\n%s %3d  %-8s %-24s %s", mark, s.Rank, s.PlayerID, s.DisplayName, pointsText(s.Points))
+		fmt.Fprintf(&b, "\n%s %3d  %-8s %-24s %s", mark, s.Rank, s.PlayerID, s.DisplayName, points(s.Points))
 	}
 	return b.String()
 }
 
-// refereed prints what a referee tells.
+// refereed prints an event of a referee.
 func (l *live) refereed(e referee.Event) {
 	text := ""
 	switch e.Kind {
 	case referee.Waiting:
-		text = "the manager cannot be reached yet, and is tried again: " + e.Error
+		text = "cannot reach the manager yet; retrying: " + e.Error
 	case referee.Registered:
 		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, e.Dialect)
 	case referee.Retried:
-		text = fmt.Sprintf("%-7s %s has to be asked again: %s", e.Match, e.Player, e.Error)
+		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:
 		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s %s loses on technical grounds: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
+		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
 	case referee.Completed:
-		text = fmt.Sprintf("the league is complete: %s", conductedText(e.Matches))
+		text = fmt.Sprintf("the league is complete: %s", words.Plain.Plural(int64(e.Matches), "match")+" played")
 	case referee.Deserted:
-		text = fmt.Sprintf("nothing has been heard for a while, so the league is over: %s", conductedText(e.Matches))
+		text = fmt.Sprintf("no messages for a while, so the league is over: %s", words.Plain.Plural(int64(e.Matches), "match")+" played")
 	}
 	l.out.write(e, text)
-}
-
-// conductedText says how many matches a referee has conducted.
-func conductedText(matches int) string {
-	if matches == 1 {
-		return "1 match conducted"
-	}
-	return fmt.Sprintf("%d matches conducted", matches)
 }

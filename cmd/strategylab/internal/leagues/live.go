@@ -4,9 +4,9 @@ package leagues
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,8 +24,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
-// Commands are the commands that play live leagues, and those that record
-// and check what agents say.
+// Commands returns the commands that play live leagues, and those that read
+// recordings and check agents.
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Leagues",
 		leagueCommand(p),
@@ -40,32 +40,36 @@ func Commands(p *command.Process) []*cli.Command {
 	)
 }
 
-// Flags that the live commands have in common.
+// Flags of all live commands.
 const (
-	flagValidation    = "validation"
-	flagJoinTimeout   = "join-timeout"
 	flagChoiceTimeout = "choice-timeout"
+	flagEnvelope      = "envelope"
+	flagJoinTimeout   = "join-timeout"
+	flagMCP           = "mcp"
 	flagRetries       = "retries"
 	flagRetryDelay    = "retry-delay"
-	flagPublicURL     = "public-url"
+	flagStdio         = "stdio"
+	flagValidation    = "validation"
 )
 
 func liveFlags(listen string) []cli.Flag {
-	return command.Join([]cli.Flag{
-		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; port 0 takes a free one"},
-		&cli.StringFlag{Name: command.FlagData, Usage: "folder for journal and views, to go on after a restart (default: keep nothing)"},
-		&cli.StringFlag{Name: flagValidation, Value: "", Usage: "strict or tolerant: how much is asked of messages"},
-		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "time to answer an invitation"},
-		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "time to choose"},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "time to answer everything else"},
-		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "how often a message is tried again"},
-		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "before the first retry; doubled for each that follows"},
+	return slices.Concat([]cli.Flag{
+		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; port 0 picks a free one"},
+		&cli.StringFlag{Name: command.FlagData, Usage: "folder for journals, to continue after a restart", DefaultText: "none"},
+		&cli.StringFlag{Name: flagValidation, Usage: "validation of messages: strict or tolerant", DefaultText: "strict for hosts, tolerant for agents"},
+		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation"},
+		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "deadline for a choice"},
+		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "deadline for any other answer"},
+		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "retries per message"},
+		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "delay before the first retry, doubled for each further one"},
 	}, command.TLSFlags(), []cli.Flag{
-		&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text, or json: events as JSON lines"},
-		recordFlag(), auditFlag(), mcpFlag(),
-		envelopeFlag(), command.ValidationLogFlag(), command.ValidationLogSizeFlag(), command.ValidationLogSeedFlag(),
-		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log what agents have to say, on stderr"},
-	})
+		&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "output format: text, or json (events as JSON lines)"},
+		recordFlag(),
+		&cli.BoolFlag{Name: flagAudit, Usage: "audit the league at its end: rules and fair draws"},
+		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve the agents' messages as MCP tools, too: on or off"},
+		&cli.StringFlag{Name: flagEnvelope, Value: "league", Usage: "validation of JSON-RPC requests: league or strict"},
+		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
+	}, command.ValidationLogFlags(true))
 }
 
 // live is what the live commands have read from their flags.
@@ -124,22 +128,19 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 		return nil, err
 	}
 	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, AcceptObjects: l.mode == protocol.Tolerant}
-	if l.mcp, err = mcpOffer(c); err != nil {
-		return nil, err
-	}
 	if c.Bool(command.FlagVerbose) {
 		l.log = p.Logger(slog.LevelDebug)
 		l.server.Logger = l.log
 	}
-	if l.mcp != nil {
-		l.mcp.Logger = l.log
+	offer, err := command.OneOf(c, flagMCP, "on", "off")
+	if offer == "on" {
+		l.mcp = &mcptools.Config{Logger: l.log}
 	}
-	return l, nil
+	return l, err
 }
 
-// network listens on the address of --listen for the named agent, on the ports
-// that league.v2 gives to the others, and on free ones where that was asked
-// for.
+// network listens on the address of --listen for the first agent and on the
+// standard ports of league.v2 for the others; with port 0, on free ports.
 func (l *live) network(first string) *host.Sockets {
 	n := host.NewSockets()
 	n.Addr = func(name string) string {
@@ -152,8 +153,8 @@ func (l *live) network(first string) *host.Sockets {
 	return n
 }
 
-// standardPort is the default port of league.v2: referees 8001 to 8010,
-// players 8101 to 8200; beyond that a free one.
+// standardPort returns the port of an agent in league.v2: 8001 to 8010 for
+// referees, 8101 to 8200 for players, and a free one beyond that.
 func standardPort(name string) int {
 	var n int
 	if _, err := fmt.Sscanf(name, "REF%d", &n); err == nil && n >= 1 && n <= 10 {
@@ -165,7 +166,7 @@ func standardPort(name string) int {
 	return 0
 }
 
-// refereeConfig is a referee as the flags ask for it.
+// refereeConfig configures a referee as the flags say.
 func (l *live) refereeConfig(draw func(referee.Match) (int, error)) referee.Config {
 	return referee.Config{
 		Config:        l.agentConfig(),
@@ -175,71 +176,44 @@ func (l *live) refereeConfig(draw func(referee.Match) (int, error)) referee.Conf
 	}
 }
 
-// agentConfig is what players and referees have in common.
+// agentConfig configures what players and referees have in common.
 func (l *live) agentConfig() agent.Config {
 	return agent.Config{Mode: l.mode, Timeout: l.timeout, Backoff: l.backoff, Data: l.data, Now: l.p.Now, Log: l.log}
 }
 
-// playerConfig is a player as the flags ask for it.
+// playerConfig configures a player as the flags say.
 func (l *live) playerConfig() player.Config {
 	return player.Config{Config: l.agentConfig(), ChoiceTimeout: l.choice}
 }
 
-const flagStdio = "stdio"
-
-func stdioFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagStdio, Usage: "also take messages on stdin, one JSON document a line, and answer on stdout; events go to stderr"}
+// observed is what a live command does with its messages beside handling them: it
+// records them and logs how each was validated, if the flags say so.
+type observed struct {
+	recorder
+	host.Validation
 }
 
-// stdio returns the streams on which an agent is to be served, nil without
-// --stdio. Nothing else may then be written to stdout.
-func (l *live) stdio(c *cli.Context) (io.Reader, io.Writer) {
-	if !c.Bool(flagStdio) {
-		return nil, nil
-	}
-	l.out.w = l.p.Stderr
-	return l.p.Stdin, l.p.Stdout
-}
-
-const flagMCP = "mcp"
-
-func mcpFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagMCP, Value: "on", Usage: "on or off: offer the agents' messages as tools to clients of the Model Context Protocol, on the same endpoints"}
-}
-
-// mcpOffer returns what agents offer to such clients, nil for nothing.
-func mcpOffer(c *cli.Context) (*mcptools.Config, error) {
-	answer, err := command.OneOf(c, flagMCP, "on", "off")
-	if err != nil || answer == "off" {
-		return nil, err
-	}
-	return new(mcptools.Config), nil
-}
-
-const flagEnvelope = "envelope"
-
-func envelopeFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagEnvelope, Value: "league", Usage: "league or strict: strict wants of every request a string as id, a method, and an object as params"}
-}
-
-// validated is how a live command validates requests.
-type validated struct{ host.Validation }
-
-// end ends the log, if there is one.
-func (v validated) end() { command.EndLog(v.Log) }
-
-// validation reads from the flags how requests are validated, and opens the
-// log.
-func (l *live) validation(c *cli.Context) (validated, error) {
-	v := validated{host.Validation{Errors: l.log}}
+func (l *live) observe(c *cli.Context) (o observed, err error) {
+	o.Validation.Errors = l.log
 	envelope, err := command.OneOf(c, flagEnvelope, "league", "strict")
 	if err != nil {
-		return v, err
+		return o, err
 	}
-	v.Strict = envelope == "strict"
-	if v.Log, err = command.OpenValidationLog(l.p, c, eventlog.Config{Data: l.data, Log: l.log}); err != nil {
-		return v, err
+	o.Strict = envelope == "strict"
+	if o.recorder, err = startRecording(l.p, c); err != nil {
+		return o, err
 	}
-	v.Deterministic = v.Log != nil && c.String(command.FlagValidationLogSeed) != ""
-	return v, nil
+	if o.Log, err = command.OpenValidationLog(l.p, c, eventlog.Config{Data: l.data, Log: l.log}); err != nil {
+		o.end(&err)
+		return o, err
+	}
+	o.Deterministic = o.Log != nil && c.String(command.FlagValidationLogSeed) != ""
+	return o, nil
+}
+
+// end closes the log and the recording, and runs the audit. It joins their errors
+// to that of the command.
+func (o observed) end(err *error) {
+	command.EndLog(o.Log)
+	o.recorder.end(err)
 }

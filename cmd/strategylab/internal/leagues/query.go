@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,7 +18,7 @@ const (
 	flagRound  = "round"
 )
 
-// queries are what can be asked, by the name on the command line.
+// queries maps arguments to query types.
 var queries = map[string]string{
 	"standings": protocol.QueryStandings, "schedule": protocol.QuerySchedule, "players": protocol.QueryPlayers,
 	"status": protocol.QueryStatus, "next-match": protocol.QueryNextMatch,
@@ -26,31 +27,19 @@ var queries = map[string]string{
 func askFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: command.FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "the token that the host printed; not needed on the host's machine if it has none"},
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "the league's name"},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "time to answer"},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "admin token that the host printed"},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league"},
+		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer"},
 		recordFlag(),
-	}
-}
-
-func startCommand(p *command.Process) *cli.Command {
-	return &cli.Command{
-		Name: "start", Usage: "start the league of a manager",
-		Description: "A manager that does not understand START_LEAGUE is sent start_league without parameters, and then\n" +
-			"POST /start_league. One that wants every round announced is told so with --announce-round N.",
-		Flags: command.Join(askFlags(), []cli.Flag{
-			&cli.IntFlag{Name: flagAnnounce, Usage: "have this round announced instead, for managers that want that"},
-		}),
-		Action: func(c *cli.Context) error { return startLeague(p, c) },
 	}
 }
 
 func queryCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "ask a manager about its league",
-		Flags: command.Join(askFlags(), []cli.Flag{
-			&cli.StringFlag{Name: flagPlayer, Usage: "whose next match"},
-			&cli.IntFlag{Name: flagRound, Usage: "which round of the schedule (default: all)"},
+		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
+		Flags: slices.Concat(askFlags(), []cli.Flag{
+			&cli.StringFlag{Name: flagPlayer, Usage: "player id, for next-match"},
+			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all"},
 		}),
 		Action: func(c *cli.Context) error { return queryLeague(p, c) },
 	}
@@ -73,39 +62,14 @@ func tellManager(p *command.Process, c *cli.Context, m protocol.Message) (_ prot
 	return answer, command.Remedy(c, err)
 }
 
-func startLeague(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
-	if c.IsSet(flagAnnounce) {
-		return announceRound(p, c)
-	}
-	answer, err := tellManager(p, c, protocol.New(protocol.TypeStartLeague))
-	if err != nil && !understood(err) {
-		err = startOtherwise(p, c, err)
-		if err == nil {
-			return nil
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("start: %w", err)
-	}
-	status, ok := answer.(*protocol.LeagueStatus)
-	if !ok {
-		return fmt.Errorf("start: answered by a %s", answer.Head().MessageType)
-	}
-	fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
-	return nil
-}
-
 func queryLeague(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "what to ask")
+	args, err := command.Arguments(c, "QUERY")
 	if err != nil {
 		return err
 	}
 	kind, known := queries[args[0]]
 	if !known {
-		return command.Usagef("query: %q is none of standings, schedule, players, status and next-match", args[0])
+		return command.Usagef("query: unknown query %q, want standings, schedule, players, status or next-match", args[0])
 	}
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
@@ -124,7 +88,7 @@ func queryLeague(p *command.Process, c *cli.Context) error {
 	}
 	r, ok := answer.(*protocol.LeagueQueryResponse)
 	if !ok || r.Data == nil {
-		return fmt.Errorf("query %s: the answer holds no data", args[0])
+		return fmt.Errorf("query %s: the answer has no data", args[0])
 	}
 	return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v2"
@@ -18,22 +19,58 @@ import (
 
 const flagAnnounce = "announce-round"
 
-// startForm is a way in which managers are told to start that is not by the
-// book.
+func startCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "start", Usage: "start the league of a manager",
+		Description: "Sends START_LEAGUE. To a manager that does not understand it, sends start_league without parameters and\n" +
+			"then POST /start_league. For managers that want each round announced, use --announce-round N.",
+		Flags: slices.Concat(askFlags(), []cli.Flag{
+			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting"},
+		}),
+		Action: func(c *cli.Context) error { return startLeague(p, c) },
+	}
+}
+
+func startLeague(p *command.Process, c *cli.Context) error {
+	if _, err := command.Arguments(c); err != nil {
+		return err
+	}
+	if c.IsSet(flagAnnounce) {
+		return announceRound(p, c)
+	}
+	answer, err := tellManager(p, c, protocol.New(protocol.TypeStartLeague))
+	if err != nil && !understood(err) {
+		err = startOtherwise(p, c, err)
+		if err == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	status, ok := answer.(*protocol.LeagueStatus)
+	if !ok {
+		return fmt.Errorf("start: unexpected answer %s", answer.Head().MessageType)
+	}
+	fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
+	return nil
+}
+
+// startForm is a nonstandard way to start the league of a manager.
 type startForm struct {
 	name   string
 	method string // of JSON-RPC; empty for a plain POST
 	path   string // of the URL, instead of the manager's own
 }
 
-// startForms are tried in this order where START_LEAGUE is not understood.
+// startForms are tried in this order if the manager does not understand
+// START_LEAGUE.
 var startForms = []startForm{
 	{name: "start_league without parameters", method: "start_league"},
 	{name: "POST /start_league", path: "/start_league"},
 }
 
-// understood reports whether a manager has refused to start, rather than not
-// known what it was asked.
+// understood reports whether a manager understood START_LEAGUE and refused it.
 func understood(err error) bool {
 	switch dialect.CodeOf(err) {
 	case "", protocol.CodeUnknownMessageType, protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInternalError:
@@ -44,20 +81,19 @@ func understood(err error) bool {
 }
 
 // startOtherwise starts the league of a manager that does not understand
-// START_LEAGUE. Without success the error is that of START_LEAGUE.
+// START_LEAGUE. If nothing works it returns the error of START_LEAGUE.
 func startOtherwise(p *command.Process, c *cli.Context, first error) error {
 	for _, form := range startForms {
 		answer, err := post(c, form, jsontext.Value(`{}`))
 		if err == nil {
-			_, err = fmt.Fprintf(p.Stdout, "the manager has taken %s: %s\n", form.name, answer)
+			_, err = fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", form.name, answer)
 			return err
 		}
 	}
 	return first
 }
 
-// announceRound tells a manager to announce a round, which some want to be told
-// once for each.
+// announceRound tells a manager to announce a round. Some want that for each.
 func announceRound(p *command.Process, c *cli.Context) error {
 	round, err := command.AtLeast(c, flagAnnounce, 1)
 	if err != nil {
@@ -67,11 +103,11 @@ func announceRound(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("announce round %d: %w", round, err)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "the manager has taken announce_round: %s\n", answer)
+	_, err = fmt.Fprintf(p.Stdout, "the manager accepted announce_round: %s\n", answer)
 	return err
 }
 
-// post sends a message that is not league.v2's, and returns what came back.
+// post sends a nonstandard message and returns the answer.
 func post(c *cli.Context, form startForm, params jsontext.Value) (_ jsontext.Value, err error) {
 	target, err := url.Parse(c.String(command.FlagManager))
 	if err != nil {
@@ -92,9 +128,9 @@ func post(c *cli.Context, form startForm, params jsontext.Value) (_ jsontext.Val
 	case err != nil:
 		return nil, err
 	case answer.Kind == jsonrpc.AnswerError:
-		return nil, fmt.Errorf("the manager refuses: %s", answer.Raw)
+		return nil, fmt.Errorf("the manager refused: %s", answer.Raw)
 	case answer.Status >= 400:
-		return nil, fmt.Errorf("the manager answers with HTTP status %d", answer.Status)
+		return nil, fmt.Errorf("the manager answered with HTTP status %d", answer.Status)
 	}
 	if doc := answer.Raw; doc != nil {
 		return doc, nil

@@ -1,12 +1,14 @@
 package leagues
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -21,22 +23,22 @@ const (
 
 func traceCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "trace", Usage: "read what --record of a live command has recorded",
+		Name: "trace", Usage: "show, audit and replay recordings of live commands",
 		Subcommands: []*cli.Command{{
 			Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: flagMatch, Usage: "only this match, for example R1M1"},
-				&cli.StringFlag{Name: flagAgent, Usage: "only messages from or to this agent: an id, or part of its URL"},
-				&cli.StringFlag{Name: flagType, Usage: "only this message type, for example CHOOSE_PARITY_CALL"},
-				&cli.BoolFlag{Name: flagBodies, Usage: "print the messages whole"},
-				&cli.BoolFlag{Name: flagBoth, Usage: "print what two agents of this recording saw twice, as each saw it"},
+				&cli.StringFlag{Name: flagMatch, Usage: "only this match, such as R1M1"},
+				&cli.StringFlag{Name: flagAgent, Usage: "only messages of this agent: id or part of its URL"},
+				&cli.StringFlag{Name: flagType, Usage: "only this message type, such as CHOOSE_PARITY_CALL"},
+				&cli.BoolFlag{Name: flagBodies, Usage: "print whole messages"},
+				&cli.BoolFlag{Name: flagBoth, Usage: "print messages between two recorded agents twice"},
 			},
 			Action: func(c *cli.Context) error { return showTrace(p, c) },
 		}, auditCommand(p), playbackCommand(p)},
 	}
 }
 
-// readTrace reads the recording that is named on the command line.
+// readTrace reads the recording that the command line names.
 func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	args, err := command.Arguments(c, "the recording")
 	if err != nil {
@@ -52,7 +54,7 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 		return nil, command.Usagef("%s: %s: %w", c.Command.FullName(), args[0], err)
 	}
 	if rec.Torn {
-		p.Warn("the end of a run is missing in %s, as after a kill; what came before it is read", args[0])
+		p.Warn("%s is truncated, as after a kill; reading what is there", args[0])
 	}
 	return rec, nil
 }
@@ -67,8 +69,50 @@ func showTrace(p *command.Process, c *cli.Context) error {
 	}
 	chosen := rec.Select(f)
 	if len(chosen) == 0 {
-		return command.WithHint(fmt.Errorf("none of the %d exchanges in the recording is chosen by the flags", len(rec.Exchanges)),
-			"strategylab trace show FILE without flags shows all")
+		return command.WithHint(fmt.Errorf("the flags select none of the %d exchanges of the recording", len(rec.Exchanges)),
+			"without flags, strategylab trace show FILE shows all")
 	}
 	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: c.Bool(flagBodies)})
+}
+
+const flagRecord = "record"
+
+func recordFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagRecord, Usage: "file to record all messages in, tokens masked"}
+}
+
+// recorder records the messages of a command. The zero value records nothing.
+type recorder struct {
+	rec   *trace.Recorder
+	after func(*error) // runs the audit, if there is one
+}
+
+// startRecording starts the recording that --record or --audit ask for.
+func startRecording(p *command.Process, c *cli.Context) (recorder, error) {
+	path, after, err := auditAfter(p, c)
+	if path == "" || err != nil {
+		return recorder{}, err
+	}
+	rec, err := trace.Create(p.Path(path), trace.Head{Command: c.Command.FullName()}, p.Now)
+	if err != nil {
+		return recorder{}, command.Usagef("--%s: %w", flagRecord, err)
+	}
+	return recorder{rec, after}, nil
+}
+
+// tap returns what records the messages of an agent; nil for nothing.
+func (r recorder) tap(agent string) jsonrpc.Tap {
+	if r.rec == nil {
+		return nil
+	}
+	return r.rec.Tap(agent)
+}
+
+// end ends the recording and runs the audit. It joins their errors to that of the
+// command.
+func (r recorder) end(err *error) {
+	if r.rec != nil {
+		*err = errors.Join(*err, r.rec.Close())
+		r.after(err)
+	}
 }

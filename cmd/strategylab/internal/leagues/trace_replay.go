@@ -23,13 +23,13 @@ import (
 
 func playbackCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "replay", ArgsUsage: "FILE", Usage: "confront our agent with the recorded other side, and compare its answers",
-		Description: "A player is played anew with --strategy: see what another strategy would have answered, or find\n" +
-			"out where it failed. A referee conducts the recorded matches again.",
-		Flags: command.Join([]cli.Flag{
-			&cli.StringFlag{Name: command.FlagStrategy, Usage: "name or path of the strategy that plays; only for a player"},
-			&cli.StringFlag{Name: flagAgent, Usage: "whose part is played, where several agents recorded: player, P01, REF01"},
-			&cli.BoolFlag{Name: command.FlagAll, Usage: "print what is answered as it was, too"},
+		Name: "replay", ArgsUsage: "FILE", Usage: "replay a recording against our agent and compare the answers",
+		Description: "Of a player's recording, shows what --strategy would have answered, or where it fails. Of a referee's\n" +
+			"recording, plays the matches again.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: command.FlagStrategy, Usage: "name or path of the strategy, for a player"},
+			&cli.StringFlag{Name: flagAgent, Usage: "agent to replay, such as player, P01 or REF01"},
+			&cli.BoolFlag{Name: command.FlagAll, Usage: "print equal answers, too"},
 			command.SeedFlag(),
 		}, command.CatalogFlags()),
 		Action: func(c *cli.Context) error { return playBack(p, c) },
@@ -81,13 +81,13 @@ func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
 	slices.Sort(agents)
 	switch {
 	case len(agents) == 0:
-		return nil, command.Usagef("nobody in the recording was asked anything, so there is nothing to replay")
+		return nil, command.Usagef("trace replay: the recording has no request to an agent, so there is nothing to replay")
 	case agent == "" && len(agents) > 1:
 		return nil, command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
 	case agent == "":
 		agent = agents[0]
 	case !slices.Contains(agents, agent):
-		return nil, command.WithHint(fmt.Errorf("--%s: %q did not record; %s did", flagAgent, agent, strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
+		return nil, command.WithHint(fmt.Errorf("--%s: no recording of %q, only of %s", flagAgent, agent, strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent }), nil
 }
@@ -102,8 +102,7 @@ func managerOf(part []*trace.Exchange) string {
 	return "http://manager/mcp"
 }
 
-// agentFor returns what runs the agent whose part is played: a player, or a
-// referee.
+// agentFor returns what runs the agent to replay: a player or a referee.
 func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run func(context.Context, host.Agent) error, closing func(), err error) {
 	asked := func(d jsonrpc.Direction, t protocol.Type) bool {
 		return slices.ContainsFunc(part, func(x *trace.Exchange) bool { return x.Direction == d && x.Type == t })
@@ -114,7 +113,7 @@ func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run f
 	}
 	switch {
 	case asked(jsonrpc.In, protocol.TypeLeagueRegisterRequest), asked(jsonrpc.In, protocol.TypeRefereeRegisterRequest), asked(jsonrpc.In, protocol.TypeMatchResultReport):
-		return nil, nil, command.Usagef("the recording is a manager's; only players and referees can be replayed")
+		return nil, nil, command.Usagef("trace replay: this is the recording of a manager; only players and referees can be replayed")
 	case asked(jsonrpc.Out, protocol.TypeGameInvitation):
 		cfg := referee.Config{
 			Config: agent.Config{Mode: protocol.Tolerant, Now: p.Now},
@@ -124,7 +123,7 @@ func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run f
 		}
 		return func(ctx context.Context, a host.Agent) error { return a.Referee(ctx, cfg) }, func() {}, nil
 	case c.String(command.FlagStrategy) == "":
-		return nil, nil, command.WithHint(errors.New("the recording is a player's: --strategy is missing"), "strategylab strategies list shows what there is")
+		return nil, nil, command.WithHint(errors.New("trace replay: --strategy is missing, as this is the recording of a player"), "strategylab strategies list shows what there is")
 	}
 	cat, e, err := command.LoadStrategy(p, c, c.String(command.FlagStrategy))
 	if err != nil {
@@ -138,10 +137,10 @@ func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run f
 		Key:     game.StrategyKey(s, 0, 0),
 		Coin:    game.CoinKey(s, 0, 0),
 	}
-	return func(ctx context.Context, a host.Agent) error { return a.Player(ctx, cfg) }, func() { _ = cat.Close() }, nil // nothing is left to be lost
+	return func(ctx context.Context, a host.Agent) error { return a.Player(ctx, cfg) }, func() { _ = cat.Close() }, nil // nothing was written
 }
 
-// printSteps prints where the answers differ, and how many do.
+// printSteps prints the answers that differ and how many do.
 func printSteps(p *command.Process, steps []playback.Step, all bool) error {
 	differ := 0
 	for _, s := range steps {
@@ -153,13 +152,13 @@ func printSteps(p *command.Process, steps []playback.Step, all bool) error {
 		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
 		switch {
 		case s.Replayed == nil:
-			fmt.Fprintf(p.Stdout, "%s: was sent, and is not any more\n", name)
+			fmt.Fprintf(p.Stdout, "%s: was sent, but is not any more\n", name)
 		case s.Same():
-			fmt.Fprintf(p.Stdout, "%s: %s, as it was\n", name, s.Replayed.Outcome())
+			fmt.Fprintf(p.Stdout, "%s: %s, as recorded\n", name, s.Replayed.Outcome())
 		default:
-			fmt.Fprintf(p.Stdout, "%s: %s; it was %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
+			fmt.Fprintf(p.Stdout, "%s: %s; recorded: %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
 		}
 	}
-	_, err := fmt.Fprintf(p.Stdout, "%d requests, %d answered as when it was recorded, %d otherwise\n", len(steps), len(steps)-differ, differ)
+	_, err := fmt.Fprintf(p.Stdout, "%d requests, %d with the recorded answer, %d with another\n", len(steps), len(steps)-differ, differ)
 	return err
 }

@@ -11,28 +11,27 @@ import (
 	"github.com/strategylab/strategylab/host/referee"
 )
 
-// tolerantFlag is what lets agents play that keep only the rules without which
-// a message cannot be understood.
+// tolerantFlag lets agents play whose messages are understandable but invalid.
 const tolerantFlag = "--" + flagValidation + " tolerant"
 
-// troubles keeps what went wrong for the agents of a league, for a summary at
-// its end. It is safe for concurrent use; the zero value has seen nothing.
+// troubles collects what went wrong for the agents of a league, for a summary at
+// its end. It is safe for concurrent use; the zero value is empty.
 type troubles struct {
 	mu      sync.Mutex
-	seated  map[string]string // the names of those who registered, by id
-	refused []manager.Event   // registrations, and messages that strictness cost
+	seated  map[string]string // names of registered agents, by id
+	refused []manager.Event   // registrations, and messages that are invalid only in strict mode
 	losses  []*loss
 }
 
-// loss is what one player lost on technical grounds, for one kind of fault.
+// loss counts the technical losses of one player by one kind of fault.
 type loss struct {
 	player, fault string
 	matches       int
-	first         string // what was wrong the first time, if there is more to say
-	tolerant      bool   // a tolerant referee would have taken the answer
+	first         string // details of the first one; may be empty
+	tolerant      bool   // a tolerant referee would have accepted the answer
 }
 
-// managed takes note of what a manager tells.
+// managed records an event of a manager.
 func (t *troubles) managed(e manager.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +46,7 @@ func (t *troubles) managed(e manager.Event) {
 	}
 }
 
-// forfeited takes note of a match that was lost on technical grounds.
+// forfeited records a technical loss.
 func (t *troubles) forfeited(e referee.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,8 +59,8 @@ func (t *troubles) forfeited(e referee.Event) {
 	t.losses[at].tolerant = t.losses[at].tolerant || e.Tolerant
 }
 
-// summary says who could not play as they wanted, and what to do about it;
-// empty where everybody could. Who was let in later is not named.
+// summary says which agents were refused or lost by failing, and what to do about
+// it; empty if none. It leaves out agents that registered later.
 func (t *troubles) summary(mode protocol.Mode) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,30 +72,30 @@ func (t *troubles) summary(mode protocol.Mode) string {
 			*title = ""
 		}
 		if strictness {
-			text += "  [" + tolerantFlag + " takes it]"
+			text += "  [accepted with " + tolerantFlag + "]"
 			tolerant = true
 		}
 		fmt.Fprintf(&b, "\n  %s", text)
 	}
-	title := "turned away:"
+	title := "refused:"
 	for _, e := range t.refused {
-		if !t.let(e) {
+		if !t.registered(e) {
 			line(&title, whoWasRefused(e)+": "+e.Error, e.Tolerant)
 		}
 	}
-	title = "lost on technical grounds:"
+	title = "technical losses:"
 	for _, l := range t.losses {
-		line(&title, fmt.Sprintf("%s %s, %d of its matches: %s", l.player, t.seated[l.player], l.matches, reasonText(l.fault, l.first)), l.tolerant)
+		line(&title, fmt.Sprintf("%s %s, in %d matches: %s", l.player, t.seated[l.player], l.matches, reasonText(l.fault, l.first)), l.tolerant)
 	}
 	if tolerant && mode == protocol.Strict {
-		fmt.Fprintf(&b, "\n%s lets agents play whose messages lack fields or name them otherwise; tokens are checked all the same", tolerantFlag)
+		fmt.Fprintf(&b, "\n%s accepts messages that lack fields or name them differently; it still checks tokens", tolerantFlag)
 	}
 	return b.String()
 }
 
-// let reports whether who was refused a registration has registered since. The
+// registered reports whether an agent has registered after it was refused. The
 // lock is held.
-func (t *troubles) let(e manager.Event) bool {
+func (t *troubles) registered(e manager.Event) bool {
 	for _, name := range t.seated {
 		if name == e.Name && e.Name != "" {
 			return true
@@ -105,17 +104,17 @@ func (t *troubles) let(e manager.Event) bool {
 	return false
 }
 
-// refusedText tells of a message that the manager has refused.
+// refusedText describes a message that the manager has refused.
 func refusedText(e manager.Event) string {
 	text := "refused: " + whoWasRefused(e) + ": " + e.Error
 	if e.Tolerant {
-		text += "; a host with " + tolerantFlag + " takes it"
+		text += "; a host with " + tolerantFlag + " accepts it"
 	}
 	return text
 }
 
-// whoWasRefused names the sender of a message that was refused. What strangers
-// say of themselves is quoted.
+// whoWasRefused names the sender of a refused message. It quotes what strangers
+// say of themselves.
 func whoWasRefused(e manager.Event) string {
 	who := "an agent"
 	switch e.Message {
@@ -135,25 +134,25 @@ func whoWasRefused(e manager.Event) string {
 	return who
 }
 
-// conducted prints what the referees of a league have to say that its manager
-// does not.
+// conducted prints the events of a league's referees that its manager does not
+// report.
 func (l *live) conducted(e referee.Event) {
 	text := ""
 	switch e.Kind {
 	case referee.Retried:
-		text = fmt.Sprintf("%-7s %s is asked again: %s", e.Match, e.Player, e.Error)
+		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s %s loses on technical grounds: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
+		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
 		l.trouble.forfeited(e)
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	default:
-		return // the manager tells it
+		return // the manager reports it
 	}
 	l.out.write(e, text)
 }
 
-// reasonText names a fault, and says what was behind it where that is known.
+// reasonText names a fault with its cause, if that is known.
 func reasonText(fault, detail string) string {
 	if detail == "" {
 		return fault

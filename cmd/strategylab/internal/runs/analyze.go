@@ -10,9 +10,9 @@ import (
 
 func analyzeCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "analyze", ArgsUsage: "DIR", Usage: "say again what the recorded leagues of a run show",
-		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints, without playing\n" +
-			"and without the strategies. A run that is under way is read as far as it has come.",
+		Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
+		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
+			"Of a run that is still playing it reads the leagues recorded so far.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table, json or csv"),

@@ -31,20 +31,19 @@ const (
 func calibrateCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name:  "calibrate",
-		Usage: "measure the lab's own error rates on leagues that it plays",
-		Description: "Plays whole experiments among players whose true values are known, many times over, and prints what\n" +
-			"is promised beside what came out: how often intervals hold the truth and how wide they are, how often\n" +
-			"equal players are told apart, how often a better one is found, also by somebody who looks after every\n" +
-			"league. The same code plays and judges real experiments. The figures in docs/calibration.md come from\n" +
-			"more repetitions than the default.",
+		Usage: "measure the lab's own error rates",
+		Description: "Plays whole experiments among players whose true values are known, with the code that plays and judges\n" +
+			"real ones, and compares promise and result: how often intervals cover the truth and how wide they are,\n" +
+			"how often equal players seem different, how often a better one is found, also when somebody looks after\n" +
+			"every league. The figures in docs/calibration.md come from more repetitions than the default.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments with each field"},
-			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "sizes of the fields"},
-			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals and decisions, looking after every league, raw against adjusted widths"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "how often each pair meets in a league"},
-			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues of each experiment"},
+			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field"},
+			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "field sizes"},
+			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals, looking, widths"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
+			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment"},
 			command.SeedFlag(),
-			&cli.IntFlag{Name: command.FlagWorkers, Usage: "experiments under way at once (default: one a processor)"},
+			command.WorkersFlag("experiments"),
 			command.FormatFlag("table or json"),
 			command.QuietFlag(),
 		},
@@ -52,7 +51,7 @@ func calibrateCommand(p *command.Process) *cli.Command {
 	}
 }
 
-var errMiscalibrated = errors.New("some measurements miss what was promised, by more than chance")
+var errMiscalibrated = errors.New("some measurements miss the promise by more than chance")
 
 func calibrate(p *command.Process, c *cli.Context) error {
 	if _, err := command.Arguments(c); err != nil {
@@ -89,7 +88,7 @@ func calibrate(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	if interrupted {
-		fmt.Fprintln(p.Stderr, "stopped; what was measured by then is above")
+		fmt.Fprintln(p.Stderr, "stopped; the measurements so far are above")
 		return command.Reported(command.ErrStopped)
 	}
 	for _, r := range rows {
@@ -104,7 +103,7 @@ func partsOf(c *cli.Context) ([]string, error) {
 	parts := strings.Split(c.String(flagParts), ",")
 	for _, part := range parts {
 		if part != partIntervals && part != partLooking && part != partWidths {
-			return nil, command.Usagef("--%s: there is no %q, want %s, %s or %s, separated by commas",
+			return nil, command.Usagef("--%s: unknown part %q, want %s, %s or %s, separated by commas",
 				flagParts, part, partIntervals, partLooking, partWidths)
 		}
 	}
@@ -115,7 +114,7 @@ func calibrationOf(p *command.Process, c *cli.Context) (suite calibration.Suite,
 	for _, text := range strings.Split(c.String(flagSizes), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < game.MinPlayers || n > game.MaxPlayers {
-			return suite, opts, command.Usagef("--%s: %q is no number of players, want %d to %d, separated by commas",
+			return suite, opts, command.Usagef("--%s: invalid number of players %q, want %d to %d, separated by commas",
 				flagSizes, text, game.MinPlayers, game.MaxPlayers)
 		}
 		suite.Players = append(suite.Players, n)
@@ -145,8 +144,8 @@ const (
 	partWidths    = "widths"
 )
 
-// measureAll measures part after part. What was measured before an error is returned
-// with it, here and below.
+// measureAll measures the parts in order. It and the functions below return what
+// was measured before an error with the error.
 func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
 	measure := map[string]func(context.Context, calibration.Suite, calibration.Options, io.Writer) ([]calibration.Row, error){
 		partIntervals: measureIntervals, partLooking: measureLooking, partWidths: measureWidths,
@@ -162,7 +161,7 @@ func measureAll(ctx context.Context, parts []string, suite calibration.Suite, op
 	return rows, nil
 }
 
-// own gives a measurement seeds of its own, and says how far it has come.
+// own gives a measurement its own seeds and reports its progress.
 func own(opts calibration.Options, number int, progress io.Writer) calibration.Options {
 	var done atomic.Int64
 	opts.Seed += uint64(number) << 40
@@ -217,8 +216,7 @@ func measureWidths(ctx context.Context, suite calibration.Suite, opts calibratio
 	return rows, nil
 }
 
-// playBots plays an experiment among bots as any other is played, on one
-// goroutine.
+// playBots plays an experiment among bots like any other, on one goroutine.
 func playBots(ctx context.Context, plan results.Plan, bots []calibration.Player, add func(*results.League) error) error {
 	factories := make([]strategies.Factory, len(bots))
 	for i, b := range bots {
@@ -227,7 +225,7 @@ func playBots(ctx context.Context, plan results.Plan, bots []calibration.Player,
 	return lab.PlayDirect(ctx, plan, factories, 1, add)
 }
 
-// botFactory makes seats of a bot whose chances are known.
+// botFactory makes seats of a bot with known probabilities.
 type botFactory struct{ bot calibration.Player }
 
 func (f botFactory) Info() strategies.Info {
@@ -248,7 +246,7 @@ func (f botFactory) New(_ context.Context, s strategies.Setup) (strategies.Strat
 
 func (botFactory) Close() error { return nil }
 
-// botSeat answers with its chance of saying even; the host throws the coin.
+// botSeat answers with its probability of even; the host tosses the coin.
 type botSeat struct {
 	even  strategies.Choice
 	fault float64
@@ -257,7 +255,7 @@ type botSeat struct {
 
 func (b *botSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	if b.fault > 0 && b.rand.Bernoulli(b.fault) {
-		return 2, nil // no choice at all
+		return 2, nil // not a choice
 	}
 	return b.even, nil
 }

@@ -18,9 +18,9 @@ import (
 
 func compareCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "say what changed from one run to another, and whether it is real",
-		Description: "Matches the strategies of two runs by name. Runs of one seed are compared league by league;\n" +
-			"others as independent samples. All differences are corrected for their number.",
+		Name: "compare", ArgsUsage: "DIR1 DIR2", Usage: "compare two runs: what changed, and is it significant",
+		Description: "Compares the strategies of two runs by name: league by league if the runs have the same seed, else as\n" +
+			"independent samples. All differences are adjusted for their number.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table, json or csv"),
@@ -56,8 +56,7 @@ func compare(p *command.Process, c *cli.Context) error {
 	return showContrast(p, format, out)
 }
 
-// contrastOf compares two runs, of which dirs are the folders as the user calls
-// them.
+// contrastOf compares two runs; dirs are their folders as the user wrote them.
 func contrastOf(ctx context.Context, readers [2]*results.Reader, dirs []string, level float64) (report.Contrast, error) {
 	var plans [2]results.Plan
 	for i, r := range readers {
@@ -84,8 +83,8 @@ func showContrast(p *command.Process, format string, out report.Contrast) error 
 	return report.WriteContrastTable(p.Stdout, out, p.Width())
 }
 
-// contrastRuns reads both runs into a contrast and returns their digests. Of
-// paired runs the longer one's further leagues count for the digest alone.
+// contrastRuns reads both runs into a contrast and returns their digests. Leagues
+// that only one of two paired runs has count for its digest alone.
 func contrastRuns(ctx context.Context, both *contrast.Contrast, readers [2]*results.Reader, dirs []string) ([2]string, error) {
 	var digests [2]string
 	if !both.Paired() {
@@ -136,7 +135,7 @@ func contrastRuns(ctx context.Context, both *contrast.Contrast, readers [2]*resu
 	return digests, nil
 }
 
-// pull reads the leagues of a run one by one, beside those of another run.
+// pull reads the leagues of one run in step with another.
 type pull struct {
 	get    func() (*results.League, error, bool)
 	stop   func()

@@ -33,25 +33,25 @@ func experimentCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name:  "experiment",
 		Usage: "play many leagues and rank the strategies",
-		Description: "Plays --runs leagues among the strategies of --field, each a round robin of --legs legs with\n" +
-			"the seats dealt anew, and prints what that shows. The results are kept in --out; they can be\n" +
-			"resumed or extended with --resume, and a single match shown again with 'replay'.",
+		Description: "Plays --runs leagues among the strategies of --field and prints a ranking with intervals. Each league\n" +
+			"is a round robin of --legs legs with newly drawn seats. The results stay in --out: --resume continues\n" +
+			"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "how often each pair meets in a league"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
 			command.SeedFlag(),
-			&cli.StringFlag{Name: command.FlagField, Usage: "names, paths and copies such as markov-2,scripts/mine.lua,random*3 (default: everything found)"},
-			&cli.IntFlag{Name: command.FlagWorkers, Usage: "leagues under way at once (default: one a processor)"},
+			&cli.StringFlag{Name: command.FlagField, Usage: "strategies, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
+			command.WorkersFlag("leagues played"),
 			command.DrawFlag(),
-			&cli.StringFlag{Name: flagTransport, Value: "direct", Usage: "direct calls strategies; loopback and http play through the agents' messages, with the same result"},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the results (default: runs/<time>-<seed>)"},
-			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to go on with, or to extend with a larger --runs"},
-			&cli.BoolFlag{Name: flagWatch, Usage: "run again whenever a script of the field changes"},
+			&cli.StringFlag{Name: flagTransport, Value: "direct", Usage: "direct calls, or agents' messages over loopback or http"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the results", DefaultText: "runs/TIME-SEED"},
+			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to continue or to extend"},
+			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
 			command.FormatFlag("table, json or csv"),
 			assertFlag(),
-			&cli.BoolFlag{Name: flagNoReport, Usage: "leave no report.html in the folder of the results"},
+			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
 			ratingsFlag(),
-			&cli.BoolFlag{Name: flagPNG, Usage: "leave the plots of the report as PNG beside it"},
+			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
 			command.QuietFlag(),
 		}, append(untilFlags(), command.CatalogFlags()...)...),
 		Action: func(c *cli.Context) error { return experiment(p, c) },
@@ -76,7 +76,7 @@ func experiment(p *command.Process, c *cli.Context) error {
 	}
 }
 
-// experimentRun is one experiment as the command line asks for it.
+// experimentRun is one experiment as the flags describe it.
 type experimentRun struct {
 	output
 	seed    uint64
@@ -84,7 +84,7 @@ type experimentRun struct {
 	refs    []catalog.Ref
 	stop    stopFlags
 	workers int
-	page    *lab.ReportOptions // nil for none
+	page    *lab.ReportOptions // nil for no report
 }
 
 func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
@@ -128,17 +128,17 @@ func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 	return e, err
 }
 
-// onlyWithResume refuses flags that a resumed run has from its plan.
+// onlyWithResume refuses flags that would change the plan of a resumed run.
 func (e *experimentRun) onlyWithResume() error {
 	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT} {
 		if e.c.IsSet(flag) {
-			return command.Usagef("--%s cannot be changed with --%s: it belongs to the run in %s", flag, flagResume, e.c.String(flagResume))
+			return command.Usagef("--%s cannot be used with --%s: the plan of %s fixes it", flag, flagResume, e.c.String(flagResume))
 		}
 	}
 	return nil
 }
 
-// out returns the folder for the results of a new run.
+// out returns the folder of a new run.
 func (e *experimentRun) out() string {
 	if out := e.c.String(command.FlagOut); out != "" {
 		return out
@@ -146,7 +146,7 @@ func (e *experimentRun) out() string {
 	return filepath.Join("runs", fmt.Sprintf("%s-%d", e.p.Now().Format("20060102-150405"), e.seed))
 }
 
-// plan returns the plan of a new run among the players of a field.
+// plan returns the plan of a new run with a field.
 func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: e.stop.runs, Legs: e.c.Int(command.FlagLegs),
@@ -158,8 +158,8 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 		})
 	}
 	if len(plan.Field) < game.MinPlayers {
-		return plan, command.WithHint(fmt.Errorf("a league needs %d players, and the field has %d", game.MinPlayers, len(plan.Field)),
-			"name more in --%s, for example --%s random,markov-2 or --%s 'random*4'", command.FlagField, command.FlagField, command.FlagField)
+		return plan, command.WithHint(fmt.Errorf("a league needs %d players, but the field has %d", game.MinPlayers, len(plan.Field)),
+			"add strategies to --%s, for example --%s random,markov-2 or --%s 'random*4'", command.FlagField, command.FlagField, command.FlagField)
 	}
 	if err := plan.Validate(); err != nil {
 		return plan, command.Usagef("%w", err)
@@ -182,7 +182,7 @@ func (e *experimentRun) fresh(ctx context.Context) error {
 	return err
 }
 
-// freshWith plays a new experiment among the players of a field.
+// freshWith plays a new experiment with a field.
 func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out string) (*report.Run, error) {
 	for _, w := range field.Warnings {
 		e.note("strategylab: warning: %s", w)
@@ -192,7 +192,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 		return nil, err
 	}
 	if _, err := e.judge(plan); err != nil {
-		return nil, err // before there is a folder
+		return nil, err // before the folder exists
 	}
 	dir, err := results.Create(e.p.Path(out), plan)
 	if err != nil {
@@ -209,7 +209,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	return e.finish(ctx, dir, out, factories)
 }
 
-// resume goes on with the run in a folder.
+// resume continues the run in a folder.
 func (e *experimentRun) resume(ctx context.Context) error {
 	out := e.c.String(flagResume)
 	dir, err := results.Open(e.p.Path(out))
@@ -219,7 +219,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	closeDir := true
 	defer func() {
 		if closeDir {
-			_ = dir.Close() // an earlier error is the one to tell
+			_ = dir.Close() // the earlier error is the one to report
 		}
 	}()
 	if tear := dir.Repaired(); tear != nil {
@@ -245,8 +245,8 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	return err
 }
 
-// finish plays what is left of the run in a folder, closes the folder, and
-// reports on all that is in it.
+// finish plays the rest of the run in a folder, closes the folder and prints what
+// the whole run shows.
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
 	played, err := e.play(ctx, dir, out, factories, e.workers, e.page)
 	if err != nil {
@@ -261,25 +261,24 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 	if err := e.show(*run); err != nil {
 		return nil, err
 	}
-	if e.format == "csv" { // which has no place for them
+	if e.format == "csv" { // CSV has no place for them
 		for _, p := range run.Facts.Processes {
 			e.note("%s", p)
 		}
 	}
 	if played.Interrupted {
-		e.note("stopped after %d of %d leagues; go on with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
+		e.note("stopped after %d of %d leagues; continue with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
 		return run, command.Reported(command.ErrStopped)
 	}
 	where := "results in " + out
 	if e.page != nil {
 		where += ", report in " + filepath.Join(out, page.File)
 	}
-	e.note("%s; the same again: --seed %d", where, run.Plan.Seed)
+	e.note("%s; to repeat it: --seed %d", where, run.Plan.Seed)
 	return run, verdictOn(run)
 }
 
-// writePairs writes the pairs of players beside the results: the CSV on stdout
-// has no place for them.
+// writePairs writes the pairs of players into the folder of a run.
 func writePairs(dir string, run *report.Run) error {
 	var pairs bytes.Buffer
 	if err := report.WritePairsCSV(&pairs, *run); err != nil {

@@ -14,9 +14,9 @@ import (
 
 func explainCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "say why the strategies of a run score what they score",
-		Description: "Reads the recorded leagues and prints how predictable each strategy is, what it could have made of\n" +
-			"its opponents, whom it goes well with, and how it develops over the legs. Nothing is played.",
+		Name: "explain", ArgsUsage: "DIR [PLAYER...]", Usage: "explain the scores of a run's strategies",
+		Description: "Reads the leagues in the folder of a run and prints how predictable each strategy is, how well it could\n" +
+			"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table or json"),
@@ -52,7 +52,7 @@ func explainRun(p *command.Process, c *cli.Context) error {
 	return report.WriteExplanationTable(p.Stdout, shown, p.Width())
 }
 
-// playersOf finds players of a run by name.
+// playersOf returns the field indices of players by name.
 func playersOf(run *report.Run, dir string, names []string) ([]int, error) {
 	var known []string
 	for _, f := range run.Plan.Field {
@@ -62,7 +62,7 @@ func playersOf(run *report.Run, dir string, names []string) ([]int, error) {
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, command.WithHint(fmt.Errorf("explain: there is no player %q in %s", name, dir), "its players are %s", strings.Join(known, ", "))
+			return nil, command.WithHint(fmt.Errorf("explain: no player %q in %s", name, dir), "the players are %s", strings.Join(known, ", "))
 		}
 		if !slices.Contains(fields, i) {
 			fields = append(fields, i)

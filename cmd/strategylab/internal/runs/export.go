@@ -20,11 +20,11 @@ const flagRows = "rows"
 
 func exportCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "export", ArgsUsage: "DIR", Usage: "write the leagues or matches of a run as rows for pandas, polars or R",
+		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues or matches for pandas, polars or R",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flagRows, Value: string(export.Leagues), Usage: "leagues: a row for each player in each league; matches: a row for each match"},
-			&cli.StringFlag{Name: command.FlagFormat, Usage: "parquet, csv or json, which has one object a line (default: by the name of the file, or csv)"},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "file to write (default: standard output)"},
+			&cli.StringFlag{Name: flagRows, Value: string(export.Leagues), Usage: "leagues (a row per player and league) or matches"},
+			&cli.StringFlag{Name: command.FlagFormat, Usage: "parquet, csv or json (lines)", DefaultText: "by the file name, else csv"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "file to write", DefaultText: "standard output"},
 			command.QuietFlag(),
 		},
 		Action: func(c *cli.Context) error { return exportRun(p, c) },
@@ -70,13 +70,13 @@ func exportRun(p *command.Process, c *cli.Context) error {
 	return nil
 }
 
-// exportFormat is the format that was asked for, or that the file's name says.
+// exportFormat returns the format of the flag, or else of the file name.
 func exportFormat(c *cli.Context) (export.Format, error) {
 	out := c.String(command.FlagOut)
 	if c.IsSet(command.FlagFormat) {
 		f, err := command.OneOf(c, command.FlagFormat, string(export.Parquet), string(export.CSV), string(export.JSON))
 		if f == string(export.Parquet) && out == "" {
-			err = command.WithHint(errors.New("parquet is not written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
+			err = command.WithHint(errors.New("parquet cannot be written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
 		}
 		return export.Format(f), err
 	}
@@ -89,7 +89,7 @@ func exportFormat(c *cli.Context) (export.Format, error) {
 	case ".jsonl", ".ndjson":
 		return export.JSON, nil
 	}
-	return "", command.WithHint(fmt.Errorf("--%s %s: its name does not say what format it is to have", command.FlagOut, out), "name the format: --%s parquet, csv or json", command.FlagFormat)
+	return "", command.WithHint(fmt.Errorf("--%s: the name %q implies no format", command.FlagOut, out), "choose one with --%s parquet, csv or json", command.FlagFormat)
 }
 
 func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.Kind, reader *results.Reader) (int64, error) {
@@ -106,8 +106,8 @@ func exportRows(c *cli.Context, w io.Writer, format export.Format, kind export.K
 	return rows.Rows(), rows.Close()
 }
 
-// writeBeside writes a file of any size so that nobody finds half of it under its
-// name.
+// writeBeside writes a file under a temporary name and renames it when it is
+// complete.
 func writeBeside(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {

@@ -19,11 +19,11 @@ const flagMatches = "matches"
 
 func matchCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "match", ArgsUsage: "A B", Usage: "play one pairing, and say how often the choices differ",
-		Description: "Plays --matches matches between two strategies, in series of --legs matches in which both\n" +
-			"remember what happened. Under a fair draw neither can beat the other: what they can do is differ.",
+		Name: "match", ArgsUsage: "A B", Usage: "play two strategies against each other",
+		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
+			"their choices differ. With a fair draw neither can beat the other.",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play; rounded up to whole series"},
+			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series"},
 			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches in a series"},
 			command.SeedFlag(),
 			command.DrawFlag(),
@@ -51,7 +51,7 @@ func match(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := pairing(cat, args, &plan)
+	factories, err := opponents(cat, args, &plan)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func matchPlan(p *command.Process, c *cli.Context) (results.Plan, error) {
 	}, nil
 }
 
-// pairing resolves two names and enters them into a plan.
-func pairing(cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
+// opponents finds two strategies and adds them to a plan.
+func opponents(cat *catalog.Catalog, targets []string, plan *results.Plan) ([]strategies.Factory, error) {
 	var factories []strategies.Factory
 	for i, target := range targets {
 		e, err := cat.Resolve(target)

@@ -11,9 +11,10 @@ import (
 
 func populationCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "population", ArgsUsage: "DIR", Usage: "say what becomes of the strategies of a run as a population",
-		Description: "Reads the recorded leagues and prints the payoffs of every strategy against every other and its\n" +
-			"own copy, where replicator dynamics lead, alpha-rank, who invades whom, and Borda's count.",
+		Name: "population", ArgsUsage: "DIR", Usage: "model a run's strategies as an evolving population",
+		Description: "Reads the leagues in the folder of a run and prints the payoff of each strategy against each other and\n" +
+			"its own copy, where replicator dynamics lead, alpha-rank, which strategy invades which, and the Borda\n" +
+			"count.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table or json"),

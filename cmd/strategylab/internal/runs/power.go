@@ -21,25 +21,24 @@ const (
 func powerCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name:  "power",
-		Usage: "say how many leagues it takes to see a difference, or what so many leagues can see",
-		Description: "Computes from the rules of the game, under a fair draw, how many leagues an experiment needs so that\n" +
-			"a player with an edge comes out alone in the first tier. The edge is by how much more often its choices\n" +
-			"differ from every opponent's than those of the others do.",
+		Usage: "compute how many leagues detect a difference",
+		Description: "Computes from the rules of the game, with a fair draw, how many leagues an experiment needs so that a\n" +
+			"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. The edge is how\n" +
+			"much more often its choices differ from each opponent's than the other players' choices do.",
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: flagEffect, Usage: "edge in P(differ) against all others, such as 0.01"},
-			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues; says what edge they can see"},
+			&cli.Float64Flag{Name: flagEffect, Usage: "edge in P(differ), such as 0.01"},
+			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues whose detectable edge to compute"},
 			&cli.IntFlag{Name: command.FlagPlayers, Value: 8, Usage: "players in the field"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "how often each pair meets in a league"},
-			&cli.Float64Flag{Name: flagDiffer, Value: 0.5, Usage: "P(differ) of the others"},
-			&cli.Float64Flag{Name: flagChance, Value: 0.9, Usage: "chance with which the edge is to be seen"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
+			&cli.Float64Flag{Name: flagDiffer, Value: 0.5, Usage: "P(differ) of the other players"},
+			&cli.Float64Flag{Name: flagChance, Value: 0.9, Usage: "probability of detecting the edge"},
 			command.FormatFlag("table or json"),
 		},
 		Action: func(c *cli.Context) error { return planPower(p, c) },
 	}
 }
 
-// powerDocument is what power says, for other programs. What was not asked for is
-// left out.
+// powerDocument is the answer as JSON, without what was not asked for.
 type powerDocument struct {
 	Schema  string  `json:"schema"`
 	Players int     `json:"players"`
@@ -58,7 +57,7 @@ type powerDocument struct {
 
 type edge float64
 
-// powerOf is a figure for each way to count points.
+// powerOf is a figure for adjusted and for raw points.
 type powerOf[T any] struct {
 	Adjusted T `json:"adjusted"`
 	Raw      T `json:"raw"`
@@ -121,7 +120,7 @@ func (d *powerDocument) fill(c *cli.Context, s power.Setup) error {
 	return nil
 }
 
-// visible is the smallest effect that so many leagues see; nil if they see none.
+// visible returns the smallest effect that leagues detect; nil for none.
 func visible(s power.Setup, m power.Measure, leagues int) (*edge, error) {
 	x, err := s.Effect(m, leagues)
 	var few *power.TooFewError
@@ -135,29 +134,29 @@ func visible(s power.Setup, m power.Measure, leagues int) (*edge, error) {
 func powerText(s power.Setup, d *powerDocument) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("%d players, %d legs, fair draw, no technical losses; strategies that do not learn within a league", s.Players, s.Legs)
-	line("Effect: one player's choices differ from each opponent's with chance %v + effect; those of the others from each other's with %v.", s.Differ, s.Differ)
-	line("Seen: the player is significantly better than all %d others, with all pairs compared at a family-wise error of %.0f %%,", s.Players-1, 100*(1-s.Level))
+	line("%d players, %d legs, fair draw, no technical losses, strategies that do not learn within a league", s.Players, s.Legs)
+	line("Effect: one player's choices differ from each opponent's with probability %v + effect; the others' from each other's with %v.", s.Differ, s.Differ)
+	line("Detected: the player is significantly better than all %d others, with all pairs compared at a family-wise error of %.0f %%,", s.Players-1, 100*(1-s.Level))
 	line("in %v %% of experiments.", 100*s.Chance)
 	if d.Effect != nil {
 		c := s.Contrast(power.Adjusted, *d.Effect)
-		line("\nEffect %v: %.5f adjusted points a match more than the others, %.2f standard deviations of a league's difference.", *d.Effect, c.Mean, c.Mean/c.Deviation)
+		line("\nEffect %v: %.5f adjusted points per match more than the others, %.2f standard deviations of a league's difference.", *d.Effect, c.Mean, c.Mean/c.Deviation)
 		line("  leagues needed, adjusted points  %12d", d.Leagues.Adjusted)
 		line("  leagues needed, raw points       %12d", d.Leagues.Raw)
 		line("  --until best: half of all experiments stop by about league %d", *d.Until)
 	}
 	if d.Runs != nil {
-		line("\n%d leagues see", *d.Runs)
+		line("\n%d leagues detect", *d.Runs)
 		line("  with adjusted points  %s", effectText(d.Sees.Adjusted))
 		line("  with raw points       %s", effectText(d.Sees.Raw))
 	}
-	line("\nFor small effects raw points take %.1f times as many leagues.", d.Ratio)
+	line("\nFor small effects raw points need %.1f times as many leagues.", d.Ratio)
 	return b.String()
 }
 
 func effectText(e *edge) string {
 	if e == nil {
-		return "no effect that is possible"
+		return "no possible effect"
 	}
 	return fmt.Sprintf("an effect of %.4g or more", float64(*e))
 }

@@ -25,10 +25,10 @@ const (
 
 func replayCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "replay", ArgsUsage: "DIR", Usage: "show one match of a run again, with what the scripts print",
+		Name: "replay", ArgsUsage: "DIR", Usage: "replay one match of a run with the scripts' output",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0"},
-			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "id of the match: round and match, from 1"},
+			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "match id: round and match, from 1"},
 		}, command.CatalogFlags()...),
 		Action: func(c *cli.Context) error { return replay(p, c) },
 	}
@@ -60,13 +60,13 @@ func replay(p *command.Process, c *cli.Context) error {
 	was, is := recorded.Matches[pairing.Index], again.Matches[pairing.Index]
 	writeReplay(p.Stdout, plan, recorded, pairing, lines)
 	if was != is {
-		return fmt.Errorf("replay %s: the record says %s, the replay came to %s: the run met a fault that depends on the machine",
+		return fmt.Errorf("replay %s: the record has %s, but the replay %s; the run had a fault that depends on the machine",
 			args[0], describe(was), describe(is))
 	}
 	return nil
 }
 
-// recordedMatch finds a match in the folder of a run.
+// recordedMatch reads a match from the folder of a run.
 func recordedMatch(dir string, league int, id string) (results.Plan, *results.League, game.Match, error) {
 	fail := func(err error) (results.Plan, *results.League, game.Match, error) {
 		return results.Plan{}, nil, game.Match{}, err
@@ -91,7 +91,7 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 			return fail(err)
 		}
 		if l.Index == league {
-			return plan, l, pairing, nil // the iteration ends here, so l stays valid
+			return plan, l, pairing, nil // the iteration ends, so l stays valid
 		}
 		n++
 	}
@@ -151,8 +151,8 @@ func faultSuffix(s game.Side) string {
 	return "(" + s.Fault.String() + ")"
 }
 
-// transcript keeps what the two strategies of one match print, and how they
-// fail, while a whole league is played again on one goroutine.
+// transcript collects what the two strategies of one match print and how they
+// fail, while one goroutine replays the whole league.
 type transcript struct {
 	match string
 	lines []string
@@ -161,22 +161,22 @@ type transcript struct {
 func (t *transcript) wrap(factories []strategies.Factory) []strategies.Factory {
 	out := make([]strategies.Factory, len(factories))
 	for i, f := range factories {
-		out[i] = listened{f, t}
+		out[i] = observed{f, t}
 	}
 	return out
 }
 
 func (t *transcript) add(who, what string) { t.lines = append(t.lines, who+": "+what) }
 
-// listened is a factory whose seats are listened to. It is deliberately no
-// strategies.Batcher, so that the league is played call by call.
-type listened struct {
+// observed is a factory whose seats write to a transcript. It is deliberately not
+// a strategies.Batcher, so that the league is played call by call.
+type observed struct {
 	strategies.Factory
 	t *transcript
 }
 
-func (f listened) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	seat := &listenedSeat{t: f.t, id: s.ID}
+func (f observed) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	seat := &observedSeat{t: f.t, id: s.ID}
 	s.Log = slog.New(seat)
 	var err error
 	seat.Strategy, err = f.Factory.New(ctx, s)
@@ -187,15 +187,15 @@ func (f listened) New(ctx context.Context, s strategies.Setup) (strategies.Strat
 	return seat, nil
 }
 
-// listenedSeat is a seat and the handler of its log.
-type listenedSeat struct {
+// observedSeat is a seat and the handler of its log.
+type observedSeat struct {
 	strategies.Strategy
 	t      *transcript
 	id     string
-	inside bool // a call of the match that is listened to is under way
+	inside bool // in a call of the match of the transcript
 }
 
-func (s *listenedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
+func (s *observedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	s.inside = t.MatchID == s.t.match
 	choice, err := s.Strategy.Choose(ctx, t)
 	if s.inside {
@@ -210,7 +210,7 @@ func (s *listenedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategi
 	return choice, err
 }
 
-func (s *listenedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
+func (s *observedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	s.inside = o.MatchID == s.t.match
 	err := s.Strategy.Observe(ctx, o)
 	if s.inside && err != nil {
@@ -221,13 +221,13 @@ func (s *listenedSeat) Observe(ctx context.Context, o *strategies.Outcome) error
 }
 
 // Enabled, Handle, WithAttrs and WithGroup make the seat a slog.Handler that
-// keeps the text of what is printed during the match.
-func (s *listenedSeat) Enabled(context.Context, slog.Level) bool { return s.inside }
+// collects what the script prints during the match.
+func (s *observedSeat) Enabled(context.Context, slog.Level) bool { return s.inside }
 
-func (s *listenedSeat) Handle(_ context.Context, r slog.Record) error {
+func (s *observedSeat) Handle(_ context.Context, r slog.Record) error {
 	s.t.add(s.id, r.Message)
 	return nil
 }
 
-func (s *listenedSeat) WithAttrs([]slog.Attr) slog.Handler { return s }
-func (s *listenedSeat) WithGroup(string) slog.Handler      { return s }
+func (s *observedSeat) WithAttrs([]slog.Attr) slog.Handler { return s }
+func (s *observedSeat) WithGroup(string) slog.Handler      { return s }

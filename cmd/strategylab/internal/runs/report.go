@@ -13,13 +13,13 @@ import (
 
 func reportCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "report", ArgsUsage: "DIR", Usage: "write the report of a run anew",
-		Description: "Reads the recorded leagues and writes " + page.File + " into the folder of the run, as 'experiment'\n" +
-			"does at its end. Nothing is played, and the strategies are not needed.",
+		Name: "report", ArgsUsage: "DIR", Usage: "regenerate a run's HTML report",
+		Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
+			"end. It needs no strategies.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
-			&cli.StringFlag{Name: command.FlagOut, Usage: "another folder to write to"},
-			&cli.BoolFlag{Name: flagPNG, Usage: "the plots as PNG images as well, in " + lab.PlotsFolder},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "folder to write to", DefaultText: "DIR"},
+			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
 			ratingsFlag(),
 			command.QuietFlag(),
 		},

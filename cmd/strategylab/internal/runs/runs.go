@@ -21,7 +21,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Commands are the commands that play runs of leagues and study them.
+// Commands returns the commands that play runs of leagues and study them.
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Experiments",
 		experimentCommand(p),
@@ -47,14 +47,14 @@ const (
 )
 
 func assertFlag() cli.Flag {
-	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT` such as 'mine.adjusted > random.adjusted', judged by the leagues; repeatable"}
+	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "test a `STATEMENT` such as 'mine.adjusted > random.adjusted'; repeatable"}
 }
 
 func ratingsFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRatings, Usage: plackettLuce + " adds a model of the placings to the report"}
+	return &cli.StringFlag{Name: flagRatings, Usage: "add a model of the placings: " + plackettLuce}
 }
 
-// wantsRatings reads the flag of ratings, and refuses those that would rank noise.
+// wantsRatings reads --ratings and refuses ratings that would rank noise.
 func wantsRatings(c *cli.Context) (bool, error) {
 	switch name := c.String(flagRatings); name {
 	case "", plackettLuce:
@@ -66,7 +66,7 @@ func wantsRatings(c *cli.Context) (bool, error) {
 	}
 }
 
-// output is how a command that shows a run writes it.
+// output is where and how a command prints what a run shows.
 type output struct {
 	p      *command.Process
 	c      *cli.Context
@@ -79,7 +79,7 @@ func newOutput(p *command.Process, c *cli.Context, formats ...string) (output, e
 	return output{p: p, c: c, format: format, quiet: c.Bool(command.FlagQuiet)}, err
 }
 
-// note tells the user something about the run, beside its output.
+// note prints a line to stderr, unless --quiet is set.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {
 		fmt.Fprintf(o.p.Stderr, format+"\n", args...)
@@ -90,7 +90,7 @@ func (o *output) warn(format string, args ...any) {
 	o.note("strategylab: warning: "+format, args...)
 }
 
-// show writes a report to stdout and nothing to the folder.
+// show prints what a run shows.
 func (o *output) show(run report.Run) error {
 	switch o.format {
 	case "json":
@@ -107,7 +107,7 @@ func (o *output) show(run report.Run) error {
 	return report.WriteTable(o.p.Stdout, run, o.p.Width())
 }
 
-// read computes what a recorded run shows, as the flags and r ask for it.
+// read computes what a recorded run shows, as the flags and r say.
 func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
 	if r.Level, err = command.Level(o.c); err != nil {
 		return in, err
@@ -128,14 +128,14 @@ func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
 		return nil, command.Usagef("--%s: %w", flagAssert, err)
 	}
 	if err == nil && plan.Stop != nil && j.Estimated() {
-		return nil, command.WithHint(fmt.Errorf("--%s: this run ends by what it shows, and then the intervals that estimates are judged by do not hold", flagAssert),
-			"judge counts only, or play a run of a fixed number of leagues")
+		return nil, command.WithHint(fmt.Errorf("--%s: estimates cannot be tested, because a stopping rule ends this run and their intervals do not hold then", flagAssert),
+			"test counts only, or play a fixed number of leagues")
 	}
 	return j, err
 }
 
-// play plays what is left of the run in a folder, with a progress bar, and closes
-// the folder.
+// play plays the rest of the run in a folder behind a progress bar, and closes the
+// folder.
 func (o *output) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, workers int, page *lab.ReportOptions) (*lab.Played, error) {
 	plan := dir.Plan()
 	judge, err := o.judge(plan)
@@ -161,8 +161,8 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 	return played, nil
 }
 
-// verdictOn turns the assertions of a report into the command's outcome. The
-// report has told the user about each.
+// verdictOn turns the assertions of a run into the command's outcome. The output
+// has explained each.
 func verdictOn(run *report.Run) error {
 	switch assert.Conclude(run.Assertions) {
 	case assert.Refuted:
@@ -173,7 +173,7 @@ func verdictOn(run *report.Run) error {
 	return nil
 }
 
-// withoutVerdict drops what [verdictOn] says: a watch goes on.
+// withoutVerdict drops the outcome of [verdictOn], which does not end a watch.
 func withoutVerdict(err error) error {
 	if errors.Is(err, command.ErrRefuted) || errors.Is(err, command.ErrUndecided) {
 		return nil

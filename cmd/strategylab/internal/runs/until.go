@@ -24,22 +24,22 @@ const (
 	flagSPRT      = "sprt"
 )
 
-// defaultMaxRuns is the most leagues of an experiment that ends by what it shows.
+// defaultMaxRuns limits the leagues of an experiment with a stopping rule.
 const defaultMaxRuns = 20_000
 
 func untilFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagUntil, Usage: "in the place of --runs, play until this is shown: ranked, best or precision=0.005"},
-		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: fmt.Sprintf("the most leagues with --until or --sprt (default: %d)", defaultMaxRuns)},
-		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "of --until: asymptotic, or finite for bounds that need no approximation and about twice the leagues"},
-		&cli.Float64Flag{Name: flagMargin, Usage: "with --until ranked: players count as ranked who differ by less than so many adjusted points a match"},
-		&cli.StringFlag{Name: flagSPRT, Usage: "in the place of --runs, test whether one player is better than another: new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"},
+		&cli.StringFlag{Name: flagUntil, Usage: "stop as soon as: ranked, best or precision=0.005 (instead of --runs)"},
+		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns)},
+		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "of --until: asymptotic, or finite (exact, twice the leagues)"},
+		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
+		&cli.StringFlag{Name: flagSPRT, Usage: "sequential test (instead of --runs): " + sprtExample},
 	}
 }
 
-// stopFlags is when an experiment is to end, as the command line says it.
+// stopFlags says when an experiment stops.
 type stopFlags struct {
-	runs int // the most leagues
+	runs int // maximum
 	stop *results.Stop
 }
 
@@ -52,7 +52,7 @@ func readStop(c *cli.Context) (stopFlags, error) {
 	if !c.IsSet(flagUntil) && !c.IsSet(flagSPRT) {
 		for _, flag := range []string{command.FlagMaxRuns, flagGuarantee, flagMargin} {
 			if c.IsSet(flag) {
-				return s, command.WithHint(fmt.Errorf("--%s goes with --%s, which is missing", flag, flagUntil), "--%s N says how many leagues to play", command.FlagRuns)
+				return s, command.WithHint(fmt.Errorf("--%s needs --%s", flag, flagUntil), "--%s N sets the number of leagues", command.FlagRuns)
 			}
 		}
 		return s, nil
@@ -73,7 +73,7 @@ func readStop(c *cli.Context) (stopFlags, error) {
 	return s, err
 }
 
-// exclusive refuses more than one of several flags.
+// exclusive refuses more than one of the flags.
 func exclusive(c *cli.Context, flags ...string) error {
 	first := ""
 	for _, flag := range flags {
@@ -82,7 +82,7 @@ func exclusive(c *cli.Context, flags ...string) error {
 		case first == "":
 			first = flag
 		default:
-			return command.WithHint(fmt.Errorf("--%s and --%s both say when to stop", first, flag), "give one of them; --%s limits the leagues of --%s and --%s",
+			return command.WithHint(fmt.Errorf("--%s and --%s exclude each other", first, flag), "give one of them; --%s limits the leagues of --%s and --%s",
 				command.FlagMaxRuns, flagUntil, flagSPRT)
 		}
 	}
@@ -101,17 +101,17 @@ func readUntil(c *cli.Context) (*results.Stop, error) {
 	margin := c.Float64(flagMargin)
 	switch {
 	case c.IsSet(flagMargin) && !(margin > 0 && margin < 3):
-		return nil, command.Usagef("--%s is %v, want points per match above 0 and below 3", flagMargin, margin)
+		return nil, command.Usagef("--%s is %v, want points per match between 0 and 3", flagMargin, margin)
 	case margin > 0 && rule.Kind != sequential.Ranked:
-		return nil, command.Usagef("--%s goes with --%s ranked, not with %s", flagMargin, flagUntil, rule)
+		return nil, command.Usagef("--%s needs --%s ranked, not %s", flagMargin, flagUntil, rule)
 	case rule.Kind == sequential.Ranked && !c.IsSet(command.FlagMaxRuns) && margin == 0:
-		return nil, command.WithHint(fmt.Errorf("--%s ranked may never come to an end: players who are equal are never ranked", flagUntil),
-			"say how long to try with --%s 5000, or what difference is none with --%s 0.005", command.FlagMaxRuns, flagMargin)
+		return nil, command.WithHint(fmt.Errorf("--%s ranked may never end: equal players are never ranked", flagUntil),
+			"limit the leagues with --%s 5000, or treat small differences as ties with --%s 0.005", command.FlagMaxRuns, flagMargin)
 	}
 	return &results.Stop{Until: rule.String(), Guarantee: string(guarantee), Margin: margin}, nil
 }
 
-// stopRule completes the rule of a new run, now that its field is known.
+// stopRule adds the stopping rule to the plan of a new run with a field.
 func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error {
 	if e.stop.stop == nil {
 		return nil
@@ -130,7 +130,7 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 			return command.Usagef("--%s: old: %w", flag, err)
 		}
 		if ratio.New == ratio.Old {
-			return command.Usagef("--%s: new and old are both %s; a strategy is no better than itself", flag, ratio.New)
+			return command.Usagef("--%s: new and old are both %s; name two strategies", flag, ratio.New)
 		}
 		stop.Ratio = &ratio
 	}
@@ -143,7 +143,7 @@ func (e *experimentRun) stopRule(plan *results.Plan, field catalog.Field) error 
 	return nil
 }
 
-// extend gives the run in a folder more leagues, if the command line asks for it.
+// extend raises the number of leagues of the run in a folder, if the flags do.
 func (e *experimentRun) extend(dir *results.Dir) error {
 	plan := dir.Plan()
 	flag, other := command.FlagRuns, command.FlagMaxRuns
@@ -151,8 +151,8 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 		flag, other = command.FlagMaxRuns, command.FlagRuns
 	}
 	if e.c.IsSet(other) {
-		return command.WithHint(fmt.Errorf("--%s does not go with the run in %s, which %s", other, e.c.String(flagResume), howItEnds(plan)),
-			"give it more leagues with --%s", flag)
+		return command.WithHint(fmt.Errorf("--%s does not apply to the run in %s, which %s", other, e.c.String(flagResume), howItEnds(plan)),
+			"raise its number of leagues with --%s", flag)
 	}
 	if !e.c.IsSet(flag) {
 		return nil
@@ -170,14 +170,14 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 func howItEnds(plan results.Plan) string {
 	switch {
 	case plan.Stop == nil:
-		return "plays a given number of leagues"
+		return "plays a fixed number of leagues"
 	case plan.Stop.Ratio != nil:
 		return "ends by --" + flagSPRT
 	}
 	return "ends by --" + flagUntil + " " + plan.Stop.Until
 }
 
-// howMany says how many leagues a run is to play.
+// howMany says how many leagues a run plays.
 func howMany(plan results.Plan) string {
 	if plan.Stop == nil {
 		return fmt.Sprintf("%d leagues", plan.Runs)
@@ -191,12 +191,12 @@ func howMany(plan results.Plan) string {
 
 const sprtExample = "new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"
 
-// readSPRT reads the flag of that name. The players are what the user calls them
-// until the field is known.
+// readSPRT reads --sprt. The players have the names that the user wrote until the
+// field is known.
 func readSPRT(c *cli.Context) (*results.Stop, error) {
 	for _, flag := range []string{flagGuarantee, flagMargin} {
 		if c.IsSet(flag) {
-			return nil, command.Usagef("--%s goes with --%s, not with --%s", flag, flagUntil, flagSPRT)
+			return nil, command.Usagef("--%s needs --%s, not --%s", flag, flagUntil, flagSPRT)
 		}
 	}
 	r, err := parseSPRT(c.String(flagSPRT))
@@ -228,23 +228,23 @@ func parseSPRT(s string) (results.Ratio, error) {
 			}
 			*numbers[key] = x
 		default:
-			return r, fmt.Errorf("there is no %q; want new, old, delta, alpha and beta", key)
+			return r, fmt.Errorf("unknown key %q, want new, old, delta, alpha and beta", key)
 		}
 		seen[key] = true
 	}
 	switch {
 	case r.New == "" || r.Old == "":
-		return r, errors.New("want both new and old, the strategies that are compared")
+		return r, errors.New("new or old is missing: name the two strategies to compare")
 	case r.New == r.Old:
-		return r, fmt.Errorf("new and old are both %q; a strategy is no better than itself", r.New)
+		return r, fmt.Errorf("new and old are both %q; name two strategies", r.New)
 	case !seen["delta"]:
-		return r, errors.New("delta is missing: by how many adjusted points a match new has to be better")
+		return r, errors.New("delta is missing: how many adjusted points per match new has to be better")
 	}
 	return r, sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}.Validate()
 }
 
-// field finds the players of a new run. Whom a test compares is in the field, named
-// there or not.
+// field returns the field of a new run. The strategies that a test compares are in
+// it, whether --field names them or not.
 func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
 	field, err := cat.Field(e.refs)
 	if err != nil || e.stop.stop == nil || e.stop.stop.Ratio == nil {
@@ -254,7 +254,7 @@ func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
 	for _, target := range []string{e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old} {
 		var missing *missingError
 		if _, err := playerOf(field, target); !errors.As(err, &missing) {
-			continue // in the field, or a mistake that is told when the plan is made
+			continue // in the field, or a mistake that stopRule reports
 		}
 		if len(refs) == 0 {
 			for _, p := range field.Players {
@@ -274,12 +274,12 @@ func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
 	return field, nil
 }
 
-// missingError is a strategy that is not in the field.
+// missingError names a strategy that is not in the field.
 type missingError struct{ target string }
 
 func (e *missingError) Error() string { return fmt.Sprintf("%q is not in the field", e.target) }
 
-// playerOf returns the name of the one player that a name or a path stands for.
+// playerOf returns the name of the player that a name or a path stands for.
 func playerOf(field catalog.Field, target string) (string, error) {
 	var found []string
 	for _, p := range field.Players {
@@ -297,5 +297,5 @@ func playerOf(field catalog.Field, target string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%q stands for several players: name one of %s", target, strings.Join(found, ", "))
+	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
 }

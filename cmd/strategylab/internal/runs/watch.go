@@ -12,12 +12,12 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// watch plays the experiment, and again whenever a script of its field has
-// changed, until ctx is done. Every time the same leagues are played, with the
-// same seats and draws, so that what changes comes from the scripts.
+// watch plays the experiment, and again whenever a script of its field changes,
+// until ctx ends. Seats and draws stay the same, so every change comes from the
+// scripts.
 func (e *experimentRun) watch(ctx context.Context) error {
 	if e.format != "table" {
-		return command.Usagef("--%s prints for people; it goes with --%s table only", flagWatch, command.FlagFormat)
+		return command.Usagef("--%s needs --%s table", flagWatch, command.FlagFormat)
 	}
 	out := e.out()
 	var last *report.Run
@@ -34,7 +34,7 @@ func (e *experimentRun) watch(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil || err != nil && last == nil:
 			return err
-		case err != nil: // a script is broken just now; it will be saved again
+		case err != nil: // a script is broken for now; its author will save it again
 			fmt.Fprintf(e.p.Stderr, "strategylab: %v\n", err)
 		case last != nil:
 			e.changes(last.Estimates, run.Estimates)
@@ -49,8 +49,7 @@ func (e *experimentRun) watch(ctx context.Context) error {
 	}
 }
 
-// once loads the field and plays it. The watch is nil if the field could not be
-// made.
+// once loads the field and plays it. The watch is nil if the field does not load.
 func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *catalog.Watch, error) {
 	cat, err := command.LoadCatalog(ctx, e.p, e.c)
 	if err != nil {
@@ -66,16 +65,16 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 	return run, watch, withoutVerdict(err)
 }
 
-// await returns when something has changed.
+// await returns when a script has changed or ctx has ended.
 func (o *output) await(ctx context.Context, w *catalog.Watch) error {
-	o.note("waiting for a script to change (Ctrl-C ends)")
+	o.note("waiting for a script to change (Ctrl-C stops)")
 	const often = 300 * time.Millisecond
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // it is how a watch ends
+			return nil // the user ends a watch so
 		case <-tick.C:
 		}
 		changes, err := w.Changes()
@@ -91,19 +90,19 @@ func (o *output) await(ctx context.Context, w *catalog.Watch) error {
 	}
 }
 
-// changes prints how adjusted points moved from one run to the next.
+// changes prints how adjusted points changed from one run to the next.
 func (e *experimentRun) changes(before, after analysis.Estimates) {
 	was := map[string]analysis.Player{}
 	for _, p := range before.Players {
 		was[p.Name] = p
 	}
-	fmt.Fprintln(e.p.Stdout, "\nwhat changed in adjusted points a match:")
+	fmt.Fprintln(e.p.Stdout, "\nchanges in adjusted points per match:")
 	unchanged := 0
 	for _, field := range after.Order {
 		p := after.Players[field]
 		b, known := was[p.Name]
 		delete(was, p.Name)
-		const shown = 0.0005 // a change in the last digit that is printed
+		const shown = 0.0005 // half a unit of the last digit
 		switch {
 		case !known:
 			fmt.Fprintf(e.p.Stdout, "  %-20s  new, %.3f\n", p.Name, p.Adjusted.Estimate)

@@ -23,16 +23,15 @@ const flagReplace = "replace"
 
 func whatifCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "whatif", ArgsUsage: "DIR", Usage: "play the leagues of a run again with a strategy exchanged",
-		Description: "Plays the recorded leagues again, with the same seats, draws and coins, and says what the exchange\n" +
-			"changes for every player, the others included: strategies that learn from all they meet pass\n" +
-			"changes on. The new leagues are kept in a folder of their own, as those of an experiment are.",
+		Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
+		Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
+			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
 		Flags: append([]cli.Flag{
-			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Usage: "`PLAYER=STRATEGY`, for example mine=scripts/new.lua; repeatable"},
-			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to play again (default: all that are recorded)"},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the new leagues (default: runs/<time>-<seed>-whatif)"},
-			&cli.BoolFlag{Name: flagWatch, Usage: "once more whenever a script that was put in changes"},
-			&cli.IntFlag{Name: command.FlagWorkers, Usage: "leagues under way at once (default: one a processor)"},
+			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Usage: "swap `PLAYER=STRATEGY`, such as mine=scripts/new.lua; repeatable"},
+			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the new leagues", DefaultText: "runs/TIME-whatif"},
+			&cli.BoolFlag{Name: flagWatch, Usage: "repeat whenever a swapped-in script changes"},
+			command.WorkersFlag("leagues played"),
 			command.LevelFlag(),
 			command.FormatFlag("table, json or csv"),
 			assertFlag(),
@@ -42,19 +41,19 @@ func whatifCommand(p *command.Process) *cli.Command {
 	}
 }
 
-// exchange puts a strategy in the place of a player.
-type exchange struct {
+// swap gives a player another strategy.
+type swap struct {
 	player string
 	ref    catalog.Ref
 }
 
-// whatIf is one exchange of strategies in a recorded run.
+// whatIf replays a recorded run with swapped strategies.
 type whatIf struct {
 	output
-	workers   int
-	base      string // folder of the recorded run, as the user calls it
-	exchanges []exchange
-	level     float64
+	workers int
+	base    string // folder of the recorded run, as the user wrote it
+	swaps   []swap
+	level   float64
 }
 
 func whatif(p *command.Process, c *cli.Context) error {
@@ -78,7 +77,7 @@ func whatif(p *command.Process, c *cli.Context) error {
 	if w.workers, err = command.Workers(c); err != nil {
 		return err
 	}
-	if w.exchanges, err = parseExchanges(command.TextsOf(c, flagReplace)); err != nil {
+	if w.swaps, err = parseSwaps(command.TextsOf(c, flagReplace)); err != nil {
 		return err
 	}
 	if c.Bool(flagWatch) {
@@ -88,11 +87,11 @@ func whatif(p *command.Process, c *cli.Context) error {
 	return err
 }
 
-func parseExchanges(list []string) ([]exchange, error) {
+func parseSwaps(list []string) ([]swap, error) {
 	if len(list) == 0 {
-		return nil, command.WithHint(fmt.Errorf("--%s is missing", flagReplace), "say whose strategy is exchanged for which: --%s mine=scripts/new.lua", flagReplace)
+		return nil, command.WithHint(fmt.Errorf("--%s is missing", flagReplace), "name a player and its new strategy: --%s mine=scripts/new.lua", flagReplace)
 	}
-	var out []exchange
+	var out []swap
 	for _, text := range list {
 		player, target, ok := strings.Cut(text, "=")
 		player = strings.TrimSpace(player)
@@ -104,17 +103,17 @@ func parseExchanges(list []string) ([]exchange, error) {
 			return nil, command.Usagef("--%s %q: %w", flagReplace, text, err)
 		}
 		if ref.Copies != 1 {
-			return nil, command.Usagef("--%s %q: one player is exchanged for one strategy, not for %d copies", flagReplace, text, ref.Copies)
+			return nil, command.Usagef("--%s %q: a player takes one strategy, not %d copies", flagReplace, text, ref.Copies)
 		}
-		if slices.ContainsFunc(out, func(x exchange) bool { return x.player == player }) {
-			return nil, command.Usagef("--%s exchanges %s twice", flagReplace, player)
+		if slices.ContainsFunc(out, func(x swap) bool { return x.player == player }) {
+			return nil, command.Usagef("--%s swaps %s twice", flagReplace, player)
 		}
-		out = append(out, exchange{player, ref})
+		out = append(out, swap{player, ref})
 	}
 	return out, nil
 }
 
-// outFor is the folder for the n-th time of a watch.
+// outFor returns the folder for the n-th replay of a watch.
 func (w *whatIf) outFor(n int) string {
 	out := w.c.String(command.FlagOut)
 	if out == "" {
@@ -126,10 +125,10 @@ func (w *whatIf) outFor(n int) string {
 	return out
 }
 
-// watchScripts gives the verdict again whenever a script that was put in changes.
+// watchScripts replays the run whenever a swapped-in script changes.
 func (w *whatIf) watchScripts(ctx context.Context) error {
 	if w.format != "table" {
-		return command.Usagef("--%s prints for people; it goes with --%s table only", flagWatch, command.FlagFormat)
+		return command.Usagef("--%s needs --%s table", flagWatch, command.FlagFormat)
 	}
 	var watch *catalog.Watch
 	for n := 1; ; {
@@ -140,7 +139,7 @@ func (w *whatIf) watchScripts(ctx context.Context) error {
 		switch err = withoutVerdict(err); {
 		case ctx.Err() != nil || err != nil && n == 1:
 			return err
-		case err != nil: // a script is broken just now; it will be saved again
+		case err != nil: // a script is broken for now; its author will save it again
 			fmt.Fprintf(w.p.Stderr, "strategylab: %v\n", err)
 		default:
 			n++
@@ -152,16 +151,16 @@ func (w *whatIf) watchScripts(ctx context.Context) error {
 	}
 }
 
-// playAgain plays the leagues with the strategies exchanged and prints what that
-// changes. The watch is of the scripts that are put in.
+// playAgain replays the leagues with the swaps and prints what they change. The
+// watch is of the swapped-in scripts.
 func (w *whatIf) playAgain(ctx context.Context, out string) (*catalog.Watch, error) {
 	cat, err := command.LoadCatalog(ctx, w.p, w.c)
 	if err != nil {
 		return nil, err
 	}
 	defer cat.Close()
-	refs := make([]catalog.Ref, len(w.exchanges))
-	for i, x := range w.exchanges {
+	refs := make([]catalog.Ref, len(w.swaps))
+	for i, x := range w.swaps {
 		refs[i] = x.ref
 	}
 	watch := cat.WatchRefs(refs)
@@ -169,33 +168,33 @@ func (w *whatIf) playAgain(ctx context.Context, out string) (*catalog.Watch, err
 	if err != nil {
 		return watch, err
 	}
-	factories, err := w.exchanged(&plan, cat)
+	factories, err := w.swapped(&plan, cat)
 	if err != nil {
 		return watch, err
 	}
 	if _, err := w.judge(plan); err != nil {
-		return watch, err // before there is a folder
+		return watch, err // before the folder exists
 	}
 	dir, err := results.Create(w.p.Path(out), plan)
 	if err != nil {
 		if errors.Is(err, results.ErrExists) {
-			err = command.WithHint(err, "name another folder with --%s", command.FlagOut)
+			err = command.WithHint(err, "choose another folder with --%s", command.FlagOut)
 		}
 		return watch, err
 	}
-	w.note("playing %d leagues of %s again with %s", plan.Runs, w.base, w.inWords())
+	w.note("replaying %d leagues of %s with %s", plan.Runs, w.base, w.inWords())
 	return watch, w.playOut(ctx, dir, out, factories)
 }
 
 func (w *whatIf) inWords() string {
 	var list []string
-	for _, x := range w.exchanges {
+	for _, x := range w.swaps {
 		list = append(list, fmt.Sprintf("%s for %s", x.ref, x.player))
 	}
 	return strings.Join(list, " and ")
 }
 
-// recorded returns the plan of the recorded leagues, of as many as there are.
+// recorded returns the plan of the recorded leagues.
 func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	reader, err := w.p.OpenRun("whatif", w.base)
 	if err != nil {
@@ -203,7 +202,7 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	}
 	defer reader.Close()
 	plan := reader.Plan()
-	plan.Stop = nil // as many leagues as there are, wherever the exchange would have ended the run
+	plan.Stop = nil // all recorded leagues, wherever the swap would have ended the run
 	plan.Runs = 0
 	err = lab.EachLeague(ctx, reader, func(*results.League) error { plan.Runs++; return nil })
 	if err == nil && plan.Runs == 0 {
@@ -220,20 +219,20 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	return plan, nil
 }
 
-// exchanged puts the new strategies into the plan and finds the code of all. That
-// of the others must be what the record was played with: otherwise what changes
-// would not come from the exchange.
-func (w *whatIf) exchanged(plan *results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
+// swapped puts the new strategies into the plan and returns the code of all. The
+// code of the others must not have changed: else not every change would come from
+// the swaps.
+func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
 	plan.Field = slices.Clone(plan.Field)
 	factories := make([]strategies.Factory, len(plan.Field))
-	for _, x := range w.exchanges {
+	for _, x := range w.swaps {
 		i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == x.player })
 		if i < 0 {
 			var names []string
 			for _, f := range plan.Field {
 				names = append(names, f.Name)
 			}
-			return nil, command.WithHint(fmt.Errorf("--%s: there is no player %q in %s", flagReplace, x.player, w.base), "its players are %s", strings.Join(names, ", "))
+			return nil, command.WithHint(fmt.Errorf("--%s: no player %q in %s", flagReplace, x.player, w.base), "the players are %s", strings.Join(names, ", "))
 		}
 		entry, err := cat.Resolve(x.ref.Target)
 		if err != nil {
@@ -251,7 +250,7 @@ func (w *whatIf) exchanged(plan *results.Plan, cat *catalog.Catalog) ([]strategi
 		var err error
 		if factories[i], err = lab.FactoryOf(f, cat); errors.Is(err, lab.ErrChanged) {
 			return nil, command.WithHint(fmt.Errorf("whatif %s: %w", w.base, err),
-				"restore the file, or exchange it as well: --%s %s=%s", flagReplace, f.Name, cmp.Or(f.Source, f.Ref))
+				"restore the file, or swap it as well: --%s %s=%s", flagReplace, f.Name, cmp.Or(f.Source, f.Ref))
 		} else if err != nil {
 			return nil, fmt.Errorf("whatif %s: %w", w.base, err)
 		}
@@ -259,7 +258,7 @@ func (w *whatIf) exchanged(plan *results.Plan, cat *catalog.Catalog) ([]strategi
 	return factories, nil
 }
 
-// playOut plays the leagues into their folder, closes it, and compares.
+// playOut plays the leagues into their folder, closes it and compares.
 func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	played, err := w.play(ctx, dir, out, factories, w.workers, nil)
 	if err != nil {
@@ -273,7 +272,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 		w.note("stopped after %d of %d leagues", run.Estimates.Leagues, run.Plan.Runs)
 		return command.Reported(command.ErrStopped)
 	}
-	w.note("the new leagues are in %s; compare them with others: strategylab compare %s DIR", out, out)
+	w.note("new leagues in %s; to compare them: strategylab compare %s DIR", out, out)
 	return verdictOn(run)
 }
 
@@ -288,14 +287,13 @@ func (w *whatIf) printEffect(run *report.Run, out string) error {
 		}
 		defer readers[i].Close()
 	}
-	// The new leagues are complete, so this is soon done, even where the user
-	// has asked to stop.
+	// The new leagues are complete, so this is quick even after an interrupt.
 	effect, err := contrastOf(context.WithoutCancel(w.c.Context), readers, dirs, w.level)
 	if err != nil {
 		return err
 	}
 	effect.Assertions = run.Assertions
-	for _, x := range w.exchanges {
+	for _, x := range w.swaps {
 		effect.Replaced = append(effect.Replaced, x.player)
 	}
 	return showContrast(w.p, w.format, effect)

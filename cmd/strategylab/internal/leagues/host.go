@@ -1,0 +1,228 @@
+package leagues
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+const (
+	flagReferees  = "referees"
+	flagAllowHost = "allow-host"
+	flagProbe     = "probe"
+)
+
+// noAdminToken lets every program on the host's machine start the league, for
+// launchers that know no token.
+const noAdminToken = "none"
+
+func hostFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league"},
+		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair"},
+		command.SeedFlag(),
+		command.DrawFlag(),
+	}
+}
+
+func openFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start the league with; none allows local programs", DefaultText: "generated and printed"},
+		&cli.StringSliceFlag{Name: flagAllowHost, Usage: "pattern of remote hosts that agents may use; repeatable"},
+		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "call an agent when it registers: off, warn or require"},
+	}
+}
+
+func hostCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "host", Usage: "host a league for others: manager and referees in one process",
+		Description: "Prints the URL at which agents register. The league starts with 'strategylab start', or with --players N\n" +
+			"as soon as N players have registered. With --field, house players take part.",
+		Flags: slices.Concat(hostFlags(), openFlags(), []cli.Flag{
+			&cli.StringFlag{Name: command.FlagField, Usage: "house players, such as markov-2,scripts/mine.lua"},
+			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees in this process"},
+		}, liveFlags("127.0.0.1:8000"), command.LiveCatalogFlags()),
+		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
+	}
+}
+
+func managerCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "manager", Usage: "run a league manager without referees",
+		Flags:  slices.Concat(hostFlags(), openFlags(), liveFlags("127.0.0.1:8000")),
+		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
+	}
+}
+
+// hostLeague runs a league: a closed one with its own field, or an open one.
+func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
+	if _, err := command.Arguments(c); err != nil {
+		return err
+	}
+	l, err := newLive(p, c, protocol.Strict)
+	if err != nil {
+		return err
+	}
+	draw, err := command.Draw(c)
+	if err != nil {
+		return err
+	}
+	league := &host.League{Network: l.network("manager"), Server: l.server, MCP: l.mcp}
+	if league.Manager, err = l.managerConfig(c, draw); err != nil {
+		return err
+	}
+	key, err := l.seedLeague(c)
+	if err != nil {
+		return err
+	}
+	if closed || c.String(command.FlagField) != "" {
+		cat, err := command.LoadCatalog(c.Context, p, c)
+		if err != nil {
+			return err
+		}
+		defer cat.Close()
+		if err := l.house(c, cat, league, key, closed); err != nil {
+			return err
+		}
+	}
+	for range c.Int(flagReferees) {
+		conducting := l.refereeConfig(l.drawer(c, draw, key))
+		conducting.Events = l.conducted
+		league.Referees = append(league.Referees, conducting)
+	}
+	seen, err := l.observe(c)
+	if err != nil {
+		return err
+	}
+	defer seen.end(&err)
+	if seen.rec != nil {
+		league.Tap = seen.tap
+	}
+	league.Validation = seen.Validation
+	league.Started = func(url string) { l.started(c, url, league, closed) }
+	if err := l.refereeCount(c, closed); err != nil {
+		return err
+	}
+	played, err := league.Play(c.Context)
+	if summary := l.trouble.summary(l.mode); summary != "" {
+		l.out.say("%s", summary)
+	}
+	if c.Context.Err() != nil {
+		return fmt.Errorf("%w: %w", command.ErrStopped, context.Cause(c.Context))
+	}
+	if err == nil && played.Before {
+		l.out.say("the league in %s is complete; to start a new one, choose another --%s or --%s", l.data, command.FlagLeagueID, command.FlagData)
+		l.out.table(played.Standings)
+	}
+	return command.Remedy(c, err)
+}
+
+// refereeCount checks --referees.
+func (l *live) refereeCount(c *cli.Context, closed bool) error {
+	least, n := 0, c.Int(flagReferees)
+	if closed {
+		least = 1
+	}
+	if n < least || n > manager.DefaultMaxReferees {
+		return command.Usagef("--%s is %d, want %d to %d", flagReferees, n, least, manager.DefaultMaxReferees)
+	}
+	return nil
+}
+
+func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, error) {
+	cfg := manager.Config{
+		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Draw: draw, Mode: l.mode,
+		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
+		Now: l.p.Now, Log: l.log, Events: l.managed,
+		AdminToken: c.String(command.FlagAdminToken), AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(command.FlagPlayers),
+	}
+	switch cfg.AdminToken {
+	case "":
+		cfg.AdminToken = newAdminToken()
+	case noAdminToken:
+		cfg.AdminToken = ""
+	}
+	if !protocol.ValidID(cfg.LeagueID) {
+		return cfg, command.Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", command.FlagLeagueID, cfg.LeagueID)
+	}
+	if cfg.Legs < 1 {
+		return cfg, command.Usagef("--%s is %d, want at least 1", command.FlagLegs, cfg.Legs)
+	}
+	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
+		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
+	}
+	for _, pattern := range cfg.AllowHosts {
+		if err := manager.CheckHostPattern(pattern); err != nil {
+			return cfg, command.Usagef("--%s: %w", flagAllowHost, err)
+		}
+	}
+	if name := c.String(flagProbe); name != "" {
+		probe, err := manager.ParseProbe(name)
+		if err != nil {
+			return cfg, command.Usagef("--%s: %w", flagProbe, err)
+		}
+		cfg.Probe = probe
+	}
+	return cfg, nil
+}
+
+// seedLeague returns the seed of a live league and warns if the user has set it:
+// then the draws are predictable.
+func (l *live) seedLeague(c *cli.Context) (uint64, error) {
+	s, err := command.Seed(l.p, c)
+	if err == nil && c.IsSet(command.FlagSeed) {
+		l.p.Warn("--%s makes the draws predictable for everybody who knows the seed; omit it when results matter", command.FlagSeed)
+	}
+	return s, err
+}
+
+// drawer returns the draw of referees, which is unpredictable without --seed.
+func (l *live) drawer(c *cli.Context, draw game.Draw, key uint64) func(referee.Match) (int, error) {
+	if c.IsSet(command.FlagSeed) {
+		return func(m referee.Match) (int, error) { return draw.Pick(game.LiveWord(key, m.League, m.ID)), nil }
+	}
+	return func(referee.Match) (int, error) {
+		word, err := l.p.Entropy()
+		return draw.Pick(word), err
+	}
+}
+
+// started prints where the manager listens and how others take part.
+func (l *live) started(c *cli.Context, url string, league *host.League, closed bool) {
+	if closed {
+		return
+	}
+	l.out.write(map[string]any{"event": "listening", "manager": url}, "the manager listens at "+url)
+	l.out.say("players join with:   strategylab player --strategy NAME --manager %s", url)
+	if c.Int(flagReferees) == 0 {
+		l.out.say("referees join with:  strategylab referee --manager %s", url)
+	}
+	if n := league.Manager.Players; n > 0 {
+		l.out.say("the league starts when %d players have registered", n)
+		return
+	}
+	line := "start the league with:  strategylab start --manager " + url
+	if token := league.Manager.AdminToken; token != "" {
+		line += " --admin-token " + token
+	}
+	l.out.say("%s", line)
+}
+
+// newAdminToken returns a random token.
+func newAdminToken() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "admin-" + hex.EncodeToString(b[:])
+}

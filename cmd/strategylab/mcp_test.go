@@ -225,3 +225,31 @@ func knownPlayer(name string, copies int) map[string]any {
 func luaPlayer(name, source string) map[string]any {
 	return map[string]any{"name": name, "language": "lua", "source": source}
 }
+
+// One lab plays for commands and for tools: the same field and seed give the same
+// leagues.
+func TestToolAndCommandPlayTheSameLeagues(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "scripts/mine.lua", `function choose(turn) return turn.role == "PLAYER_A" and 0.25 or "odd" end`)
+	a := assist(t, dir)
+	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
+		"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2), knownPlayer("markov-2", 1)}, "runs": 40, "legs": 3, "seed": 11,
+	})
+	a.gone()
+	text, err := commandLine(t.Context(), dir, "experiment", "--field", "mine,random*2,markov-2", "--runs", "40", "--legs", "3", "--seed", "11",
+		"--out", "run", "--format", "json", "--quiet").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, leagues := digestOf(t, text); digest != run.Outcome.Digest || leagues != 40 {
+		t.Errorf("the command played %d leagues with digest %s, the tool %s", leagues, digest, run.Outcome.Digest)
+	}
+	text, err = commandLine(t.Context(), dir, "analyze", filepath.FromSlash(run.Outcome.Report.Path), "--format", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, _ := digestOf(t, text); digest != run.Outcome.Digest {
+		t.Errorf("analyze computes digest %s for the run of the tool, want %s", digest, run.Outcome.Digest)
+	}
+}

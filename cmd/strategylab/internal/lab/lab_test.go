@@ -1,0 +1,218 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// here returns a lab in a folder of its own, without processes.
+func here(t *testing.T) Lab {
+	t.Helper()
+	return Lab{Dir: t.TempDir(), Now: time.Now, Entropy: func() (uint64, error) { return 1 << 20, nil }}
+}
+
+// fieldOf loads strategies by name and makes the plan of a run with them.
+func fieldOf(t *testing.T, l Lab, runs int, names ...string) (results.Plan, []strategies.Factory, *catalog.Catalog) {
+	t.Helper()
+	cat, err := l.Load(t.Context(), Supply{Limits: budget.Limits{Time: budget.DefaultTime, Instructions: budget.DefaultInstructions}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cat.Close() })
+	plan := results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: 4, Seed: 7, Draw: "uniform:1-10", Transport: "direct"}
+	var factories []strategies.Factory
+	for _, name := range names {
+		e, err := cat.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: string(e.Info.Kind), Ref: name, Fingerprint: e.Info.Fingerprint})
+		factories = append(factories, e.Factory)
+	}
+	return plan, factories, cat
+}
+
+func create(t *testing.T, l Lab, name string, plan results.Plan) *results.Dir {
+	t.Helper()
+	dir, err := results.Create(l.Path(name), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A recorded run shows what it showed when it was played.
+func TestReadShowsWhatPlayShowed(t *testing.T) {
+	t.Parallel()
+	l := here(t)
+	plan, factories, _ := fieldOf(t, l, 30, "random", "role", "always-even", "always-odd")
+	played, err := Session{Lab: l, Report: &ReportOptions{Ratings: true, Warn: t.Logf}}.Play(t.Context(), create(t, l, "run", plan), l.Path("run"), factories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := l.Read(t.Context(), "run", Reading{Level: 0.95, Explain: true, Mirrors: true, Ratings: true, Warn: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if played.Interrupted || played.Run.Estimates.Leagues != 30 || read.Run.Facts.Digest != played.Run.Facts.Digest {
+		t.Errorf("played %d leagues with digest %s, read digest %s", played.Run.Estimates.Leagues, played.Run.Facts.Digest, read.Run.Facts.Digest)
+	}
+	if len(read.Mirrors) != 4 || len(played.Mirrors) != 4 || read.WorthLeagues != played.WorthLeagues {
+		t.Errorf("%d and %d mirrors, %d and %d leagues of worths", len(played.Mirrors), len(read.Mirrors), played.WorthLeagues, read.WorthLeagues)
+	}
+	var then, now strings.Builder
+	if err := errors.Join(report.WriteTable(&then, played.Run, 0), report.WriteTable(&now, read.Run, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if then.String() != now.String() {
+		t.Errorf("played:\n%s\nread:\n%s", then.String(), now.String())
+	}
+	if len(read.Explanations.Players) != 4 || read.Explanations.Players[1].Even != played.Explanations.Players[1].Even {
+		t.Errorf("explanations %+v, want %+v", read.Explanations.Players, played.Explanations.Players)
+	}
+	for _, file := range []string{"report.html", "summary.json", "mirrors.json", "leagues.bin", "plan.json"} {
+		if _, err := os.Stat(filepath.Join(l.Path("run"), file)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// stopper cancels a context after some leagues.
+type stopper struct {
+	left int
+	stop context.CancelCauseFunc
+}
+
+var errEnough = errors.New("enough")
+
+func (s *stopper) Append(*results.League) error {
+	if s.left--; s.left == 0 {
+		s.stop(errEnough)
+	}
+	return nil
+}
+
+// An interrupted run keeps its complete leagues, and continues to the digest of a
+// run that was never interrupted.
+func TestInterruptedRunContinues(t *testing.T) {
+	t.Parallel()
+	l := here(t)
+	plan, factories, _ := fieldOf(t, l, 2000, "random", "role", "markov-2")
+	whole, err := Session{Lab: l}.Play(t.Context(), create(t, l, "whole", plan), l.Path("whole"), factories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	part, err := Session{Lab: l, Workers: 1, Seen: &stopper{left: 5, stop: cancel}}.Play(ctx, create(t, l, "part", plan), l.Path("part"), factories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := part.Run.Estimates.Leagues; !part.Interrupted || n < 5 || n >= 2000 || part.Run.Stopping.Why != report.Interrupted {
+		t.Errorf("interrupted %v after %d leagues: %+v", part.Interrupted, n, part.Run.Stopping)
+	}
+	dir, err := results.Open(l.Path("part"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	rest, err := Session{Lab: l, Ended: func() { ended++ }}.Play(t.Context(), dir, l.Path("part"), factories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest.Run.Facts.Digest != whole.Run.Facts.Digest || ended != 1 {
+		t.Errorf("digest %s, want %s; ended %d times", rest.Run.Facts.Digest, whole.Run.Facts.Digest, ended)
+	}
+}
+
+// Mistakes of the caller are InputErrors with a hint.
+func TestInputErrors(t *testing.T) {
+	t.Parallel()
+	l := here(t)
+	plan, _, cat := fieldOf(t, l, 1, "random", "role")
+	create(t, l, "empty", plan).Close()
+	changed := plan
+	changed.Field = []results.Entrant{{Name: "random", Ref: "random", Fingerprint: "of another version"}}
+	unknown := plan
+	unknown.Field = []results.Entrant{{Name: "nobody", Ref: "nobody"}}
+	read := func(dir string) error {
+		_, err := l.Read(t.Context(), dir, Reading{Op: "analyze", Level: 0.95})
+		return err
+	}
+	factories := func(p results.Plan) error {
+		_, err := FactoriesOf(p, cat)
+		return err
+	}
+	isolated := func() error {
+		_, err := l.Load(t.Context(), Supply{Isolate: true})
+		return err
+	}
+	for name, tt := range map[string]struct {
+		err        error
+		want, hint string
+	}{
+		"no folder": {read("nowhere"), "analyze nowhere: ", "results in"},
+		"no league": {read("empty"), "analyze empty: no league", "--resume empty"},
+		"changed":   {factories(changed), "random: the code of random has changed", "--seed 7"},
+		"unknown":   {factories(unknown), "nobody", "strategies list"},
+		"isolation": {isolated(), "cannot be isolated", "--isolate=false"},
+	} {
+		var input *InputError
+		if !errors.As(tt.err, &input) || !strings.Contains(tt.err.Error(), tt.want) || !strings.Contains(input.Hint, tt.hint) {
+			t.Errorf("%s: %v, hint %+v; want %q with hint %q", name, tt.err, input, tt.want, tt.hint)
+		}
+	}
+	if !errors.Is(factories(changed), ErrChanged) {
+		t.Error("code that has changed is not ErrChanged")
+	}
+}
+
+// A check of one strategy gives the same verdict every time, and tries a strategy
+// that is ready against the known opponents.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	l := here(t)
+	_, _, cat := fieldOf(t, l, 1, "random")
+	e, err := cat.Resolve("always-even")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Checking{Seed: CheckSeed, Limits: budget.Limits{Time: time.Hour, Instructions: budget.DefaultInstructions}}
+	first, err := l.Check(t.Context(), cat, e, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := l.Check(t.Context(), cat, e, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := first.Trial, second.Trial
+	if !first.Ready || a == nil || b == nil || a.Adjusted != b.Adjusted || a.Place != b.Place || a.Players != 1+len(Opponents()) {
+		t.Errorf("first %+v %+v, then %+v", first, a, b)
+	}
+	if text := a.String(); !strings.Contains(text, "adjusted points per match") {
+		t.Errorf("trial: %s", text)
+	}
+}
+
+func TestSeedFitsJSON(t *testing.T) {
+	t.Parallel()
+	l := Lab{Entropy: func() (uint64, error) { return 1<<64 - 1, nil }}
+	if s, err := l.Seed(); err != nil || s != 1<<53-1 {
+		t.Errorf("seed %d, %v; want %d", s, err, uint64(1<<53-1))
+	}
+	l.Entropy = func() (uint64, error) { return 0, errEnough }
+	if _, err := l.Seed(); !errors.Is(err, errEnough) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -89,12 +89,7 @@ func (l *labTools) ask(ctx context.Context, m manager) League {
 		return g
 	}
 	g.Status, g.Round, g.Rounds, g.Matches = strategies.OneLine(status.Status, 60), status.CurrentRound.Value(), status.TotalRounds.Value(), status.MatchesCompleted.Value()
-	for _, s := range table.Standings[:min(len(table.Standings), maxStandings)] {
-		g.Standings = append(g.Standings, Standing{
-			Rank: s.Rank, Player: strategies.OneLine(s.PlayerID, 64), Name: strategies.OneLine(s.DisplayName, 100), Played: s.Played.Value(),
-			Wins: s.Wins.Value(), Draws: s.Draws.Value(), Losses: s.Losses.Value(), Points: s.Points,
-		})
-	}
+	g.addStandings(table.Standings)
 	return g
 }
 
@@ -159,22 +154,13 @@ func readTable(root *os.Root, id string) League {
 	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
 	content, err := readBounded(root, filepath.Join(id, "standings.json"), maxTable)
 	var table struct {
-		League    string `json:"league_id"`
-		Updated   string `json:"updated"`
-		Status    string `json:"status"`
-		Rounds    int    `json:"total_rounds"`
-		Done      int    `json:"rounds_completed"`
-		Matches   int    `json:"matches_completed"`
-		Standings []struct {
-			Rank   int    `json:"rank"`
-			Player string `json:"player_id"`
-			Name   string `json:"display_name"`
-			Played int    `json:"played"`
-			Wins   int    `json:"wins"`
-			Draws  int    `json:"draws"`
-			Losses int    `json:"losses"`
-			Points int    `json:"points"`
-		} `json:"standings"`
+		League    string              `json:"league_id"`
+		Updated   string              `json:"updated"`
+		Status    string              `json:"status"`
+		Rounds    int                 `json:"total_rounds"`
+		Done      int                 `json:"rounds_completed"`
+		Matches   int                 `json:"matches_completed"`
+		Standings []protocol.Standing `json:"standings"`
 	}
 	if err == nil {
 		err = json.Unmarshal(content, &table)
@@ -189,11 +175,16 @@ func readTable(root *os.Root, id string) League {
 	}
 	g.League, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)
 	g.Round, g.Rounds, g.Matches = table.Done, table.Rounds, table.Matches
-	for _, s := range table.Standings[:min(len(table.Standings), maxStandings)] {
+	g.addStandings(table.Standings)
+	return g
+}
+
+// addStandings adds the first lines of a table, whose texts may be anybody's.
+func (g *League) addStandings(table []protocol.Standing) {
+	for _, s := range table[:min(len(table), maxStandings)] {
 		g.Standings = append(g.Standings, Standing{
-			Rank: s.Rank, Player: strategies.OneLine(s.Player, 64), Name: strategies.OneLine(s.Name, 100),
-			Played: s.Played, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Points: s.Points,
+			Rank: s.Rank, Player: strategies.OneLine(s.PlayerID, 64), Name: strategies.OneLine(s.DisplayName, 100), Played: s.Played.Value(),
+			Wins: s.Wins.Value(), Draws: s.Draws.Value(), Losses: s.Losses.Value(), Points: s.Points,
 		})
 	}
-	return g
 }

@@ -1,22 +1,10 @@
 package command
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
-	"syscall"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
-	"github.com/strategylab/strategylab/host/agent"
-	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/disk"
-	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // Outcomes of a command that have an exit code of their own.
@@ -80,49 +68,4 @@ func Reported(err error) error { return &reported{err} }
 func IsReported(err error) bool {
 	var r *reported
 	return errors.As(err, &r)
-}
-
-// Remedy adds a hint to the error of a command that talks to agents.
-func Remedy(c *cli.Context, err error) error {
-	var rejected *agent.RejectedError
-	var name *net.DNSError
-	manager := c.String(FlagManager)
-	switch {
-	case err == nil || HintOf(err) != "":
-		return err
-	case errors.As(err, &rejected):
-		return Advise(err, "strategylab query status --manager %s shows how far the league is", manager)
-	case errors.Is(err, jsonrpc.ErrConnect):
-		return Advise(err, "check that the host is running; strategylab host starts one")
-	case errors.Is(err, disk.ErrLocked):
-		return Advise(err, "stop that process, or choose another --%s", FlagData)
-	case errors.Is(err, syscall.EADDRINUSE):
-		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --%s; port 0 picks a free one", FlagListen)
-	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
-		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
-	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
-		return Advise(err, "pass the token that the host printed as --%s", FlagAdminToken)
-	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
-		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
-	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
-		return Advise(err, "name the league of this manager with --%s", FlagLeagueID)
-	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
-		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
-	case errors.Is(err, fs.ErrPermission):
-		return Advise(err, "choose a folder and a port that you may use")
-	}
-	return err
-}
-
-// suggested returns the free name that a manager suggests.
-func suggested(err error) string {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	if !ok {
-		return ""
-	}
-	var data struct {
-		Suggestion string `json:"suggestion"`
-	}
-	_ = json.Unmarshal(refusal.Data, &data) // unreadable data suggests nothing
-	return data.Suggestion
 }

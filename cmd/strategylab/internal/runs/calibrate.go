@@ -144,21 +144,47 @@ const (
 	partWidths    = "widths"
 )
 
-// measureAll measures the parts in order. It and the functions below return what
-// was measured before an error with the error.
-func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
-	measure := map[string]func(context.Context, calibration.Suite, calibration.Options, io.Writer) ([]calibration.Row, error){
-		partIntervals: measureIntervals, partLooking: measureLooking, partWidths: measureWidths,
-	}
-	var rows []calibration.Row
-	for _, part := range parts {
-		list, err := measure[part](ctx, suite, opts, progress)
-		rows = append(rows, list...)
+// measureAll measures the parts in order. It returns what was measured before an
+// error with the error.
+func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) (rows []calibration.Row, err error) {
+	measure := func(number int, what string, f func(calibration.Options) ([]calibration.Row, error)) {
 		if err != nil {
-			return rows, err
+			return
+		}
+		fmt.Fprintln(progress, what)
+		var list []calibration.Row
+		if list, err = f(own(opts, number, progress)); err == nil {
+			rows = append(rows, list...)
 		}
 	}
-	return rows, nil
+	fields := suite.Fields()
+	for _, part := range parts {
+		switch part {
+		case partIntervals:
+			for k, f := range fields {
+				measure(k, fmt.Sprintf("%d of %d: %s", k+1, len(fields), f.Name), func(o calibration.Options) ([]calibration.Row, error) {
+					return calibration.Measure(ctx, f, playBots, o)
+				})
+			}
+		case partLooking:
+			for k, w := range suite.Watches() {
+				measure(1000+k, fmt.Sprintf("looking after every league, %s guarantee: %s", w.Guarantee, w.Field.Name), func(o calibration.Options) ([]calibration.Row, error) {
+					return calibration.MeasureLooking(ctx, w, playBots, o)
+				})
+			}
+		case partWidths:
+			for k, n := range suite.Players {
+				if n == 2 {
+					continue
+				}
+				measure(2000+k, fmt.Sprintf("widths among %d equal players", n), func(o calibration.Options) ([]calibration.Row, error) {
+					row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, o)
+					return []calibration.Row{row}, err
+				})
+			}
+		}
+	}
+	return rows, err
 }
 
 // own gives a measurement its own seeds and reports its progress.
@@ -171,49 +197,6 @@ func own(opts calibration.Options, number int, progress io.Writer) calibration.O
 		}
 	}
 	return opts
-}
-
-func measureIntervals(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
-	var rows []calibration.Row
-	fields := suite.Fields()
-	for k, f := range fields {
-		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(fields), f.Name)
-		list, err := calibration.Measure(ctx, f, playBots, own(opts, k, progress))
-		if err != nil {
-			return rows, err
-		}
-		rows = append(rows, list...)
-	}
-	return rows, nil
-}
-
-func measureLooking(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
-	var rows []calibration.Row
-	for k, w := range suite.Watches() {
-		fmt.Fprintf(progress, "looking after every league, %s guarantee: %s\n", w.Guarantee, w.Field.Name)
-		list, err := calibration.MeasureLooking(ctx, w, playBots, own(opts, 1000+k, progress))
-		if err != nil {
-			return rows, err
-		}
-		rows = append(rows, list...)
-	}
-	return rows, nil
-}
-
-func measureWidths(ctx context.Context, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
-	var rows []calibration.Row
-	for k, n := range suite.Players {
-		if n == 2 {
-			continue
-		}
-		fmt.Fprintf(progress, "widths among %d equal players\n", n)
-		row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, own(opts, 2000+k, progress))
-		if err != nil {
-			return rows, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 // playBots plays an experiment among bots like any other, on one goroutine.

@@ -12,41 +12,56 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// watch plays the experiment, and again whenever a script of its field changes,
-// until ctx ends. Seats and draws stay the same, so every change comes from the
-// scripts.
-func (e *experimentRun) watch(ctx context.Context) error {
-	if e.format != "table" {
+// repeat calls play until ctx ends: at once, and again whenever a script of the
+// watch that play returns has changed. n counts the successful calls, from 1. The
+// error of the first call ends it; later a script may be broken for a while.
+func (o *output) repeat(ctx context.Context, play func(n int) (*catalog.Watch, error)) error {
+	if o.format != "table" {
 		return command.Usagef("--%s needs --%s table", flagWatch, command.FlagFormat)
 	}
-	out := e.out()
-	var last *report.Run
 	var watch *catalog.Watch
 	for n := 1; ; {
-		dir := out
-		if n > 1 {
-			dir = fmt.Sprintf("%s-%d", out, n)
-		}
-		run, now, err := e.once(ctx, dir)
+		now, err := play(n)
 		if now != nil {
 			watch = now
 		}
-		switch {
-		case ctx.Err() != nil || err != nil && last == nil:
+		switch err = withoutVerdict(err); {
+		case ctx.Err() != nil || err != nil && n == 1:
 			return err
-		case err != nil: // a script is broken for now; its author will save it again
-			fmt.Fprintf(e.p.Stderr, "strategylab: %v\n", err)
-		case last != nil:
+		case err != nil:
+			fmt.Fprintf(o.p.Stderr, "strategylab: %v\n", err)
+		default:
+			n++
+		}
+		if err := o.await(ctx, watch); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// watch plays the experiment, and again whenever a script of its field changes.
+// Seats and draws stay the same, so every change comes from the scripts.
+func (e *experimentRun) watch(ctx context.Context) error {
+	out := e.out()
+	var last *report.Run
+	return e.repeat(ctx, func(n int) (*catalog.Watch, error) {
+		run, watch, err := e.once(ctx, numbered(out, n))
+		if err == nil && last != nil {
 			e.changes(last.Estimates, run.Estimates)
 		}
 		if err == nil {
 			last = run
-			n++
 		}
-		if err := e.await(ctx, watch); err != nil || ctx.Err() != nil {
-			return err
-		}
+		return watch, err
+	})
+}
+
+// numbered is the folder of the n-th run of a watch.
+func numbered(out string, n int) string {
+	if n == 1 {
+		return out
 	}
+	return fmt.Sprintf("%s-%d", out, n)
 }
 
 // once loads the field and plays it. The watch is nil if the field does not load.

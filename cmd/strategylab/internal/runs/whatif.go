@@ -80,11 +80,16 @@ func whatif(p *command.Process, c *cli.Context) error {
 	if w.swaps, err = parseSwaps(command.TextsOf(c, flagReplace)); err != nil {
 		return err
 	}
-	if c.Bool(flagWatch) {
-		return w.watchScripts(c.Context)
+	folder := cmp.Or(c.String(command.FlagOut), filepath.Join("runs", p.Now().Format("20060102-150405")+"-whatif"))
+	if !c.Bool(flagWatch) {
+		_, err = w.playAgain(c.Context, folder)
+		return err
 	}
-	_, err = w.playAgain(c.Context, w.outFor(1))
-	return err
+	return w.repeat(c.Context, func(n int) (*catalog.Watch, error) {
+		watch, err := w.playAgain(c.Context, numbered(folder, n))
+		fmt.Fprintln(p.Stdout)
+		return watch, err
+	})
 }
 
 func parseSwaps(list []string) ([]swap, error) {
@@ -111,44 +116,6 @@ func parseSwaps(list []string) ([]swap, error) {
 		out = append(out, swap{player, ref})
 	}
 	return out, nil
-}
-
-// outFor returns the folder for the n-th replay of a watch.
-func (w *whatIf) outFor(n int) string {
-	out := w.c.String(command.FlagOut)
-	if out == "" {
-		out = filepath.Join("runs", w.p.Now().Format("20060102-150405")+"-whatif")
-	}
-	if n > 1 {
-		out = fmt.Sprintf("%s-%d", out, n)
-	}
-	return out
-}
-
-// watchScripts replays the run whenever a swapped-in script changes.
-func (w *whatIf) watchScripts(ctx context.Context) error {
-	if w.format != "table" {
-		return command.Usagef("--%s needs --%s table", flagWatch, command.FlagFormat)
-	}
-	var watch *catalog.Watch
-	for n := 1; ; {
-		now, err := w.playAgain(ctx, w.outFor(n))
-		if now != nil {
-			watch = now
-		}
-		switch err = withoutVerdict(err); {
-		case ctx.Err() != nil || err != nil && n == 1:
-			return err
-		case err != nil: // a script is broken for now; its author will save it again
-			fmt.Fprintf(w.p.Stderr, "strategylab: %v\n", err)
-		default:
-			n++
-		}
-		if err := w.await(ctx, watch); err != nil || ctx.Err() != nil {
-			return err
-		}
-		fmt.Fprintln(w.p.Stdout)
-	}
 }
 
 // playAgain replays the leagues with the swaps and prints what they change. The

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Ask says which manager to ask and with which token.
+type Ask struct {
+	Manager string // URL
+	Token   string // may be empty
+	League  string // its name
+	Timeout time.Duration
+	Tap     jsonrpc.Tap // may be nil
+}
+
+// Tell sends one message as the launcher and returns the answer.
+func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (_ protocol.Message, err error) {
+	network := host.NewSockets()
+	defer func() { err = errors.Join(err, network.Close()) }()
+	caller := &wire.Caller{
+		Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.Tap}), Codec: dialect.NewCodec(protocol.Tolerant),
+	}
+	h := m.Head()
+	*h = protocol.NewHeader(h.MessageType, string(protocol.RoleLauncher), protocol.Timestamp(now), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = a.Token, a.League
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	return caller.Call(ctx, wire.NewPeer(a.Manager, dialect.Contracts), m)
+}
+
+// Remedy adds a hint to the error of a command that talks to agents.
+func Remedy(c *cli.Context, err error) error {
+	var rejected *agent.RejectedError
+	var name *net.DNSError
+	manager := c.String(FlagManager)
+	switch {
+	case err == nil || HintOf(err) != "":
+		return err
+	case errors.As(err, &rejected):
+		return Advise(err, "strategylab query status --manager %s shows how far the league is", manager)
+	case errors.Is(err, jsonrpc.ErrConnect):
+		return Advise(err, "check that the host is running; strategylab host starts one")
+	case errors.Is(err, disk.ErrLocked):
+		return Advise(err, "stop that process, or choose another --%s", FlagData)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return Advise(err, "another program uses this port, perhaps another host: stop it, or choose another --%s; port 0 picks a free one", FlagListen)
+	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
+		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
+	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
+		return Advise(err, "pass the token that the host printed as --%s", FlagAdminToken)
+	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
+		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
+	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
+		return Advise(err, "name the league of this manager with --%s", FlagLeagueID)
+	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &name):
+		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
+	case errors.Is(err, fs.ErrPermission):
+		return Advise(err, "choose a folder and a port that you may use")
+	}
+	return err
+}
+
+// suggested returns the free name that a manager suggests.
+func suggested(err error) string {
+	refusal, ok := errors.AsType[*dialect.Refusal](err)
+	if !ok {
+		return ""
+	}
+	var data struct {
+		Suggestion string `json:"suggestion"`
+	}
+	_ = json.Unmarshal(refusal.Data, &data) // unreadable data suggests nothing
+	return data.Suggestion
+}

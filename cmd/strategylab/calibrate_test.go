@@ -48,7 +48,7 @@ func TestStoppedCalibrationKeepsWhatItHas(t *testing.T) {
 	if !strings.Contains(out.String(), "2 players") || !strings.Contains(out.String(), "coverage: P(differ) of a pair") || strings.Contains(out.String(), "20 equal") {
 		t.Errorf("printed %q", out.String())
 	}
-	if !strings.Contains(progress.String(), "what was measured by then is above") {
+	if !strings.Contains(progress.String(), "the measurements so far are above") {
 		t.Errorf("said %q", progress.String())
 	}
 }

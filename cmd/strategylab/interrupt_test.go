@@ -182,8 +182,8 @@ func TestWatch(t *testing.T) {
 	save(`return "odd"`)
 	stderr.until("results in out-2") // and the third round of waiting follows what is printed
 	until(t, "the changes", func() bool { return strings.Count(stderr.until("waiting"), "waiting for a script") == 3 })
-	text := stdout.until("what changed")
-	if !strings.Contains(text, "what changed in adjusted points") || !strings.Contains(text, "mine ") {
+	text := stdout.until("changes in adjusted")
+	if !strings.Contains(text, "changes in adjusted points") || !strings.Contains(text, "mine ") {
 		t.Errorf("stdout: %s", text)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

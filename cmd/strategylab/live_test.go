@@ -232,7 +232,7 @@ func TestLeagueCommand(t *testing.T) {
 	if table(first) != table(second) {
 		t.Errorf("the same seed gave\n%s\nand\n%s", table(first), table(second))
 	}
-	for _, want := range []string{"can foresee the draws", "R9M1", "round 9 of 9 is over", "points"} {
+	for _, want := range []string{"makes the draws predictable", "R9M1", "round 9 of 9 is complete", "points"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q in\n%s", want, first)
 		}

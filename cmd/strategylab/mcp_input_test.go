@@ -30,7 +30,7 @@ func TestBadInputsOverMCP(t *testing.T) {
 	}{
 		{"run_experiment", map[string]any{}, "/players is missing"},
 		{"run_experiment", map[string]any{"players": []any{}}, "/players has 0 items, want at least 1"},
-		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 1)}}, "a league needs at least 2 players, and this field has 1"},
+		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 1)}}, "a league needs at least 2 players, but this field has 1"},
 		{"run_experiment", map[string]any{"players": field, "runs": 0}, "/runs want at least 1"},
 		{"run_experiment", map[string]any{"players": field, "runs": 1001}, "/runs want at most 1000"},
 		{"run_experiment", map[string]any{"players": field, "runs": "many"}, "/runs is of type string, want integer"},
@@ -41,9 +41,9 @@ func TestBadInputsOverMCP(t *testing.T) {
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("randon", 3)}}, `no strategy "randon"; did you mean "random"?`},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("../../etc/passwd", 3)}}, "/players/0/name want a text that matches"},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 1), knownPlayer("random", 1)}}, "two players are called random"},
-		{"run_experiment", map[string]any{"players": []any{map[string]any{"name": "x", "source": "x"}, field[0]}}, "source and language (lua or js) go together"},
-		{"run_experiment", map[string]any{"players": []any{luaPlayer("x", "function"), field[0]}}, "player x cannot play: x.lua:1: load: "},
-		{"run_experiment", map[string]any{"players": crowd}, "9 players bring their source"},
+		{"run_experiment", map[string]any{"players": []any{map[string]any{"name": "x", "source": "x"}, field[0]}}, "source and language (lua or js) need each other"},
+		{"run_experiment", map[string]any{"players": []any{luaPlayer("x", "function"), field[0]}}, "player x does not load: x.lua:1: load: "},
+		{"run_experiment", map[string]any{"players": crowd}, "9 players have a source"},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8), knownPlayer("markov-1", 8), knownPlayer("markov-2", 1)}}, "the field has 33 players"},
 		{"run_experiment", map[string]any{"players": []any{knownPlayer("random", 8), knownPlayer("role", 8), knownPlayer("biased", 8)}, "runs": 1000, "legs": 100}, "27600000 matches, want at most 5000000"},
 		{"compare_strategies", map[string]any{"a": knownPlayer("random", 1), "b": knownPlayer("random", 1)}, "a and b are both called random"},
@@ -53,7 +53,7 @@ func TestBadInputsOverMCP(t *testing.T) {
 		{"check_strategy", map[string]any{"language": "python", "source": "x"}, `/language want one of "lua", "js"`},
 		{"check_strategy", map[string]any{"language": "lua", "source": strings.Repeat("x", 256<<10+1)}, "/source has 262145 characters, want at most 262144"},
 		{"league_status", map[string]any{"league": "../x"}, "/league want a text that matches"},
-		{"league_status", map[string]any{"league": "x"}, `there is no league "x"`},
+		{"league_status", map[string]any{"league": "x"}, `unknown league "x"`},
 		{"save_strategy", map[string]any{"name": "x", "language": "lua", "source": "x"}, `unknown tool "save_strategy"`},
 	} {
 		if got := a.refused(bad.tool, bad.input); !strings.Contains(got, bad.want) || strings.Contains(got, filepath.Dir(a.program)) {
@@ -188,7 +188,7 @@ func TestTooManyScripts(t *testing.T) {
 		all = append(all, knownPlayer(name, 1))
 	}
 	a := assist(t, dir)
-	if got := a.refused("run_experiment", map[string]any{"players": all}); !strings.Contains(got, "17 players are scripts, each of which takes a process of its own; want at most 16") {
+	if got := a.refused("run_experiment", map[string]any{"players": all}); !strings.Contains(got, "17 players are scripts, each in its own process; want at most 16") {
 		t.Errorf("17 scripts: %s", got)
 	}
 	notRaced(t)

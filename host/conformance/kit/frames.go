@@ -12,7 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// A Sample makes a request that an agent of a role accepts.
+// Sample makes a request that an agent of a role accepts.
 type Sample func(t *T) Request
 
 // WrapsInRPC skips a check of JSON-RPC if the agent is sent messages without.
@@ -170,9 +170,8 @@ func (r Request) HasMethods(t *T) {
 	}
 }
 
-// QuietCheck tests that a refusal does not repeat a token. It refuses itself
-// where the sample with another token is accepted: that is another check's
-// matter.
+// QuietCheck tests that a refusal does not repeat a token. An agent that accepts
+// the sample with a forged token is for another check to find.
 func QuietCheck(role Role, needs []string, sample Sample) Check {
 	return Check{
 		ID: string(role) + ".auth.quiet", Level: Should, Needs: needs,

@@ -30,7 +30,7 @@ const (
 const LongestPause = 4 * time.Second
 
 // Registrar is the manager with which a player or a referee under test
-// registers, and by which it is then called.
+// registers, and in whose name it is then sent messages.
 type Registrar struct {
 	Session  *Session
 	Endpoint *Endpoint

@@ -146,7 +146,7 @@ func (s *Session) AwaitAgent(ctx context.Context) error {
 	}
 }
 
-// Get sends a GET request, of which nothing but the header is read.
+// Get sends a GET request and returns the status and header of the response.
 func (s *Session) Get(ctx context.Context, url string, timeout time.Duration) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(timeout, s.Timeout))
 	defer cancel()

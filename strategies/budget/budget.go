@@ -1,14 +1,13 @@
 // Package budget bounds how long one call into a script may take.
 //
-// A Watchdog is one goroutine for all seats of a factory. It looks at them
-// every few milliseconds and interrupts a call that has overrun, which costs
-// an honest call two uncontended locks instead of a timer. The lock is also
-// the handshake that keeps an interrupt from striking a later, innocent call:
-// Leave cannot return while an interrupt is under way.
+// A Watchdog is one goroutine for all seats of a factory. It checks them every few
+// milliseconds and interrupts calls that exceed their limits. An honest call pays
+// two uncontended locks instead of a timer. The lock also keeps an interrupt from
+// hitting a later call: Leave does not return during an interrupt.
 //
-// An interrupt reaches a call only where its interpreter looks for one. A call
-// that goes on for long after it was interrupted is reported as lost: then only
-// the goroutine that made it can be given up.
+// An interrupt takes effect where the interpreter checks for one. A call that
+// continues long after its interrupt is reported as stuck: its goroutine can only
+// be abandoned.
 package budget
 
 import (
@@ -20,20 +19,19 @@ import (
 	"time"
 )
 
-// Limits bound one call of a script's hook. The zero value means the defaults.
+// Limits bound one call of a script's hook. Zero fields mean the defaults.
 type Limits struct {
-	// Time is the time budget; default DefaultTime. An overrun depends on the
-	// machine, so it is set far above what an honest call takes, and time in
-	// which the whole process stood still does not count.
+	// Time is the time limit; default DefaultTime. It depends on the machine, so
+	// it is far above the time of an honest call. Time in which the whole process
+	// does not run does not count.
 	Time time.Duration
-	// Instructions is the number of VM instructions, where the runtime can
-	// count them; default DefaultInstructions. An overrun does not depend on
-	// the machine.
+	// Instructions is the number of VM instructions, if the runtime counts them;
+	// default DefaultInstructions. It does not depend on the machine.
 	Instructions int64
 }
 
-// ErrMemory is why a call was interrupted of a seat during whose life memory
-// has grown by more than MaxGrowth.
+// ErrMemory is the cause of an interrupt because memory grew by more than MaxGrowth
+// during the life of the seat.
 var ErrMemory = errors.New("used too much memory")
 
 // Default limits. An honest script takes microseconds and hundreds of
@@ -43,17 +41,16 @@ const (
 	DefaultInstructions = 5_000_000
 )
 
-// A call that overruns its time takes as long as it may, over and over again in
-// a run of many leagues. So every overrun halves the time of the calls that
-// come after it, down to a sixteenth, but not below leastTime.
+// An endless call uses its whole time in league after league. So every exceeded
+// time limit halves the time of later calls, down to a sixteenth, but not below
+// leastTime.
 const (
 	mostHalvings = 4
 	leastTime    = 20 * time.Millisecond
 )
 
-// After an interrupt a call is given as much time again as its limit, times
-// patience, but no less than leastGrace, to return. A built-in function that
-// works within its bounds does so in a fraction of that.
+// After an interrupt a call has patience times its limit, at least leastGrace, to
+// return. A built-in function within its bounds needs a fraction of that.
 const (
 	patience   = 3
 	leastGrace = 2 * time.Second
@@ -70,16 +67,16 @@ func (l Limits) OrDefaults() Limits {
 	return l
 }
 
-// Watchdog interrupts calls that overrun. It is safe for concurrent use. Its
-// goroutine runs from the first Guard to Close.
+// Watchdog interrupts calls that exceed their limits. It is safe for concurrent use.
+// Its goroutine runs from the first Guard to Close.
 type Watchdog struct {
 	tick  time.Duration
 	ticks int // that a call may take
-	least int // that is left of them after overruns
-	grace int // that a call may take to return once it is interrupted
+	least int // that halving leaves
+	grace int // that a call may take to return after an interrupt
 	memory
 	lost func(context.Context)
-	over int // calls that overran their time; the goroutine's alone
+	over int // calls that exceeded their time; used by the goroutine only
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -87,16 +84,15 @@ type Watchdog struct {
 	done   chan struct{}
 }
 
-// NewWatchdog returns a watchdog that allows each call the given time. An
-// overrun is noticed at most a quarter of the limit late, or 5 ms.
+// NewWatchdog returns a watchdog that gives each call the time limit. It notices an
+// exceeded limit at most a quarter of the limit late, or 5 ms.
 //
-// Time is counted in ticks that the watchdog really got. A process that the
-// machine leaves without a processor gets none, so that a stall is not taken
-// for an endless loop.
+// It counts the ticks it receives, so time in which the process has no processor
+// does not count.
 //
-// lost, if not nil, is told of a call that goes on for long after it was
-// interrupted, once, with the context that was given to Enter. It is called on
-// the watchdog's goroutine and must not block.
+// The watchdog calls lost, if not nil, once for a call that continues long after
+// its interrupt, with the context given to Enter. lost runs on the watchdog's
+// goroutine and must not block.
 func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
 	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
 	ticks := func(d time.Duration) int { return int((d + tick - 1) / tick) }
@@ -109,9 +105,9 @@ func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
 	}
 }
 
-// Guard registers one seat. interrupt makes the call under way return soon; it
-// is called at most once per call, from a goroutine that Leave waits for, and
-// must not call back into the Guard. Release ends the registration.
+// Guard registers one seat. interrupt makes the current call return soon; the
+// watchdog calls it at most once per call, on a goroutine that Leave waits for. It
+// must not call the Guard. Release ends the registration.
 func (w *Watchdog) Guard(interrupt func()) *Guard {
 	g := &Guard{dog: w, interrupt: interrupt}
 	w.mu.Lock()
@@ -124,8 +120,8 @@ func (w *Watchdog) Guard(interrupt func()) *Guard {
 	return g
 }
 
-// Close stops the goroutine and waits for it. Calls that are still under way
-// are no longer bounded.
+// Close stops the goroutine and waits for it. Calls in progress are no longer
+// bounded.
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	stop, done := w.stop, w.done
@@ -180,24 +176,24 @@ type Guard struct {
 	mu      sync.Mutex
 	ctx     context.Context
 	running bool
-	ticks   int   // at which the watchdog has found this call running
+	ticks   int   // at which the watchdog found this call running
 	fill    fill  // in the life of the seat
 	cause   error // why it was interrupted
 	since   int   // ticks since then
 	landed  chan struct{}
 }
 
-// Enter begins a call. The call is interrupted when its time is up or when ctx
-// is done, whichever comes first.
+// Enter starts a call. The watchdog interrupts it when its time is up or ctx is
+// done.
 func (g *Guard) Enter(ctx context.Context) {
 	g.mu.Lock()
 	g.ctx, g.running, g.ticks, g.cause, g.since = ctx, true, 0, nil, 0
 	g.mu.Unlock()
 }
 
-// Leave ends a call. If the call was interrupted it returns why:
-// context.DeadlineExceeded for the time budget, ErrMemory, or the context's cause. The
-// interrupt has landed by then, and the caller may clear it.
+// Leave ends a call. It returns the cause of an interrupt:
+// context.DeadlineExceeded for the time limit, ErrMemory, or the cause of the
+// context. The interrupt has completed, and the caller may clear it.
 func (g *Guard) Leave() error {
 	g.mu.Lock()
 	cause, landed := g.cause, g.landed
@@ -216,9 +212,9 @@ func (g *Guard) Release() {
 	delete(g.dog.guards, g)
 }
 
-// check counts one tick of the call under way, if there is one. It tells if that
-// was one more than allowed, and, once the time to return is over as well, the
-// context of the call that is lost.
+// check counts one tick of the current call, if there is one. overran reports that
+// the call exceeded its limit; lost is the context of a call that did not return
+// after its interrupt.
 func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overran bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -240,8 +236,8 @@ func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overr
 		g.ticks++
 		return nil, false
 	}
-	// An interpreter that is beyond help may keep whoever interrupts it
-	// waiting, which must not be the watchdog.
+	// A broken interpreter may block the interrupt, which must not block the
+	// watchdog.
 	landed := make(chan struct{})
 	g.landed = landed
 	go func() {
@@ -251,37 +247,36 @@ func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overr
 	return nil, overran
 }
 
-// MaxGrowth is by how many bytes the memory of the process may grow during the
-// life of a seat whose calls take suspiciously long. Such a seat is interrupted
-// before it can starve the host: this is what bounds a script that fills memory
-// with something no other guard counts, be it at once or a little in every
-// call. Which of several seats is to blame cannot be told, so only those are
-// looked at that have run for far longer than honest ones do.
+// MaxGrowth is the number of bytes by which the memory of the process may grow
+// during the life of a long-running seat. It bounds scripts that fill memory in a
+// way that no other guard counts, at once or a little in every call. Several seats
+// may have caused the growth, so only seats that run far longer than honest ones
+// are interrupted.
 const MaxGrowth = 128 << 20
 
 const (
-	// suspicious is at how many ticks in its life a seat has been found running
-	// before it is looked at for that.
+	// suspicious is the number of ticks at which a seat was found running before
+	// its memory is checked.
 	suspicious = 4
-	// reprieve is for how many ticks a seat is left alone that was looked at
-	// and found innocent: what had grown was garbage.
+	// reprieve is the number of ticks without a check after one that found only
+	// garbage.
 	reprieve = 20
 )
 
-// memory tells what the process takes up.
+// memory measures the memory of the process.
 type memory struct {
-	size func() uint64 // at a glance, with what is dead already
-	live func() uint64 // what is left after a collection, which takes its time
+	size func() uint64 // fast, including garbage
+	live func() uint64 // after a garbage collection, slow
 }
 
-// fill is what is known of the memory that a seat has filled.
+// fill is the memory state of a seat.
 type fill struct {
 	ticks  int // at which it was found running
 	base   uint64
-	waiver int // ticks before which it is not looked at again
+	waiver int // no check before this tick
 }
 
-// grown counts a tick and reports whether the seat has to be stopped.
+// grown counts a tick and reports whether the seat must be stopped.
 func (f *fill) grown(m memory) bool {
 	f.ticks++
 	if f.ticks == 1 {
@@ -296,13 +291,13 @@ func (f *fill) grown(m memory) bool {
 
 const (
 	stacks  = "/memory/classes/heap/stacks:bytes"  // on which interpreters recurse
-	objects = "/memory/classes/heap/objects:bytes" // the dead ones that have not been swept included
+	objects = "/memory/classes/heap/objects:bytes" // including unswept garbage
 	living  = "/gc/heap/live:bytes"                // found by the last collection
 )
 
 func memorySize() uint64 { return sum(objects, stacks) }
 
-// Live collects garbage and returns how many bytes the process holds on to.
+// Live collects garbage and returns the live memory of the process in bytes.
 func Live() uint64 {
 	runtime.GC()
 	return sum(living, stacks)

@@ -16,8 +16,8 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// choice reads an answer of choose. It asks nothing of an object: that would
-// run code of the script.
+// choice parses an answer of choose. It does not query objects, which would run code
+// of the script.
 func choice(answer goja.Value) (strategies.Choice, *failure) {
 	switch {
 	case answer == parities[game.Even]:
@@ -47,11 +47,11 @@ func choiceHint(answer goja.Value) string {
 		return "does choose return on every path?"
 	case goja.String:
 		if s := strings.ToLower(strings.TrimSpace(textOf(v))); s == "even" || s == "odd" {
-			return "in lower case, and nothing around it"
+			return "use lower case without spaces"
 		}
 	case *goja.Object:
 		if _, ok := goja.AssertFunction(v); ok {
-			return "is it to be called?"
+			return "did you forget to call it?"
 		}
 	default:
 		if goja.IsUndefined(v) {
@@ -61,7 +61,7 @@ func choiceHint(answer goja.Value) string {
 	return ""
 }
 
-// shown is how a value looks in a message.
+// shown formats a value for a message.
 func shown(v goja.Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -75,7 +75,7 @@ func shown(v goja.Value) string {
 	}
 	if goja.IsNumber(v) {
 		if f := v.ToFloat(); math.IsNaN(f) {
-			return "NaN, which is not a number"
+			return "NaN"
 		}
 	}
 	return strategies.OneLine(v.String(), maxMessage)
@@ -96,10 +96,10 @@ func shownObject(o *goja.Object) string {
 	return "an object"
 }
 
-// plain makes values of texts and numbers. They belong to no runtime.
+// plain makes values of texts and numbers that belong to no runtime.
 var plain = new(goja.Runtime)
 
-// The words that scripts are told, by the host's numbers for them.
+// The values of enumerations in scripts.
 var (
 	parities = [...]goja.Value{
 		game.NoParity: goja.Null(), game.Even: plain.ToValue("even"), game.Odd: plain.ToValue("odd"),
@@ -113,7 +113,7 @@ var (
 	}
 )
 
-// word makes a value of a text of which empty means unknown.
+// word returns the value of a text; empty means unknown.
 func word(s string) goja.Value {
 	if s == "" {
 		return goja.Null()
@@ -123,16 +123,16 @@ func word(s string) goja.Value {
 
 func number(n int) goja.Value { return plain.ToValue(n) }
 
-// What goja exports is the one thing that tells some kinds of objects apart. It
-// may be asked of any object without running code of the script.
+// Exported types distinguish some kinds of objects without running code of the
+// script.
 var (
 	proxyType = reflect.TypeFor[goja.Proxy]()
 	mapType   = reflect.TypeFor[[][2]any]()
 	setType   = reflect.TypeFor[[]any]() // and that of arrays
 )
 
-// isProxy reports whether o is a proxy. Of a proxy nothing else may be asked
-// without running code of the script.
+// isProxy reports whether o is a proxy. Other queries of a proxy may run code of the
+// script.
 func isProxy(o *goja.Object) bool { return o.ExportType() == proxyType }
 
 // isArray reports whether o is an array, and not something that only looks
@@ -141,7 +141,7 @@ func isArray(o *goja.Object) bool {
 	return o.ExportType() == setType && o.ClassName() == "Array"
 }
 
-// className is what kind of object o is.
+// className returns the class of o.
 func className(o *goja.Object) string {
 	switch t := o.ExportType(); {
 	case t == proxyType:
@@ -157,9 +157,8 @@ func className(o *goja.Object) string {
 // maxMessage bounds an error's text, in bytes.
 const maxMessage = 300
 
-// explain says what went wrong in a call, from the error that the interpreter
-// returned. It is called while the watchdog still watches: of what was thrown
-// it may have to ask a getter.
+// explain returns the failure for an error of the interpreter. The watchdog must
+// still be active: the thrown value may have getters.
 func (b *sandbox) explain(err error) *failure {
 	var (
 		exception   *goja.Exception
@@ -175,7 +174,7 @@ func (b *sandbox) explain(err error) *failure {
 		return &failure{
 			line: lineIn(overflow.Stack()), over: true,
 			err:  fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget),
-			hint: fmt.Sprintf("at most %d calls may be under way at once; is there a recursion that never ends?", callDepth),
+			hint: fmt.Sprintf("at most %d nested calls; is there an endless recursion?", callDepth),
 		}
 	case errors.As(err, &exception):
 		message, hint := b.thrown(exception.Value())
@@ -184,7 +183,7 @@ func (b *sandbox) explain(err error) *failure {
 	return failAt(0, "", "the interpreter failed: %s", strategies.OneLine(err.Error(), maxMessage))
 }
 
-// recovered says what went wrong in a call that ended in a panic.
+// recovered returns the failure for a panic.
 func (b *sandbox) recovered(r any) *failure {
 	if _, ok := r.(overrun); ok {
 		if b.over != nil {
@@ -193,10 +192,10 @@ func (b *sandbox) recovered(r any) *failure {
 		return &failure{line: b.line, err: errStopped}
 	}
 	if ex, ok := r.(*goja.Exception); ok { // of a getter, while explaining
-		return failAt(lineIn(ex.Stack()), "", "what was thrown cannot be shown")
+		return failAt(lineIn(ex.Stack()), "", "the thrown value cannot be shown")
 	}
-	// A bug of the interpreter that a script has found, such as a slice out of
-	// range. Nobody knows what state it has left behind.
+	// A bug of the interpreter, such as an index out of range. Its state is
+	// undefined.
 	return &failure{err: fmt.Errorf("the interpreter failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage)), over: true}
 }
 
@@ -210,7 +209,7 @@ func lineIn(stack []goja.StackFrame) int {
 	return 0
 }
 
-// thrown puts a thrown value into words, without asking it to.
+// thrown formats a thrown value without running its toString.
 func (b *sandbox) thrown(v goja.Value) (message, hint string) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -229,7 +228,7 @@ func (b *sandbox) thrown(v goja.Value) (message, hint string) {
 	return strategies.OneLine(name+": "+message, maxMessage), missingHint(name, message)
 }
 
-// property returns a property that is a text.
+// property returns a string property.
 func property(o *goja.Object, name string) string {
 	if s, ok := o.Get(name).(goja.String); ok {
 		return textOf(s)
@@ -237,7 +236,7 @@ func property(o *goja.Object, name string) string {
 	return ""
 }
 
-// textOf returns the text of a value that is no object, or its beginning.
+// textOf returns the text of a primitive value, clipped.
 func textOf(v goja.Value) string {
 	if s, ok := v.(goja.String); ok && s.Length() > 2*maxMessage {
 		v = s.Substring(0, 2*maxMessage)
@@ -251,11 +250,11 @@ func textOf(v goja.Value) string {
 	return v.String()
 }
 
-// missing are names that scripts look for in vain, and why.
+// missing maps names that do not exist to hints.
 var missing = map[string]string{
 	"Date": "scripts see no clock", "performance": "scripts see no clock",
 	"setTimeout": "there are no timers: choose has to answer at once", "setInterval": "there are no timers",
-	"Promise": asyncHint, "BigInt": "use numbers", "eval": "code cannot be made of strings",
+	"Promise": asyncHint, "BigInt": "use numbers", "eval": "there is no code from strings",
 	"require": "there are no modules: everything has to be in one file", "module": exportsHint, "exports": exportsHint,
 	"process": "scripts see nothing of the machine", "fetch": "there is no network",
 }
@@ -269,7 +268,7 @@ func missingHint(name, message string) string {
 	return ""
 }
 
-// overtime says that a call was stopped by the watchdog, and why.
+// overtime returns the failure for a call stopped by the watchdog.
 func (f *factory) overtime(ctx context.Context, cause error, line int) *failure {
 	if ctx.Err() != nil {
 		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))}
@@ -278,7 +277,7 @@ func (f *factory) overtime(ctx context.Context, cause error, line int) *failure 
 		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrBudget, cause)}
 	}
 	return &failure{
-		line: line, over: true, hint: "is there a loop that never ends?",
+		line: line, over: true, hint: "is there an endless loop?",
 		err: fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time),
 	}
 }

@@ -1,53 +1,50 @@
 // Package jsscript runs strategies written in JavaScript, on goja.
 //
-// # What a script is
+// # Scripts
 //
-// A script is a classic script, not a module, in strict mode. It declares
-// functions at its top level:
+// A script is a classic script in strict mode, not a module. It declares functions
+// at its top level:
 //
 //	start(setup)      optional: {id, name, players, rounds, legs}
 //	choose(turn)      required: "even", "odd", or the probability of even
 //	observe(outcome)  optional: how a match ended
 //
 // A turn has match_id, round, opponent, role ("PLAYER_A" or "PLAYER_B"), the
-// standing so far (played, wins, draws, losses, points), and history, the
-// outcomes against this opponent from the oldest to the latest. It is one
-// object that is written over for every call, by the host alone: whoever wants
-// to keep something of it has to copy it. An outcome has match_id, round, opponent, role,
+// standing (played, wins, draws, losses, points), and history, the outcomes against
+// this opponent, oldest first. It is one object that the host overwrites for every
+// call: copy what you want to keep. An outcome has match_id, round, opponent, role,
 // choice, opponent_choice, drawn_number, result ("win", "draw", "loss" or
-// "technical_loss") and points. It is made anew for every match, may be kept,
-// and is itself the entry of the history. What is not known is null; a round
-// that is not known is 0. The functions are looked up once, after start.
+// "technical_loss") and points. It is a new object for every match, may be kept,
+// and is itself the entry of the history. Unknown values are null; an unknown round
+// is 0. The functions are looked up once, after start.
 //
-// The first comment gives the title and the description. console.log and its
-// sisters, and print, write to the log of the seat: 200 lines of 500 bytes.
+// The first comment is the title and the description. console.log and its
+// relatives, and print, write to the log of the seat: 200 lines of 500 bytes.
 //
-// # What a script cannot do
+// # Sandbox
 //
-// Every seat has a runtime of its own, in which the script's top level runs
-// anew. It has no files, no network, no modules, no timers and no clock: Date
-// and everything else that would tell the time is not defined. Math.random is
-// the seat's own stream. No code can be made of strings. Promises and async
-// functions are not there, since choose has to answer at once; neither are
-// BigInt and its arrays, whose arithmetic cannot be bounded.
+// Every seat has a runtime of its own and runs the top level from scratch. There
+// are no files, network, modules, timers or clock: Date and the like are not
+// defined. Math.random is the seat's stream. There is no code from strings, no
+// promises or async functions, since choose answers at once, and no BigInt, whose
+// arithmetic cannot be bounded.
 //
-// # What bounds a call
+// # Limits
 //
-// Time: one watchdog per factory interrupts calls that overrun; neither catch
-// nor finally runs then. goja cannot be interrupted while a built-in function
-// works, so those that could work for long, or take much memory, are replaced
-// by guards that look at sizes first; see guards. Depth: so many calls may be
-// under way at once. Everything but the time is an overrun of the budget that
-// does not depend on the machine.
+// Time: one watchdog per factory interrupts calls; neither catch nor finally runs
+// then. goja does not check for interrupts inside built-in functions, so guards
+// replace those that could work for long or take much memory, and check sizes
+// first; see guards. Depth: nested calls are limited. All limits but time are
+// budgets that do not depend on the machine.
 //
-// A guard costs about a microsecond to put in place, in every seat. So only
-// those are put in place that a script can reach, which is read off its syntax
-// tree: code cannot be made of strings, so a script that never says "fill", and
-// computes no member name that turns out to be "fill", cannot call it. See usage.
+// Installing a guard costs about a microsecond in every seat. So a seat installs
+// only the guards that its script can reach according to its syntax tree: without
+// code from strings, a script that neither contains the name "fill" nor computes it
+// as a member name cannot call fill. See usage.
 //
-// No bounds inside a process are complete: objects that a script makes by
-// itself are counted by nobody but the watchdog, which looks at the heap of the
-// whole process. What is hostile runs in a process of its own.
+// No limit inside a process is complete: only the watchdog, which checks the heap of
+// the whole process, counts the objects that a script makes itself. Run hostile
+// scripts in a process of their own.
 package jsscript
 
 import (
@@ -70,23 +67,21 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Config say how scripts are run. The zero value is good.
+// Config is the settings of a script. The zero value is fine.
 type Config struct {
-	// Limits bound every call of a hook, and the run of the top level. goja
-	// counts no instructions, so only the time is looked at. A time above
-	// budget.DefaultTime does not extend to the match of one regular
-	// expression, which then counts as none.
+	// Limits bound every call of a hook and the run of the top level. goja does
+	// not count instructions, so only Time applies. One regular expression gets
+	// at most budget.DefaultTime; it then counts as no match.
 	Limits budget.Limits
 }
 
-// Compile makes a factory of a script. It parses and compiles the source, runs
-// its top level once, under the budget, in a runtime that is then thrown away,
-// and sees that there is a function choose; it asks for no answers. The name
-// is what the strategy is called, the path what errors call the file. A script
-// that cannot be used is a *strategies.Error of operation load.
+// Compile compiles a script. It runs the top level once within the limits and checks
+// that there is a function choose; it does not ask for choices. name is the name of
+// the strategy, path the file in errors. Errors in the script are
+// *strategies.Error of operation load.
 //
-// The factory is safe for concurrent use. Its seats share nothing that a
-// script could change.
+// The factory is safe for concurrent use. Its seats share nothing that a script
+// can change.
 func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
 		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, header(source)), opts.Limits),
@@ -105,7 +100,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 	return f, nil
 }
 
-// factory makes the seats of one script. All its fields are constant.
+// factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
 	source string // for NewBare
@@ -131,12 +126,12 @@ func (f *factory) fail(op strategies.Op, failed *failure) error {
 	return f.Fail(op, failed.line, failed.hint, failed.err)
 }
 
-// failure is what went wrong in a script, and where.
+// failure is an error in a script and its place.
 type failure struct {
 	line int // 0 if unknown
 	err  error
 	hint string
-	// over says that a budget was overrun, so that the seat has to end.
+	// over reports an exceeded limit, which ends the seat.
 	over bool
 }
 
@@ -144,8 +139,8 @@ func failAt(line int, hint, format string, args ...any) *failure {
 	return &failure{line: line, hint: hint, err: fmt.Errorf(format, args...)}
 }
 
-// chunk is what a script is called where it can see it, in Error.stack. It
-// says nothing of where the script lies, so that a path cannot sway its moves.
+// chunk is the name of a script in Error.stack. It does not contain the path, so that
+// the path cannot influence choices.
 const chunk = "script.js"
 
 // The parser recurses for everything that is nested, at up to 4 KiB of stack a
@@ -157,15 +152,14 @@ const (
 	maxLabels  = 1000      // of the same name: the parser compares each with all around it
 )
 
-// compile turns a source into a program that any runtime can run, and says
-// what it uses.
+// compile compiles a source for any runtime and returns what it uses.
 func compile(source []byte) (prg *goja.Program, u *usage, failed *failure) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	if failed := acceptable(source); failed != nil {
 		return nil, nil, failed
 	}
 	defer func() {
-		if r := recover(); r != nil { // the compiler gives up on some code so
+		if r := recover(); r != nil { // the compiler panics on some code
 			prg, u, failed = nil, nil, failAt(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
@@ -215,11 +209,11 @@ func acceptable(source []byte) *failure {
 	return nil
 }
 
-// labelled is what may be a label: a name and a colon, with comments between.
+// labelled matches possible labels: a name and a colon, with comments between.
 var labelled = regexp.MustCompile(
 	`([\pL_$\\][\pL\pN_$\\{}]*)(?:\s|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|//[^\n]*\n)*:`)
 
-// moduleLine is a line that only a module can have.
+// moduleLine matches lines that only modules have.
 var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)
 
 func syntaxFailure(source []byte, err error) *failure {
@@ -262,8 +256,7 @@ func lineAt(f *file.File, offset int) int {
 	return f.Position(offset).Line
 }
 
-// header returns the lines of the comment at the top of a script, which is one
-// block or a number of line comments.
+// header returns the lines of the first comment, one block or several line comments.
 func header(source []byte) (lines []string) {
 	const marks = " \t\r\n*/"
 	rest := strings.TrimSpace(strings.TrimPrefix(string(source), "\ufeff"))

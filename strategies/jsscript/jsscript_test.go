@@ -156,10 +156,10 @@ func TestAnswers(t *testing.T) {
 func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, shown := range map[string]string{
-		`"Even"`: `answered "Even"`, `" odd"`: "in lower case, and nothing around it", `""`: `answered ""`,
+		`"Even"`: `answered "Even"`, `" odd"`: "use lower case without spaces", `""`: `answered ""`,
 		"true": "answered true", "null": "answered null", "undefined": "does choose return on every path?",
-		"2": "answered 2", "-0.1": "answered -0.1", "NaN": "answered NaN, which is not a number", "Infinity": "answered Infinity",
-		"() => 'even'": "(is it to be called?)", "({})": "answered an object", "['even']": "answered an array",
+		"2": "answered 2", "-0.1": "answered -0.1", "NaN": "answered NaN", "Infinity": "answered Infinity",
+		"() => 'even'": "(did you forget to call it?)", "({})": "answered an object", "['even']": "answered an array",
 		"Symbol('even')": "answered a symbol", "Object('even')": "answered an object of class String",
 		"Object(1)": "answered an object of class Number", "new Map()": "answered an object", "/even/": "answered an object",
 		"({ toString: boom, valueOf: boom, [Symbol.toPrimitive]: boom })":              "answered an object",
@@ -195,7 +195,7 @@ func TestThrowingHooks(t *testing.T) {
 		`throw new Error("a\nb\u0007c")`:   "Error: a b\ufffdc",
 		`throw new Error("x".repeat(1e6))`: "Error: xxxx",
 		`const e = new Error("x"); e.message = { toString() { for (;;); } }; throw e`:                   "Error",
-		`const e = new Error("x"); Object.defineProperty(e, "message", { get() { throw 1 } }); throw e`: "what was thrown cannot be shown",
+		`const e = new Error("x"); Object.defineProperty(e, "message", { get() { throw 1 } }); throw e`: "the thrown value cannot be shown",
 		`throw Object.assign(new Error("x"), { name: 5, message: null })`:                               "",
 		`JSON.parse("{")`:   "SyntaxError",
 		`[].reduce(x => x)`: "TypeError",

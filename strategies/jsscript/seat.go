@@ -151,7 +151,7 @@ func (s *seat) retire(why error) {
 
 // call runs a function within the budget. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
-	if err := s.factory.Lost(op); err != nil {
+	if err := s.factory.Stuck(op); err != nil {
 		s.retire(err)
 		return nil, err
 	}

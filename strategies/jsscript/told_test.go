@@ -198,7 +198,7 @@ func TestConsole(t *testing.T) {
 	for call, want := range map[string]string{
 		`console.log("hello", 1, true, null, undefined)`: "INFO script=test: hello 1 true null undefined",
 		`print("hello")`:                    "INFO script=test: hello",
-		`console.info(0.5, NaN, -0, 1e21)`:  "INFO script=test: 0.5 NaN, which is not a number 0 1e+21",
+		`console.info(0.5, NaN, -0, 1e21)`:  "INFO script=test: 0.5 NaN 0 1e+21",
 		`console.warn("a\nb\u001b[31m")`:    "WARN script=test: a b\ufffd[31m",
 		`console.error(new TypeError("x"))`: "ERROR script=test: TypeError: x",
 		`console.debug()`:                   "DEBUG script=test: ",

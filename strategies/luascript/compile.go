@@ -1,60 +1,56 @@
 // Package luascript runs strategies written in Lua 5.1, on gopher-lua.
 //
-// A script is compiled once, by Compile; every seat runs it in a Lua state of
-// its own, furnished anew. What scripts are told, and what they may answer, is
-// written down for their authors in scripts/README.md; JavaScript has the same
-// interface.
+// Compile compiles a script once; every seat runs it in a new Lua state.
+// scripts/README.md describes the interface for authors, which is the same as that
+// of JavaScript.
 //
-// # What is bounded
+// # Limits
 //
 // Every call of a hook, and the run of the top level, has a budget of units
-// (Limits.Instructions) and one of time (Limits.Time).
+// (Limits.Instructions) and of time (Limits.Time).
 //
-// A unit is one VM instruction, or the work of a built-in function that takes
-// about as long. The count does not depend on the machine: the same script in
-// the same league overruns at the same instruction, everywhere. It rests on
-// gopher-lua asking its context once per instruction, which a test pins.
+// A unit is one VM instruction, or an equal amount of work of a built-in function.
+// The count does not depend on the machine: the same script in the same league
+// exceeds its budget at the same instruction. It relies on gopher-lua asking its
+// context once per instruction, which a test checks.
 //
-// No single operation can take much time or memory beyond its units:
-//   - strings are at most 1 MiB long, whatever makes them, and cost a unit for
-//     every 16 bytes;
-//   - arrays cost a unit for every 16 slots that a store has to fill, and the
-//     gap is at most 2^20;
-//   - patterns are matched by a matcher of our own, which counts its steps;
-//   - lists of values are at most 4096 long, calls at most 200 deep, and source
-//     is at most 256 KiB long and nested 200 deep.
+// No single operation takes much time or memory beyond its units:
+//   - strings have at most 1 MiB and cost a unit per 16 bytes;
+//   - arrays cost a unit per 16 slots that a store fills, and a gap is at most
+//     2^20;
+//   - a pattern matcher of our own counts its steps;
+//   - lists of values have at most 4096 entries, calls a depth of at most 200, and
+//     source at most 256 KiB with nesting of at most 200.
 //
-// So that joins of strings, stores and "..." cost what they should, they are
-// rewritten into calls before the script is compiled.
+// The compiler rewrites string joins, stores and "..." into calls, so that they
+// cost their units.
 //
-// A unit then allocates at most about 1 KiB, and every 8192 units the heap of
-// the process is looked at: a seat during which it has grown by 128 MiB, and
-// which has run enough to have made it grow, has overrun its memory. Which of
-// several such seats is caught depends on the others; light scripts never are.
+// A unit then allocates at most about 1 KiB. Every 8192 units the seat checks the
+// heap of the process: if it grew by 128 MiB and the seat has run enough to cause
+// that, the seat has exceeded its memory. Which of several such seats is caught
+// depends on the others; light scripts never are.
 //
-// An overrun ends the seat. A script cannot catch it: pcall returns, and the
+// Exceeding a limit ends the seat. A script cannot catch it: pcall returns, and the
 // next instruction raises it again.
 //
-// # What is not
+// # Outside the limits
 //
-// Memory below that allowance, which every seat of a script has for itself;
-// and time between two instructions, of which the longest are a comparison of
-// two strings of 1 MiB and the length of a large table whose end is empty (a
-// few milliseconds). What must not share a process with a script, because its
-// author is not trusted, belongs into another process.
+// Memory below that allowance, which every seat has for itself, and time between
+// two instructions: at most a few milliseconds, for a comparison of two strings of
+// 1 MiB or the length of a large table with an empty end. Run scripts of untrusted
+// authors in a process of their own.
 //
-// # What cannot be reached
+// # Sandbox
 //
-// Files, network, clock, environment, other states, the host's memory: none of
-// the functions that lead there exist. There are no coroutines, and nothing
-// compiles code at run time. Randomness comes from the seat's own stream.
-// Nothing that differs from run to run is visible: tables and functions print
-// without their address, pairs goes through a table in the order in which it
-// was filled, errors name the script by a fixed word.
+// Scripts cannot reach files, network, clock, environment, other states or the
+// host's memory: the functions do not exist. There are no coroutines and no code
+// from strings. Randomness comes from the seat's stream. Nothing that differs
+// between runs is visible: tables and functions print without address, pairs
+// follows the order of insertion, errors name the script by a fixed word.
 //
 // Where gopher-lua differs from Lua 5.1 so does this package, except in the
-// functions it replaces (strings, tables, tonumber, tostring, math.random),
-// which follow the reference manual. Tail calls are calls, and count as such.
+// functions it replaces (strings, tables, tonumber, tostring, math.random), which
+// follow the reference manual. Tail calls count as calls.
 package luascript
 
 import (
@@ -75,32 +71,31 @@ import (
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
-// Config say how scripts are run. The zero value is good.
+// Config is the settings of a script. The zero value is fine.
 type Config struct {
-	// Limits bound every call of a hook, and the run of the top level.
+	// Limits bound every call of a hook and the run of the top level.
 	Limits budget.Limits
 }
 
-// maxSource is how long a script may be, in bytes. The compiler of gopher-lua
-// takes time quadratic in the number of constants.
+// maxSource is the longest script, in bytes. The compiler of gopher-lua takes time
+// quadratic in the number of constants.
 const maxSource = 256 << 10
 
-// callDepth is how many calls may be under way at once, registers how many
-// values they may have in hand between them.
+// callDepth is the limit of nested calls, registers and maxRegisters the initial and
+// largest size of their value stack.
 const (
 	callDepth    = 200
 	registers    = 256
 	maxRegisters = 16384
 )
 
-// Compile makes a factory of a script. It parses and compiles the source, runs
-// its top level once, under the budget, in a state that is then thrown away,
-// and sees that there is a function choose; it asks for no answers. The name
-// is what the strategy is called, the path what errors call the file. A script
-// that cannot be used is a *strategies.Error of operation load.
+// Compile compiles a script. It runs the top level once within the limits and checks
+// that there is a function choose; it does not ask for choices. name is the name of
+// the strategy, path the file in errors. Errors in the script are
+// *strategies.Error of operation load.
 //
-// The factory is safe for concurrent use. Its seats share nothing that a
-// script could change.
+// The factory is safe for concurrent use. Its seats share nothing that a script
+// can change.
 func Compile(name, path string, source []byte, opts Config) (strategies.Factory, error) {
 	f := &factory{
 		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
@@ -120,7 +115,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 	return f, nil
 }
 
-// factory makes the seats of one script. All its fields are constant.
+// factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
 	source  []byte // for NewBare
@@ -145,13 +140,13 @@ func (f *factory) loadError(line int, hint, format string, args ...any) error {
 	return f.Fail(strategies.OpLoad, line, hint, fmt.Errorf(format, args...))
 }
 
-// compile turns source into code whose hooks are in place.
+// compile compiles source with its hooks in place.
 func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 	if len(source) > maxSource {
 		return nil, f.loadError(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
 	}
 	defer func() {
-		if r := recover(); r != nil { // the compiler gives up on some code so
+		if r := recover(); r != nil { // the compiler panics on some code
 			err = f.loadError(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
@@ -206,7 +201,7 @@ func header(source []byte) (lines []string) {
 	return lines
 }
 
-// newMachine makes a state with everything a script may reach in it.
+// newMachine makes a state with everything that a script may reach.
 func (f *factory) newMachine(s *strategies.Setup) *machine {
 	m := &machine{rand: s.Rand, log: s.Log, name: f.Info().Name, limit: f.Limits().Instructions}
 	m.state = lua.NewState(lua.Options{

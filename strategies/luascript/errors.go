@@ -12,23 +12,22 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// chunk is what a script is called in the messages that it can see itself. It
-// says nothing of where the script lies, so that a path cannot sway its moves.
+// chunk is the name of a script in messages that it can see. It does not contain the
+// path, so that the path cannot influence choices.
 const chunk = "script"
 
 // maxMessage bounds an error's text, in bytes.
 const maxMessage = 300
 
-// failure is what can be told of an error of the interpreter.
+// failure is an error of the interpreter.
 type failure struct {
-	value   lua.LValue // what pcall would return
+	value   lua.LValue // the result of pcall
 	message string     // as raised, without its position; not yet cleaned
 	line    int        // 0 if unknown
 }
 
-// failure reads an error of the interpreter, and notes if it is one that ends
-// the machine. That is told from the text, which a script can forge; if it
-// does, it forfeits.
+// failure parses an error of the interpreter and notes whether it ends the machine.
+// A script can forge the text; it then forfeits.
 func (m *machine) failure(err error) failure {
 	var api *lua.ApiError
 	if !errors.As(err, &api) {
@@ -80,9 +79,8 @@ func lineIn(trace string) int {
 	return 0
 }
 
-// fail makes the error that a host sees of what went wrong in a call, given
-// what the interpreter returned, which is nil if an overrun came to light only
-// at the end.
+// fail returns the error for a failed call. err is from the interpreter; nil if only
+// the end of the call revealed an exceeded limit.
 func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err error) error {
 	var seen failure
 	if err != nil {
@@ -92,13 +90,13 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 	switch m.over {
 	case overInstructions:
 		out.Err = fmt.Errorf("%w: more than %d instructions in one call", strategies.ErrBudget, f.Limits().Instructions)
-		out.Hint = "is there a loop that never ends?"
+		out.Hint = "is there an endless loop?"
 	case overDepth:
 		out.Err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)
-		out.Hint = fmt.Sprintf("at most %d calls may be under way at once; is there a recursion that never ends?", callDepth)
+		out.Hint = fmt.Sprintf("at most %d nested calls; is there an endless recursion?", callDepth)
 	case overMemory:
 		out.Err = fmt.Errorf("%w: more than %d MiB of memory", strategies.ErrBudget, heapAllowance>>20)
-		out.Hint = "does a table grow without end?"
+		out.Hint = "does a table grow without bound?"
 	case overTime:
 		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time)
 		if ctx.Err() != nil {

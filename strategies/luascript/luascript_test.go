@@ -95,7 +95,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for answer, shown := range map[string]string{
 		``: "nil", `nil`: "nil", `"Even"`: `"Even"`, `"even "`: `"even "`, `""`: `""`, `"0.5"`: `"0.5"`,
-		`2`: "2", `-0.1`: "-0.1", `1.0001`: "1.0001", `0/0`: "nan, which is not a number", `1/0`: "inf", `true`: "true",
+		`2`: "2", `-0.1`: "-0.1", `1.0001`: "1.0001", `0/0`: "nan", `1/0`: "inf", `true`: "true",
 		`{}`: "a table", `{"even"}`: "a table", `print`: "a function",
 		`setmetatable({}, {__tostring = function() return "even" end})`: "a table",
 		`setmetatable({}, {__tostring = function() error("x") end})`:    "a table",
@@ -136,9 +136,9 @@ var hookFailures = []struct {
 	{"call", "local x = 5; x()", "attempt to call a non-function object", game.FaultError},
 	{"bad argument", "math.floor({})", "bad argument #1 to floor (number expected, got table)", game.FaultError},
 	{"no bytes for it", "local s = 'x'; while true do s = s .. s end", "a string made by .. would have 2097152 bytes or more, over the limit of 1048576", game.FaultError},
-	{"loop", "while true do end", "exceeded its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
-	{"swallowed loop", "while true do pcall(function() while true do end end) end", "exceeded its budget: more than 5000000 instructions in one call (is there a loop that never ends?)", game.FaultBudget},
-	{"recursion", "local function f() return f() + 1 end f()", "exceeded its budget: calls nested too deeply (at most 200 calls may be under way at once; is there a recursion that never ends?)", game.FaultBudget},
+	{"loop", "while true do end", "exceeded its budget: more than 5000000 instructions in one call (is there an endless loop?)", game.FaultBudget},
+	{"swallowed loop", "while true do pcall(function() while true do end end) end", "exceeded its budget: more than 5000000 instructions in one call (is there an endless loop?)", game.FaultBudget},
+	{"recursion", "local function f() return f() + 1 end f()", "exceeded its budget: calls nested too deeply (at most 200 nested calls; is there an endless recursion?)", game.FaultBudget},
 }
 
 // TestFailures has every hook fail in every way, on its third line.

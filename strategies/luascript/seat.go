@@ -153,7 +153,7 @@ func (s *seat) retire(why error) {
 func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg lua.LValue, results int) (lua.LValue, error) {
 	m := s.machine
 	l := m.state
-	if err := s.factory.Lost(op); err != nil {
+	if err := s.factory.Stuck(op); err != nil {
 		s.retire(err)
 		return lua.LNil, err
 	}
@@ -216,7 +216,7 @@ func shown(v lua.LValue) string {
 		return strconv.Quote(string(v[:min(len(v), 100)]))
 	case lua.LNumber:
 		if f := float64(v); math.IsNaN(f) {
-			return "nan, which is not a number"
+			return "nan"
 		}
 		return string(appendNumber(nil, float64(v)))
 	case lua.LBool, *lua.LNilType:

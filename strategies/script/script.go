@@ -1,8 +1,6 @@
-// Package script is what the runtimes of all script languages have in common:
-// how a file becomes a strategy's description, and what the seats of one
-// script share, which is the watchdog of their calls and the knowledge that
-// one of them can no longer be stopped. What depends on a language lives in its
-// runtime.
+// Package script is the common part of the script runtimes: the description of a
+// script from its first comment, and the state that the seats of one script share,
+// which is a watchdog and whether one of its calls is stuck.
 package script
 
 import (
@@ -17,9 +15,9 @@ import (
 	"github.com/strategylab/strategylab/strategies/budget"
 )
 
-// Describe returns the description of a script. The lines are those of the
-// comment at its top, without the signs that make it one: the first that says
-// anything is the title, the others describe the script.
+// Describe returns the description of a script. comment is the lines of its first
+// comment without comment signs: the first non-empty line is the title, the others
+// are the description.
 func Describe(kind strategies.Kind, name, path string, source []byte, comment []string) strategies.Info {
 	const maxTitle, maxDescription = 120, 2000
 	digest := sha256.Sum256(source)
@@ -37,52 +35,51 @@ func Describe(kind strategies.Kind, name, path string, source []byte, comment []
 	return info
 }
 
-// Host is what the seats of one script share. It is safe for concurrent use.
+// Host is the shared state of the seats of one script. It is safe for concurrent use.
 type Host struct {
 	info   strategies.Info
 	limits budget.Limits
 	dog    *budget.Watchdog
-	lost   atomic.Bool
+	stuck  atomic.Bool
 }
 
-// NewHost returns the host of a script whose calls are to keep to the limits.
+// NewHost returns the host of a script with the given limits.
 func NewHost(info strategies.Info, limits budget.Limits) *Host {
 	h := &Host{info: info, limits: limits.OrDefaults()}
-	h.dog = budget.NewWatchdog(h.limits.Time, h.lose)
+	h.dog = budget.NewWatchdog(h.limits.Time, h.reportStuck)
 	return h
 }
 
 // Info describes the script.
 func (h *Host) Info() strategies.Info { return h.info }
 
-// Limits are those of every call.
+// Limits returns the limits of every call.
 func (h *Host) Limits() budget.Limits { return h.limits }
 
-// Guard watches the calls of a seat; see budget.Watchdog.Guard.
+// Guard registers a seat; see budget.Watchdog.Guard.
 func (h *Host) Guard(interrupt func()) *budget.Guard { return h.dog.Guard(interrupt) }
 
-// Fail makes the error that a host sees of a failure in the script.
+// Fail returns the error for a failure in the script.
 func (h *Host) Fail(op strategies.Op, line int, hint string, err error) error {
 	return &strategies.Error{Source: h.info.Source, Line: line, Op: op, Err: err, Hint: hint}
 }
 
-// Lost returns an error once a call of the script was lost. What has gone on
-// against every interrupt once would do so again, and take another goroutine
-// each time, so from then on no call is made at all.
-func (h *Host) Lost(op strategies.Op) error {
-	if h.lost.Load() {
+// Stuck returns an error after a call of the script got stuck. Another call would
+// get stuck again and cost another goroutine, so no call is made any more.
+func (h *Host) Stuck(op strategies.Op) error {
+	if h.stuck.Load() {
 		return h.Fail(op, 0, "run it isolated: a process of its own can be stopped", strategies.ErrStuck)
 	}
 	return nil
 }
 
-func (h *Host) lose(ctx context.Context) {
-	h.lost.Store(true)
+func (h *Host) reportStuck(ctx context.Context) {
+	h.stuck.Store(true)
 	strategies.ReportStuck(ctx, strategies.ErrStuck)
 }
 
-// Try opens something of the script and closes it, to see that it can be
-// done. If not, the host is closed.
+// Try opens a seat and closes it, to find errors early. After an error the host is
+// closed.
 func (h *Host) Try(open func(context.Context) (io.Closer, error)) error {
 	err := strategies.RunAbandonable(context.Background(), func(ctx context.Context) error {
 		trial, err := open(ctx)
@@ -95,8 +92,8 @@ func (h *Host) Try(open func(context.Context) (io.Closer, error)) error {
 		return nil
 	}
 	h.dog.Close()
-	if h.lost.Load() {
-		return h.Lost(strategies.OpLoad)
+	if h.stuck.Load() {
+		return h.Stuck(strategies.OpLoad)
 	}
 	return err
 }

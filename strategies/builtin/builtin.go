@@ -1,7 +1,7 @@
 // Package builtin holds the strategies that come with the lab, written in Go.
 //
 // What they play for: with a fair draw a match gives each player 1.5 points on
-// average if the two choices differ and 1 if they are equal, whoever is who.
+// average if the two choices differ and 1 if they are equal.
 // So a strategy that can predict its opponent plays the other parity, and
 // nobody is harmed by being predicted. Nothing is gained by predicting the
 // draw; two of the strategies try, and are there to show it.
@@ -15,7 +15,7 @@
 //   - Learning uses what an Outcome tells, not what Choose once answered: an
 //     outcome may be missing, late, or that of a match Choose never saw.
 //   - A choice that was not made or not told (game.NoParity) teaches nothing:
-//     the meeting is left out of the history of whoever needs that choice.
+//     a strategy that needs it leaves the match out of its history.
 //   - Floating-point products are rounded before they are added, and library
 //     functions that some machines compute in assembly are avoided, so the
 //     same seed makes the same moves on every machine.

@@ -119,7 +119,7 @@ const (
 func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent) }
 
 // jointMarkov is the Markov predictor of order 2 over the choices of both
-// players. So it learns whoever reacts to the last two meetings, such as the
+// players. So it learns opponents that react to the last two matches, such as the
 // reactive strategies, which look at the last one (Nowak and Sigmund, Tit for
 // tat in heterogeneous populations, Nature 355, 1992). Both choices must be
 // known for a meeting to count.

@@ -28,8 +28,8 @@ func (r *random) Choose(context.Context, *strategies.Turn) (strategies.Choice, e
 }
 
 // always plays one parity for ever, as "Good Ole Rock" did in the first
-// RoShamBo competition (Billings, ICGA Journal 23(1), 2000): whoever learns at
-// all learns this.
+// RoShamBo competition (Billings, ICGA Journal 23(1), 2000): every
+// opponent that learns at all learns this.
 type always struct {
 	memoryless
 	choice strategies.Choice
@@ -64,7 +64,7 @@ func (*biased) Choose(context.Context, *strategies.Turn) (strategies.Choice, err
 	return evenShare, nil
 }
 
-// alternate plays even and odd by turns against each opponent, even first: the
+// alternate alternates even and odd against each opponent, even first: the
 // simplest pattern that counting alone cannot learn ("Alternator" of the
 // Axelrod library, Knight et al., Journal of Open Research Software 4, 2016).
 // It counts its own answers, not outcomes.
@@ -74,7 +74,7 @@ type alternate struct {
 }
 
 func newAlternate() strategies.Factory {
-	return define("alternate", "Even and odd by turns against each opponent",
+	return define("alternate", "Alternates even and odd against each opponent",
 		"Even at the first meeting, then the other parity each time. Its frequencies are even, so only a strategy "+
 			"that looks at the order of events learns it. Source: \"Alternator\" of the Axelrod library, Knight et al. 2016.",
 		func(s strategies.Setup) strategies.Strategy { return &alternate{odd: newOpponents[bool](s.Field)} })
@@ -95,7 +95,7 @@ func (*alternate) Observe(context.Context, *strategies.Outcome) error { return n
 // both players and mean nothing to the rules, which makes them an uncorrelated
 // asymmetry that a convention can rest on (Maynard Smith and Parker, The logic
 // of asymmetric contests, Animal Behaviour 24, 1976; Lewis, Convention, 1969).
-// Two of them always differ. Where no role is told it plays at random.
+// Two of them always differ. Without a role it plays at random.
 type role struct {
 	memoryless
 	rnd *game.Rand
@@ -136,7 +136,7 @@ func conventional(r game.Role) game.Parity {
 type gambler struct {
 	unattached
 	rnd   *game.Rand
-	drawn game.Parity // of the last number it was told
+	drawn game.Parity // of the last known number
 }
 
 func newGambler() strategies.Factory {

@@ -91,7 +91,7 @@ type copyLast struct {
 
 func newCopyLast() strategies.Factory {
 	return define("copy-last", "What the opponent played last",
-		"Repeats the opponent's last choice; the first is random. It differs from whoever changes at every meeting. "+
+		"Repeats the opponent's last choice; the first is random. It differs from opponents that change in every match. "+
 			"Source: Rapoport's tit for tat, Axelrod 1984.",
 		func(s strategies.Setup) strategies.Strategy {
 			return &copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}
@@ -118,7 +118,7 @@ type oppositeLast struct{ copyLast }
 func newOppositeLast() strategies.Factory {
 	return define("opposite-last", "The opposite of what the opponent played last",
 		"Replies to the opponent's last choice as if it were the next; the first choice is random. It differs from "+
-			"whoever stands still. Source: the myopic best reply of Cournot 1838.",
+			"opponents that never change. Source: the myopic best reply of Cournot 1838.",
 		func(s strategies.Setup) strategies.Strategy {
 			return &oppositeLast{copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}}
 		})
@@ -149,7 +149,7 @@ func newStayOrFlip() strategies.Factory {
 }
 
 // Choose tosses where it does not stay: to flip a choice with probability one
-// half is to choose anew.
+// half is to choose again.
 func (c *stayOrFlip) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(*c.stay.at(t.Opponent), c.rnd), nil
 }

@@ -227,7 +227,7 @@ func (b *sandbox) joined(o *goja.Object, n int) int {
 	return total
 }
 
-// made ends the call if a string of so many units is too long, and counts it.
+// made ends the call if a string of this length is too long, and counts it.
 func (b *sandbox) made(units int) {
 	if units > maxText {
 		b.exceed("", "a string of %d characters or more is over the limit of %d for built-in functions", units, maxText)

@@ -58,7 +58,7 @@ func (b *sandbox) iterable(v goja.Value) goja.Value {
 			return v
 		}
 	default:
-		return v // not iterable, of which it will be told
+		return v // not iterable; the built-in function reports that
 	}
 	if b.drain == nil {
 		f, err := b.vm.RunProgram(drainer)

@@ -55,7 +55,7 @@ func guardApply(position int) func(*sandbox, string, native) native {
 }
 
 // objectGuards and shapeGuards keep scripts from giving a built-in function a
-// name that is computed: goja asks for the names of the functions under way
+// name that is computed: goja asks for the names of the running functions
 // while it is being interrupted, and code of the script that is called then
 // waits for ever. So a function keeps its own name, or, if that is deleted, the
 // one that all of them inherit.

@@ -29,8 +29,8 @@ func (b *sandbox) guardStrings() {
 	}
 }
 
-// appended looks at what is about to be appended to a string. With only so much
-// at a time a string grows by steps, which take longer and longer, and not by
+// appended looks at what is about to be appended to a string. With a limit on
+// each append a string grows by steps, which take longer and longer, and not by
 // doubling.
 func (b *sandbox) appended(c goja.FunctionCall) goja.Value {
 	v := c.Argument(0)
@@ -119,7 +119,7 @@ func guardReplace(b *sandbox, name string, old native) native {
 	}
 }
 
-// replacement bounds what replaces so many matches in a string of a length. In
+// replacement bounds what replaces the given number of matches in a string. In
 // a text, every $ may stand for the whole string.
 func (b *sandbox) replacement(v goja.Value, length, matches int) goja.Value {
 	if call, ok := goja.AssertFunction(v); ok {

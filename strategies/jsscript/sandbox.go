@@ -13,7 +13,7 @@ import (
 
 // Limits of one seat that do not depend on the machine.
 const (
-	callDepth = 2000 // calls that may be under way at once
+	callDepth = 2000 // limit of nested calls
 	// largeRoom is how many bytes a seat may have made by the built-in
 	// functions that make much of little; smallRoom is what comes back to it
 	// with every call.
@@ -32,7 +32,7 @@ type sandbox struct {
 	over    *failure    // a limit that a guard found overrun
 	line    int         // where a guard found that the watchdog had stopped the call
 	room    int         // bytes that built-in functions may still make
-	joining int         // built-in functions under way that call themselves
+	joining int         // running built-in functions that call themselves
 	bound   int         // functions made by bind
 	proxies int
 	regexps bool // their guards are in place
@@ -58,7 +58,7 @@ func (b *sandbox) interrupt() {
 }
 
 // errStopped is what the interpreter sees. Nobody reads it: why a call was
-// stopped is told by the watchdog's guard, or stands in sandbox.over.
+// stopped comes from the watchdog's guard or from sandbox.over.
 var errStopped = errors.New("stopped")
 
 // overrun is the panic that a guard unwinds the interpreter with. It is no

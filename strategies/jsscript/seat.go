@@ -217,7 +217,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	return b, nil
 }
 
-// bare is a seat without a sandbox: what is told to the script is written by
+// bare is a seat without a sandbox: the script's objects are written by
 // the same code as in any seat.
 type bare struct {
 	factory *factory

@@ -15,7 +15,7 @@ import (
 // A global is reached by its name, or through the global object. A method is
 // reached by its name as well, or by a member name that is computed: x[k]. Of
 // those, survey replaces the ones that might be any text by x[hook(k)], so that
-// the sandbox learns of the name in time. What may be reached is told too often
+// the sandbox learns of the name in time. Reach is reported too often
 // rather than not often enough.
 type usage struct {
 	names map[string]bool // every name and string literal in the script
@@ -82,7 +82,7 @@ func survey(tree *ast.Program) (*usage, *failure) {
 	return u, nil
 }
 
-// surveyor is a walk under way.
+// surveyor is a running walk.
 type surveyor struct {
 	usage
 	keys

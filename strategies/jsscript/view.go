@@ -17,14 +17,14 @@ var preludeSource string
 // prototypes does not matter.
 var prelude = goja.MustCompile("host.js", preludeSource, true)
 
-// opponent is an opponent as the script knows it.
+// opponent is an opponent as the script sees it.
 type opponent struct {
 	id      goja.Value
 	history *goja.Object
 }
 
-// view is what a seat tells its script, and keeps for it inside the runtime:
-// the turn, which is one object that is written over, and the histories.
+// view is what a script sees, kept inside its runtime: the turn, one object that is
+// overwritten, and the histories.
 type view struct {
 	vm        *goja.Runtime
 	turn      *goja.Object
@@ -122,7 +122,7 @@ func (w *turnWriter) count(field string, was, is int) {
 	}
 }
 
-// matchID returns a match's id as a value; each is told twice as a rule.
+// matchID returns a match's id as a value; each is usually needed twice.
 func (d *view) matchID(id string) goja.Value {
 	if d.match != id {
 		d.match, d.id = id, word(id)

@@ -192,7 +192,7 @@ func (in *instrumenter) expr(expr ast.Expr) ast.Expr {
 }
 
 // compared rewrites an operand of a comparison. The compiler of gopher-lua has no
-// constant for nil and loads it anew each time; with one, x == nil is an
+// constant for nil and loads it every time; with one, x == nil is an
 // instruction shorter.
 func (in *instrumenter) compared(e *ast.RelationalOpExpr, operand ast.Expr) ast.Expr {
 	if _, ok := operand.(*ast.NilExpr); !ok || e.Operator != "==" && e.Operator != "~=" {

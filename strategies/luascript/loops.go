@@ -42,7 +42,7 @@ func (l *loops) enter(s *ast.NumberForStmt) {
 	l.around = append(l.around, &loop{stmt: s, plain: true, first: len(l.stores)})
 }
 
-// leave returns what stands in the place of the loop.
+// leave returns the replacement of the loop.
 func (l *loops) leave(s *ast.NumberForStmt) ast.Stmt {
 	l.open[s.Name]--
 	last := len(l.around) - 1
@@ -58,14 +58,14 @@ func (l *loops) leave(s *ast.NumberForStmt) ast.Stmt {
 	return this.block
 }
 
-// complicate is told of what must not be written twice.
+// complicate notes that the enclosing loops contain code that must not be duplicated.
 func (l *loops) complicate() {
 	for _, around := range l.around {
 		around.plain = false
 	}
 }
 
-// declared is told of names of variables that are not those of numeric loops.
+// declared notes variables other than those of numeric loops.
 func (l *loops) declared(names ...string) {
 	if l.other == nil {
 		l.other = make(map[string]bool)
@@ -75,7 +75,7 @@ func (l *loops) declared(names ...string) {
 	}
 }
 
-// assigned is told of the targets of assignments.
+// assigned notes the targets of assignments.
 func (l *loops) assigned(targets ...ast.Expr) {
 	for _, t := range targets {
 		if id, ok := t.(*ast.IdentExpr); ok {
@@ -151,7 +151,7 @@ func repeatable(nodes *int, exprs ...ast.Expr) bool {
 			ok = repeatable(nodes, e.Expr)
 		case *ast.UnaryLenOpExpr:
 			ok = repeatable(nodes, e.Expr)
-		default: // calls, which the compiler is told how to cut down, functions, tables
+		default: // calls with adjusted results, functions, tables
 			ok = false
 		}
 		if !ok {
@@ -235,7 +235,7 @@ func (p *loop) twice() {
 	p.block.Stmts = []ast.Stmt{known, choice}
 }
 
-// rewritten copies statements with others in the place of some blocks. What has
+// rewritten copies statements with replacements for some blocks. What has
 // no such block in it is the same in both.
 func rewritten(stmts []ast.Stmt, with map[*ast.DoBlockStmt]ast.Stmt) []ast.Stmt {
 	out := make([]ast.Stmt, len(stmts))

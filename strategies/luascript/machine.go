@@ -17,7 +17,7 @@ import (
 // The interpreter asks its context's Done once for every VM instruction. A
 // machine is that context, and counts there. Built-in functions do their work
 // without the interpreter, so they charge for it: one unit is one instruction,
-// or so much work of a built-in that it takes about as long and allocates at
+// or an equal amount of work of a built-in and allocates at
 // most about a KiB.
 const (
 	bytesPerUnit   = 16  // of a string that is made or searched
@@ -33,7 +33,7 @@ const (
 	// look more often makes every instruction cheaper.
 	quantumUnits = 8192
 	// heapAllowance is how far the heap of the process may have grown since a
-	// seat began, in bytes, before the seat is held to account for it.
+	// seat began, in bytes, before the seat is checked for it.
 	heapAllowance = 128 << 20
 	// bytesPerUnitAtMost is what one unit allocates at the very most. A seat
 	// that has run too few units to have made the heap grow is innocent.
@@ -51,8 +51,7 @@ const (
 	overMemory
 )
 
-// errStopped is what the interpreter sees. Nobody reads it: what the call
-// ended with stands in machine.over.
+// errStopped is what the interpreter sees. The reason is in machine.over.
 var errStopped = errors.New("stopped")
 
 var closedChannel = func() chan struct{} {

@@ -19,7 +19,7 @@ const (
 	position   = -2
 )
 
-// noMatch is where a match ends that is none.
+// noMatch is the end of a failed match.
 const noMatch = -1
 
 // matcher matches one pattern at one subject.
@@ -33,7 +33,7 @@ type matcher struct {
 }
 
 // badPattern is a pattern that breaks the rules. It is raised by panic, and
-// turned into an error by whoever drives the matcher.
+// turned into an error by the caller of the matcher.
 type badPattern struct{ error }
 
 func reject(why string) { panic(badPattern{errors.New(why)}) }

@@ -14,7 +14,7 @@ type binding struct {
 }
 
 // sandbox is everything that scripts can reach. It is built once per factory.
-// Functions are shared by all machines; tables are made anew for each, always
+// Functions are shared by all machines; each gets new tables, always
 // in the same order, because a script can see the order with pairs. (The stock
 // way to open a library goes through a Go map: its order differs every time.)
 type sandbox struct {

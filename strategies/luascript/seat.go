@@ -265,7 +265,7 @@ func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {
 	return b, nil
 }
 
-// bare is a seat without a machine: what is told to the script is written by
+// bare is a seat without a machine: the script's tables are written by
 // the same code as in any seat.
 type bare struct {
 	seat

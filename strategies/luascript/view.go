@@ -7,7 +7,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// smallNumbers spares an allocation for each number that a script is told.
+// smallNumbers saves an allocation for each small number.
 // They are immutable, like all Lua numbers.
 var smallNumbers = func() (n [1024]lua.LValue) {
 	for i := range n {
@@ -23,7 +23,7 @@ func number(n int) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// The words that scripts are told, by the host's numbers for them.
+// The values of enumerations in scripts.
 var (
 	parities = [...]lua.LValue{
 		game.NoParity: lua.LNil, game.Even: lua.LString("even"), game.Odd: lua.LString("odd"),
@@ -60,14 +60,14 @@ func setupTable(l *lua.LState, s *strategies.Setup) *lua.LTable {
 	return t
 }
 
-// opponent is an opponent as the script knows it.
+// opponent is an opponent as the script sees it.
 type opponent struct {
 	id      lua.LValue
 	history *lua.LTable
 }
 
-// view is what a seat tells its script, and keeps for it inside the script's
-// state: the turn, which is one table that is written over, and the histories.
+// view is what a script sees, kept inside its state: the turn, one table that is
+// overwritten, and the histories.
 type view struct {
 	turn      *lua.LTable
 	told      strategies.Turn // what the turn table says
@@ -141,7 +141,7 @@ func (s *seat) tellStanding(now *strategies.Standing) {
 	}
 }
 
-// matchID returns a match's id as a value; each is told twice as a rule.
+// matchID returns a match's id as a value; each is usually needed twice.
 func (s *seat) matchID(id string) lua.LValue {
 	if s.match == lua.LNil || string(s.match.(lua.LString)) != id {
 		s.match = word(id)

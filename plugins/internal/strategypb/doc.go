@@ -1,7 +1,7 @@
 // Package strategypb is the protocol between a host and its plugins, generated
 // from strategy.proto, which is also its documentation.
 //
-// The generated files are committed. To make them anew, with protoc and its two
+// The generated files are committed. To regenerate them, with protoc and its two
 // plugins for Go installed:
 //
 //	protoc --go_out=. --go_opt=paths=source_relative \

@@ -1,16 +1,10 @@
 package docs_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/docs/figures/measure"
 )
-
-// overdue names what is still over its limit. Nothing is added here.
-var overdue = []string{
-	"docs/protocol/README.md",
-}
 
 func TestNothingIsTooLong(t *testing.T) {
 	t.Parallel()
@@ -18,11 +12,8 @@ func TestNothingIsTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waits := func(name string) bool {
-		return slices.ContainsFunc(overdue, func(o string) bool { return measure.Within(name, o) })
-	}
 	for _, p := range tree.Packages {
-		if len(p.Files) > measure.MaxPackageFiles && !waits(p.Dir) {
+		if len(p.Files) > measure.MaxPackageFiles {
 			t.Errorf("package %s has %d files, more than %d: merge small files, or split the package by subject", p.Dir, len(p.Files), measure.MaxPackageFiles)
 		}
 	}
@@ -32,12 +23,12 @@ func TestNothingIsTooLong(t *testing.T) {
 		}
 	}
 	for _, f := range tree.Functions() {
-		if f.Lines > measure.MaxFunctionLines && !waits(f.Name) {
+		if f.Lines > measure.MaxFunctionLines {
 			t.Errorf("%s: function %s has %d lines, more than %d: split it into steps with names", f.File, f.Name, f.Lines, measure.MaxFunctionLines)
 		}
 	}
 	for _, p := range tree.Pages {
-		if p.Lines > measure.MaxPageLines && !waits(p.Path) {
+		if p.Lines > measure.MaxPageLines {
 			t.Errorf("%s has %d lines, more than %d: move a subject to a page of its own", p.Path, p.Lines, measure.MaxPageLines)
 		}
 	}

@@ -1,18 +1,10 @@
 package docs_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/strategylab/strategylab/docs/figures/measure"
 )
-
-// wordy names the pages and folders that still use retired words. Nothing is
-// added here.
-var wordy = []string{
-	"cmd/",
-}
 
 // `go run ./docs/figures -words` lists what is left, in code too.
 func TestHelpAndPagesUseTheGlossary(t *testing.T) {
@@ -30,8 +22,7 @@ func TestHelpAndPagesUseTheGlossary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range words {
-		waiting := slices.ContainsFunc(wordy, func(prefix string) bool { return strings.HasPrefix(w.File, prefix) })
-		if w.Place != measure.InCode && !waiting {
+		if w.Place != measure.InCode {
 			t.Errorf("%s (docs/glossary.md)", w)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// An Answer is what came back for a request: the parts of a JSON-RPC response
-// or of a request in its place, or a bare Body. What they hold has been read:
-// it is well-formed JSON without duplicate names.
+// An Answer is a received answer: the parts of a JSON-RPC response or of a
+// request in its place, or a bare Body. They hold well-formed JSON without
+// duplicate names.
 type Answer struct {
 	Status int            // the HTTP status; 0 where there is none
 	Result jsontext.Value // result
@@ -21,8 +21,8 @@ type Answer struct {
 	Body   jsontext.Value // an answer without JSON-RPC
 }
 
-// ParseAnswer takes the body of an HTTP response apart, whatever its form. The
-// error is that of reading JSON.
+// ParseAnswer splits the body of an HTTP response, whatever its form. The error
+// says why it is invalid JSON.
 func ParseAnswer(status int, body []byte) (Answer, error) {
 	doc, err := rawjson.Parse(body)
 	if err != nil {
@@ -37,18 +37,17 @@ func ParseAnswer(status int, body []byte) (Answer, error) {
 
 // A Refusal is a peer's refusal of a message, or its report of a fault.
 type Refusal struct {
-	// Code is the league error that the peer means, as far as it can be made
-	// out; empty for one that the protocol does not have.
+	// Code is the league error that the peer means; empty where it is unknown.
 	Code protocol.Code
 	// RPC is the JSON-RPC code and Status the HTTP status; 0 where there is
 	// none.
 	RPC, Status int
-	// Message is what the peer says of it.
+	// Message is the text of the peer.
 	Message string
 	// Retryable reports whether the same message may succeed later.
 	Retryable bool
-	// Data is the refusal itself, the fields of LEAGUE_ERROR or GAME_ERROR or
-	// whatever the peer sent; nil where it sent nothing.
+	// Data is the refusal itself: LEAGUE_ERROR, GAME_ERROR or whatever the peer
+	// sent; nil where it sent nothing.
 	Data jsontext.Value
 }
 
@@ -67,9 +66,9 @@ func (r *Refusal) Error() string {
 	return s
 }
 
-// ReadAnswer reads the answer to a request of type sent, wherever in a it may
-// sit. The error is a [*Refusal] where the peer refuses, and an [*Error] where
-// the answer does not keep the field rules.
+// ReadAnswer decodes the answer to a request of type sent, wherever in a it
+// sits. The error is a [*Refusal] where the peer refuses, and a
+// [*protocol.Error] where the answer breaks the field rules.
 func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, error) {
 	if a.Error != nil && a.Error.Kind() != 'n' {
 		return nil, readRPCError(a)
@@ -90,7 +89,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 	return nil, c.noAnswer(sent, a)
 }
 
-// noAnswer is the error for a response in which no message can be found.
+// noAnswer is the error for a response that holds no message.
 func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 	if a.Status >= httpBadRequest {
 		return refusalByStatus(a.Status)
@@ -106,8 +105,8 @@ func answerTo(sent protocol.Type) protocol.Type {
 	return sent + "_ACK"
 }
 
-// readAnswer decodes an answer that has been found. A type that the protocol
-// lacks stands for the one expected in tolerant mode.
+// readAnswer decodes the answer in doc. In tolerant mode an unknown type passes
+// for the expected one.
 func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.Value) (protocol.Message, error) {
 	expected := answerTo(sent)
 	said := protocol.Type(doc.Text("message_type"))
@@ -118,12 +117,12 @@ func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.
 	return protocol.Decode(expected, doc, c.mode, nil)
 }
 
-// maxNesting bounds how many wrappings locate takes off an answer.
+// maxNesting limits the wrappings that locate removes from an answer.
 const maxNesting = 4
 
-// locate finds the message in an answer that has been read: the value itself,
-// or what stands in one of the places where dialects put it, also as a text of
-// JSON. It returns nil where there is no object at all.
+// locate finds the message in an answer: the value itself, or what is in one of
+// the places that dialects use, also as JSON text. It returns nil where there is
+// no object.
 func locate(raw jsontext.Value) (rawjson.Object, jsontext.Value) {
 	return locateWith(rawjson.Split, raw, 0)
 }
@@ -156,12 +155,12 @@ func locateWith(read func([]byte) (rawjson.Object, error), raw jsontext.Value, d
 	return doc, raw
 }
 
-// answerPlaces are the places in which answers are looked for, in this order.
+// answerPlaces are the places where locate looks, in this order.
 var answerPlaces = []Place{
 	Envelope.Answer, Tool.Answer, ToolIO.Answer, {Content: true}, {Message: "message"}, {Message: "result"}, {Message: "params"},
 }
 
-// holds reports whether an answer seems to stand in the place.
+// holds reports whether an answer seems to be in the place.
 func (p Place) holds(doc rawjson.Object) bool {
 	switch {
 	case p.Header != "":
@@ -173,7 +172,7 @@ func (p Place) holds(doc rawjson.Object) bool {
 	}
 }
 
-// pick returns what stands in the place.
+// pick returns the value in the place.
 func (p Place) pick(doc rawjson.Object) jsontext.Value {
 	if p.Message != "" {
 		return doc.Get(p.Message)
@@ -223,8 +222,8 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
-// readRefusal returns the refusal that stands where an answer should, nil if
-// the message is none.
+// readRefusal returns the refusal that a message in place of an answer is, nil
+// if it is none.
 func readRefusal(doc rawjson.Object, status int) *Refusal {
 	t := protocol.Type(doc.Text("message_type"))
 	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
@@ -237,9 +236,8 @@ func readRefusal(doc rawjson.Object, status int) *Refusal {
 	return r
 }
 
-// judge finds out which error is meant, and whether to try again: the peer's
-// own word can forbid what the code allows, and decides where the code is
-// unknown.
+// judge determines the error code and whether a retry is allowed: the peer can
+// forbid what the code allows, and decides where the code is unknown.
 func (r *Refusal) judge(doc rawjson.Object, message string) {
 	r.Code = protocol.FindCode(protocol.Code(doc.Text("error_code")), r.RPC,
 		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
@@ -262,7 +260,7 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 	r.Retryable = r.Code.Retryable() && own != 'f' || r.Code == "" && own == 't' || retryableStatus(r.Status)
 }
 
-// refusalByStatus is the refusal that is nothing but an HTTP status.
+// refusalByStatus is a refusal by an HTTP status alone.
 func refusalByStatus(status int) *Refusal {
 	r := &Refusal{Status: status, Message: "HTTP status " + strconv.Itoa(status), Retryable: retryableStatus(status)}
 	if status == httpUnauthorized {
@@ -271,8 +269,8 @@ func refusalByStatus(status int) *Refusal {
 	return r
 }
 
-// retryableStatus reports whether a request that got this HTTP status may be
-// sent again.
+// retryableStatus reports whether a request with this HTTP status may be
+// retried.
 func retryableStatus(status int) bool {
 	switch status {
 	case httpTooManyRequests, httpBadGateway, httpUnavailable, httpGatewayTimeout:
@@ -281,11 +279,11 @@ func retryableStatus(status int) bool {
 	return false
 }
 
-// RPCTimeout is the JSON-RPC code by which some agents tell the other side of
-// its timeout; the side that waited never sends it.
+// RPCTimeout is the JSON-RPC code by which some agents report the timeout of the
+// other side.
 const RPCTimeout = -1
 
-// The HTTP statuses that mean something in an answer.
+// The HTTP statuses that matter in an answer.
 const (
 	httpOK              = 200
 	httpBadRequest      = 400

@@ -10,22 +10,22 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// handOuts are the names, of types and of methods, under which managers give a
-// referee one match at a time. Such a message stands for an announcement of
-// that match alone.
-var handOuts = []string{"START_MATCH", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "MATCH_ASSIGNMENT", "conduct_match"}
+// assignmentNames are the names, of types and of methods, under which managers
+// assign a referee one match at a time. Such a message stands for an
+// announcement of that match alone.
+var assignmentNames = []string{"START_MATCH", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "MATCH_ASSIGNMENT", "conduct_match"}
 
-// AssignmentNames returns the names under which managers give a referee one match at a
-// time, the commonest first.
-func AssignmentNames() []string { return slices.Clone(handOuts) }
+// AssignmentNames returns the names under which managers assign a referee one
+// match at a time, the commonest first.
+func AssignmentNames() []string { return slices.Clone(assignmentNames) }
 
-// AssignmentTrait is the trait of a referee that is given its matches under a
-// name of [HandOuts].
+// AssignmentTrait returns the trait of a referee that takes assignments under a
+// name of [AssignmentNames].
 func AssignmentTrait(name string) string { return "hands-out-by-" + name }
 
-// handOutFields are the members of a hand-out that say what the fields of an
-// announced match do, by the names that managers give to them.
-var handOutFields = []struct {
+// assignmentFields are the fields of an announced match, each with the names that
+// managers give to it in an assignment.
+var assignmentFields = []struct {
 	field string
 	names []string
 }{
@@ -43,7 +43,7 @@ var handOutFields = []struct {
 	{"referee_endpoint", []string{"referee_endpoint"}},
 }
 
-// playerFields are the same for a player that is given as an object.
+// playerFields are the same for a player that is an object of its own.
 var playerFields = []struct {
 	suffix string
 	names  []string
@@ -52,14 +52,14 @@ var playerFields = []struct {
 	{"_endpoint", []string{"contact_endpoint", "endpoint", "url"}},
 }
 
-// handedOut turns a match that is handed out alone into an announcement, and
-// reports whether it was one.
-func (r *Request) handedOut(name string) (bool, *protocol.Error) {
+// readAssignment turns an assignment into an announcement of its match, and
+// reports whether the request was one.
+func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	said := string(r.Header.MessageType)
 	_, known := protocol.Describe(r.Header.MessageType)
 	switch {
-	case slices.Contains(handOuts, said):
-	case !known && slices.Contains(handOuts, name):
+	case slices.Contains(assignmentNames, said):
+	case !known && slices.Contains(assignmentNames, name):
 	default:
 		return false, nil
 	}
@@ -67,7 +67,7 @@ func (r *Request) handedOut(name string) (bool, *protocol.Error) {
 	if inner, err := rawjson.Split(message.Get("match")); err == nil && message.Get("match_id") == nil {
 		message = append(slices.Clone(message.Without("match")), inner...)
 	}
-	match := handedOutMatch(message)
+	match := assignedMatch(message)
 	if match.Get("match_id") == nil {
 		e := protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.")
 		e.Violations = []protocol.Violation{{Path: "/match_id", Rule: "required"}}
@@ -89,20 +89,19 @@ func (r *Request) handedOut(name string) (bool, *protocol.Error) {
 	doc = append(doc,
 		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(protocol.TypeRoundAnnouncement))},
 		rawjson.Member{Name: "matches", Value: slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'})})
-	r.Type, r.doc, r.Raw, r.handOut = protocol.TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
+	r.Type, r.doc, r.Raw, r.assignment = protocol.TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
 	r.Header.MessageType = protocol.TypeRoundAnnouncement
 	r.Header.RoundID = protocol.ReadHeader(doc).RoundID
 	return true, nil
 }
 
-// IsAssignment reports whether the message came as a single match that was handed
-// out alone.
-func (r *Request) IsAssignment() bool { return r.handOut != "" }
+// IsAssignment reports whether the request assigned a single match.
+func (r *Request) IsAssignment() bool { return r.assignment != "" }
 
-// handedOutMatch returns the match of a hand-out as an announcement has it.
-func handedOutMatch(doc rawjson.Object) rawjson.Object {
+// assignedMatch returns the match of an assignment as an announcement has it.
+func assignedMatch(doc rawjson.Object) rawjson.Object {
 	var match rawjson.Object
-	for _, f := range handOutFields {
+	for _, f := range assignmentFields {
 		if v := doc.First(f.names...); v != nil && v.Kind() != 'n' && (v.Kind() != '{' || strings.HasSuffix(f.field, "_keys")) {
 			match = append(match, rawjson.Member{Name: f.field, Value: v})
 		}
@@ -129,8 +128,8 @@ func handedOutMatch(doc rawjson.Object) rawjson.Object {
 	return match
 }
 
-// playerAt returns what a hand-out says of its first or second player where it
-// gives them as a list or as objects; nil if it does neither.
+// playerAt returns the first or second player of an assignment that has them as
+// a list or as objects; nil for any other.
 func playerAt(doc rawjson.Object, i int) jsontext.Value {
 	if list := doc.Get("players"); list.Kind() == '[' {
 		if all := rawjson.Elements(list); i < len(all) {
@@ -154,16 +153,16 @@ func roundInID(id string) jsontext.Value {
 	return jsontext.Value("1")
 }
 
-// AssignmentCalls wraps an announcement for a referee that is given its matches one by
-// one, under a name of [HandOuts]: a call for each match whose players'
-// endpoints it holds. The error is that of [Encode].
+// AssignmentCalls wraps an announcement for a referee that takes assignments
+// under a name of [AssignmentNames]: one call for each match whose players'
+// endpoints it holds. The error is that of [protocol.Encode].
 func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([]Call, error) {
 	var calls []Call
 	for i := range m.Matches {
 		if m.Matches[i].PlayerAEndpoint == "" && m.Matches[i].PlayerBEndpoint == "" {
 			continue // another referee's
 		}
-		call, err := d.handOut(name, m, &m.Matches[i])
+		call, err := d.assignmentCall(name, m, &m.Matches[i])
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +171,7 @@ func (d *Dialect) AssignmentCalls(name string, m *protocol.RoundAnnouncement) ([
 	return calls, nil
 }
 
-func (d *Dialect) handOut(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (Call, error) {
+func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, match *protocol.AnnouncedMatch) (Call, error) {
 	alone := *m
 	alone.Matches, alone.Byes = []protocol.AnnouncedMatch{*match}, nil
 	raw, err := protocol.Encode(&alone)
@@ -208,9 +207,9 @@ func (d *Dialect) handOut(name string, m *protocol.RoundAnnouncement, match *pro
 	return Call{Method: name, Params: params}, nil
 }
 
-// AssignmentNameIn looks in a referee's registration for a name under which it takes
-// its matches one by one: any text that is one, such as an element of a list of
-// its tools. It is empty for a referee that names none.
+// AssignmentNameIn returns the name under which a referee takes assignments,
+// found in its registration: any text that is one, such as an element of a list
+// of its tools. It is empty where there is none.
 func AssignmentNameIn(registration jsontext.Value) string {
 	doc, err := rawjson.Split(registration)
 	if err != nil {
@@ -231,7 +230,7 @@ func AssignmentNameIn(registration jsontext.Value) string {
 					v = inner.Get("name")
 				}
 			}
-			if v.Kind() == '"' && slices.Contains(handOuts, string(rawjson.Unquote(v))) {
+			if v.Kind() == '"' && slices.Contains(assignmentNames, string(rawjson.Unquote(v))) {
 				return string(rawjson.Unquote(v))
 			}
 		}

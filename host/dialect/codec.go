@@ -9,17 +9,17 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Codec reads requests and answers in any of its dialects. It holds no
-// state besides its settings, and is safe for concurrent use.
+// A Codec reads requests and answers in any of its dialects. It is safe for
+// concurrent use.
 type Codec struct {
 	mode     protocol.Mode
 	dialects []*Dialect
-	fallback *Dialect // for what is in no recognisable wrapping
+	fallback *Dialect // for requests in no known wrapping
 }
 
-// NewCodec returns a codec that recognises the given dialects, or all that are
-// known if none are given. The first flat one answers what cannot be
-// told apart, so it should be [Contracts].
+// NewCodec returns a codec that recognizes the given dialects, or all known ones
+// if none are given. The first flat one serves requests that fit several, so it
+// should be [Contracts].
 func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
 		dialects = known
@@ -37,31 +37,31 @@ func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 // Mode returns how much the codec asks of messages.
 func (c *Codec) Mode() protocol.Mode { return c.mode }
 
-// A Request is a message on its way in: unwrapped, dispatched, and not yet
-// held to its field rules. It is not safe for concurrent use.
+// A Request is an inbound message: unwrapped and dispatched, not yet validated.
+// It is not safe for concurrent use.
 type Request struct {
-	// Type is the message type; empty when it could not be found out.
+	// Type is the message type; empty where it is unknown.
 	Type protocol.Type
 	// Header holds the header fields as far as they are strings, so that the
-	// sender can be authenticated before anything else is judged.
+	// sender can be authenticated before the message is validated.
 	Header protocol.Header
-	// Dialect is how the message was wrapped, and how the answer will be.
+	// Dialect is that of the request, and will be that of the answer.
 	Dialect *Dialect
 	// Method is the JSON-RPC method as it came; empty for a bare message.
 	Method string
-	// Raw is the message itself without its wrapping. It may alias the text
-	// that was read.
+	// Raw is the message without its wrapping. It may alias the text that was
+	// read.
 	Raw jsontext.Value
 
 	mode protocol.Mode
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
-	handOut string // the type of a match that was handed out alone
+	assignment string // the type of an assignment, empty for any other request
 }
 
-// Open unwraps a JSON-RPC request and finds out its message type. The Request
-// is never nil: when Open fails it says how to answer in kind. The error is an
+// Open unwraps a JSON-RPC request and determines its message type. The Request
+// is never nil: if Open fails, it serves to answer in kind. The error is an
 // [*Error].
 //
 // Params that are missing or null count as an empty object.
@@ -69,9 +69,9 @@ func (c *Codec) Open(method string, params []byte) (*Request, error) {
 	return c.openWith(rawjson.Parse, method, params)
 }
 
-// OpenRead is Open for params that have been read before and are known to be
-// well-formed JSON without duplicate names, or nil: such as those of a request
-// of host/jsonrpc. It spares reading them a second time.
+// OpenRead is [Codec.Open] for params that are known to be nil or well-formed
+// JSON without duplicate names, such as those of a request of host/jsonrpc. It
+// saves a second pass.
 func (c *Codec) OpenRead(method string, params jsontext.Value) (*Request, error) {
 	return c.openWith(rawjson.Split, method, params)
 }
@@ -126,7 +126,7 @@ func (c *Codec) bare() *Dialect {
 }
 
 func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Error {
-	d, refusal := c.recognise(r.Method, params)
+	d, refusal := c.recognize(r.Method, params)
 	if d != nil {
 		r.Dialect = d
 	}
@@ -149,8 +149,8 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 	return r.dispatch(r.witness())
 }
 
-// Decode holds the message to its field rules and returns it as its Go type.
-// It is called after Open has succeeded. The error is an [*Error] that lists
+// Decode validates the message against its field rules and returns it as its Go
+// type. Call it after Open has succeeded. The error is an [*Error] that lists
 // everything that is wrong.
 func (r *Request) Decode() (protocol.Message, error) {
 	return protocol.Decode(r.Type, r.doc, r.mode, &r.Header)

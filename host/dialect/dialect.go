@@ -31,51 +31,50 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Dialect describes how one kind of peer wraps messages. It is data: the
-// codec reads and writes every dialect with the same code, so a new kind of
-// peer needs a description and no code. A Dialect must not be changed once it
-// is in use.
+// A Dialect describes how one kind of peer wraps messages. The codec reads and
+// writes every dialect with the same code, so a new kind of peer needs a
+// description and no code. A Dialect must not be changed once it is in use.
 type Dialect struct {
 	// Name identifies the dialect in settings and logs.
 	Name string
-	// Title says in one line whom it serves.
+	// Title describes the dialect in one line.
 	Title string
 
-	// Request and Answer say where the message sits in either direction.
+	// Request and Answer are the places of the message in either direction.
 	Request, Answer Place
 
-	// Naming says how requests are named, Methods names single ones otherwise.
+	// Naming derives the methods of requests; Methods holds the exceptions.
 	Naming  Naming
 	Methods map[protocol.Type]string
 
-	// Edits are made to every message that is written, in this order.
+	// Edits are applied to every message that is sent, in this order.
 	Edits []Edit
-	// Omit lists top-level members that are not written, in requests only: an
-	// answer with more than the peer reads does no harm.
+	// Omit lists top-level members that requests are sent without. Answers keep
+	// them: members that the peer does not read do no harm.
 	Omit []string
 
-	// Refusal says how a refusal is told.
+	// Refusal is the form of a refusal.
 	Refusal RefusalStyle
-	// Rejects says that a registration is turned away with an answer of status
-	// REJECTED where other dialects get an error.
+	// Rejects refuses a registration with an answer of status REJECTED where
+	// other dialects get an error.
 	Rejects bool
 
-	// Marks tell the dialect apart from others that wrap and name alike. Where
-	// all of them are found, the dialect is preferred to those without marks.
+	// Marks distinguish the dialect from others with the same wrapping and names.
+	// Where all of them are found, it is preferred to dialects without marks.
 	Marks []Mark
-	// HandOut is the name under which a referee is given its matches one by
-	// one; empty where it reads them from ROUND_ANNOUNCEMENT.
+	// Assignment is the name under which a referee is assigned its matches, one
+	// by one; empty where it reads them from ROUND_ANNOUNCEMENT.
 	Assignment string
 
-	// Async lists answers that the peer does not give when it is called but
-	// posts as requests of their own; the call itself gets an acknowledgement.
+	// Async lists answers that the peer posts as requests of their own; the call
+	// itself gets an acknowledgement.
 	Async []protocol.Type
-	// NumericIDs says that the peer takes only numbers as JSON-RPC ids.
+	// NumericIDs limits JSON-RPC ids to numbers.
 	NumericIDs bool
 }
 
-// A Place says where in params, in a result or in a body a message sits. The
-// zero Place is the flat one: the message is the params, or the result.
+// A Place is where a message sits in params, in a result or in a body. The zero
+// Place is the flat one: the message is the params, or the result.
 type Place struct {
 	// Method is the one method that all requests share; empty where each has
 	// its own.
@@ -86,65 +85,65 @@ type Place struct {
 	Message string
 	// Header is the member that holds the header fields apart.
 	Header string
-	// Content says that an answer is an MCP tool result: the message also
-	// stands as text in content, and isError is set.
+	// Content makes an answer an MCP tool result: the message is also text in
+	// content, and isError is set.
 	Content bool
-	// Flat says that the message's members also stand at the top level.
+	// Flat repeats the message's members at the top level.
 	Flat bool
-	// Text says that the message is a string that holds JSON.
+	// Text makes the message a string that holds JSON.
 	Text bool
-	// Request says that the answer is itself a request: a method, the type in
-	// lower case, and the message as params.
+	// Request makes the answer a request: its method is the type in lower case,
+	// its params the message.
 	Request bool
-	// Both says that the answer is a result, and a request beside it: for peers
-	// of which it is not known which of the two they read.
+	// Both makes the answer a result and a request in one document, for peers
+	// that read one of the two.
 	Both bool
-	// Bare says that there is no JSON-RPC around the message.
+	// Bare leaves out JSON-RPC: the body is the message.
 	Bare bool
 }
 
-// A Mark is something in a message that betrays who wrote it.
+// A Mark is a member by which the writer of a message is recognized.
 type Mark struct {
 	// Path leads to the member, through objects from the top of the message.
 	Path []string
 	// Value is the text that the member must be.
 	Value string
-	// Absent says that there must be no such member instead.
+	// Absent demands instead that there is no such member.
 	Absent bool
 }
 
-// Naming is a way to derive a request's method from its type.
+// A Naming derives the method of a request from its type.
 type Naming uint8
 
 const (
-	ByBook      Naming = iota // the protocol's own names: handle_game_invitation
+	ByBook      Naming = iota // the names of the protocol: handle_game_invitation
 	ByType                    // the type: GAME_INVITATION
 	ByLowerType               // the type in lower case: game_invitation
 )
 
-// RefusalStyle is a way to tell a peer that its message is refused.
+// A RefusalStyle is the form in which a peer is refused.
 type RefusalStyle uint8
 
 const (
 	// RefuseByError answers with a JSON-RPC error whose data is the refusal.
 	RefuseByError RefusalStyle = iota
-	// RefuseByToolError answers with a tool result that has isError set. What
-	// is wrong with the call rather than the message is a JSON-RPC error.
+	// RefuseByToolError answers with a tool result that has isError set. A fault
+	// of the call rather than of the message is a JSON-RPC error.
 	RefuseByToolError
-	// RefuseByMessage answers with the refusal where an answer would stand.
+	// RefuseByMessage answers with the refusal in place of the answer.
 	RefuseByMessage
 )
 
-// An Edit changes one member of a message before it is written: it copies
-// another member there, or sets a constant.
+// An Edit changes one member of a message before it is sent: it copies another
+// member there, or sets a constant.
 type Edit struct {
 	// Types are the message types concerned; nil means all.
 	Types []protocol.Type
 	// Path leads to the member, through objects from the top of the message.
-	// Objects on the way that are missing are not made.
+	// Missing objects on the way are not created.
 	Path []string
 	// From is the member, beside the one at Path, that is copied; empty to set
-	// Value. Nothing happens where there is no such member.
+	// Value. Without such a member nothing changes.
 	From string
 	// Value is the constant, as JSON.
 	Value jsontext.Value
@@ -154,7 +153,7 @@ type Edit struct {
 	Was jsontext.Value
 }
 
-// Condition says in which state of the member an Edit is made.
+// A Condition limits an Edit to a state of the member.
 type Condition uint8
 
 const (
@@ -188,9 +187,8 @@ func (d *Dialect) nameOf(t protocol.Type) string {
 	}
 }
 
-// MethodsOf returns all names under which a request of the type may be known,
-// the dialect's own first: what to try, in order, when the peer answers that
-// it does not know a method.
+// MethodsOf returns all names of a request of the type, the dialect's own first:
+// what to try, in order, when the peer does not know a method.
 func (d *Dialect) MethodsOf(t protocol.Type) []string {
 	names := []string{d.nameOf(t)}
 	about, _ := protocol.Describe(t)
@@ -206,8 +204,7 @@ func (d *Dialect) MethodsOf(t protocol.Type) []string {
 // their own.
 func (d *Dialect) IsAsync(t protocol.Type) bool { return slices.Contains(d.Async, t) }
 
-// edited applies the edits to a message, and the omissions to one that is a
-// request. It returns the message as it is where the dialect has none.
+// edited applies the edits to a message, and the omissions to a request.
 func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jsontext.Value, error) {
 	if len(d.Edits) == 0 && (len(d.Omit) == 0 || !request) {
 		return raw, nil
@@ -230,7 +227,7 @@ func (d *Dialect) edited(t protocol.Type, raw jsontext.Value, request bool) (jso
 	return doc.Encode(), nil
 }
 
-// apply makes the edit in the object that the rest of the path leads from.
+// apply makes the edit in the object where the rest of the path begins.
 func (e Edit) apply(doc rawjson.Object, path []string) (rawjson.Object, error) {
 	if len(path) == 0 {
 		return doc, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// Contracts is the dialect we speak first: one method per message, the fields
-// flat in params and in result.
+// Contracts is the default dialect: one method per message, the fields flat in
+// params and in result.
 var Contracts = &Dialect{
 	Name:  "contracts",
 	Title: "One method per message, fields flat in params and result.",
@@ -43,8 +43,8 @@ var ToolIO = &Dialect{
 	Answer:  Place{Name: "tool", Message: "output"},
 }
 
-// Bare is the dialect without JSON-RPC: the body is the message. It is served
-// in tolerant mode only.
+// Bare is the dialect without JSON-RPC: the body is the message. It is served in
+// tolerant mode only.
 var Bare = &Dialect{
 	Name:    "bare",
 	Title:   "No JSON-RPC: the body is the message.",
@@ -59,9 +59,8 @@ func OfProtocol() []*Dialect {
 	return slices.Clone(builtin)
 }
 
-// Named returns the dialect that has the name, of the protocol itself
-// or of the wild, with the traits that are added to it by "+" signs:
-// "contracts+numeric-ids". The error lists the names there are.
+// Named returns the known dialect of that name, with the traits that "+" signs
+// add to it: "contracts+numeric-ids". The error lists the known names.
 func Named(name string) (*Dialect, error) {
 	base, rest, more := strings.Cut(name, "+")
 	var names []string
@@ -74,14 +73,14 @@ func Named(name string) (*Dialect, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return nil, fmt.Errorf("protocol: there is no dialect %q; there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown dialect %q; known are %s", name, strings.Join(names, ", "))
 }
 
 var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}
 
-// TypeMethod is the dialect of programs that call every message by its type.
-// They answer only to a manager LM01 and a referee REF01, and want a token in
-// whatever comes.
+// TypeMethod is the dialect of programs whose methods are the message types.
+// They accept only a manager LM01 and a referee REF01, and require a token in
+// every message.
 var TypeMethod = &Dialect{
 	Name:   "type-method",
 	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
@@ -94,8 +93,8 @@ var TypeMethod = &Dialect{
 	},
 }
 
-// TypeMethodV2 is TypeMethod for those who call themselves written for
-// league.v2: they want to read REGISTERED.
+// TypeMethodV2 is [TypeMethod] for programs that declare league.v2: they expect
+// REGISTERED in place of ACCEPTED.
 var TypeMethodV2 = &Dialect{
 	Name:   "type-method-v2",
 	Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
@@ -123,7 +122,7 @@ var HandleMessage = &Dialect{
 	Request: Place{Method: "handle_message", Message: "message"},
 }
 
-// PlainTool is the dialect of programs whose tool calls bear no header fields.
+// PlainTool is the dialect of programs whose tool calls have no header fields.
 // Some read the answer from the text content, some from the result itself.
 var PlainTool = &Dialect{
 	Name:    "plain-tool",
@@ -135,19 +134,18 @@ var PlainTool = &Dialect{
 	Refusal: RefuseByToolError,
 }
 
-// wild lists the dialects that no source describes.
+// wild lists the dialects of programs from real leagues, which no source describes.
 var wild = []*Dialect{TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool}
 
 // known lists all dialects, those of the protocol itself first.
 var known = slices.Concat(builtin, wild)
 
-// Known returns the dialects of the protocol itself and those that were
-// met in real leagues, [Contracts] first.
+// Known returns the dialects of the protocol itself and those of programs from
+// real leagues, [Contracts] first.
 func Known() []*Dialect { return slices.Clone(known) }
 
 // RegistrationOrder returns the dialects in which an agent tries to register
-// with a manager that it knows nothing of: the commonest first, and those with
-// ids that are numbers when no other is understood.
+// with an unknown manager: the commonest first, those with numeric ids last.
 func RegistrationOrder() []*Dialect {
 	order := []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
 	for _, d := range order[:len(order)-1] {
@@ -156,13 +154,13 @@ func RegistrationOrder() []*Dialect {
 	return order
 }
 
-// signed makes the manager or the referees sign messages of these types, which
-// they send to players, with one id.
+// signed makes a role sign messages of these types, which it sends to players,
+// with the id.
 func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
 	return Edit{Types: types, Path: []string{"sender"}, Value: rawjson.Quote(protocol.Sender(role, id))}
 }
 
-// The traits that a peer of any dialect may have besides.
+// The traits that peers of any dialect may have.
 const (
 	TraitNumericIDs = "numeric-ids"
 	TraitAsync      = "async"
@@ -171,7 +169,7 @@ const (
 	TraitBoth       = "answers-are-both" // a result, and a request in one document
 )
 
-// traits say what each trait changes in a dialect.
+// traits are the changes that each trait makes to a dialect.
 var traits = map[string]func(d *Dialect){
 	TraitNumericIDs: func(d *Dialect) { d.NumericIDs = true },
 	TraitAsync:      func(d *Dialect) { d.Async = []protocol.Type{protocol.TypeGameJoinAck} },
@@ -180,9 +178,8 @@ var traits = map[string]func(d *Dialect){
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
 }
 
-// With returns the dialect with a trait added to it, under the name that
-// [DialectNamed] finds it by. A trait that it has already, or that there is
-// not, changes nothing.
+// With returns the dialect with a trait added, under the name by which [Named]
+// finds it. A trait that it has already, or an unknown one, changes nothing.
 func (d *Dialect) With(trait string) *Dialect {
 	if d.Has(trait) {
 		return d
@@ -194,7 +191,7 @@ func (d *Dialect) With(trait string) *Dialect {
 	return changed
 }
 
-// Has reports whether a trait has been added to the dialect.
+// Has reports whether the trait was added to the dialect.
 func (d *Dialect) Has(trait string) bool {
 	return slices.Contains(strings.Split(d.Name, "+")[1:], trait)
 }
@@ -203,14 +200,14 @@ func (d *Dialect) withTraits(names []string) (*Dialect, error) {
 	changed := *d
 	for _, name := range names {
 		change := traits[name]
-		handOut, isHandOut := strings.CutPrefix(name, "hands-out-by-")
+		assigned, isAssignment := strings.CutPrefix(name, "hands-out-by-")
 		switch {
 		case change != nil:
 			change(&changed)
-		case isHandOut && slices.Contains(handOuts, handOut):
-			changed.Assignment = handOut
+		case isAssignment && slices.Contains(assignmentNames, assigned):
+			changed.Assignment = assigned
 		default:
-			return nil, fmt.Errorf("protocol: there is no trait %q that could be added to dialect %s", name, d.Name)
+			return nil, fmt.Errorf("dialect %s: unknown trait %q", d.Name, name)
 		}
 		changed.Name += "+" + name
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// An Outcome is how a match ended, read from whichever form a referee gave it.
+// An Outcome is how a match ended, whichever form the referee used.
 type Outcome struct {
 	// Status is StatusWin, StatusDraw or StatusTechnicalLoss.
 	Status string
@@ -27,14 +27,13 @@ type Outcome struct {
 	Reason string
 }
 
-// ReportedOutcome reads a reported result between the players a and b. A status that
-// is missing is derived: a winner without choices from both, or without a
-// number, won by the other's fault; no winner and no points is a fault of
-// both; no winner otherwise is a draw. Offenders that are not named are the
-// loser or, without a winner, both.
+// ReportedOutcome reads a reported result between the players a and b. A missing
+// status is derived: a winner without two choices and a number means a technical
+// loss of the other; no winner and no points, of both; no winner otherwise, a
+// tie. Offenders that are not named are the loser or, without a winner, both.
 //
-// The error says what contradicts itself: a winner who is neither player, a
-// win without a winner, a draw with one.
+// The error says how the report contradicts itself: a winner who is neither
+// player, a win without a winner, a tie with one.
 func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error) {
 	details := m.Result.Details
 	if details == nil {
@@ -54,10 +53,10 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 	return o.settled(m.MessageType, a, b)
 }
 
-// ToldOutcome reads a result told to the player self, who met opponent. Referees
-// give it once for the match or once for each player, with the fields of the
-// book or flat; a status of LOSS is the opponent's win. The rules for what is
-// missing are those of [ReportedOutcome], and so are the errors.
+// ToldOutcome reads a result sent to the player self about a match against
+// opponent, in any form that referees use: for the match or for the player,
+// nested or flat. A status of LOSS is the opponent's win. Missing fields and
+// errors are as in [ReportedOutcome].
 func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	r := m.GameResult
 	if r == nil {
@@ -100,8 +99,7 @@ func ToldOutcome(m *protocol.GameOver, self, opponent string) (Outcome, error) {
 	return o.settled(m.MessageType, self, opponent)
 }
 
-// Opponent returns whom the player self has met, as far as the result names
-// anybody else, and otherwise nothing.
+// Opponent returns the other player that the result names, "" if it names none.
 func Opponent(m *protocol.GameOver, self string) string {
 	lists := []map[string]protocol.Choice{m.PlayerChoices}
 	if r := m.GameResult; r != nil {
@@ -120,7 +118,7 @@ func Opponent(m *protocol.GameOver, self string) string {
 	return ""
 }
 
-// flatChoices returns the choices of the flat form, nil if it has none.
+// flatChoices returns the choices of the flat form, nil without any.
 func flatChoices(m *protocol.GameOver, self, opponent string) map[string]protocol.Choice {
 	choices := make(map[string]protocol.Choice, 2)
 	if m.YourChoice != "" {
@@ -135,7 +133,7 @@ func flatChoices(m *protocol.GameOver, self, opponent string) map[string]protoco
 	return choices
 }
 
-// derived returns the status of a result that does not give it.
+// derived returns the status of a result without one.
 func (o Outcome) derived(a, b string) string {
 	_, drawn := o.Drawn.Get()
 	played := drawn && o.Choices[a] != "" && o.Choices[b] != ""
@@ -151,8 +149,8 @@ func (o Outcome) derived(a, b string) string {
 	}
 }
 
-// settled names the offenders of a technical loss and checks the outcome
-// against itself.
+// settled fills in the offenders of a technical loss and checks that the outcome
+// is consistent.
 func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 	wrong := func(what string) (Outcome, error) {
 		return o, protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("The result of %s against %s contradicts itself: %s.", a, b, what))
@@ -186,10 +184,10 @@ func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 	return o, nil
 }
 
-// Joins returns whether the player joins, and whether it said so at all:
-// Accept is asked first, then Accepted, then a Status of ACCEPTED, ACK or
-// RECEIVED (yes) or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED says
-// only that the invitation arrived; the answer is still to come.
+// Joins returns whether the player joins, and whether the message says so: by
+// Accept, else by Accepted, else by a Status of ACCEPTED, ACK or RECEIVED (yes)
+// or REJECTED or DECLINED (no). A Status of ACKNOWLEDGED only confirms receipt;
+// the answer follows.
 func Joins(m *protocol.GameJoinAck) (joins, said bool) {
 	if v, ok := m.Accept.Get(); ok {
 		return v, true
@@ -206,7 +204,7 @@ func Joins(m *protocol.GameJoinAck) (joins, said bool) {
 	return false, false
 }
 
-// Chosen returns the choice under whichever name it came, "" if none did.
+// Chosen returns the choice under either of its names, "" without one.
 func Chosen(m *protocol.ChooseParityResponse) protocol.Choice {
 	if m.ParityChoice != "" {
 		return m.ParityChoice

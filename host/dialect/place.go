@@ -8,8 +8,7 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// structured reports whether the place wraps messages in params, so that it
-// can be told from the flat one.
+// structured reports whether the place wraps messages in params.
 func (p Place) structured() bool { return !p.Bare && (p.Message != "" || p.Header != "") }
 
 // fits reports whether params look like a request in this place.
@@ -26,8 +25,8 @@ func (p Place) fits(method string, params rawjson.Object) bool {
 	}
 }
 
-// take returns the message that params hold in this place, and the name that
-// stands beside it.
+// take returns the message that params hold in this place, and the name beside
+// it.
 func (p Place) take(params rawjson.Object) (message rawjson.Object, name string, refusal *protocol.Error) {
 	if p.Name != "" {
 		return p.takeTool(params)
@@ -43,7 +42,7 @@ func (p Place) take(params rawjson.Object) (message rawjson.Object, name string,
 	return message, "", nil
 }
 
-// takeTool takes the input of a tool call. Input that is missing is empty.
+// takeTool takes the input of a tool call; missing input is empty.
 func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *protocol.Error) {
 	var broken []protocol.Violation
 	name := params.Text(p.Name)
@@ -67,7 +66,7 @@ func (p Place) takeTool(params rawjson.Object) (rawjson.Object, string, *protoco
 	return message, name, nil
 }
 
-// inner takes apart the object that holds a message, as JSON or as text.
+// inner splits the object that holds a message, as JSON or as text.
 func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
 	if p.Text && value.Kind() == '"' {
 		return rawjson.Parse(rawjson.Unquote(value))
@@ -75,9 +74,9 @@ func (p Place) inner(value jsontext.Value) (rawjson.Object, error) {
 	return rawjson.Split(value)
 }
 
-// join puts a message together whose header stands apart. Members beside the
-// header and the rest count as the message's own; one that stands in two
-// places must have the same value in both.
+// join puts together a message whose header is apart. Members beside the header
+// and the rest belong to the message; a member in two places must have the same
+// value in both.
 func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	var message rawjson.Object
 	known := make(map[string]jsontext.Value, 16)
@@ -100,8 +99,8 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 	return message, nil
 }
 
-// twice is the Error for a field with two values. An unknown field is not
-// named: its name is anybody's text.
+// twice is the error for a field with two values. An unknown field is not
+// named, since its name may be any text.
 func (p Place) twice(name string) *protocol.Error {
 	e := protocol.Refuse(protocol.CodeContextMismatch, "", "A field stands in two places with different values; give it once.")
 	if protocol.KnownField(name) {
@@ -111,8 +110,8 @@ func (p Place) twice(name string) *protocol.Error {
 	return e
 }
 
-// part returns the members of one part of params: those of the object of that
-// name, or with no name those that stand beside both.
+// part returns the members of one part of params: those of the named object or,
+// without a name, those beside both objects.
 func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protocol.Error) {
 	if name == "" {
 		return params.Without(p.Header, p.Message), nil
@@ -130,8 +129,8 @@ func (p Place) part(params rawjson.Object, name string) (rawjson.Object, *protoc
 	return members, nil
 }
 
-// put wraps an encoded message for this place. The name is that of the request
-// or tool, refused says that the message is a refusal.
+// put wraps an encoded message for this place. Name is that of the request or
+// tool; refused marks a refusal.
 func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Value, error) {
 	if p.Header != "" {
 		return p.split(raw)
@@ -174,7 +173,7 @@ func (p Place) put(raw jsontext.Value, name string, refused bool) (jsontext.Valu
 	return out.Encode(), nil
 }
 
-// split puts the header fields of a message apart from the rest.
+// split separates the header fields of a message from the rest.
 func (p Place) split(raw jsontext.Value) (jsontext.Value, error) {
 	doc, err := rawjson.Split(raw)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// recognise finds the dialect of a request by the wrapping it is in, and among
-// those that wrap alike by the way it is named.
-func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
+// recognize returns the dialect of a request, found by its wrapping and, among
+// dialects with the same wrapping, by the names of its methods.
+func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
 	var found, owner *Dialect
 	for _, d := range c.dialects {
 		p := d.Request
 		if !p.structured() || len(d.Marks) > 0 {
-			continue // those with marks are asked when the message is out
+			continue // marks are compared after unwrapping
 		}
 		if p.Method == method {
 			owner = d
@@ -41,8 +41,8 @@ func (c *Codec) recognise(method string, params rawjson.Object) (*Dialect, *prot
 	return c.flat(method, protocol.Type(params.Text("message_type"))), nil
 }
 
-// absent is the Error for a request under the place's method without the
-// members that the place puts the message in.
+// absent is the error for a request under the place's method that lacks the
+// members of the place.
 func (p Place) absent() *protocol.Error {
 	if p.Name != "" {
 		return refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
@@ -53,8 +53,8 @@ func (p Place) absent() *protocol.Error {
 	return e
 }
 
-// flat returns the dialect of an unwrapped message: the first that names its
-// request so, or else the first.
+// flat returns the dialect of an unwrapped message: the first that uses the
+// method for its type, or else the fallback.
 func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 	for _, d := range c.dialects {
 		if !d.Request.structured() && !d.Request.Bare && len(d.Marks) == 0 && d.nameOf(t) == method {
@@ -64,8 +64,8 @@ func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 	return c.fallback
 }
 
-// refine returns the dialect that wraps and names like d and whose marks the
-// message bears, or d itself.
+// refine returns the dialect with the wrapping and names of d whose marks the
+// message has, or d itself.
 func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	for _, other := range c.dialects {
 		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(protocol.Type(message.Text("message_type"))) != method {
@@ -78,7 +78,7 @@ func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Diale
 	return d
 }
 
-// in reports whether the message bears the mark.
+// in reports whether the message has the mark.
 func (m Mark) in(message rawjson.Object) bool {
 	value := jsontext.Value(nil)
 	for i, name := range m.Path {
@@ -97,8 +97,8 @@ func (m Mark) in(message rawjson.Object) bool {
 	return value.Kind() == '"' && string(rawjson.Unquote(value)) == m.Value
 }
 
-// witness returns what the message was called by: the name in the place for
-// it, or the method where each request has its own.
+// witness returns the name under which the message was called: that beside the
+// message, or the method where each request has its own.
 func (r *Request) witness() string {
 	switch p := r.Dialect.Request; {
 	case p.Name != "":
@@ -110,11 +110,11 @@ func (r *Request) witness() string {
 	}
 }
 
-// dispatch finds out the message type: by message_type, with the name that
-// the message was called by as a second witness. The field rules say later
-// that a missing message_type is missing, so it is inferred here in any mode.
+// dispatch determines the message type: by message_type, with which the name
+// that the message was called by must agree. A missing message_type is inferred
+// in any mode; the field rules report it later.
 func (r *Request) dispatch(name string) *protocol.Error {
-	if handOut, refusal := r.handedOut(name); handOut || refusal != nil {
+	if assigned, refusal := r.readAssignment(name); assigned || refusal != nil {
 		return refusal
 	}
 	said := r.Header.MessageType
@@ -147,8 +147,8 @@ func (r *Request) dispatch(name string) *protocol.Error {
 	return nil
 }
 
-// ownMethod returns the type for which alone the dialect uses a name of its
-// own, and none where it is used for several or none.
+// ownMethod returns the only type for which the dialect uses a name of its own,
+// and "" where several or none have the name.
 func (d *Dialect) ownMethod(name string) protocol.Type {
 	var found protocol.Type
 	for t, own := range d.Methods {

@@ -9,28 +9,25 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// An Acceptance is what a manager has given to an agent that registered, read
-// from wherever in the answer it stands.
+// An Acceptance is what a manager assigned to an agent that registered.
 type Acceptance struct {
-	ID     string // empty where the manager says yes and gives none
+	ID     string // empty where the manager accepts without one
 	Token  string
 	League string
 }
 
-// statusRegistered is what some managers say for ACCEPTED.
+// statusRegistered is the word of some managers for ACCEPTED.
 const statusRegistered = "REGISTERED"
 
-// acceptedWords are what a manager may call it when it takes an agent on.
+// acceptedWords are the statuses with which managers accept a registration.
 var acceptedWords = []string{protocol.StatusAccepted, statusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
 
-// rejectedWords are what it may call it when it does not.
+// rejectedWords are the statuses with which they reject one.
 var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
 
-// FindAcceptance looks in the body of an answer to a registration for what says
-// that the agent has been taken on, however deep it stands and whether as JSON
-// or as a text that holds JSON. It is asked before anything is concluded from
-// an answer of an unexpected form: whoever has been given an id must not
-// register again.
+// FindAcceptance looks in the body of an answer to a registration for signs that
+// the agent was accepted, at any depth and also in JSON text. It is for answers
+// of an unexpected form: an agent that has an id must not register again.
 func FindAcceptance(body []byte) (Acceptance, bool) {
 	doc, err := rawjson.Parse(body)
 	if err != nil {
@@ -45,11 +42,10 @@ func FindAcceptance(body []byte) (Acceptance, bool) {
 	return best, yes
 }
 
-// maxSearch bounds how deep an acceptance is looked for.
+// maxSearch limits the depth of the search.
 const maxSearch = 6
 
-// search looks through an object and what it holds. A no ends it: the object
-// that says so is the answer.
+// search looks through an object and the objects in it. A rejection ends it.
 func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
 	status := strings.ToUpper(d.Text("status"))
 	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || d.Get("success").Kind() == 'f' {
@@ -58,7 +54,7 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 	}
 	id := ""
 	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id"} {
-		if text := d.Text(name); text != "" { // whether it can be one is for the agent to say
+		if text := d.Text(name); text != "" { // the agent validates it
 			id = text
 			break
 		}
@@ -111,8 +107,8 @@ func inside(v jsontext.Value) []rawjson.Object {
 	return nil
 }
 
-// FindAgent looks in the body of an answer for an agent of this endpoint or, if
-// the endpoints are not given, of this display name, and returns its id.
+// FindAgent returns the id of the agent with this endpoint or, where endpoints
+// are missing, with this display name, found anywhere in the body of an answer.
 func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	doc, err := rawjson.Parse(body)
 	if err != nil {
@@ -145,7 +141,7 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 	return "", false
 }
 
-// Accepted reports whether a registration status means yes.
+// Accepted reports whether a registration status means accepted.
 func Accepted(status string) bool {
 	return status == protocol.StatusAccepted || status == statusRegistered
 }

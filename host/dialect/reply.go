@@ -10,8 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Call is a request on its way out: Method and Params for JSON-RPC, or a
-// Body without it.
+// A Call is an outbound request: Method and Params for JSON-RPC, or a Body
+// without it.
 type Call struct {
 	Method string
 	Params jsontext.Value
@@ -19,7 +19,7 @@ type Call struct {
 }
 
 // Call wraps a request for a peer of the dialect. The error is that of
-// [Encode], or says that the type is no request.
+// [protocol.Encode], or says that the type is only an answer.
 func (d *Dialect) Call(m protocol.Message) (Call, error) {
 	return d.CallAs(d.nameOf(m.Head().MessageType), m)
 }
@@ -68,11 +68,11 @@ type RPCError struct {
 	Data    jsontext.Value `json:"data,omitzero"`
 }
 
-// A Reply is what goes back for a request: exactly one of Result, Error,
-// Params (with Method) and Body is set, or Result and Params. [Reply.Document] puts it into the JSON
+// A Reply answers a request: exactly one of Result, Error, Params (with Method)
+// and Body is set, or Result and Params. [Reply.Document] makes it the JSON
 // document that is sent.
 type Reply struct {
-	// Status is the HTTP status; other transports have no use for it.
+	// Status is the HTTP status; other transports ignore it.
 	Status int
 	// Result is the result of a JSON-RPC response.
 	Result jsontext.Value
@@ -86,7 +86,7 @@ type Reply struct {
 }
 
 // Reply wraps an answer as the request was wrapped. The error is that of
-// [Encode].
+// [protocol.Encode].
 func (r *Request) Reply(m protocol.Message) (Reply, error) {
 	raw, err := protocol.Encode(m)
 	if err != nil {
@@ -101,12 +101,12 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 	if err != nil {
 		return Reply{}, err
 	}
-	if r.handOut != "" && !refused {
+	if r.assignment != "" && !refused {
 		doc, err := rawjson.Split(raw)
 		if err != nil {
 			return Reply{}, err
 		}
-		raw = doc.Set("message_type", rawjson.Quote(r.handOut+"_ACK")).Encode()
+		raw = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK")).Encode()
 	}
 	place := r.Dialect.Answer
 	if raw, err = place.put(raw, r.tool, refused); err != nil {
@@ -126,12 +126,12 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 	return reply, nil
 }
 
-// Refuse tells the peer that its request is refused, as its dialect tells it:
-// by a JSON-RPC error whose data is a LEAGUE_ERROR (from the manager) or a
-// GAME_ERROR (from others), by a tool result with isError, or by the refusal
-// in place of an answer. The header is that of the refusal: [Header.Answer] of
-// r.Header makes it; its message type is set here. Refuse never fails; what
-// cannot be encoded is left out.
+// Refuse wraps a refusal of the request in the form of its dialect: a JSON-RPC
+// error whose data is a LEAGUE_ERROR (from the manager) or a GAME_ERROR (from
+// others), a tool result with isError, or the refusal in place of an answer. H
+// is the header of the refusal, made by [protocol.Header.Answer] of r.Header;
+// its message type is set here. Refuse never fails; what cannot be encoded is
+// left out.
 func (r *Request) Refuse(h protocol.Header, e *protocol.Error) Reply {
 	if e.Original == "" && e.Code != "" {
 		clone := *e
@@ -180,8 +180,8 @@ func refusalType(h protocol.Header) protocol.Type {
 	return protocol.TypeGameError
 }
 
-// rejection returns the answer of status REJECTED to a registration in a
-// dialect that knows no other refusal of one, and nil otherwise.
+// rejection returns the answer of status REJECTED to a registration in a dialect
+// that refuses registrations so, and nil otherwise.
 func (r *Request) rejection(h protocol.Header, e *protocol.Error) protocol.Message {
 	if !r.Dialect.Rejects || e.Code == "" {
 		return nil
@@ -206,8 +206,8 @@ func Rejected(t protocol.Type, h protocol.Header, reason string) protocol.Messag
 }
 
 // Document returns the whole JSON document of the reply. The id is that of the
-// request, as JSON; nil stands for null. A reply that is itself a request
-// bears ownID instead.
+// request, as JSON; nil means null. A reply that is itself a request has ownID
+// instead.
 func (r Reply) Document(id, ownID jsontext.Value) (jsontext.Value, error) {
 	if r.Body != nil {
 		return r.Body, nil

@@ -86,9 +86,9 @@ func TestTraits(t *testing.T) {
 	}
 }
 
-// TestHandOuts: a match that is handed out alone is read as an announcement of
+// TestAssignments: a match that is handed out alone is read as an announcement of
 // it, whatever its fields are called.
-func TestHandOuts(t *testing.T) {
+func TestAssignments(t *testing.T) {
 	t.Parallel()
 	want := protocol.AnnouncedMatch{MatchID: "R2M1", PlayerAID: "P01", PlayerBID: "P02", PlayerAEndpoint: "http://a/mcp", PlayerBEndpoint: "http://b/mcp"}
 	for name, tt := range map[string]struct{ method, params string }{

@@ -19,8 +19,8 @@ const (
 	areaQuery              // 6001 and up
 )
 
-// A Description is what the catalog says of a message type. Its slices are
-// shared and must not be changed.
+// A Description describes a message type. Its slices are shared and must not be
+// changed.
 type Description struct {
 	Type    Type
 	Title   string   // one line, for people
@@ -28,7 +28,7 @@ type Description struct {
 	Aliases []string // other methods in use for it
 	Names   []string // every name of the request: the method, its aliases, the type in upper and lower case
 	Answer  Type     // the type of the answer; empty where there is none
-	From    []Role   // who signs it
+	From    []Role   // the roles that may sign it
 	Auth    bool     // the request is refused without a token
 }
 
@@ -196,7 +196,7 @@ func Types() []Type {
 	return types
 }
 
-// Describe returns what the catalog says of a type, and whether it knows it.
+// Describe returns the description of a type, and whether the type is known.
 func Describe(t Type) (Description, bool) {
 	e, ok := byType[t]
 	if !ok {
@@ -232,8 +232,8 @@ func (t Type) Answer() Type {
 	return ""
 }
 
-// New returns an empty message of the type, with protocol and message_type
-// set, or nil for a type that the catalog does not know.
+// New returns an empty message of the type, with protocol and message_type set,
+// or nil for an unknown type.
 func New(t Type) Message {
 	e, ok := byType[t]
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// checker walks a message along its shape.
+// A checker validates a message against its shape.
 type checker struct {
 	mode     Mode
 	request  bool      // the message is a request, not an answer
@@ -45,7 +45,7 @@ func (c *checker) pointer() string {
 func (c *checker) enter(s step) { c.path = append(c.path, s) }
 func (c *checker) leave()       { c.path = c.path[:len(c.path)-1] }
 
-// object checks an object that has been taken apart.
+// object checks an object that has been split.
 func (c *checker) object(doc rawjson.Object, s *shape) {
 	var seen sight
 	for i := range doc {
@@ -70,7 +70,7 @@ func (c *checker) nested(v jsontext.Value, s *shape) {
 	c.whole(s, &seen)
 }
 
-// sight is what has been seen of an object.
+// A sight records the members of an object.
 type sight struct {
 	here, null uint64         // one bit a field
 	on         string         // the value of the field that the shape switches on
@@ -102,7 +102,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight) {
 	}
 }
 
-// whole checks what can be said only when all members have been seen.
+// whole checks the rules that concern several members.
 func (c *checker) whole(s *shape, seen *sight) {
 	c.missing(s, seen)
 	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
@@ -112,7 +112,7 @@ func (c *checker) whole(s *shape, seen *sight) {
 	}
 }
 
-// null judges a null and reports whether the member counts as there.
+// null checks a null and reports whether the member counts as present.
 func (c *checker) null(f *field) bool {
 	if f.null {
 		return true
@@ -125,8 +125,8 @@ func (c *checker) null(f *field) bool {
 	return false
 }
 
-// passesForMissing reports whether an empty string is taken for a member that
-// is not there: in tolerant mode, of a string that may not be empty.
+// passesForMissing reports whether an empty string counts as a missing member:
+// in tolerant mode, where a string may not be empty.
 func (c *checker) passesForMissing(f *field, v jsontext.Value) bool {
 	return c.mode == Tolerant && string(v) == `""` && f.kind.mayNotBeEmpty()
 }
@@ -161,13 +161,13 @@ func (c *checker) demands(f *field) bool {
 	return false
 }
 
-// stoodIn reports whether a member that makes up for f's absence is there.
+// stoodIn reports whether a substitute for f is present.
 func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
 	has := func(name string) bool { return seen.here&(1<<s.index[name]) != 0 }
 	return slices.ContainsFunc(f.alt, has) || c.mode == Tolerant && slices.ContainsFunc(f.wildAlt, has)
 }
 
-// jsonKinds says how the values of a kind begin; 0 leaves it to the kind.
+// jsonKinds are the JSON kinds of field kinds; 0 where there are several.
 var jsonKinds = [...]jsontext.Kind{
 	kindText: '"', kindProse: '"', kindID: '"', kindTime: '"', kindSender: '"', kindVersion: '"',
 	kindInteger: '0', kindBool: 0, kindRound: 0, kindObject: '{', kindOpen: '{', kindList: '[', kindDict: '{',
@@ -266,8 +266,8 @@ func (c *checker) text(f *field, s []byte) {
 	}
 }
 
-// sender checks who signs: in strict mode one of the roles that send such
-// messages, the manager without an id; in tolerant mode anybody.
+// sender checks the sender: in strict mode one of the roles that send such
+// messages, the manager without an id; in tolerant mode any.
 func (c *checker) sender(f *field, s string) {
 	role, id, err := ParseSender(s)
 	strict := c.mode == Strict

@@ -53,8 +53,7 @@ const (
 	rpcInternalError  = -32603
 )
 
-// The HTTP statuses that mean something to the protocol. It is no business of
-// this package how they travel, so it does without net/http.
+// The HTTP statuses of refusals, without a dependency on net/http.
 const (
 	statusOK            = 200
 	statusBadRequest    = 400
@@ -102,8 +101,7 @@ var codeTable = []codeInfo{
 	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError},
 }
 
-// numbered is a refusal to which the protocol gives a number and a text of its
-// own, by what is done and what is wrong with it.
+// numbered is a refusal with a number and a text of its own, by area and code.
 type numbered struct {
 	rpc  int
 	text string
@@ -156,23 +154,21 @@ func (c Code) info() (codeInfo, bool) {
 	return codeInfo{}, false
 }
 
-// Name returns the name of the code, TIMEOUT_ERROR for E001, and "" for a
-// code that the protocol does not have.
+// Name returns the name of the code, such as TIMEOUT_ERROR for E001, and "" for
+// an unknown code.
 func (c Code) Name() string {
 	row, _ := c.info()
 	return row.name
 }
 
-// Retryable reports whether a message refused with the code may succeed when
-// it is sent again.
+// Retryable reports whether a retry of the refused message may succeed.
 func (c Code) Retryable() bool {
 	row, _ := c.info()
 	return row.retryable
 }
 
-// rpcCode returns the JSON-RPC code and message text with which the code is
-// sent in refusal of a message of type t. The text of an unnumbered league
-// error is its name.
+// rpcCode returns the JSON-RPC code and message text of the code for a message of
+// type t. The text of an unnumbered league error is its name.
 func (c Code) rpcCode(t Type) (int, string) {
 	if e, ok := byType[t]; ok {
 		for _, n := range numberedTable {
@@ -203,9 +199,9 @@ var wildNames = map[string]Code{
 	"AUTH_FAILED":              CodeTokenInvalid,
 }
 
-// FindCode finds out which error a peer means. The name decides where it is
-// known, because the sources give some numbers twice; then the code; then the
-// JSON-RPC code. It returns "" for an error that the protocol does not have.
+// FindCode returns the error that a peer means: by its name where that is known,
+// because the sources give some numbers twice, else by its code, else by its
+// JSON-RPC code. It returns "" for an unknown error.
 func FindCode(code Code, rpc int, names ...string) Code {
 	for _, name := range names {
 		if c, ok := wildNames[name]; ok {
@@ -250,7 +246,7 @@ const (
 	CanonicalInternalError    = "INTERNAL_ERROR"
 )
 
-// A CanonicalError is how a canonical code is told over HTTP and JSON-RPC.
+// A CanonicalError is a canonical code with its form over HTTP and JSON-RPC.
 type CanonicalError struct {
 	Code    string
 	HTTP    int
@@ -265,8 +261,8 @@ var canonicalTable = []CanonicalError{
 	{CanonicalInternalError, statusInternalError, rpcInternalError, "Internal error"},
 }
 
-// Canonical returns the row of the canonical table for a code. An unknown code
-// is an error, so that no refusal goes out with a status of zero.
+// Canonical returns the canonical error of a code. An unknown code is an error,
+// so that no refusal is sent with a status of zero.
 func Canonical(code string) (CanonicalError, error) {
 	for _, row := range canonicalTable {
 		if row.Code == code {

@@ -16,11 +16,11 @@ var (
 	// that the same message is always the same bytes.
 	plain = json.JoinOptions(json.Deterministic(true))
 
-	// generous are the options for reading where an integer may be spelt 1.0.
+	// generous are the options for reading integers that may be written 1.0.
 	generous = json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger))
 )
 
-// readInteger reads an integer however it is spelt.
+// readInteger reads an integer in any notation.
 func readInteger(dec *jsontext.Decoder, n *int) error {
 	raw, err := dec.ReadValue()
 	if err != nil {
@@ -39,8 +39,8 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 }
 
 // Encode writes a message as a JSON object, its header first, without white
-// space. The same message yields the same bytes. The error says which field
-// cannot be written: a text that is not UTF-8, an Extra that is no object or
+// space. The same message yields the same bytes. The error names the field that
+// cannot be encoded: a text that is not UTF-8, an Extra that is not an object or
 // repeats a field, or a Go type that does not fit the header's message type.
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
@@ -123,9 +123,9 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	return m, nil
 }
 
-// restore adds to an encoded message the nulls and empty strings that the
-// message bore when it was decoded and that its Go fields cannot express. What
-// has been given a value since stays as it is.
+// restore adds to an encoded message the nulls and empty strings that it had
+// when it was decoded and that its Go fields cannot express. Fields set since
+// keep their value.
 func restore(encoded, received jsontext.Value) (jsontext.Value, error) {
 	switch {
 	case encoded.Kind() == '{' && received.Kind() == '{':

@@ -11,29 +11,29 @@ import (
 
 // A Violation is one rule that a message breaks. Path is a JSON Pointer into
 // the message; Rule names the rule (required, type, id, time, sender, version,
-// enum, range, length, consistent) and never holds a value from the message.
+// enum, range, length, consistent) and never holds a value of the message.
 type Violation struct {
 	Path string `json:"path"`
 	Rule string `json:"rule"`
 }
 
-// An Error is a refusal by this side: why a message is not accepted, with all
-// that the answer to it must say. [Codec.Open], [Request.Decode] and
-// [Codec.ReadAnswer] return it, and agents make theirs with [Refuse].
+// An Error is a refusal by this side: why a message is not accepted, with
+// everything that the answer must contain. [Decode] returns it, and agents make
+// theirs with [Refuse].
 type Error struct {
 	// Code is the league error code; empty for an error of JSON-RPC itself.
 	Code Code
-	// Original is the type of the refused message, as far as it is known. The
-	// JSON-RPC code depends on it.
+	// Original is the type of the refused message, if known. The JSON-RPC code
+	// depends on it.
 	Original Type
 	// Detail is a sentence for a person: what is wrong, where, what to do.
 	Detail string
-	// Context holds the particulars, by name. Values are what JSON can hold.
+	// Context holds details by name, as values that JSON can hold.
 	Context map[string]any
 	// Violations are all the rules that the message breaks, sorted.
 	Violations []Violation
-	// Canonical is the canonical code where the contract of envelope and tool
-	// validation refuses; the answer's data has that contract's form then.
+	// Canonical is the canonical code of a refusal by envelope or tool
+	// validation; the answer's data has its form then.
 	Canonical string
 	// RPC and HTTP override the JSON-RPC code and the HTTP status that the
 	// tables give; 0 leaves them.
@@ -47,9 +47,8 @@ func Refuse(code Code, original Type, detail string) *Error {
 }
 
 // RefuseHTTP returns the Error for a request that fails before its message is
-// looked at: an oversize body (413), a wrong media type (415), another verb
-// than POST (405). A status of 503 is the code RATE_LIMITED; the server adds a
-// Retry-After header.
+// read: an oversize body (413), a wrong media type (415), a wrong verb (405). A
+// status of 503 has the code RATE_LIMITED; the server adds a Retry-After header.
 func RefuseHTTP(status int, detail string) *Error {
 	if status == statusUnavailable {
 		return &Error{Code: CodeRateLimited, Detail: detail, HTTP: status}
@@ -57,8 +56,8 @@ func RefuseHTTP(status int, detail string) *Error {
 	return &Error{RPC: RPCInvalidRequest, Detail: detail, HTTP: status}
 }
 
-// With adds a particular to the context and returns e. A token given under
-// the name provided_token is masked.
+// With adds a detail to the context and returns e. It masks a token under the
+// name provided_token.
 func (e *Error) With(name string, value any) *Error {
 	if token, ok := value.(string); ok && name == "provided_token" {
 		value = credential.Mask(token)
@@ -112,10 +111,10 @@ func (e *Error) rpc() (int, string) {
 	return e.RPC, e.Code.Name()
 }
 
-// HTTPStatus returns the status with which the refusal travels over HTTP: 400
-// for what is not JSON or not JSON-RPC, the canonical status where that
-// applies, and 200 for every refusal of the league, because real clients raise
-// on 4xx before they read the body.
+// HTTPStatus returns the HTTP status of the refusal: 400 for invalid JSON or
+// JSON-RPC, the canonical status where there is one, and 200 for every refusal
+// of the league, because many clients raise an exception on 4xx before they read
+// the body.
 func (e *Error) HTTPStatus() int {
 	if e.HTTP != 0 {
 		return e.HTTP
@@ -130,17 +129,16 @@ func (e *Error) HTTPStatus() int {
 	return statusOK
 }
 
-// topLevel are the particulars that readers look for beside the context as
-// well as in it.
+// topLevel are the details that stand beside the context as well as in it.
 var topLevel = []string{
 	"max_referees", "current_referees", "max_players", "current_players",
 	"display_name", "suggestion", "player_id", "match_id", "round_id", "league_id",
 	"previous_report_time", "same_result", "timeout_seconds",
 }
 
-// Data returns what stands in data of the JSON-RPC error: a LEAGUE_ERROR from
-// the manager, a GAME_ERROR from another agent, the canonical form where that
-// applies, and the bare detail for an error of JSON-RPC itself.
+// Data returns the data of the JSON-RPC error: a LEAGUE_ERROR from the manager, a
+// GAME_ERROR from another agent, the canonical form where there is one, and the
+// bare detail for an error of JSON-RPC itself.
 func (e *Error) Data(h Header) (jsontext.Value, error) {
 	if c, err := Canonical(e.Canonical); err == nil {
 		return c.data(e.Violations)
@@ -166,10 +164,10 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 	return Encode(m)
 }
 
-// NewLeagueError returns the LEAGUE_ERROR that says e, under the header h,
-// whose message type it sets. The error is that of encoding e.Context.
+// NewLeagueError returns e as a LEAGUE_ERROR under the header h, whose message
+// type it sets. The error is that of encoding e.Context.
 func NewLeagueError(h Header, e *Error) (*LeagueError, error) {
-	context, err := e.particulars(&h, TypeLeagueError)
+	context, err := e.details(&h, TypeLeagueError)
 	if err != nil {
 		return nil, err
 	}
@@ -181,11 +179,11 @@ func NewLeagueError(h Header, e *Error) (*LeagueError, error) {
 	}, nil
 }
 
-// NewGameError returns the GAME_ERROR that says e, under the header h, whose
-// message type it sets. A referee that announces a retry fills in the rest.
-// The error is that of encoding e.Context.
+// NewGameError returns e as a GAME_ERROR under the header h, whose message type
+// it sets. A referee that announces a retry fills in the rest. The error is that
+// of encoding e.Context.
 func NewGameError(h Header, e *Error) (*GameError, error) {
-	context, err := e.particulars(&h, TypeGameError)
+	context, err := e.details(&h, TypeGameError)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +195,9 @@ func NewGameError(h Header, e *Error) (*GameError, error) {
 	}, nil
 }
 
-// particulars encodes the context, and puts copies of those of it that belong
-// to the top level into the header: its own fields, and Extra for the rest.
-func (e *Error) particulars(h *Header, t Type) (context jsontext.Value, err error) {
+// details encodes the context, and copies those details that belong to the top
+// level into the header: its own fields, and Extra for the rest.
+func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	h.Protocol, h.MessageType, h.Extra = Version, t, nil
 	all, beside := make(map[string]any), make(map[string]any)
 	maps.Copy(all, e.Context)
@@ -236,9 +234,9 @@ func (e *Error) particulars(h *Header, t Type) (context jsontext.Value, err erro
 	return context, nil
 }
 
-// LeagueError is a refusal by the manager: the data of a JSON-RPC error, or a
-// notification. Extra bears copies of the context's particulars that readers
-// look for at the top level, such as previous_report_time.
+// A LeagueError is a refusal by the manager: the data of a JSON-RPC error, or a
+// notification. Extra holds copies of the context's details that readers look
+// for at the top level, such as previous_report_time.
 type LeagueError struct {
 	Header
 	ErrorCode           string         `json:"error_code"`
@@ -251,9 +249,9 @@ type LeagueError struct {
 	Context             jsontext.Value `json:"context,omitzero"`
 }
 
-// GameError tells a player of a fault in its match, before each retry and
-// after the last; as the data of a JSON-RPC error it is a refusal by a referee
-// or a player.
+// A GameError reports a fault in a match to a player, before each retry and after
+// the last; as the data of a JSON-RPC error it is a refusal by a referee or a
+// player.
 type GameError struct {
 	Header
 	PlayerID            string         `json:"player_id,omitzero"`
@@ -273,8 +271,8 @@ type GameError struct {
 	Context             jsontext.Value `json:"context,omitzero"`
 }
 
-// RetryInfo says which retry follows and when; the last GAME_ERROR of a series
-// has no NextRetryAt.
+// RetryInfo describes the next retry; the last GAME_ERROR of a series has no
+// NextRetryAt.
 type RetryInfo struct {
 	RetryCount  Opt[int]       `json:"retry_count,omitzero"`
 	MaxRetries  Opt[int]       `json:"max_retries,omitzero"`

@@ -7,14 +7,14 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// need says when a field may not be missing.
+// need is when a field is required.
 type need uint8
 
 const (
 	optional  need = iota
 	inRequest      // strict mode, and only where the message is a request
 	inStrict       // strict mode: the sources call the field required
-	always         // both modes: without it the message says nothing
+	always         // both modes: the message is useless without it
 )
 
 // kind is the type of a field on the wire.
@@ -36,8 +36,7 @@ const (
 	kindDict   // an object from ids to elem
 )
 
-// mayNotBeEmpty reports whether the kind is a string that says nothing when it
-// is empty.
+// mayNotBeEmpty reports whether the kind is a string with at least one character.
 func (k kind) mayNotBeEmpty() bool {
 	switch k {
 	case kindText, kindID, kindTime, kindSender, kindVersion:
@@ -46,10 +45,9 @@ func (k kind) mayNotBeEmpty() bool {
 	return false
 }
 
-// A field is one rule of a message's table: the type of one member and when
-// it is demanded. Tables are built once, at package initialization, and never
-// changed. The methods below return changed copies, so that a table reads as
-// one line a field.
+// A field is one rule of a message's table: the type of a member and when it is
+// required. The methods below return changed copies, so that a table has one
+// line per field.
 type field struct {
 	name, doc string
 	kind      kind
@@ -90,8 +88,7 @@ func dict(name, doc string, elem field) field {
 	return field{name: name, doc: doc, kind: kindDict, elem: &elem}
 }
 
-// count is an integer that strict mode wants at 0 or above, number one that
-// may have any value.
+// count is an integer that is at least 0 in strict mode, number any integer.
 func count(name, doc string) field { return number(name, doc).within(0, rawjson.MaxInteger) }
 
 func number(name, doc string) field {
@@ -109,7 +106,7 @@ func (f field) inRequest() field { f.need = inRequest; return f }
 func (f field) nullable() field  { f.null = true; return f }
 func (f field) notEmpty() field  { f.nonEmpty = true; return f }
 
-// values restricts a text in strict mode; tolerant mode takes any.
+// values restricts a text in strict mode only.
 func (f field) values(v ...string) field { f.oneOf = v; return f }
 
 // only restricts a text in both modes; another value is refused with code.
@@ -123,13 +120,13 @@ func (f field) within(low, high int64) field {
 	return f
 }
 
-// or names members any of which makes up for this one's absence.
+// or names substitutes for the field.
 func (f field) or(names ...string) field { f.alt = names; return f }
 
 // orWild is or, in tolerant mode only.
 func (f field) orWild(names ...string) field { f.wildAlt = names; return f }
 
-// whenIs demands the field where the shape's switch has one of the values.
+// whenIs requires the field where the shape's switch has one of the values.
 func (f field) whenIs(v ...string) field { f.when = v; return f }
 
 // A shape is the table of an object's fields.
@@ -140,14 +137,13 @@ type shape struct {
 	// on names the field whose value the fields' when refers to.
 	on string
 
-	// part and parts give one member, an object, the shape that belongs to the
-	// value of on.
+	// part and parts give one member, an object, the shape for the value of on.
 	part  string
 	parts map[string]*shape
 }
 
-// fields makes a shape of rules. A later rule takes the place of an earlier
-// one of the same name, so that a general table can be refined.
+// fields makes a shape of rules. A later rule replaces an earlier one of the same
+// name, so that a general table can be refined.
 func fields(rules ...field) *shape {
 	s := &shape{index: make(map[string]int, len(rules))}
 	for _, f := range rules {
@@ -161,7 +157,7 @@ func fields(rules ...field) *shape {
 	return s
 }
 
-// switching names the field that conditions refer to.
+// switching sets the field that conditions refer to.
 func (s *shape) switching(on string) *shape {
 	s.on = on
 	return s
@@ -179,9 +175,8 @@ func message(from []Role, own ...field) *shape {
 	return fields(append(headerFields(from), own...)...)
 }
 
-// headerFields are the rules that hold for every message. A token is demanded
-// by authentication, which comes before the field rules and has codes of its
-// own, so it is optional here.
+// headerFields are the rules of every message. Authentication, which comes first
+// and has codes of its own, requires the token, so it is optional here.
 func headerFields(from []Role) []field {
 	sender := field{
 		name: "sender", kind: kindSender, roles: from,

@@ -11,11 +11,11 @@ type finding struct {
 	code Code
 }
 
-// maxFindings bounds how many violations are told: a message of a megabyte can
+// maxFindings limits the violations of a refusal: a message of a megabyte can
 // hold a hundred thousand.
 const maxFindings = 32
 
-// found notes that the value being checked breaks a rule.
+// found records that the value being checked breaks a rule.
 func (c *checker) found(rule string, code Code) {
 	full := len(c.findings) == maxFindings
 	sooner := c.findings == nil || slices.Index(codeOrder, code) < slices.Index(codeOrder, c.first.code)
@@ -34,7 +34,7 @@ func (c *checker) found(rule string, code Code) {
 	}
 }
 
-// foundIn notes a finding about a member of the object being checked.
+// foundIn records a finding about a member of the object being checked.
 func (c *checker) foundIn(name, rule string, code Code) {
 	c.enter(step{name: name})
 	c.found(rule, code)
@@ -61,7 +61,7 @@ func (c *checker) refusal(t Type) *Error {
 	return e
 }
 
-// advice says what each rule wants, for the detail of a refusal.
+// advice completes the detail of a refusal for each rule.
 var advice = map[string]string{
 	"required": "is missing",
 	"type":     "has the wrong JSON type",
@@ -74,7 +74,7 @@ var advice = map[string]string{
 	"range":    "is no whole number in the range that is allowed here",
 }
 
-// sentence says what the first of all the things that are wrong is.
+// sentence describes the first finding of all.
 func sentence(f finding, all int) string {
 	s := "The field " + f.Path + " " + advice[f.Rule] + "."
 	if all > 1 {

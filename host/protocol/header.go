@@ -7,14 +7,13 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// Header holds the fields that any message may bear: the five header fields
+// A Header holds the fields that any message may have: the five header fields
 // proper (Protocol to ConversationID), the contextual fields that the envelope
-// dialect puts beside them (AuthToken to GameType), and what the sender added
-// of its own.
+// dialect puts beside them (AuthToken to GameType), and members that the sender
+// added.
 //
-// An empty string is a field that is not there. A message that was decoded
-// remembers explicit nulls and empty strings beyond that, and encodes them
-// again unless the field has been given a value since.
+// An empty string is a missing field. A decoded message also keeps explicit
+// nulls and empty strings, and encodes them again unless the field was set since.
 type Header struct {
 	Protocol       string `json:"protocol,omitzero"`
 	MessageType    Type   `json:"message_type,omitzero"`
@@ -28,12 +27,12 @@ type Header struct {
 	MatchID   string `json:"match_id,omitzero"`
 	GameType  string `json:"game_type,omitzero"`
 
-	// Extra is a JSON object of the members that the message's Go type does
-	// not know, in the order they came; nil when there are none.
+	// Extra is a JSON object of the members that the message's Go type lacks, in
+	// their order; nil without any.
 	Extra jsontext.Value `json:",embed"`
 
-	// odd is the message as it came, kept only when it bears a null or an
-	// empty string that the Go fields cannot express.
+	// odd is the message as received, kept only where it has a null or an empty
+	// string that the Go fields cannot express.
 	odd jsontext.Value
 }
 
@@ -59,9 +58,9 @@ func NewHeader(t Type, sender, timestamp, conversation string) Header {
 	}
 }
 
-// Answer returns the header of an answer to the message that h heads: the
-// conversation and the identifiers of league, round, match and game are
-// echoed as they came, the token is not.
+// Answer returns the header of an answer to the message with header h: it echoes
+// the conversation and the identifiers of league, round, match and game, not the
+// token.
 func (h *Header) Answer(t Type, sender, timestamp string) Header {
 	return Header{
 		Protocol: Version, MessageType: t, Sender: sender,
@@ -90,9 +89,8 @@ func ReadHeader(message rawjson.Object) Header {
 	return h
 }
 
-// take moves the header fields of a message that keeps the field rules from
-// the document into h, and returns the rest. Texts that glanced holds already
-// are shared with it.
+// take moves the header fields of a valid message into h and returns the other
+// members. Texts that glanced holds already are shared with it.
 func (h *Header) take(doc rawjson.Object, glanced *Header) rawjson.Object {
 	rest := make(rawjson.Object, 0, len(doc))
 	for _, m := range doc {
@@ -162,8 +160,8 @@ func (h *Header) field(name string) *string {
 	return nil
 }
 
-// glanceRound reads a round for the header of an answer; what is no round
-// counts as absent.
+// glanceRound reads a round for the header of an answer; anything else counts as
+// absent.
 func glanceRound(v jsontext.Value) Round {
 	switch v.Kind() {
 	case '"':

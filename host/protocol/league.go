@@ -14,12 +14,12 @@ const (
 	LeagueFinished   = "completed"
 )
 
-// StartLeague tells the manager to make the schedule and begin.
+// StartLeague asks the manager to schedule the league and start it.
 type StartLeague struct {
 	Header
 }
 
-// LeagueStatus answers START_LEAGUE: how far the league is.
+// LeagueStatus answers START_LEAGUE with the progress of the league.
 type LeagueStatus struct {
 	Header
 	Status           string   `json:"status,omitzero"`
@@ -28,7 +28,7 @@ type LeagueStatus struct {
 	MatchesCompleted Opt[int] `json:"matches_completed,omitzero"`
 }
 
-// LeagueCompleted tells everybody that the league is over.
+// LeagueCompleted notifies all agents that the league is over.
 type LeagueCompleted struct {
 	Header
 	TotalRounds    Opt[int]   `json:"total_rounds,omitzero"`
@@ -71,9 +71,9 @@ var leagueCompletedShape = message([]Role{RoleManager},
 		object("", "", standingShape(false))).always(),
 )
 
-// RoundAnnouncement tells players and referees which matches a round has. The
-// form that goes to referees also bears the players' endpoints and, for the
-// match's own referee, the match keys; players are never sent either.
+// A RoundAnnouncement announces the matches of a round to players and referees.
+// The form for referees also has the players' endpoints and, for the referee of
+// the match, the match keys; players get neither.
 type RoundAnnouncement struct {
 	Header
 	Byes    []string         `json:"byes,omitzero"`
@@ -94,20 +94,19 @@ type AnnouncedMatch struct {
 	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero"`
 	PlayerADialect  string              `json:"player_A_dialect,omitzero"` // where it is not that of the book
 	PlayerBDialect  string              `json:"player_B_dialect,omitzero"`
-	// MatchKeys is false where the referee signs with no match key, since it
-	// is not one that has said it would.
+	// MatchKeys is false where the referee does not sign with match keys.
 	MatchKeys Opt[bool]      `json:"match_keys,omitzero"`
 	Extra     jsontext.Value `json:",embed"`
 }
 
-// LeagueStandingsUpdate gives the table after a round.
+// A LeagueStandingsUpdate has the standings after a round.
 type LeagueStandingsUpdate struct {
 	Header
 	Standings []Standing `json:"standings"`
 }
 
-// Standing is one player's line in the table. Some managers leave counts out
-// of the final table, which is not the same as zero.
+// A Standing is one player's line of the standings. Some managers leave counts
+// out of the final standings, which is not the same as zero.
 type Standing struct {
 	Rank        int            `json:"rank"`
 	PlayerID    string         `json:"player_id"`
@@ -120,7 +119,7 @@ type Standing struct {
 	Extra       jsontext.Value `json:",embed"`
 }
 
-// RoundCompleted tells everybody that all matches of a round are reported.
+// A RoundCompleted notifies all agents that every match of a round is reported.
 // MatchesCompleted and MatchesPlayed are two names of one figure; both are
 // written, either is read.
 type RoundCompleted struct {
@@ -131,7 +130,7 @@ type RoundCompleted struct {
 	Summary          *RoundSummary `json:"summary,omitzero"`
 }
 
-// RoundSummary counts a round's matches by how they ended. Wins, draws and
+// A RoundSummary counts the matches of a round by result. Wins, draws and
 // technical losses add up to the total.
 type RoundSummary struct {
 	TotalMatches    Opt[int]       `json:"total_matches,omitzero"`
@@ -146,8 +145,8 @@ var keyPairShape = fields(
 	text("expect", "The match key the player signs with.").always(),
 )
 
-// pairing holds the fields that an announced and a scheduled match share.
-func pairing(more ...field) *shape {
+// matchShape holds the fields that an announced and a scheduled match share.
+func matchShape(more ...field) *shape {
 	return fields(append([]field{
 		ident("match_id", "The match.").always(),
 		text("game_type", "The game that is played.").strict(),
@@ -162,7 +161,7 @@ var roundAnnouncementShape = message([]Role{RoleManager},
 	ident("league_id", "The league.").strict(),
 	round("round_id", "The round that begins.").always(),
 	list("byes", "The players who rest this round.", ident("", "")),
-	list("matches", "The matches of the round.", object("", "", pairing(
+	list("matches", "The matches of the round.", object("", "", matchShape(
 		text("player_A_endpoint", "The URL of PLAYER_A; to referees only."),
 		text("player_B_endpoint", "The URL of PLAYER_B; to referees only."),
 		object("player_A_keys", "The match keys shared with PLAYER_A; to the match's referee only.", keyPairShape),

@@ -25,9 +25,9 @@ type GameInvitation struct {
 	OpponentID  string `json:"opponent_id,omitzero"`
 }
 
-// GameJoinAck is a player's answer to an invitation, or, from a player that
-// works asynchronously, a request of its own. By the book the answer stands in
-// Accept; [dialect.Joins] also reads the other places.
+// GameJoinAck is a player's answer to an invitation or, from an asynchronous
+// player, a request of its own. The answer is in Accept; Joins of host/dialect
+// also reads the other places.
 type GameJoinAck struct {
 	Header
 	PlayerID         string    `json:"player_id,omitzero"`
@@ -45,7 +45,7 @@ type ChooseParityCall struct {
 	Deadline string         `json:"deadline,omitzero"`
 }
 
-// ChoiceContext is what a player is told when it is asked to choose.
+// ChoiceContext is what a player may want to know for its choice.
 type ChoiceContext struct {
 	OpponentID    string         `json:"opponent_id,omitzero"`
 	RoundID       Round          `json:"round_id,omitzero"`
@@ -53,7 +53,7 @@ type ChoiceContext struct {
 	Extra         jsontext.Value `json:",embed"`
 }
 
-// OwnStandings is the record of the player who is asked.
+// OwnStandings is the record of the player that is asked.
 type OwnStandings struct {
 	Wins   Opt[int]       `json:"wins,omitzero"`
 	Losses Opt[int]       `json:"losses,omitzero"`
@@ -62,9 +62,9 @@ type OwnStandings struct {
 	Extra  jsontext.Value `json:",embed"`
 }
 
-// ChooseParityResponse is a player's choice, as an answer or, from a player
-// that works asynchronously, as a request of its own. Some players say choice
-// instead of parity_choice; [dialect.Chosen] reads both.
+// ChooseParityResponse is a player's choice, as an answer or, from an
+// asynchronous player, as a request of its own. Some players write choice instead
+// of parity_choice; Chosen of host/dialect reads both.
 type ChooseParityResponse struct {
 	Header
 	PlayerID     string `json:"player_id,omitzero"`

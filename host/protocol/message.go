@@ -16,8 +16,7 @@ package protocol
 // Version is the only value of the protocol field that this package speaks.
 const Version = "league.v2"
 
-// A Type is the message_type of a message, the field by which it is
-// dispatched.
+// A Type is the message_type of a message, by which it is dispatched.
 type Type string
 
 // The message types of league.v2.
@@ -65,15 +64,15 @@ type Message interface {
 	Head() *Header
 }
 
-// Mode says how much a receiver asks of a message.
+// A Mode is how much a receiver demands of a message.
 type Mode uint8
 
 const (
-	// Strict asks for everything that the protocol calls required.
+	// Strict demands everything that the protocol calls required.
 	Strict Mode = iota
-	// Tolerant asks only for what a message cannot do without, reads the names
-	// that some programs give to fields, takes null and "" for a missing
-	// optional field, and finds the message type by the method.
+	// Tolerant demands only what a message cannot do without, accepts other names
+	// of fields, treats null and "" as a missing optional field, and infers the
+	// message type from the method.
 	Tolerant
 )
 
@@ -85,12 +84,12 @@ func (m Mode) String() string {
 	return "strict"
 }
 
-// StatusAcknowledged is the status of an acknowledgement by the book.
+// StatusAcknowledged is the status of an acknowledgement.
 const StatusAcknowledged = "ACKNOWLEDGED"
 
-// Ack acknowledges a notification, or an answer that was posted as a request
-// of its own. One Go type serves all message types that end in _ACK and say
-// nothing but that the message arrived; Header.MessageType tells them apart.
+// An Ack confirms the receipt of a notification, or of an answer that was posted
+// as a request of its own. One Go type serves all message types that do no more;
+// Header.MessageType distinguishes them.
 type Ack struct {
 	Header
 	Status    string `json:"status,omitzero"`

@@ -73,10 +73,9 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, &o.value)
 }
 
-// Round is the number of a round. Rounds count from 1. Some programs write a
-// text such as "ROUND_1" instead of a number; a Round remembers that text and
-// encodes it again, so that an acknowledgement echoes what was announced. The
-// zero Round is an absent member.
+// A Round is the number of a round, counted from 1. Some programs write a text
+// such as "ROUND_1"; a Round keeps that text and encodes it again, so that an
+// acknowledgement echoes what was announced. The zero Round is an absent member.
 type Round struct {
 	number int
 	text   string
@@ -87,7 +86,7 @@ type Round struct {
 // RoundNumber returns the round with number n.
 func RoundNumber(n int) Round { return Round{number: n, is: present} }
 
-// NoRound returns an explicit null: there is no such round.
+// NoRound returns an explicit null.
 func NoRound() Round { return Round{is: null} }
 
 // Number returns the round's number, and 0 where there is none: the member is

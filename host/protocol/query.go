@@ -17,7 +17,7 @@ const (
 	QueryNextMatch = "GET_NEXT_MATCH"
 )
 
-// LeagueQuery asks the manager about the league.
+// A LeagueQuery asks the manager about the league.
 type LeagueQuery struct {
 	Header
 	QueryType   string       `json:"query_type,omitzero"`
@@ -34,7 +34,7 @@ type QueryParams struct {
 
 // LeagueQueryResponse answers a query. Data is a JSON object of the type that
 // belongs to QueryType: [StandingsData], [ScheduleData], [PlayersData],
-// [StatusData] or [NextMatchData]; the answer to GET_STANDINGS bears the same
+// [StatusData] or [NextMatchData]; the answer to GET_STANDINGS has the same
 // at the top level. Success false is read and never written: a query that
 // fails is refused with an error.
 type LeagueQueryResponse struct {
@@ -99,8 +99,7 @@ type PlayersData struct {
 	Extra   jsontext.Value `json:",embed"`
 }
 
-// PlayerInfo is what the manager tells of a player. The endpoint is told to
-// referees and the admin only.
+// PlayerInfo describes a player. Only referees and the admin get the endpoint.
 type PlayerInfo struct {
 	PlayerID        string         `json:"player_id"`
 	DisplayName     string         `json:"display_name,omitzero"`
@@ -146,10 +145,9 @@ type NextMatch struct {
 // ErrNoData is returned by [ReadData] for an answer without data.
 var ErrNoData = errors.New("protocol: the answer to the query has no data")
 
-// ReadData returns the data of an answer to a query. The standings of an
-// answer that bears them at the top level only are found there. The error is
-// [ErrNoData] when there is nothing to read, and otherwise says which member
-// does not fit T.
+// ReadData returns the data of an answer to a query, also of standings that are
+// at the top level only. The error is [ErrNoData] if there is no data, and
+// otherwise names the member that does not fit T.
 func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 	var data T
 	if len(m.Data) == 0 || m.Data.Kind() == 'n' {
@@ -165,9 +163,9 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 	return data, nil
 }
 
-// NewQueryResponse returns a successful answer to a query that bears data.
-// Standings are repeated at the top level, where some readers look for them.
-// The error is that of encoding data: a text in it is not UTF-8.
+// NewQueryResponse returns a successful answer to a query with its data.
+// Standings are repeated at the top level, where some readers look for them. The
+// error is that of encoding data: a text in it is not UTF-8.
 func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQueryResponse, error) {
 	raw, err := json.Marshal(&data, plain)
 	if err != nil {
@@ -209,7 +207,7 @@ var queryShapes = map[string]*shape{
 		list("rounds", "The rounds in order.", object("", "", fields(
 			round("round_id", "The round.").always(),
 			list("byes", "The players who rest.", ident("", "")),
-			list("matches", "The matches of the round.", object("", "", pairing(
+			list("matches", "The matches of the round.", object("", "", matchShape(
 				text("status", "How far the match is.").strict().values(MatchPending, MatchRunning, MatchFinished),
 				ident("winner", "The winner; null without one, or not yet.").nullable(),
 			))).always(),

@@ -11,7 +11,7 @@ const (
 	StatusRejected = "REJECTED"
 )
 
-// RefereeRegisterRequest asks the manager to take on a referee.
+// RefereeRegisterRequest registers a referee.
 type RefereeRegisterRequest struct {
 	Header
 	Meta RefereeMeta `json:"referee_meta"`
@@ -29,8 +29,8 @@ type RefereeMeta struct {
 	Extra                jsontext.Value `json:",embed"`
 }
 
-// RefereeRegisterResponse is the manager's answer to a referee. A referee that
-// is turned away gets a reason and neither id, token nor league.
+// RefereeRegisterResponse is the manager's answer to a referee. A rejected one
+// gets a reason and neither id, token nor league.
 type RefereeRegisterResponse struct {
 	Header
 	Status    string      `json:"status,omitzero"`
@@ -38,7 +38,7 @@ type RefereeRegisterResponse struct {
 	Reason    Opt[string] `json:"reason,omitzero"`
 }
 
-// LeagueRegisterRequest asks the manager to take on a player.
+// LeagueRegisterRequest registers a player.
 type LeagueRegisterRequest struct {
 	Header
 	Meta PlayerMeta `json:"player_meta"`
@@ -54,8 +54,8 @@ type PlayerMeta struct {
 	Extra           jsontext.Value `json:",embed"`
 }
 
-// LeagueRegisterResponse is the manager's answer to a player. A player that is
-// turned away gets a reason and neither id, token nor league.
+// LeagueRegisterResponse is the manager's answer to a player. A rejected one gets
+// a reason and neither id, token nor league.
 type LeagueRegisterResponse struct {
 	Header
 	Status   string      `json:"status,omitzero"`

@@ -2,9 +2,9 @@ package protocol
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// GameOver tells a player how its match ended. By the book everything stands
-// in GameResult; the fields after it are the flat form that some referees use.
-// dialect.ToldOutcome reads both.
+// GameOver reports the result of a match to a player, in GameResult; the fields
+// after it are the flat form that some referees use. ToldOutcome of host/dialect
+// reads both.
 type GameOver struct {
 	Header
 	GameResult     *GameResult       `json:"game_result,omitzero"`
@@ -18,9 +18,9 @@ type GameOver struct {
 	Reason         string            `json:"reason,omitzero"`
 }
 
-// GameResult is the outcome of a match as players are told it. A technical
-// loss draws no number: DrawnNumber and NumberParity are null then, and
-// Choices holds only the choices that were made.
+// GameResult is the outcome of a match for its players. After a technical loss
+// DrawnNumber and NumberParity are null, and Choices holds only the choices that
+// were made.
 type GameResult struct {
 	Status                 string            `json:"status,omitzero"`
 	WinnerPlayerID         Opt[string]       `json:"winner_player_id,omitzero"` // null without a winner
@@ -33,13 +33,13 @@ type GameResult struct {
 	Extra                  jsontext.Value    `json:",embed"`
 }
 
-// MatchResultReport tells the manager how a match ended.
+// MatchResultReport reports the result of a match to the manager.
 type MatchResultReport struct {
 	Header
 	Result MatchResult `json:"result"`
 }
 
-// MatchResult is the outcome of a match as the manager is told it.
+// MatchResult is the outcome of a match for the manager.
 type MatchResult struct {
 	Winner  Opt[string]    `json:"winner,omitzero"` // null without a winner
 	Score   map[string]int `json:"score,omitzero"`
@@ -47,7 +47,7 @@ type MatchResult struct {
 	Extra   jsontext.Value `json:",embed"`
 }
 
-// ResultDetails is how a reported result came about.
+// ResultDetails explains a reported result.
 type ResultDetails struct {
 	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero"`
 	NumberParity           Opt[string]       `json:"number_parity,omitzero"`
@@ -58,7 +58,7 @@ type ResultDetails struct {
 	Extra                  jsontext.Value    `json:",embed"`
 }
 
-// MatchResultAck confirms that a report was taken down.
+// MatchResultAck confirms that a report was recorded.
 type MatchResultAck struct {
 	Header
 	Status   string    `json:"status,omitzero"` // "ACCEPTED", or "recorded"

@@ -59,7 +59,7 @@ func mcpCommand(p *command.Process) *cli.Command {
 			"show, check, play, compare and explain strategies. Every script runs in its own process. The server uses\n" +
 			"only the folders --scripts, --plugins and --data-dir. docs/mcp.md says how to add it to a client.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: flagHTTP, Usage: "serve HTTP on `HOST:PORT` under /mcp, instead of stdin and stdout"},
+			&cli.StringFlag{Name: flagHTTP, Usage: "serve HTTP on `HOST:PORT` instead of stdin and stdout"},
 			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "bearer token that HTTP clients must send"},
 			&cli.StringSliceFlag{Name: flagAllowOrigin, Usage: "web origin that may call over HTTP; repeatable"},
 		}, command.TLSFlags(), []cli.Flag{

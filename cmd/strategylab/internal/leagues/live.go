@@ -66,7 +66,7 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "output format: text, or json (events as JSON lines)"},
 		recordFlag(),
 		&cli.BoolFlag{Name: flagAudit, Usage: "audit the league at its end: rules and fair draws"},
-		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve the agents' messages as MCP tools, too: on or off"},
+		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve messages as MCP tools, too: on or off"},
 		&cli.StringFlag{Name: flagEnvelope, Value: "league", Usage: "validation of JSON-RPC requests: league or strict"},
 		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
 	}, command.ValidationLogFlags(true))

@@ -69,7 +69,7 @@ func agentFlags(idle string) []cli.Flag {
 		&cli.StringFlag{Name: command.FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
 		&cli.StringFlag{Name: command.FlagName, Usage: "display name"},
 		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "assigned by the manager"},
-		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "dialect of the manager: " + dialectNames()},
+		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "dialect of the manager (" + dialectNames() + ")"},
 		&cli.BoolFlag{Name: flagStdio, Usage: "serve stdin and stdout, too; events go to stderr"},
 		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent", DefaultText: "where it listens"},
 		&cli.DurationFlag{Name: flagIdleExit, Usage: "exit after this long without messages following a match", DefaultText: idle},

@@ -28,7 +28,7 @@ func traceCommand(p *command.Process) *cli.Command {
 			Name: "show", ArgsUsage: "FILE", Usage: "print a recording as a conversation",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: flagMatch, Usage: "only this match, such as R1M1"},
-				&cli.StringFlag{Name: flagAgent, Usage: "only messages of this agent: id or part of its URL"},
+				&cli.StringFlag{Name: flagAgent, Usage: "only messages of this agent: id or URL part"},
 				&cli.StringFlag{Name: flagType, Usage: "only this message type, such as CHOOSE_PARITY_CALL"},
 				&cli.BoolFlag{Name: flagBodies, Usage: "print whole messages"},
 				&cli.BoolFlag{Name: flagBoth, Usage: "print messages between two recorded agents twice"},

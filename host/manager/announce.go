@@ -164,11 +164,11 @@ func (m *Manager) candidates() []*contact {
 			}
 		}
 	}
-	for _, tier := range [][]*contact{fit, alive} {
-		if len(tier) > 0 {
-			all = tier
-			break
-		}
+	switch {
+	case len(fit) > 0:
+		all = fit
+	case len(alive) > 0:
+		all = alive
 	}
 	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.member.number, b.member.number) })
 	return all

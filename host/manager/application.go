@@ -50,44 +50,37 @@ type application struct {
 	keyed       bool   // a referee signs with the keys of a match
 }
 
-func refereeApplication(in *wire.Exchange) (application, error) {
-	m, err := wire.Decode[*protocol.RefereeRegisterRequest](in)
+// readApplication reads a registration, and validates what needs no knowledge of
+// the league.
+func readApplication(in *wire.Exchange) (application, error) {
+	decoded, err := in.Decode()
 	if err != nil {
 		return application{}, err
 	}
-	a := application{
-		role: protocol.RoleReferee, name: m.Meta.DisplayName, version: m.Meta.Version, games: m.Meta.GameTypes,
-		endpoint: m.Meta.ContactEndpoint, capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity),
-		keyed: m.Meta.MatchKeys.Value(),
+	var a application
+	var meta string
+	switch m := decoded.(type) {
+	case *protocol.RefereeRegisterRequest:
+		meta = "/referee_meta/"
+		a = application{
+			role: protocol.RoleReferee, name: m.Meta.DisplayName, version: m.Meta.Version, games: m.Meta.GameTypes,
+			endpoint: m.Meta.ContactEndpoint, capacity: min(max(m.Meta.MaxConcurrentMatches.Value(), 1), maxCapacity),
+			keyed: m.Meta.MatchKeys.Value(),
+		}
+	case *protocol.LeagueRegisterRequest:
+		meta = "/player_meta/"
+		a = application{
+			role: protocol.RolePlayer, name: m.Meta.DisplayName, version: m.Meta.Version, games: m.Meta.GameTypes,
+			endpoint: m.Meta.ContactEndpoint,
+		}
 	}
-	return a.complete(in, &m.Header)
-}
-
-func playerApplication(in *wire.Exchange) (application, error) {
-	m, err := wire.Decode[*protocol.LeagueRegisterRequest](in)
-	if err != nil {
-		return application{}, err
-	}
-	a := application{
-		role: protocol.RolePlayer, name: m.Meta.DisplayName, version: m.Meta.Version, games: m.Meta.GameTypes,
-		endpoint: m.Meta.ContactEndpoint,
-	}
-	return a.complete(in, &m.Header)
-}
-
-// complete adds what stands in the header, and judges what needs no knowledge
-// of the league.
-func (a application) complete(in *wire.Exchange, h *protocol.Header) (application, error) {
+	h := decoded.Head()
 	a.kind, a.token, a.dialect = in.Type, h.AuthToken, dialectOf(in, a.role)
 	a.name = strings.TrimSpace(a.name)
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == a.role {
 		a.asked = id
 	}
 	a.fingerprint = a.fingerprintOf(in)
-	meta := "/player_meta/"
-	if a.role == protocol.RoleReferee {
-		meta = "/referee_meta/"
-	}
 	switch {
 	case a.name == "" || utf8.RuneCountInString(a.name) > maxName || strings.ContainsFunc(a.name, unicode.IsControl):
 		return a, tooLong(a.kind, meta+"display_name", "A display name has 1 to 100 characters and no control characters.")

@@ -29,8 +29,8 @@ type caller struct {
 // handlers are what the manager answers.
 func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
-		protocol.TypeRefereeRegisterRequest: m.registerReferee,
-		protocol.TypeLeagueRegisterRequest:  m.registerPlayer,
+		protocol.TypeRefereeRegisterRequest: m.register,
+		protocol.TypeLeagueRegisterRequest:  m.register,
 		protocol.TypeStartLeague:            m.startLeague,
 		protocol.TypeMatchResultReport:      m.report,
 		protocol.TypeLeagueQuery:            m.query,
@@ -216,12 +216,9 @@ func validate(c *dialect.Codec, rpc *jsonrpc.Request) (*wire.Exchange, error) {
 	if err != nil {
 		return in, err
 	}
-	switch in.Type {
-	case protocol.TypeLeagueRegisterRequest:
-		_, err = playerApplication(in)
-	case protocol.TypeRefereeRegisterRequest:
-		_, err = refereeApplication(in)
-	default:
+	if registers(in.Type) {
+		_, err = readApplication(in)
+	} else {
 		_, err = in.Decode()
 	}
 	return in, err

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,25 +30,20 @@ const (
 	ProbeRequire              // try it first, and refuse the agent with 1002 or 2003
 )
 
+var probeNames = [...]string{ProbeWarn: "warn", ProbeOff: "off", ProbeRequire: "require"}
+
 // String returns "warn", "off" or "require".
 func (p Probe) String() string {
-	switch p {
-	case ProbeWarn:
-		return "warn"
-	case ProbeOff:
-		return "off"
-	case ProbeRequire:
-		return "require"
+	if int(p) < len(probeNames) {
+		return probeNames[p]
 	}
 	return fmt.Sprintf("Probe(%d)", uint8(p))
 }
 
 // ParseProbe is the inverse of Probe.String.
 func ParseProbe(s string) (Probe, error) {
-	for _, p := range []Probe{ProbeWarn, ProbeOff, ProbeRequire} {
-		if p.String() == s {
-			return p, nil
-		}
+	if i := slices.Index(probeNames[:], s); i >= 0 {
+		return Probe(i), nil
 	}
 	return 0, fmt.Errorf("there is no probe %q; there are off, warn and require", s)
 }

@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -67,10 +68,8 @@ func (m *Manager) updateContact(a *member) *contact {
 
 // dialect returns the dialect of a name, which may have traits.
 func (m *Manager) dialect(name string) *dialect.Dialect {
-	for _, d := range m.cfg.Dialects {
-		if d.Name == name {
-			return d
-		}
+	if i := slices.IndexFunc(m.cfg.Dialects, func(d *dialect.Dialect) bool { return d.Name == name }); i >= 0 {
+		return m.cfg.Dialects[i]
 	}
 	if d, err := dialect.Named(name); err == nil {
 		return d

@@ -126,7 +126,7 @@ type Manager struct {
 	mu         sync.Mutex // guards what follows
 	state      *state
 	contacts   map[string]*contact                    // by agent
-	reserved   map[string]*pending                    // by match: an event of it is on its way into the journal
+	reserved   map[string]chan struct{}               // by match: an event of it is on its way into the journal
 	scheduling bool                                   // the schedule is being made
 	arrived    bool                                   // an agent has registered, and the driver does not know yet
 	announced  int                                    // the round that was announced to the referees
@@ -158,7 +158,7 @@ func New(cfg Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]*pending),
+		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
 		refusals: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
@@ -200,7 +200,7 @@ func (m *Manager) open() error {
 	if s.schedule != nil && s.schedule.Legs() != m.cfg.Legs {
 		m.cfg.Log.Warn("the league continues with the legs it started with", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
 	}
-	m.journal, m.views = j, newViews(m)
+	m.journal, m.views = j, &views{m: m, agents: true, table: true}
 	m.views.catchUp()
 	for _, a := range s.agents {
 		m.updateContact(a).life = LifeRegistered

@@ -123,13 +123,13 @@ func (m *Manager) startDelivery(c *contact) {
 
 // wait returns when everybody has had an attempt at the message, or is not
 // waited for, or the time is up.
-func (m *Manager) wait(ctx context.Context, f *fanout) {
+func (m *Manager) wait(f *fanout) {
 	timer := time.NewTimer(m.cfg.Timeout)
 	defer timer.Stop()
 	select {
 	case <-f.done:
 	case <-timer.C:
-	case <-ctx.Done():
+	case <-m.ctx.Done():
 	}
 }
 
@@ -171,9 +171,11 @@ func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
 		peer, message := c.peer, n.write(c)
+		if message == nil {
+			n.count(c.member.id, true)
+		}
 		m.mu.Unlock()
 		if message == nil {
-			m.spare(c, n)
 			return
 		}
 		ctx, cancel := context.WithTimeout(m.ctx, m.cfg.Timeout)
@@ -242,13 +244,6 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 		}
 	}
 	return true
-}
-
-// spare counts a notification that had nothing to say any more.
-func (m *Manager) spare(c *contact, n *notification) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n.count(c.member.id, true)
 }
 
 // lost notes that a notification was given up after its last attempt.

@@ -175,7 +175,7 @@ func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error
 		return nil, e
 	}
 	if m.schedule.answer == nil || m.schedule.changes != m.changes {
-		data, err := json.Marshal(m.scheduleLocked(0))
+		data, err := json.Marshal(m.rounds(1, m.state.rounds()))
 		if err != nil {
 			return nil, err
 		}
@@ -191,18 +191,14 @@ func (m *Manager) wholeSchedule() (func(protocol.Header) protocol.Message, error
 func (m *Manager) scheduleData(round int) protocol.ScheduleData {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.scheduleLocked(round)
+	return m.rounds(round, round)
 }
 
-// scheduleLocked returns one round of the schedule, or all for 0. It is called
-// with m.mu held.
-func (m *Manager) scheduleLocked(round int) protocol.ScheduleData {
+// rounds returns the rounds from first to last, as far as they exist. It is
+// called with m.mu held.
+func (m *Manager) rounds(first, last int) protocol.ScheduleData {
 	total := m.state.rounds()
 	d := protocol.ScheduleData{TotalRounds: protocol.Some(total), Rounds: []protocol.ScheduledRound{}}
-	first, last := 1, total
-	if round != 0 {
-		first, last = round, round
-	}
 	for r := max(first, 1); r <= min(last, total); r++ {
 		d.Rounds = append(d.Rounds, m.scheduledRound(r))
 	}

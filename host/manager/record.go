@@ -91,35 +91,23 @@ func (*reported) kind() string       { return "reported" }
 func (*roundCompleted) kind() string { return "round_completed" }
 func (*completed) kind() string      { return "completed" }
 
-// readEvent is the inverse of what the journal keeps of an event.
-func readEvent(j journal.Event) (event, error) {
-	var e event
-	switch j.Type {
-	case "registered":
-		e = new(registered)
-	case "started":
-		e = new(started)
-	case "assigned":
-		e = new(assigned)
-	case "reported":
-		e = new(reported)
-	case "round_completed":
-		e = new(roundCompleted)
-	case "completed":
-		e = new(completed)
-	default:
-		return nil, fmt.Errorf("there is no event %q; a newer version may have written it", j.Type)
-	}
-	if err := json.Unmarshal(j.Data, e); err != nil {
-		return nil, err
-	}
-	return e, nil
+var newEvents = map[string]func() event{
+	"registered":      func() event { return new(registered) },
+	"started":         func() event { return new(started) },
+	"assigned":        func() event { return new(assigned) },
+	"reported":        func() event { return new(reported) },
+	"round_completed": func() event { return new(roundCompleted) },
+	"completed":       func() event { return new(completed) },
 }
 
 // replay applies one event of a journal.
 func (s *state) replay(j journal.Event) error {
-	e, err := readEvent(j)
-	if err != nil {
+	newEvent := newEvents[j.Type]
+	if newEvent == nil {
+		return fmt.Errorf("there is no event %q; a newer version may have written it", j.Type)
+	}
+	e := newEvent()
+	if err := json.Unmarshal(j.Data, e); err != nil {
 		return err
 	}
 	return e.apply(s)
@@ -144,15 +132,6 @@ func Replay(league string, events []journal.Event) ([]Standing, error) {
 		return nil, fmt.Errorf("replay league %s: %w", league, err)
 	}
 	return s.standings(), nil
-}
-
-// numbered returns the drawn number as the journal keeps it.
-func numbered(n int32) *int {
-	if n == noNumber {
-		return nil
-	}
-	number := int(n)
-	return &number
 }
 
 func parseResult(s string) (game.Result, error) {

@@ -25,23 +25,11 @@ type rejection struct{ reason string }
 
 func (r *rejection) Error() string { return r.reason }
 
-func (m *Manager) registerReferee(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	a, err := refereeApplication(in)
+func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
+	a, err := readApplication(in)
 	if err != nil {
 		return nil, err
 	}
-	return m.register(ctx, in, a)
-}
-
-func (m *Manager) registerPlayer(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	a, err := playerApplication(in)
-	if err != nil {
-		return nil, err
-	}
-	return m.register(ctx, in, a)
-}
-
-func (m *Manager) register(ctx context.Context, in *wire.Exchange, a application) (protocol.Message, error) {
 	e, token, err := m.signUp(ctx, a)
 	var turnedAway *rejection
 	if errors.As(err, &turnedAway) {

@@ -13,10 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// pending is an event of a match, its result or another referee, that is on its
-// way into the journal.
-type pending struct{ done chan struct{} }
-
 // report records a result. When it answers, the result is in the journal.
 func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
 	from := in.From.(caller)
@@ -27,7 +23,7 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 	var p game.Match
 	var o outcome
 	for {
-		var before *pending
+		var before <-chan struct{}
 		if p, o, before, err = m.claim(msg, from); err != nil {
 			return nil, err
 		}
@@ -37,7 +33,7 @@ func (m *Manager) report(ctx context.Context, in *wire.Exchange) (protocol.Messa
 		// The same match is being reported already, or goes to another referee.
 		// What this report is depends on that event.
 		select {
-		case <-before.done:
+		case <-before:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -65,12 +61,14 @@ func echoed(r protocol.Round, number int) protocol.Round {
 }
 
 // claim judges a report and reserves its match, so that two reports at the same
-// time do not both count. If another one has reserved it, that is returned
-// instead.
-func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Match, outcome, *pending, error) {
+// time do not both count. If another event has reserved it, claim returns what
+// closes when that event is in the journal.
+func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Match, outcome, <-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	none := func(err error) (game.Match, outcome, *pending, error) { return game.Match{}, outcome{}, nil, err }
+	none := func(err error) (game.Match, outcome, <-chan struct{}, error) {
+		return game.Match{}, outcome{}, nil, err
+	}
 	if err := m.checkContext(msg); err != nil {
 		return none(err)
 	}
@@ -97,7 +95,7 @@ func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Matc
 // in which they take effect. It is called with m.mu held.
 func (m *Manager) reserve(ids ...string) {
 	for _, id := range ids {
-		m.reserved[id] = &pending{done: make(chan struct{})}
+		m.reserved[id] = make(chan struct{})
 	}
 }
 
@@ -106,7 +104,7 @@ func (m *Manager) release(ids ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, id := range ids {
-		close(m.reserved[id].done)
+		close(m.reserved[id])
 		delete(m.reserved, id)
 	}
 }
@@ -348,11 +346,15 @@ func (e *reported) outcome() (outcome, error) {
 	return o, o.check()
 }
 
-// newReported is the event of an outcome.
 func newReported(id, referee string, o outcome, at time.Time) *reported {
-	return &reported{
-		Match: id, Referee: referee, Number: numbered(o.number), At: at,
+	e := &reported{
+		Match: id, Referee: referee, At: at,
 		A: side{o.results[0].String(), o.choices[0].String()},
 		B: side{o.results[1].String(), o.choices[1].String()},
 	}
+	if o.number != noNumber {
+		number := int(o.number)
+		e.Number = &number
+	}
+	return e
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -210,12 +211,10 @@ func (m *Manager) checkOverdue() {
 }
 
 func (m *Manager) othersAlive(not *contact) bool {
-	for _, a := range m.state.referees {
-		if c := m.contacts[a.id]; c != not && !c.dead {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.state.referees, func(a *member) bool {
+		c := m.contacts[a.id]
+		return c != not && !c.dead
+	})
 }
 
 // completeRound notifies everybody of the standings and of the round's end, and
@@ -275,7 +274,7 @@ func (m *Manager) broadcast(round int, to []*contact, notices ...notice) {
 	}
 	m.mu.Unlock()
 	for i, t := range fanouts {
-		m.wait(m.ctx, t)
+		m.wait(t)
 		m.mu.Lock()
 		m.close(notices[i].kind, round, t)
 		m.mu.Unlock()

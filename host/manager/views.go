@@ -24,11 +24,6 @@ type views struct {
 	writing       bool
 }
 
-// newViews returns the views of a manager.
-func newViews(m *Manager) *views {
-	return &views{m: m, agents: true, table: true}
-}
-
 // catchUp lists the matches that are over and have no file.
 func (v *views) catchUp() {
 	s := v.m.state
@@ -154,14 +149,12 @@ func (v *views) agentsView() *agentsView {
 		}
 	}
 	for _, a := range s.referees {
-		e := describe(a)
-		e.RefereeID = a.id
-		view.Referees = append(view.Referees, e)
+		view.Referees = append(view.Referees, describe(a))
+		view.Referees[len(view.Referees)-1].RefereeID = a.id
 	}
 	for _, a := range s.seating() {
-		e := describe(a)
-		e.PlayerID = a.id
-		view.Players = append(view.Players, e)
+		view.Players = append(view.Players, describe(a))
+		view.Players[len(view.Players)-1].PlayerID = a.id
 	}
 	return view
 }

@@ -139,16 +139,16 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 	var news []*assignment
 	for i, a := range list {
 		r.mu.Lock()
-		b := r.matches[a.Match]
+		m := r.matches[a.Match]
 		r.mu.Unlock()
 		switch {
-		case b == nil:
+		case m == nil:
 			news = append(news, a)
-		case b.Players != a.Players || b.Round != a.Round:
-			return protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("match %s was announced for round %d between %s and %s before", a.Match, b.Round, b.Players[0], b.Players[1]))
+		case m.Players != a.Players || m.Round != a.Round:
+			return protocol.Refuse(protocol.CodeContextMismatch, t, fmt.Sprintf("match %s was announced for round %d between %s and %s before", a.Match, m.Round, m.Players[0], m.Players[1]))
 		default:
-			known[i] = b
-			if a.Conversation = b.Conversation; b.outdated(a) {
+			known[i] = m
+			if a.Conversation = m.Conversation; m.outdated(a) {
 				news = append(news, a)
 			}
 		}
@@ -164,27 +164,27 @@ func (r *Referee) assign(ctx context.Context, t protocol.Type, list []*assignmen
 		return protocol.Refuse(protocol.CodeInvalidState, t, "this referee takes no more matches")
 	}
 	for i, a := range list {
-		b := known[i]
-		if b == nil {
-			b = newMatch(a)
-			r.matches[a.Match] = b
+		m := known[i]
+		if m == nil {
+			m = newMatch(a)
+			r.matches[a.Match] = m
 		} else {
-			b.updateContacts(a)
-			b.reportAgain()
+			m.updateContacts(a)
+			m.reportAgain()
 		}
-		r.launch(b)
+		r.launch(m)
 	}
 	return nil
 }
 
 // launch begins to play a match as soon as Run can. The lock is held.
-func (r *Referee) launch(b *match) {
+func (r *Referee) launch(m *match) {
 	switch {
 	case r.over:
 	case r.begin == nil:
-		r.inbox = append(r.inbox, b)
+		r.inbox = append(r.inbox, m)
 	default:
-		r.begin(b)
+		r.begin(m)
 	}
 }
 

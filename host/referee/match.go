@@ -51,40 +51,33 @@ func newMatch(a *assignment) *match {
 
 // outdated reports whether an assignment says something new of a match that is
 // not finished: the players' endpoints or the keys have changed.
-func (b *match) outdated(a *assignment) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.play.Phase() == game.Finished {
+func (m *match) outdated(a *assignment) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.play.Phase() == game.Finished {
 		return false
 	}
-	for side, k := range b.keys {
-		if b.endpoints[side] != a.Endpoints[side] || b.dialects[side] != a.Dialects[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
+	for side, k := range m.keys {
+		if m.endpoints[side] != a.Endpoints[side] || m.dialects[side] != a.Dialects[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
 			return true
 		}
 	}
 	return false
 }
 
-// contact returns where a side is reached and the keys spoken with.
-func (b *match) contact(side int) (endpoint string, keys credential.KeyPair) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.endpoints[side], b.keys[side]
-}
-
-// dialect returns the name of the dialect that a side speaks, empty if it is by
-// the book.
-func (b *match) dialect(side int) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.dialects[side]
+// contact returns where a side is reached, the name of the dialect that it
+// speaks, empty if it is by the book, and the keys spoken with.
+func (m *match) contact(side int) (endpoint, dialect string, keys credential.KeyPair) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.endpoints[side], m.dialects[side], m.keys[side]
 }
 
 // updateContacts takes on how the players are reached by a repeated assignment.
-func (b *match) updateContacts(a *assignment) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.endpoints, b.keys, b.dialects = a.Endpoints, a.Keys, a.Dialects
+func (m *match) updateContacts(a *assignment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.endpoints, m.keys, m.dialects = a.Endpoints, a.Keys, a.Dialects
 }
 
 // expected is an answer that may come in two ways: as the answer to a request,
@@ -104,30 +97,30 @@ type posted struct {
 
 // expect says that a side is about to be asked for something, until the
 // answer has been had or given up.
-func (b *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {
+func (m *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *expected {
 	e := &expected{kind: kind, got: make(chan posted, 1), stop: stop}
-	b.mu.Lock()
-	b.waiting[side] = e
-	b.mu.Unlock()
+	m.mu.Lock()
+	m.waiting[side] = e
+	m.mu.Unlock()
 	return e
 }
 
-func (b *match) stopExpecting(side int) {
-	b.mu.Lock()
-	b.waiting[side] = nil
-	b.mu.Unlock()
+func (m *match) stopExpecting(side int) {
+	m.mu.Lock()
+	m.waiting[side] = nil
+	m.mu.Unlock()
 }
 
 // deliver hands over an answer that was posted. It reports whether the answer
 // was waited for; a late one, or a second one, is not.
-func (b *match) deliver(side int, kind protocol.Type, p posted) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := b.waiting[side]
+func (m *match) deliver(side int, kind protocol.Type, p posted) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.waiting[side]
 	if e == nil || e.kind != kind {
 		return false
 	}
-	b.waiting[side] = nil
+	m.waiting[side] = nil
 	e.got <- p
 	e.stop()
 	return true
@@ -135,59 +128,59 @@ func (b *match) deliver(side int, kind protocol.Type, p posted) bool {
 
 // enter begins to play, unless somebody does already or there is nothing left
 // to do.
-func (b *match) enter() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.running || b.reported {
+func (m *match) enter() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running || m.reported {
 		return false
 	}
-	b.running = true
+	m.running = true
 	return true
 }
 
-func (b *match) leave(reported bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.running, b.reported = false, reported
+func (m *match) leave(reported bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running, m.reported = false, reported
 }
 
 // reportAgain makes a match whose report the manager has lost ready to be
 // reported again.
-func (b *match) reportAgain() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.running {
-		b.reported = false
+func (m *match) reportAgain() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.running {
+		m.reported = false
 	}
 }
 
 // setOnce sets a flag of the match, and reports whether it was not set yet.
-func (b *match) setOnce(flag *bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (m *match) setOnce(flag *bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	was := *flag
 	*flag = true
 	return !was
 }
 
 // change applies a step to the match's state.
-func (b *match) change(step func(p *game.Play) error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return step(&b.play)
+func (m *match) change(step func(p *game.Play) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return step(&m.play)
 }
 
 // state returns a copy of the match's state.
-func (b *match) state() game.Play {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.play
+func (m *match) state() game.Play {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.play
 }
 
 // progress reports whether the match has been brought to its end, and whether
 // its report has been taken.
-func (b *match) progress() (told, reported bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.notified || b.reported, b.reported
+func (m *match) progress() (told, reported bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.notified || m.reported, m.reported
 }

@@ -16,22 +16,22 @@ import (
 
 // play takes a match from where it is to its acknowledged report. It returns
 // early when ctx ends; what is journaled then continues later.
-func (r *Referee) play(ctx context.Context, b *match) {
-	if !b.enter() {
+func (r *Referee) play(ctx context.Context, m *match) {
+	if !m.enter() {
 		return
 	}
 	reported := false
-	defer func() { b.leave(reported) }()
+	defer func() { m.leave(reported) }()
 	r.conducting.Add(1)
-	err := r.conduct(ctx, b)
+	err := r.conduct(ctx, m)
 	r.member.Touch()
 	r.conducting.Add(-1)
 	if err != nil {
-		r.alarm(ctx, b, "a match cannot be played", err)
+		r.alarm(ctx, m, "a match cannot be played", err)
 		return
 	}
-	if err := r.report(ctx, b); err != nil {
-		r.alarm(ctx, b, "a result cannot be reported", err)
+	if err := r.report(ctx, m); err != nil {
+		r.alarm(ctx, m, "a result cannot be reported", err)
 		return
 	}
 	reported = true
@@ -39,80 +39,80 @@ func (r *Referee) play(ctx context.Context, b *match) {
 
 // alarm reports a match that cannot continue, unless that is due to
 // the end of the referee, for which Run gives the reason.
-func (r *Referee) alarm(ctx context.Context, b *match, what string, err error) {
+func (r *Referee) alarm(ctx context.Context, m *match, what string, err error) {
 	if ctx.Err() != nil || errors.Is(err, agent.ErrJournal) {
 		return
 	}
-	r.emit(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: err.Error()})
-	r.cfg.Log.Error(what, "match", b.Match, "error", err)
+	r.emit(Event{Kind: Alarm, Match: m.Match, Round: m.Round, Error: err.Error()})
+	r.cfg.Log.Error(what, "match", m.Match, "error", err)
 }
 
 // conduct plays a match as one of those in parallel, until its players have been
 // sent the result. A match that waits for its report does not count.
-func (r *Referee) conduct(ctx context.Context, b *match) error {
+func (r *Referee) conduct(ctx context.Context, m *match) error {
 	select {
 	case r.inPlay <- struct{}{}:
 		defer func() { <-r.inPlay }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := r.playToEnd(ctx, b); err != nil {
+	if err := r.playToEnd(ctx, m); err != nil {
 		return err
 	}
-	if b.setOnce(&b.notified) {
-		r.announceResult(ctx, b)
+	if m.setOnce(&m.notified) {
+		r.announceResult(ctx, m)
 	}
 	return nil
 }
 
 // playToEnd plays a match until it is finished.
-func (r *Referee) playToEnd(ctx context.Context, b *match) error {
-	p := b.state()
+func (r *Referee) playToEnd(ctx context.Context, m *match) error {
+	p := m.state()
 	if p.Phase() != game.Finished && r.cfg.Mode == protocol.Tolerant {
-		if err := r.locate(ctx, b); err != nil {
+		if err := r.locate(ctx, m); err != nil {
 			return err
 		}
 	}
 	if p.Phase() == game.WaitingForPlayers {
-		r.both(func(side int) { r.invite(ctx, b, side) })
+		r.both(func(side int) { r.invite(ctx, m, side) })
 	}
-	if p = b.state(); p.Phase() == game.CollectingChoices {
-		r.both(func(side int) { r.ask(ctx, b, side) })
+	if p = m.state(); p.Phase() == game.CollectingChoices {
+		r.both(func(side int) { r.ask(ctx, m, side) })
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if p = b.state(); p.Phase() == game.DrawingNumber {
-		if err := r.draw(ctx, b); err != nil {
+	if p = m.state(); p.Phase() == game.DrawingNumber {
+		if err := r.draw(ctx, m); err != nil {
 			return err
 		}
-		p = b.state()
+		p = m.state()
 	}
 	if p.Phase() != game.Finished {
 		return fmt.Errorf("stopped in %s", p.Phase())
 	}
-	if b.recorded {
+	if m.recorded {
 		return nil
 	}
-	if err := r.member.Journal.Append(ctx, eventFinished, finishedOf(b, &p)); err != nil {
+	if err := r.member.Journal.Append(ctx, eventFinished, sidesOf(m, &p)); err != nil {
 		return err
 	}
-	b.recorded = true
+	m.recorded = true
 	return nil
 }
 
 // draw draws the number, once: the choices are on disk before, and the number
 // before anybody hears of it.
-func (r *Referee) draw(ctx context.Context, b *match) error {
-	p := b.state()
-	if err := r.member.Journal.Append(ctx, eventChosen, chosenOf(b, &p)); err != nil {
+func (r *Referee) draw(ctx context.Context, m *match) error {
+	p := m.state()
+	if err := r.member.Journal.Append(ctx, eventChosen, sidesOf(m, &p)); err != nil {
 		return err
 	}
-	number, err := r.cfg.Draw(Match{League: b.League, ID: b.Match, Round: b.Round})
+	number, err := r.cfg.Draw(Match{League: m.League, ID: m.Match, Round: m.Round})
 	if err != nil {
 		return err
 	}
-	return b.change(func(p *game.Play) error { return p.Draw(number) })
+	return m.change(func(p *game.Play) error { return p.Draw(number) })
 }
 
 // both does something for both sides at the same time.
@@ -124,17 +124,17 @@ func (r *Referee) both(do func(side int)) {
 }
 
 // header returns the header of a message to a player of a match.
-func (r *Referee) header(t protocol.Type, b *match, side int) protocol.Header {
-	_, keys := b.contact(side)
-	h := protocol.NewHeader(t, r.member.Me.Sender(), protocol.Timestamp(r.cfg.Now()), b.Conversation)
-	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = keys.Send, b.League, b.Match, protocol.GameEvenOdd
-	h.RoundID = protocol.RoundNumber(b.Round)
+func (r *Referee) header(t protocol.Type, m *match, side int) protocol.Header {
+	_, _, keys := m.contact(side)
+	h := protocol.NewHeader(t, r.member.Me.Sender(), protocol.Timestamp(r.cfg.Now()), m.Conversation)
+	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = keys.Send, m.League, m.Match, protocol.GameEvenOdd
+	h.RoundID = protocol.RoundNumber(m.Round)
 	return h
 }
 
 // invite asks one side to join.
-func (r *Referee) invite(ctx context.Context, b *match, side int) {
-	if p := b.state(); !p.Waiting(side) {
+func (r *Referee) invite(ctx context.Context, m *match, side int) {
+	if p := m.state(); !p.Waiting(side) {
 		return
 	}
 	role := protocol.PlayerA
@@ -143,11 +143,11 @@ func (r *Referee) invite(ctx context.Context, b *match, side int) {
 	}
 	request := func(time.Time) protocol.Message {
 		return &protocol.GameInvitation{
-			Header: r.header(protocol.TypeGameInvitation, b, side), RoleInMatch: role, OpponentID: b.Players[1-side],
+			Header: r.header(protocol.TypeGameInvitation, m, side), RoleInMatch: role, OpponentID: m.Players[1-side],
 		}
 	}
 	limit := func(time.Time) time.Duration { return r.cfg.JoinTimeout }
-	answer, err := r.obtain(ctx, b, side, limit, protocol.TypeGameJoinAck, request)
+	answer, err := r.obtain(ctx, m, side, limit, protocol.TypeGameJoinAck, request)
 	if ctx.Err() != nil {
 		return
 	}
@@ -159,37 +159,37 @@ func (r *Referee) invite(ctx context.Context, b *match, side int) {
 	} else if joins, said := dialect.Joins(answer.(*protocol.GameJoinAck)); said && !joins {
 		fault = game.FaultDeclined
 	}
-	r.record(b, side, fault, err, func(p *game.Play) error { return p.Join(side) })
+	r.record(m, side, fault, err, func(p *game.Play) error { return p.Join(side) })
 }
 
 // ask asks one side for its choice.
-func (r *Referee) ask(ctx context.Context, b *match, side int) {
-	if p := b.state(); !p.Waiting(side) {
+func (r *Referee) ask(ctx context.Context, m *match, side int) {
+	if p := m.state(); !p.Waiting(side) {
 		return
 	}
 	request := func(at time.Time) protocol.Message {
 		return &protocol.ChooseParityCall{
-			Header: r.header(protocol.TypeChooseParityCall, b, side), PlayerID: b.Players[side],
+			Header: r.header(protocol.TypeChooseParityCall, m, side), PlayerID: m.Players[side],
 			Context: &protocol.ChoiceContext{
-				OpponentID: b.Players[1-side], RoundID: protocol.RoundNumber(b.Round), YourStandings: r.standingOf(b.Players[side]),
+				OpponentID: m.Players[1-side], RoundID: protocol.RoundNumber(m.Round), YourStandings: r.standingOf(m.Players[side]),
 			},
 			Deadline: protocol.Deadline(at.Add(r.cfg.ChoiceTimeout)),
 		}
 	}
-	answer, err := r.obtain(ctx, b, side, r.choiceTime, protocol.TypeChooseParityResponse, request)
+	answer, err := r.obtain(ctx, m, side, r.choiceTime, protocol.TypeChooseParityResponse, request)
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		r.record(b, side, faultOf(err, game.FaultNoAnswer), err, nil)
+		r.record(m, side, faultOf(err, game.FaultNoAnswer), err, nil)
 		return
 	}
 	choice, err := game.ParseParity(string(dialect.Chosen(answer.(*protocol.ChooseParityResponse))))
 	if err != nil {
-		r.record(b, side, game.FaultInvalid, err, nil)
+		r.record(m, side, game.FaultInvalid, err, nil)
 		return
 	}
-	r.record(b, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
+	r.record(m, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
 }
 
 // choiceTime is how long a player has that is called on: until the deadline
@@ -205,17 +205,17 @@ func (r *Referee) choiceTime(at time.Time) time.Duration {
 }
 
 // record records what a side brought, or why it has lost the match.
-func (r *Referee) record(b *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
+func (r *Referee) record(m *match, side int, fault game.Fault, why error, good func(*game.Play) error) {
 	if fault != game.NoFault {
-		lost := Event{Kind: Forfeited, Match: b.Match, Round: b.Round, Player: b.Players[side], Fault: fault.String(), Tolerant: strictOnly(why)}
+		lost := Event{Kind: Forfeited, Match: m.Match, Round: m.Round, Player: m.Players[side], Fault: fault.String(), Tolerant: strictOnly(why)}
 		if why != nil {
 			lost.Error = agent.Brief(why)
 		}
 		r.emit(lost)
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
 	}
-	if err := b.change(good); err != nil {
-		r.cfg.Log.Error("unexpected match state", "match", b.Match, "player", b.Players[side], "error", err)
+	if err := m.change(good); err != nil {
+		r.cfg.Log.Error("unexpected match state", "match", m.Match, "player", m.Players[side], "error", err)
 	}
 }
 
@@ -239,20 +239,20 @@ func faultOf(err error, silent game.Fault) game.Fault {
 // and after the last, the player hears what went wrong. The answer may be
 // that to a request, or one that the player posts, as long as it is tried. Each
 // attempt has the time that limit gives for when it begins.
-func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
+func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	e := b.expect(side, want, stop)
+	e := m.expect(side, want, stop)
 	policy := agent.RetryPolicy{Backoff: r.cfg.Backoff, OnFailure: func(_ context.Context, a agent.Attempt) {
-		r.sendError(ctx, b, side, want, a)
+		r.sendError(ctx, m, side, want, a)
 	}}
 	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
 		at := r.cfg.Now()
 		ctx, cancel := context.WithTimeout(ctx, limit(at))
 		defer cancel()
-		answer, err := r.cfg.Caller.Call(ctx, r.peer(b, side), request(at))
+		answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), request(at))
 		if err == nil && !pending(answer) {
-			return answer, r.validate(b, side, answer)
+			return answer, r.validate(m, side, answer)
 		}
 		if err != nil && !errors.Is(err, wire.ErrReceived) {
 			return nil, err
@@ -260,7 +260,7 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 		<-ctx.Done() // the player posts its answer, or has done so
 		return nil, context.Cause(ctx)
 	})
-	b.stopExpecting(side)
+	m.stopExpecting(side)
 	select {
 	case p := <-e.got:
 		answer, err = p.message, p.err
@@ -268,7 +268,7 @@ func (r *Referee) obtain(ctx context.Context, b *match, side int, limit func(tim
 	}
 	var unusable *protocol.Error
 	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
-		r.sendError(ctx, b, side, want, agent.Attempt{Last: true, Err: err})
+		r.sendError(ctx, m, side, want, agent.Attempt{Last: true, Err: err})
 	}
 	return answer, err
 }

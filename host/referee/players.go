@@ -23,60 +23,59 @@ func (e *strictOnlyError) Unwrap() error { return e.error }
 // validate judges an answer that came where it was asked for. One that is about
 // another match, or signed by somebody else, is no answer: it is asked for
 // again.
-func (r *Referee) validate(b *match, side int, m protocol.Message) error {
-	err := r.validateIn(r.cfg.Mode, b, side, m)
-	if err != nil && r.validateIn(protocol.Tolerant, b, side, m) == nil {
+func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
+	err := r.validateIn(r.cfg.Mode, m, side, answer)
+	if err != nil && r.validateIn(protocol.Tolerant, m, side, answer) == nil {
 		return &strictOnlyError{err}
 	}
 	return err
 }
 
-func (r *Referee) validateIn(mode protocol.Mode, b *match, side int, m protocol.Message) error {
-	h := m.Head()
+func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer protocol.Message) error {
+	h := answer.Head()
 	strict := mode == protocol.Strict
-	_, keys := b.contact(side)
+	_, _, keys := m.contact(side)
 	unusable := func(format string, args ...any) error {
 		return protocol.Refuse(protocol.CodeInvalidMove, h.MessageType, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case h.MatchID != "" && h.MatchID != b.Match:
-		return unusable("the answer is about match %s, not %s", h.MatchID, b.Match)
+	case h.MatchID != "" && h.MatchID != m.Match:
+		return unusable("the answer is about match %s, not %s", h.MatchID, m.Match)
 	case h.AuthToken == "" && strict && keys.Expect != "":
 		return unusable("the answer bears no auth_token")
-	case h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, b, keys):
-		return unusable("the auth_token of the answer is not that of %s", b.Players[side])
-	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, b.Players[side]):
-		return unusable("the answer is signed by %s, not by %s", h.Sender, b.Players[side])
-	case strict && h.ConversationID != "" && h.ConversationID != b.Conversation:
+	case h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, m, keys):
+		return unusable("the auth_token of the answer is not that of %s", m.Players[side])
+	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, m.Players[side]):
+		return unusable("the answer is signed by %s, not by %s", h.Sender, m.Players[side])
+	case strict && h.ConversationID != "" && h.ConversationID != m.Conversation:
 		return unusable("the answer belongs to another conversation")
 	}
 	var player string
-	switch m := m.(type) {
+	switch answer := answer.(type) {
 	case *protocol.GameJoinAck:
-		player = m.PlayerID
+		player = answer.PlayerID
 	case *protocol.ChooseParityResponse:
-		player = m.PlayerID
-		if dialect.Chosen(m) == "" {
+		player = answer.PlayerID
+		if dialect.Chosen(answer) == "" {
 			return unusable("the answer holds no choice")
 		}
 	}
-	if player != "" && player != b.Players[side] {
-		return unusable("the answer is %s's, not %s's", player, b.Players[side])
+	if player != "" && player != m.Players[side] {
+		return unusable("the answer is %s's, not %s's", player, m.Players[side])
 	}
 	return nil
 }
 
 // peer returns how a player is addressed. What has been learned of it is kept
 // from one match to the next.
-func (r *Referee) peer(b *match, side int) *wire.Peer {
-	endpoint, _ := b.contact(side)
-	dialect := b.dialect(side)
-	who := [3]string{b.Players[side], endpoint, dialect}
+func (r *Referee) peer(m *match, side int) *wire.Peer {
+	endpoint, dialect, _ := m.contact(side)
+	who := [3]string{m.Players[side], endpoint, dialect}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peers[who]
 	if p == nil {
-		p = r.cfg.Player(b.Players[side], endpoint, dialect)
+		p = r.cfg.Player(m.Players[side], endpoint, dialect)
 		r.peers[who] = p
 	}
 	return p
@@ -86,30 +85,30 @@ func (r *Referee) peer(b *match, side int) *wire.Peer {
 // counts only with a verified token, in every mode.
 func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	r.mu.Lock()
-	b := r.matches[in.Header.MatchID]
+	m := r.matches[in.Header.MatchID]
 	r.mu.Unlock()
 	if in.Header.AuthToken == "" {
 		return nil, 0, wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token", in.Type)
 	}
-	if b == nil {
+	if m == nil {
 		return nil, 0, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this referee has no match %q", in.Header.MatchID))
 	}
-	for side, id := range b.Players {
-		if _, keys := b.contact(side); r.knowsToken(in.Header.AuthToken, b, keys) {
+	for side, id := range m.Players {
+		if _, _, keys := m.contact(side); r.knowsToken(in.Header.AuthToken, m, keys) {
 			if role, name, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RolePlayer || name != id) {
 				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
 			}
-			return b, side, nil
+			return m, side, nil
 		}
 	}
-	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, b.Match)
+	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, m.Match)
 }
 
 // knowsToken reports whether a token is that of the player for whom a match has
 // these keys.
-func (r *Referee) knowsToken(token string, b *match, keys credential.KeyPair) bool {
+func (r *Referee) knowsToken(token string, m *match, keys credential.KeyPair) bool {
 	return credential.SameToken(token, keys.Expect) ||
-		keys.Expect != "" && keys.AcceptsPlayer(token, b.League, b.Match, r.member.Me.ID())
+		keys.Expect != "" && keys.AcceptsPlayer(token, m.League, m.Match, r.member.Me.ID())
 }
 
 func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {
@@ -136,35 +135,35 @@ func (r *Referee) choicePosted(_ context.Context, in *wire.Exchange) (protocol.M
 }
 
 func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.Message, error) {
-	b, side, err := r.fromPlayer(in)
+	m, side, err := r.fromPlayer(in)
 	if err != nil {
 		return nil, err
 	}
-	if player != "" && player != b.Players[side] {
-		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", b.Players[side], player)
+	if player != "" && player != m.Players[side] {
+		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", m.Players[side], player)
 	}
-	if !b.deliver(side, in.Type, p) {
-		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", b.Match))
+	if !m.deliver(side, in.Type, p) {
+		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, fmt.Sprintf("match %s does not wait for this answer", m.Match))
 	}
 	ack, ok := protocol.New(in.Type + "_ACK").(*protocol.Ack)
 	if !ok {
 		return nil, fmt.Errorf("referee: no receipt for a %s", in.Type)
 	}
-	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, b.Players[side]
+	ack.Status, ack.PlayerID = protocol.StatusAcknowledged, m.Players[side]
 	return ack, nil
 }
 
 // locate finds the endpoints of the players of a match that the manager has
 // named without one: it asks the manager, and without an answer expects a player
 // P07 on port 8107 of the manager's machine.
-func (r *Referee) locate(ctx context.Context, b *match) error {
+func (r *Referee) locate(ctx context.Context, m *match) error {
 	var known map[string]string
-	for side, id := range b.Players {
-		if endpoint, _ := b.contact(side); endpoint != "" {
+	for side, id := range m.Players {
+		if endpoint, _, _ := m.contact(side); endpoint != "" {
 			continue
 		}
 		if known == nil {
-			known = r.queryPlayers(ctx, b)
+			known = r.queryPlayers(ctx, m)
 		}
 		endpoint := known[id]
 		if endpoint == "" {
@@ -173,18 +172,18 @@ func (r *Referee) locate(ctx context.Context, b *match) error {
 		if endpoint == "" {
 			return fmt.Errorf("the endpoint of player %s is unknown", id)
 		}
-		b.mu.Lock()
-		b.endpoints[side] = endpoint
-		b.mu.Unlock()
+		m.mu.Lock()
+		m.endpoints[side] = endpoint
+		m.mu.Unlock()
 	}
 	return nil
 }
 
 // queryPlayers asks the manager for the endpoints of its players. Unknown ones are
 // missing.
-func (r *Referee) queryPlayers(ctx context.Context, b *match) map[string]string {
+func (r *Referee) queryPlayers(ctx context.Context, m *match) map[string]string {
 	h := r.member.Me.Header(protocol.TypeLeagueQuery, protocol.Timestamp(r.cfg.Now()))
-	h.LeagueID = cmp.Or(h.LeagueID, b.League)
+	h.LeagueID = cmp.Or(h.LeagueID, m.League)
 	players, err := agent.Query[protocol.PlayersData](ctx, r.member, h, protocol.QueryPlayers)
 	if err != nil {
 		r.cfg.Log.Info("the manager does not say where all players are", "error", err)

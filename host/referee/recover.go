@@ -33,14 +33,9 @@ type sides struct {
 	Number *int         `json:"drawn_number"`
 }
 
-func chosenOf(b *match, p *game.Play) sides {
-	s := sides{Match: b.Match, Joined: p.Asked()}
+func sidesOf(m *match, p *game.Play) sides {
+	s := sides{Match: m.Match, Joined: p.Asked()}
 	s.Sides[0], s.Sides[1] = p.Sides()
-	return s
-}
-
-func finishedOf(b *match, p *game.Play) sides {
-	s := chosenOf(b, p)
 	if n, drew := p.Number(); drew {
 		s.Number = &n
 	}
@@ -63,9 +58,9 @@ func (r *Referee) recover() error {
 			return nil
 		}),
 	})
-	for _, b := range r.matches {
-		if !b.reported {
-			r.inbox = append(r.inbox, b)
+	for _, m := range r.matches {
+		if !m.reported {
+			r.inbox = append(r.inbox, m)
 		}
 	}
 	return err
@@ -73,8 +68,8 @@ func (r *Referee) recover() error {
 
 func (r *Referee) wasAssigned(list []*assignment) error {
 	for _, a := range list {
-		if b := r.matches[a.Match]; b != nil {
-			b.updateContacts(a)
+		if m := r.matches[a.Match]; m != nil {
+			m.updateContacts(a)
 		} else {
 			r.matches[a.Match] = newMatch(a)
 		}
@@ -84,21 +79,21 @@ func (r *Referee) wasAssigned(list []*assignment) error {
 
 // wasPlayed resumes a match as far as it was played.
 func (r *Referee) wasPlayed(s sides, finished bool) error {
-	b := r.matches[s.Match]
-	if b == nil {
+	m := r.matches[s.Match]
+	if m == nil {
 		return nil // of a league that is over
 	}
 	play, err := game.Resume(s.Joined, s.Sides[0], s.Sides[1], s.Number)
 	if err != nil {
 		return fmt.Errorf("match %s: %w", s.Match, err)
 	}
-	b.play, b.recorded = play, finished
+	m.play, m.recorded = play, finished
 	return nil
 }
 
 func (r *Referee) wasReported(id string) error {
-	if b := r.matches[id]; b != nil {
-		b.notified, b.reported = true, true
+	if m := r.matches[id]; m != nil {
+		m.notified, m.reported = true, true
 	}
 	return nil
 }

@@ -215,9 +215,9 @@ func (r *Referee) emit(e Event) {
 	r.cfg.Events(e)
 }
 
-func resultEvent(b *match, p *game.Play) Event {
+func resultEvent(m *match, p *game.Play) Event {
 	v := p.Verdict()
-	e := Event{Kind: Finished, Match: b.Match, Round: b.Round, Players: b.Players, Points: [2]int{v.PointsA, v.PointsB}}
+	e := Event{Kind: Finished, Match: m.Match, Round: m.Round, Players: m.Players, Points: [2]int{v.PointsA, v.PointsB}}
 	e.Sides[0], e.Sides[1] = p.Sides()
 	e.Number, _ = p.Number()
 	return e

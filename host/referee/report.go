@@ -1,10 +1,12 @@
 package referee
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -14,19 +16,19 @@ import (
 )
 
 // sendError sends GAME_ERROR, and does not wait for its acknowledgement.
-func (r *Referee) sendError(ctx context.Context, b *match, side int, want protocol.Type, a agent.Attempt) {
+func (r *Referee) sendError(ctx context.Context, m *match, side int, want protocol.Type, a agent.Attempt) {
 	code := wire.CodeOf(a.Err)
 	if code == "" {
 		code = protocol.CodeTimeout
 	}
-	p := b.state()
+	p := m.state()
 	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, agent.Brief(a.Err)))
-	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, b, side), about)
+	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, m, side), about)
 	if err != nil {
-		r.cfg.Log.Error("an error cannot be sent", "match", b.Match, "error", err)
+		r.cfg.Log.Error("an error cannot be sent", "match", m.Match, "error", err)
 		return
 	}
-	msg.PlayerID, msg.AffectedPlayer = b.Players[side], b.Players[side]
+	msg.PlayerID, msg.AffectedPlayer = m.Players[side], m.Players[side]
 	msg.GameState, msg.ActionRequired = p.Phase().String(), string(want)
 	msg.Retryable, msg.RetryCount, msg.MaxRetries = protocol.Some(!a.Last), protocol.Some(a.Retry), protocol.Some(r.cfg.Backoff.Retries)
 	msg.RetryInfo = &protocol.RetryInfo{RetryCount: msg.RetryCount, MaxRetries: msg.MaxRetries}
@@ -35,11 +37,9 @@ func (r *Referee) sendError(ctx context.Context, b *match, side int, want protoc
 		msg.Consequence = "the match is a technical loss"
 	} else {
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
+		r.emit(Event{Kind: Retried, Match: m.Match, Round: m.Round, Player: m.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictOnly(a.Err)})
 	}
-	if !a.Last {
-		r.emit(Event{Kind: Retried, Match: b.Match, Round: b.Round, Player: b.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictOnly(a.Err)})
-	}
-	peer := r.peer(b, side)
+	peer := r.peer(m, side)
 	r.inBackground(ctx, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
@@ -62,17 +62,17 @@ func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)
 // a player hears of its match before the next round, and more in the
 // background. A player that has lost the match by being silent is not
 // awaited at all, so that a dead one stalls nobody.
-func (r *Referee) announceResult(ctx context.Context, b *match) {
-	p := b.state()
+func (r *Referee) announceResult(ctx context.Context, m *match) {
+	p := m.state()
 	result := protocol.Broadcast(&protocol.GameOver{
-		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(b, &p),
+		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(m, &p),
 	})
-	r.emit(resultEvent(b, &p))
+	r.emit(resultEvent(m, &p))
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
-			return r.cfg.Caller.Call(ctx, r.peer(b, side), result(r.header(protocol.TypeGameOver, b, side)))
+			return r.cfg.Caller.Call(ctx, r.peer(m, side), result(r.header(protocol.TypeGameOver, m, side)))
 		}
 		if silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {
@@ -86,7 +86,7 @@ func (r *Referee) announceResult(ctx context.Context, b *match) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.cfg.Log.Warn("a player has not acknowledged its result", "match", b.Match, "player", b.Players[side], "error", err)
+		r.cfg.Log.Warn("a player has not acknowledged its result", "match", m.Match, "player", m.Players[side], "error", err)
 		if !wire.Retryable(err) {
 			return
 		}
@@ -114,37 +114,37 @@ func silent(f game.Fault) bool {
 // report sends the result until the manager has acknowledged or definitely refused it.
 // With a manager that does not know the token any more it registers again, and
 // reports then.
-func (r *Referee) report(ctx context.Context, b *match) error {
-	p := b.state()
-	result := matchResult(b, &p)
+func (r *Referee) report(ctx context.Context, m *match) error {
+	p := m.state()
+	result := matchResult(m, &p)
 	policy := agent.RetryPolicy{
 		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
 		Retryable: func(err error) bool { return !wire.Refused(err) },
 		OnFailure: func(_ context.Context, a agent.Attempt) {
-			r.cfg.Log.Warn("the manager has not acknowledged a report yet", "match", b.Match, "again_in", a.Delay, "error", a.Err)
+			r.cfg.Log.Warn("the manager has not acknowledged a report yet", "match", m.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
 	for renewed := false; ; renewed = true {
 		known := r.registered()
 		_, err := agent.Persist(ctx, policy, func(ctx context.Context) (protocol.Message, error) {
-			return r.sendReport(ctx, b, result)
+			return r.sendReport(ctx, m, result)
 		})
 		if code := wire.CodeOf(err); ctx.Err() != nil || renewed || code != protocol.CodeTokenInvalid && code != protocol.CodeTokenMissing {
-			return r.concludeReport(ctx, b, err)
+			return r.concludeReport(ctx, m, err)
 		}
 		if err := r.renew(ctx, known); err != nil {
 			return err
 		}
-		if own := r.member.Me.League(); own != b.League {
-			return fmt.Errorf("the manager has begun league %s and forgotten %s", own, b.League)
+		if own := r.member.Me.League(); own != m.League {
+			return fmt.Errorf("the manager has begun league %s and forgotten %s", own, m.League)
 		}
 	}
 }
 
-func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.MatchResult) (protocol.Message, error) {
+func (r *Referee) sendReport(ctx context.Context, m *match, result protocol.MatchResult) (protocol.Message, error) {
 	h := r.member.Me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
-	h.LeagueID, h.MatchID, h.GameType, h.RoundID = b.League, b.Match, protocol.GameEvenOdd, protocol.RoundNumber(b.Round)
-	h.ConversationID = b.Conversation
+	h.LeagueID, h.MatchID, h.GameType, h.RoundID = m.League, m.Match, protocol.GameEvenOdd, protocol.RoundNumber(m.Round)
+	h.ConversationID = m.Conversation
 	answer, err := r.cfg.Caller.Call(ctx, r.cfg.Manager, &protocol.MatchResultReport{Header: h, Result: result})
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.Matc
 		if recorded, said := ack.Recorded.Get(); said && !recorded || ack.Status == protocol.StatusRejected {
 			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager has not recorded the report")
 		}
-		if ack.MatchID != "" && ack.MatchID != b.Match {
+		if ack.MatchID != "" && ack.MatchID != m.Match {
 			return nil, protocol.Refuse(protocol.CodeInvalidMove, ack.MessageType, "the manager acknowledges another match")
 		}
 	}
@@ -162,7 +162,7 @@ func (r *Referee) sendReport(ctx context.Context, b *match, result protocol.Matc
 
 // concludeReport judges the outcome of a report, and journals that nothing is
 // left to report.
-func (r *Referee) concludeReport(ctx context.Context, b *match, err error) error {
+func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error {
 	switch wire.CodeOf(err) {
 	case "":
 		if err != nil {
@@ -171,53 +171,53 @@ func (r *Referee) concludeReport(ctx context.Context, b *match, err error) error
 	case protocol.CodeDuplicateReport:
 		// A lost acknowledgement, unless the manager says that it has another result.
 		if same, said := sameResult(err); said && !same {
-			r.emit(Event{Kind: Alarm, Match: b.Match, Round: b.Round, Error: "the manager holds another result"})
-			r.cfg.Log.Error("the manager holds another result of a match", "match", b.Match)
+			r.emit(Event{Kind: Alarm, Match: m.Match, Round: m.Round, Error: "the manager holds another result"})
+			r.cfg.Log.Error("the manager holds another result of a match", "match", m.Match)
 		}
 	case protocol.CodeMatchNotFound:
-		r.cfg.Log.Warn("the manager has given a match to another referee", "match", b.Match)
+		r.cfg.Log.Warn("the manager has given a match to another referee", "match", m.Match)
 	default:
 		return err
 	}
-	return r.member.Journal.Append(ctx, eventReported, b.Match)
+	return r.member.Journal.Append(ctx, eventReported, m.Match)
 }
 
 // gameResult is the outcome as players get it.
-func gameResult(b *match, p *game.Play) *protocol.GameResult {
-	d := detailsOf(b, p)
+func gameResult(m *match, p *game.Play) *protocol.GameResult {
+	d := detailsOf(m, p)
 	return &protocol.GameResult{
-		Status: d.Status, WinnerPlayerID: winnerOf(b, p), DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity,
+		Status: d.Status, WinnerPlayerID: winnerOf(m, p), DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity,
 		Choices: d.Choices, TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs, Reason: d.Reason,
 	}
 }
 
 // matchResult is the outcome as the manager gets it.
-func matchResult(b *match, p *game.Play) protocol.MatchResult {
+func matchResult(m *match, p *game.Play) protocol.MatchResult {
 	v := p.Verdict()
 	return protocol.MatchResult{
-		Winner: winnerOf(b, p), Score: map[string]int{b.Players[0]: v.PointsA, b.Players[1]: v.PointsB}, Details: detailsOf(b, p),
+		Winner: winnerOf(m, p), Score: map[string]int{m.Players[0]: v.PointsA, m.Players[1]: v.PointsB}, Details: detailsOf(m, p),
 	}
 }
 
-func winnerOf(b *match, p *game.Play) protocol.Opt[string] {
+func winnerOf(m *match, p *game.Play) protocol.Opt[string] {
 	switch v := p.Verdict(); {
 	case v.ResultA == game.Win:
-		return protocol.Some(b.Players[game.SideA])
+		return protocol.Some(m.Players[game.SideA])
 	case v.ResultB == game.Win:
-		return protocol.Some(b.Players[game.SideB])
+		return protocol.Some(m.Players[game.SideB])
 	}
 	return protocol.Null[string]()
 }
 
-func detailsOf(b *match, p *game.Play) *protocol.ResultDetails {
+func detailsOf(m *match, p *game.Play) *protocol.ResultDetails {
 	d := &protocol.ResultDetails{Choices: map[string]protocol.Choice{}, DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string]()}
 	sideA, sideB := p.Sides()
 	for i, s := range []game.Side{sideA, sideB} {
 		if s.Choice != game.NoParity {
-			d.Choices[b.Players[i]] = protocol.Choice(s.Choice.String())
+			d.Choices[m.Players[i]] = protocol.Choice(s.Choice.String())
 		}
 		if s.Fault != game.NoFault {
-			d.TechnicalLossPlayerIDs = append(d.TechnicalLossPlayerIDs, b.Players[i])
+			d.TechnicalLossPlayerIDs = append(d.TechnicalLossPlayerIDs, m.Players[i])
 		}
 	}
 	if number, drew := p.Number(); drew {
@@ -225,26 +225,23 @@ func detailsOf(b *match, p *game.Play) *protocol.ResultDetails {
 	}
 	switch v := p.Verdict(); {
 	case v.Technical():
-		d.Status, d.Reason = protocol.StatusTechnicalLoss, reasonOf(b, sideA, sideB)
+		d.Status, d.Reason = protocol.StatusTechnicalLoss, reasonOf(m, sideA, sideB)
 	case v.ResultA == game.Tie:
 		d.Status, d.Reason = protocol.StatusDraw, "both chose "+sideA.Choice.String()
 	default:
-		d.Status, d.Reason = protocol.StatusWin, winnerOf(b, p).Value()+" chose the parity of the drawn number"
+		d.Status, d.Reason = protocol.StatusWin, winnerOf(m, p).Value()+" chose the parity of the drawn number"
 	}
 	return d
 }
 
-func reasonOf(b *match, sides ...game.Side) string {
-	reason := ""
+func reasonOf(m *match, sides ...game.Side) string {
+	var reasons []string
 	for i, s := range sides {
 		if s.Fault != game.NoFault {
-			if reason != "" {
-				reason += "; "
-			}
-			reason += b.Players[i] + ": " + s.Fault.String()
+			reasons = append(reasons, m.Players[i]+": "+s.Fault.String())
 		}
 	}
-	return reason
+	return strings.Join(reasons, "; ")
 }
 
 // sameResult reads what a refusal of a duplicate says of the earlier report,
@@ -264,11 +261,6 @@ func sameResult(err error) (same, said bool) {
 	if json.Unmarshal(refusal.Data, &data) != nil {
 		return false, false
 	}
-	if data.Same == nil {
-		data.Same = data.Context.Same
-	}
-	if data.Same == nil {
-		return false, false
-	}
-	return *data.Same, true
+	told := cmp.Or(data.Same, data.Context.Same)
+	return told != nil && *told, told != nil
 }

@@ -78,11 +78,11 @@ func (r *Referee) finish(stop context.CancelFunc) {
 func (r *Referee) start(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begin = func(b *match) {
-		r.plays.Go(func() { r.play(ctx, b) })
+	r.begin = func(m *match) {
+		r.plays.Go(func() { r.play(ctx, m) })
 	}
-	for _, b := range r.inbox {
-		r.begin(b)
+	for _, m := range r.inbox {
+		r.begin(m)
 	}
 	r.inbox = nil
 }
@@ -106,8 +106,8 @@ func (r *Referee) deserted() bool {
 func (r *Referee) conducted() (done, owed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, b := range r.matches {
-		if told, reported := b.progress(); told {
+	for _, m := range r.matches {
+		if told, reported := m.progress(); told {
 			done++
 			if !reported {
 				owed++
@@ -179,8 +179,8 @@ func (r *Referee) apply(reg registration) error {
 	r.member.Me.Adopt(reg.ID, reg.Token, reg.League)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, b := range r.matches {
-		if b.League != reg.League {
+	for id, m := range r.matches {
+		if m.League != reg.League {
 			delete(r.matches, id)
 		}
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -55,12 +56,7 @@ func (m *AnswerDialects) of(who string) *answerDialect {
 	}
 	known := m.known[who]
 	if known == nil {
-		known = new(answerDialect)
-		for i, way := range ways {
-			if way == m.common {
-				known.way = i
-			}
-		}
+		known = &answerDialect{way: max(slices.Index(ways, m.common), 0)}
 		m.known[who] = known
 	}
 	return known
@@ -109,12 +105,7 @@ func (m *AnswerDialects) ReadBy(who, trait string) {
 		return
 	}
 	known.read = true
-	if known.way != 0 {
-		return
-	}
-	for i, way := range ways {
-		if way == trait {
-			known.way = i
-		}
+	if known.way == 0 {
+		known.way = max(slices.Index(ways, trait), 0)
 	}
 }

@@ -14,18 +14,11 @@ import (
 type RetryPolicy struct {
 	Timeout time.Duration // of one attempt
 	Backoff game.Backoff
-	// Again, if set, decides which failures are tried again; default Retryable.
+	// Retryable, if set, decides which failures are tried again; default wire.Retryable.
 	Retryable func(err error) bool
-	// Before, if set, is called before the wait for each retry, and once more
-	// with last set when no retry follows. It must not block for long.
+	// OnFailure, if set, is called before the wait for each retry, and once more
+	// with Last set when no retry follows. It must not block for long.
 	OnFailure func(ctx context.Context, a Attempt)
-}
-
-func (p *RetryPolicy) again(err error) bool {
-	if p.Retryable != nil {
-		return p.Retryable(err)
-	}
-	return wire.Retryable(err)
 }
 
 // Attempt is a try that failed.
@@ -40,12 +33,20 @@ type Attempt struct {
 // spent, and returns its last error. Each attempt has a deadline of its own.
 // It returns early when ctx ends.
 func Try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
+	return try(ctx, p, do, func(retry int, err error) (time.Duration, bool) { return Delay(p.Backoff, retry, err) })
+}
+
+func try[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error), next func(retry int, err error) (time.Duration, bool)) (T, error) {
+	retryable := p.Retryable
+	if retryable == nil {
+		retryable = wire.Retryable
+	}
 	for retry := 1; ; retry++ {
 		got, err := attempt(ctx, p.Timeout, do)
-		if err == nil || ctx.Err() != nil || !p.again(err) {
+		if err == nil || ctx.Err() != nil || !retryable(err) {
 			return got, err
 		}
-		delay, again := Delay(p.Backoff, retry, err)
+		delay, again := next(retry, err)
 		if p.OnFailure != nil {
 			a := Attempt{Retry: retry, Delay: delay, Err: err}
 			if !again {
@@ -87,28 +88,12 @@ func Wait(ctx context.Context, d time.Duration) error {
 // agent must not give up, such as registering with a manager that is about to
 // start, or reporting a result. OnFailure gets each delay.
 func Persist[T any](ctx context.Context, p RetryPolicy, do func(ctx context.Context) (T, error)) (T, error) {
-	for retry := 1; ; retry++ {
-		got, err := attempt(ctx, p.Timeout, do)
-		if err == nil || ctx.Err() != nil || !p.again(err) {
-			return got, err
-		}
-		delay := longest(p.Backoff, retry, err)
-		if p.OnFailure != nil {
-			p.OnFailure(ctx, Attempt{Retry: retry, Delay: delay, Err: err})
-		}
-		if err := Wait(ctx, delay); err != nil {
-			return got, err
-		}
+	if p.Backoff.Retries < 1 {
+		p.Backoff = game.LeagueBackoff()
 	}
-}
-
-// longest is the back-off's delay, and its last one when retries are spent.
-func longest(b game.Backoff, retry int, err error) time.Duration {
-	if b.Retries < 1 {
-		b = game.LeagueBackoff()
-	}
-	d, _ := Delay(b, min(retry, b.Retries), err)
-	return d
+	return try(ctx, p, do, func(retry int, err error) (time.Duration, bool) {
+		return Delay(p.Backoff, min(retry, p.Backoff.Retries), err)
+	})
 }
 
 // Delay returns how long to wait before the n-th retry of a call that failed,

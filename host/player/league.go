@@ -1,7 +1,6 @@
 package player
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -297,7 +296,7 @@ func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protoc
 	if err == nil {
 		p.keepTable(m.FinalStandings)
 	}
-	p.complete(ctx, 0)
+	p.endLeague(ctx, Completed)
 	return p.member.Ack(in), nil
 }
 
@@ -332,21 +331,18 @@ func (p *Player) placeIn(table []protocol.Standing) int {
 	return 0
 }
 
-// complete ends the league, once. The place is 0 where it is not known.
-func (p *Player) complete(ctx context.Context, place int) { p.endLeague(ctx, Completed, place) }
-
 // endLeague ends the league, once, for the reason that the event names.
-func (p *Player) endLeague(ctx context.Context, why EventKind, place int) {
+func (p *Player) endLeague(ctx context.Context, why EventKind) {
 	p.mu.Lock()
 	s := p.league
-	e := Event{Kind: why, Place: place, Standing: s.standing, Table: s.table}
+	e := Event{Kind: why, Standing: s.standing, Table: s.table}
 	first := !s.completed
 	s.completed = true
 	p.mu.Unlock()
 	if !first {
 		return
 	}
-	e.Place = cmp.Or(place, p.placeIn(e.Table))
+	e.Place = p.placeIn(e.Table)
 	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
 		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
 	}

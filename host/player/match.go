@@ -159,19 +159,14 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		return nil, err
 	}
 	if answer.Fault != game.NoFault {
-		return nil, refusal(in.Type, answer)
+		// The reason stays with the agent: it is nobody's business how a strategy fails.
+		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, "the player's strategy makes no choice in this match").With("fault", answer.Fault.String())
 	}
 	p.emit(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
 	choice := protocol.Choice(answer.Choice.String())
 	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
 	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
 	return r, nil
-}
-
-// refusal is the definite word that no choice will come. The reason stays with
-// the agent: it is nobody's business how a strategy fails.
-func refusal(t protocol.Type, a seat.Answer) error {
-	return protocol.Refuse(protocol.CodeInvalidState, t, "the player's strategy makes no choice in this match").With("fault", a.Fault.String())
 }
 
 // find returns a match, or nil.

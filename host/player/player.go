@@ -173,16 +173,13 @@ func (p *Player) ID() string { return p.member.Me.ID() }
 // acknowledge what still comes. It is called once. The error says why the agent
 // could not take part; the end of ctx is not an error.
 func (p *Player) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, p.finish()) }()
+	defer func() { err = errors.Join(err, p.Close()) }()
 	defer context.AfterFunc(ctx, p.end)()
 	if err := p.join(ctx); err != nil {
 		return agent.Ended(ctx, err)
 	}
 	return p.stay(ctx)
 }
-
-// Close releases what an agent holds that is never run.
-func (p *Player) Close() error { return p.finish() }
 
 // inBackground runs something that Run waits for, unless it is too late.
 func (p *Player) inBackground(do func()) {
@@ -193,8 +190,9 @@ func (p *Player) inBackground(do func()) {
 	}
 }
 
-// finish ends what is running and closes what the agent holds.
-func (p *Player) finish() error {
+// Close ends what is running and closes what the agent holds. Call it for an
+// agent that is never run; Run does it itself.
+func (p *Player) Close() error {
 	p.mu.Lock()
 	p.ended = true
 	s := p.league

@@ -78,26 +78,26 @@ func (p *Player) recoverRegistered(reg registration) error {
 }
 
 func (p *Player) recoverInvited(i invited) error {
-	known := p.league.matches
-	if m := known[i.Match]; m != nil { // invited once more
-		m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
-		return nil
+	m := p.league.matches[i.Match]
+	if m == nil {
+		m = newMatch(i.Match)
+		m.round = i.Round
+		p.league.matches[i.Match] = m
 	}
-	known[i.Match] = i.match()
+	m.resume(i)
 	return nil
 }
 
-// match is the match as it was when it was recorded.
-func (i invited) match() *match {
-	m := newMatch(i.Match)
-	m.round, m.opponent, m.role = i.Round, i.Opponent, i.Role
-	m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Referee, i.Signed, i.Keyed, i.Reply, i
-	return m
+// resume takes on what the journal says of the invitation.
+func (m *match) resume(i invited) {
+	m.opponent, m.role, m.referee, m.signed, m.keyed, m.reply, m.journaled = i.Opponent, i.Role, i.Referee, i.Signed, i.Keyed, i.Reply, i
 }
 
 func (p *Player) recoverChosen(c chosen) error {
 	s := p.league
-	m := c.match()
+	m := newMatch(c.Match)
+	m.round = c.Round
+	m.resume(c.invited)
 	m.position, m.placed = c.Position, true
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
 	s.matches[m.id] = m

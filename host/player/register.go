@@ -130,7 +130,7 @@ func (p *Player) deserted(ctx context.Context) bool {
 	}
 	p.mu.Unlock()
 	if played {
-		p.endLeague(ctx, Deserted, 0)
+		p.endLeague(ctx, Deserted)
 	}
 	return played
 }
@@ -160,10 +160,7 @@ func (p *Player) checkManager(ctx context.Context) {
 		p.cfg.Log.Info("the manager does not show the league's status", "error", err)
 		return
 	}
-	if status.Status == statusCompleted {
-		p.complete(ctx, 0)
+	if status.Status == protocol.LeagueFinished {
+		p.endLeague(ctx, Completed)
 	}
 }
-
-// statusCompleted is what GET_STATUS says of a league that is over.
-const statusCompleted = "completed"

@@ -29,7 +29,7 @@ type scripted struct {
 	mu    sync.Mutex
 	named chan struct{}                  // closed when it knows its id
 	react map[protocol.Type]wire.Handler // before the message is acknowledged
-	stop  context.CancelFunc
+	stop  func()                         // ends its server and waits until it has ended
 	calls *wire.Caller
 }
 
@@ -57,10 +57,14 @@ func (s *scripted) listen(host string) {
 	if s.dialct == dialect.Bare {
 		endpoint.Codec = dialect.NewCodec(protocol.Tolerant)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.url = s.r.serve(ctx, host, endpoint)
-	s.r.t.Cleanup(stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	s.stop = func() {
+		cancel()
+		<-ended
+	}
+	s.url = s.r.serveThen(ctx, host, endpoint, func() { close(ended) })
+	s.r.t.Cleanup(cancel)
 }
 
 // known is the id the agent has, or the name it gives itself.

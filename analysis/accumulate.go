@@ -38,7 +38,7 @@ import (
 // for 10^8 of the largest leagues that the rules allow.
 //
 // Add each league of the plan once; an accumulator cannot detect a repetition. It is
-// for one goroutine at a time: give each goroutine a [Accumulator.Fresh] one and
+// for one goroutine at a time: give each goroutine its own and
 // [Accumulator.Merge] them.
 type Accumulator struct {
 	*layout
@@ -78,14 +78,6 @@ func NewAccumulator(plan results.Plan) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return emptyAccumulator(l), nil
-}
-
-// Fresh returns an empty accumulator for the same plan. The two share only immutable
-// data and may be used on different goroutines.
-func (a *Accumulator) Fresh() *Accumulator { return emptyAccumulator(a.layout) }
-
-func emptyAccumulator(l *layout) *Accumulator {
 	n := len(l.field)
 	return &Accumulator{
 		layout:   l,
@@ -96,7 +88,7 @@ func emptyAccumulator(l *layout) *Accumulator {
 		placings: newPlacings(n),
 		faults:   newFaults(n),
 		league:   newTally(n),
-	}
+	}, nil
 }
 
 // Leagues is how many leagues have been added.
@@ -136,8 +128,9 @@ func (a *Accumulator) Add(l results.League) error {
 	return nil
 }
 
-// Merge adds the counts of another accumulator, which is left unchanged. Merging
-// accumulators of different plans is an error.
+// Merge adds the counts of another accumulator, which is left unchanged. It is for
+// merging shards: parts of a run that were analyzed apart. Merging accumulators of
+// different plans is an error.
 func (a *Accumulator) Merge(o *Accumulator) error {
 	if err := a.sameAs(o.layout); err != nil {
 		return fmt.Errorf("merge estimates: %w", err)
@@ -158,9 +151,6 @@ func (a *Accumulator) Merge(o *Accumulator) error {
 }
 
 func (l *layout) sameAs(o *layout) error {
-	if l == o {
-		return nil
-	}
 	if l.legs != o.legs || l.draw != o.draw {
 		return fmt.Errorf("plans differ: %d legs with draw %s, %d legs with draw %s", l.legs, l.draw, o.legs, o.draw)
 	}

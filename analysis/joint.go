@@ -139,15 +139,20 @@ func (s Sample) inner() sample {
 // Zero is the two-sided p-value of the hypothesis that the mean is zero, for single
 // values between -width and width: by Student's t, or from the chance that all leagues
 // agree. It is 1 if nothing can be said.
-func (s Sample) Zero(width float64) float64 {
+func (s Sample) Zero(width float64) float64 { return s.inner().zero(width) }
+
+// zero is [Sample.Zero]. If all leagues agree on a mean other than zero, t would be
+// infinite and claim certainty; instead p is twice the chance that bounded values with
+// mean zero all agree on it, as in [intervals.unseen].
+func (s sample) zero(width float64) float64 {
 	switch {
-	case s.Leagues < 2, math.IsNaN(s.Mean), s.Constant && s.Mean == 0:
+	case s.leagues < 2, s.constant && s.mean == 0:
 		return 1
-	case s.Constant:
-		agree := width / (width + math.Abs(s.Mean))
-		return min(1, 2*rounded(math.Pow(agree, float64(s.Leagues))))
+	case s.constant:
+		agree := width / (width + math.Abs(s.mean))
+		return min(1, 2*rounded(math.Pow(agree, float64(s.leagues))))
 	}
-	return tTest(s.Mean/s.StandardError(), int64(s.Leagues))
+	return tTest(s.mean/s.standardError(), s.leagues)
 }
 
 // Welch compares the means of two independent samples of values from one range: b's

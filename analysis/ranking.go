@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"math"
 	"math/big"
 	"slices"
 )
@@ -266,26 +265,16 @@ func (a *Accumulator) sums(m Measure) func(player int) int64 {
 	return func(i int) int64 { return a.players[i].adj }
 }
 
-// difference tests one pair by the paired t test. If all leagues agree on a difference
-// other than zero, t would be infinite and claim certainty; instead p is twice the
-// chance that bounded values with mean zero all agree on it, as in
-// [intervals.unseen].
+// difference tests one pair by the paired t test.
 func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
 	s := a.differenceSample(m, i, j)
 	width := span{0, float64(winPoints)}.width()
 	if m == AdjustedPoints {
 		width = a.adjustedPoints(a.technical).width()
 	}
-	d := Comparison{A: i, B: j, P: 1, Difference: c.of(s, span{-width, width})}
-	switch {
-	case s.leagues < 2:
-	case s.constant && s.mean == 0:
+	d := Comparison{A: i, B: j, P: s.zero(width), Difference: c.of(s, span{-width, width})}
+	if s.leagues >= 2 && s.constant && s.mean == 0 {
 		d.Verdict = Equal
-	case s.constant:
-		agree := width / (width + math.Abs(s.mean))
-		d.P = min(1, 2*rounded(math.Pow(agree, float64(s.leagues))))
-	default:
-		d.P = tTest(s.mean/s.standardError(), s.leagues)
 	}
 	return d
 }

@@ -134,11 +134,7 @@ func (s *source) rows() []row {
 func (s *source) tiers() []tier {
 	var list []tier
 	for k, members := range s.e.Ranking.Tiers {
-		t := tier{Number: k + 1}
-		for _, i := range members {
-			t.Names = append(t.Names, s.name(i))
-		}
-		list = append(list, t)
+		list = append(list, tier{Number: k + 1, Names: s.e.Names(members)})
 	}
 	return list
 }
@@ -190,9 +186,8 @@ func (s *source) pairTable() *pairTable {
 		return nil
 	}
 	cells := s.differs()
-	t := &pairTable{}
+	t := &pairTable{Names: s.e.Names(s.e.Order)}
 	for _, i := range s.e.Order {
-		t.Names = append(t.Names, s.name(i))
 		r := pairRow{Name: s.name(i)}
 		for _, j := range s.e.Order {
 			r.Cells = append(r.Cells, words.Typeset.Share(cells[i][j]))

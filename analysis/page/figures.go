@@ -72,8 +72,8 @@ func (s *source) matrixPlot() (*figure, error) {
 		RowAxis: "strategy", Axis: "opponent", Scale: "share of matches in which the choices differ",
 		Low: 0, Mid: 0.5, High: 1, Percent: true, Numbers: true,
 	}
+	m.Rows = s.e.Names(s.e.Order)
 	for _, i := range s.e.Order {
-		m.Rows = append(m.Rows, s.name(i))
 		var row []float64
 		for _, j := range s.e.Order {
 			row = append(row, cells[i][j].Estimate)

@@ -47,12 +47,8 @@ func Write(w io.Writer, in Input) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	t, err := template.New("page").Parse(pageHTML)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
 	var buf bytes.Buffer
-	if err := t.Execute(&buf, c); err != nil {
+	if err := template.Must(template.New("page").Parse(pageHTML)).Execute(&buf, c); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -186,15 +187,7 @@ func (d drawn) labels(p *plot.Plot) []endLabel {
 		}
 		list = append(list, l)
 	}
-	slices.SortStableFunc(list, func(a, b endLabel) int {
-		switch {
-		case a.y < b.y:
-			return -1
-		case a.y > b.y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b endLabel) int { return cmp.Compare(a.y, b.y) })
 	gap := 14 / max(40, d.axes.Height-70)
 	for i := 1; i < len(list); i++ {
 		list[i].y = max(list[i].y, list[i-1].y+gap)

@@ -64,8 +64,7 @@ func (f *Figure) SVG(width float64, label string) (string, error) {
 	if _, err := c.WriteTo(&buf); err != nil {
 		return "", fmt.Errorf("draw plot: %w", err)
 	}
-	body := openTag.ReplaceAllString(buf.String(), "")
-	body = compact(body)
+	body := compact(openTag.ReplaceAllString(buf.String(), ""))
 	rendering := ""
 	if f.crisp {
 		rendering = ` shape-rendering="crispEdges"`
@@ -145,12 +144,6 @@ func newPlot(xLabel, yLabel string) *plot.Plot {
 func merge(s, looks text.Style) text.Style {
 	s.Color, s.Font, s.Handler = looks.Color, looks.Font, looks.Handler
 	return s
-}
-
-// ground fills a canvas with the background.
-func ground(c draw.Canvas) {
-	c.SetColor(colour(paper))
-	c.Fill(c.Rectangle.Path())
 }
 
 // shorten cuts a name to a number of characters and replaces control characters.

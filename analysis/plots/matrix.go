@@ -28,11 +28,7 @@ const (
 
 // Heatmap draws a matrix, the first row at the top, with its colour scale below.
 func Heatmap(m Matrix) *Figure {
-	labels := 0
-	for _, name := range m.Columns {
-		labels = max(labels, len([]rune(shorten(name, nameLength(Wide)))))
-	}
-	under := 30 + 6.2*float64(labels)
+	under := 30 + 6.2*float64(longest(m.Columns))
 	cell := func(width float64) float64 {
 		return (width - 60 - 6.2*float64(longest(m.Rows))) / float64(len(m.Columns))
 	}
@@ -42,7 +38,8 @@ func Heatmap(m Matrix) *Figure {
 			return min(36, max(9, cell(width)))*float64(len(m.Rows)) + under + scaleHeight
 		},
 		paint: func(c draw.Canvas, width float64) error {
-			ground(c)
+			c.SetColor(colour(paper))
+			c.Fill(c.Rectangle.Path())
 			p := m.plot(cell(width))
 			picture, err := m.picture()
 			if err != nil {

@@ -14,8 +14,6 @@ type mean struct {
 	count map[int64]int64
 }
 
-func newMean() *mean { return &mean{count: map[int64]int64{}} }
-
 func (m *mean) add(x int64) {
 	m.values.add(x)
 	m.count[x]++

@@ -54,8 +54,6 @@ func (t *Tracker) add(q *pair, d int64) {
 		for c := range t.claims {
 			t.bet(q, c, x)
 		}
-	}
-	if t.options.Guarantee == Finite || !q.normal(BurnIn) {
 		return
 	}
 	mean, spread := q.mean()/t.scale, q.spread()/(t.scale*t.scale)
@@ -95,7 +93,7 @@ func (t *Tracker) pValue(q *pair, c claim) float64 {
 	if known.student == q.student[c] && known.betting == evidence {
 		return known.p
 	}
-	p := fromEvidence(evidence)
+	p := rounded(min(1, math.Exp(-evidence)))
 	if t.options.Guarantee == Asymptotic {
 		p = min(1, oneSided(t.student.P(q.student[c]))/toStudent, p/toBets)
 	}
@@ -177,6 +175,3 @@ func (c *capital) evidence() float64 {
 	}
 	return math.Log(sum) + float64(float64(top)*math.Ln2)
 }
-
-// fromEvidence is the p-value of the logarithm of a capital.
-func fromEvidence(e float64) float64 { return rounded(min(1, math.Exp(-e))) }

@@ -86,7 +86,7 @@ func NewTracker(s Shape, o Options) (*Tracker, error) {
 	}
 	t.threshold = t.student.Threshold(toStudent * (1 - o.Level))
 	for i := range t.players {
-		t.players[i] = newMean()
+		t.players[i] = &mean{count: map[int64]int64{}}
 	}
 	for k := range t.pairs {
 		t.pairs[k] = newPair()

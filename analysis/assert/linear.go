@@ -80,15 +80,10 @@ func measureNames() string { return strings.Join(measureList(), ", ") }
 // someOf lists the first names of many.
 func someOf(names []string) string {
 	const most = 12
-	var list []string
-	for i, n := range names {
-		if i == most {
-			list = append(list, fmt.Sprintf("... (%d in all)", len(names)))
-			break
-		}
-		list = append(list, n)
+	if len(names) <= most {
+		return strings.Join(names, ", ")
 	}
-	return strings.Join(list, ", ")
+	return fmt.Sprintf("%s, ... (%d in all)", strings.Join(names[:most], ", "), len(names))
 }
 
 // nearest returns the name most like s, if at most a third of its letters differ.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,11 +53,7 @@ func Parse(text string, players []string) (Assertion, error) {
 		return Assertion{}, err
 	}
 	p := &parser{text: text, tokens: tokens, players: players}
-	a, err := p.assertion()
-	if err != nil {
-		return Assertion{}, err
-	}
-	return a, nil
+	return p.assertion()
 }
 
 type parser struct {
@@ -78,12 +75,7 @@ func (p *parser) take() token {
 
 func (p *parser) isSign(signs ...string) bool {
 	t := p.peek()
-	for _, s := range signs {
-		if t.kind == sign && t.text == s {
-			return true
-		}
-	}
-	return false
+	return t.kind == sign && slices.Contains(signs, t.text)
 }
 
 func (p *parser) fail(at token, hint, format string, args ...any) error {
@@ -249,8 +241,7 @@ func smallExponent(s string) bool {
 
 func (p *parser) quotedRef(t token) (linear, error) {
 	next := p.peek()
-	adjacent := next.kind == word && strings.HasPrefix(next.text, ".")
-	if !adjacent {
+	if next.kind != word || !strings.HasPrefix(next.text, ".") {
 		return linear{}, p.unfinished(t, t.text)
 	}
 	p.take()
@@ -266,11 +257,7 @@ func (p *parser) unfinished(t token, name string) error {
 }
 
 func (p *parser) ref(t token, player string, m token) (linear, error) {
-	known := false
-	for _, name := range p.players {
-		known = known || name == player
-	}
-	if !known {
+	if !slices.Contains(p.players, player) {
 		return linear{}, p.fail(t, p.playerHint(player), "no player %q in this field", player)
 	}
 	measure, ok := measureNamed(m.text)

@@ -60,13 +60,6 @@ func (s Setup) Validate() error {
 	return nil
 }
 
-func (s Setup) validEffect(effect float64) error {
-	if !(effect > 0 && effect <= 1-s.Differ) {
-		return fmt.Errorf("effect is %v, want above 0 and at most %v: P(differ) is %v without it", effect, 1-s.Differ, s.Differ)
-	}
-	return nil
-}
-
 // Contrast is the distribution over leagues of the difference between the player with
 // the edge and one other, in points per match.
 type Contrast struct {
@@ -92,9 +85,6 @@ func (s Setup) Contrast(m Measure, effect float64) Contrast {
 	}
 	total := (k-2)*(variance(q)+variance(p)) + direct
 	common := (k-3)*variance(q) + direct + between
-	if m == Adjusted {
-		common = (k-3)*variance(q) + between
-	}
 	return Contrast{
 		Mean:        effect / 2 * (k - 2) / (k - 1),
 		Deviation:   math.Sqrt(total/float64(s.Legs)) / (k - 1),
@@ -252,12 +242,11 @@ func (e *TooFewError) Error() string {
 }
 
 func (s Setup) check(effect float64) error {
-	err := s.Validate()
-	if err == nil {
-		err = s.validEffect(effect)
-	}
-	if err != nil {
+	if err := s.Validate(); err != nil {
 		return fmt.Errorf("power: %w", err)
+	}
+	if !(effect > 0 && effect <= 1-s.Differ) {
+		return fmt.Errorf("power: effect is %v, want above 0 and at most %v: P(differ) is %v without it", effect, 1-s.Differ, s.Differ)
 	}
 	return nil
 }

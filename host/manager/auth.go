@@ -132,10 +132,8 @@ func local(req *jsonrpc.Request) bool {
 	if err != nil || media != "application/json" || len(req.Header.Values("Origin")) > 0 {
 		return false
 	}
-	for _, name := range forwarding {
-		if len(req.Header.Values(name)) > 0 {
-			return false
-		}
+	if slices.ContainsFunc(forwarding[:], func(name string) bool { return len(req.Header.Values(name)) > 0 }) {
+		return false
 	}
 	host := req.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -282,10 +283,8 @@ func readFacts(told dialect.Outcome, ids [2]string) (outcome, error) {
 	}
 	for i, id := range ids {
 		o.results[i] = game.Loss
-		for _, offender := range told.Offenders {
-			if offender == id {
-				o.results[i] = game.TechnicalLoss
-			}
+		if slices.Contains(told.Offenders, id) {
+			o.results[i] = game.TechnicalLoss
 		}
 		if told.Winner == id {
 			o.results[i] = game.Win

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -137,10 +138,8 @@ func (m Match) MarshalJSON() ([]byte, error) {
 
 // Winner returns the winner's id, or "".
 func (m Match) Winner() string {
-	for i, r := range m.Results {
-		if r == game.Win {
-			return m.Players[i]
-		}
+	if i := slices.Index(m.Results[:], game.Win); i >= 0 {
+		return m.Players[i]
 	}
 	return ""
 }

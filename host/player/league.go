@@ -3,6 +3,7 @@ package player
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -323,10 +324,8 @@ func (p *Player) keepTable(table []protocol.Standing) {
 // placeIn returns the agent's place in a table, 0 where it has none.
 func (p *Player) placeIn(table []protocol.Standing) int {
 	own := p.ID()
-	for _, s := range table {
-		if s.PlayerID == own {
-			return s.Rank
-		}
+	if i := slices.IndexFunc(table, func(s protocol.Standing) bool { return s.PlayerID == own }); i >= 0 {
+		return table[i].Rank
 	}
 	return 0
 }

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -276,5 +277,7 @@ func (p *Player) Failures() []Failure {
 	if s.seat == nil {
 		return nil
 	}
-	return s.seat.listFailures()
+	s.seat.mu.Lock()
+	defer s.seat.mu.Unlock()
+	return slices.Clone(s.seat.failures)
 }

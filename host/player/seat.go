@@ -87,12 +87,6 @@ func (s *leagueSeat) failed(op strategies.Op, err error) {
 	}
 }
 
-func (s *leagueSeat) listFailures() []Failure {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Failure(nil), s.failures...)
-}
-
 func (s *leagueSeat) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

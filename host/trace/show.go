@@ -98,11 +98,11 @@ func (x *Exchange) text(f Format, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(f.Clock), width, x.parties(), x.asked())
 	if f.Bodies {
-		body(&b, x.Raw)
+		fmt.Fprintf(&b, "    %s\n", x.Raw)
 	}
 	fmt.Fprintf(&b, "%*s  %s\n", len(f.Clock)+2+width, "", x.answered())
 	if f.Bodies && len(x.RawAnswer) > 0 {
-		body(&b, x.RawAnswer)
+		fmt.Fprintf(&b, "    %s\n", x.RawAnswer)
 	}
 	return b.String()
 }
@@ -113,10 +113,6 @@ func (x *Exchange) parties() string {
 		return x.other() + " -> " + cmp.Or(x.Agent, "?")
 	}
 	return cmp.Or(x.Agent, "?") + " -> " + x.other()
-}
-
-func body(b *strings.Builder, raw []byte) {
-	fmt.Fprintf(b, "    %s\n", raw)
 }
 
 // other names the peer as well as the recording knows it.
@@ -212,15 +208,18 @@ func summary(m protocol.Message) string {
 	case *protocol.RefereeRegisterRequest:
 		return fmt.Sprintf("%q at %s", m.Meta.DisplayName, m.Meta.ContactEndpoint)
 	case *protocol.LeagueRegisterResponse:
-		return registered(m.Status, m.PlayerID, m.Reason)
+		return words(m.Status, m.PlayerID, m.Reason.Value())
 	case *protocol.RefereeRegisterResponse:
-		return registered(m.Status, m.RefereeID, m.Reason)
+		return words(m.Status, m.RefereeID, m.Reason.Value())
 	case *protocol.RoundAnnouncement:
 		return announced(m)
 	case *protocol.LeagueStandingsUpdate:
 		return table(m.Standings)
 	case *protocol.GameInvitation:
-		return words(m.RoleInMatch, against(m.OpponentID))
+		if m.OpponentID != "" {
+			return words(m.RoleInMatch, "against", m.OpponentID)
+		}
+		return m.RoleInMatch
 	case *protocol.GameJoinAck:
 		return joined(m)
 	case *protocol.ChooseParityCall:
@@ -248,25 +247,8 @@ func summary(m protocol.Message) string {
 }
 
 func words(parts ...string) string {
-	var all []string
-	for _, p := range parts {
-		if p != "" {
-			all = append(all, p)
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-func against(id string) string {
-	if id == "" {
-		return ""
-	}
-	return "against " + id
-}
-
-func registered(status, id string, reason protocol.Opt[string]) string {
-	why, _ := reason.Get()
-	return words(status, id, why)
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return strings.Join(parts, " ")
 }
 
 func announced(m *protocol.RoundAnnouncement) string {

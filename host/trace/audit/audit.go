@@ -11,7 +11,10 @@
 // counts what it could examine.
 package audit
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Report is the outcome of all checks of one league.
 type Report struct {
@@ -41,13 +44,7 @@ func (c *Check) Holds() bool { return c.Broken == 0 }
 
 // Broken returns the checks that do not hold.
 func (r *Report) Broken() []Check {
-	var broken []Check
-	for _, c := range r.Checks {
-		if !c.Holds() {
-			broken = append(broken, c)
-		}
-	}
-	return broken
+	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.Holds() })
 }
 
 // found counts a violation and describes it.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -208,10 +209,7 @@ func (e *Evidence) playerOf(x *trace.Exchange, named string) string {
 
 // stamp parses a timestamp; it returns the zero time if s is not one.
 func stamp(s string) time.Time {
-	t, err := protocol.ParseTimestamp(s)
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := protocol.ParseTimestamp(s)
 	return t
 }
 
@@ -307,10 +305,7 @@ func (e *Evidence) timeout(x *trace.Exchange, m *protocol.GameError) {
 	if protocol.Code(m.ErrorCode) != protocol.CodeTimeout {
 		return
 	}
-	player := m.AffectedPlayer
-	if player == "" {
-		player = e.playerOf(x, m.PlayerID)
-	}
+	player := e.playerOf(x, cmp.Or(m.AffectedPlayer, m.PlayerID))
 	match := e.match(m.MatchID, m.RoundID.Number())
 	match.timeouts = append(match.timeouts, timeoutClaim{player, x.At, stamp(m.Timestamp)})
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -118,12 +119,7 @@ func side(o dialect.Outcome, player string) string {
 	return player + " " + string(o.Choices[player])
 }
 
-func nobody(player string) string {
-	if player == "" {
-		return "nobody"
-	}
-	return player
-}
+func nobody(player string) string { return cmp.Or(player, "nobody") }
 
 // sameResult checks that all messages about a match state the same result.
 func (e *Evidence) sameResult() Check {

@@ -67,3 +67,26 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkBroadcast compares encoding the standings of 200 players for a
+// receiver with encoding one copy of a broadcast.
+func BenchmarkBroadcast(b *testing.B) {
+	m := &LeagueStandingsUpdate{Header: NewHeader(TypeLeagueStandingsUpdate, "league_manager", "2026-03-14T09:10:14Z", "c")}
+	for i := range 200 {
+		m.Standings = append(m.Standings, Standing{Rank: i + 1, PlayerID: "P01", Played: Some(1), Points: 3})
+	}
+	copyFor := Broadcast(m)
+	for name, next := range map[string]func() Message{
+		"whole": func() Message { return m },
+		"copy":  func() Message { return copyFor(m.Header) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Encode(next()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

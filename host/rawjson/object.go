@@ -38,13 +38,14 @@ func Parse(raw []byte) (Object, error) {
 		return nil, err
 	}
 	doc := make(Object, 0, 16)
-	names := newNameList()
+	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
 	for r.PeekKind() != '}' {
 		name, err := r.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		names.add(Unquote(name))
+		names = append(names, Unquote(name)...)
+		ends = append(ends, len(names))
 		value, err := r.Value()
 		if err != nil {
 			return nil, err
@@ -54,34 +55,20 @@ func Parse(raw []byte) (Object, error) {
 	if _, err := r.ReadToken(); err != nil {
 		return nil, err
 	}
-	names.assign(doc)
+	doc.assignNames(names, ends)
 	return doc, r.end()
 }
 
 // ErrNoObject is returned for JSON that is not an object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// nameList collects the names of an object's members in one string, which
-// takes one allocation where a string for each name takes a dozen.
-type nameList struct {
-	text []byte
-	ends []int
-}
-
-func newNameList() nameList {
-	return nameList{make([]byte, 0, 256), make([]int, 0, 16)}
-}
-
-func (l *nameList) add(name []byte) {
-	l.text = append(l.text, name...)
-	l.ends = append(l.ends, len(l.text))
-}
-
-// assign names the members in the order in which the names were added.
-func (l *nameList) assign(doc Object) {
-	text, begin := string(l.text), 0
-	for i, end := range l.ends {
-		doc[i].Name = text[begin:end]
+// assignNames names the members, whose names stand in text one after the other
+// and end where ends says. They share one string, which takes one allocation
+// where a string for each name takes a dozen.
+func (d Object) assignNames(text []byte, ends []int) {
+	all, begin := string(text), 0
+	for i, end := range ends {
+		d[i].Name = all[begin:end]
 		begin = end
 	}
 }

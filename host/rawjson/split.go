@@ -113,13 +113,14 @@ func Split(raw []byte) (Object, error) {
 		return nil, ErrNoObject
 	}
 	doc := make(Object, 0, 16)
-	names := newNameList()
+	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
 	c := Walk(raw)
 	for c.More() {
-		names.add(Text(c.Value()))
+		names = append(names, Text(c.Value())...)
+		ends = append(ends, len(names))
 		doc = append(doc, Member{Value: c.Value()})
 	}
-	names.assign(doc)
+	doc.assignNames(names, ends)
 	return doc, nil
 }
 

@@ -61,3 +61,22 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkRead compares reading a message that comes from outside with
+// splitting one that has been read before.
+func BenchmarkRead(b *testing.B) {
+	text, err := os.ReadFile("../../docs/protocol/examples/contracts/choose_parity_call.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, read := range map[string]func([]byte) (Object, error){"parse": Parse, "split": Split} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := read(text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -136,6 +136,7 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	defer func() { err = errors.Join(err, peers.Close()) }()
 	r := &Report{Schema: ReportSchema, Role: cfg.Role, URL: cfg.URL}
 	for _, check := range checks {
+		s.Began(check.ID)
 		o := s.Run(ctx, peers, check, r.Outcomes)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -163,6 +164,9 @@ func withDefaults(c Config) Config {
 	}
 	if c.Listening == nil {
 		c.Listening = func(string) {}
+	}
+	if c.Began == nil {
+		c.Began = func(string) {}
 	}
 	if c.Say == nil {
 		c.Say = func(string) {}

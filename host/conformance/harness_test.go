@@ -35,6 +35,7 @@ var quick = game.Backoff{Retries: 3, First: time.Millisecond, Most: 4 * time.Mil
 type testAgent struct {
 	url    string
 	run    func(ctx context.Context, manager string) error
+	memory *memory // of a mutant
 	joined sync.WaitGroup
 	ended  error
 }
@@ -171,8 +172,15 @@ type memory struct {
 	sync.Mutex
 	seen   map[string]int
 	tokens map[string]string
+	check  string // that is running, if the test reports it
 	last   string
 	done   chan struct{}
+}
+
+func (m *memory) begin(check string) {
+	m.Lock()
+	defer m.Unlock()
+	m.check = check
 }
 
 func (m *memory) count(what string) int {

@@ -152,29 +152,37 @@ func slowMutants() []mutant {
 		{check: "manager.load.speed", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if in.text("query_type") == "GET_STATUS" && bytes.Contains(r.body, []byte(`"completed"`)) {
-				time.Sleep(refereeTimeout/4 + 100*time.Millisecond) // which is the fault
+				time.Sleep(silenceTimeout/4 + 100*time.Millisecond) // the fault
 			}
 			return r
 		}},
 	}
 }
 
-// refusesConcurrent refuses a question while which another one comes.
+// refusesConcurrent refuses a question for the schedule while another one comes.
 func refusesConcurrent() serve {
-	another := make(chan struct{})
-	return func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-		select {
-		case another <- struct{}{}:
-		default:
-		}
+	var waiting chan struct{} // closed when another one comes; guarded by the memory's lock
+	return func(m *memory, in *asked, next func(*asked) *reply) *reply {
 		if in.text("query_type") != "GET_SCHEDULE" || in.text("auth_token") == "" {
 			return next(in)
 		}
+		m.Lock()
+		if waiting != nil {
+			close(waiting)
+		}
+		another := make(chan struct{})
+		waiting = another
+		m.Unlock()
 		select {
 		case <-another:
 			return refusal(in, -32000)
-		case <-time.After(200 * time.Millisecond):
-			return next(in)
+		case <-time.After(time.Second): // alone
 		}
+		m.Lock()
+		if waiting == another {
+			waiting = nil
+		}
+		m.Unlock()
+		return next(in)
 	}
 }

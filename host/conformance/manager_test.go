@@ -95,7 +95,7 @@ func mutatedManager(mu mutant) (*managerServer, error) {
 }
 
 func (h *managerServer) examine(change func(*conformance.Config)) (*conformance.Report, error) {
-	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: refereeTimeout, AdminToken: adminToken}
+	opts := conformance.Config{Role: conformance.Manager, URL: h.url, Timeout: silenceTimeout, AdminToken: adminToken}
 	if change != nil {
 		change(&opts)
 	}

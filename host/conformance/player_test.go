@@ -95,7 +95,7 @@ func TestPlayerAnswersLater(t *testing.T) {
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
 	s := mutated(t, mutant{out: registersItself})
-	r := s.check(t, func(o *conformance.Config) { o.Wait = time.Second })
+	r := s.check(t, func(o *conformance.Config) { o.Wait = 2 * time.Second })
 	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
@@ -133,7 +133,7 @@ func tryPlayer(mu mutant) (*conformance.Report, error) {
 			o.Timeout = 4 * time.Second
 		}
 		if mu.busy { // and does not come back, for which it is waited in vain
-			o.Wait = 2 * time.Second
+			o.Wait = silenceTimeout
 		}
 	})
 }

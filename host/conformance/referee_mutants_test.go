@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -154,7 +153,7 @@ func askingMutants() []mutant {
 }
 
 // oneAfterTheOther sends a type to the second player only when the first has
-// answered, or has had time to do so.
+// answered.
 func oneAfterTheOther(t string, isFirst func(s *sent) bool) out {
 	answered := map[string]chan struct{}{}
 	return only(t, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
@@ -171,44 +170,36 @@ func oneAfterTheOther(t string, isFirst func(s *sent) bool) out {
 		case first && isFirst(s):
 			defer close(done)
 		case first:
-			select {
-			case <-done:
-			case <-time.After(refereeTimeout / 10): // a slow player takes half of that
-			}
+			<-done
 		}
 		return next(body)
 	})
 }
 
-// callsEarly calls on the first player while the second has not joined, if that
-// takes its time.
-func callsEarly() out {
-	joined, early := map[string]chan struct{}{}, map[string]*jsonrpc.Reply{}
-	return func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+// callsEarly calls the first player before the second has joined, in the matches
+// of one check: the second is invited once the first was called.
+func callsEarly(check string) mutant {
+	called, early := map[string]chan struct{}{}, map[string]*jsonrpc.Reply{}
+	return mutant{check: check, out: func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 		s := reading(body)
 		match := s.text("match_id")
 		m.Lock()
-		if joined[match] == nil {
-			joined[match] = make(chan struct{})
+		if m.check == check && called[match] == nil && s.of(invitation) && m.seen[match] == 0 {
+			called[match] = make(chan struct{})
 		}
-		other, before := joined[match], early[match]
+		if s.of(invitation) {
+			m.count(match)
+		}
+		done, before := called[match], early[match]
+		first := m.count(s.key()) == 1
 		m.Unlock()
 		switch {
+		case done == nil:
 		case s.of(invitation) && s.text("role_in_match") == "PLAYER_B":
+			<-done
+		case s.of(invitation) && first:
+			defer close(done)
 			r, err := next(body)
-			m.Lock()
-			defer m.Unlock()
-			if m.count("joined"+match) == 1 {
-				close(other)
-			}
-			return r, err
-		case s.of(invitation):
-			r, err := next(body)
-			select {
-			case <-other:
-				return r, err
-			case <-time.After(50 * time.Millisecond):
-			}
 			c := parse(body)
 			c["method"] = "parity_choose"
 			walk(c, func(o object) {
@@ -227,14 +218,14 @@ func callsEarly() out {
 			return &jsonrpc.Reply{Status: before.Status, Header: before.Header, Body: write(doc)}, nil
 		}
 		return next(body)
-	}
+	}}
 }
 
 func turnMutants() []mutant {
 	return []mutant{
 		{check: "referee.invitation.parallel", out: oneAfterTheOther(invitation, func(s *sent) bool { return s.text("role_in_match") == "PLAYER_A" })},
 		{check: "referee.call.parallel", out: oneAfterTheOther(call, func(s *sent) bool { return s.text("player_id") == "P01" })},
-		{check: "referee.call.after", out: callsEarly()},
+		callsEarly("referee.call.after"),
 		{check: "referee.call.secret", out: only(call, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)
 			m.Lock()

@@ -45,7 +45,7 @@ func retryMutants() []mutant {
 			first := m.count(key) == 1
 			m.Unlock()
 			if slow {
-				time.Sleep(2 * time.Second) // it is the fault: the first pause is the longest
+				time.Sleep(4 * time.Second) // the fault: the first pause is the longest
 			}
 			r, err := next(body)
 			if first && isBusy(s, r, err) {

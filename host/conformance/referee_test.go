@@ -19,12 +19,14 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Times of a referee under test. A deadline is spent whole by players that do not
-// answer; elsewhere it is for a machine that is busy.
+// Times of a referee under test. Players that do not answer spend a deadline, and
+// checks of agents that fall silent a timeout; elsewhere both are for a machine
+// that is busy.
 const (
-	refereeDeadline = 600 * time.Millisecond
-	refereePatience = 10 * time.Second
-	refereeTimeout  = 6 * time.Second
+	refereeDeadline = 2 * time.Second
+	refereePatience = 30 * time.Second
+	refereeTimeout  = 30 * time.Second
+	silenceTimeout  = 6 * time.Second
 )
 
 func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
@@ -82,7 +84,7 @@ func mutatedReferee(mu mutant) (*testAgent, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &testAgent{url: srv.URL + "/mcp"}
+	s := &testAgent{url: srv.URL + "/mcp", memory: m}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}
 		r, closeClient, err := newReferee(protocol.Tolerant, deadlineOf(mu), s.url, manager, out)
@@ -306,8 +308,12 @@ func tryReferee(mu mutant) (*conformance.Report, error) {
 	defer stop()
 	return s.examine(conformance.Referee, func(o *conformance.Config) {
 		o.Busy, o.Only = mu.busy, checksOf(conformance.Referee, mu)
+		if mu.halts {
+			o.Timeout = silenceTimeout
+		}
+		o.Began = s.memory.begin
 		if mu.busy { // and does not come back, for which it is waited in vain
-			o.Wait = 2 * time.Second
+			o.Wait = silenceTimeout
 		}
 	})
 }
@@ -326,7 +332,7 @@ func TestUnregisteredReferee(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	r, err := s.examine(conformance.Referee, func(o *conformance.Config) { o.Wait = 200 * time.Millisecond })
+	r, err := s.examine(conformance.Referee, func(o *conformance.Config) { o.Wait = 2 * time.Second })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +360,7 @@ func TestRefereeWithLongDeadlines(t *testing.T) {
 	defer stop()
 	want := []string{"referee.call.whole", "referee.fault.choice", "referee.fault.join", "referee.reply.late"}
 	r, err := s.examine(conformance.Referee, func(o *conformance.Config) {
-		o.Only, o.Timeout = append([]string{"referee.round.plays"}, want...), 300*time.Millisecond
+		o.Only, o.Timeout = append([]string{"referee.round.plays"}, want...), 2*time.Second
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -48,6 +48,8 @@ type Config struct {
 	AdminToken string
 	// Listening is called with the URL of the suite's manager once it listens.
 	Listening func(url string)
+	// Began is called with the id of each check before it runs.
+	Began func(id string)
 	// Say is called with a sentence when the user has to do something or wait.
 	Say func(string)
 }

@@ -61,7 +61,6 @@ const (
 	MaxPlayers     = manager.MaxPlayers
 )
 
-// suites returns the suites of all roles.
 func suites() []kit.Suite {
 	return []kit.Suite{player.Suite(), referee.Suite(), manager.Suite()}
 }

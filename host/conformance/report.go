@@ -107,7 +107,6 @@ func (r *Report) list(b *strings.Builder, s Status, heading string) {
 	}
 }
 
-// writeFailure writes a failed check for people.
 func writeFailure(b *strings.Builder, o Outcome) {
 	fmt.Fprintf(b, "FAIL  %-6s  %s\n", o.Level, o.ID)
 	line := func(what, text string) {

@@ -207,7 +207,6 @@ func (a *Answer) locate() {
 	}
 }
 
-// content reads the text of an MCP tool result.
 func content(raw json.RawMessage) Fields {
 	var parts []struct{ Text string }
 	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {

@@ -284,7 +284,6 @@ func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
 	return r
 }
 
-// maxAnswer bounds how many bytes of an answer are read.
 const maxAnswer = 16 << 20
 
 // Milliseconds returns a duration in milliseconds.

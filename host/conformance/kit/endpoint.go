@@ -122,7 +122,6 @@ func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Re
 	e.answer = answer
 }
 
-// maxRequest bounds how many bytes of a message are read.
 const maxRequest = 16 << 20
 
 // ServeHTTP receives a message and answers it.
@@ -171,7 +170,6 @@ func (r Response) Edit(edits ...Edit) Response {
 	return r
 }
 
-// frame is the JSON-RPC part of a request.
 type frame struct {
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`

@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// registrar returns the registrar among the peers of a check.
 func (t *T) registrar() *Registrar { return t.Peers.(interface{ self() *Registrar }).self() }
 
 func (r *Registrar) self() *Registrar { return r }

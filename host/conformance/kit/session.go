@@ -88,7 +88,6 @@ func (s *Session) Close() error { return s.transport.Close() }
 // Selected reports whether the session runs a check.
 func (s *Session) Selected(id string) bool { return slices.Contains(s.selected, id) }
 
-// connectTimeout bounds a connection attempt.
 const connectTimeout = 2 * time.Second
 
 // Reach returns why no connection to a URL is possible, or nil.
@@ -112,7 +111,6 @@ func ValidURL(rawURL string) bool {
 	return err == nil
 }
 
-// address returns host and port of a URL.
 func address(rawURL string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// sample is a request that the manager accepts.
 func sample(t *kit.T) kit.Request {
 	m := with(t)
 	return kit.Request{Message: m.query(m.players()[0], protocol.QueryStatus), Dialect: dialect.Contracts}
@@ -41,7 +40,6 @@ func inputChecks() []kit.Check {
 	)
 }
 
-// authChecks are about which senders the manager believes.
 func authChecks(needs []string) []kit.Check {
 	refused := func(name, rule string, change func(t T, h *protocol.Header)) kit.Check {
 		return kit.Check{

@@ -158,7 +158,6 @@ func (t T) listed() int {
 	return n
 }
 
-// lastMatch returns the index of the last match in the league.
 func (t T) lastMatch() int { return max(t.pairs(), t.listed()) - 1 }
 
 // playRound reports the matches of a round, and sends most of the probes. Those

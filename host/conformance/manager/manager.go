@@ -33,7 +33,6 @@ const (
 	MaxPlayers     = 20
 )
 
-// referees is how many referees register.
 const referees = 2
 
 // wantedID is the id that the last player asks for.
@@ -78,7 +77,6 @@ func (a *agent) called() string {
 	return a.id
 }
 
-// message is a message of the manager to one of the agents.
 type message struct {
 	*trace.Exchange
 	to       *agent
@@ -105,7 +103,6 @@ type match struct {
 	result  *result  // once it was reported
 }
 
-// result is how a match ends.
 type result struct {
 	players [2]string
 	sides   [2]game.Side
@@ -130,7 +127,6 @@ type league struct {
 	took          []time.Duration   // by the answers to probes
 }
 
-// round is one round of the league.
 type round struct {
 	number  int
 	last    int // peers.events before its last report
@@ -158,10 +154,8 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
-// run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
-// check returns a check.
 func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
 	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
 }
@@ -222,14 +216,12 @@ func (p *peers) patience() time.Duration { return p.session.Timeout + kit.Longes
 // send sends a message exactly as the protocol says.
 func (t T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }
 
-// header returns the header of a message of an agent.
 func (t T) header(a *agent, typ protocol.Type) protocol.Header {
 	h := protocol.NewHeader(typ, protocol.Sender(a.role, a.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID = a.token, t.leagueID
 	return h
 }
 
-// registration returns the registration of a player.
 func (t T) registration(a *agent) *protocol.LeagueRegisterRequest {
 	return &protocol.LeagueRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),

@@ -21,7 +21,6 @@ func (t T) known(yield func(m *message)) {
 	})
 }
 
-// messageChecks are about what all messages of the manager have in common.
 func messageChecks() []kit.Check {
 	header := func(name string, level kit.Level, rule kit.HeaderRule) kit.Check {
 		return leagueCheck("message."+name, level, rule.Rule, rule.Advice, func(t T) {
@@ -108,7 +107,6 @@ func proveSender(t T) {
 	}
 }
 
-// retryChecks are about agents that cannot accept a message.
 func retryChecks() []kit.Check {
 	retried := func(id string, player int, rule string) kit.Check {
 		return leagueCheck(id[len("manager."):], kit.Should, rule, "Send it again after 1, 2 and 4 s, in the background; nobody else has to wait for that.", func(t T) {

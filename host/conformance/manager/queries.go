@@ -209,7 +209,6 @@ func findsNextMatch(t T) {
 	}
 }
 
-// loadChecks are about many requests, and their time.
 func loadChecks() []kit.Check {
 	return []kit.Check{
 		leagueCheck("load.concurrent", kit.Must, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",

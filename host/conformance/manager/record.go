@@ -281,10 +281,8 @@ func refusedCheck(name, probe string, level kit.Level, rule, advice string) kit.
 	return leagueCheck(name, level, rule, advice, func(t T) { t.Refused(t.recorded(probe)) })
 }
 
-// show adds a message of the manager to the evidence.
 func (t T) show(m *message) { t.Show("the manager to "+m.to.called(), m.Raw) }
 
-// failOn ends the check with a message of the manager as its evidence.
 func (t T) failOn(m *message, format string, args ...any) {
 	t.show(m)
 	t.Fail(format, args...)
@@ -356,5 +354,4 @@ func (t T) sentAfterRounds(typ protocol.Type) {
 	}
 }
 
-// probeName numbers the probes of one kind.
 func probeName(kind string, n int) string { return fmt.Sprintf("%s.%d", kind, n) }

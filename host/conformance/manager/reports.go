@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// acceptedReportChecks are about reports that are to be accepted.
 func acceptedReportChecks() []kit.Check {
 	form := func(name string, level kit.Level, rule, advice string) kit.Check {
 		return leagueCheck("report."+name, level, rule, advice, func(t T) {
@@ -97,7 +96,6 @@ func countsOnce(t T) {
 	}
 }
 
-// refusedReportChecks are about reports that are to be refused.
 func refusedReportChecks() []kit.Check {
 	const compare = "Compare auth_token with that of the agent in sender, and the agent with the referee that the match was assigned to."
 	const recount = "Derive the winner from choices and drawn_number, and the points from that; refuse contradictions."

@@ -29,7 +29,6 @@ var kinds = map[byte]result{
 // round but one.
 var script = [5]string{"-dddw", "--ddt", "---dx", "----l", "-----"}
 
-// ofKind returns a result of a kind.
 func ofKind(kind byte, players [2]string) *result {
 	r := kinds[kind]
 	r.players, r.verdict = players, game.Judge(r.sides[0], r.sides[1], r.number)
@@ -76,7 +75,6 @@ func (r *result) winner() string {
 	return ""
 }
 
-// message returns the result as a report has it.
 func (r *result) message() protocol.MatchResult {
 	d := &protocol.ResultDetails{Choices: map[string]protocol.Choice{}, Status: protocol.StatusDraw}
 	m := protocol.MatchResult{Winner: protocol.Null[string](), Score: map[string]int{}, Details: d}
@@ -155,7 +153,6 @@ type standing struct {
 	show  func()
 }
 
-// line returns the line of a player.
 func (s standing) line(id string) kit.Fields {
 	for _, f := range s.lines {
 		if f.Text("player_id") == id {

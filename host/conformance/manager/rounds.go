@@ -18,7 +18,6 @@ func (t T) announcedMatches(yield func(m *message, f kit.Fields)) {
 	})
 }
 
-// roundChecks are about the schedule, and who is sent it.
 func roundChecks() []kit.Check {
 	return []kit.Check{
 		check(assignsMatches, kit.Must, []string{registersEveryone, survivesInput}, "After the start of the league, and after each round, referees are assigned the matches of the next round by ROUND_ANNOUNCEMENT, or one by one, until all are played (league.v2, flow).",

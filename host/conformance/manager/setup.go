@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// registrationChecks are about registration.
 func registrationChecks() []kit.Check {
 	needs := []string{registersEveryone}
 	refused := func(name string, level kit.Level, rule, advice string, change func(t T, m *protocol.LeagueRegisterRequest), edit kit.Edit) kit.Check {
@@ -136,7 +135,6 @@ func earlyCheck() kit.Check {
 		})
 }
 
-// startChecks are about how the league begins.
 func startChecks() []kit.Check {
 	const compare = "Compare auth_token, or the Bearer token of the Authorization header, with the admin token, before you start anything."
 	return []kit.Check{

@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// standingsChecks are about the standings after each round.
 func standingsChecks() []kit.Check {
 	each := func(name string, level kit.Level, rule, advice string, test func(t T, s standing)) kit.Check {
 		return leagueCheck("standings."+name, level, rule, advice, func(t T) {
@@ -145,7 +144,6 @@ func agreesWithQuery(t T) {
 	}
 }
 
-// roundEndChecks are about the ends of rounds.
 func roundEndChecks() []kit.Check {
 	return []kit.Check{
 		leagueCheck("roundend.sent", kit.Should, "When every match of a round is reported, players and referees are sent ROUND_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.",
@@ -274,7 +272,6 @@ func sumsUp(t T) {
 	}
 }
 
-// leagueEndChecks are about the end of the league.
 func leagueEndChecks() []kit.Check {
 	end := protocol.TypeLeagueCompleted
 	return []kit.Check{

@@ -10,13 +10,11 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// sample is a request that the player accepts.
 func sample(t *kit.T) kit.Request {
 	p := with(t)
 	return kit.Request{Message: p.invitation(p.begin()), Dialect: p.Dialect}
 }
 
-// rpcChecks are about JSON-RPC.
 func rpcChecks() []kit.Check {
 	needs := []string{joinAnswered}
 	return append(kit.IDChecks(kit.Player, needs, sample),
@@ -83,7 +81,6 @@ func dialectChecks() []kit.Check {
 	)
 }
 
-// playsIn plays a match in a dialect.
 func (t T) playsIn(d *dialect.Dialect) {
 	m := t.begin()
 	join := t.deliver(kit.Request{Message: t.invitation(m), Dialect: d})
@@ -96,7 +93,6 @@ func (t T) playsIn(d *dialect.Dialect) {
 	t.AnsweredIn(a, d)
 }
 
-// fieldChecks are about members that a message has or lacks.
 func fieldChecks() []kit.Check {
 	needs := []string{choiceAnswered}
 	return []kit.Check{
@@ -141,7 +137,6 @@ func readsTimes(t T) {
 	}
 }
 
-// loadChecks are about many messages, and slow ones.
 func loadChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
 	return []kit.Check{
@@ -231,7 +226,6 @@ func answersFast(t T) {
 	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(took[len(took)-1]))
 }
 
-// hostileChecks are about input that no well-behaved peer sends.
 func hostileChecks() []kit.Check {
 	bad := func(name, what, advice string, edit kit.Edit) kit.Attack {
 		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: advice, Send: kit.EditAttack(edit)}

@@ -24,15 +24,12 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
-// run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
-// check returns a check.
 func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
 	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
 }
 
-// match is a match of the player under test.
 type match struct {
 	id           string
 	round        int
@@ -128,7 +125,6 @@ func (t T) awaitPosted(typ protocol.Type, match string, within time.Duration) (f
 	return found, ok
 }
 
-// joins reports whether an answer accepts an invitation.
 func joins(a *kit.Answer) bool {
 	for _, name := range []string{"accept", "accepted"} {
 		if a.Message.Has(name) {

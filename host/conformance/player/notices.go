@@ -5,7 +5,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// noticeChecks are about messages that need only an acknowledgement.
 func noticeChecks() []kit.Check {
 	const acksOver = "player.over.ack"
 	acked := func(id, rule string, needs []string, send func(t T) (*kit.Answer, protocol.Type)) kit.Check {

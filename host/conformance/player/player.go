@@ -79,7 +79,6 @@ func (p *peers) keep(m posted) {
 	p.Notify()
 }
 
-// query answers a query of the player about its league.
 func (p *peers) query(in *dialect.Request) any {
 	m, err := in.Decode()
 	if err != nil {
@@ -112,7 +111,6 @@ func (p *peers) query(in *dialect.Request) any {
 	return answer
 }
 
-// opponentOf returns the id of another player.
 func opponentOf(id string) string {
 	if id == "P02" {
 		return "P01"

@@ -8,7 +8,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// joinChecks are about the invitation to a match.
 func joinChecks() []kit.Check {
 	needs := []string{joinAnswered}
 	return []kit.Check{
@@ -58,7 +57,6 @@ func joinsAgain(t T) {
 	}
 }
 
-// choiceChecks are about the call for a choice.
 func choiceChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
 	return []kit.Check{

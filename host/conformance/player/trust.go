@@ -5,7 +5,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// authChecks are about which senders the player believes.
 func authChecks() []kit.Check {
 	needs := []string{choiceAnswered, acksStandings}
 	signed := func(name, rule, advice string, test func(t T)) kit.Check {
@@ -49,7 +48,6 @@ func authChecks() []kit.Check {
 	}
 }
 
-// stateChecks are about messages at the wrong time, or about the wrong match.
 func stateChecks() []kit.Check {
 	return []kit.Check{
 		check("player.state.others", kit.Should, []string{joinAnswered, "player.round.ack"}, "An invitation to a match that the manager has announced between two others is refused (4002, E005).",

@@ -7,7 +7,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// editMatch edits an announcement and its first match.
 func editMatch(edit func(m, match map[string]any)) kit.Edit {
 	return func(m map[string]any) {
 		if list, ok := m["matches"].([]any); ok && len(list) > 0 {
@@ -26,7 +25,6 @@ func unknownFieldsCheck() kit.Check {
 		})
 }
 
-// loadChecks are about many matches, and slow peers.
 func loadChecks() []kit.Check {
 	needs := []string{acksStandings}
 	return []kit.Check{
@@ -115,7 +113,6 @@ func keepsLimit(t T) {
 	t.Note("%d at most", most)
 }
 
-// hostileChecks are about input that no well-behaved peer sends.
 func hostileChecks() []kit.Check {
 	bad := func(name, what string, edit func(m, match map[string]any)) kit.Attack {
 		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: "Check each match of an announcement before you begin it, and answer -32602.", Send: kit.EditAttack(editMatch(edit))}

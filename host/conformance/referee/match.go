@@ -25,20 +25,16 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
-// run makes the function of a check.
 func run(test func(t T)) func(*kit.T) { return func(t *kit.T) { test(with(t)) } }
 
-// check returns a check.
 func check(id string, level kit.Level, needs []string, rule, advice string, test func(t T)) kit.Check {
 	return kit.Check{ID: id, Level: level, Needs: needs, Rule: rule, Advice: advice, Run: func(t *kit.T) { test(with(t)) }}
 }
 
-// matchCheck is a check that plays matches.
 func matchCheck(name string, level kit.Level, rule, advice string, test func(t T)) kit.Check {
 	return check("referee."+name, level, []string{playsMatches}, rule, advice, test)
 }
 
-// sample is a request that the referee accepts.
 func sample(t *kit.T) kit.Request {
 	r := with(t)
 	return kit.Request{Message: r.standings(0), Dialect: r.Dialect}
@@ -47,7 +43,6 @@ func sample(t *kit.T) kit.Request {
 // newMatch makes up a match in a round of its own.
 func (t T) newMatch(p plan) *match { return t.newMatches(p)[0] }
 
-// newMatches makes up several matches of one round.
 func (t T) newMatches(plans ...plan) []*match {
 	t.Lock()
 	defer t.Unlock()
@@ -100,7 +95,6 @@ func (t T) announce(p plan) *match {
 	return m
 }
 
-// play announces a match and waits until it is over.
 func (t T) play(p plan) *match {
 	m := t.announce(p)
 	t.awaitEnd(m)
@@ -164,12 +158,10 @@ func (t T) message(m *match, typ protocol.Type, who int) *sent {
 	return list[0]
 }
 
-// show adds a message of the referee to the evidence.
 func (t T) show(s *sent) {
 	t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
 }
 
-// failOn ends the check with a message of the referee as its evidence.
 func (t T) failOn(s *sent, format string, args ...any) {
 	t.show(s)
 	t.Fail(format, args...)
@@ -195,7 +187,6 @@ func (t T) header(s *sent) {
 	t.equal(s, "sender", protocol.Sender(protocol.RoleReferee, t.ID))
 }
 
-// about ends the check unless a message is about a match.
 func (t T) about(m *match, s *sent) {
 	t.equal(s, "match_id", m.id)
 	if s.fields.Has("league_id") {
@@ -233,7 +224,6 @@ func slow() [][]string {
 	return [][]string{{"always busy", "end refused"}, {"no join", "no choice", "just in time", "choice too late"}}
 }
 
-// scenario returns the match of a scenario, once it is over.
 func (t T) scenario(name string) *match {
 	m := t.start(name)
 	t.awaitEnd(m)
@@ -299,7 +289,6 @@ type outcome struct {
 	score   map[string]int // in a report
 }
 
-// result reads GAME_OVER.
 func (s *sent) result() outcome {
 	result := s.fields.Object("game_result")
 	if result == nil {
@@ -310,7 +299,6 @@ func (s *sent) result() outcome {
 	return o
 }
 
-// report reads MATCH_RESULT_REPORT.
 func (s *sent) report() outcome {
 	result := s.fields.Object("result")
 	o := details(result.Object("details"))

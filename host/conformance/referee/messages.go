@@ -11,7 +11,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// messageChecks are about what the players are sent.
 func messageChecks() []kit.Check {
 	return slices.Concat(
 		commonChecks("invitation", protocol.TypeGameInvitation), commonChecks("call", protocol.TypeChooseParityCall), commonChecks("over", protocol.TypeGameOver),
@@ -29,7 +28,6 @@ func toBoth(typ protocol.Type, look func(t T, m *match, s *sent)) func(t T) {
 	}
 }
 
-// commonChecks are about what all messages to players have in common.
 func commonChecks(name string, typ protocol.Type) []kit.Check {
 	return []kit.Check{
 		matchCheck(name+".header", kit.Must, fmt.Sprintf(`%s has protocol "league.v2", message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`, typ),
@@ -43,7 +41,6 @@ func commonChecks(name string, typ protocol.Type) []kit.Check {
 	}
 }
 
-// memberChecks are about the members of single messages.
 func memberChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("invitation.role", kit.Should, "GAME_INVITATION has role_in_match, PLAYER_A for the first player and PLAYER_B for the second (GAME_INVITATION).", "Add role_in_match.",
@@ -163,7 +160,6 @@ func declaresJSON(t T) {
 	}
 }
 
-// orderChecks are about the order of messages, and what they reveal.
 func orderChecks() []kit.Check {
 	return []kit.Check{
 		parallelCheck("invitation", protocol.TypeGameInvitation, joining()),
@@ -231,7 +227,6 @@ func keepsChoices(t T) {
 	}
 }
 
-// holdsChoice reports whether a document contains a choice.
 func holdsChoice(tree any) bool {
 	switch v := tree.(type) {
 	case string:

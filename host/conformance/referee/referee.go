@@ -114,7 +114,6 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	return response
 }
 
-// match is a match that the referee under test conducts.
 type match struct {
 	peers *peers
 	id    string
@@ -197,7 +196,6 @@ func (m *match) react(s *sent) kit.Response {
 	return planned(m, s)
 }
 
-// joining accepts an invitation.
 func joining(edits ...kit.Edit) reaction {
 	return func(m *match, s *sent) kit.Response {
 		return m.answer(s, &protocol.GameJoinAck{
@@ -207,7 +205,6 @@ func joining(edits ...kit.Edit) reaction {
 	}
 }
 
-// choosing answers a call with a choice.
 func choosing(c protocol.Choice, edits ...kit.Edit) reaction {
 	return func(m *match, s *sent) kit.Response {
 		return m.answer(s, &protocol.ChooseParityResponse{
@@ -222,26 +219,21 @@ func (m *match) answer(s *sent, answer protocol.Message, edits []kit.Edit) kit.R
 	return kit.Respond(s.Raw, answer).Edit(edits...)
 }
 
-// signingRaw has a player sign with its own token.
 func signingRaw(answer func(...kit.Edit) reaction) reaction {
 	return func(m *match, s *sent) kit.Response {
 		return answer(kit.Set("auth_token", m.peers.tokens[s.who]))(m, s)
 	}
 }
 
-// acknowledges accepts a report.
 func acknowledges(_ *match, s *sent) kit.Response {
 	m := &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
 	return kit.Respond(s.Raw, m)
 }
 
-// declines refuses an invitation.
 func declines(m *match, s *sent) kit.Response { return joining(kit.Set("accept", false))(m, s) }
 
-// busy answers HTTP 503.
 func busy(_ *match, s *sent) kit.Response { return kit.RespondBusy(s.Raw) }
 
-// noAnswer never answers.
 func noAnswer(*match, *sent) kit.Response { return kit.Response{Delay: time.Hour} }
 
 // received acknowledges that a message has arrived, and no more.

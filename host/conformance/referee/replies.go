@@ -7,7 +7,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// replyChecks are about which answers of players count.
 func replyChecks() []kit.Check {
 	again := func(name, rule, advice string, typ protocol.Type, wrong, right reaction) kit.Check {
 		return matchCheck("reply."+name, kit.Should, rule, advice, func(t T) {
@@ -70,7 +69,6 @@ func replyChecks() []kit.Check {
 	}
 }
 
-// postedChecks are about players that answer by a request of their own.
 func postedChecks() []kit.Check {
 	const advice = "Accept GAME_JOIN_ACK and CHOOSE_PARITY_RESPONSE at your endpoint as well; find the match by match_id and the player by auth_token."
 	asked := []string{playsMatches, "referee.posted.join", "referee.posted.choice"}
@@ -129,7 +127,6 @@ func postedChecks() []kit.Check {
 	}
 }
 
-// awaitSent waits until the first player is sent a message.
 func (t T) awaitSent(m *match, typ protocol.Type) {
 	if !t.Until(t.patience(), func() bool { return m.count(typ, playerA) > 0 }) {
 		t.Fail("%s was sent no %s", nameOf(playerA), typ)
@@ -143,12 +140,10 @@ func (m *match) header(typ protocol.Type, who int) protocol.Header {
 	return h
 }
 
-// choice returns the choice of a player, to be posted.
 func (m *match) choice(who int, c protocol.Choice) *protocol.ChooseParityResponse {
 	return &protocol.ChooseParityResponse{Header: m.header(protocol.TypeChooseParityResponse, who), PlayerID: playerIDs[who], ParityChoice: c}
 }
 
-// deadlineChecks are about answers just before and after a deadline.
 func deadlineChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("call.whole", kit.Should, "A player has all the time until the deadline of the call: a choice that arrives just before it counts (CHOOSE_PARITY_CALL).",

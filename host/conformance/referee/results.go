@@ -17,7 +17,6 @@ var fair = []struct {
 	{"tie", [2]game.Parity{game.Odd, game.Odd}},
 }
 
-// want returns the outcome of two choices and a number by the rules.
 func want(choices [2]game.Parity, number int) outcome {
 	a, b := playerIDs[playerA], playerIDs[playerB]
 	v := game.Judge(game.Side{Choice: choices[0]}, game.Side{Choice: choices[1]}, number)
@@ -46,7 +45,6 @@ func eachFair(look func(t T, m *match, over, want outcome)) func(t T) {
 	}
 }
 
-// resultChecks are about the results that players are sent.
 func resultChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("over.number", kit.Must, "drawn_number is a number from 1 to 10, and number_parity its parity (GAME_OVER).", "Draw with randint(1, 10), and write even or odd beside it.",
@@ -86,7 +84,6 @@ func resultChecks() []kit.Check {
 	}
 }
 
-// reportChecks are about the content of reports.
 func reportChecks() []kit.Check {
 	report := func(t T) *sent { return t.message(t.scenario("win"), protocol.TypeMatchResultReport, toManager) }
 	return []kit.Check{
@@ -130,7 +127,6 @@ func reportChecks() []kit.Check {
 	}
 }
 
-// deliveryChecks are about how reports and results reach their receivers.
 func deliveryChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("report.once", kit.Should, "A report is not sent again once it is acknowledged.", "Stop at the first MATCH_RESULT_ACK.",

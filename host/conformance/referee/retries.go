@@ -10,10 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// retries is how often a referee retries.
 const retries = 3
 
-// retryChecks are about requests that are retried.
 func retryChecks() []kit.Check {
 	const spent = "referee.retry.spent"
 	needs := []string{playsMatches, "referee.retry.join"}
@@ -124,7 +122,6 @@ func announcesRetries(t T) {
 	}
 }
 
-// firstError returns the GAME_ERROR before the first retry.
 func (t T) firstError() *sent {
 	for _, s := range t.messages(t.scenario("always busy"), protocol.TypeGameError, playerA) {
 		if n, _ := s.fields.Number("retry_count"); n == 1 {
@@ -182,7 +179,6 @@ func pauses(list []*sent) (first, last time.Duration) {
 	return list[1].At.Sub(list[0].answered), list[retries].At.Sub(list[retries-1].answered)
 }
 
-// faultChecks are about technical losses.
 func faultChecks() []kit.Check {
 	lost := func(scenario string) func(t T, look func(s *sent, o outcome)) {
 		return func(t T, look func(s *sent, o outcome)) {
@@ -258,7 +254,6 @@ func (t T) losesByTimeout(scenario string, asked protocol.Type) {
 	t.lost(m)
 }
 
-// lost ends the check unless the match is a technical loss.
 func (t T) lost(m *match) {
 	s := t.message(m, protocol.TypeGameOver, playerB)
 	if o := s.result(); o.status != protocol.StatusTechnicalLoss {

@@ -5,7 +5,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// roundChecks are about what the manager announces.
 func roundChecks() []kit.Check {
 	acked := func(name string, typ protocol.Type, m func(t T) protocol.Message) kit.Check {
 		about, _ := protocol.Describe(typ)
@@ -56,7 +55,6 @@ func announcedTwice(t T) {
 	}
 }
 
-// authChecks are about who is believed to be the manager.
 func authChecks() []kit.Check {
 	needs := []string{playsMatches, acksStandings}
 	signed := func(name, rule, advice string, test func(t T)) kit.Check {

@@ -76,7 +76,7 @@ func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTrippe
 			Caller:   &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
 			Name:     "Ada",
 			Mode:     mode,
-			Timeout:  5 * time.Second,
+			Timeout:  2 * patience,
 			Backoff:  quick,
 		},
 		Factory: factory(),

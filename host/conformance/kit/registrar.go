@@ -180,10 +180,7 @@ func (r *Registrar) admit(id string) {
 	r.Token, r.Verifier = token, credential.NewVerifier(token)
 }
 
-const (
-	maxAttempts  = 100             // that are kept
-	probeTimeout = 2 * time.Second // for the contact endpoint
-)
+const maxAttempts = 100 // that are kept
 
 // Register answers a registration. Before that it tests whether the agent
 // already listens.
@@ -194,7 +191,8 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 		a.dialect = req.Dialect
 	}
 	began := time.Now()
-	_, a.failed = r.Session.Get(context.Background(), a.Meta.Text("contact_endpoint"), probeTimeout)
+	// By default 2 s: the agent waits longer for the answer to its registration.
+	_, a.failed = r.Session.Get(context.Background(), a.Meta.Text("contact_endpoint"), r.Session.Timeout*2/5)
 	a.answered = time.Since(began)
 	r.Lock()
 	defer r.Unlock()

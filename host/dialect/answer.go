@@ -109,7 +109,7 @@ func answerTo(sent protocol.Type) protocol.Type {
 // for the expected one.
 func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object, raw jsontext.Value) (protocol.Message, error) {
 	expected := answerTo(sent)
-	said := protocol.Type(doc.Text("message_type"))
+	said := protocol.TypeOf(doc)
 	_, known := protocol.Describe(said)
 	if said != "" && said != expected && (c.mode == protocol.Strict || known) {
 		return nil, protocol.Refuse(protocol.CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
@@ -225,7 +225,7 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 // readRefusal returns the refusal that a message in place of an answer is, nil
 // if it is none.
 func readRefusal(doc rawjson.Object, status int) *Refusal {
-	t := protocol.Type(doc.Text("message_type"))
+	t := protocol.TypeOf(doc)
 	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
 		doc.Text("error_code") != "" || doc.Text("status") == "error" || doc.Text("canonical") != ""
 	if !refused {

@@ -38,7 +38,7 @@ func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *prot
 	case owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil):
 		return owner, owner.Request.absent()
 	}
-	return c.flat(method, protocol.Type(params.Text("message_type"))), nil
+	return c.flat(method, protocol.TypeOf(params)), nil
 }
 
 // absent is the error for a request under the place's method that lacks the
@@ -68,7 +68,7 @@ func (c *Codec) flat(method string, t protocol.Type) *Dialect {
 // message has, or d itself.
 func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	for _, other := range c.dialects {
-		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(protocol.Type(message.Text("message_type"))) != method {
+		if len(other.Marks) == 0 || other.Request != d.Request || !d.Request.structured() && other.nameOf(protocol.TypeOf(message)) != method {
 			continue
 		}
 		if !slices.ContainsFunc(other.Marks, func(m Mark) bool { return !m.in(message) }) {

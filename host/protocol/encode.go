@@ -92,7 +92,7 @@ func decode(t Type, doc rawjson.Object, mode Mode, glanced *Header) (Message, *E
 	c.path = c.room[:0]
 	c.object(doc, e.shape)
 	// A type that nobody knows may stand for the expected one in tolerant mode.
-	if said := Type(doc.Text("message_type")); said != "" && said != t && (mode == Strict || byType[said] != nil) {
+	if said := TypeOf(doc); said != "" && said != t && (mode == Strict || byType[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {

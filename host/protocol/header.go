@@ -69,6 +69,12 @@ func (h *Header) Answer(t Type, sender, timestamp string) Header {
 	}
 }
 
+// TypeOf returns the message type that a message bears, "" where it bears none.
+// Unlike [rawjson.Object.Text] it copies no known type.
+func TypeOf(message rawjson.Object) Type {
+	return Type(headerText(message.Get("message_type"), ""))
+}
+
 // ReadHeader returns the header fields of a message as far as they are strings,
 // so that its sender can be authenticated before anything else is validated.
 func ReadHeader(message rawjson.Object) Header {

@@ -80,7 +80,7 @@ type Options struct {
 	Rule      Rule
 	Guarantee Guarantee
 	// Margin of indifference, in adjusted points per match: for Ranked, two players
-	// that are shown to differ by less count as decided. 0 is none.
+	// that are shown to differ by less count as decided; 0 turns that off.
 	Margin float64
 	// Level is 1 minus the chance that any decision is ever wrong, and the level of
 	// each interval at all leagues at once; for example 0.95.

@@ -125,7 +125,7 @@ func newAgent(p *command.Process, c *cli.Context, name string) (l *live, a host.
 	return l, a, own, nil
 }
 
-// agentError returns the error of an agent that has ended; an interrupt is none.
+// agentError returns the error of an agent that has ended; nil after an interrupt.
 func agentError(c *cli.Context, err error) error {
 	if c.Context.Err() != nil {
 		return nil

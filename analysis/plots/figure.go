@@ -49,6 +49,7 @@ const (
 var (
 	colours  = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
 	fontName = regexp.MustCompile(`font-family:[^;"]*`)
+	textTag  = regexp.MustCompile(`<text\b`)
 	openTag  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 )
 
@@ -56,15 +57,15 @@ var (
 // describes it to screen readers.
 func (f *Figure) SVG(width float64, label string) (string, error) {
 	height := f.height(width)
-	c := vgsvg.New(vg.Length(width), vg.Length(height))
-	if err := f.paint(draw.New(c), width); err != nil {
+	c := &canvas{Canvas: vgsvg.New(vg.Length(width), vg.Length(height))}
+	if err := f.paint(draw.NewCanvas(c, vg.Length(width), vg.Length(height)), width); err != nil {
 		return "", fmt.Errorf("draw plot: %w", err)
 	}
 	var buf bytes.Buffer
 	if _, err := c.WriteTo(&buf); err != nil {
 		return "", fmt.Errorf("draw plot: %w", err)
 	}
-	body := compact(openTag.ReplaceAllString(buf.String(), ""))
+	body := compact(c.fit(openTag.ReplaceAllString(buf.String(), "")))
 	rendering := ""
 	if f.crisp {
 		rendering = ` shape-rendering="crispEdges"`
@@ -72,6 +73,28 @@ func (f *Figure) SVG(width float64, label string) (string, error) {
 	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 %.0f %.0f"%s role="img" aria-label="%s">`,
 		width, height, rendering, attribute.Replace(label))
 	return head + body, nil
+}
+
+// canvas remembers how wide each text is in the font that the plot was laid out with.
+type canvas struct {
+	*vgsvg.Canvas
+	widths []vg.Length
+}
+
+// FillString draws a text.
+func (c *canvas) FillString(f font.Face, at vg.Point, text string) {
+	c.widths = append(c.widths, f.Width(text))
+	c.Canvas.FillString(f, at, text)
+}
+
+// fit gives each text of an SVG the width that it was laid out with: a browser without
+// that font takes another, whose letters may be a fifth wider.
+func (c *canvas) fit(svg string) string {
+	n := -1
+	return textTag.ReplaceAllStringFunc(svg, func(tag string) string {
+		n++
+		return fmt.Sprintf(`%s textLength="%.1f" lengthAdjust="spacingAndGlyphs"`, tag, c.widths[n].Points())
+	})
 }
 
 var attribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;")

@@ -75,7 +75,7 @@ func (w *stubWorker) Close() error {
 	return w.release
 }
 
-func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
+func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	for i := range out {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, 
 				return err
 			}
 		}
-		w.makeUp(first+i, &out[i], barred)
+		w.makeUp(first+i, &out[i], quarantined)
 		w.mu.Lock()
 		w.played++
 		w.mu.Unlock()
@@ -94,7 +94,7 @@ func (w *stubWorker) Play(ctx context.Context, first int, out []results.League, 
 }
 
 // makeUp fills in one league, over the memory of the last.
-func (s *stub) makeUp(index int, l *results.League, barred []bool) {
+func (s *stub) makeUp(index int, l *results.League, quarantined []bool) {
 	rng := rand.New(rand.NewPCG(s.plan.Seed, uint64(index)))
 	l.Index, l.Matches, l.Notes = index, l.Matches[:0], l.Notes[:0]
 	l.Seats = append(l.Seats[:0], game.Seats(s.plan.Seed, index, len(s.plan.Field))...)
@@ -103,7 +103,7 @@ func (s *stub) makeUp(index int, l *results.League, barred []bool) {
 		field := l.Seats[seat]
 		choice := game.Even + game.Parity(rng.IntN(2))
 		switch {
-		case barred[field]:
+		case quarantined[field]:
 			return game.Side{Fault: game.FaultQuarantined}
 		case out[field]:
 			return game.Side{Fault: game.FaultForfeit}
@@ -206,8 +206,8 @@ type notingWorker struct {
 	note results.Note
 }
 
-func (w notingWorker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
-	err := w.Worker.Play(ctx, first, out, barred)
+func (w notingWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	err := w.Worker.Play(ctx, first, out, quarantined)
 	for i := range out {
 		out[i].Notes = append(out[i].Notes, w.note)
 	}

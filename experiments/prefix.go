@@ -20,12 +20,12 @@ type Prefix struct {
 	matches      int
 	reproducible bool
 
-	plugin      []bool   // by field index
-	overran     []int    // by field index: leagues with exceeded limits since the last checkpoint
-	lastOverrun []int    // by field index: the last league counted in overran, from 1
-	barred      []bool   // by field index; replaced, never modified
-	quarantined []int    // field indices in order of quarantine
-	noted       []uint64 // by field index: a bit for each fault that has a note
+	plugin          []bool   // by field index
+	overran         []int    // by field index: leagues with exceeded limits since the last checkpoint
+	lastOverrun     []int    // by field index: the last league counted in overran, from 1
+	quarantined     []bool   // by field index; replaced, never modified
+	quarantineOrder []int    // field indices in order of quarantine
+	noted           []uint64 // by field index: a bit for each fault that has a note
 }
 
 // NewPrefix returns the empty prefix of a plan.
@@ -44,7 +44,7 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	}
 	return &Prefix{
 		schedule: sched.Matches(), players: n, hasher: results.NewHasher(), reproducible: true,
-		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n), barred: make([]bool, n), noted: make([]uint64, n),
+		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n), quarantined: make([]bool, n), noted: make([]uint64, n),
 	}, nil
 }
 
@@ -143,21 +143,21 @@ func (p *Prefix) overrun(field int, f game.Fault) bool {
 
 // decide quarantines players at a checkpoint.
 func (p *Prefix) decide() {
-	barred := slices.Clone(p.barred)
+	quarantined := slices.Clone(p.quarantined)
 	for field, n := range p.overran {
-		if n >= QuarantineAfter && !barred[field] {
-			barred[field] = true
-			p.quarantined = append(p.quarantined, field)
+		if n >= QuarantineAfter && !quarantined[field] {
+			quarantined[field] = true
+			p.quarantineOrder = append(p.quarantineOrder, field)
 		}
 	}
-	p.barred = barred
+	p.quarantined = quarantined
 	clear(p.overran)
 }
 
 // annotate keeps in the next league only the first note of each player and fault
 // in the whole run, in canonical order, and adds notes on new quarantines.
 func (p *Prefix) annotate(l *results.League) {
-	for _, field := range p.quarantined {
+	for _, field := range p.quarantineOrder {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue
 		}

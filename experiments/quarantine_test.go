@@ -22,9 +22,9 @@ func loops(field, from int) func(int, int) game.Fault {
 	}
 }
 
-// asideFrom returns the first league in which a player is quarantined, or -1, and
+// quarantinedFrom returns the first league in which a player is quarantined, or -1, and
 // fails if it is not in all after it, or not in all matches.
-func asideFrom(t *testing.T, plan results.Plan, leagues []results.League, field int) int {
+func quarantinedFrom(t *testing.T, plan results.Plan, leagues []results.League, field int) int {
 	t.Helper()
 	sched, err := game.NewSchedule(len(plan.Field), plan.Legs)
 	if err != nil {
@@ -32,25 +32,25 @@ func asideFrom(t *testing.T, plan results.Plan, leagues []results.League, field 
 	}
 	from := -1
 	for i, l := range leagues {
-		aside, others := 0, 0
+		quarantined, others := 0, 0
 		for m, p := range sched.Matches() {
 			for seat, side := range map[int]game.Side{p.A: l.Matches[m].A, p.B: l.Matches[m].B} {
 				switch {
 				case l.Seats[seat] != field:
 				case side.Fault == game.FaultQuarantined:
-					aside++
+					quarantined++
 				default:
 					others++
 				}
 			}
 		}
-		if aside > 0 && others > 0 {
-			t.Fatalf("league %d: quarantined in %d matches and not in %d", i, aside, others)
+		if quarantined > 0 && others > 0 {
+			t.Fatalf("league %d: quarantined in %d matches and not in %d", i, quarantined, others)
 		}
-		if aside > 0 && from < 0 {
+		if quarantined > 0 && from < 0 {
 			from = i
 		}
-		if aside == 0 && from >= 0 {
+		if quarantined == 0 && from >= 0 {
 			t.Fatalf("quarantined in league %d, but not in league %d", from, i)
 		}
 	}
@@ -88,7 +88,7 @@ func TestQuarantineRule(t *testing.T) {
 			for _, workers := range []int{1, 2, 7} {
 				for _, block := range []int{1, 10, 64, 150} {
 					got, out := run(t, &stub{plan: plan, fault: tc.fault, block: block}, experiments.Config{Workers: workers})
-					if from := asideFrom(t, plan, got.leagues, 1); from != tc.from {
+					if from := quarantinedFrom(t, plan, got.leagues, 1); from != tc.from {
 						t.Errorf("quarantined from league %d on, want %d", from, tc.from)
 					}
 					if len(out.Quarantined) > 1 || len(out.Quarantined) == 1 != (tc.from >= 0) {
@@ -104,7 +104,7 @@ func TestQuarantineRule(t *testing.T) {
 	}
 }
 
-// TestQuarantineOfSeveral puts two players aside at once and a third later.
+// TestQuarantineOfSeveral quarantines two players at once and a third later.
 func TestQuarantineOfSeveral(t *testing.T) {
 	t.Parallel()
 	plan := planOf(5, 1, 400)
@@ -123,7 +123,7 @@ func TestQuarantineOfSeveral(t *testing.T) {
 			t.Errorf("quarantined (-want +got):\n%s", diff)
 		}
 		for field, want := range []int{192, -1, 64, -1, 64} {
-			if from := asideFrom(t, plan, got.leagues, field); from != want {
+			if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
 				t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 			}
 		}
@@ -143,7 +143,7 @@ func TestQuarantineOfPlugins(t *testing.T) {
 		t.Errorf("quarantined (-want +got):\n%s", diff)
 	}
 	for field, want := range []int{-1, 64, 64} {
-		if from := asideFrom(t, plan, got.leagues, field); from != want {
+		if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
 			t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 		}
 	}
@@ -179,7 +179,7 @@ func TestHonestRunsPlayNothingTwice(t *testing.T) {
 	if driver.played != 1000 {
 		t.Errorf("%d leagues played for a plan of 1000", driver.played)
 	}
-	// One player quarantined costs at most what was under way.
+	// One player quarantined costs at most what was in progress.
 	driver = &stub{plan: plan, fault: loops(1, 0)}
 	run(t, driver, experiments.Config{Workers: 4})
 	if most := 1000 + 4*4*experiments.Checkpoint; driver.played > most {

@@ -54,13 +54,13 @@ type Driver interface {
 // Worker plays leagues and reuses memory between calls.
 type Worker interface {
 	// Play plays the leagues first, first+1, ... of the plan into the elements
-	// of out, reusing their memory. barred[f] reports that the player with
+	// of out, reusing their memory. quarantined[f] reports that the player with
 	// field index f is quarantined.
 	//
 	// Failures of players are in the records. An error means that the leagues
 	// could not be played, for example because ctx is done; out is then
 	// undefined.
-	Play(ctx context.Context, first int, out []results.League, barred []bool) error
+	Play(ctx context.Context, first int, out []results.League, quarantined []bool) error
 	// Close releases the resources of the worker.
 	Close() error
 }
@@ -160,20 +160,20 @@ func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, confi
 	err := r.run(ctx)
 	return Outcome{
 		Leagues: prefix.Leagues(), Matches: prefix.matches, Digest: prefix.Digest(),
-		Reproducible: prefix.reproducible, Quarantined: slices.Clone(prefix.quarantined), Stopped: r.stopped,
+		Reproducible: prefix.reproducible, Quarantined: slices.Clone(prefix.quarantineOrder), Stopped: r.stopped,
 	}, err
 }
 
 // chunk is a number of consecutive leagues, the unit of work. It belongs to the run
 // or to one worker, never to both.
 type chunk struct {
-	first   int              // index of leagues[0]
-	leagues []results.League // memory is kept for the next use
-	from    int              // leagues[:from] are recorded
-	played  int              // leagues[from:played] are ready
-	barred  []bool           // the quarantine it is played with
-	version int              // of the quarantine: its number of players
-	err     error
+	first       int              // index of leagues[0]
+	leagues     []results.League // memory is kept for the next use
+	from        int              // leagues[:from] are recorded
+	played      int              // leagues[from:played] are ready
+	quarantined []bool           // the quarantine it is played with
+	version     int              // of the quarantine: its number of players
+	err         error
 }
 
 // run schedules chunks and records their leagues in order. It belongs to the
@@ -289,7 +289,7 @@ func (c *chunk) play(ctx context.Context, w Worker, block int) {
 		if c.err = ctx.Err(); c.err != nil {
 			return
 		}
-		if err := w.Play(ctx, first, c.leagues[c.played:end], c.barred); err != nil {
+		if err := w.Play(ctx, first, c.leagues[c.played:end], c.quarantined); err != nil {
 			c.err = fmt.Errorf("play league %d: %w", first, err)
 			return
 		}

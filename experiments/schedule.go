@@ -49,13 +49,13 @@ func (r *run) send(c *chunk) {
 		return
 	}
 	c.played, c.err = c.from, nil
-	c.barred, c.version = r.prefix.barred, len(r.prefix.quarantined)
+	c.quarantined, c.version = r.prefix.quarantined, len(r.prefix.quarantineOrder)
 	r.todo <- c
 }
 
 // stale reports whether the quarantine has changed since c was sent. Then none of
 // its unrecorded leagues counts: all come after the checkpoint that changed it.
-func (r *run) stale(c *chunk) bool { return c.version != len(r.prefix.quarantined) }
+func (r *run) stale(c *chunk) bool { return c.version != len(r.prefix.quarantineOrder) }
 
 // accept receives a played chunk and records the leagues that are ready.
 func (r *run) accept(c *chunk) error {

@@ -94,16 +94,16 @@ type worker struct {
 func (w *worker) Close() error { return w.network.Close() }
 
 // Play implements experiments.Worker.
-func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
+func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	for i := range out {
-		if err := w.league(ctx, first+i, &out[i], barred); err != nil {
+		if err := w.league(ctx, first+i, &out[i], quarantined); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *worker) league(ctx context.Context, index int, rec *results.League, barred []bool) error {
+func (w *worker) league(ctx context.Context, index int, rec *results.League, quarantined []bool) error {
 	d := w.driver
 	seats := game.Seats(d.plan.Seed, index, len(d.factories))
 	l := &League{
@@ -119,7 +119,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, bar
 		l.Seats = append(l.Seats, Seat{player.Config{
 			Config:      agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
 			Factory:     d.factories[field],
-			Quarantined: barred[field],
+			Quarantined: quarantined[field],
 			Watch:       -1,
 			League:      d.known,
 			Key:         game.StrategyKey(d.plan.Seed, index, field),

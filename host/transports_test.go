@@ -39,14 +39,14 @@ func driver(t testing.TB, plan results.Plan, field []strategies.Factory) experim
 }
 
 // played plays leagues from the one given on.
-func played(t testing.TB, d experiments.Driver, first, n int, barred []bool) ([]results.League, error) {
+func played(t testing.TB, d experiments.Driver, first, n int, quarantined []bool) ([]results.League, error) {
 	t.Helper()
 	w, err := d.NewWorker(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := make([]results.League, n)
-	err = w.Play(t.Context(), first, out, barred)
+	err = w.Play(t.Context(), first, out, quarantined)
 	for i := range out {
 		slices.SortFunc(out[i].Notes, func(a, b results.Note) int {
 			return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Fault, b.Fault))
@@ -72,13 +72,13 @@ func TestTransportsAgree(t *testing.T) {
 	t.Parallel()
 	fair := "uniform:1-10"
 	tests := []struct {
-		name   string
-		field  func(t *testing.T) []strategies.Factory
-		legs   int
-		draw   string
-		runs   int
-		barred []bool
-		faults bool // some are to be met
+		name        string
+		field       func(t *testing.T) []strategies.Factory
+		legs        int
+		draw        string
+		runs        int
+		quarantined []bool
+		faults      bool // some are to be met
 	}{
 		{name: "built-in", runs: 6, legs: 2, field: func(t *testing.T) []strategies.Factory {
 			return named(t, "random", "markov-1", "role", "frequency", "hedge")
@@ -115,7 +115,7 @@ func TestTransportsAgree(t *testing.T) {
 		{name: "last observe", runs: 2, legs: 1, field: func(t *testing.T) []strategies.Factory {
 			return []strategies.Factory{failing(strategies.OpObserve, 0, errBoom), &native{name: "fine"}}
 		}},
-		{name: "barred", runs: 3, legs: 2, faults: true, barred: []bool{true, false, true, false, false}, field: func(t *testing.T) []strategies.Factory {
+		{name: "quarantined", runs: 3, legs: 2, faults: true, quarantined: []bool{true, false, true, false, false}, field: func(t *testing.T) []strategies.Factory {
 			return append(named(t, "random", "role"), told(), erratic(), told())
 		}},
 		{name: "biased draw", runs: 4, legs: 2, faults: true, draw: "weights:1=3,2=1,9=2", field: func(t *testing.T) []strategies.Factory {
@@ -132,9 +132,9 @@ func TestTransportsAgree(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			field := test.field(t)
-			barred := cmp.Or(len(test.barred), len(field))
-			out := make([]bool, barred)
-			copy(out, test.barred)
+			n := cmp.Or(len(test.quarantined), len(field))
+			out := make([]bool, n)
+			copy(out, test.quarantined)
 			draw := cmp.Or(test.draw, fair)
 			direct, err := played(t, driver(t, planOf("direct", test.legs, draw, field), field), 0, test.runs, out)
 			if err != nil {

@@ -131,7 +131,7 @@ func TestMisbehaviour(t *testing.T) {
 				t.Errorf("nothing says %q:\n%s", tc.says, told)
 			}
 			if aside := strings.Contains(notes, "failed 3 times"); aside != tc.aside || aside != (faults[game.FaultQuarantined] > 0) {
-				t.Errorf("put aside %v, want %v; faults %v, notes:\n%s", aside, tc.aside, faults, notes)
+				t.Errorf("quarantined %v, want %v; faults %v, notes:\n%s", aside, tc.aside, faults, notes)
 			}
 		})
 	}

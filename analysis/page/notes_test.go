@@ -17,14 +17,14 @@ func TestNotes(t *testing.T) {
 		"stopped early":    "The run was stopped after 60 of 1,000 leagues; this page shows those.",
 		"biased":           "The draw is biased: choosing the likelier parity pays",
 		"not reproducible": "Not reproducible: time limits or lost connections decided matches, and a rerun may differ.",
-		"put aside":        "x was put aside after its processes had failed 3 times: from then on bot-01 lost every match.",
+		"quarantined":      "x was quarantined after its processes had failed 3 times: from then on bot-01 lost every match.",
 		"stopping rule":    "Stopped after 60 leagues of at most 1,000: bot-",
 	}
 	for name, change := range map[string]func(in *page.Input){
 		"":                 func(*page.Input) {},
 		"stopped early":    func(in *page.Input) { in.Run.Plan.Runs = 1000 },
 		"not reproducible": func(in *page.Input) { in.Run.Facts.Reproducible = false },
-		"put aside": func(in *page.Input) {
+		"quarantined": func(in *page.Input) {
 			in.Run.Facts.Processes = []report.Process{{Name: "x", Kind: "plugin", Players: []string{"bot-01"}, Failures: 3, PutAside: true}}
 		},
 		"stopping rule": func(in *page.Input) {

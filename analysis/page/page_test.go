@@ -62,7 +62,7 @@ func TestAnswers(t *testing.T) {
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	in := played(t, "", 4, 60, field(3)...)
-	if got := text(written(t, in)); strings.Contains(got, "Processes") || strings.Contains(got, "put aside") {
+	if got := text(written(t, in)); strings.Contains(got, "Processes") || strings.Contains(got, "quarantined") {
 		t.Error("the page speaks of processes where there were none")
 	}
 	peak := uint64(3 << 19)
@@ -72,9 +72,9 @@ func TestProcesses(t *testing.T) {
 	}
 	got := text(written(t, in))
 	for _, want := range []string{
-		"y was put aside after its processes had failed 7 times: from then on bot-03 lost every match.",
+		"y was quarantined after its processes had failed 7 times: from then on bot-03 lost every match.",
 		"&lt;b&gt;x lua bot-01, bot-02 1,234.50 s 1.5 MiB 1 0",
-		"y plugin bot-03 0.00 s - 6 7 put aside",
+		"y plugin bot-03 0.00 s - 6 7 quarantined",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q:\n%s", want, got)

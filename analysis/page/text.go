@@ -31,7 +31,7 @@ func (s *source) notes() []string {
 	if !s.Run.Facts.Reproducible {
 		notes = append(notes, words.NotReproducible)
 	}
-	return append(notes, s.Run.Facts.PutAsideLines()...)
+	return append(notes, s.Run.Facts.QuarantineLines()...)
 }
 
 func (s *source) method() []paragraph {

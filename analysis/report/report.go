@@ -88,17 +88,17 @@ func (p Process) String() string {
 		line += ", started " + words.Plain.Times(p.Starts)
 	}
 	if p.PutAside {
-		line += ", put aside"
+		line += ", quarantined"
 	}
 	return line
 }
 
-// PutAsideLines say which programs were put aside, and whose matches that cost.
-func (f Facts) PutAsideLines() []string {
+// QuarantineLines name the quarantined programs and the players that lost by them.
+func (f Facts) QuarantineLines() []string {
 	var lines []string
 	for _, p := range f.Processes {
 		if p.PutAside {
-			lines = append(lines, fmt.Sprintf("%s was put aside after its processes had failed %s: from then on %s lost every match.",
+			lines = append(lines, fmt.Sprintf("%s was quarantined after its processes had failed %s: from then on %s lost every match.",
 				words.Printable(p.Name), words.Plain.Times(p.Failures), words.Printable(words.List(p.Players, "and", 4))))
 		}
 	}

@@ -297,8 +297,8 @@ func TestAssertions(t *testing.T) {
 // TestPutAside: the page and the table say whose matches a broken program cost.
 func TestPutAside(t *testing.T) {
 	facts := runs(t)["faulty"].Facts
-	want := "gone?[2J was put aside after its processes had failed 7 times: from then on random and always-odd lost every match."
-	if got := facts.PutAsideLines(); len(got) != 1 || got[0] != want {
+	want := "gone?[2J was quarantined after its processes had failed 7 times: from then on random and always-odd lost every match."
+	if got := facts.QuarantineLines(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := (report.Process{Name: "x", Kind: "lua", Starts: 1}).String(); got != "x, in its own process: 0.00 s of CPU time" {

@@ -171,18 +171,18 @@ type worker struct{ table *table }
 // Play implements experiments.Worker. A script in this process may get stuck in a
 // call. Play then abandons its goroutine with the table and plays the leagues
 // again from the start; the script fails in them at once.
-func (w *worker) Play(ctx context.Context, first int, out []results.League, barred []bool) error {
-	if n := len(w.table.arena.factories); len(barred) != n {
-		return fmt.Errorf("arena: quarantine has %d players, want %d", len(barred), n)
+func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	if n := len(w.table.arena.factories); len(quarantined) != n {
+		return fmt.Errorf("arena: quarantine has %d players, want %d", len(quarantined), n)
 	}
 	if !w.table.arena.scripts {
-		return w.table.play(ctx, first, out, barred)
+		return w.table.play(ctx, first, out, quarantined)
 	}
 	for {
 		t := w.table
 		t.reserve(len(out))
 		err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-			return t.play(ctx, first, t.played[:len(out)], barred)
+			return t.play(ctx, first, t.played[:len(out)], quarantined)
 		})
 		if errors.Is(err, strategies.ErrStuck) {
 			w.table = t.arena.newTable()
@@ -213,17 +213,17 @@ func (t *table) reserve(n int) {
 	}
 }
 
-func (t *table) play(ctx context.Context, first int, out []results.League, barred []bool) (err error) {
+func (t *table) play(ctx context.Context, first int, out []results.League, quarantined []bool) (err error) {
 	defer func() {
 		for i := range t.blocks {
 			err = errors.Join(err, t.blocks[i].end(err != nil))
 		}
 	}()
 	if len(t.blocks) > 1 {
-		return t.playBlocks(ctx, first, out, barred)
+		return t.playBlocks(ctx, first, out, quarantined)
 	}
 	for i := range out {
-		if err := t.blocks[0].playAlone(ctx, first+i, &out[i], barred); err != nil {
+		if err := t.blocks[0].playAlone(ctx, first+i, &out[i], quarantined); err != nil {
 			return err
 		}
 	}
@@ -232,10 +232,10 @@ func (t *table) play(ctx context.Context, first int, out []results.League, barre
 
 // playBlocks plays the leagues as two blocks, one while the other waits for
 // answers.
-func (t *table) playBlocks(ctx context.Context, first int, out []results.League, barred []bool) error {
+func (t *table) playBlocks(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	for i := range t.blocks {
 		lo, hi := len(out)*i/len(t.blocks), len(out)*(i+1)/len(t.blocks)
-		t.blocks[i].begin(ctx, first+lo, out[lo:hi], barred)
+		t.blocks[i].begin(ctx, first+lo, out[lo:hi], quarantined)
 		if _, err := t.blocks[i].advance(ctx); err != nil {
 			return err
 		}

@@ -136,11 +136,11 @@ func BenchmarkMatch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		out, barred := make([]results.League, 1), make([]bool, 2)
+		out, quarantined := make([]results.League, 1), make([]bool, 2)
 		league := 0
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := w.Play(b.Context(), league, out, barred); err != nil {
+			if err := w.Play(b.Context(), league, out, quarantined); err != nil {
 				b.Fatal(err)
 			}
 			league++

@@ -23,10 +23,10 @@ type block struct {
 }
 
 // playAlone plays one league without batched seats.
-func (ln *block) playAlone(ctx context.Context, index int, rec *results.League, barred []bool) error {
+func (ln *block) playAlone(ctx context.Context, index int, rec *results.League, quarantined []bool) error {
 	ln.use(1)
 	l := &ln.leagues[0]
-	l.begin(ln.arena, index, rec, barred)
+	l.begin(ln.arena, index, rec, quarantined)
 	if err := l.open(ctx, nil, 0); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (ln *block) use(n int) {
 }
 
 // begin starts a block of leagues. advance returns its errors.
-func (ln *block) begin(ctx context.Context, first int, out []results.League, barred []bool) {
+func (ln *block) begin(ctx context.Context, first int, out []results.League, quarantined []bool) {
 	ln.use(len(out))
 	ln.closing = len(out) == 0
 	for _, g := range ln.groups {
@@ -49,7 +49,7 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, bar
 	}
 	for i := range out {
 		l := &ln.leagues[i]
-		l.begin(ln.arena, first+i, &out[i], barred)
+		l.begin(ln.arena, first+i, &out[i], quarantined)
 		if l.open(ctx, ln.groups, i) != nil {
 			return
 		}

@@ -47,7 +47,7 @@ func after(match uint64, err error) func(context.Context, strategies.Setup, *str
 // errPanic stands for a panic in the tables below.
 var errPanic = errors.New("panic")
 
-// failure is one way to fail in a match of four meetings with one opponent.
+// failure is one way to fail in a league of four matches with one opponent.
 type failure struct {
 	script *script
 	sides  []game.Side // what the player brought to each

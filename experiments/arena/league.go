@@ -47,7 +47,7 @@ type league struct {
 }
 
 // begin makes l a new league that is recorded in rec.
-func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) {
+func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []bool) {
 	n := len(a.factories)
 	if l.seats == nil {
 		l.arena, l.seats, l.noted = a, make([]seat, n), make([]uint64, n)
@@ -66,7 +66,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, barred []bool) 
 	for s := range l.seats {
 		field := rec.Seats[s]
 		l.seats[s] = seat{field: field}
-		if barred[field] {
+		if quarantined[field] {
 			l.seats[s].out = game.FaultQuarantined
 		}
 	}

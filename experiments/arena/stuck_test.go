@@ -52,7 +52,7 @@ func (c *leagues) Append(l *results.League) error {
 }
 
 // A call that cannot be stopped costs its strategy that league and all that
-// follow; nobody else notices. From league 64 on it is put aside.
+// follow; nobody else notices. From league 64 on it is quarantined.
 func TestCallThatCannotBeStopped(t *testing.T) {
 	t.Parallel()
 	const lua, js = "function choose(turn) print(turn.round) return 'even' end", "function choose(turn) { print(turn.round); return 'even'; }"
@@ -93,7 +93,7 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 		t.Fatal(err)
 	}
 	if out.Reproducible || !slices.Equal(out.Quarantined, []int{stuckField}) {
-		t.Errorf("reproducible %v, put aside %v", out.Reproducible, out.Quarantined)
+		t.Errorf("reproducible %v, quarantined %v", out.Reproducible, out.Quarantined)
 	}
 	for i, l := range got.all {
 		stand := &script{}
@@ -106,9 +106,9 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		barred := make([]bool, len(field))
-		barred[stuckField] = i >= experiments.Checkpoint
-		if err := w.Play(t.Context(), i, want, barred); err != nil {
+		quarantined := make([]bool, len(field))
+		quarantined[stuckField] = i >= experiments.Checkpoint
+		if err := w.Play(t.Context(), i, want, quarantined); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want[0].Matches, l.Matches); diff != "" {

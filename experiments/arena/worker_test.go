@@ -85,9 +85,9 @@ func TestNoAllocationPerMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, barred := make([]results.League, 1), make([]bool, 4)
+		out, quarantined := make([]results.League, 1), make([]bool, 4)
 		return testing.AllocsPerRun(20, func() {
-			if err := w.Play(t.Context(), 0, out, barred); err != nil {
+			if err := w.Play(t.Context(), 0, out, quarantined); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -183,7 +183,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Play(t.Context(), 0, make([]results.League, 1), nil); err == nil {
-		t.Error("played without knowing who is put aside")
+		t.Error("played without knowing who is quarantined")
 	}
 }
 

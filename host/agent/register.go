@@ -50,7 +50,7 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 		// What answers otherwise than a manager does will not become one.
 		Retryable: func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove },
 		OnFailure: func(_ context.Context, failed Attempt) {
-			m.Log.Info("the manager cannot be reached yet", "manager", m.Manager.URL, "again_in", failed.Delay, "error", failed.Err)
+			m.Log.Info("manager not reachable yet", "manager", m.Manager.URL, "again_in", failed.Delay, "error", failed.Err)
 			if failed.Retry == 1 && a.Waiting != nil {
 				a.Waiting(failed.Err)
 			}

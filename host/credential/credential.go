@@ -1,6 +1,6 @@
-// Package credential makes and verifies what proves who sent a message: the
-// tokens of agents, and the keys that are derived from them for a match. It does
-// no I/O; comparisons take time that does not depend on where the values differ.
+// Package credential creates and verifies the tokens that authenticate agents,
+// and the match keys derived from them. It does no I/O, compares secrets in
+// constant time, and is safe for concurrent use.
 package credential
 
 import (
@@ -20,8 +20,8 @@ import (
 // protocol asks for at least 128.
 const tokenBytes = 20
 
-// NewToken returns a fresh token tok-<agent>-<random> for the agent with the
-// given id. Random must be a cryptographic source; the error is its own.
+// NewToken returns a new token tok-<agent>-<random> for the agent with the given
+// id. random must be a cryptographic source; its errors are wrapped.
 func NewToken(random io.Reader, agent string) (string, error) {
 	var secret [tokenBytes]byte
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
@@ -30,16 +30,15 @@ func NewToken(random io.Reader, agent string) (string, error) {
 	return "tok-" + agent + "-" + hex.EncodeToString(secret[:]), nil
 }
 
-// A Verifier is the SHA-256 of a token. It is what the manager keeps: it
-// proves a token without being one, but the match keys derive from it, so it
-// must be kept as secret as the token.
+// A Verifier is the SHA-256 of a token. The manager stores it instead of the
+// token. It cannot be used as a token, but match keys derive from it, so it is
+// as secret as the token.
 type Verifier [sha256.Size]byte
 
 // NewVerifier returns the verifier of a token.
 func NewVerifier(token string) Verifier { return sha256.Sum256([]byte(token)) }
 
-// Verify reports whether token is the one the verifier was made of, in time
-// that does not depend on where they differ.
+// Verify reports whether v is the verifier of token, in constant time.
 func (v Verifier) Verify(token string) bool {
 	other := NewVerifier(token)
 	return subtle.ConstantTimeCompare(v[:], other[:]) == 1
@@ -48,7 +47,7 @@ func (v Verifier) Verify(token string) bool {
 // String returns the verifier in hexadecimal, for the manager's store.
 func (v Verifier) String() string { return hex.EncodeToString(v[:]) }
 
-// ParseVerifier reads what [Verifier.String] wrote.
+// ParseVerifier parses the output of [Verifier.String].
 func ParseVerifier(s string) (Verifier, error) {
 	var v Verifier
 	raw, err := hex.DecodeString(s)
@@ -59,8 +58,8 @@ func ParseVerifier(s string) (Verifier, error) {
 	return v, nil
 }
 
-// mac returns HMAC-SHA-256(v, parts joined by '|') in hexadecimal, where m is
-// v's. Ids hold no '|', so different parts never give the same text.
+// mac returns HMAC-SHA-256(v, parts joined by '|') in hexadecimal; m is keyed
+// with v. Ids contain no '|', so different parts never join to the same text.
 func mac(m hash.Hash, parts ...string) string {
 	m.Reset()
 	io.WriteString(m, strings.Join(parts, "|")) // a hash never fails to write
@@ -68,20 +67,20 @@ func mac(m hash.Hash, parts ...string) string {
 	return hex.EncodeToString(m.Sum(sum[:0]))
 }
 
-// scheme is the version of the protocol, which match keys are derived for.
+// scheme is the protocol version that match keys are derived for.
 const scheme = "league.v2"
 
-// KeyPair is what a referee needs to speak with one player of one match.
+// KeyPair holds the keys of a referee for one player in one match.
 type KeyPair struct {
 	Send   string         `json:"send"`   // the key the referee signs with
 	Expect string         `json:"expect"` // the key the player signs with
 	Extra  jsontext.Value `json:",embed"`
 }
 
-// MatchKeys returns the pair of keys by which a referee and the player with
-// this verifier know each other in one match: the referee signs with Send, the
-// player with Expect. The manager makes them for the referee; the player makes
-// them from its own token.
+// MatchKeys returns the keys that authenticate a referee and the player with
+// this verifier to each other in one match: the referee signs with Send, the
+// player with Expect. The manager computes them for the referee, and the player
+// from its own token.
 func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
 	m := hmac.New(sha256.New, v[:])
 	return KeyPair{
@@ -90,17 +89,17 @@ func (v Verifier) MatchKeys(league, match, referee string) KeyPair {
 	}
 }
 
-// managerPrefix begins the tokens by which the manager makes itself known.
+// managerPrefix is the prefix of the manager's tokens.
 const managerPrefix = "tok-LM-"
 
-// ManagerToken returns the token that the manager of the league shows to the
-// agent with this verifier.
+// ManagerToken returns the token that authenticates the manager of the league
+// to the agent with this verifier.
 func (v Verifier) ManagerToken(league string) string {
 	return managerPrefix + mac(hmac.New(sha256.New, v[:]), "manager", league)
 }
 
-// SameToken compares two tokens or keys in time that does not depend on where
-// they differ; how long they are is no secret. An empty one is equal to nothing.
+// SameToken compares two tokens or keys in constant time; their lengths are not
+// secret. An empty one equals nothing, not even another empty one.
 func SameToken(a, b string) bool {
 	if a == "" || len(a) != len(b) {
 		return false
@@ -112,16 +111,15 @@ func SameToken(a, b string) bool {
 	return subtle.ConstantTimeByteEq(differ, 0) == 1
 }
 
-// AcceptsPlayer reports whether what a player signs with is good for a match:
-// the key the referee expects, or the raw token from which that key follows,
-// which is what players by the book send.
+// AcceptsPlayer reports whether signed authenticates the player in a match. It
+// accepts the key that the referee expects, and the raw token from which that
+// key derives, because the protocol lets players send their token.
 func (k KeyPair) AcceptsPlayer(signed, league, match, referee string) bool {
 	derived := NewVerifier(signed).MatchKeys(league, match, referee).Expect
 	return SameToken(signed, k.Expect) || SameToken(derived, k.Expect)
 }
 
-// Mask returns a token as it may stand in a log: enough to tell whose it is,
-// nothing of what makes it one.
+// Mask returns a token for a log: it names the agent and hides the secret.
 func Mask(token string) string {
 	if rest, ok := strings.CutPrefix(token, "tok-"); ok {
 		if i := strings.LastIndexByte(rest, '-'); i >= 0 && i <= 64 {

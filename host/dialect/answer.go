@@ -222,8 +222,8 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
-// readRefusal returns the refusal that a message in place of an answer is, nil
-// if it is none.
+// readRefusal returns the refusal in a message that is not an answer, nil if
+// it holds none.
 func readRefusal(doc rawjson.Object, status int) *Refusal {
 	t := protocol.TypeOf(doc)
 	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||

@@ -108,7 +108,7 @@ type Mark struct {
 	Path []string
 	// Value is the text that the member must be.
 	Value string
-	// Absent demands instead that there is no such member.
+	// Absent demands instead that this member is missing.
 	Absent bool
 }
 
@@ -130,7 +130,7 @@ const (
 	// RefuseByToolError answers with a tool result that has isError set. A fault
 	// of the call rather than of the message is a JSON-RPC error.
 	RefuseByToolError
-	// RefuseByMessage answers with the refusal in place of the answer.
+	// RefuseByMessage answers with the refusal instead of the answer.
 	RefuseByMessage
 )
 

@@ -94,7 +94,7 @@ var TypeMethod = &Dialect{
 }
 
 // TypeMethodV2 is [TypeMethod] for programs that declare league.v2: they expect
-// REGISTERED in place of ACCEPTED.
+// REGISTERED instead of ACCEPTED.
 var TypeMethodV2 = &Dialect{
 	Name:   "type-method-v2",
 	Title:  "As type-method, from players whose player_meta.protocol_version is league.v2; they are REGISTERED.",
@@ -219,7 +219,7 @@ var wrappings embed.FS
 
 // WrappingSchema returns the JSON Schema (draft 2020-12) of the documents of a
 // dialect of the protocol itself: the request, the response and the refusal,
-// without what it carries. The error says that there is no such dialect.
+// without what it carries. The error quotes an unknown dialect.
 func WrappingSchema(dialect string) ([]byte, error) {
 	raw, err := wrappings.ReadFile("schemas/" + dialect + ".json")
 	if err != nil {

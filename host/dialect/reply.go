@@ -128,7 +128,7 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 
 // Refuse wraps a refusal of the request in the form of its dialect: a JSON-RPC
 // error whose data is a LEAGUE_ERROR (from the manager) or a GAME_ERROR (from
-// others), a tool result with isError, or the refusal in place of an answer. H
+// others), a tool result with isError, or the refusal instead of an answer. H
 // is the header of the refusal, made by [protocol.Header.Answer] of r.Header;
 // its message type is set here. Refuse never fails; what cannot be encoded is
 // left out.

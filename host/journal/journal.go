@@ -97,7 +97,7 @@ func Recover(name string, opts Config, log *slog.Logger, apply func(Event) error
 		return nil, err
 	}
 	if found.Repaired != "" {
-		log.Warn("the journal was repaired", "file", name, "repair", found.Repaired)
+		log.Warn("journal repaired", "file", name, "repair", found.Repaired)
 	}
 	for _, e := range found.Events {
 		if err := apply(e); err != nil {

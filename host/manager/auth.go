@@ -256,7 +256,7 @@ func (m *Manager) logRefusal(in *wire.Exchange, why string, strictness bool) {
 			e.Message = read.Type
 		}
 	}
-	m.cfg.Log.Info("a message is refused", "message", string(e.Message), "sender", e.Agent, "name", name, "url", url,
+	m.cfg.Log.Info("message refused", "message", string(e.Message), "sender", e.Agent, "name", name, "url", url,
 		"reason", why, "tolerant_would_accept", strictness)
 	key := fmt.Sprintf("%q", []string{e.Agent, string(e.Message), name, url, why})
 	m.mu.Lock()

@@ -102,7 +102,7 @@ func (m *Manager) alive(c *contact) {
 // it still has in its queue. It is called with m.mu held.
 func (m *Manager) suspend(c *contact, err error) {
 	if c.life != LifeSuspended {
-		m.cfg.Log.Warn("an agent cannot be reached", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
+		m.cfg.Log.Warn("agent not reachable", "agent", c.member.id, "name", c.member.reg.Name, "url", c.peer.URL, "error", err)
 	}
 	m.setLife(c, LifeSuspended)
 	for _, l := range c.queue {

@@ -198,7 +198,7 @@ func (m *Manager) open() error {
 		return err
 	}
 	if s.schedule != nil && s.schedule.Legs() != m.cfg.Legs {
-		m.cfg.Log.Warn("the league continues with the legs it started with", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
+		m.cfg.Log.Warn("league continues with its original legs", "legs", s.schedule.Legs(), "configured", m.cfg.Legs)
 	}
 	m.journal, m.views = j, &views{m: m, agents: true, table: true}
 	m.views.catchUp()

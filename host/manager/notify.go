@@ -188,7 +188,7 @@ func (m *Manager) try(c *contact, n *notification) {
 			continue
 		}
 		if again && !more {
-			m.cfg.Log.Warn("a notification is given up",
+			m.cfg.Log.Warn("notification abandoned",
 				"agent", c.member.id, "message", string(n.kind), "attempts", retry, "error", err)
 			m.lost(c, n)
 		}
@@ -224,7 +224,7 @@ func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message
 	case wire.Retryable(err) || announcement && early(err):
 		return true
 	}
-	m.cfg.Log.Warn("an agent refuses a message", "agent", c.member.id, "message", string(n.kind), "error", err)
+	m.cfg.Log.Warn("agent refuses a notification", "agent", c.member.id, "message", string(n.kind), "error", err)
 	if announcement && c.member.load > 0 {
 		m.giveUp(c)
 	}
@@ -239,7 +239,7 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 	}
 	for _, id := range []string{ack.PlayerID, ack.RefereeID} {
 		if id != "" && id != c.member.id {
-			m.cfg.Log.Warn("an acknowledgement names another agent", "agent", c.member.id, "named", id)
+			m.cfg.Log.Warn("acknowledgement names another agent", "agent", c.member.id, "named", id)
 			return false
 		}
 	}

@@ -113,7 +113,7 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 	}
 	if a := m.state.agents[id]; a == nil || a.role != protocol.RolePlayer {
 		return protocol.NextMatchData{}, protocol.Refuse(protocol.CodePlayerNotRegistered, protocol.TypeLeagueQuery,
-			"There is no such player; GET_PLAYERS lists the players.").With("player_id", id)
+			"Unknown player; GET_PLAYERS lists the players.").With("player_id", id)
 	}
 	seat, playing := m.state.seatOf[id]
 	for round := m.state.round(); playing && round <= m.state.rounds(); round++ {

@@ -285,7 +285,7 @@ func TestJournalsThatCannotBeTrusted(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
-		if len(log.lines("the journal was repaired")) != 1 {
+		if len(log.lines("journal repaired")) != 1 {
 			t.Errorf("the log says:\n%s", strings.Join(log.all(), ""))
 		}
 	})

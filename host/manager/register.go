@@ -40,7 +40,7 @@ func (m *Manager) register(ctx context.Context, in *wire.Exchange) (protocol.Mes
 	if err != nil {
 		return nil, err
 	}
-	m.cfg.Log.Info("an agent registered", "agent", e.ID, "name", e.Name, "url", e.Endpoint, "dialect", e.Dialect, "token", credential.Mask(token))
+	m.cfg.Log.Info("agent registered", "agent", e.ID, "name", e.Name, "url", e.Endpoint, "dialect", e.Dialect, "token", credential.Mask(token))
 	if m.cfg.Probe == ProbeWarn {
 		m.probeLater(e.ID, e.Endpoint)
 	}
@@ -119,7 +119,7 @@ func (m *Manager) decide(a application) (*registered, error) {
 		return e, nil
 	}
 	if old.changes >= maxChanges {
-		return nil, &rejection{"Too many registrations: this agent has registered anew too often"}
+		return nil, &rejection{"Too many registrations: this agent has registered again too often"}
 	}
 	if a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint {
 		e.At = old.reg.At // the window is not prolonged
@@ -255,7 +255,7 @@ func (m *Manager) probeLater(id, endpoint string) {
 	}
 	m.background.Go(func() {
 		if err := m.probe(m.ctx, endpoint); err != nil && m.ctx.Err() == nil {
-			m.cfg.Log.Warn("an agent registered with an endpoint that cannot be reached", "agent", id, "url", endpoint, "error", err)
+			m.cfg.Log.Warn("registered endpoint not reachable", "agent", id, "url", endpoint, "error", err)
 		}
 	})
 }

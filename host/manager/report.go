@@ -143,7 +143,7 @@ func (m *Manager) matchOf(msg *protocol.MatchResultReport, from caller) (game.Ma
 	}
 	p, ok := m.state.schedule.Find(msg.MatchID)
 	if !ok {
-		return refuse("There is no such match; GET_SCHEDULE lists the matches.")
+		return refuse("Unknown match; GET_SCHEDULE lists the matches.")
 	}
 	if referee := m.state.matches[p.Index].referee; from.agent == nil || referee != from.agent {
 		return refuse("The match is not, or no longer, for the sender to report.")

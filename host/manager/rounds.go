@@ -196,7 +196,7 @@ func (m *Manager) checkOverdue() {
 		if a.load == 0 {
 			continue
 		}
-		m.cfg.Log.Warn("a referee owes reports and is silent", "referee", a.id, "matches", a.load, "for", c.patience)
+		m.cfg.Log.Warn("referee is silent and owes reports", "referee", a.id, "matches", a.load, "for", c.patience)
 		m.setLife(c, LifeSuspended)
 		m.changes++
 		if m.othersAlive(c) {

@@ -116,7 +116,7 @@ func (v *views) flush() {
 
 func (v *views) put(name string, content any, perm os.FileMode) {
 	if err := disk.WriteJSON(name, content, perm); err != nil {
-		v.m.cfg.Log.Error("a view could not be written; the journal is not affected", "error", err)
+		v.m.cfg.Log.Error("view not written; the journal is not affected", "error", err)
 	}
 }
 

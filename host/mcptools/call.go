@@ -51,7 +51,7 @@ func (s *Server) call(ctx context.Context, b *boundTool, req *mcp.CallToolReques
 }
 
 // errOutput stands for an output that breaks its schema; checkOwn has logged it.
-var errOutput = errors.New("the tool does not keep its own schema")
+var errOutput = errors.New("the tool breaks its own schema")
 
 // runChecked takes a call through the pipeline: the input must keep its schema
 // before the tool is called, and the output before it is sent. The pipeline does
@@ -107,7 +107,7 @@ var errPanicked = errors.New("the tool panicked")
 func (s *Server) runTool(ctx context.Context, b *boundTool, c *Call) (output json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", c.Tool),
+			s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "tool panicked", slog.String("tool", c.Tool),
 				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked
 		}
@@ -146,7 +146,7 @@ func (s *Server) checkOwn(ctx context.Context, b *boundTool, what string, schema
 	if err == nil {
 		return nil
 	}
-	s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a tool does not keep its own schema",
+	s.cfg.Logger.LogAttrs(ctx, slog.LevelError, "tool breaks its own schema",
 		slog.String("tool", b.tool.Name), slog.String("schema", what), slog.String("error", err.Error()))
 	return errOutput
 }

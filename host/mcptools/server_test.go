@@ -93,7 +93,7 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	for _, want := range []string{"a tool panicked", "a tool does not keep its own schema", "/n is of type"} {
+	for _, want := range []string{"tool panicked", "tool breaks its own schema", "/n is of type"} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, logged.String())
 		}

@@ -82,7 +82,7 @@ func (p *Player) closeSeat(s *leagueState) {
 		return
 	}
 	if err := s.seat.close(); err != nil {
-		p.cfg.Log.Warn("the strategy did not end well", "error", err)
+		p.cfg.Log.Warn("closing the strategy failed", "error", err)
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *Player) queryLeague() *League {
 	var l League
 	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not list its players", "error", err)
+		p.cfg.Log.Info("list of players not available", "error", err)
 		if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
 			return &l
 		}
@@ -177,7 +177,7 @@ func (p *Player) queryLeague() *League {
 	}
 	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not show the schedule", "error", err)
+		p.cfg.Log.Info("schedule not available", "error", err)
 		return &l
 	}
 	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
@@ -243,7 +243,7 @@ func (p *Player) lenient(h wire.Handler) wire.Handler {
 		answer, err := h(ctx, in)
 		switch dialect.CodeOf(err) {
 		case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidTimestamp, protocol.CodeVersionMismatch:
-			p.cfg.Log.Info("a message cannot be read, and is acknowledged all the same", "type", string(in.Type), "error", err)
+			p.cfg.Log.Info("unreadable message acknowledged", "type", string(in.Type), "error", err)
 			return p.member.Ack(in), nil
 		}
 		return answer, err
@@ -343,7 +343,7 @@ func (p *Player) endLeague(ctx context.Context, why EventKind) {
 	}
 	e.Place = p.placeIn(e.Table)
 	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
-		p.cfg.Log.Error("the end of the league could not be recorded", "error", err)
+		p.cfg.Log.Error("end of the league not journaled", "error", err)
 	}
 	p.writeHistory(s)
 	p.emit(e)

@@ -245,7 +245,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	if err != nil {
 		return nil, err
 	}
-	p.cfg.Log.Warn("the referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
+	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID()) {
 		p.noteMissed(m)
 	}
@@ -286,7 +286,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
 			return nil, err
 		}
-		p.cfg.Log.Warn("a result cannot be read", "match", m.id, "error", err)
+		p.cfg.Log.Warn("result not readable", "match", m.id, "error", err)
 		return p.member.Ack(in), nil
 	}
 	o := p.outcome(t, m.answer.Choice, result)

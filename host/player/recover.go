@@ -178,7 +178,7 @@ func (p *Player) writeHistory(s *leagueState) {
 	}
 	file := filepath.Join(p.member.DataFolder("players"), own, "history.json")
 	if err := disk.WriteJSON(file, map[string]any{"player_id": own, "matches": history}, 0o644); err != nil {
-		p.cfg.Log.Warn("the history could not be written", "error", err)
+		p.cfg.Log.Warn("history not written", "error", err)
 	}
 }
 

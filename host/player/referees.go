@@ -220,7 +220,7 @@ func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *pr
 		p.mu.Lock()
 		m.posted = false
 		p.mu.Unlock()
-		p.cfg.Log.Info("the referee does not take a join that is sent to it", "match", m.id, "url", endpoint, "error", err)
+		p.cfg.Log.Info("referee does not accept a join as a request", "match", m.id, "url", endpoint, "error", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (p *Player) deserted(ctx context.Context) bool {
 // nothing: what the agent is in goes on.
 func (p *Player) registerAgain(ctx context.Context) {
 	if err := p.register(ctx, ""); err != nil && ctx.Err() == nil {
-		p.cfg.Log.Info("the agent could not register again", "error", err)
+		p.cfg.Log.Info("registering again failed", "error", err)
 	}
 }
 
@@ -157,7 +157,7 @@ func (p *Player) checkManager(ctx context.Context) {
 	}
 	status, err := ask[protocol.StatusData](ctx, p, protocol.QueryStatus)
 	if err != nil {
-		p.cfg.Log.Info("the manager does not show the league's status", "error", err)
+		p.cfg.Log.Info("status of the league not available", "error", err)
 		return
 	}
 	if status.Status == protocol.LeagueFinished {

@@ -101,7 +101,7 @@ func TestRegistersWhenTheManagerIsUp(t *testing.T) {
 	r.quit()
 	failed := make(chan struct{})
 	r.cfg.Log = logTo(func(msg string) {
-		if strings.Contains(msg, "cannot be reached yet") {
+		if strings.Contains(msg, "not reachable yet") {
 			select {
 			case failed <- struct{}{}:
 			default:

@@ -79,7 +79,7 @@ func TestStrategyFails(t *testing.T) {
 		}, faults{none, game.FaultTimeout, forfeit}, []strategies.Op{strategies.OpObserve}},
 		"observe":          {observes(boom), faults{none, game.FaultError, forfeit}, []strategies.Op{strategies.OpObserve}},
 		"observe overruns": {observes(strategies.ErrBudget), faults{none, game.FaultBudget, forfeit}, []strategies.Op{strategies.OpObserve}},
-		"barred":           {func(r *rig) { r.cfg.Quarantined = true }, faults{game.FaultQuarantined, game.FaultQuarantined, game.FaultQuarantined}, nil},
+		"quarantined":      {func(r *rig) { r.cfg.Quarantined = true }, faults{game.FaultQuarantined, game.FaultQuarantined, game.FaultQuarantined}, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

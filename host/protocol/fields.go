@@ -206,7 +206,7 @@ const SchemaBase = "https://strategylab.example/league.v2/"
 // Schema returns the JSON Schema (draft 2020-12) of a message type as the mode
 // asks for it, in the direction in which the type travels by the book: a
 // GAME_JOIN_ACK is an answer, a GAME_ERROR a request. Unknown members are
-// allowed. The error says that there is no such type.
+// allowed. The error quotes an unknown type.
 func Schema(t Type, mode Mode) ([]byte, error) {
 	if mode == Tolerant {
 		return readSchema("schemas/tolerant/", t)

@@ -53,7 +53,7 @@ var leagueStatusShape = message([]Role{RoleManager},
 	ident("league_id", "The league.").strict(),
 	text("status", "How far the league is.").strict().
 		values(LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished),
-	count("current_round", "The round under way; 0 before the first.").strict(),
+	count("current_round", "The current round; 0 before the first.").strict(),
 	count("total_rounds", "The number of rounds; 0 before there is a schedule.").strict(),
 	count("matches_completed", "The number of matches reported.").strict(),
 )

@@ -192,14 +192,14 @@ var leagueQueryResponseShape = message([]Role{RoleManager},
 	text("query_type", "What was asked.").strict(),
 	boolean("success", "Whether there is an answer."),
 	open("data", "The answer."),
-	count("current_round", "The round under way; to GET_STANDINGS.").whenIs(QueryStandings),
+	count("current_round", "The current round; to GET_STANDINGS.").whenIs(QueryStandings),
 	list("standings", "The table; to GET_STANDINGS.", object("", "", standingShape(true))).whenIs(QueryStandings),
 ).dividing("query_type", "data", queryShapes)
 
 // queryShapes are the shapes of data by query_type.
 var queryShapes = map[string]*shape{
 	QueryStandings: fields(
-		count("current_round", "The round under way; 0 before the first.").strict(),
+		count("current_round", "The current round; 0 before the first.").strict(),
 		list("standings", "The table, first rank first.", object("", "", standingShape(true))).always(),
 	),
 	QuerySchedule: fields(
@@ -228,7 +228,7 @@ var queryShapes = map[string]*shape{
 		text("status", "How far the league is.").strict().
 			values(LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished),
 		text("state", "The manager's own state, such as RUNNING_LEAGUE."),
-		count("current_round", "The round under way.").strict(),
+		count("current_round", "The current round.").strict(),
 		count("total_rounds", "The number of rounds.").strict(),
 		count("matches_completed", "The number of matches reported.").strict(),
 		count("total_matches", "The number of matches of the league."),

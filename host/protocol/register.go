@@ -87,7 +87,7 @@ var refereeRegisterResponseShape = message([]Role{RoleManager},
 	ident("referee_id", "The id given to the referee.").whenIs(StatusAccepted),
 	text("auth_token", "The referee's token, shown this once.").whenIs(StatusAccepted),
 	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
-	prose("reason", "Why it was turned away.").nullable(),
+	prose("reason", "Why the registration was refused.").nullable(),
 ).switching("status")
 
 var leagueRegisterRequestShape = message([]Role{RolePlayer},
@@ -99,5 +99,5 @@ var leagueRegisterResponseShape = message([]Role{RoleManager},
 	ident("player_id", "The id given to the player.").whenIs(StatusAccepted),
 	text("auth_token", "The player's token, shown this once.").whenIs(StatusAccepted),
 	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
-	prose("reason", "Why it was turned away.").nullable(),
+	prose("reason", "Why the registration was refused.").nullable(),
 ).switching("status")

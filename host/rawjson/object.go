@@ -1,11 +1,11 @@
-// Package rawjson takes JSON objects apart without interpreting their values.
-// Members keep their order and values their bytes, so that a message can be
-// unwrapped, edited and wrapped again with nothing lost. It does no I/O; every
+// Package rawjson splits JSON objects into members without decoding their
+// values. Members keep their order and values their bytes, so a message can be
+// unwrapped, edited and wrapped again without loss. It does no I/O; every
 // function is safe for concurrent use.
 //
-// [Parse] reads a text from outside and checks it. [Split], [Elements] and
-// [Walk] are for text that has been checked before: they only look for where
-// values begin and end.
+// [Parse] validates untrusted text. [Split], [Elements] and [Walk] take text
+// that [Parse] has validated: they only find where values begin and end, and do
+// not detect errors.
 package rawjson
 
 import (
@@ -25,9 +25,9 @@ type Member struct {
 // Values alias the text they were read from.
 type Object []Member
 
-// Parse takes a JSON object apart, one level deep. The error says why the text
-// is no JSON object: malformed at any depth, a duplicate key, trailing data, or
-// [ErrNoObject].
+// Parse validates a JSON text and splits it into members, one level deep. It
+// returns [ErrNoObject] for JSON that is not an object, and other errors for a
+// syntax error at any depth, a duplicate key or trailing data.
 func Parse(raw []byte) (Object, error) {
 	r := openReader(raw)
 	defer r.close()
@@ -62,9 +62,9 @@ func Parse(raw []byte) (Object, error) {
 // ErrNoObject is returned for JSON that is not an object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// assignNames names the members, whose names stand in text one after the other
-// and end where ends says. They share one string, which takes one allocation
-// where a string for each name takes a dozen.
+// assignNames sets the names of the members: text is all names in a row, and
+// ends[i] is the end of name i. The names share one string, which saves an
+// allocation per name.
 func (d Object) assignNames(text []byte, ends []int) {
 	all, begin := string(text), 0
 	for i, end := range ends {
@@ -73,7 +73,7 @@ func (d Object) assignNames(text []byte, ends []int) {
 	}
 }
 
-// Get returns the value of a member, nil where there is none.
+// Get returns the value of a member, or nil if it is missing.
 func (d Object) Get(name string) jsontext.Value {
 	for _, m := range d {
 		if m.Name == name {
@@ -83,7 +83,7 @@ func (d Object) Get(name string) jsontext.Value {
 	return nil
 }
 
-// First returns the first of the members that is there.
+// First returns the value of the first of these members that exists, or nil.
 func (d Object) First(names ...string) jsontext.Value {
 	for _, name := range names {
 		if v := d.Get(name); v != nil {
@@ -93,7 +93,7 @@ func (d Object) First(names ...string) jsontext.Value {
 	return nil
 }
 
-// Text returns a member that is a string, "" where it is missing or no string.
+// Text returns the text of a member, or "" if it is missing or not a string.
 func (d Object) Text(name string) string {
 	if v := d.Get(name); v != nil && v.Kind() == '"' {
 		return string(Unquote(v))
@@ -101,7 +101,7 @@ func (d Object) Text(name string) string {
 	return ""
 }
 
-// Set gives a member a value, in its place or at the end.
+// Set replaces the value of a member or appends the member. It may modify d.
 func (d Object) Set(name string, value jsontext.Value) Object {
 	for i := range d {
 		if d[i].Name == name {
@@ -112,12 +112,12 @@ func (d Object) Set(name string, value jsontext.Value) Object {
 	return append(d, Member{name, value})
 }
 
-// Without returns the members whose names are not listed.
+// Without returns a copy of d without the named members.
 func (d Object) Without(names ...string) Object {
 	return slices.DeleteFunc(slices.Clone(d), func(m Member) bool { return slices.Contains(names, m.Name) })
 }
 
-// Encode writes the object without white space between its members.
+// Encode returns the object as JSON, without white space between its members.
 func (d Object) Encode() jsontext.Value {
 	size := 2
 	for _, m := range d {

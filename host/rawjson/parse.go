@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decoders lends out decoders, whose buffers are worth keeping: a message is
-// read in little more than half the time.
+// decoders reuses decoders with their buffers, which nearly halves the time to
+// read a message.
 var decoders = sync.Pool{New: func() any { return new(reader) }}
 
 // reader is a decoder over one JSON text at a time. Duplicate keys, invalid
@@ -29,13 +29,13 @@ func openReader(text []byte) *reader {
 	return r
 }
 
-// close gives the reader back. What it read stays valid.
+// close returns the reader to the pool. The values it read stay valid.
 func (r *reader) close() {
 	r.text, r.buffer = nil, bytes.Buffer{}
 	decoders.Put(r)
 }
 
-// Value reads the next value, as a part of the text, so that it outlives the
+// Value reads the next value. It is a slice of the text, so it outlives the
 // reader.
 func (r *reader) Value() (jsontext.Value, error) {
 	v, err := r.ReadValue()
@@ -46,7 +46,7 @@ func (r *reader) Value() (jsontext.Value, error) {
 	return r.text[end-len(v) : end : end], nil
 }
 
-// end returns an error unless nothing but white space is left.
+// end returns an error unless only white space is left.
 func (r *reader) end() error {
 	switch _, err := r.ReadToken(); err {
 	case io.EOF:

@@ -2,10 +2,10 @@ package rawjson
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// cursor walks over JSON text that has been read before and so is known to be
-// well formed. It only looks for where values begin and end, which takes a
-// fraction of the time of reading them again. On text that is no JSON what it
-// finds means nothing, but it always comes to an end.
+// cursor walks over JSON text that is known to be well formed. It only finds
+// where values begin and end, which takes a fraction of the time of decoding
+// them. On malformed text its results are meaningless, but it always
+// terminates.
 type cursor struct {
 	text []byte
 	at   int
@@ -45,7 +45,7 @@ func (c *cursor) space() {
 	}
 }
 
-// Value returns the next value, as a part of the text.
+// Value returns the next value, a slice of the text, or nil at the end.
 func (c *cursor) Value() jsontext.Value {
 	c.space()
 	start := c.at
@@ -106,8 +106,8 @@ func (c *cursor) literal() {
 	}
 }
 
-// Split is parseDocument for a value that has been read before, as
-// all of a text or as a part of one.
+// Split is [Parse] for well-formed text. It returns [ErrNoObject] for a value
+// that is not an object.
 func Split(raw []byte) (Object, error) {
 	if jsontext.Value(raw).Kind() != '{' {
 		return nil, ErrNoObject
@@ -124,7 +124,7 @@ func Split(raw []byte) (Object, error) {
 	return doc, nil
 }
 
-// Elements is parseElements for a value that has been read before.
+// Elements returns the elements of a well-formed JSON array.
 func Elements(raw []byte) []jsontext.Value {
 	var elements []jsontext.Value
 	c := Walk(raw)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unquote returns the text of a JSON string that has been read and is known
-// to be well formed. The result aliases raw where nothing was escaped.
+// Unquote returns the text of a well-formed JSON string. The result aliases raw
+// if raw has no escapes.
 func Unquote(raw jsontext.Value) []byte {
 	inner := raw[1 : len(raw)-1]
 	for _, c := range inner {
@@ -22,7 +22,8 @@ func Unquote(raw jsontext.Value) []byte {
 	return inner
 }
 
-// Text is unquote for what may be no string, which has no text.
+// Text is [Unquote] for any well-formed value; it returns nil if raw is not a
+// string.
 func Text(raw jsontext.Value) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil
@@ -30,13 +31,13 @@ func Text(raw jsontext.Value) []byte {
 	return Unquote(raw)
 }
 
-// Quote returns text as a JSON string. It is called with text that came out
-// of JSON or is a literal, and so is UTF-8.
+// Quote returns text as a JSON string. The text must be UTF-8.
 func Quote(text string) jsontext.Value {
 	v, _ := jsontext.AppendQuote(nil, text)
 	return v
 }
 
+// Bool returns true or false as JSON.
 func Bool(b bool) jsontext.Value {
 	if b {
 		return jsontext.Value("true")
@@ -44,7 +45,7 @@ func Bool(b bool) jsontext.Value {
 	return jsontext.Value("false")
 }
 
-// Equal reports whether two JSON values are equal whatever their spelling.
+// Equal reports whether two JSON values are equal, independent of spelling.
 func Equal(a, b jsontext.Value) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -53,12 +54,12 @@ func Equal(a, b jsontext.Value) bool {
 	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
-// MaxInteger bounds integers on the wire to those that every JSON reader,
-// JavaScript's included, holds exactly: 2^53 - 1 on either side of zero.
+// MaxInteger is the largest magnitude of an integer on the wire, 2^53 - 1:
+// every JSON reader, JavaScript's included, represents it exactly.
 const MaxInteger = 1<<53 - 1
 
-// Integer reads a JSON number that is a whole number however it is spelt
-// (1, 1.0, 1e0) and within ±maxInteger.
+// Integer returns the value of a JSON number that is an integer in any spelling
+// (1, 1.0, 1e0) and within ±[MaxInteger].
 func Integer(raw jsontext.Value) (int64, bool) {
 	if raw.Kind() != '0' {
 		return 0, false
@@ -78,8 +79,8 @@ func Integer(raw jsontext.Value) (int64, bool) {
 	return n, -MaxInteger <= n && n <= MaxInteger
 }
 
-// wholeNumber reads a number written with a fraction or an exponent. It works
-// on the digits alone: as a float 9007199254740991.2 would look whole.
+// wholeNumber is Integer for a fraction or an exponent. It works on the digits,
+// because the float64 nearest to 9007199254740991.2 is an integer.
 func wholeNumber(text string) (int64, bool) {
 	text, negative := strings.CutPrefix(text, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
@@ -109,8 +110,8 @@ func wholeNumber(text string) (int64, bool) {
 	return n, err == nil && -MaxInteger <= n && n <= MaxInteger
 }
 
-// PlainInteger reports whether a number is spelt as Go's decoders demand for
-// an integer: digits only.
+// PlainInteger reports whether a number has only digits and a sign, the one
+// spelling of an integer that Go's decoders accept.
 func PlainInteger(raw jsontext.Value) bool {
 	for i, c := range raw {
 		if (c < '0' || c > '9') && (i > 0 || c != '-') {

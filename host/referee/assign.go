@@ -227,7 +227,7 @@ func (r *Referee) leagueCompleted(ctx context.Context, in *wire.Exchange) (proto
 		return r.member.Ack(in), nil
 	}
 	if err := r.member.Journal.Append(context.WithoutCancel(ctx), eventCompleted, r.member.Me.League()); err != nil {
-		r.cfg.Log.Warn("that the league is complete cannot be recorded", "error", err)
+		r.cfg.Log.Warn("end of the league not journaled", "error", err)
 	}
 	done, _ := r.conducted()
 	r.emit(Event{Kind: Completed, Matches: done})

@@ -27,11 +27,11 @@ func (r *Referee) play(ctx context.Context, m *match) {
 	r.member.Touch()
 	r.conducting.Add(-1)
 	if err != nil {
-		r.alarm(ctx, m, "a match cannot be played", err)
+		r.alarm(ctx, m, "match cannot be played", err)
 		return
 	}
 	if err := r.report(ctx, m); err != nil {
-		r.alarm(ctx, m, "a result cannot be reported", err)
+		r.alarm(ctx, m, "result cannot be reported", err)
 		return
 	}
 	reported = true

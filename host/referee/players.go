@@ -186,7 +186,7 @@ func (r *Referee) queryPlayers(ctx context.Context, m *match) map[string]string 
 	h.LeagueID = cmp.Or(h.LeagueID, m.League)
 	players, err := agent.Query[protocol.PlayersData](ctx, r.member, h, protocol.QueryPlayers)
 	if err != nil {
-		r.cfg.Log.Info("the manager does not say where all players are", "error", err)
+		r.cfg.Log.Info("endpoints of players not available", "error", err)
 	}
 	endpoints := make(map[string]string)
 	for _, p := range players.Players {

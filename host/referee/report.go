@@ -25,7 +25,7 @@ func (r *Referee) sendError(ctx context.Context, m *match, side int, want protoc
 	about := protocol.Refuse(code, "", fmt.Sprintf("%s did not come: %s", want, agent.Brief(a.Err)))
 	msg, err := protocol.NewGameError(r.header(protocol.TypeGameError, m, side), about)
 	if err != nil {
-		r.cfg.Log.Error("an error cannot be sent", "match", m.Match, "error", err)
+		r.cfg.Log.Error("technical loss not reported to the player", "match", m.Match, "error", err)
 		return
 	}
 	msg.PlayerID, msg.AffectedPlayer = m.Players[side], m.Players[side]
@@ -86,7 +86,7 @@ func (r *Referee) announceResult(ctx context.Context, m *match) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.cfg.Log.Warn("a player has not acknowledged its result", "match", m.Match, "player", m.Players[side], "error", err)
+		r.cfg.Log.Warn("player has not acknowledged its result", "match", m.Match, "player", m.Players[side], "error", err)
 		if !wire.Retryable(err) {
 			return
 		}
@@ -121,7 +121,7 @@ func (r *Referee) report(ctx context.Context, m *match) error {
 		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff,
 		Retryable: func(err error) bool { return !wire.Refused(err) },
 		OnFailure: func(_ context.Context, a agent.Attempt) {
-			r.cfg.Log.Warn("the manager has not acknowledged a report yet", "match", m.Match, "again_in", a.Delay, "error", a.Err)
+			r.cfg.Log.Warn("report not acknowledged yet", "match", m.Match, "again_in", a.Delay, "error", a.Err)
 		},
 	}
 	for renewed := false; ; renewed = true {
@@ -172,10 +172,10 @@ func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error
 		// A lost acknowledgement, unless the manager says that it has another result.
 		if same, said := sameResult(err); said && !same {
 			r.emit(Event{Kind: Alarm, Match: m.Match, Round: m.Round, Error: "the manager holds another result"})
-			r.cfg.Log.Error("the manager holds another result of a match", "match", m.Match)
+			r.cfg.Log.Error("manager has a different result", "match", m.Match)
 		}
 	case protocol.CodeMatchNotFound:
-		r.cfg.Log.Warn("the manager has given a match to another referee", "match", m.Match)
+		r.cfg.Log.Warn("manager reassigned the match", "match", m.Match)
 	default:
 		return err
 	}

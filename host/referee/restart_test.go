@@ -17,9 +17,9 @@ import (
 
 const journalFile = "data/referees/REF01/journal"
 
-// season plays a match that is drawn, one that is lost and one that both lose,
+// playThree plays a match that is drawn, one that is lost and one that both lose,
 // on a data directory, and returns the draws that were made.
-func season(t *testing.T, dir string, draw func(referee.Match) (int, error), announce bool) (log []string, results map[string]string) {
+func playThree(t *testing.T, dir string, draw func(referee.Match) (int, error), announce bool) (log []string, results map[string]string) {
 	t.Helper()
 	r := newRig(t, func(c *referee.Config) { c.Data, c.Draw = dir, draw })
 	r.agent("manager", keeps)
@@ -52,7 +52,7 @@ func TestACutAfterEveryEventOfTheJournal(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		_, results := season(t, whole, func(referee.Match) (int, error) { return 4, nil }, true)
+		_, results := playThree(t, whole, func(referee.Match) (int, error) { return 4, nil }, true)
 		if len(results) != 3 {
 			t.Fatalf("reported %v", results)
 		}
@@ -102,7 +102,7 @@ func resume(t *testing.T, left, held []byte) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		draws := 0
-		log, results := season(t, dir, func(referee.Match) (int, error) { draws++; return 7, nil }, !has("assigned", "R1M1"))
+		log, results := playThree(t, dir, func(referee.Match) (int, error) { draws++; return 7, nil }, !has("assigned", "R1M1"))
 		number, once := "drawn_number:7", 1
 		if has("finished", "R1M1") {
 			number, once = "drawn_number:4", 0

@@ -24,9 +24,9 @@ func (t *Tear) String() string {
 }
 
 // survey reads the leagues of a plan from the start of a file and finds the end of
-// its sound part. It calls visit, if not nil, with every league until visit
+// its sound part. It calls yield, if not nil, with every league until yield
 // returns false. Damage followed by sound records is an error, not a tear.
-func survey(f io.ReaderAt, size int64, plan Plan, visit func(*League) bool) (dec *Decoder, tear *Tear, err error) {
+func survey(f io.ReaderAt, size int64, plan Plan, yield func(*League) bool) (dec *Decoder, tear *Tear, err error) {
 	dec, err = NewDecoder(bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<18))
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +47,7 @@ func survey(f io.ReaderAt, size int64, plan Plan, visit func(*League) bool) (dec
 			return nil, nil, err
 		case l.Index != want:
 			return nil, nil, fmt.Errorf("found league %d, want league %d", l.Index, want)
-		case visit != nil && !visit(l):
+		case yield != nil && !yield(l):
 			return dec, nil, nil
 		}
 	}

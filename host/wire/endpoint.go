@@ -261,7 +261,7 @@ func (e *Endpoint) refusing(ctx context.Context, x *Exchange, err error) *protoc
 	var refusal *protocol.Error
 	if !errors.As(err, &refusal) {
 		if ctx.Err() == nil && e.Log != nil {
-			e.Log.Error("a request could not be served", "type", string(x.Type), "peer", x.RPC.RemoteAddr, "error", err)
+			e.Log.Error("request not served", "type", string(x.Type), "peer", x.RPC.RemoteAddr, "error", err)
 		}
 		refusal = protocol.Refuse(protocol.CodeInternalError, x.Type, "the agent could not serve the request")
 	}

@@ -10,7 +10,7 @@ import (
 
 // BenchmarkDecision measures one choose and the observe that follows, as the
 // arena calls them: through the interface, rekeyed, over fifteen opponents and
-// ten meetings with each before the seat is made anew. The opponents play at
+// ten matches with each before the seat is replaced. The opponents play at
 // random, which is the dearest case for those that search.
 func BenchmarkDecision(b *testing.B) {
 	const players, legs = 16, 10

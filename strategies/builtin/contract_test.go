@@ -16,20 +16,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// season plays a strategy against five opponents in turn and returns its moves
+// league plays a strategy against five opponents in turn and returns its choices
 // with each. A nil opponent is left out, with its matches.
-func season(tb testing.TB, f strategies.Factory, opponents [5]opponent, legs int, seed uint64) [5][]meeting {
+func league(tb testing.TB, f strategies.Factory, opponents [5]opponent, legs int, seed uint64) [5][]match {
 	tb.Helper()
 	p := sit(tb, f, fieldOf(6), 0, seed)
-	var past [5][]meeting
-	for match := range 5 * legs {
-		i := match % 5
+	var past [5][]match
+	for n := range 5 * legs {
+		i := n % 5
 		if opponents[i] == nil {
 			continue
 		}
-		theirs, number := opponents[i](past[i]), match*7%10+1
-		own := p.meet(match, game.PlayerID(i+1), theirs, number)
-		past[i] = append(past[i], meeting{own, theirs, number})
+		theirs, number := opponents[i](past[i]), n*7%10+1
+		own := p.meet(n, game.PlayerID(i+1), theirs, number)
+		past[i] = append(past[i], match{own, theirs, number})
 	}
 	return past
 }
@@ -39,9 +39,9 @@ func five() [5]opponent {
 	return [5]opponent{cycle("e"), cycle("eeo"), c["copies"], stationary(0.6, 5), c["contrary"]}
 }
 
-func transcript(seasons [5][]meeting) string {
+func transcript(leagues [5][]match) string {
 	var s []string
-	for _, past := range seasons {
+	for _, past := range leagues {
 		s = append(s, moves(past))
 	}
 	return strings.Join(s, " ")
@@ -52,13 +52,13 @@ func TestSameSeedSameMoves(t *testing.T) {
 	certain := map[string]bool{"always-even": true, "always-odd": true, "alternate": true, "role": true}
 	for _, name := range names() {
 		f := find(t, name)
-		first := transcript(season(t, f, five(), 60, 1))
-		if again := transcript(season(t, f, five(), 60, 1)); again != first {
+		first := transcript(league(t, f, five(), 60, 1))
+		if again := transcript(league(t, f, five(), 60, 1)); again != first {
 			t.Errorf("%s: seed 1 twice\n%s\n%s", name, first, again)
 		}
 		same := true // whatever the seed
 		for seed := range uint64(20) {
-			same = same && transcript(season(t, f, five(), 60, seed)) == first
+			same = same && transcript(league(t, f, five(), 60, seed)) == first
 		}
 		if same != certain[name] {
 			t.Errorf("%s: all seeds give the same moves: %t, want %t", name, same, certain[name])
@@ -72,12 +72,12 @@ func TestNoStateFromLeagueToLeague(t *testing.T) {
 	t.Parallel()
 	for _, name := range names() {
 		f := find(t, name)
-		want := transcript(season(t, f, five(), 40, 3))
-		season(t, f, [5]opponent{cycle("o"), nil, cycle("eo"), nil, nil}, 100, 4)
+		want := transcript(league(t, f, five(), 40, 3))
+		league(t, f, [5]opponent{cycle("o"), nil, cycle("eo"), nil, nil}, 100, 4)
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if got := transcript(season(t, f, five(), 40, 3)); got != want {
+				if got := transcript(league(t, f, five(), 40, 3)); got != want {
 					t.Errorf("%s: after another league\n%s\nwant\n%s", name, got, want)
 				}
 			})
@@ -92,10 +92,10 @@ func TestOpponentsDoNotMix(t *testing.T) {
 	t.Parallel()
 	for _, name := range names() {
 		f := find(t, name)
-		all := season(t, f, five(), 60, 5)
+		all := league(t, f, five(), 60, 5)
 		alone := five()
 		alone[0], alone[1], alone[4] = nil, nil, nil
-		some := season(t, f, alone, 60, 5)
+		some := league(t, f, alone, 60, 5)
 		same := moves(all[2]) == moves(some[2])
 		if _, control := believers()[name]; same == control {
 			t.Errorf("%s: plays the same without other opponents: %t, want %t", name, same, !control)
@@ -109,11 +109,11 @@ func TestTechnicalLossesTeachNothing(t *testing.T) {
 	for _, name := range names() {
 		f := find(t, name)
 		clean, faulty := sit(t, f, fieldOf(3), 0, 6), sit(t, f, fieldOf(3), 0, 6)
-		for match := range 200 {
-			id, theirs := game.PlayerID(1+match%2), letter("eeoeo"[match%5])
-			want := clean.meet(match, id, theirs, match%10+1)
-			if got := faulty.meet(match, id, theirs, match%10+1); got != want {
-				t.Errorf("%s: plays %v at match %d, without technical losses %v", name, got, match, want)
+		for n := range 200 {
+			id, theirs := game.PlayerID(1+n%2), letter("eeoeo"[n%5])
+			want := clean.meet(n, id, theirs, n%10+1)
+			if got := faulty.meet(n, id, theirs, n%10+1); got != want {
+				t.Errorf("%s: plays %v in match %d, without technical losses %v", name, got, n, want)
 				break
 			}
 			faulty.observe(strategies.Outcome{Match: 1000, Opponent: id, Role: game.RoleB, Result: game.TechnicalLoss})
@@ -193,7 +193,7 @@ func TestObserveDrawsNothing(t *testing.T) {
 			fresh := game.NewRand(game.StrategyKey(9, 0, 0))
 			fresh.Rekey(77)
 			if p.rnd.Uint64() != fresh.Uint64() {
-				t.Errorf("%s: Observe consumed randomness at meeting %d", name, i)
+				t.Errorf("%s: Observe consumed randomness in match %d", name, i)
 				break
 			}
 		}
@@ -209,9 +209,9 @@ func TestMovesAreGolden(t *testing.T) {
 		f := find(t, name)
 		all := sha256.New()
 		for seed := range uint64(8) {
-			fmt.Fprintln(all, transcript(season(t, f, five(), 100, seed)))
+			fmt.Fprintln(all, transcript(league(t, f, five(), 100, seed)))
 		}
-		shown := transcript(season(t, f, five(), 6, 0))
+		shown := transcript(league(t, f, five(), 6, 0))
 		fmt.Fprintf(&b, "%-14s %s %s %x\n", name, f.Info().Fingerprint, shown, all.Sum(nil)[:8])
 	}
 	golden := filepath.Join("testdata", "moves.golden")
@@ -272,7 +272,7 @@ func TestEveryPair(t *testing.T) {
 			past := each(t, a, b, game.FairDraw(), 60, 1)
 			for n, m := range past {
 				if m.own == game.NoParity || m.theirs == game.NoParity {
-					t.Fatalf("%s against %s: no choice at meeting %d", a, b, n)
+					t.Fatalf("%s against %s: no choice in match %d", a, b, n)
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func TestControlsIgnoreMatchesWithoutADraw(t *testing.T) {
 // exactly after odd ones; with a draw of P(even) = q that is q and 1-q.
 func TestControlsDifferAsTheDrawHasIt(t *testing.T) {
 	t.Parallel()
-	const meetings = 20_000
+	const matches = 20_000
 	biased, err := game.ParseDraw("weights:1=1,2=3")
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestControlsDifferAsTheDrawHasIt(t *testing.T) {
 		{"hot-hand", biased, 0.25},
 	} {
 		what := c.name + " against always-even, draw " + c.draw.String()
-		wantDifferShare(t, what, each(t, c.name, "always-even", c.draw, meetings, 11), c.want)
+		wantDifferShare(t, what, each(t, c.name, "always-even", c.draw, matches, 11), c.want)
 	}
 	past := each(t, "gambler", "hot-hand", game.FairDraw(), 1000, 12)
 	wantDifferFrom(t, "gambler against hot-hand", past, 1) // both follow the same draws
@@ -80,8 +80,8 @@ func TestControlsDoNotPredictTheDraw(t *testing.T) {
 	for name := range believers() {
 		for _, against := range []string{"always-even", "random", "markov-2", "role"} {
 			past := each(t, name, against, game.FairDraw(), 20_000, 13)
-			wins := count(past, func(m meeting) bool { return m.differ() && m.own == game.ParityOf(m.number) })
-			wantShare(t, name+" against "+against+": differing matches won", wins, count(past, meeting.differ), 0.5)
+			wins := count(past, func(m match) bool { return m.differ() && m.own == game.ParityOf(m.number) })
+			wantShare(t, name+" against "+against+": differing matches won", wins, count(past, match.differ), 0.5)
 		}
 	}
 }

@@ -13,7 +13,7 @@ const contextBits = 4
 
 // counts holds, for every context of up to contextBits bits, how many more
 // times the opponent then played even than odd. A context is the latest bits
-// of a history that each meeting makes longer by a step of one or two bits.
+// of a history that grows by a step of one or two bits in each match.
 type counts struct {
 	surplus [2 << contextBits]int32 // by context, behind a one that marks its length
 	past    uint64                  // latest bit lowest
@@ -75,9 +75,9 @@ func (f *frequency) Observe(_ context.Context, o *strategies.Outcome) error {
 }
 
 // markov predicts by what the opponent played most often after the same choices
-// of its own last meetings, as many as the order says: the Markov predictor
+// of its own in the last matches, as many as the order says: the Markov predictor
 // (Feder, Merhav and Gutman, Universal prediction of individual sequences, IEEE
-// Transactions on Information Theory 38, 1992). A context that does not tell
+// Transactions on Information Theory 38, 1992). A context without evidence
 // gives way to a shorter one, as in prediction by partial matching (Cleary and
 // Witten, IEEE Transactions on Communications 32, 1984). Order k learns every
 // pattern of a period up to k+1.
@@ -109,20 +109,20 @@ func (m *markov) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// Joint contexts grow by both players' choices at each meeting.
+// Joint contexts grow by both players' choices in each match.
 const (
 	jointStep  = 2
-	jointOrder = 2 * jointStep // the last two meetings
+	jointOrder = 2 * jointStep // the last two matches
 )
 
-// joint returns the bits that a meeting adds to a joint context.
+// joint returns the bits that a match adds to a joint context.
 func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent) }
 
 // jointMarkov is the Markov predictor of order 2 over the choices of both
 // players. So it learns opponents that react to the last two matches, such as the
 // reactive strategies, which look at the last one (Nowak and Sigmund, Tit for
 // tat in heterogeneous populations, Nature 355, 1992). Both choices must be
-// known for a meeting to count.
+// known for a match to count.
 type jointMarkov struct {
 	unattached
 	rnd   *game.Rand

@@ -14,7 +14,7 @@ func TestFrequencyPlaysAgainstTheMajority(t *testing.T) {
 	for i, m := range past {
 		switch {
 		case surplus > 0 && m.own != game.Odd, surplus < 0 && m.own != game.Even:
-			t.Fatalf("meeting %d: plays %v after a surplus of %d evens", i, m.own, surplus)
+			t.Fatalf("match %d: plays %v after a surplus of %d evens", i, m.own, surplus)
 		case surplus == 0:
 			ties++
 			if m.own == game.Even {
@@ -30,19 +30,19 @@ func TestFrequencyPlaysAgainstTheMajority(t *testing.T) {
 	wantShare(t, "even in a tie", even, ties, 0.5)
 }
 
-// Alternation has even frequencies: at every second meeting the majority is
+// Alternation has even frequencies: at every second match the majority is
 // what has just been played, and the other is due.
 func TestFrequencyNeverLearnsAlternation(t *testing.T) {
 	t.Parallel()
 	for i, m := range versus(t, "frequency", cycle("eo"), 200, 1) {
 		if i%2 == 1 && m.differ() {
-			t.Errorf("differs at meeting %d", i)
+			t.Errorf("differs in match %d", i)
 		}
 	}
 }
 
 // In a pattern of period p <= k+1 the last k choices tell the next, and all of
-// them have been seen by meeting k+p.
+// them have been seen by match k+p.
 func TestMarkovLearnsEveryPatternUpToItsOrder(t *testing.T) {
 	t.Parallel()
 	for order := 1; order <= 3; order++ {
@@ -61,7 +61,7 @@ func TestMarkovNeedsItsOrder(t *testing.T) {
 	t.Parallel()
 	for name, pattern := range map[string]string{"markov-1": "eeoo", "markov-2": "eeeooo", "markov-3": "eeeeoooo"} {
 		past := versus(t, name, cycle(pattern), 400, 1)[200:]
-		if n := count(past, meeting.differ); n == len(past) {
+		if n := count(past, match.differ); n == len(past) {
 			t.Errorf("%s learns %s", name, pattern)
 		}
 	}
@@ -76,10 +76,10 @@ func TestMarkovFallsBackToShorterContexts(t *testing.T) {
 	}
 }
 
-// reactions are opponents who react to the last meeting only.
+// reactions are opponents who react to the last match only.
 func reactions() map[string]opponent {
-	react := func(f func(m meeting) game.Parity) opponent {
-		return func(past []meeting) game.Parity {
+	react := func(f func(m match) game.Parity) opponent {
+		return func(past []match) game.Parity {
 			if len(past) == 0 {
 				return game.Even
 			}
@@ -87,12 +87,12 @@ func reactions() map[string]opponent {
 		}
 	}
 	return map[string]opponent{
-		"copies":   react(func(m meeting) game.Parity { return m.own }),
-		"opposes":  react(func(m meeting) game.Parity { return m.own.Opposite() }),
-		"stays":    react(func(m meeting) game.Parity { return m.theirs }),
-		"changes":  react(func(m meeting) game.Parity { return m.theirs.Opposite() }),
-		"contrary": react(func(m meeting) game.Parity { return [2]game.Parity{m.theirs, m.own}[b2i(m.differ())] }),
-		"perverse": react(func(m meeting) game.Parity { // gives up what differs and keeps what does not
+		"copies":   react(func(m match) game.Parity { return m.own }),
+		"opposes":  react(func(m match) game.Parity { return m.own.Opposite() }),
+		"stays":    react(func(m match) game.Parity { return m.theirs }),
+		"changes":  react(func(m match) game.Parity { return m.theirs.Opposite() }),
+		"contrary": react(func(m match) game.Parity { return [2]game.Parity{m.theirs, m.own}[b2i(m.differ())] }),
+		"perverse": react(func(m match) game.Parity { // gives up what differs and keeps what does not
 			if m.differ() {
 				return m.theirs.Opposite()
 			}
@@ -108,16 +108,16 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Whoever reacts to the last two meetings alone is deterministic given the
+// An opponent that reacts to the last two matches alone is deterministic given the
 // joint context, so each of the 16 contexts misleads at most once, and besides
-// the first two meetings nothing else does.
+// the first two matches nothing else does.
 func TestJointMarkovLearnsReactions(t *testing.T) {
 	t.Parallel()
 	const most = 16 + 2
 	check := func(what string, o opponent) {
 		for seed := range uint64(10) {
 			past := versus(t, "joint-markov-2", o, 300, seed)
-			if n := len(past) - count(past, meeting.differ); n > most {
+			if n := len(past) - count(past, match.differ); n > most {
 				t.Errorf("joint-markov-2 against %s: %d equal choices, want at most %d", what, n, most)
 			}
 		}

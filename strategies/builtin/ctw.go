@@ -11,7 +11,7 @@ import (
 // Context-Tree Weighting Method: Basic Properties, IEEE Transactions on
 // Information Theory 41, 1995): the Bayesian mixture of all tree models of the
 // opponent up to a depth, each leaf estimated as Krichevsky and Trofimov do
-// (1981). The context is what both players chose at their last meetings, the
+// (1981). The context is what both players chose in their last matches, the
 // opponent's choice before our own within each, so it learns opponents who
 // react as well as those who follow a pattern. It plays the opposite of what
 // is more probable, and at random between equals.
@@ -24,7 +24,7 @@ type ctw struct {
 
 func newCTW() strategies.Factory {
 	return define("ctw", "Context-tree weighting over both players' choices",
-		"Mixes all tree models of the opponent over the last four meetings by their posterior weight, and plays the opposite "+
+		"Mixes all tree models of the opponent over the last four matches by their posterior weight, and plays the opposite "+
 			"of the more probable choice. Source: Willems, Shtarkov and Tjalkens 1995.",
 		func(s strategies.Setup) strategies.Strategy {
 			return &ctw{rnd: s.Rand, nodes: newCTWNodes(len(s.Field)), tree: newOpponents[ctwTree](s.Field)}
@@ -49,10 +49,10 @@ func (c *ctw) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// ctwDepth is the length of a context in bits: four meetings, two bits each.
+// ctwDepth is the length of a context in bits: four matches, two bits each.
 const ctwDepth = 8
 
-// ctwTree is what is known of one opponent. Before the first meetings the
+// ctwTree is what is known of one opponent. Before the first matches the
 // context is as if both had played odd.
 type ctwTree struct {
 	root int32  // in ctwNodes, 0 if there is none yet
@@ -80,7 +80,7 @@ func (n *ctwNode) estimate() float64 {
 type ctwNodes struct{ at []ctwNode }
 
 func newCTWNodes(opponents int) ctwNodes {
-	return ctwNodes{make([]ctwNode, 1, 1+opponents*(ctwDepth+1))} // enough for one meeting with each
+	return ctwNodes{make([]ctwNode, 1, 1+opponents*(ctwDepth+1))} // enough for one match with each
 }
 
 // ctwPath is the nodes of one context, from the root to the full depth.
@@ -125,7 +125,7 @@ func (ns *ctwNodes) weigh(path []int32, deeper *[ctwDepth + 1]float64) float64 {
 }
 
 // add counts what the opponent played in every context of the present, and
-// makes the past longer by the meeting.
+// appends the match to the past.
 func (ns *ctwNodes) add(t *ctwTree, own, opponent game.Parity) {
 	var path ctwPath
 	ns.grow(t, &path)

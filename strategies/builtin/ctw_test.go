@@ -9,7 +9,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// sample is a run of meetings, as CTW is shown it.
+// sample is a run of matches, as CTW is shown it.
 type sample struct{ own, opponent []game.Parity }
 
 // play shows a sample to a fresh tree and returns the probabilities that it
@@ -28,7 +28,7 @@ func (s sample) play() []float64 {
 	return probs
 }
 
-// contexts returns the context of every meeting: bit 0 is the opponent's last
+// contexts returns the context of every match: bit 0 is the opponent's last
 // choice, bit 1 our own, and so on into the past; before the first, all zero.
 func (s sample) contexts() []uint64 {
 	past, all := uint64(0), make([]uint64, len(s.own))
@@ -41,7 +41,7 @@ func (s sample) contexts() []uint64 {
 
 // weighted is the definition of Willems, Shtarkov and Tjalkens:
 // Pw(s) = Pe(s) at full depth, (Pe(s) + Pw(0s) Pw(1s)) / 2 above it, for the
-// meetings whose context ends in the depth bits of s.
+// matches whose context ends in the depth bits of s.
 func (s sample) weighted(contexts []uint64, suffix uint64, depth int) float64 {
 	seen := [2]float64{}
 	estimate := 1.0
@@ -104,7 +104,7 @@ func noisy(n int, even func(context uint64) float64) sample {
 // sequence, here with the parameters that suit each best.
 func TestCTWRedundancyIsBounded(t *testing.T) {
 	t.Parallel()
-	const meetings = 4000
+	const matches = 4000
 	trees := map[string]struct {
 		leaves int
 		leaf   func(context uint64) uint64 // numbers the leaves
@@ -117,7 +117,7 @@ func TestCTWRedundancyIsBounded(t *testing.T) {
 		"the last two, own": {8, func(c uint64) uint64 { return c & 7 }, []float64{0.9, 0.1, 0.8, 0.3, 0.2, 0.7, 0.4, 0.5}},
 	}
 	for what, tree := range trees {
-		s := noisy(meetings, func(c uint64) float64 { return tree.even[tree.leaf(c)] })
+		s := noisy(matches, func(c uint64) float64 { return tree.even[tree.leaf(c)] })
 		length := 0.0
 		for _, p := range s.play() {
 			length -= math.Log2(p)
@@ -135,7 +135,7 @@ func TestCTWRedundancyIsBounded(t *testing.T) {
 			}
 		}
 		leaves := float64(tree.leaves)
-		bound := 2*leaves - 1 + leaves*(math.Log2(meetings/leaves)/2+1)
+		bound := 2*leaves - 1 + leaves*(math.Log2(matches/leaves)/2+1)
 		if length > best+bound {
 			t.Errorf("%s: %.1f bits, want at most %.1f + %.1f", what, length, best, bound)
 		}
@@ -146,7 +146,7 @@ func TestCTWRedundancyIsBounded(t *testing.T) {
 // the source allows: sum over contexts of P(context) max(p, 1-p).
 func TestCTWConverges(t *testing.T) {
 	t.Parallel()
-	const meetings, learning = 20_000, 500
+	const matches, learning = 20_000, 500
 	for _, c := range []struct {
 		what string
 		even func(context uint64) float64
@@ -156,20 +156,20 @@ func TestCTWConverges(t *testing.T) {
 		{"order 1", func(c uint64) float64 { return [2]float64{0.3, 0.8}[c&1] }, 0.6*0.8 + 0.4*0.7},
 		// It repeats our own last choice nine times in ten.
 		{"reacts to us", func(c uint64) float64 { return [2]float64{0.1, 0.9}[c>>1&1] }, 0.9},
-		// It does the opposite of what it did three meetings ago, likewise.
+		// It does the opposite of what it did three matches ago, likewise.
 		{"order 3", func(c uint64) float64 { return [2]float64{0.9, 0.1}[c>>4&1] }, 0.9},
 		{"coin", func(uint64) float64 { return 0.5 }, 0.5},
 	} {
-		s := noisy(meetings, c.even)
+		s := noisy(matches, c.even)
 		right := 0
 		for i, p := range s.play() { // the likelier parity is played against
 			if i >= learning && p > 0.5 {
 				right++
 			}
 		}
-		got := float64(right) / (meetings - learning)
+		got := float64(right) / (matches - learning)
 		if math.Abs(got-c.want) > 0.02 { // five standard errors and what learning costs
-			t.Errorf("%s: differs in %.4f of meetings, want %.4f", c.what, got, c.want)
+			t.Errorf("%s: differs in %.4f of matches, want %.4f", c.what, got, c.want)
 		}
 	}
 }
@@ -178,16 +178,16 @@ func TestCTWConverges(t *testing.T) {
 // probability leaves (0, 1).
 func TestCTWIsBounded(t *testing.T) {
 	t.Parallel()
-	const meetings = 50_000
+	const matches = 50_000
 	ns, tree := newCTWNodes(1), ctwTree{}
 	rnd := game.NewRand(game.Key{9, 9})
-	for i := range meetings {
+	for i := range matches {
 		p := ns.even(&tree)
 		if !(p > 0 && p < 1) {
-			t.Fatalf("meeting %d: probability %v", i, p)
+			t.Fatalf("match %d: probability %v", i, p)
 		}
 		own, opponent := game.Even+game.Parity(rnd.IntN(2)), game.Even
-		if i > meetings/2 { // a bias so long that the ratios reach their bounds, then the opposite
+		if i > matches/2 { // a bias so long that the ratios reach their bounds, then the opposite
 			opponent = game.Odd
 		}
 		if i%1000 < 500 {

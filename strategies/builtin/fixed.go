@@ -75,7 +75,7 @@ type alternate struct {
 
 func newAlternate() strategies.Factory {
 	return define("alternate", "Alternates even and odd against each opponent",
-		"Even at the first meeting, then the other parity each time. Its frequencies are even, so only a strategy "+
+		"Even in the first match, then the other parity each time. Its frequencies are even, so only a strategy "+
 			"that looks at the order of events learns it. Source: \"Alternator\" of the Axelrod library, Knight et al. 2016.",
 		func(s strategies.Setup) strategies.Strategy { return &alternate{odd: newOpponents[bool](s.Field)} })
 }

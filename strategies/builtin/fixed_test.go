@@ -11,22 +11,22 @@ import (
 
 func TestRandomDiffersFromAnybodyInHalf(t *testing.T) {
 	t.Parallel()
-	const meetings = 20_000
+	const matches = 20_000
 	for what, o := range map[string]opponent{
 		"always even": cycle("e"), "alternating": cycle("eo"), "biased": stationary(0.8, 1),
-		"predictor": func(past []meeting) game.Parity { // copies the last choice
+		"predictor": func(past []match) game.Parity { // copies the last choice
 			if len(past) == 0 {
 				return game.Odd
 			}
 			return past[len(past)-1].own
 		},
 	} {
-		wantDifferShare(t, "random against "+what, versus(t, "random", o, meetings, 7), 0.5)
+		wantDifferShare(t, "random against "+what, versus(t, "random", o, matches, 7), 0.5)
 	}
 }
 
-// Whoever plays against a fair coin differs from it in half of the meetings.
-func TestNobodyBeatsACoin(t *testing.T) {
+// Every strategy differs from a fair coin in half of the matches.
+func TestHalfDifferFromACoin(t *testing.T) {
 	t.Parallel()
 	for _, name := range names() {
 		wantDifferShare(t, name+" against a coin", versus(t, name, stationary(0.5, 3), 4000, 8), 0.5)
@@ -35,14 +35,14 @@ func TestNobodyBeatsACoin(t *testing.T) {
 
 func TestAlways(t *testing.T) {
 	t.Parallel()
-	const meetings = 100
+	const matches = 100
 	for name, want := range map[string]string{"always-even": "e", "always-odd": "o"} {
-		if got := moves(versus(t, name, stationary(0.5, 1), meetings, 1)); got != strings.Repeat(want, meetings) {
+		if got := moves(versus(t, name, stationary(0.5, 1), matches, 1)); got != strings.Repeat(want, matches) {
 			t.Errorf("%s plays %s", name, got)
 		}
 	}
-	wantDifferFrom(t, "always-even against always-odd", each(t, "always-even", "always-odd", game.FairDraw(), meetings, 1), 0)
-	if past := each(t, "always-even", "always-even", game.FairDraw(), meetings, 1); count(past, meeting.differ) != 0 {
+	wantDifferFrom(t, "always-even against always-odd", each(t, "always-even", "always-odd", game.FairDraw(), matches, 1), 0)
+	if past := each(t, "always-even", "always-even", game.FairDraw(), matches, 1); count(past, match.differ) != 0 {
 		t.Error("always-even differs from itself")
 	}
 }
@@ -107,7 +107,7 @@ func TestOnlyMixersAnswerWithProbabilities(t *testing.T) {
 		for i := range 200 {
 			p.meet(i, "P02", letter("eoeeo"[i%5]), i%10+1)
 			if p.answer != strategies.Even && p.answer != strategies.Odd {
-				t.Errorf("%s answers %v at meeting %d", name, p.answer, i)
+				t.Errorf("%s answers %v in match %d", name, p.answer, i)
 				break
 			}
 		}

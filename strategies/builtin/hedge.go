@@ -15,8 +15,8 @@ import (
 // opponent played, and 1/2 where it had no advice. The answer is the weighted
 // share of even, so its expected loss is the weighted mean of theirs.
 //
-// At the t-th meeting with an opponent the rate r(t) is 2 sqrt(ln N / t) for N
-// experts. Then after any T meetings, against whomever, the expected loss is at
+// In the t-th match with an opponent the rate r(t) is 2 sqrt(ln N / t) for N
+// experts. Then after any T matches, against any opponent, the expected loss is at
 // most that of the best expert plus ln N / r(T) + sum over t of r(t) / 8, and
 // so plus sqrt(T ln N) (Bubeck, Introduction to Online Optimization, 2011,
 // chapter 2).
@@ -54,7 +54,7 @@ const (
 
 // panel is what hedge knows of one opponent.
 type panel struct {
-	own, opponent game.Parity // at the last meeting
+	own, opponent game.Parity // in the last match
 	choices       counts      // of the opponent, by its own choices
 	joint         counts      // of the opponent, by both players' choices
 	met           int
@@ -143,7 +143,7 @@ func power(b float64, n int32) float64 {
 // (A Mind-Reading (?) Machine, Bell Laboratories memorandum, 18 March 1953; a
 // simpler model of Hagelbarger's SEER, IRE Transactions on Electronic
 // Computers 5, 1956). It knows eight situations: whether the opponent won the
-// last meeting but one, whether it then changed its choice, and whether it won
+// last match but one, whether it then changed its choice, and whether it won
 // the last. For each it remembers whether the opponent next stayed or changed,
 // and trusts that once it has happened twice running; until then it plays at
 // random.
@@ -159,7 +159,7 @@ type mindReader struct {
 
 func newMindReader() strategies.Factory {
 	return define("mind-reader", "Shannon's mind-reading machine",
-		"Remembers, for each of eight situations made of the last two meetings, whether the opponent then stayed or changed, "+
+		"Remembers, for each of eight situations made of the last two matches, whether the opponent then stayed or changed, "+
 			"and relies on what happened twice running. Here it plays the opposite of what it predicts. "+
 			"Source: Shannon, A Mind-Reading (?) Machine, 1953.",
 		func(s strategies.Setup) strategies.Strategy {
@@ -197,9 +197,9 @@ const (
 type mind struct {
 	habits    [8]habit
 	situation uint8
-	met       uint8       // meetings so far, at most 2
+	met       uint8       // matches so far, at most 2
 	last      game.Parity // of the opponent
-	won       bool        // whether the opponent won the last meeting
+	won       bool        // whether the opponent won the last match
 }
 
 func (m *mind) predict() game.Parity {

@@ -30,8 +30,8 @@ func adversaries() map[string]func(t int, p strategies.Choice, own game.Parity) 
 	}
 }
 
-// The bound, sqrt(T ln N), holds for the expected loss, at every
-// meeting, against whomever: no chance enters and no tolerance is needed.
+// The bound, sqrt(T ln N), holds for the expected loss in every match, against
+// every opponent: no chance enters and no tolerance is needed.
 func TestHedgeRegretIsBounded(t *testing.T) {
 	t.Parallel()
 	for what, next := range adversaries() {
@@ -59,14 +59,14 @@ func TestHedgeRegretIsBounded(t *testing.T) {
 				best = min(best, float64(l)/2)
 			}
 			if regret, bound := loss-best, math.Sqrt(float64(i+1)*math.Log(experts)); regret > bound {
-				t.Fatalf("%s: regret %.2f after %d meetings, want at most %.2f", what, regret, i+1, bound)
+				t.Fatalf("%s: regret %.2f after %d matches, want at most %.2f", what, regret, i+1, bound)
 			}
 		}
 	}
 }
 
 // Its weights move to the experts that are right: against a pattern that one of
-// them knows, the loss per meeting vanishes.
+// them knows, the loss per match vanishes.
 func TestHedgeFollowsTheBestExpert(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"always even", "alternates"} {
@@ -75,7 +75,7 @@ func TestHedgeFollowsTheBestExpert(t *testing.T) {
 		for i := range 400 {
 			theirs := next(i, 0, game.NoParity)
 			if even := p.mix(game.NoRole); i >= 100 && math.Abs(float64(even)-float64(strategies.Play(theirs.Opposite()))) > 0.05 {
-				t.Fatalf("%s: answers %v at meeting %d, where %v is coming", what, even, i, theirs)
+				t.Fatalf("%s: answers %v in match %d, where %v is coming", what, even, i, theirs)
 			}
 			p.add(game.NoRole, theirs.Opposite(), theirs)
 		}

@@ -79,7 +79,7 @@ func threeDigits(id string) int {
 	return n
 }
 
-// copyLast plays what the opponent played at their last meeting, and at random
+// copyLast plays what the opponent played in their last match, and at random
 // before that: Rapoport's tit for tat (Axelrod, The Evolution of Cooperation,
 // 1984), which here coordinates with nobody who stands still and with
 // everybody who alternates.
@@ -109,8 +109,8 @@ func (c *copyLast) Observe(_ context.Context, o *strategies.Outcome) error {
 	return nil
 }
 
-// oppositeLast plays the opposite of what the opponent played at their last
-// meeting, and at random before that: the myopic best reply of Cournot
+// oppositeLast plays the opposite of what the opponent played in their last
+// match, and at random before that: the myopic best reply of Cournot
 // (Recherches sur les principes mathématiques de la théorie des richesses,
 // 1838, chapter 7).
 type oppositeLast struct{ copyLast }
@@ -128,11 +128,11 @@ func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies
 	return play(c.last.at(t.Opponent).Opposite(), c.rnd), nil
 }
 
-// stayOrFlip repeats its choice after a meeting at which the choices differed,
+// stayOrFlip repeats its choice after a match in which the choices differed,
 // and otherwise changes it with probability one half: learning by trial until
 // players are coordinated, then standing still (Crawford and Haller, Learning
-// How to Cooperate, Econometrica 58, 1990). Two of them first differ at their
-// k-th meeting with probability 2^-k, and then for ever.
+// How to Cooperate, Econometrica 58, 1990). Two of them first differ in their
+// k-th match with probability 2^-k, and then for ever.
 type stayOrFlip struct {
 	unattached
 	rnd  *game.Rand
@@ -142,7 +142,7 @@ type stayOrFlip struct {
 func newStayOrFlip() strategies.Factory {
 	return define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
 		"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
-			"find differing choices within two meetings on average and keep them. Source: Crawford and Haller 1990.",
+			"find differing choices within two matches on average and keep them. Source: Crawford and Haller 1990.",
 		func(s strategies.Setup) strategies.Strategy {
 			return &stayOrFlip{rnd: s.Rand, stay: newOpponents[game.Parity](s.Field)}
 		})

@@ -16,7 +16,7 @@ func TestCopyLastAndOppositeLast(t *testing.T) {
 		past := versus(t, name, stationary(0.5, 9), 300, 1)
 		for i := 1; i < len(past); i++ {
 			if past[i].own != want(past[i-1].theirs) {
-				t.Errorf("%s plays %v at meeting %d after %v", name, past[i].own, i, past[i-1].theirs)
+				t.Errorf("%s plays %v in match %d after %v", name, past[i].own, i, past[i-1].theirs)
 			}
 		}
 	}
@@ -55,22 +55,22 @@ func TestStayOrFlipStaysWhereItDiffers(t *testing.T) {
 				flips++
 			}
 		case flipped:
-			t.Errorf("flipped at meeting %d after differing", i)
+			t.Errorf("flipped in match %d after differing", i)
 		}
 	}
 	wantShare(t, "flips after equal choices", flips, equals, 0.5)
 }
 
-// Two coordinators differ first at the k-th meeting with probability 2^-k,
+// Two coordinators differ first at the k-th match with probability 2^-k,
 // whatever went before, and then for ever.
 func TestStayOrFlipLocksIntoDiffering(t *testing.T) {
 	t.Parallel()
-	const seeds, meetings = 2000, 40
+	const seeds, matches = 2000, 40
 	first := map[int]int{}
 	for seed := range uint64(seeds) {
-		past := each(t, "stay-or-flip", "stay-or-flip", game.FairDraw(), meetings, seed)
+		past := each(t, "stay-or-flip", "stay-or-flip", game.FairDraw(), matches, seed)
 		k := 0
-		for k < meetings && !past[k].differ() {
+		for k < matches && !past[k].differ() {
 			k++
 		}
 		first[k]++
@@ -79,8 +79,8 @@ func TestStayOrFlipLocksIntoDiffering(t *testing.T) {
 	for k, chance := 0, 0.5; k < 5; k, chance = k+1, chance/2 {
 		wantShare(t, "first differing", first[k], seeds, chance)
 	}
-	if first[meetings] > 0 {
-		t.Errorf("%d pairs did not find each other in %d meetings", first[meetings], meetings)
+	if first[matches] > 0 {
+		t.Errorf("%d pairs did not find each other in %d matches", first[matches], matches)
 	}
 }
 

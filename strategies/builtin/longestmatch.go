@@ -33,7 +33,7 @@ type longestMatch struct {
 
 func newLongestMatch() strategies.Factory {
 	return define("longest-match", "Finds the longest repetition, and second-guesses itself",
-		"Looks in the last 64 meetings for the longest stretch that repeats the present one, on either player's choices and "+
+		"Looks in the last 64 matches for the longest stretch that repeats the present one, on either player's choices and "+
 			"on both, and follows or inverts whichever guess has lately been right. Source: Iocaine Powder, Egnor 2000; "+
 			"longest-suffix prediction, Ehrenfeucht and Mycielski 1992.",
 		func(s strategies.Setup) strategies.Strategy {
@@ -53,11 +53,11 @@ func (l *longestMatch) Observe(_ context.Context, o *strategies.Outcome) error {
 }
 
 const (
-	window  = 64 // meetings recalled: two words, searched by shifting them
+	window  = 64 // matches recalled: two words, searched by shifting them
 	guesses = 8
 
-	// Scores are in units of 1/hit of a meeting, and forget with a horizon of
-	// 1<<horizonBits meetings. At giveUp, three misses in a row or as many more
+	// Scores are in units of 1/hit of a match, and forget with a horizon of
+	// 1<<horizonBits matches. At giveUp, three misses in a row or as many more
 	// than hits of late, the coin takes over.
 	hit         = 1 << 10
 	horizonBits = 4
@@ -65,10 +65,10 @@ const (
 )
 
 // recall is what longestMatch knows of one opponent. Histories have the last
-// meeting in the lowest bit, set for even.
+// match in the lowest bit, set for even.
 type recall struct {
 	own, opponent               uint64
-	length                      int           // meetings in the histories, at most window
+	length                      int           // matches in the histories, at most window
 	ownSurplus, opponentSurplus int32         // how many more times even than odd
 	guess                       [guesses]int8 // what to play next, as sign has it
 	score                       [guesses]int32
@@ -114,7 +114,7 @@ func judged(score, played, opponent int32) int32 {
 	return score - score>>horizonBits - played*opponent*hit
 }
 
-// think works out the guesses for the next meeting. The two of a predictor
+// think works out the guesses for the next match. The two of a predictor
 // stand together: what it says the opponent will play, inverted; and what it
 // says we shall play, for that is what the opponent means to differ from.
 func (r *recall) think() {
@@ -134,9 +134,9 @@ func (r *recall) think() {
 // plusMinus maps the lowest bit to 1 if set and -1 otherwise.
 func plusMinus(w uint64) int8 { return int8(w&1)<<1 - 1 }
 
-// lags returns how many meetings ago the past was most like the present: for
+// lags returns how many matches ago the past was most like the present: for
 // both players' choices together, for the opponent's, and for our own. The
-// longest match counts, the most recent among equals; 0 means that none was
+// longest repetition counts, the most recent among equals; 0 means that none was
 // found.
 func (r *recall) lags() [3]int {
 	var lags, longest [3]int

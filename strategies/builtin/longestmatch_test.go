@@ -38,7 +38,7 @@ func TestLongestMatchLearnsReactions(t *testing.T) {
 // An opponent who changes its ways is learnt anew: old scores are forgotten.
 func TestLongestMatchForgets(t *testing.T) {
 	t.Parallel()
-	turncoat := func(past []meeting) game.Parity {
+	turncoat := func(past []match) game.Parity {
 		return cycle([]string{"eeo", "oooe", "e", "eo"}[len(past)/250%4])(past)
 	}
 	past := versus(t, "longest-match", turncoat, 1000, 1)
@@ -56,7 +56,7 @@ func TestLongestMatchFindsItsCopy(t *testing.T) {
 	settled := 0
 	for seed := range uint64(seeds) {
 		past := each(t, "longest-match", "longest-match", game.FairDraw(), 200, seed)
-		if count(past[150:], meeting.differ) == 50 {
+		if count(past[150:], match.differ) == 50 {
 			settled++
 		}
 	}

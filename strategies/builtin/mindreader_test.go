@@ -9,7 +9,7 @@ import (
 // creature is an opponent who stays or changes by Shannon's eight situations:
 // the bits of its rule say in which it changes.
 func creature(rule int) opponent {
-	return func(past []meeting) game.Parity {
+	return func(past []match) game.Parity {
 		n := len(past)
 		if n < 2 {
 			return game.Even
@@ -29,7 +29,7 @@ func TestMindReaderReadsEveryMindOfItsKind(t *testing.T) {
 	const most = 2*8 + 2
 	for rule := range 256 {
 		past := versus(t, "mind-reader", creature(rule), 200, uint64(rule))
-		if n := len(past) - count(past, meeting.differ); n > most {
+		if n := len(past) - count(past, match.differ); n > most {
 			t.Errorf("rule %08b: %d equal choices, want at most %d", rule, n, most)
 		}
 	}

@@ -103,21 +103,21 @@ func outcome(match int, opponent string, role game.Role, own, theirs game.Parity
 	}
 }
 
-// meeting is one match as its first player saw it.
-type meeting struct {
+// match is a match as its first player saw it.
+type match struct {
 	own, theirs game.Parity
 	number      int
 }
 
-func (m meeting) differ() bool { return m.own != m.theirs }
+func (m match) differ() bool { return m.own != m.theirs }
 
-// opponent says what somebody plays next, given the past meetings as the
+// opponent says what somebody plays next, given the past matches as the
 // strategy under test saw them.
-type opponent func(past []meeting) game.Parity
+type opponent func(past []match) game.Parity
 
 // cycle plays a pattern such as "eeo" over and over.
 func cycle(pattern string) opponent {
-	return func(past []meeting) game.Parity { return letter(pattern[len(past)%len(pattern)]) }
+	return func(past []match) game.Parity { return letter(pattern[len(past)%len(pattern)]) }
 }
 
 func letter(c byte) game.Parity {
@@ -130,7 +130,7 @@ func letter(c byte) game.Parity {
 // stationary plays even with probability p, whatever happens.
 func stationary(p float64, seed uint64) opponent {
 	rnd := game.NewRand(game.Key{seed, 1})
-	return func([]meeting) game.Parity { return throw(rnd, p) }
+	return func([]match) game.Parity { return throw(rnd, p) }
 }
 
 func throw(r *game.Rand, even float64) game.Parity {
@@ -140,38 +140,38 @@ func throw(r *game.Rand, even float64) game.Parity {
 	return game.Odd
 }
 
-// versus plays meetings of a strategy with one opponent. The numbers drawn are
+// versus plays matches of a strategy with one opponent. The numbers drawn are
 // 1 to 10 in turn.
-func versus(tb testing.TB, name string, o opponent, meetings int, seed uint64) []meeting {
+func versus(tb testing.TB, name string, o opponent, matches int, seed uint64) []match {
 	tb.Helper()
 	p := sit(tb, find(tb, name), fieldOf(2), 0, seed)
-	var past []meeting
-	for i := range meetings {
+	var past []match
+	for i := range matches {
 		theirs, number := o(past), i%10+1
-		past = append(past, meeting{p.meet(i, "P02", theirs, number), theirs, number})
+		past = append(past, match{p.meet(i, "P02", theirs, number), theirs, number})
 	}
 	return past
 }
 
-// each plays meetings of two strategies with one another, by the given draw.
-func each(tb testing.TB, a, b string, draw game.Draw, meetings int, seed uint64) []meeting {
+// each plays matches of two strategies with one another, by the given draw.
+func each(tb testing.TB, a, b string, draw game.Draw, matches int, seed uint64) []match {
 	tb.Helper()
 	field := fieldOf(2)
 	pa, pb := sit(tb, find(tb, a), field, 0, seed), sit(tb, find(tb, b), field, 1, seed)
 	draws := game.NewDrawStream(seed, 0)
-	past := make([]meeting, meetings)
+	past := make([]match, matches)
 	for i := range past {
 		ra, rb := roleOf(i), roleOf(i+1)
 		ca, cb := pa.choose(i, field[1], ra), pb.choose(i, field[0], rb)
 		n := draw.Pick(draws.Next())
 		pa.observe(outcome(i, field[1], ra, ca, cb, n))
 		pb.observe(outcome(i, field[0], rb, cb, ca, n))
-		past[i] = meeting{ca, cb, n}
+		past[i] = match{ca, cb, n}
 	}
 	return past
 }
 
-func count(past []meeting, which func(meeting) bool) int {
+func count(past []match, which func(match) bool) int {
 	n := 0
 	for _, m := range past {
 		if which(m) {
@@ -192,17 +192,17 @@ func wantShare(tb testing.TB, what string, events, n int, want float64) {
 	}
 }
 
-func wantDifferShare(tb testing.TB, what string, past []meeting, want float64) {
+func wantDifferShare(tb testing.TB, what string, past []match, want float64) {
 	tb.Helper()
-	wantShare(tb, what+": choices differ", count(past, meeting.differ), len(past), want)
+	wantShare(tb, what+": choices differ", count(past, match.differ), len(past), want)
 }
 
-// wantDifferFrom checks that the choices differed at every meeting from one on.
-func wantDifferFrom(tb testing.TB, what string, past []meeting, from int) {
+// wantDifferFrom checks that the choices differed in every match from one on.
+func wantDifferFrom(tb testing.TB, what string, past []match, from int) {
 	tb.Helper()
 	for i, m := range past {
 		if i >= from && !m.differ() {
-			tb.Errorf("%s: choices equal at meeting %d, want them to differ from %d on", what, i, from)
+			tb.Errorf("%s: choices equal in match %d, want them to differ from %d on", what, i, from)
 			return
 		}
 	}
@@ -220,7 +220,7 @@ func patterns(length int) []string {
 }
 
 // moves writes what the strategy under test played, as "eoo".
-func moves(past []meeting) string {
+func moves(past []match) string {
 	s := make([]byte, len(past))
 	for i, m := range past {
 		s[i] = m.own.String()[0]

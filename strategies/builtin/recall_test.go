@@ -19,7 +19,7 @@ func parities() *rapid.Generator[[]game.Parity] {
 	)
 }
 
-// The search by shifted words finds what a search meeting by meeting finds.
+// The search by shifted words finds what a search of one match after another finds.
 func TestLagsMatchTheDefinition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -45,7 +45,7 @@ func TestLagsMatchTheDefinition(t *testing.T) {
 }
 
 // slowLag is the definition: the lag at which the longest run of the latest
-// meetings repeats, the smallest of equals.
+// matches repeats, the smallest of equals.
 func slowLag(n int, same func(i, j int) bool) int {
 	best, longest := 0, 0
 	for lag := 1; lag < n; lag++ {

@@ -169,7 +169,7 @@ var (
 	ownKeysGuards = []guard{{"ownKeys", guardSized}}
 )
 
-// guardDrains puts the guards in place of those functions that drain.
+// guardDrains replaces the functions that drain by their guards.
 func (b *sandbox) guardDrains() {
 	if b.usage.reaches("Array") {
 		b.install(b.global("Array"), fromGuards)

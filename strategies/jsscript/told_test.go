@@ -97,7 +97,7 @@ func TestHistoryWithoutObserve(t *testing.T) {
 		}
 	}
 	if c, err := s.Choose(t.Context(), turn(0)); c != 0.3 || err != nil {
-		t.Errorf("choose = %v, %v, want 0.3 for three meetings", c, err)
+		t.Errorf("choose = %v, %v, want 0.3 for three matches", c, err)
 	}
 	if c, err := s.Choose(t.Context(), &strategies.Turn{}); c != 0 || err != nil {
 		t.Errorf("choose = %v, %v, want 0 for nobody", c, err)

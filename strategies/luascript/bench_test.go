@@ -10,7 +10,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/luascript"
 )
 
-// benchScript is of the usual size: it looks at the last meeting, and keeps
+// benchScript is of the usual size: it looks at the last match, and keeps
 // counts of its own.
 const benchScript = `
 local seen = {}

@@ -199,7 +199,7 @@ func TestHistoryWithoutObserve(t *testing.T) {
 		}
 	}
 	if c, err := s.Choose(t.Context(), turn(0)); err != nil || c != 0.5 {
-		t.Errorf("Choose = %v, %v; want 0.5 for five meetings", c, err)
+		t.Errorf("Choose = %v, %v; want 0.5 for five matches", c, err)
 	}
 }
 

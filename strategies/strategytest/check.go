@@ -266,7 +266,7 @@ func (c *checker) quarantine(r *playthrough) {
 		return false
 	})
 	if overran {
-		c.add(Finding{ID: "put-aside", Level: Info,
+		c.add(Finding{ID: "quarantine", Level: Info,
 			What: "an experiment quarantines a strategy that exceeds its limits in half of 64 leagues in a row"})
 	}
 }

@@ -33,7 +33,7 @@ func runtimeChecks() []runtimeCheck {
 		{"told-setup", "start is told the setup", checkToldSetup},
 		{"told-turn", "choose is told the turn and the standing", checkToldTurn},
 		{"told-outcome", "observe is told the outcome", checkToldOutcome},
-		{"told-history", "the history holds the meetings with this opponent", checkToldHistory},
+		{"told-history", "the history holds the matches with this opponent", checkToldHistory},
 		{"told-nothing", "what is unknown is absent", checkToldNothing},
 		{"log", "what a script prints goes to its log", checkLog},
 		{"batch", "a batch gives every seat what it would have had alone", checkBatch},

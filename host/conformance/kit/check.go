@@ -153,7 +153,7 @@ func (t *T) Fail(format string, args ...any) {
 	panic(stop{Failed, fmt.Sprintf(format, args...)})
 }
 
-// Skip ends the check: it cannot be tested.
+// Skip ends the check as skipped, with the reason.
 func (t *T) Skip(format string, args ...any) {
 	panic(stop{Skipped, fmt.Sprintf(format, args...)})
 }

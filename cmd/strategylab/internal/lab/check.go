@@ -137,7 +137,7 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 	switch {
 	case u.Aside:
 		level = strategytest.Error
-		what += fmt.Sprintf("; it died %d times and was put aside", u.Failed)
+		what += fmt.Sprintf("; it died %d times and was quarantined", u.Failed)
 	case u.Failed > 0:
 		level = strategytest.Warning
 		what += fmt.Sprintf("; it died %d times and was restarted", u.Failed)

@@ -4,7 +4,7 @@
 //
 // An [Accumulator] is fed league records in any order and keeps integers only: sums,
 // sums of products and counts. Its memory does not depend on the number of leagues,
-// merging is exact, and the same leagues give the same bytes in any order.
+// and the same leagues give the same bytes in any order.
 // [Accumulator.Estimates] turns the integers into numbers.
 //
 // Three decisions run through the package; docs/statistics.md explains them without
@@ -24,7 +24,6 @@
 package analysis
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -33,13 +32,11 @@ import (
 )
 
 // Accumulator takes in league records and keeps sufficient statistics: integers that do
-// not depend on the order of the leagues or on how they were divided among
-// accumulators. It needs a few hundred bytes for each pair of players. Sums are exact
-// for 10^8 of the largest leagues that the rules allow.
+// not depend on the order of the leagues. It needs a few hundred bytes for each pair of
+// players. Sums are exact for 10^8 of the largest leagues that the rules allow.
 //
 // Add each league of the plan once; an accumulator cannot detect a repetition. It is
-// for one goroutine at a time: give each goroutine its own and
-// [Accumulator.Merge] them.
+// for one goroutine at a time.
 type Accumulator struct {
 	*layout
 	leagues   int64
@@ -54,11 +51,10 @@ type Accumulator struct {
 
 // playerSums are sums over leagues of what one player did in each.
 type playerSums struct {
-	wins, draws, technical int64
-	raw, adj, adjWins      int64 // adj and adjWins in units
-	winsSq, adjWinsSq      wide
-	drawsSq, technicalSq   wide
-	differ                 ratioSums
+	playerTally          // of all leagues
+	winsSq, adjWinsSq    wide
+	drawsSq, technicalSq wide
+	differ               ratioSums
 }
 
 // pairSums are sums over leagues of what two players, a before b in the field, did
@@ -103,12 +99,7 @@ func (a *Accumulator) Add(l results.League) error {
 	a.foldPairs(l.Seats)
 	for i := range a.players {
 		p, t := &a.players[i], &a.league.players[i]
-		p.wins += t.wins
-		p.draws += t.draws
-		p.technical += t.technical
-		p.raw += t.raw
-		p.adj += t.adj
-		p.adjWins += t.adjWins
+		p.playerTally.add(*t)
 		p.winsSq.addProduct(t.wins, t.wins)
 		p.adjWinsSq.addProduct(t.adjWins, t.adjWins)
 		p.drawsSq.addProduct(t.draws, t.draws)
@@ -126,63 +117,6 @@ func (a *Accumulator) Add(l results.League) error {
 	a.faults.note(l)
 	a.leagues++
 	return nil
-}
-
-// Merge adds the counts of another accumulator, which is left unchanged. It is for
-// merging shards: parts of a run that were analyzed apart. Merging accumulators of
-// different plans is an error.
-func (a *Accumulator) Merge(o *Accumulator) error {
-	if err := a.sameAs(o.layout); err != nil {
-		return fmt.Errorf("merge estimates: %w", err)
-	}
-	a.leagues += o.leagues
-	a.technical = a.technical || o.technical
-	for i := range a.players {
-		a.players[i].merge(&o.players[i])
-	}
-	for i := range a.pairs {
-		a.pairs[i].merge(&o.pairs[i])
-	}
-	a.raw.merge(o.raw)
-	a.adj.merge(o.adj)
-	a.placings.merge(o.placings)
-	a.faults.merge(o.faults)
-	return nil
-}
-
-func (l *layout) sameAs(o *layout) error {
-	if l.legs != o.legs || l.draw != o.draw {
-		return fmt.Errorf("plans differ: %d legs with draw %s, %d legs with draw %s", l.legs, l.draw, o.legs, o.draw)
-	}
-	same := func(x, y results.Entrant) bool { return x.Name == y.Name }
-	if !slices.EqualFunc(l.field, o.field, same) {
-		return errors.New("plans differ in the players or their order")
-	}
-	return nil
-}
-
-func (p *playerSums) merge(o *playerSums) {
-	p.wins += o.wins
-	p.draws += o.draws
-	p.technical += o.technical
-	p.raw += o.raw
-	p.adj += o.adj
-	p.adjWins += o.adjWins
-	p.winsSq.add(o.winsSq)
-	p.adjWinsSq.add(o.adjWinsSq)
-	p.drawsSq.add(o.drawsSq)
-	p.technicalSq.add(o.technicalSq)
-	p.differ.merge(o.differ)
-}
-
-func (p *pairSums) merge(o *pairSums) {
-	p.winsA += o.winsA
-	p.winsB += o.winsB
-	p.draws += o.draws
-	p.adjA += o.adjA
-	p.adjB += o.adjB
-	p.luckSq.add(o.luckSq)
-	p.differ.merge(o.differ)
 }
 
 // products is the upper triangle, with the diagonal, of the matrix of summed products
@@ -212,12 +146,6 @@ func (p products) at(i, j int) wide {
 		i, j = j, i
 	}
 	return p.cells[i*(2*p.n-i+1)/2+j-i]
-}
-
-func (p products) merge(o products) {
-	for i := range p.cells {
-		p.cells[i].add(o.cells[i])
-	}
 }
 
 // winPoints and drawPoints are typed for sums.

@@ -18,36 +18,18 @@ func everything(a *analysis.Accumulator) string {
 		a.Compare(analysis.AdjustedPoints, 0.95), a.Compare(analysis.RawPoints, 0.95))
 }
 
-// TestAnyOrder deals the leagues to any number of accumulators in any order and
-// merges those in any order: every byte stays the same.
+// TestAnyOrder adds the leagues in any order: every byte stays the same.
 func TestAnyOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := genWorld(rt, t)
 		leagues := w.leagues(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 9).Draw(rt, "leagues"))
 		want := everything(analyse(t, w.plan, leagues))
-
-		first := analyse(t, w.plan, nil)
-		parts := []*analysis.Accumulator{first, analyse(t, w.plan, nil), analyse(t, w.plan, nil)}
-		for _, l := range rapid.Permutation(leagues).Draw(rt, "order") {
-			if err := parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "part")].Add(l); err != nil {
-				rt.Fatal(err)
-			}
+		acc := analyse(t, w.plan, rapid.Permutation(leagues).Draw(rt, "order"))
+		if got := everything(acc); got != want {
+			rt.Errorf("shuffled:\n%s\nin order:\n%s", got, want)
 		}
-		parts = rapid.Permutation(parts).Draw(rt, "merge order")
-		for _, p := range parts[1:] {
-			before := everything(p)
-			if err := parts[0].Merge(p); err != nil {
-				rt.Fatal(err)
-			}
-			if everything(p) != before {
-				rt.Fatal("merging changed what was merged")
-			}
-		}
-		if got := everything(parts[0]); got != want {
-			rt.Errorf("merged:\n%s\nin order:\n%s", got, want)
-		}
-		if parts[0].Leagues() != len(leagues) {
-			rt.Errorf("%d leagues, want %d", parts[0].Leagues(), len(leagues))
+		if acc.Leagues() != len(leagues) {
+			rt.Errorf("%d leagues, want %d", acc.Leagues(), len(leagues))
 		}
 	})
 }
@@ -69,28 +51,6 @@ func TestAddKeepsNothing(t *testing.T) {
 	}
 	if got := everything(acc); got != want {
 		t.Errorf("after overwriting:\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestMergeOtherPlan(t *testing.T) {
-	t.Parallel()
-	base := newWorld(t, "", 2, bot{}, bot{}, bot{}).plan
-	for name, change := range map[string]func(*results.Plan){
-		"legs":  func(p *results.Plan) { p.Legs = 3 },
-		"draw":  func(p *results.Plan) { p.Draw = "weights:1=2,2=1" },
-		"order": func(p *results.Plan) { p.Field = []results.Entrant{p.Field[1], p.Field[0], p.Field[2]} },
-		"size":  func(p *results.Plan) { p.Field = p.Field[:2] },
-	} {
-		other := base
-		change(&other)
-		if err := analyse(t, base, nil).Merge(analyse(t, other, nil)); err == nil {
-			t.Errorf("%s: merged accumulators of different plans", name)
-		}
-	}
-	longer := base
-	longer.Runs, longer.Seed, longer.Draw = 9, 4, "uniform:1-10"
-	if err := analyse(t, base, nil).Merge(analyse(t, longer, nil)); err != nil {
-		t.Errorf("more runs of the same field do not merge: %v", err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // bootstrapReplicates is one less than a round number, so that the quantiles of the
@@ -52,10 +54,10 @@ func scramble(x uint64) uint64 {
 func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate {
 	s := v.sample()
 	plain := c.of(s, r)
-	if s.leagues < fewToResample || s.constant || c.sequence != nil {
+	if s.Leagues < fewToResample || s.Constant || c.sequence != nil {
 		return plain
 	}
-	if _, rare := c.lopsided(s, s.mean, r, fewToShowSkew); rare {
+	if _, rare := c.lopsided(s, s.Mean, r, fewToShowSkew); rare {
 		return plain
 	}
 	t := v.studentised(s, source)
@@ -66,40 +68,40 @@ func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate 
 	above, below := t[tail-1], t[len(t)-tail]
 	if math.IsInf(above, 0) || math.IsInf(below, 0) {
 		// Many resamples hold a single value: nearly all leagues agree.
-		w := c.unseen(s.leagues)
+		w := c.unseen(s.Leagues)
 		return Estimate{
-			s.mean,
-			min(plain.Low, s.mean-float64(w*(s.mean-r.low))),
-			max(plain.High, s.mean+float64(w*(r.high-s.mean))),
+			s.Mean,
+			min(plain.Low, s.Mean-float64(w*(s.Mean-r.low))),
+			max(plain.High, s.Mean+float64(w*(r.high-s.Mean))),
 		}
 	}
 	se := s.standardError()
 	return Estimate{
-		s.mean,
-		max(r.low, min(s.mean, s.mean-float64(rounded(below)*se))),
-		min(r.high, max(s.mean, s.mean-float64(rounded(above)*se))),
+		s.Mean,
+		max(r.low, min(s.Mean, s.Mean-float64(sequential.Rounded(below)*se))),
+		min(r.high, max(s.Mean, s.Mean-float64(sequential.Rounded(above)*se))),
 	}
 }
 
 // studentised returns the sorted t statistics of resamples, drawn with replacement.
-func (v valueCounts) studentised(s sample, source *rand.PCG) []float64 {
+func (v valueCounts) studentised(s Sample, source *rand.PCG) []float64 {
 	draw := v.byParts
-	if s.leagues <= int64(64*len(v.values)) {
+	if s.Leagues <= int64(64*len(v.values)) {
 		draw = v.byLeague
 	}
-	n := float64(s.leagues)
-	next := draw(s.leagues, source)
+	n := float64(s.Leagues)
+	next := draw(s.Leagues, source)
 	t := make([]float64, bootstrapReplicates)
 	for k := range t {
 		var sum, squares float64 // of deviations, so that nothing cancels
 		for i, count := range next() {
-			d := v.values[i] - s.mean
+			d := v.values[i] - s.Mean
 			sum += float64(d * float64(count))
 			squares += float64(float64(d*d) * float64(count))
 		}
 		shift := sum / n
 		variance := (squares/n - float64(shift*shift)) * n / (n - 1)
-		if variance <= 1e-12*s.variance { // a single value, but for rounding
+		if variance <= 1e-12*s.Variance { // a single value, but for rounding
 			t[k] = math.Copysign(math.Inf(1), shift)
 			continue
 		}

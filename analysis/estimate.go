@@ -79,7 +79,7 @@ func (a *Accumulator) estimates(c *intervals) Estimates {
 	e := Estimates{
 		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.matches)),
 		Players: make([]Player, len(a.players)), Pairs: a.pairEstimates(c),
-		Order: a.orderBy(AdjustedPoints), Fair: 2*a.even == a.unit, Reproducible: true,
+		Order: a.order(), Fair: 2*a.even == a.unit, Reproducible: true,
 	}
 	for i := range e.Players {
 		e.Players[i] = a.player(i, c)
@@ -123,19 +123,19 @@ func (a *Accumulator) rankShares(i int, c *intervals) []RankShare {
 	return list
 }
 
-func (a *Accumulator) rawSample(i int) sample {
+func (a *Accumulator) rawSample(i int) Sample {
 	return newSample(a.leagues, a.players[i].raw, a.raw.at(i, i).big(), a.games)
 }
 
-func (a *Accumulator) adjSample(i int) sample {
+func (a *Accumulator) adjSample(i int) Sample {
 	return newSample(a.leagues, a.players[i].adj, a.adj.at(i, i).big(), a.games*a.unit)
 }
 
 func (a *Accumulator) varianceRatio() float64 {
 	var raw, adj float64
 	for i := range a.players {
-		raw += a.rawSample(i).variance
-		adj += a.adjSample(i).variance
+		raw += a.rawSample(i).Variance
+		adj += a.adjSample(i).Variance
 	}
 	if adj == 0 {
 		return math.NaN()
@@ -280,7 +280,7 @@ func (a *Accumulator) luck(sum int64, squares wide) Luck {
 		return Luck{math.NaN(), math.NaN()}
 	}
 	if a.leagues == 1 {
-		return Luck{s.mean, math.NaN()}
+		return Luck{s.Mean, math.NaN()}
 	}
-	return Luck{s.mean, s.standardError()}
+	return Luck{s.Mean, s.standardError()}
 }

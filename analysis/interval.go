@@ -3,10 +3,11 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // Estimate is a number with its interval: the procedure that made the interval covers
@@ -51,25 +52,25 @@ func newIntervals(level float64) *intervals {
 //     values near a bound.
 //   - Two or more that all agree: see [intervals.unseen].
 //   - Fewer: the whole range, since one league says nothing about the next.
-func (c *intervals) of(s sample, r span) Estimate {
-	if s.leagues == 0 {
+func (c *intervals) of(s Sample, r span) Estimate {
+	if s.Leagues == 0 {
 		return Estimate{math.NaN(), r.low, r.high}
 	}
-	mean := min(max(s.mean, r.low), r.high) // against the last bit of the division
-	if s.leagues == 1 {
+	mean := min(max(s.Mean, r.low), r.high) // against the last bit of the division
+	if s.Leagues == 1 {
 		return Estimate{mean, r.low, r.high}
 	}
-	if s.constant {
-		w := c.unseen(s.leagues)
+	if s.Constant {
+		w := c.unseen(s.Leagues)
 		return Estimate{mean, mean - float64(w*(mean-r.low)), mean + float64(w*(r.high-mean))}
 	}
-	if c.silent(s.leagues) {
+	if c.silent(s.Leagues) {
 		return Estimate{mean, r.low, r.high}
 	}
 	if e, ok := c.lopsided(s, mean, r, fewEvents); ok {
 		return e
 	}
-	half := float64(c.t(s.leagues) * s.standardError())
+	half := float64(c.t(s.Leagues) * s.standardError())
 	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
 }
 
@@ -88,18 +89,18 @@ const fewEvents = 100
 // the bound counts as a number of events; the method is used if there is less than one
 // event per league and fewer than few in all. For a share of 0 or 1 in each league it
 // is within one trial of Clopper and Pearson's.
-func (c *intervals) lopsided(s sample, mean float64, r span, few float64) (Estimate, bool) {
+func (c *intervals) lopsided(s Sample, mean float64, r span, few float64) (Estimate, bool) {
 	p := (mean - r.low) / r.width()
-	spread := s.variance / float64(r.width()*r.width())
+	spread := s.Variance / float64(r.width()*r.width())
 	perLeague := min(p, 1-p) * p * (1 - p) / spread
-	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.leagues) < few) {
+	if !(perLeague > 0 && perLeague < 1 && perLeague*float64(s.Leagues) < few) {
 		return Estimate{}, false
 	}
-	shrink := c.normal(s.leagues) / c.t(s.leagues) // few leagues know their own variance badly
-	trials := float64(float64(s.leagues) * p * (1 - p) / spread * shrink * shrink)
-	x, tail := float64(p*trials), c.tail(s.leagues)
-	low := rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
-	high := rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
+	shrink := c.normal(s.Leagues) / c.t(s.Leagues) // few leagues know their own variance badly
+	trials := float64(float64(s.Leagues) * p * (1 - p) / spread * shrink * shrink)
+	x, tail := float64(p*trials), c.tail(s.Leagues)
+	low := sequential.Rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
+	high := sequential.Rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
 	return Estimate{
 		mean,
 		min(mean, r.low+float64(r.width()*low)),
@@ -114,7 +115,7 @@ func (c *intervals) t(n int64) float64 {
 	}
 	if c.leagues != n {
 		d := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
-		c.leagues, c.quantile = n, rounded(d.Quantile(0.5+c.level/2))
+		c.leagues, c.quantile = n, sequential.Rounded(d.Quantile(0.5+c.level/2))
 	}
 	return c.quantile
 }
@@ -127,25 +128,14 @@ func (c *intervals) t(n int64) float64 {
 // If the one value is a bound of the range, this is the exact interval of C. J. Clopper
 // and E. S. Pearson, Biometrika 26 (1934), 404-413, for no success in n trials.
 func (c *intervals) unseen(n int64) float64 {
-	return rounded(-math.Expm1(math.Log((1-c.level)/2) / float64(n)))
+	return sequential.Rounded(-math.Expm1(math.Log((1-c.level)/2) / float64(n)))
 }
 
 // tTest is the two-sided p-value of the hypothesis that a mean of n league values is
 // zero, given its t statistic.
 func tTest(t float64, n int64) float64 {
 	df := float64(n - 1)
-	return rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
-}
-
-// rounded keeps eight significant digits, more than a critical value or a p-value is
-// good for. Logarithms and exponentials differ in their last bits between
-// architectures; numbers built on them must not.
-func rounded(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 7, 64), 64)
-	if err != nil {
-		panic(err) // what FormatFloat writes, ParseFloat reads
-	}
-	return y
+	return sequential.Rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
 }
 
 // fewTrials is how many leagues on either side Wilson's interval needs to hold a level
@@ -183,10 +173,10 @@ func (c *intervals) exact(hits, n int64) Estimate {
 	e := Estimate{float64(hits) / float64(n), 0, 1}
 	x, rest, tail := float64(hits), float64(n-hits), c.tail(n)
 	if hits > 0 {
-		e.Low = min(e.Estimate, rounded(mathext.InvRegIncBeta(x, rest+1, tail)))
+		e.Low = min(e.Estimate, sequential.Rounded(mathext.InvRegIncBeta(x, rest+1, tail)))
 	}
 	if hits < n {
-		e.High = max(e.Estimate, rounded(mathext.InvRegIncBeta(x+1, rest, 1-tail)))
+		e.High = max(e.Estimate, sequential.Rounded(mathext.InvRegIncBeta(x+1, rest, 1-tail)))
 	}
 	return e
 }

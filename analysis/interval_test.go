@@ -3,6 +3,8 @@ package analysis
 import (
 	"math"
 	"testing"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // TestTAgainstTables uses two-sided 95 % and 99 % critical values as printed in
@@ -57,17 +59,17 @@ func TestIntervalCases(t *testing.T) {
 		squares += tenths * tenths
 	}
 	sleep := newSample(10, sum, mul(squares), 10)
-	all := func(n int64, v float64) sample { return sample{leagues: n, mean: v, constant: true} }
+	all := func(n int64, v float64) Sample { return Sample{Leagues: n, Mean: v, Constant: true} }
 	c := newIntervals(0.95)
 	for _, tt := range []struct {
 		name string
-		s    sample
+		s    Sample
 		r    span
 		want Estimate
 	}{
 		{"t", sleep, span{-10, 10}, Estimate{2.33, 0.8976775, 3.7623225}},
 		{"0.4 and 0.6, cut off", newSample(2, 10, mul(52), 10), span{0, 1}, Estimate{0.5, 0, 1}},
-		{"no league", sample{}, span{0, 3}, Estimate{math.NaN(), 0, 3}},
+		{"no league", Sample{}, span{0, 3}, Estimate{math.NaN(), 0, 3}},
 		{"one league", all(1, 2), span{0, 3}, Estimate{2, 0, 3}},
 		{"all at the top", all(20, 1.5), span{1, 1.5}, Estimate{1.5, 1.5 - 0.5*0.1684335, 1.5}},
 		{"all at the bottom", all(20, 1), span{1, 1.5}, Estimate{1, 1, 1 + 0.5*0.1684335}},
@@ -91,10 +93,10 @@ func TestIntervalCases(t *testing.T) {
 func TestLopsided(t *testing.T) {
 	t.Parallel()
 	// hits of n leagues have the value 1, the others 0.
-	share := func(hits, n int64) sample { return newSample(n, hits, mul(hits), 1) }
+	share := func(hits, n int64) Sample { return newSample(n, hits, mul(hits), 1) }
 	for _, tt := range []struct {
 		name      string
-		s         sample
+		s         Sample
 		r         span
 		low, high float64
 	}{
@@ -140,8 +142,8 @@ func TestRounded(t *testing.T) {
 	for _, tt := range [][2]float64{
 		{1.96234146113331, 1.9623415}, {1.96234146113345, 1.9623415}, {0, 0}, {1, 1}, {-1.23456784e-30, -1.2345678e-30},
 	} {
-		if got := rounded(tt[0]); got != tt[1] {
-			t.Errorf("rounded(%v) = %v, want %v", tt[0], got, tt[1])
+		if got := sequential.Rounded(tt[0]); got != tt[1] {
+			t.Errorf("sequential.Rounded(%v) = %v, want %v", tt[0], got, tt[1])
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // Joint takes in several numbers per league and keeps their sums and sums of products:
@@ -47,25 +49,16 @@ type Term struct {
 	Part, Base  int // columns
 }
 
-// Sample describes independent league values of one quantity by what an interval for
-// their mean needs.
-type Sample struct {
-	Leagues  int
-	Mean     float64 // NaN if there is none
-	Variance float64 // of a league's value, with n-1 in the denominator
-	Constant bool    // all leagues agree
-}
-
 // Combine returns the sum of the terms, with the variance that follows from the
 // columns: exactly if the bases are constant, and otherwise as the usual estimate for
 // ratios (W. G. Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6).
 func (j *Joint) Combine(terms ...Term) Sample {
-	s := Sample{Leagues: int(j.leagues), Constant: true, Mean: math.NaN()}
+	s := Sample{Leagues: j.leagues, Constant: true}
 	mean := new(big.Rat)
 	gradient := make([]*big.Rat, len(j.sums)) // by the columns' sums
 	for _, t := range terms {
 		if j.sums[t.Base] == 0 {
-			return s
+			return Sample{Mean: math.NaN(), Constant: true}
 		}
 		base := new(big.Rat).SetInt64(j.sums[t.Base])
 		ratio := new(big.Rat).Quo(new(big.Rat).SetInt64(j.sums[t.Part]), base)
@@ -114,45 +107,28 @@ func (j *Joint) quadratic(g []*big.Rat) *big.Rat {
 	return total
 }
 
-// StandardError is that of the mean; NaN with fewer than two leagues.
-func (s Sample) StandardError() float64 {
-	if s.Leagues < 2 {
-		return math.NaN()
-	}
-	return math.Sqrt(s.Variance / float64(s.Leagues))
-}
-
 // Interval returns the mean with its interval at a confidence level, for single values
 // between low and high; see docs/statistics.md.
 func (s Sample) Interval(level, low, high float64) Estimate {
-	return newIntervals(level).of(s.inner(), span{low, high})
-}
-
-func (s Sample) inner() sample {
-	n := int64(s.Leagues)
-	if math.IsNaN(s.Mean) {
-		n = 0
-	}
-	return sample{leagues: n, mean: s.Mean, variance: s.Variance, constant: s.Constant}
+	return newIntervals(level).of(s, span{low, high})
 }
 
 // Zero is the two-sided p-value of the hypothesis that the mean is zero, for single
 // values between -width and width: by Student's t, or from the chance that all leagues
 // agree. It is 1 if nothing can be said.
-func (s Sample) Zero(width float64) float64 { return s.inner().zero(width) }
-
-// zero is [Sample.Zero]. If all leagues agree on a mean other than zero, t would be
-// infinite and claim certainty; instead p is twice the chance that bounded values with
-// mean zero all agree on it, as in [intervals.unseen].
-func (s sample) zero(width float64) float64 {
+//
+// If all leagues agree on a mean other than zero, t would be infinite and claim
+// certainty; instead p is twice the chance that bounded values with mean zero all agree
+// on it, as in [intervals.unseen].
+func (s Sample) Zero(width float64) float64 {
 	switch {
-	case s.leagues < 2, s.constant && s.mean == 0:
+	case s.Leagues < 2, s.Constant && s.Mean == 0:
 		return 1
-	case s.constant:
-		agree := width / (width + math.Abs(s.mean))
-		return min(1, 2*rounded(math.Pow(agree, float64(s.leagues))))
+	case s.Constant:
+		agree := width / (width + math.Abs(s.Mean))
+		return min(1, 2*sequential.Rounded(math.Pow(agree, float64(s.Leagues))))
 	}
-	return tTest(s.mean/s.standardError(), s.leagues)
+	return tTest(s.Mean/s.standardError(), s.Leagues)
 }
 
 // Welch compares the means of two independent samples of values from one range: b's
@@ -174,9 +150,9 @@ func Welch(a, b Sample, level, low, high float64) (Estimate, float64) {
 		(float64(va*va)/float64(a.Leagues-1) + float64(vb*vb)/float64(b.Leagues-1))
 	mean := b.Mean - a.Mean
 	t := mean / se
-	half := float64(rounded(distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.5+level/2)) * se)
+	half := float64(sequential.Rounded(distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.5+level/2)) * se)
 	e := Estimate{mean, max(-width, mean-half), min(width, mean+half)}
-	return e, rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
+	return e, sequential.Rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
 }
 
 // apart is the interval for b-a from those of a and b.
@@ -201,5 +177,5 @@ func apartP(a, b Sample, low, high float64) float64 {
 			lo = risk
 		}
 	}
-	return rounded(hi)
+	return sequential.Rounded(hi)
 }

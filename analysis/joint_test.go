@@ -92,7 +92,7 @@ func TestRatioFromResiduals(t *testing.T) {
 
 func TestWelchWhereNothingVaries(t *testing.T) {
 	t.Parallel()
-	constant := func(mean float64, leagues int) analysis.Sample {
+	constant := func(mean float64, leagues int64) analysis.Sample {
 		return analysis.Sample{Leagues: leagues, Mean: mean, Constant: true}
 	}
 	for _, c := range []struct {

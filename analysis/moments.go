@@ -45,33 +45,34 @@ func float(z *big.Int) float64 {
 	return f
 }
 
-// sample summarizes the league values of one quantity.
-type sample struct {
-	leagues  int64
-	mean     float64
-	variance float64 // of one league's value, with n-1 in the denominator
-	constant bool    // all leagues agree
+// Sample describes independent league values of one quantity by what an interval for
+// their mean needs.
+type Sample struct {
+	Leagues  int64   // 0 if there is no mean
+	Mean     float64 // NaN or 0 if there is none
+	Variance float64 // of a league's value, with n-1 in the denominator
+	Constant bool    // all leagues agree
 }
 
 // standardError is that of the mean; it needs two leagues.
-func (s sample) standardError() float64 { return math.Sqrt(s.variance / float64(s.leagues)) }
+func (s Sample) standardError() float64 { return math.Sqrt(s.Variance / float64(s.Leagues)) }
 
 // newSample computes mean and variance of n league values v/scale from the exact sums
 // of v and v*v. Nothing is rounded before the last division, so nothing cancels.
-func newSample(n, sum int64, squares *big.Int, scale int64) sample {
-	s := sample{leagues: n}
+func newSample(n, sum int64, squares *big.Int, scale int64) Sample {
+	s := Sample{Leagues: n}
 	if n == 0 {
 		return s
 	}
-	s.mean = float64(sum) / (float64(n) * float64(scale))
+	s.Mean = float64(sum) / (float64(n) * float64(scale))
 	if n == 1 {
-		s.constant = true
+		s.Constant = true
 		return s
 	}
 	spread := new(big.Int).Mul(big.NewInt(n), squares)
 	spread.Sub(spread, mul(sum, sum))
-	s.constant = spread.Sign() == 0
-	s.variance = float(spread) / float(mul(n, n-1)) / float(mul(scale, scale))
+	s.Constant = spread.Sign() == 0
+	s.Variance = float(spread) / float(mul(n, n-1)) / float(mul(scale, scale))
 	return s
 }
 
@@ -97,36 +98,27 @@ func (r *ratioSums) add(part, base int64) {
 	r.baseSq += base * base
 }
 
-func (r *ratioSums) merge(o ratioSums) {
-	r.leagues += o.leagues
-	r.part += o.part
-	r.base += o.base
-	r.partSq += o.partSq
-	r.partBase += o.partBase
-	r.baseSq += o.baseSq
-}
-
 // sample returns the ratio estimate, all parts over all bases, and n times its
 // estimated variance, from the residuals part - ratio*base of the leagues (W. G.
 // Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6). If every league has
 // the same base, it is the mean of league values.
-func (r ratioSums) sample() sample {
-	s := sample{leagues: r.leagues}
+func (r ratioSums) sample() Sample {
+	s := Sample{Leagues: r.leagues}
 	if r.leagues == 0 {
 		return s
 	}
-	s.mean = float64(r.part) / float64(r.base)
+	s.Mean = float64(r.part) / float64(r.base)
 	if r.leagues == 1 {
-		s.constant = true
+		s.Constant = true
 		return s
 	}
 	// The squared residuals times base^2 are an integer.
 	residuals := mul(r.base, r.base, r.partSq)
 	residuals.Sub(residuals, mul(2, r.base, r.part, r.partBase))
 	residuals.Add(residuals, mul(r.part, r.part, r.baseSq))
-	s.constant = residuals.Sign() == 0
+	s.Constant = residuals.Sign() == 0
 	n := r.leagues
-	s.variance = float(mul(n, n)) / float(big.NewInt(n-1)) * float(residuals) / float(mul(r.base, r.base, r.base, r.base))
+	s.Variance = float(mul(n, n)) / float(big.NewInt(n-1)) * float(residuals) / float(mul(r.base, r.base, r.base, r.base))
 	return s
 }
 
@@ -148,26 +140,26 @@ func newValueCounts(values []float64, counts []int64) valueCounts {
 }
 
 // sample computes mean and variance.
-func (v valueCounts) sample() sample {
-	var s sample
+func (v valueCounts) sample() Sample {
+	var s Sample
 	var sum float64
 	for i, x := range v.values {
-		s.leagues += v.counts[i]
+		s.Leagues += v.counts[i]
 		sum += float64(x * float64(v.counts[i]))
 	}
 	switch len(v.values) {
 	case 0:
 		return s
 	case 1:
-		return sample{leagues: s.leagues, mean: v.values[0], constant: true}
+		return Sample{Leagues: s.Leagues, Mean: v.values[0], Constant: true}
 	}
-	s.mean = sum / float64(s.leagues)
+	s.Mean = sum / float64(s.Leagues)
 	var spread float64
 	for i, x := range v.values {
-		d := x - s.mean
+		d := x - s.Mean
 		spread += float64(float64(d*d) * float64(v.counts[i]))
 	}
-	s.variance = spread / float64(s.leagues-1)
+	s.Variance = spread / float64(s.Leagues-1)
 	return s
 }
 

@@ -47,15 +47,6 @@ func (p *placings) add(points []int64) {
 	}
 }
 
-func (p *placings) merge(o placings) {
-	for i := range p.titles {
-		p.titles[i] += o.titles[i]
-	}
-	for i := range p.ranks {
-		p.ranks[i] += o.ranks[i]
-	}
-}
-
 // share is a player's part of a league's title: 1/k if k players have the most points.
 func (p *placings) share(player int, leagues int64) valueCounts {
 	values, counts := make([]float64, p.n+1), make([]int64, p.n+1)

@@ -43,8 +43,8 @@ func (r *Ranking) TierOf() []int {
 // second for 100. It panics if the level is out of range.
 func (a *Accumulator) Ranking(level float64) Ranking {
 	c := newIntervals(level)
-	order := a.orderBy(AdjustedPoints)
-	r := Ranking{Level: level, Comparisons: a.differences(AdjustedPoints, order, c)}
+	order := a.order()
+	r := Ranking{Level: level, Comparisons: a.differences(order, c)}
 	a.correctRanking(r.Comparisons)
 	superior := newRelation(len(order))
 	for k := range r.Comparisons {
@@ -85,8 +85,8 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 	var contrasts []contrast
 	for k := range list {
 		d := &list[k]
-		s := a.differenceSample(AdjustedPoints, d.A, d.B)
-		if s.constant {
+		s := a.differenceSample(d.A, d.B)
+		if s.Constant {
 			d.Corrected = min(1, float64(len(list))*d.P)
 			continue
 		}
@@ -165,16 +165,6 @@ func tiers(order []int, superior [][]bool) [][]int {
 	return list
 }
 
-// Measure says which points a comparison uses.
-type Measure uint8
-
-// Adjusted points are what strategies should be compared on; raw points show how much
-// less they can tell.
-const (
-	AdjustedPoints Measure = iota
-	RawPoints
-)
-
 // Verdict says what is known about the difference between two players.
 type Verdict uint8
 
@@ -210,86 +200,44 @@ func (c Comparison) Reversed() Comparison {
 	return c
 }
 
-// Compare compares every player with every other, adjusted for all of these
-// comparisons: the chance of calling any two equal players different is at most
-// 1-level. The comparisons stand in the order of Estimates.Order (or of raw points),
-// the better player first.
-func (a *Accumulator) Compare(m Measure, level float64) []Comparison {
-	c := newIntervals(level)
-	order := a.orderBy(m)
-	list := a.differences(m, order, c)
-	correct(list, c.level)
-	return list
-}
-
 // differences tests all pairs in an order.
-func (a *Accumulator) differences(m Measure, order []int, c *intervals) []Comparison {
+func (a *Accumulator) differences(order []int, c *intervals) []Comparison {
 	list := make([]Comparison, 0, len(a.pairs))
 	for k, i := range order {
 		for _, j := range order[k+1:] {
-			list = append(list, a.difference(m, i, j, c))
+			list = append(list, a.difference(i, j, c))
 		}
 	}
 	return list
 }
 
-func correct(list []Comparison, level float64) {
-	p := make([]float64, len(list))
-	for k := range list {
-		p[k] = list[k].P
-	}
-	for k, corrected := range Holm(p) {
-		list[k].Corrected, list[k].Holm = corrected, corrected
-		if list[k].Verdict != Equal && corrected <= 1-level {
-			list[k].Verdict = Different
-		}
-	}
-}
-
-// orderBy returns the field indices from most to fewest points.
-func (a *Accumulator) orderBy(m Measure) []int {
+// order returns the field indices from most to fewest adjusted points.
+func (a *Accumulator) order() []int {
 	order := make([]int, len(a.players))
 	for i := range order {
 		order[i] = i
 	}
-	sums := a.sums(m)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(sums(j), sums(i)) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.players[j].adj, a.players[i].adj) })
 	return order
 }
 
-// sums returns the sums of league points of a measure, in its units.
-func (a *Accumulator) sums(m Measure) func(player int) int64 {
-	if m == RawPoints {
-		return func(i int) int64 { return a.players[i].raw }
-	}
-	return func(i int) int64 { return a.players[i].adj }
-}
-
 // difference tests one pair by the paired t test.
-func (a *Accumulator) difference(m Measure, i, j int, c *intervals) Comparison {
-	s := a.differenceSample(m, i, j)
-	width := span{0, float64(winPoints)}.width()
-	if m == AdjustedPoints {
-		width = a.adjustedPoints(a.technical).width()
-	}
-	d := Comparison{A: i, B: j, P: s.zero(width), Difference: c.of(s, span{-width, width})}
-	if s.leagues >= 2 && s.constant && s.mean == 0 {
+func (a *Accumulator) difference(i, j int, c *intervals) Comparison {
+	s, width := a.differenceSample(i, j), a.adjustedPoints(a.technical).width()
+	d := Comparison{A: i, B: j, P: s.Zero(width), Difference: c.of(s, span{-width, width})}
+	if s.Leagues >= 2 && s.Constant && s.Mean == 0 {
 		d.Verdict = Equal
 	}
 	return d
 }
 
 // differenceSample summarizes the league differences between two players.
-func (a *Accumulator) differenceSample(m Measure, i, j int) sample {
-	sums, cross, scale := a.sums(m), a.adj, a.games*a.unit
-	if m == RawPoints {
-		cross, scale = a.raw, a.games
-	}
-	squares := new(big.Int).Lsh(cross.at(i, j).big(), 1)
+func (a *Accumulator) differenceSample(i, j int) Sample {
+	squares := new(big.Int).Lsh(a.adj.at(i, j).big(), 1)
 	squares.Neg(squares)
-	squares.Add(squares, cross.at(i, i).big())
-	squares.Add(squares, cross.at(j, j).big())
-	return newSample(a.leagues, sums(i)-sums(j), squares, scale)
+	squares.Add(squares, a.adj.at(i, i).big())
+	squares.Add(squares, a.adj.at(j, j).big())
+	return newSample(a.leagues, a.players[i].adj-a.players[j].adj, squares, a.games*a.unit)
 }
 
 // Holm returns p-values adjusted for len(p) comparisons, in the same order, by the

@@ -61,7 +61,7 @@ func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 }
 
 func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential.Decisions) Ranking {
-	r := Ranking{Level: c.level, Comparisons: a.differences(AdjustedPoints, order, c)}
+	r := Ranking{Level: c.level, Comparisons: a.differences(order, c)}
 	superior := newRelation(len(order))
 	for k := range r.Comparisons {
 		x := &r.Comparisons[k]
@@ -99,13 +99,13 @@ func (c *intervals) normal(n int64) float64 {
 	if c.sequence != nil {
 		return c.sequence.critical(n)
 	}
-	return rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
+	return sequential.Rounded(distuv.UnitNormal.Quantile(0.5 + c.level/2))
 }
 
 // tail is the chance that a normal value exceeds it.
 func (c *intervals) tail(n int64) float64 {
 	if c.sequence != nil {
-		return rounded(distuv.UnitNormal.Survival(c.sequence.critical(n)))
+		return sequential.Rounded(distuv.UnitNormal.Survival(c.sequence.critical(n)))
 	}
 	return (1 - c.level) / 2
 }

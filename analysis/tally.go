@@ -18,10 +18,10 @@ type tally struct {
 	seen      []bool
 }
 
-// playerTally is what one player did in one league; see playerSums.
+// playerTally is what one player did.
 type playerTally struct {
 	wins, draws, technical int64
-	raw, adj, adjWins      int64
+	raw, adj, adjWins      int64 // adj and adjWins in units
 	differ, clean          int64 // clean matches are those decided by choices
 }
 
@@ -202,22 +202,10 @@ func (f *faults) count(l results.League, schedule []scheduledMatch) {
 // note keeps the notes of the earliest league, whenever that is added.
 func (f *faults) note(l results.League) {
 	for _, n := range l.Notes {
-		f.keep(faultKey{n.Field, n.Fault}, firstNote{l.Index, n.Text})
-	}
-}
-
-func (f *faults) keep(k faultKey, n firstNote) {
-	if old, ok := f.first[k]; !ok || n.league < old.league {
-		f.first[k] = n
-	}
-}
-
-func (f *faults) merge(o faults) {
-	for i := range f.counts {
-		f.counts[i] += o.counts[i]
-	}
-	for k, n := range o.first {
-		f.keep(k, n)
+		k := faultKey{n.Field, n.Fault}
+		if old, ok := f.first[k]; !ok || l.Index < old.league {
+			f.first[k] = firstNote{l.Index, n.Text}
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/strategylab/strategylab/analysis/sequential"
 )
 
 // Winner is the player with the most adjusted points, its estimate corrected for
@@ -26,7 +28,7 @@ const fewForWinner = 30
 func (a *Accumulator) winner(order []int, level float64) *Winner {
 	best := order[0]
 	fair := 2*a.even == a.unit && !a.technical
-	if a.leagues < fewForWinner || len(order) == 2 && fair || a.adjSample(best).constant {
+	if a.leagues < fewForWinner || len(order) == 2 && fair || a.adjSample(best).Constant {
 		return nil
 	}
 	cov := a.covariance()
@@ -35,10 +37,10 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 	// estimates.
 	c := newIntervals(level)
 	normal := distuv.UnitNormal.Quantile(0.5 + level/2)
-	widen := c.t(a.leagues) / rounded(normal)
+	widen := c.t(a.leagues) / sequential.Rounded(normal)
 	widen = float64(widen * widen)
 	for i := range means {
-		means[i] = a.adjSample(i).mean
+		means[i] = a.adjSample(i).Mean
 		row[i] = cov[max(i, best)][min(i, best)] * widen
 	}
 	// Two means that differ do so by this much at least.
@@ -84,7 +86,7 @@ func hybrid(means, row []float64, best int, level, step float64) Estimate {
 	reach := float64(s * sidak(beta, len(means)))
 	tail := (alpha - beta) / (2 * (1 - beta))
 	at := func(chance float64) float64 {
-		return rounded(conditionalQuantile(y, s, low, high, reach, chance))
+		return sequential.Rounded(conditionalQuantile(y, s, low, high, reach, chance))
 	}
 	mid := at(0.5)
 	return Estimate{mid, min(mid, at(1-tail)), max(mid, at(tail))}

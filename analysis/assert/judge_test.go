@@ -1,11 +1,14 @@
 package assert_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -113,41 +116,45 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The interval of a difference of points is that of the paired comparison, which
-// package analysis computes on another way.
+// The interval of a difference of adjusted points is that of the paired comparison,
+// which package analysis computes on another way; that of raw points is Student's, on
+// the differences of the leagues.
 func TestDifferenceIsThePairedComparison(t *testing.T) {
 	t.Parallel()
 	plan, leagues := play(t, names, evens, 100)
-	for _, c := range []struct {
-		measure string
-		points  analysis.Measure
-	}{{"adjusted", analysis.AdjustedPoints}, {"points", analysis.RawPoints}} {
-		outcomes, acc := judged(t, plan, leagues, fmt.Sprintf("odd.%[1]s > coin.%[1]s", c.measure))
-		got, found := outcomes[0], false
-		for _, d := range acc.Compare(c.points, 0.95) {
-			sign := 1.0
-			switch {
-			case names[d.A] == "odd" && names[d.B] == "coin":
-			case names[d.A] == "coin" && names[d.B] == "odd":
-				sign = -1
-			default:
-				continue
+	near := func(got assert.Outcome, want analysis.Estimate) {
+		t.Helper()
+		for _, x := range [][2]float64{{got.Value.Estimate, want.Estimate}, {got.Value.Low, want.Low}, {got.Value.High, want.High}} {
+			if !(math.Abs(x[0]-x[1]) <= 1e-7) || !got.Paired {
+				t.Errorf("%s: %+v, want %v", got.Of, got, want)
 			}
-			found = true
-			want := []float64{sign * d.Difference.Estimate, sign * d.Difference.Low, sign * d.Difference.High}
-			if sign < 0 {
-				want[1], want[2] = want[2], want[1]
-			}
-			for i, x := range []float64{got.Value.Estimate, got.Value.Low, got.Value.High} {
-				if math.Abs(x-want[i]) > 1e-9 {
-					t.Errorf("%s: %v, want %v", c.measure, got.Value, want)
-				}
-			}
-		}
-		if !found || !got.Paired {
-			t.Errorf("%s: found %v, outcome %+v", c.measure, found, got)
 		}
 	}
+	outcomes, acc := judged(t, plan, leagues, "odd.adjusted > coin.adjusted", "odd.wins > 1")
+	e := acc.Estimates(0.95)
+	c, found := e.Compared(slices.Index(names, "odd"), slices.Index(names, "coin"))
+	if !found {
+		t.Fatal("not compared")
+	}
+	near(outcomes[0], c.Difference)
+
+	scorer, err := analysis.NewScorer(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var differences []float64
+	for i := range leagues {
+		if err := scorer.Score(&leagues[i]); err != nil {
+			t.Fatal(err)
+		}
+		a, base := scorer.Value(analysis.Points, slices.Index(names, "odd"))
+		b, _ := scorer.Value(analysis.Points, slices.Index(names, "coin"))
+		differences = append(differences, float64(a-b)/float64(base))
+	}
+	mean, deviation := stat.MeanStdDev(differences, nil)
+	half := distuv.StudentsT{Sigma: 1, Nu: 99}.Quantile(0.975) * deviation / 10
+	outcomes, _ = judged(t, plan, leagues, "odd.points > coin.points")
+	near(outcomes[0], analysis.Estimate{Estimate: mean, Low: mean - half, High: mean + half})
 }
 
 func TestSeveralAreCorrected(t *testing.T) {

@@ -64,7 +64,7 @@ func (t *Tracker) bisect(stands, bound float64, refuted func(x float64) bool) fl
 			stands = mid
 		}
 	}
-	return rounded(out)
+	return Rounded(out)
 }
 
 // refutes reports whether bets against a mean of x have multiplied the capital enough:
@@ -90,7 +90,7 @@ func (t *Tracker) refutes(m *mean, x, bound float64) bool {
 	for k, l := range logs {
 		sum += float64(weights[k] * math.Exp(l-top))
 	}
-	return rounded(top+math.Log(sum)) >= math.Log(2/alpha)
+	return Rounded(top+math.Log(sum)) >= math.Log(2/alpha)
 }
 
 // precise reports whether every player's interval is narrow enough.

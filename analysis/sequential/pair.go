@@ -61,7 +61,7 @@ func (t *Tracker) add(q *pair, d int64) {
 		gap := c.sign() * (mean - float64(c.offset()*t.options.Margin))
 		if gap > 0 {
 			ratio := float64(float64(q.n)*gap*gap) / spread
-			q.student[c] = max(q.student[c], rounded(t.student.Evidence(q.n, ratio)))
+			q.student[c] = max(q.student[c], Rounded(t.student.Evidence(q.n, ratio)))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (t *Tracker) bet(q *pair, c claim, x float64) {
 			continue
 		}
 		q.bets[c][k].bet(gain / least)
-		q.betting[c][k] = max(q.betting[c][k], rounded(q.bets[c][k].evidence()))
+		q.betting[c][k] = max(q.betting[c][k], Rounded(q.bets[c][k].evidence()))
 	}
 }
 
@@ -93,7 +93,7 @@ func (t *Tracker) pValue(q *pair, c claim) float64 {
 	if known.student == q.student[c] && known.betting == evidence {
 		return known.p
 	}
-	p := rounded(min(1, math.Exp(-evidence)))
+	p := Rounded(min(1, math.Exp(-evidence)))
 	if t.options.Guarantee == Asymptotic {
 		p = min(1, oneSided(t.student.P(q.student[c]))/toStudent, p/toBets)
 	}

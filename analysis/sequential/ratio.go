@@ -109,7 +109,7 @@ func (r *Ratio) deviation() float64 {
 
 func (r *Ratio) llr() float64 {
 	s, delta := r.deviation(), r.hypotheses.Delta
-	return rounded(float64(r.n) * (r.mean()/r.scale - delta/2) * delta / (s * s))
+	return Rounded(float64(r.n) * (r.mean()/r.scale - delta/2) * delta / (s * s))
 }
 
 // limits are the bounds that decide. They begin at -log(Alpha) and log(Beta), which J.
@@ -122,7 +122,7 @@ func (r *Ratio) limits() (low, high float64) {
 	low, high = r.hypotheses.corridor()
 	step := overshoot * r.hypotheses.Delta / r.deviation()
 	moved := func(bound float64) float64 {
-		return rounded(bound - min(step, bound/2) + float64(bound*(2+bound))/float64(r.n))
+		return Rounded(bound - min(step, bound/2) + float64(bound*(2+bound))/float64(r.n))
 	}
 	return -moved(-low), moved(high)
 }

@@ -60,7 +60,7 @@ func (s stopping) quantile(chance float64) float64 {
 			high = mid
 		}
 	}
-	return rounded(s.half + float64((low+high)/2*s.deviation))
+	return Rounded(s.half + float64((low+high)/2*s.deviation))
 }
 
 // atLeast is the chance of the observed end or a higher one, given the drift: the true

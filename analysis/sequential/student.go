@@ -56,7 +56,7 @@ func (s Student) P(evidence float64) float64 {
 	if !(grown > 0) {
 		return 1
 	}
-	return rounded(min(1, s.exceeds(math.Sqrt((m-1)*grown))))
+	return Rounded(min(1, s.exceeds(math.Sqrt((m-1)*grown))))
 }
 
 // exceeds is 2 (1 - F(a) + a f(a)).
@@ -87,7 +87,7 @@ func (s Student) Threshold(alpha float64) float64 {
 			high = mid
 		}
 	}
-	return rounded(s.Evidence(int64(s.burnIn), high*high/(s.burnIn-1)))
+	return Rounded(s.Evidence(int64(s.burnIn), high*high/(s.burnIn-1)))
 }
 
 // Critical is the |t[n]| at a threshold of evidence: the replacement for the quantile
@@ -98,7 +98,7 @@ func (s Student) Critical(n int64, threshold float64) float64 {
 		return math.Inf(1)
 	}
 	x := float64(n)
-	return rounded(math.Sqrt((x - 1) * math.Expm1(2/x*(threshold+0.5*math.Log(x)))))
+	return Rounded(math.Sqrt((x - 1) * math.Expm1(2/x*(threshold+0.5*math.Log(x)))))
 }
 
 // oneSided turns the p-value of both sides into that of the side on which the mean
@@ -106,12 +106,10 @@ func (s Student) Critical(n int64, threshold float64) float64 {
 // most its square over two.
 func oneSided(p float64) float64 { return min(1, p/2+float64(p*p/4)) }
 
-// rounded keeps eight significant digits. Logarithms and exponentials differ in their
-// last bits between architectures; decisions must not.
-func rounded(x float64) float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return x
-	}
+// Rounded keeps eight significant digits, more than a critical value or a p-value is
+// good for. Logarithms and exponentials differ in their last bits between
+// architectures; decisions and numbers built on them must not.
+func Rounded(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 7, 64), 64)
 	if err != nil {
 		panic(err) // what FormatFloat writes, ParseFloat reads

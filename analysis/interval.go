@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -15,7 +16,42 @@ import (
 //
 // Without a league Estimate is NaN and the interval is the whole range of the number.
 type Estimate struct {
-	Estimate, Low, High float64
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// MarshalJSON writes null if there is no estimate.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	if !e.Defined() {
+		return []byte("null"), nil
+	}
+	type members Estimate
+	return json.Marshal(members(e))
+}
+
+// UnmarshalJSON reads null as no estimate.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	type members Estimate
+	*e = Estimate{Estimate: math.NaN()}
+	return json.Unmarshal(text, (*members)(e))
+}
+
+// Number is a float64 that JSON has as null if it is NaN or infinite.
+type Number float64
+
+// MarshalJSON implements [json.Marshaler].
+func (x Number) MarshalJSON() ([]byte, error) {
+	if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(x))
+}
+
+// UnmarshalJSON reads null as NaN.
+func (x *Number) UnmarshalJSON(text []byte) error {
+	*x = Number(math.NaN())
+	return json.Unmarshal(text, (*float64)(x))
 }
 
 // Defined reports whether there is an estimate.

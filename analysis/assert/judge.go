@@ -22,30 +22,27 @@ import (
 )
 
 // Verdict is what an experiment has shown about an assertion.
-type Verdict uint8
+type Verdict string
 
 // The verdicts.
 const (
-	Undecided Verdict = iota // too few leagues to tell
-	Holds
-	Refuted
+	Undecided Verdict = "undecided" // too few leagues to tell
+	Holds     Verdict = "holds"
+	Refuted   Verdict = "refuted"
 )
-
-// String returns "undecided", "holds" or "refuted".
-func (v Verdict) String() string { return [...]string{"undecided", "holds", "refuted"}[v] }
 
 // Outcome is an assertion with its verdict and the evidence.
 type Outcome struct {
-	Text    string
-	Verdict Verdict
-	Counted bool   // the value is a count, not an estimate
-	Of      string // what was compared with Bound: "mine.adjusted - random.adjusted"
-	Op      string
-	Bound   float64
-	Value   analysis.Estimate // of it; the interval of a count is the count
-	Level   float64           // of the interval, adjusted for several assertions
-	Paired  bool              // computed within each league
-	Note    string            // a caveat; may be empty
+	Text    string            `json:"assertion"`
+	Verdict Verdict           `json:"verdict"`
+	Counted bool              `json:"counted"` // the value is a count, not an estimate
+	Of      string            `json:"of"`      // what was compared with Bound: "mine.adjusted - random.adjusted"
+	Op      string            `json:"op"`
+	Bound   float64           `json:"bound"`
+	Value   analysis.Estimate `json:"value"`  // of it; the interval of a count is the count
+	Level   *float64          `json:"level"`  // of the interval, adjusted for several assertions; nil for counts
+	Paired  bool              `json:"paired"` // computed within each league
+	Note    string            `json:"note"`   // a caveat; may be empty
 }
 
 // Judge judges assertions about one plan. Feed it each league once, in any order. It is
@@ -168,7 +165,7 @@ func (j *Judge) outcome(a *Assertion, e *analysis.Estimates) Outcome {
 		}
 		return o
 	}
-	o.Level = e.Level
+	o.Level = &e.Level
 	o.Value, o.Paired = j.estimated(d, e)
 	o.Verdict = decide(o.Value, o.Op, o.Bound)
 	o.Note = note(&o, e)

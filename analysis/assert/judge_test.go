@@ -163,8 +163,8 @@ func TestSeveralAreCorrected(t *testing.T) {
 	alone, _ := judged(t, plan, leagues, "odd.adjusted > 1.2")
 	five, _ := judged(t, plan, leagues, "odd.adjusted > 1.2", "odd.rank < 5", "coin.points > 1", "odd.wins > 1",
 		"coin.points > coin-2.points", "even.rank < coin.rank")
-	if alone[0].Level != 0.95 || math.Abs(five[0].Level-0.99) > 1e-12 {
-		t.Errorf("levels %v and %v, want 0.95 and 0.99: counts need no correction", alone[0].Level, five[0].Level)
+	if *alone[0].Level != 0.95 || math.Abs(*five[0].Level-0.99) > 1e-12 {
+		t.Errorf("levels %v and %v, want 0.95 and 0.99: counts need no correction", *alone[0].Level, *five[0].Level)
 	}
 	if five[0].Value.Width() <= alone[0].Value.Width() {
 		t.Error("the corrected interval is no wider")

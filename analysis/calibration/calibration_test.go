@@ -192,14 +192,14 @@ func TestNarrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// By theory sqrt(15/19) = 0.889.
-	if !r.Kept() || math.Abs(r.Measured-0.889) > 0.03 {
+	if !r.Kept() || math.Abs(float64(r.Measured)-0.889) > 0.03 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestKept(t *testing.T) {
 	t.Parallel()
-	nan := math.NaN()
+	nan := analysis.Number(math.NaN())
 	for _, tt := range []struct {
 		name string
 		row  calibration.Row

@@ -119,11 +119,12 @@ func (t *tally) rows() []Row {
 	if t.field.nothingToRank() {
 		return append(list, t.event("found different, though nothing can be ranked", t.happened[falseDifference], atMost, 0))
 	}
-	alpha := 1 - t.opts.Level
-	list = append(list, t.event("coverage: all place ranges at once", t.happened[placesHold], atLeast, t.opts.Level))
+	promised := analysis.Number(t.opts.Level)
+	alpha := 1 - promised
+	list = append(list, t.event("coverage: all place ranges at once", t.happened[placesHold], atLeast, promised))
 	if t.winners > 0 {
-		r := t.event("coverage: winner's points, corrected", t.happened[winnerHolds], atLeast, t.opts.Level-0.01)
-		r.Nominal, r.Width = t.opts.Level, float(t.width, t.winners)
+		r := t.event("coverage: winner's points, corrected", t.happened[winnerHolds], atLeast, promised-0.01)
+		r.Nominal, r.Width = promised, analysis.Number(float(t.width, t.winners))
 		list = append(list, r, t.event("coverage: winner's points, uncorrected", t.happened[winnerNaive], noPromise, 0))
 		list = append(list, t.value("bias of winner's points, corrected", float(t.corrected, t.winners)),
 			t.value("bias of winner's points, uncorrected", float(t.bias, t.winners)))
@@ -135,7 +136,7 @@ func (t *tally) rows() []Row {
 		if t.field.Found > 0 {
 			p = atLeast
 		}
-		list = append(list, t.event("the best alone in tier 1", t.happened[winnerAloneFirst], p, t.field.Found))
+		list = append(list, t.event("the best alone in tier 1", t.happened[winnerAloneFirst], p, analysis.Number(t.field.Found)))
 	}
 	return append(list,
 		t.event("any false difference (Romano-Wolf)", t.happened[falseDifference], atMost, alpha),

@@ -195,7 +195,7 @@ func TestCoverage(t *testing.T) {
 	}
 	opts := Options{Repetitions: 4, Level: 0.95}
 	r := known.row(Field{}, opts)
-	if r.Measured != 0.75 || r.Lowest != 0.5 || r.Highest != 1 || math.Abs(r.Width-0.2) > 1e-9 || r.Intervals != 2 || r.AtMost != 0.96 {
+	if r.Measured != 0.75 || r.Lowest != 0.5 || r.Highest != 1 || math.Abs(float64(r.Width)-0.2) > 1e-9 || r.Intervals != 2 || r.AtMost != 0.96 {
 		t.Errorf("known truth: %+v", r)
 	}
 	// The mean estimates are 1 and 1.8: the second player's intervals hold it never.
@@ -285,7 +285,7 @@ func TestLookingStops(t *testing.T) {
 		}
 		measured := map[string]float64{}
 		for _, r := range rows {
-			measured[r.What] = r.Measured
+			measured[r.What] = float64(r.Measured)
 			if !r.Kept() || !strings.HasSuffix(r.Field, string(g)+" guarantee") {
 				t.Errorf("%+v", r)
 			}

@@ -150,9 +150,10 @@ func (c *coverage) row(f Field, opts Options) Row {
 		}
 	}
 	r := newRow(f, "coverage: "+c.name, opts)
-	r.Nominal, r.AtLeast, r.AtMost = opts.Level, opts.Level-0.01, 1
+	promised := analysis.Number(opts.Level)
+	r.Nominal, r.AtLeast, r.AtMost = promised, promised-0.01, 1
 	if c.mean && !f.Rare {
-		r.AtMost = opts.Level + 0.01
+		r.AtMost = promised + 0.01
 	}
 	total, width := 0, int64(0)
 	r.Lowest, r.Highest = 1, 0
@@ -162,8 +163,8 @@ func (c *coverage) row(f Field, opts Options) Row {
 		total += n
 		width += c.widths[k] / int64(len(c.caught))
 	}
-	r.Measured = float64(total) / float64(len(c.caught)*opts.Repetitions)
-	r.Width = float(width, opts.Repetitions)
+	r.Measured = analysis.Number(float64(total) / float64(len(c.caught)*opts.Repetitions))
+	r.Width = analysis.Number(float(width, opts.Repetitions))
 	r.Intervals = len(c.caught)
 	return r
 }

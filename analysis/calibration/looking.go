@@ -156,7 +156,7 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 	f := w.Field
 	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, w.Guarantee)
 	t := &tally{field: f, opts: opts}
-	alpha := 1 - opts.Level
+	alpha := analysis.Number(1 - opts.Level)
 	count := func(of func(s *sight) bool) int {
 		n := 0
 		for k := range seen {
@@ -169,10 +169,10 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 	list := []Row{t.event("any wrong decision", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
 	if !w.Stop {
 		misses := t.event("an interval of adjusted points ever misses", 0, atMost, alpha)
-		misses.Intervals, misses.Lowest, misses.Width = len(f.Players), 1, math.NaN()
+		misses.Intervals, misses.Lowest, misses.Width = len(f.Players), 1, analysis.Number(math.NaN())
 		for i := range f.Players {
 			share := float64(count(func(s *sight) bool { return s.missed[i] })) / float64(len(seen))
-			misses.Measured += share / float64(len(f.Players))
+			misses.Measured += analysis.Number(share / float64(len(f.Players)))
 			misses.Lowest, misses.Highest = min(misses.Lowest, share), max(misses.Highest, share)
 		}
 		return append(list, misses, t.event("two equal players found different by a t test after each league",
@@ -188,7 +188,8 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 	slices.Sort(stops)
 	median := t.value("median leagues until the best is known", stops[len(stops)/2])
 	if w.Median > 0 {
-		median.Nominal, median.AtMost = w.Median, w.Median
+		median.Nominal = analysis.Number(w.Median)
+		median.AtMost = median.Nominal
 	}
 	return append(list, median,
 		t.event("stopped at the best player", count(func(s *sight) bool { return s.stop > 0 && s.right }), noPromise, 0))

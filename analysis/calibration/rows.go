@@ -7,39 +7,44 @@ import (
 	"io"
 	"math"
 	"text/tabwriter"
+
+	"github.com/strategylab/strategylab/analysis"
 )
 
 // Row is one measured value.
 type Row struct {
-	Field       string // what was played
-	Players     int
-	Legs        int
-	Leagues     int // of one experiment
-	Repetitions int
-	What        string
+	Field       string `json:"field"` // what was played
+	Players     int    `json:"players"`
+	Legs        int    `json:"legs"`
+	Leagues     int    `json:"leagues"` // of one experiment
+	Repetitions int    `json:"repetitions"`
+	What        string `json:"what"`
 
 	// Nominal is the promised value; NaN without a promise. AtLeast and AtMost are the
 	// bounds of the measured value; NaN without a bound.
-	Nominal, AtLeast, AtMost float64
+	Nominal analysis.Number `json:"nominal"`
+	AtLeast analysis.Number `json:"at_least"`
+	AtMost  analysis.Number `json:"at_most"`
 
 	// Measured is the share of experiments, or of intervals of all experiments, or the
 	// mean of other values.
-	Measured float64
+	Measured analysis.Number `json:"measured"`
 	// Error is the Monte Carlo standard error of a share; NaN for other values. That of
 	// Measured is no larger if it is a mean over several intervals of each experiment.
-	Error float64
+	Error analysis.Number `json:"error"`
 
-	Intervals       int     // of each experiment; 0 for other rows
-	Lowest, Highest float64 // among the intervals
-	Width           float64 // mean width of the intervals; NaN for other rows
+	Intervals int             `json:"intervals"` // of each experiment; 0 for other rows
+	Lowest    float64         `json:"lowest"`    // among the intervals
+	Highest   float64         `json:"highest"`
+	Width     analysis.Number `json:"width"` // mean width of the intervals; NaN for other rows
 }
 
 // Kept reports whether the measurement is consistent with the promise: within three
 // Monte Carlo errors of the bounds, for the lowest and the highest of several within
 // four and a half.
 func (r Row) Kept() bool {
-	within := func(x, errors float64) bool {
-		slack := 0.0
+	within := func(x, errors analysis.Number) bool {
+		slack := analysis.Number(0)
 		if r.share() {
 			slack = errors * r.Error
 		}
@@ -48,16 +53,16 @@ func (r Row) Kept() bool {
 	if !within(r.Measured, 3) {
 		return false
 	}
-	return r.Intervals < 2 || within(r.Lowest, 4.5) && within(r.Highest, 4.5)
+	return r.Intervals < 2 || within(analysis.Number(r.Lowest), 4.5) && within(analysis.Number(r.Highest), 4.5)
 }
 
 func newRow(f Field, what string, opts Options) Row {
-	nan := math.NaN()
+	nan := analysis.Number(math.NaN())
 	return Row{
 		Field: f.Name, Players: len(f.Players), Legs: f.Legs, Leagues: f.Leagues, Repetitions: opts.Repetitions, What: what, Width: nan,
 		Nominal: nan, AtLeast: nan, AtMost: nan,
 		// For a share at its nominal value, be it the level or its complement.
-		Error: math.Sqrt(opts.Level * (1 - opts.Level) / float64(opts.Repetitions)),
+		Error: analysis.Number(math.Sqrt(opts.Level * (1 - opts.Level) / float64(opts.Repetitions))),
 	}
 }
 
@@ -70,23 +75,24 @@ const (
 	atMost
 )
 
-func (t *tally) event(what string, count int, p promise, bound float64) Row {
+func (t *tally) event(what string, count int, p promise, bound analysis.Number) Row {
 	r := newRow(t.field, what, t.opts)
-	r.Measured = float64(count) / float64(t.opts.Repetitions)
+	share := float64(count) / float64(t.opts.Repetitions)
+	r.Measured = analysis.Number(share)
 	switch p {
 	case atLeast:
 		r.Nominal, r.AtLeast = bound, bound
 	case atMost:
 		r.Nominal, r.AtMost = bound, bound
 	case noPromise:
-		r.Error = math.Sqrt(r.Measured * (1 - r.Measured) / float64(t.opts.Repetitions))
+		r.Error = analysis.Number(math.Sqrt(share * (1 - share) / float64(t.opts.Repetitions)))
 	}
 	return r
 }
 
 func (t *tally) value(what string, x float64) Row {
 	r := newRow(t.field, what, t.opts)
-	r.Measured, r.Error = x, math.NaN()
+	r.Measured, r.Error = analysis.Number(x), analysis.Number(math.NaN())
 	return r
 }
 
@@ -117,9 +123,9 @@ func WriteTable(w io.Writer, rows []Row) error {
 }
 
 // share reports whether the row is a share, shown in percent.
-func (r Row) share() bool { return !math.IsNaN(r.Error) }
+func (r Row) share() bool { return !math.IsNaN(float64(r.Error)) }
 
-func (r Row) measured(x float64) string {
+func (r Row) measured(x analysis.Number) string {
 	if !r.share() {
 		return digits(x)
 	}
@@ -128,11 +134,11 @@ func (r Row) measured(x float64) string {
 
 func (r Row) promised() string {
 	switch {
-	case math.IsNaN(r.Nominal):
+	case math.IsNaN(float64(r.Nominal)):
 		return ""
 	case !r.share():
 		return "<= " + digits(r.Nominal)
-	case math.IsNaN(r.AtLeast):
+	case math.IsNaN(float64(r.AtLeast)):
 		return fmt.Sprintf("<= %.4g %%", 100*r.Nominal)
 	case r.Intervals > 0 && r.AtMost < 1:
 		return fmt.Sprintf("%.4g %%", 100*r.Nominal)
@@ -151,7 +157,7 @@ func (r Row) spread() string {
 	if r.Intervals < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%s to %s of %d", r.measured(r.Lowest), r.measured(r.Highest), r.Intervals)
+	return fmt.Sprintf("%s to %s of %d", r.measured(analysis.Number(r.Lowest)), r.measured(analysis.Number(r.Highest)), r.Intervals)
 }
 
 func (r Row) missed() string {
@@ -161,48 +167,22 @@ func (r Row) missed() string {
 	return "MISSED"
 }
 
-func digits(x float64) string {
-	if math.IsNaN(x) {
+func digits(x analysis.Number) string {
+	if math.IsNaN(float64(x)) {
 		return ""
 	}
 	return fmt.Sprintf("%.4g", x)
 }
 
-// document is a row in JSON; a number that does not exist is null.
-type document struct {
-	Field       string   `json:"field"`
-	Players     int      `json:"players"`
-	Legs        int      `json:"legs"`
-	Leagues     int      `json:"leagues"`
-	Repetitions int      `json:"repetitions"`
-	What        string   `json:"what"`
-	Nominal     *float64 `json:"nominal"`
-	AtLeast     *float64 `json:"at_least"`
-	AtMost      *float64 `json:"at_most"`
-	Measured    *float64 `json:"measured"`
-	Error       *float64 `json:"error"` // Monte-Carlo standard error
-	Intervals   int      `json:"intervals"`
-	Lowest      float64  `json:"lowest"`
-	Highest     float64  `json:"highest"`
-	Width       *float64 `json:"width"`
-	Kept        bool     `json:"kept"`
-}
-
-// WriteJSON writes rows as a JSON array.
+// WriteJSON writes rows as a JSON array; a number that does not exist is null.
 func WriteJSON(w io.Writer, rows []Row) error {
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
-		}
-		return &x
+	type document struct {
+		Row
+		Kept bool `json:"kept"`
 	}
-	list := make([]document, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, document{
-			Field: r.Field, Players: r.Players, Legs: r.Legs, Leagues: r.Leagues, Repetitions: r.Repetitions, What: r.What,
-			Nominal: number(r.Nominal), AtLeast: number(r.AtLeast), AtMost: number(r.AtMost), Measured: number(r.Measured),
-			Error: number(r.Error), Intervals: r.Intervals, Lowest: r.Lowest, Highest: r.Highest, Width: number(r.Width), Kept: r.Kept(),
-		})
+	list := make([]document, len(rows))
+	for i, r := range rows {
+		list[i] = document{r, r.Kept()}
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

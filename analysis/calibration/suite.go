@@ -68,7 +68,7 @@ func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options)
 		opts.Level = analysis.DefaultLevel
 	}
 	r := newRow(f, fmt.Sprintf("width, adjusted after %d leagues to raw after %d", adjustedLeagues, rawLeagues), opts)
-	r.AtMost, r.Nominal, r.Error = 1, 1, math.NaN()
+	r.AtMost, r.Nominal, r.Error = 1, 1, analysis.Number(math.NaN())
 	var adjusted, raw float64
 	for rep := range opts.Repetitions {
 		plan := f.Plan(opts.Seed + uint64(rep))
@@ -90,7 +90,7 @@ func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options)
 		}
 		raw += meanWidth(acc, opts.Level, func(p *analysis.Player) analysis.Estimate { return p.Points })
 	}
-	r.Measured = adjusted / raw
+	r.Measured = analysis.Number(adjusted / raw)
 	return r, nil
 }
 

@@ -10,9 +10,10 @@ import (
 
 // Change is a difference between two plans.
 type Change struct {
-	What          string // "seed", "legs", "draw", "transport", "runs", "field" or "code"
-	Player        string // whose code, if What is "code"
-	Before, After string
+	What   string `json:"what"`             // "seed", "legs", "draw", "transport", "runs", "field" or "code"
+	Player string `json:"player,omitempty"` // whose code, if What is "code"
+	Before string `json:"before"`
+	After  string `json:"after"`
 }
 
 // Changes returns the differences between two plans.

@@ -45,10 +45,10 @@ type Member struct {
 // NewView computes the view of a game of at least two strategies.
 func NewView(g *Game) *View {
 	v := &View{Game: g, Members: make([]Member, len(g.Names)), Missing: g.Unknown()}
-	nan := math.NaN()
+	nan, unknown := math.NaN(), analysis.Estimate{Estimate: math.NaN()}
 	for i, name := range g.Names {
 		m := &v.Members[i]
-		*m = Member{Name: name, Self: g.Payoff(i, i), Share: nan, AlphaRank: nan, Invades: nan, Worst: -1}
+		*m = Member{Name: name, Self: g.Payoff(i, i), Share: nan, AlphaRank: nan, Invades: nan, Worst: -1, WorstPayoff: unknown}
 		for j := range g.Names {
 			if p := g.Payoff(i, j); j != i && p.Defined() && (m.Worst < 0 || p.Estimate < m.WorstPayoff.Estimate) {
 				m.Worst, m.WorstPayoff = j, p

@@ -8,37 +8,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// Assertion is a statement about an experiment, with the verdict of the experiment.
-type Assertion struct {
-	Assertion string `json:"assertion"`
-	Verdict   string `json:"verdict"` // "holds", "refuted" or "undecided"
-	Counted   bool   `json:"counted"` // the value is a count, not an estimate
-	// Of is what was compared with the bound, and Value its estimate with an interval
-	// at Level; null if nothing was measured.
-	Of     string    `json:"of"`
-	Op     string    `json:"op"`
-	Bound  float64   `json:"bound"`
-	Value  *Estimate `json:"value"`
-	Level  *float64  `json:"level"`  // adjusted for several assertions; null for counts
-	Paired bool      `json:"paired"` // computed within each league
-	Note   string    `json:"note"`
-}
-
-func newAssertions(list []assert.Outcome) []Assertion {
-	var out []Assertion
-	for _, o := range list {
-		a := Assertion{
-			Assertion: o.Text, Verdict: o.Verdict.String(), Counted: o.Counted,
-			Of: o.Of, Op: o.Op, Bound: o.Bound, Value: estimate(o.Value), Paired: o.Paired, Note: o.Note,
-		}
-		if !o.Counted {
-			a.Level = &o.Level
-		}
-		out = append(out, a)
-	}
-	return out
-}
-
 // AssertionLines say for each assertion whether it holds, and why.
 func AssertionLines(list []assert.Outcome) []string {
 	if len(list) == 0 {
@@ -70,7 +39,7 @@ func evidence(o *assert.Outcome) string {
 	}
 	places := words.Decimals(1, o.Value)
 	line := fmt.Sprintf("%s is %.*f (%s interval %.*f to %.*f", of, places, o.Value.Estimate,
-		strconv.FormatFloat(100*o.Level, 'g', 4, 64)+" %", places, o.Value.Low, places, o.Value.High)
+		strconv.FormatFloat(100**o.Level, 'g', 4, 64)+" %", places, o.Value.Low, places, o.Value.High)
 	if o.Paired {
 		line += ", within leagues"
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/contrast"
 )
@@ -29,18 +30,18 @@ type Source struct {
 
 // ContrastDocument is a comparison of two runs for other programs.
 type ContrastDocument struct {
-	Schema  string           `json:"schema"`
-	Before  ContrastSource   `json:"before"`
-	After   ContrastSource   `json:"after"`
-	Level   float64          `json:"level"`
-	Paired  bool             `json:"paired"` // league by league
-	Shared  bool             `json:"shared"` // with the same seats, draws and coins
-	Changes []ContrastChange `json:"changes"`
-	Players []ContrastPlayer `json:"players"`
-	Gone    []string         `json:"gone"` // in the first run only
-	New     []string         `json:"new"`  // in the second run only
+	Schema  string            `json:"schema"`
+	Before  ContrastSource    `json:"before"`
+	After   ContrastSource    `json:"after"`
+	Level   float64           `json:"level"`
+	Paired  bool              `json:"paired"` // league by league
+	Shared  bool              `json:"shared"` // with the same seats, draws and coins
+	Changes []contrast.Change `json:"changes"`
+	Players []ContrastPlayer  `json:"players"`
+	Gone    []string          `json:"gone"` // in the first run only
+	New     []string          `json:"new"`  // in the second run only
 
-	Assertions []Assertion `json:"assertions,omitempty"`
+	Assertions []assert.Outcome `json:"assertions,omitempty"`
 }
 
 // ContrastSource is one of the runs.
@@ -49,14 +50,6 @@ type ContrastSource struct {
 	Digest  string `json:"digest"`
 	Leagues int    `json:"leagues"` // that were compared
 	Stopped bool   `json:"stopped"` // by a stopping rule; then the intervals are too short
-}
-
-// ContrastChange is a difference between the plans.
-type ContrastChange struct {
-	What   string `json:"what"` // "seed", "legs", "draw", "transport", "runs", "field" or "code"
-	Player string `json:"player,omitempty"`
-	Before string `json:"before"`
-	After  string `json:"after"`
 }
 
 // ContrastPlayer is what changed for one strategy.
@@ -68,13 +61,13 @@ type ContrastPlayer struct {
 
 // ContrastEffect is the change in one measure.
 type ContrastEffect struct {
-	Measure    string    `json:"measure"`
-	Before     *float64  `json:"before"`
-	After      *float64  `json:"after"`
-	Difference *Estimate `json:"difference"` // after minus before; null if there is none
-	P          float64   `json:"p"`
-	Corrected  float64   `json:"corrected"` // Holm's, over all effects of the document
-	Verdict    string    `json:"verdict"`   // "different", "undecided" or "equal"
+	Measure    string            `json:"measure"`
+	Before     analysis.Number   `json:"before"`
+	After      analysis.Number   `json:"after"`
+	Difference analysis.Estimate `json:"difference"` // after minus before; null if there is none
+	P          float64           `json:"p"`
+	Corrected  float64           `json:"corrected"` // Holm's, over all effects of the document
+	Verdict    string            `json:"verdict"`   // "different", "undecided" or "equal"
 }
 
 // WriteContrastJSON writes the comparison as a document.
@@ -84,17 +77,14 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 		Schema: ContrastSchema, Level: r.Level, Paired: r.Paired, Shared: r.Shared,
 		Before:  ContrastSource{c.Before.Dir, c.Before.Digest, r.Leagues[0], c.Before.Stopped},
 		After:   ContrastSource{c.After.Dir, c.After.Digest, r.Leagues[1], c.After.Stopped},
-		Changes: []ContrastChange{}, Players: []ContrastPlayer{},
-		Gone: append([]string{}, r.Gone...), New: append([]string{}, r.New...), Assertions: newAssertions(c.Assertions),
-	}
-	for _, x := range r.Plan {
-		d.Changes = append(d.Changes, ContrastChange(x))
+		Changes: append([]contrast.Change{}, r.Plan...), Players: []ContrastPlayer{},
+		Gone: append([]string{}, r.Gone...), New: append([]string{}, r.New...), Assertions: c.Assertions,
 	}
 	for _, p := range r.Players {
 		q := ContrastPlayer{Name: p.Name, CodeChanged: p.CodeChanged}
 		for _, e := range p.Effects {
 			q.Effects = append(q.Effects, ContrastEffect{
-				Measure: measureName(&e), Before: number(e.Before), After: number(e.After), Difference: estimate(e.Difference),
+				Measure: measureName(&e), Before: analysis.Number(e.Before), After: analysis.Number(e.After), Difference: e.Difference,
 				P: e.P, Corrected: e.Corrected, Verdict: e.Verdict.String(),
 			})
 		}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/assert"
 )
 
 // Schema is the version of the document that this package writes.
@@ -23,17 +23,17 @@ type Document struct {
 	Leagues int    `json:"leagues"` // played; fewer than Plan.Runs if the run was stopped
 	Matches int64  `json:"matches"`
 
-	Messages         int64    `json:"messages"` // 0 for direct play
-	Seconds          float64  `json:"seconds"`
-	MatchesPerSecond *float64 `json:"matches_per_second"`
-	Digest           string   `json:"digest"`
-	Reproducible     bool     `json:"reproducible"`
+	Messages         int64           `json:"messages"` // 0 for direct play
+	Seconds          float64         `json:"seconds"`
+	MatchesPerSecond analysis.Number `json:"matches_per_second"`
+	Digest           string          `json:"digest"`
+	Reproducible     bool            `json:"reproducible"`
 
 	Level float64 `json:"level,omitempty"` // of every interval, if it is not 0.95
 
 	// VarianceRatio is how many times the variance of points exceeds that of
 	// adjusted points; null if adjusted points do not vary.
-	VarianceRatio *float64 `json:"variance_ratio"`
+	VarianceRatio analysis.Number `json:"variance_ratio"`
 
 	// Tiers has the names of the players by tier, best first: in tier 1 is every
 	// strategy that no other significantly beats.
@@ -45,10 +45,10 @@ type Document struct {
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
 
-	Stopped    Stopped     `json:"stopped"`
-	Sequential *Sequential `json:"sequential,omitempty"` // absent for a fixed number of leagues
-	RatioTest  *RatioTest  `json:"sprt,omitempty"`
-	Assertions []Assertion `json:"assertions,omitempty"` // in the order of the command line
+	Stopped    Stopped          `json:"stopped"`
+	Sequential *Sequential      `json:"sequential,omitempty"` // absent for a fixed number of leagues
+	RatioTest  *RatioTest       `json:"sprt,omitempty"`
+	Assertions []assert.Outcome `json:"assertions,omitempty"` // in the order of the command line
 
 	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
 }
@@ -66,15 +66,8 @@ type Plan struct {
 
 // Winner is the player with the most adjusted points per match.
 type Winner struct {
-	Name     string   `json:"name"`
-	Adjusted Estimate `json:"adjusted"`
-}
-
-// Estimate is a number with its interval, of 95 % unless the document says otherwise.
-type Estimate struct {
-	Estimate float64 `json:"estimate"`
-	Low      float64 `json:"low"`
-	High     float64 `json:"high"`
+	Name     string            `json:"name"`
+	Adjusted analysis.Estimate `json:"adjusted"`
 }
 
 // Player is one strategy of the field. Rates and points are per match.
@@ -88,15 +81,15 @@ type Player struct {
 	TechnicalLosses int64   `json:"technical_losses"`
 	Faults          []Fault `json:"faults"` // by kind; empty, not null, if none
 
-	WinRate         *Estimate `json:"win_rate"`
-	AdjustedWinRate *Estimate `json:"adjusted_win_rate"` // P(win) given both choices
-	DrawRate        *Estimate `json:"draw_rate"`
-	TechnicalRate   *Estimate `json:"technical_loss_rate"`
-	Points          *Estimate `json:"points"`
-	Adjusted        *Estimate `json:"adjusted"`       // expected points given both choices
-	ChampionShare   *Estimate `json:"champion_share"` // of titles by points, divided among all with the most
-	First           *Estimate `json:"first"`          // chance of more points in a league than anybody else
-	Rank            *Estimate `json:"rank"`           // mean place by points; equal points share their places
+	WinRate         analysis.Estimate `json:"win_rate"`
+	AdjustedWinRate analysis.Estimate `json:"adjusted_win_rate"` // P(win) given both choices
+	DrawRate        analysis.Estimate `json:"draw_rate"`
+	TechnicalRate   analysis.Estimate `json:"technical_loss_rate"`
+	Points          analysis.Estimate `json:"points"`
+	Adjusted        analysis.Estimate `json:"adjusted"`       // expected points given both choices
+	ChampionShare   analysis.Estimate `json:"champion_share"` // of titles by points, divided among all with the most
+	First           analysis.Estimate `json:"first"`          // chance of more points in a league than anybody else
+	Rank            analysis.Estimate `json:"rank"`           // mean place by points; equal points share their places
 
 	// Ranks has the number of leagues by rank, such as "1" or, with as many points as
 	// the next, "1.5".
@@ -120,17 +113,17 @@ type Pair struct {
 	Matches int64  `json:"matches"`
 	// Differ is the share of differing choices among the matches in which both
 	// made one; null if there was none.
-	Differ *Estimate `json:"differ"`
-	WinsA  int64     `json:"wins_a"`
-	WinsB  int64     `json:"wins_b"`
-	Draws  int64     `json:"draws"` // the rest of Matches were technical losses of both
+	Differ analysis.Estimate `json:"differ"`
+	WinsA  int64             `json:"wins_a"`
+	WinsB  int64             `json:"wins_b"`
+	Draws  int64             `json:"draws"` // the rest of Matches were technical losses of both
 
 	// Difference is A's adjusted points per match, over all opponents, minus B's.
 	// Its interval stands alone; the p-values are corrected for comparing all
 	// pairs, by Romano and Wolf's method (Holm's if leagues are few) and by Holm's.
-	Difference *Estimate `json:"difference"`
-	P          float64   `json:"p"`
-	Holm       float64   `json:"p_holm"`
+	Difference analysis.Estimate `json:"difference"`
+	P          float64           `json:"p"`
+	Holm       float64           `json:"p_holm"`
 }
 
 // Document puts the report into the form that programs read.
@@ -145,19 +138,19 @@ func (r Run) Document() Document {
 		Leagues: e.Leagues, Matches: e.Matches,
 		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
 		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
-		VarianceRatio: number(e.VarianceRatio),
+		VarianceRatio: analysis.Number(e.VarianceRatio),
 		Tiers:         tiers(e),
 		Players:       make([]Player, 0, len(e.Players)),
 		Pairs:         make([]Pair, 0, len(e.Pairs)),
 	}
 	if r.Facts.MatchesPerSecond > 0 {
-		d.MatchesPerSecond = number(r.Facts.MatchesPerSecond)
+		d.MatchesPerSecond = analysis.Number(r.Facts.MatchesPerSecond)
 	}
 	for i, p := range e.Players {
 		d.Plan.Field[i] = p.Name
 	}
 	if w := e.Winner; w != nil {
-		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: *estimate(w.Adjusted)}
+		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: w.Adjusted}
 	}
 	for _, i := range e.Order {
 		p := newPlayer(&e.Players[i])
@@ -168,15 +161,15 @@ func (r Run) Document() Document {
 		p := &e.Pairs[k]
 		d.Pairs = append(d.Pairs, Pair{
 			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
-			Differ: estimate(p.Differ), WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,
-			Difference: estimate(c.Difference), P: c.Corrected, Holm: c.Holm,
+			Differ: p.Differ, WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,
+			Difference: c.Difference, P: c.Corrected, Holm: c.Holm,
 		})
 	}
 	if e.Level != analysis.DefaultLevel {
 		d.Level = e.Level
 	}
 	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
-	d.Assertions = newAssertions(r.Assertions)
+	d.Assertions = r.Assertions
 	d.Processes = r.Facts.Processes
 	return d
 }
@@ -194,10 +187,10 @@ func newPlayer(p *analysis.Player) Player {
 		Name: p.Name, Kind: p.Kind,
 		Matches: p.Matches, Wins: p.Wins, Draws: p.Draws, Losses: p.Losses, TechnicalLosses: p.TechnicalLosses,
 		Faults:  make([]Fault, 0, len(p.Faults)),
-		WinRate: estimate(p.WinRate), AdjustedWinRate: estimate(p.AdjustedWinRate),
-		Points: estimate(p.Points), Adjusted: estimate(p.Adjusted),
-		DrawRate: estimate(p.DrawRate), TechnicalRate: estimate(p.TechnicalRate),
-		ChampionShare: estimate(p.ChampionShare), First: estimate(p.First), Rank: estimate(p.Rank),
+		WinRate: p.WinRate, AdjustedWinRate: p.AdjustedWinRate,
+		Points: p.Points, Adjusted: p.Adjusted,
+		DrawRate: p.DrawRate, TechnicalRate: p.TechnicalRate,
+		ChampionShare: p.ChampionShare, First: p.First, Rank: p.Rank,
 		Ranks: make(map[string]int64, len(p.Ranks)),
 	}
 	for _, share := range p.Ranks {
@@ -207,20 +200,6 @@ func newPlayer(p *analysis.Player) Player {
 		q.Faults = append(q.Faults, Fault{Kind: f.Kind.String(), Count: f.Count, Where: f.Where})
 	}
 	return q
-}
-
-func estimate(e analysis.Estimate) *Estimate {
-	if !e.Defined() {
-		return nil
-	}
-	return &Estimate{Estimate: e.Estimate, Low: e.Low, High: e.High}
-}
-
-func number(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }
 
 // WriteJSON writes the document and a line feed, indented by two spaces.

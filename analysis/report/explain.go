@@ -41,37 +41,40 @@ type ExplanationDocument struct {
 // ExplanationPlayer explains one player; see [explain.Player]. Shares are of matches
 // decided by choices.
 type ExplanationPlayer struct {
-	Name     string      `json:"name"`
-	Even     *Estimate   `json:"even"`
-	Differ   *Estimate   `json:"differ"`   // over all leagues
-	Studied  *Prediction `json:"studied"`  // from earlier leagues
-	Met      *Prediction `json:"met"`      // from this league only
-	Regret   *Regret     `json:"regret"`   // against the best predictor in hindsight
-	Best     *Opponent   `json:"best"`     // opponent
-	Worst    *Opponent   `json:"worst"`    // opponent
-	Learning []*Estimate `json:"learning"` // chance to differ, by point of Legs
+	Name     string              `json:"name"`
+	Even     analysis.Estimate   `json:"even"`
+	Differ   analysis.Estimate   `json:"differ"`   // over all leagues
+	Studied  *Prediction         `json:"studied"`  // from earlier leagues
+	Met      *Prediction         `json:"met"`      // from this league only
+	Regret   *Regret             `json:"regret"`   // against the best predictor in hindsight
+	Best     *Opponent           `json:"best"`     // opponent
+	Worst    *Opponent           `json:"worst"`    // opponent
+	Learning []analysis.Estimate `json:"learning"` // chance to differ, by point of Legs
 }
+
+// interval is an estimate whose members are those of the struct around it.
+type interval analysis.Estimate
 
 // Prediction is how often a player's choice is predicted.
 type Prediction struct {
-	Estimate
-	Order     *int     `json:"order,omitempty"`     // past matches used; 0 is the role alone
-	Bits      *float64 `json:"bits,omitempty"`      // mean surprise of a choice; 1 is pure chance
-	Predictor string   `json:"predictor,omitempty"` // the rule; "it" is the player
+	interval
+	Order     *int            `json:"order,omitempty"`     // past matches used; 0 is the role alone
+	Bits      analysis.Number `json:"bits,omitempty"`      // mean surprise of a choice; 1 is pure chance
+	Predictor string          `json:"predictor,omitempty"` // the rule; "it" is the player
 }
 
 // Regret is by how much more often a player could have differed.
 type Regret struct {
-	Estimate
-	Hindsight *Estimate `json:"hindsight"` // how often it would have differed
-	Predictor string    `json:"predictor"` // the rule to answer with the opposite; "it" is the opponent
+	interval
+	Hindsight analysis.Estimate `json:"hindsight"` // how often it would have differed
+	Predictor string            `json:"predictor"` // the rule to answer with the opposite; "it" is the opponent
 }
 
 // Opponent is an opponent that a player differs from most or least.
 type Opponent struct {
-	Name   string    `json:"name"`
-	Differ *Estimate `json:"differ"`
-	Rivals int       `json:"rivals"` // other opponents with overlapping intervals
+	Name   string            `json:"name"`
+	Differ analysis.Estimate `json:"differ"`
+	Rivals int               `json:"rivals"` // other opponents with overlapping intervals
 }
 
 // WriteExplanationJSON writes the explanations as a document.
@@ -89,18 +92,17 @@ func WriteExplanationJSON(w io.Writer, x Explanation) error {
 
 func (x *Explanation) player(i int) ExplanationPlayer {
 	p, e, names := &x.Explanations.Players[i], &x.Run.Estimates, explain.Predictors()
-	q := ExplanationPlayer{Name: e.Players[i].Name, Even: estimate(p.Even), Differ: estimate(e.Players[i].Differ), Learning: []*Estimate{}}
-	for _, point := range p.Learning {
-		q.Learning = append(q.Learning, estimate(point))
+	q := ExplanationPlayer{
+		Name: e.Players[i].Name, Even: p.Even, Differ: e.Players[i].Differ, Learning: append([]analysis.Estimate{}, p.Learning...),
 	}
-	if studied := estimate(p.Studied); studied != nil {
-		q.Studied = &Prediction{Estimate: *studied, Order: &p.Order, Bits: number(p.Bits)}
+	if p.Studied.Defined() {
+		q.Studied = &Prediction{interval: interval(p.Studied), Order: &p.Order, Bits: analysis.Number(p.Bits)}
 	}
-	if met := estimate(p.Met); met != nil {
-		q.Met = &Prediction{Estimate: *met, Predictor: names[p.Exploit]}
+	if p.Met.Defined() {
+		q.Met = &Prediction{interval: interval(p.Met), Predictor: names[p.Exploit]}
 	}
-	if regret := estimate(p.Regret); regret != nil {
-		q.Regret = &Regret{Estimate: *regret, Hindsight: estimate(p.Hindsight), Predictor: names[p.Follow]}
+	if p.Regret.Defined() {
+		q.Regret = &Regret{interval: interval(p.Regret), Hindsight: p.Hindsight, Predictor: names[p.Follow]}
 	}
 	if best, worst, ok := explain.Opponents(e, i); ok {
 		q.Best, q.Worst = x.opponent(best), x.opponent(worst)
@@ -109,7 +111,7 @@ func (x *Explanation) player(i int) ExplanationPlayer {
 }
 
 func (x *Explanation) opponent(o explain.Opponent) *Opponent {
-	return &Opponent{Name: x.Run.Estimates.Players[o.Field].Name, Differ: estimate(o.Differ), Rivals: o.Rivals}
+	return &Opponent{Name: x.Run.Estimates.Players[o.Field].Name, Differ: o.Differ, Rivals: o.Rivals}
 }
 
 // WriteExplanationTable writes the explanations for people; see [WriteTable].

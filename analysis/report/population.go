@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -31,7 +32,7 @@ type PopulationDocument struct {
 	Strategies []PopulationStrategy `json:"strategies"`
 	// Payoffs has the points per match, 1 to 1.5, that the strategy of a row expects
 	// against that of a column; null if the two never met.
-	Payoffs [][]*Estimate `json:"payoffs"`
+	Payoffs [][]analysis.Estimate `json:"payoffs"`
 	// Trajectory is the path of replicator dynamics from equal shares; null if some
 	// strategy, named in Missing, never met a copy of itself.
 	Trajectory *PopulationTrajectory `json:"trajectory"`
@@ -44,15 +45,15 @@ type PopulationDocument struct {
 
 // PopulationStrategy is the fate of one strategy; see [population.Member].
 type PopulationStrategy struct {
-	Name        string    `json:"name"`
-	Copies      []string  `json:"copies"` // players that are this strategy
-	Self        *Estimate `json:"self"`
-	Share       *float64  `json:"share"`
-	AlphaRank   *float64  `json:"alpha_rank"`
-	Invades     *float64  `json:"invades"`
-	Worst       string    `json:"worst_opponent"` // "" if it met nobody
-	WorstPayoff *Estimate `json:"worst_payoff"`
-	Borda       *float64  `json:"borda"`
+	Name        string            `json:"name"`
+	Copies      []string          `json:"copies"` // players that are this strategy
+	Self        analysis.Estimate `json:"self"`
+	Share       analysis.Number   `json:"share"`
+	AlphaRank   analysis.Number   `json:"alpha_rank"`
+	Invades     analysis.Number   `json:"invades"`
+	Worst       string            `json:"worst_opponent"` // "" if it met nobody
+	WorstPayoff analysis.Estimate `json:"worst_payoff"`
+	Borda       analysis.Number   `json:"borda"`
 }
 
 // PopulationTrajectory is a population under replicator dynamics.
@@ -85,18 +86,19 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 	}
 	for i, m := range v.Members {
 		s := PopulationStrategy{
-			Name: m.Name, Self: estimate(m.Self), Share: number(m.Share), AlphaRank: number(m.AlphaRank), Invades: number(m.Invades), Borda: number(m.Borda),
+			Name: m.Name, Self: m.Self, Share: analysis.Number(m.Share), AlphaRank: analysis.Number(m.AlphaRank), Invades: analysis.Number(m.Invades),
+			WorstPayoff: m.WorstPayoff, Borda: analysis.Number(m.Borda),
 		}
 		for _, k := range v.Game.Copies[i] {
 			s.Copies = append(s.Copies, e.Players[k].Name)
 		}
 		if m.Worst >= 0 {
-			s.Worst, s.WorstPayoff = v.Members[m.Worst].Name, estimate(m.WorstPayoff)
+			s.Worst = v.Members[m.Worst].Name
 		}
 		d.Strategies = append(d.Strategies, s)
-		row := make([]*Estimate, len(v.Members))
+		row := make([]analysis.Estimate, len(v.Members))
 		for j := range row {
-			row[j] = estimate(v.Game.Payoff(i, j))
+			row[j] = v.Game.Payoff(i, j)
 		}
 		d.Payoffs = append(d.Payoffs, row)
 	}

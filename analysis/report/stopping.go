@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -58,17 +59,17 @@ type Sequential struct {
 
 // RatioTest is the result of a sequential probability ratio test.
 type RatioTest struct {
-	New      string     `json:"new"`
-	Old      string     `json:"old"`
-	Delta    float64    `json:"delta"`
-	Alpha    float64    `json:"alpha"`
-	Beta     float64    `json:"beta"`
-	Decision string     `json:"decision"` // "accepted": at least delta better; "rejected": not better; "open"
-	LLR      float64    `json:"llr"`
-	Bounds   [2]float64 `json:"bounds"`          // Wald's
-	Deciding [2]float64 `json:"deciding_bounds"` // corrected for overshoot and estimated variance
-	Mean     *float64   `json:"mean_difference"`
-	Estimate *Estimate  `json:"difference"` // median-unbiased given how the test stopped; null before the burn-in
+	New      string            `json:"new"`
+	Old      string            `json:"old"`
+	Delta    float64           `json:"delta"`
+	Alpha    float64           `json:"alpha"`
+	Beta     float64           `json:"beta"`
+	Decision string            `json:"decision"` // "accepted": at least delta better; "rejected": not better; "open"
+	LLR      float64           `json:"llr"`
+	Bounds   [2]float64        `json:"bounds"`          // Wald's
+	Deciding [2]float64        `json:"deciding_bounds"` // corrected for overshoot and estimated variance
+	Mean     analysis.Number   `json:"mean_difference"`
+	Estimate analysis.Estimate `json:"difference"` // median-unbiased given how the test stopped; null before the burn-in
 }
 
 func (r Run) stopped() Stopped {
@@ -100,14 +101,11 @@ func (r Run) ratioTest() *RatioTest {
 	if q == nil {
 		return nil
 	}
-	t := &RatioTest{
+	return &RatioTest{
 		New: q.New, Old: q.Old, Delta: q.Delta, Alpha: q.Alpha, Beta: q.Beta, Decision: string(q.Decision), LLR: q.LLR,
-		Bounds: [2]float64{q.Low, q.High}, Deciding: [2]float64{q.DecideLow, q.DecideHigh}, Mean: number(q.Mean),
+		Bounds: [2]float64{q.Low, q.High}, Deciding: [2]float64{q.DecideLow, q.DecideHigh}, Mean: analysis.Number(q.Mean),
+		Estimate: analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh},
 	}
-	if !math.IsNaN(q.Estimate) {
-		t.Estimate = &Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}
-	}
-	return t
 }
 
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run

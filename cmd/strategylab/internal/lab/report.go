@@ -11,8 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
@@ -176,22 +176,10 @@ func mirrorSeed(seed uint64, field int) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// mirrorRecord is a mirror in mirrors.json.
-type mirrorRecord struct {
-	Strategy string          `json:"strategy"`
-	Leagues  int             `json:"leagues"`
-	Differ   report.Estimate `json:"differ"`
-}
-
 // keepMirrors writes mirrors.json.
 func keepMirrors(dir string, mirrors []population.Mirror) error {
-	records := make([]mirrorRecord, 0, len(mirrors))
-	for _, m := range mirrors {
-		if m.Differ.Defined() {
-			records = append(records, mirrorRecord{m.Strategy, m.Leagues, report.Estimate{Estimate: m.Differ.Estimate, Low: m.Differ.Low, High: m.Differ.High}})
-		}
-	}
-	text, err := json.MarshalIndent(records, "", "  ")
+	known := slices.DeleteFunc(append([]population.Mirror{}, mirrors...), func(m population.Mirror) bool { return !m.Differ.Defined() })
+	text, err := json.MarshalIndent(known, "", "  ")
 	if err == nil {
 		err = disk.WriteFile(filepath.Join(dir, mirrorsFile), append(text, '\n'), 0o644)
 	}
@@ -207,18 +195,12 @@ func readMirrors(dir string) ([]population.Mirror, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var records []mirrorRecord
+	var mirrors []population.Mirror
 	if err == nil {
-		err = json.Unmarshal(text, &records)
+		err = json.Unmarshal(text, &mirrors)
 	}
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("read mirror leagues: %w", err), fmt.Sprintf("remove %s; the report works without it", filepath.Join(dir, mirrorsFile))}
-	}
-	mirrors := make([]population.Mirror, 0, len(records))
-	for _, r := range records {
-		mirrors = append(mirrors, population.Mirror{
-			Strategy: r.Strategy, Leagues: r.Leagues, Differ: analysis.Estimate{Estimate: r.Differ.Estimate, Low: r.Differ.Low, High: r.Differ.High},
-		})
 	}
 	return mirrors, nil
 }

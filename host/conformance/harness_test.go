@@ -3,10 +3,14 @@ package conformance_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +27,35 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
+
+// TestMain runs all tests at the same time: most of them wait for agents to give
+// up, which needs no processor. Many agents in one process also fill the heap
+// quickly with what is soon garbage, so the collector runs less often.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "32"); err != nil { // -parallel overrides it
+		panic(err)
+	}
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
+
+// scale is by how much the times of a test are longer than on a machine at rest.
+type scale int
+
+// of returns a time at a scale; the zero scale is 1.
+func (s scale) of(d time.Duration) time.Duration { return time.Duration(max(s, 1)) * d }
+
+// withEnoughTime examines an agent until the report is as wanted, each time with
+// four times the times of the last: a verdict that needs more time than a busy
+// machine gave is no verdict. It returns the last report.
+func withEnoughTime(examine func(scale) (*conformance.Report, error), wanted func(*conformance.Report) bool) (r *conformance.Report, err error) {
+	for _, s := range []scale{1, 4, 16} {
+		if r, err = examine(s); err == nil && wanted(r) {
+			break
+		}
+	}
+	return r, err
+}
 
 // patience is how long an agent of a test may take for an answer. Only a
 // mutant that is slow needs it.
@@ -89,6 +122,24 @@ func newPlayer(mode protocol.Mode, url, manager string, trip jsonrpc.RoundTrippe
 	return p, client.Close, err
 }
 
+// checkPlayer runs the checks against players that serve returns, until the report
+// is as wanted.
+func checkPlayer(t *testing.T, serve func() *testAgent, wanted func(*conformance.Report) bool, change func(*conformance.Config)) *conformance.Report {
+	t.Helper()
+	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+		return serve().check(t, func(o *conformance.Config) {
+			o.Timeout = s.of(patience)
+			if change != nil {
+				change(o)
+			}
+		}), nil
+	}, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // check runs the checks against a testAgent.
 func (s *testAgent) check(t testing.TB, change func(*conformance.Config)) *conformance.Report {
 	t.Helper()
@@ -129,6 +180,17 @@ func idsWith(r *conformance.Report, s conformance.Status) []string {
 	return ids
 }
 
+// failing returns a function that reports whether certain checks have failed, and
+// no others.
+func failing(ids ...string) func(*conformance.Report) bool {
+	return func(r *conformance.Report) bool { return slices.Equal(idsWith(r, conformance.Failed), ids) }
+}
+
+// allPassed reports whether no check has failed or was skipped.
+func allPassed(r *conformance.Report) bool {
+	return idsWith(r, conformance.Failed) == nil && idsWith(r, conformance.Skipped) == nil
+}
+
 // explain renders a report.
 func explain(r *conformance.Report) string {
 	var b strings.Builder
@@ -142,8 +204,9 @@ func explain(r *conformance.Report) string {
 type mutant struct {
 	check string // that it fails, and no other
 	busy  bool   // the manager turns the first registration away
-	halts bool   // it brings a match to a halt
-	slow  bool   // it makes use of the time it has; the time is short then
+	halts bool   // the checks wait for something in vain
+	slow  bool   // it waits for agents for longer than it may
+	scale scale  // of its times
 	media string // the Content-Type of what it sends, if that is not JSON's
 	// serve changes how a request is answered; next is the player's own answer.
 	serve func(m *memory, in *asked, next func(*asked) *reply) *reply
@@ -172,9 +235,14 @@ type memory struct {
 	sync.Mutex
 	seen   map[string]int
 	tokens map[string]string
+	scale  scale
 	check  string // that is running, if the test reports it
 	last   string
 	done   chan struct{}
+}
+
+func newMemory(mu mutant) *memory {
+	return &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{}), scale: mu.scale}
 }
 
 func (m *memory) begin(check string) {
@@ -220,7 +288,7 @@ func mutatedPlayer(mu mutant) (*testAgent, func(), error) {
 // faultyProxy serves a mutant's fault before an agent, which is to be served at
 // the endpoint that it returns.
 func faultyProxy(name string, mu mutant) (*memory, *jsonrpc.LoopbackServer, *httptest.Server, error) {
-	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	m := newMemory(mu)
 	net := new(jsonrpc.Loopback)
 	inner, err := net.Listen(name, jsonrpc.Config{AcceptObjects: true})
 	if err != nil {

@@ -51,17 +51,19 @@ func assignsAlone(s *sent, next onward) (*jsonrpc.Reply, error) {
 // failed for what it omits, and the rest is tested all the same.
 func TestForeignManager(t *testing.T) {
 	t.Parallel()
-	h, err := mutatedManager(mutant{out: assignsOneByOne})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := h.examine(func(o *conformance.Config) {
-		o.Only = checksOf(conformance.Manager, mutant{})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := []string{"manager.round.announced", "manager.round.players", "manager.roundend.sent", "manager.end.sent"}
+	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+		h, err := mutatedManager(mutant{scale: s, out: assignsOneByOne})
+		if err != nil {
+			return nil, err
+		}
+		return h.examine(func(o *conformance.Config) {
+			o.Only, o.Timeout = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout)
+		})
+	}, failing(want...))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, want) {
 		t.Errorf("failed %q, want %q\n%s", failed, want, explain(r))
 	}
@@ -102,14 +104,16 @@ func TestManagerSkips(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.cfg.Timeout = managerSilence
-			h, err := onOwnSocket(c.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := h.examine(func(o *conformance.Config) {
-				o.AdminToken, o.Timeout, o.Players = "", ampleTimeout, c.players
-			})
+			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+				c.cfg.Timeout = s.of(managerSilence)
+				h, err := onOwnSocket(c.cfg)
+				if err != nil {
+					return nil, err
+				}
+				return h.examine(func(o *conformance.Config) {
+					o.AdminToken, o.Timeout, o.Players = "", s.of(ampleTimeout), c.players
+				})
+			}, failing())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,13 +136,15 @@ func TestManagerSkips(t *testing.T) {
 // than the check does, but not for longer than it may.
 func TestManagerTooSlow(t *testing.T) {
 	t.Parallel()
-	h, err := onOwnSocket(manager.Config{AdminToken: adminToken, Timeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := h.examine(func(o *conformance.Config) {
-		o.Only, o.Timeout = []string{"manager.notify.silent", "manager.round"}, time.Second
-	})
+	r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+		h, err := onOwnSocket(manager.Config{AdminToken: adminToken, Timeout: s.of(time.Minute)})
+		if err != nil {
+			return nil, err
+		}
+		return h.examine(func(o *conformance.Config) {
+			o.Only, o.Timeout = []string{"manager.notify.silent", "manager.round"}, s.of(time.Second)
+		})
+	}, failing())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ func sentMutants() []mutant {
 
 func tableMutants() []mutant {
 	return []mutant{
-		{check: "manager.standings.sent", out: loses(standings, 3)},
+		{check: "manager.standings.sent", halts: true, out: loses(standings, 3)},
 		{check: "manager.standings.players", out: toReferees(standings, 0, func(o object) { rows(o, "standings")[0]["rank"] = 2 })},
 		{check: "manager.standings.points", out: toReferees(standings, 0, func(o object) { rows(o, "standings")[0]["played"] = 9 })},
 		{check: "manager.standings.order", out: toReferees(standings, 5, swapsRanks(1, 2))},
 		{check: "manager.standings.ties", out: toReferees(standings, 5, swapsRanks(0, 1))},
-		{check: "manager.roundend.sent", out: loses(roundEnd, 3)},
+		{check: "manager.roundend.sent", halts: true, out: loses(roundEnd, 3)},
 		{check: "manager.roundend.early", out: after(announcement, 1, func(_ *memory, s *sent) []byte {
 			doc := parse(s.body)
 			doc["id"], doc["method"] = "early", "notify_round_completed"
@@ -52,7 +52,7 @@ func tableMutants() []mutant {
 		{check: "manager.roundend.before", out: delays(roundEnd, 2, announcement)},
 		{check: "manager.roundend.summary", out: emits(roundEnd, func(o object) { o["summary"].(object)["wins"] = 7 })},
 		{check: "manager.roundend.next", out: emits(roundEnd, set("next_round_id", 9))},
-		{check: "manager.end.sent", out: loses(completed, 0)},
+		{check: "manager.end.sent", halts: true, out: loses(completed, 0)},
 		{check: "manager.end.once", out: repeats(completed, 0)},
 		{check: "manager.end.last", out: after(completed, 0, func(m *memory, s *sent) []byte {
 			m.Lock()
@@ -67,8 +67,8 @@ func tableMutants() []mutant {
 
 func notifyMutants() []mutant {
 	return []mutant{
-		{check: "manager.notify.busy", out: instead(announcement, isBusy, acked)},
-		{check: "manager.notify.broken", out: instead(announcement, brokenOff, acked)},
+		{check: "manager.notify.busy", halts: true, out: instead(announcement, isBusy, acked)},
+		{check: "manager.notify.broken", halts: true, out: instead(announcement, brokenOff, acked)},
 		{check: "manager.notify.silent", slow: true, halts: true},
 		{check: "manager.notify.same", out: only(announcement, func(m *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			s := reading(body)

@@ -149,10 +149,10 @@ func runningQueryMutants() []mutant {
 
 func slowMutants() []mutant {
 	return []mutant{
-		{check: "manager.load.speed", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "manager.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
 			if in.text("query_type") == "GET_STATUS" && bytes.Contains(r.body, []byte(`"completed"`)) {
-				time.Sleep(silenceTimeout/4 + 100*time.Millisecond) // the fault
+				time.Sleep(m.scale.of(silenceTimeout/4 + 100*time.Millisecond)) // the fault
 			}
 			return r
 		}},
@@ -176,7 +176,7 @@ func refusesConcurrent() serve {
 		select {
 		case <-another:
 			return refusal(in, -32000)
-		case <-time.After(time.Second): // alone
+		case <-time.After(m.scale.of(time.Second)): // alone
 		}
 		m.Lock()
 		if waiting == another {

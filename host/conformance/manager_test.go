@@ -71,15 +71,15 @@ func onOwnSocket(cfg manager.Config) (*managerServer, error) {
 
 // mutatedManager serves a manager behind a proxy that has a fault.
 func mutatedManager(mu mutant) (*managerServer, error) {
-	m := &memory{seen: map[string]int{}, tokens: map[string]string{}, done: make(chan struct{})}
+	m := newMemory(mu)
 	net := new(jsonrpc.Loopback)
 	inner, err := net.Listen("manager", jsonrpc.Config{AcceptObjects: true})
 	if err != nil {
 		return nil, err
 	}
-	cfg := manager.Config{Mode: protocol.Tolerant, AdminToken: adminToken, Timeout: patience}
+	cfg := manager.Config{Mode: protocol.Tolerant, AdminToken: adminToken, Timeout: mu.scale.of(patience)}
 	if mu.slow {
-		cfg.Timeout = time.Minute // it waits for who is silent
+		cfg.Timeout = mu.scale.of(time.Minute) // it waits for who is silent
 	}
 	stop, err := serveManager(cfg, &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}, inner.Serve)
 	if err != nil {
@@ -109,16 +109,18 @@ func TestOwnManager(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			h, err := onOwnSocket(manager.Config{Mode: mode, AdminToken: adminToken, Timeout: managerSilence})
+			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
+				h, err := onOwnSocket(manager.Config{Mode: mode, AdminToken: adminToken, Timeout: s.of(managerSilence)})
+				if err != nil {
+					return nil, err
+				}
+				return h.examine(func(o *conformance.Config) { o.Timeout = s.of(ampleTimeout) })
+			}, allPassed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := h.examine(func(o *conformance.Config) { o.Timeout = ampleTimeout })
-			if err != nil {
-				t.Fatal(err)
-			}
-			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
-				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			if !allPassed(r) {
+				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 		})
 	}
@@ -127,7 +129,7 @@ func TestOwnManager(t *testing.T) {
 // TestManagerMutants has, for every check, a manager that fails only that check.
 func TestManagerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Manager, managerMutants(), tryManager)
+	examineMutants(t, conformance.Manager, managerMutants, tryManager)
 }
 
 func tryManager(mu mutant) (*conformance.Report, error) {
@@ -136,9 +138,12 @@ func tryManager(mu mutant) (*conformance.Report, error) {
 		return nil, err
 	}
 	return h.examine(func(o *conformance.Config) {
-		o.Only = checksOf(conformance.Manager, mu)
-		if mu.slow {
-			o.Timeout = 7 * time.Second // and a pause are more than any manager may wait
+		o.Only, o.Timeout = checksOf(conformance.Manager, mu), mu.scale.of(ampleTimeout)
+		switch {
+		case mu.slow:
+			o.Timeout = mu.scale.of(7 * time.Second) // and a pause are more than any manager may wait
+		case mu.halts:
+			o.Timeout = mu.scale.of(silenceTimeout)
 		}
 	})
 }

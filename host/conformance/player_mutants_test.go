@@ -265,21 +265,15 @@ func loadMutants() []mutant {
 			}
 			return r
 		}},
-		{check: "player.load.stalled", slow: true, wrap: func(m *memory, h http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				m.Lock()
-				defer m.Unlock()
-				h.ServeHTTP(w, r)
-			})
-		}},
-		{check: "player.load.speed", slow: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		stalling("player.load.stalled"),
+		{check: "player.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			// It takes longer with every match.
 			if in.of(over) {
 				m.Lock()
 				played := m.count(over)
 				m.Unlock()
 				if played > 6 {
-					time.Sleep(1100 * time.Millisecond) // which is the fault: more than a quarter of the time it has
+					time.Sleep(m.scale.of(playerSilence/4 + 100*time.Millisecond)) // the fault
 				}
 			}
 			return next(in)

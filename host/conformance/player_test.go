@@ -19,9 +19,9 @@ func TestOwnPlayer(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			r := onSockets(t, mode, nil).check(t, func(o *conformance.Config) { o.Busy = true })
-			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
-				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			r := checkPlayer(t, func() *testAgent { return onSockets(t, mode, nil) }, allPassed, func(o *conformance.Config) { o.Busy = true })
+			if !allPassed(r) {
+				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Player)) {
 				t.Errorf("%d outcomes of %d checks", len(r.Outcomes), len(conformance.Checks(conformance.Player)))
@@ -37,7 +37,9 @@ func TestOwnPlayer(t *testing.T) {
 // what is left out when no registration is turned away.
 func TestPlayerLeaves(t *testing.T) {
 	t.Parallel()
-	r := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Once = true }).check(t, nil)
+	r := checkPlayer(t, func() *testAgent {
+		return onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Once = true })
+	}, failing(), nil)
 	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
@@ -57,8 +59,9 @@ func TestPlayerInItsDialect(t *testing.T) {
 	for _, d := range dialect.Known() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			s := onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*dialect.Dialect{d} })
-			r := s.check(t, nil)
+			r := checkPlayer(t, func() *testAgent {
+				return onSockets(t, protocol.Tolerant, func(c *player.Config) { c.Dialects = []*dialect.Dialect{d} })
+			}, failing(breaks[d.Name]...), nil)
 			if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
 				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))
 			}
@@ -81,7 +84,7 @@ func TestPlayerAnswersLater(t *testing.T) {
 	t.Parallel()
 	var posts sync.WaitGroup
 	defer posts.Wait()
-	r := mutated(t, mutant{serve: postsAnswers(&posts)}).check(t, nil)
+	r := checkPlayer(t, func() *testAgent { return mutated(t, mutant{serve: postsAnswers(&posts)}) }, failing(), nil)
 	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
@@ -94,8 +97,7 @@ func TestPlayerAnswersLater(t *testing.T) {
 // know is left out, and said so.
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
-	s := mutated(t, mutant{out: registersItself})
-	r := s.check(t, func(o *conformance.Config) { o.Wait = 2 * time.Second })
+	r := checkPlayer(t, func() *testAgent { return mutated(t, mutant{out: registersItself}) }, failing(), func(o *conformance.Config) { o.Wait = 2 * time.Second })
 	if failed := idsWith(r, conformance.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
@@ -117,7 +119,7 @@ func TestUnregisteredPlayer(t *testing.T) {
 // TestPlayerMutants has, for every check, a player that fails only that check.
 func TestPlayerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Player, playerMutants(), tryPlayer)
+	examineMutants(t, conformance.Player, playerMutants, tryPlayer)
 }
 
 // tryPlayer checks a player with a fault.
@@ -128,12 +130,12 @@ func tryPlayer(mu mutant) (*conformance.Report, error) {
 	}
 	defer stop()
 	return s.examine(conformance.Player, func(o *conformance.Config) {
-		o.Busy, o.Timeout, o.Only = mu.busy, patience, checksOf(conformance.Player, mu)
-		if mu.slow {
-			o.Timeout = 4 * time.Second
+		o.Busy, o.Timeout, o.Only = mu.busy, mu.scale.of(patience), checksOf(conformance.Player, mu)
+		if mu.halts {
+			o.Timeout = mu.scale.of(playerSilence)
 		}
 		if mu.busy { // and does not come back, for which it is waited in vain
-			o.Wait = silenceTimeout
+			o.Wait = mu.scale.of(silenceTimeout)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func retryMutants() []mutant {
 			first := m.count(key) == 1
 			m.Unlock()
 			if slow {
-				time.Sleep(4 * time.Second) // the fault: the first pause is the longest
+				time.Sleep(m.scale.of(2 * time.Second)) // the fault: the first pause is the longest
 			}
 			r, err := next(body)
 			if first && isBusy(s, r, err) {
@@ -213,7 +213,7 @@ func burdenMutants() []mutant {
 		}},
 		{check: "referee.load.limit", out: emits(refereeRegistration, func(o object) { o["referee_meta"].(object)["max_concurrent_matches"] = 2 })},
 		stalling("referee.load.stalled"),
-		{check: "referee.load.speed", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
+		{check: "referee.load.speed", halts: true, serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			m.Lock()
 			slow := m.seen["many"] == 1 && matches(in) == 1
 			if slow || matches(in) > 5 {
@@ -221,7 +221,7 @@ func burdenMutants() []mutant {
 			}
 			m.Unlock()
 			if slow {
-				time.Sleep(refereeTimeout / 3) // it is the fault
+				time.Sleep(m.scale.of(silenceTimeout / 3)) // it is the fault
 			}
 			return next(in)
 		}},
@@ -230,7 +230,7 @@ func burdenMutants() []mutant {
 
 // stalling serves one request after the other.
 func stalling(check string) mutant {
-	return mutant{check: check, wrap: func(m *memory, h http.Handler) http.Handler {
+	return mutant{check: check, halts: true, wrap: func(m *memory, h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			m.Lock()
 			defer m.Unlock()

@@ -27,9 +27,10 @@ const (
 	refereePatience = 30 * time.Second
 	refereeTimeout  = 30 * time.Second
 	silenceTimeout  = 6 * time.Second
+	playerSilence   = 4 * time.Second // of players, which pause for less
 )
 
-func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
+func newReferee(mode protocol.Mode, s scale, deadline time.Duration, url, manager string, trip jsonrpc.RoundTripper) (*referee.Referee, func() error, error) {
 	client := jsonrpc.NewClient(trip, jsonrpc.ClientConfig{})
 	r, err := referee.New(referee.Config{
 		Config: agent.Config{
@@ -38,24 +39,24 @@ func newReferee(mode protocol.Mode, deadline time.Duration, url, manager string,
 			Mode:     mode,
 			Name:     "Rhadamanthys",
 			Caller:   &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)},
-			Timeout:  refereeTimeout,
-			Backoff:  game.Backoff{Retries: 3, First: 100 * time.Millisecond, Most: 400 * time.Millisecond},
+			Timeout:  s.of(refereeTimeout),
+			Backoff:  game.Backoff{Retries: 3, First: s.of(100 * time.Millisecond), Most: s.of(400 * time.Millisecond)},
 		},
-		JoinTimeout:   deadline,
-		ChoiceTimeout: deadline,
+		JoinTimeout:   s.of(deadline),
+		ChoiceTimeout: s.of(deadline),
 	})
 	return r, client.Close, err
 }
 
 // serveReferee serves a referee as the program does.
-func serveReferee(mode protocol.Mode) (*testAgent, error) {
+func serveReferee(mode protocol.Mode, scale scale) (*testAgent, error) {
 	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{AcceptObjects: mode == protocol.Tolerant})
 	if err != nil {
 		return nil, err
 	}
 	s := &testAgent{url: srv.URL()}
 	s.run = func(ctx context.Context, manager string) error {
-		r, closeClient, err := newReferee(mode, refereeDeadline, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
+		r, closeClient, err := newReferee(mode, scale, refereeDeadline, s.url, manager, jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}))
 		if err != nil {
 			return errors.Join(err, srv.Close())
 		}
@@ -87,7 +88,7 @@ func mutatedReferee(mu mutant) (*testAgent, func(), error) {
 	s := &testAgent{url: srv.URL + "/mcp", memory: m}
 	s.run = func(ctx context.Context, manager string) error {
 		out := &lasting{outgoing{RoundTripper: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), mu: mu, m: m}}
-		r, closeClient, err := newReferee(protocol.Tolerant, deadlineOf(mu), s.url, manager, out)
+		r, closeClient, err := newReferee(protocol.Tolerant, mu.scale, deadlineOf(mu), s.url, manager, out)
 		if err != nil {
 			return err
 		}
@@ -176,32 +177,24 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 	return r, s.ended
 }
 
-// TestOwnReferee checks that our own referee follows every rule, over real sockets. Both
-// modes are tried at once, since they wait for most of their time.
+// TestOwnReferee checks that our own referee follows every rule, over real sockets.
 func TestOwnReferee(t *testing.T) {
 	t.Parallel()
-	modes := []protocol.Mode{protocol.Strict, protocol.Tolerant}
-	reports, failures := make([]*conformance.Report, len(modes)), make([]error, len(modes))
-	var tried sync.WaitGroup
-	for i, mode := range modes {
-		tried.Go(func() {
-			s, err := serveReferee(mode)
-			if err != nil {
-				failures[i] = err
-				return
-			}
-			reports[i], failures[i] = s.examine(conformance.Referee, func(o *conformance.Config) { o.Busy = true })
-		})
-	}
-	tried.Wait()
-	for i, mode := range modes {
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
-			r, err := reports[i], failures[i]
+			t.Parallel()
+			r, err := withEnoughTime(func(scale scale) (*conformance.Report, error) {
+				s, err := serveReferee(mode, scale)
+				if err != nil {
+					return nil, err
+				}
+				return s.examine(conformance.Referee, func(o *conformance.Config) { o.Busy, o.Timeout = true, scale.of(refereeTimeout) })
+			}, allPassed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || skipped != nil {
-				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
+			if !allPassed(r) {
+				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {
 				t.Errorf("%d outcomes; it is %q and speaks %q", len(r.Outcomes), r.Agent, r.Dialect)
@@ -218,29 +211,25 @@ const mutantsAtOnce = 28
 // enough, since what agents do at once is the same in all of them.
 func left(i int) bool { return raced && i%6 != 0 }
 
-// longestFirst returns the indices of mutants, those first that bring a match to
-// a halt: for them it is waited in vain.
+// longestFirst returns the indices of mutants, those first for which something
+// waits.
 func longestFirst(all []mutant) []int {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case all[a].halts == all[b].halts:
-			return 0
-		case all[a].halts:
-			return -1
+	var first, rest []int
+	for i, mu := range all {
+		if mu.halts || mu.slow || mu.busy || slices.Contains(inSilence, mu.check) {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
 		}
-		return 1
-	})
-	return order
+	}
+	return append(first, rest...)
 }
 
 // examineMutants has, for every check of a role, an agent that fails it and no
 // other. Each is tried while others wait.
-func examineMutants(t *testing.T, role conformance.Role, all []mutant, try func(mutant) (*conformance.Report, error)) {
+func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant, try func(mutant) (*conformance.Report, error)) {
 	t.Helper()
+	all := mutants()
 	type end struct {
 		report *conformance.Report
 		err    error
@@ -255,7 +244,11 @@ func examineMutants(t *testing.T, role conformance.Role, all []mutant, try func(
 		slots <- struct{}{}
 		tried.Go(func() {
 			defer func() { <-slots }()
-			ends[i].report, ends[i].err = try(all[i])
+			ends[i].report, ends[i].err = withEnoughTime(func(s scale) (*conformance.Report, error) {
+				mu := mutants()[i] // which may remember what it has done
+				mu.scale = s
+				return try(mu)
+			}, failing(all[i].check))
 		})
 	}
 	tried.Wait()
@@ -307,13 +300,13 @@ func tryReferee(mu mutant) (*conformance.Report, error) {
 	}
 	defer stop()
 	return s.examine(conformance.Referee, func(o *conformance.Config) {
-		o.Busy, o.Only = mu.busy, checksOf(conformance.Referee, mu)
+		o.Busy, o.Only, o.Timeout = mu.busy, checksOf(conformance.Referee, mu), mu.scale.of(refereeTimeout)
 		if mu.halts {
-			o.Timeout = silenceTimeout
+			o.Timeout = mu.scale.of(silenceTimeout)
 		}
 		o.Began = s.memory.begin
 		if mu.busy { // and does not come back, for which it is waited in vain
-			o.Wait = silenceTimeout
+			o.Wait = mu.scale.of(silenceTimeout)
 		}
 	})
 }

@@ -213,9 +213,14 @@ func scenarios() map[string]plan {
 		"no join":         {join: [2]reaction{noAnswer}},
 		"no choice":       {choose: [2]reaction{noAnswer}},
 		"end refused":     {over: [2]reaction{busy}},
-		"just in time":    {choose: [2]reaction{atFirst(justInTime, choosing(protocol.Even))}},
+		"just in time":    lastMoment(beforeDeadline),
 		"choice too late": {choose: [2]reaction{tooLate}},
 	}
+}
+
+// lastMoment is a match in which a player uses its time but for a moment.
+func lastMoment(moment time.Duration) plan {
+	return plan{choose: [2]reaction{atFirst(justInTime(moment), choosing(protocol.Even))}}
 }
 
 // slow are scenarios in which the referee has to wait. Those of one list are
@@ -274,8 +279,9 @@ func (t T) skipSlow() {
 	t.Skip("nothing happened within %v: the referee's deadlines are longer than that; set short ones on it, or use a longer --timeout", t.patience().Round(time.Second))
 }
 
-// shortDelay is how long a slow player takes: less than any deadline.
-func (t T) shortDelay() time.Duration { return min(t.T.Session.Timeout/20, time.Second) }
+// shortDelay is how long a slow player takes: less than any deadline. It grows with
+// the timeout, which is longer where agents are slow.
+func (t T) shortDelay() time.Duration { return min(t.T.Session.Timeout/20, 4*time.Second) }
 
 // outcome is how a match ended, as a message says.
 type outcome struct {

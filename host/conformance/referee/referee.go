@@ -260,13 +260,16 @@ func atFirst(first, later reaction) reaction {
 // time: a message takes some time to arrive.
 const beforeDeadline = 250 * time.Millisecond
 
-// justInTime answers a call just before its deadline; at once if that is past,
-// or later than the checks wait.
-func justInTime(m *match, s *sent) kit.Response {
-	if left, ok := s.left(); ok && left <= m.peers.Session.Timeout {
-		m.peers.Until(left-beforeDeadline, func() bool { return m.count(protocol.TypeGameOver, playerB) > 0 })
+// justInTime answers a call a moment before its deadline, or in the middle of its
+// time if that is later; at once if the deadline is past, or later than the checks
+// wait.
+func justInTime(moment time.Duration) reaction {
+	return func(m *match, s *sent) kit.Response {
+		if left, ok := s.left(); ok && left <= m.peers.Session.Timeout {
+			m.peers.Until(max(left-moment, left/2), func() bool { return m.count(protocol.TypeGameOver, playerB) > 0 })
+		}
+		return choosing(protocol.Even)(m, s)
 	}
-	return choosing(protocol.Even)(m, s)
 }
 
 // left returns how much time a call gives, counted from its arrival. Because

@@ -6,9 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// arrayGuards are the methods of arrays that go through all elements. The
-// elements of an array need not exist: its length alone says how long that
-// takes.
+// arrayGuards holds the array methods that visit all elements. The elements need
+// not exist: the length of the array alone determines the time.
 var arrayGuards = []guard{
 	{"concat", guardConcat}, {"copyWithin", guardElements}, {"every", guardElements}, {"fill", guardFill},
 	{"filter", guardElements}, {"find", guardElements}, {"findIndex", guardElements}, {"findLast", guardElements},
@@ -20,9 +19,9 @@ var arrayGuards = []guard{
 	{"unshift", guardElements}, {"with", guardFill},
 }
 
-// elements returns how many elements an array method would go through. Methods
-// of arrays are for arrays here: of another object, the length might be a
-// different one each time it is asked for.
+// elements returns the number of elements that an array method would visit. Here
+// array methods accept arrays only: the length of another object may be a getter
+// that returns a different number every time.
 func (b *sandbox) elements(this goja.Value, method string) int {
 	b.check()
 	switch this := this.(type) {
@@ -52,7 +51,7 @@ func guardElements(b *sandbox, name string, old native) native {
 	}
 }
 
-// guardFill is for methods that make as many elements as there seem to be.
+// guardFill is for methods that create as many elements as the length says.
 func guardFill(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.spend(elementBytes * b.elements(c.This, name))
@@ -60,8 +59,8 @@ func guardFill(b *sandbox, name string, old native) native {
 	}
 }
 
-// elementBytes is what an element of an array takes, with what is left behind
-// while the array grows.
+// elementBytes is the memory per element of an array, including the garbage from
+// growing the array.
 const elementBytes = 64
 
 func guardConcat(b *sandbox, name string, old native) native {
@@ -83,9 +82,9 @@ func guardConcat(b *sandbox, name string, old native) native {
 	}
 }
 
-// maxCompared bounds the texts, in UTF-16 units, of an array whose elements are
-// compared with one another: one comparison takes as long as they have in
-// common. Where there are few, it does not matter how long they are.
+// maxCompared bounds the total text, in UTF-16 units, of an array whose elements
+// are compared: one comparison takes time in proportion to the common prefix. For
+// few elements the length does not matter.
 const (
 	maxCompared = 4 << 20
 	fewCompared = 32
@@ -124,9 +123,9 @@ func (b *sandbox) comparable(c goja.FunctionCall, n int) {
 	}
 }
 
-// guardFlat takes the place of flat, which would follow arrays that contain
-// themselves, or one another again and again, in one go. It makes plain arrays,
-// whatever the script's own kinds of arrays say.
+// guardFlat replaces flat, which would expand cyclic or heavily shared arrays
+// without an interrupt. It returns plain arrays, even for the script's own
+// subclasses of Array.
 func guardFlat(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.elements(c.This, name)
@@ -145,7 +144,7 @@ func guardFlat(b *sandbox, name string, old native) native {
 	}
 }
 
-// guardFlatMap adds up the arrays that the script's function returns.
+// guardFlatMap bounds the total length of the arrays that the callback returns.
 func guardFlatMap(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.elements(c.This, name)
@@ -171,7 +170,7 @@ func guardFlatMap(b *sandbox, name string, old native) native {
 type flattening struct {
 	b    *sandbox
 	out  []any
-	seen int // elements, those that are arrays included
+	seen int // elements, including nested arrays
 }
 
 func (f *flattening) add(o *goja.Object, depth int) {
@@ -192,8 +191,8 @@ func (f *flattening) add(o *goja.Object, depth int) {
 	}
 }
 
-// guardJoin bounds the string that is made, and arrays within arrays, for
-// which join calls itself.
+// guardJoin bounds the result and the nesting of arrays, for which join calls
+// itself.
 func guardJoin(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		n := b.elements(c.This, name)
@@ -213,8 +212,8 @@ func guardJoin(b *sandbox, name string, old native) native {
 	}
 }
 
-// joined adds up the strings among the elements of an array. What is in arrays
-// among them is counted when those are joined in their turn.
+// joined returns the total length of the strings in an array. Nested arrays are
+// counted when join calls itself for them.
 func (b *sandbox) joined(o *goja.Object, n int) int {
 	total := 0
 	for i := range n {
@@ -227,7 +226,7 @@ func (b *sandbox) joined(o *goja.Object, n int) int {
 	return total
 }
 
-// made ends the call if a string of this length is too long, and counts it.
+// made charges for a string of this length, or ends the call if it is too long.
 func (b *sandbox) made(units int) {
 	if units > maxText {
 		b.exceed("", "a string of %d characters or more is over the limit of %d for built-in functions", units, maxText)

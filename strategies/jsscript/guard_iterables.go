@@ -4,17 +4,17 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Built-in functions, and the operator "...", drain what they iterate over in
-// one go. An array may seem to have any length, and an iterator whose next is a
-// built-in function need not end. So only arrays whose iterators are the stock
-// ones are passed on as they are; everything else is drained by a generator,
-// which the watchdog can stop.
+// Built-in functions, and the operator "...", drain an iterable without an
+// interrupt. An array can claim any length, and an iterator whose next is a
+// built-in function may never end. So only arrays with the stock iterators are
+// passed on unchanged; a generator, which the watchdog can stop, drains
+// everything else.
 
-// iteration is what tells that an array's iterators are the stock ones. It is
-// empty if that was not looked up before the script began.
+// iteration identifies the stock iterators of arrays. It is empty if they were
+// not looked up before the script began.
 type iteration struct {
 	values goja.Value   // Array.prototype[Symbol.iterator]
-	proto  *goja.Object // of the iterators that it makes
+	proto  *goja.Object // of the iterators that values returns
 	next   goja.Value   // proto.next
 	drain  goja.Callable
 }
@@ -46,7 +46,7 @@ func (b *sandbox) guardIterables() {
 	}
 }
 
-// iterable returns what may be drained instead of v.
+// iterable returns a value that is safe to drain instead of v.
 func (b *sandbox) iterable(v goja.Value) goja.Value {
 	b.check()
 	switch v := v.(type) {
@@ -74,15 +74,15 @@ func (b *sandbox) iterable(v goja.Value) goja.Value {
 	return drained
 }
 
-// copied looks at what {...v} is about to copy.
+// copied checks v before {...v} copies it.
 func (b *sandbox) copied(c goja.FunctionCall) goja.Value {
 	v := c.Argument(0)
 	b.sized(v)
 	return v
 }
 
-// sized ends the call if v is a string that has too many characters to make a
-// property of each.
+// sized ends the call if v is a string with too many characters to create a
+// property for each.
 func (b *sandbox) sized(v goja.Value) {
 	switch v := v.(type) {
 	case goja.String:
@@ -131,8 +131,8 @@ func guardFrom(b *sandbox, _ string, old native) native {
 	}
 }
 
-// guardSetLike is for the methods of sets that take another one. They take
-// anything that has keys, and drain it.
+// guardSetLike is for the set methods that take another set. They accept any
+// object with keys, and drain it.
 func guardSetLike(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -143,7 +143,7 @@ func guardSetLike(b *sandbox, name string, old native) native {
 	}
 }
 
-// guardSized is for functions that make a property of each character.
+// guardSized is for functions that create a property for each character.
 func guardSized(b *sandbox, _ string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -169,7 +169,7 @@ var (
 	ownKeysGuards = []guard{{"ownKeys", guardSized}}
 )
 
-// guardDrains replaces the functions that drain by their guards.
+// guardDrains guards the functions that drain an iterable.
 func (b *sandbox) guardDrains() {
 	if b.usage.reaches("Array") {
 		b.install(b.global("Array"), fromGuards)

@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Limits on what JSON.parse and JSON.stringify work on. Both recurse on the
+// Limits on the input of JSON.parse and JSON.stringify. Both recurse on the
 // stack of the host.
 const (
 	maxJSONDepth = 200
@@ -43,9 +43,9 @@ func guardParse(b *sandbox, _ string, old native) native {
 	}
 }
 
-// reading is the second half of one call of JSON.parse, in which a reviver is
-// asked of every value, from the inside out. It may put anything into what is
-// still to be gone through, so that its depth and size have to be watched.
+// reading is the second half of one call of JSON.parse, which passes every value
+// to the reviver, innermost first. The reviver can add values that are not yet
+// visited, so their depth and size are checked, too.
 type reading struct {
 	b       *sandbox
 	reviver goja.Callable
@@ -84,7 +84,7 @@ func (r *reading) revive(holder *goja.Object, key string, depth int) goja.Value 
 	return revived
 }
 
-// keys returns the names of what is in an object or array.
+// keys returns the keys of an object or array.
 func (r *reading) keys(o *goja.Object) []string {
 	if !isArray(o) {
 		r.b.sized(o)
@@ -120,8 +120,8 @@ func deep(text string) bool {
 	return false
 }
 
-// guardStringify sees every value before it is written, as a replacer: what
-// toJSON returns as well.
+// guardStringify installs a replacer, which receives every value before it is
+// written, including results of toJSON.
 func guardStringify(b *sandbox, _ string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -144,7 +144,7 @@ type writing struct {
 	only     map[string]bool // names to be written, if not nil
 }
 
-// adopt takes over the script's own replacer, a function or a list of names.
+// adopt stores the script's own replacer, a function or a list of names.
 func (w *writing) adopt(replacer *goja.Object) {
 	if call, ok := goja.AssertFunction(replacer); ok {
 		w.replacer = call

@@ -4,11 +4,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Limits on what can be made around something of its own kind, so that using
-// the outermost recurses on the stack of the host.
+// Limits on nesting functions, classes and proxies: using the outermost recurses
+// on the stack of the host.
 const (
 	maxBound   = 10_000 // functions made by bind, in a seat's life
-	maxName    = 600    // characters of their names, which grow by "bound " every time
+	maxName    = 600    // characters of their names, which bind prefixes with "bound "
 	maxProxies = 10_000
 	maxClasses = 500 // that extend one another
 )
@@ -40,8 +40,8 @@ func guardBind(b *sandbox, _ string, old native) native {
 
 func guardNothing(goja.FunctionCall) goja.Value { return goja.Undefined() }
 
-// guardApply bounds a list of arguments, which stands at a position among the
-// arguments itself.
+// guardApply bounds an argument list, which is itself the argument at the given
+// position.
 func guardApply(position int) func(*sandbox, string, native) native {
 	return func(b *sandbox, _ string, old native) native {
 		return func(c goja.FunctionCall) goja.Value {
@@ -55,10 +55,9 @@ func guardApply(position int) func(*sandbox, string, native) native {
 }
 
 // objectGuards and shapeGuards keep scripts from giving a built-in function a
-// name that is computed: goja asks for the names of the running functions
-// while it is being interrupted, and code of the script that is called then
-// waits for ever. So a function keeps its own name, or, if that is deleted, the
-// one that all of them inherit.
+// computed name: goja reads the names of the running functions during an
+// interrupt, and script code that runs then never returns. So a function keeps
+// its own name or, if that is deleted, the inherited one.
 var (
 	objectGuards = []guard{{"__defineGetter__", guardName(-1)}}
 	shapeGuards  = []guard{
@@ -82,9 +81,9 @@ func (b *sandbox) guardObjects() {
 	}
 }
 
-// guardClasses counts how many classes a class extends. A class without a
-// constructor of its own is constructed by the one it extends, on the host's
-// stack. That cannot be changed later: see guardShape.
+// guardClasses bounds the depth of class inheritance: a class without its own
+// constructor calls that of its parent on the host's stack. The parent cannot
+// change later: see guardShape.
 func (b *sandbox) guardClasses() {
 	if !b.usage.names[hookSuper] {
 		return
@@ -101,8 +100,8 @@ func (b *sandbox) guardClasses() {
 	}))
 }
 
-// guardName refuses to redefine the name of a function. The object is "this",
-// or the argument at a position; the property's name is the argument after it.
+// guardName refuses to redefine the name of a function. The function is "this"
+// or the argument at a position; the property name is the next argument.
 func guardName(position int) func(*sandbox, string, native) native {
 	return func(b *sandbox, _ string, old native) native {
 		return func(c goja.FunctionCall) goja.Value {
@@ -111,7 +110,7 @@ func guardName(position int) func(*sandbox, string, native) native {
 				target = c.Argument(position)
 			}
 			key := c.Argument(position + 1)
-			if _, ok := key.(*goja.Object); ok { // to be asked for its text only once
+			if _, ok := key.(*goja.Object); ok { // convert it to text only once
 				key = b.text(key)
 				c.Arguments = argument(c.Arguments, position+1, key)
 			}
@@ -123,7 +122,7 @@ func guardName(position int) func(*sandbox, string, native) native {
 	}
 }
 
-// guardShape refuses to change functions as a whole.
+// guardShape refuses to change the prototype or attributes of a function.
 func guardShape(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		if callable(c.Argument(0)) {
@@ -138,8 +137,7 @@ func callable(v goja.Value) bool {
 	return ok
 }
 
-// guardProto replaces the accessor __proto__, which is setPrototypeOf in
-// another place.
+// guardProto replaces the accessor __proto__, which is another setPrototypeOf.
 func (b *sandbox) guardProto(proto *goja.Object) {
 	get := b.function("get __proto__", func(c goja.FunctionCall) goja.Value {
 		if nothing(c.This) {
@@ -167,14 +165,14 @@ func (b *sandbox) guardProto(proto *goja.Object) {
 	_ = proto.DefineAccessorProperty("__proto__", get, set, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// traps are what a proxy's handler may have.
+// traps lists the methods of a proxy's handler.
 var traps = []string{
 	"apply", "construct", "defineProperty", "deleteProperty", "get", "getOwnPropertyDescriptor", "getPrototypeOf",
 	"has", "isExtensible", "preventExtensions", "set", "setPrototypeOf",
 }
 
-// guardProxies counts proxies, and takes their traps when they are made: what
-// ownKeys returns has to be looked at.
+// guardProxies counts proxies, and copies their traps on creation, because it
+// must check what ownKeys returns.
 func (b *sandbox) guardProxies() {
 	if !b.usage.reaches("Proxy") {
 		return

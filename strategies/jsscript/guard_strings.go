@@ -29,9 +29,8 @@ func (b *sandbox) guardStrings() {
 	}
 }
 
-// appended looks at what is about to be appended to a string. With a limit on
-// each append a string grows by steps, which take longer and longer, and not by
-// doubling.
+// appended checks a value before it is appended to a string. A limit on each
+// append keeps a string from doubling: it grows in steps of increasing cost.
 func (b *sandbox) appended(c goja.FunctionCall) goja.Value {
 	v := c.Argument(0)
 	if s, ok := v.(goja.String); ok && s.Length() > maxAppended {
@@ -72,7 +71,7 @@ func guardRepeat(b *sandbox, _ string, old native) native {
 	}
 }
 
-// times multiplies without overflow: what is above every limit stays there.
+// times multiplies and saturates above every limit instead of overflowing.
 func times(a int, n int64) int {
 	return int(min(float64(a)*float64(n), 1<<53))
 }
@@ -88,7 +87,7 @@ func guardPad(b *sandbox, _ string, old native) native {
 	}
 }
 
-// guardNormalize bounds what is made: one character may become eighteen.
+// guardNormalize bounds the result: one character may become eighteen.
 func guardNormalize(b *sandbox, _ string, old native) native {
 	const most = 18
 	return func(c goja.FunctionCall) goja.Value {
@@ -101,8 +100,8 @@ func guardNormalize(b *sandbox, _ string, old native) native {
 	}
 }
 
-// guardReplace bounds what the replacement of a text can make. Regular
-// expressions have a guard of their own, which this calls.
+// guardReplace bounds the result of replacing a string. Regular expressions have
+// their own guard, which calls this one.
 func guardReplace(b *sandbox, name string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -119,8 +118,8 @@ func guardReplace(b *sandbox, name string, old native) native {
 	}
 }
 
-// replacement bounds what replaces the given number of matches in a string. In
-// a text, every $ may stand for the whole string.
+// replacement bounds the total replacement of a number of matches in a string.
+// Every $ in a replacement text may stand for the whole string.
 func (b *sandbox) replacement(v goja.Value, length, matches int) goja.Value {
 	if call, ok := goja.AssertFunction(v); ok {
 		total := 0
@@ -156,7 +155,7 @@ func guardSplit(b *sandbox, _ string, old native) native {
 	}
 }
 
-// guardMatch is for the methods that make a regular expression of a text.
+// guardMatch is for the methods that compile a string to a regular expression.
 func guardMatch(b *sandbox, _ string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -170,7 +169,7 @@ func guardMatch(b *sandbox, _ string, old native) native {
 	}
 }
 
-// guardRaw is for String.raw, which takes an object for what a template has.
+// guardRaw is for String.raw, which accepts any object as a template.
 func guardRaw(b *sandbox, _ string, old native) native {
 	return func(c goja.FunctionCall) goja.Value {
 		b.check()
@@ -196,9 +195,9 @@ func guardRaw(b *sandbox, _ string, old native) native {
 
 // goja has two engines for regular expressions. Go's own takes time in
 // proportion to the pattern and the input, which are bounded here. The other,
-// regexp2, is used for what Go's cannot express (looking ahead and back,
-// references to groups) and for searches that do not begin at the beginning;
-// it backtracks, and may take for ever.
+// regexp2, runs what Go's cannot express (lookahead, lookbehind, backreferences)
+// and searches that do not start at the beginning; it backtracks and may never
+// end.
 const (
 	maxPattern = 1000 // bytes
 	maxProgram = 5000 // instructions of Go's engine
@@ -206,14 +205,14 @@ const (
 )
 
 // regexp2 takes its time limit from a variable when an expression is compiled,
-// and goja does not set it. It is set once, before anything can compile one. A
-// match that runs into it is taken for none; by then the watchdog has ended
-// the call, unless its limit is raised.
+// and goja does not set it. It is set once, before any compilation. A search that
+// exceeds it counts as no match; by then the watchdog has ended the call, unless
+// its limit was raised.
 func init() {
 	regexp2.DefaultMatchTimeout = budget.DefaultTime
 }
 
-// checkPattern refuses what would make too large a program.
+// checkPattern refuses a pattern that compiles to too large a program.
 func checkPattern(pattern, flags string) error {
 	if len(pattern) > maxPattern {
 		return fmt.Errorf("a regular expression of %d bytes is over the limit of %d", len(pattern), maxPattern)
@@ -225,7 +224,7 @@ func checkPattern(pattern, flags string) error {
 	}
 	translated, err := parser.TransformRegExp(pattern, single, unicode)
 	if err != nil {
-		return nil // it is wrong, or for the other engine
+		return nil // invalid, or for the other engine
 	}
 	tree, err := syntax.Parse(translated, syntax.Perl)
 	if err != nil {
@@ -254,8 +253,8 @@ func (b *sandbox) admitPattern(pattern goja.String, flags string) {
 	}
 }
 
-// guardRegExps puts the guards of regular expressions in place. With exec
-// replaced, goja has all other methods but test search by it.
+// guardRegExps guards regular expressions. Once exec is replaced, all other
+// methods except test search through it.
 func (b *sandbox) guardRegExps() {
 	if b.regexps {
 		return
@@ -296,7 +295,7 @@ func guardInput(b *sandbox, old native) native {
 	}
 }
 
-// input ends the call if a string is too long to be searched.
+// input ends the call if a string is too long to search.
 func (b *sandbox) input(v goja.Value) goja.String {
 	b.check()
 	s := b.text(v)

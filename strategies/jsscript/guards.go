@@ -8,13 +8,13 @@ import (
 	"github.com/dop251/goja"
 )
 
-// goja does not look for an interrupt while a built-in function works, and
-// some of them work for hours, or take all memory, on a few bytes of input. A
-// guard stands before such a function: it looks at how large the arguments are
-// and then calls the function, or ends the call. It is itself a method call of
-// some nanoseconds, but putting it in place costs about a microsecond, most of
-// which goja spends on making the function that is replaced; so this is done
-// for those only that the script can reach.
+// goja does not check for interrupts inside built-in functions, and some of
+// them run for hours, or take all memory, on a few bytes of input. A guard
+// replaces such a function: it checks the size of the arguments and then calls
+// the function, or ends the call. A guarded call costs some nanoseconds more,
+// but installing a guard costs about a microsecond, most of which goja spends
+// on creating the replaced function. So a seat installs only the guards that
+// its script can reach.
 
 // Limits on what one built-in function works on or makes.
 const (
@@ -25,7 +25,7 @@ const (
 	maxJoining  = 200     // arrays within arrays, when they are made a string
 )
 
-// guarded are the names that have guards, or are ways around them.
+// guarded holds the names that have guards, or are ways around guards.
 var guarded = guardedNames()
 
 const longestGuarded = 25 // characters
@@ -55,8 +55,7 @@ type guard struct {
 	wrap func(b *sandbox, name string, old native) native
 }
 
-// install puts guards before those methods of an object that the script can
-// reach.
+// install guards those methods of an object that the script can reach.
 func (b *sandbox) install(owner *goja.Object, guards []guard) {
 	for _, g := range guards {
 		if b.wants(g.name) {
@@ -65,7 +64,7 @@ func (b *sandbox) install(owner *goja.Object, guards []guard) {
 	}
 }
 
-// replace puts a guard before a method.
+// replace guards one method.
 func (b *sandbox) replace(owner *goja.Object, g guard) {
 	value := owner.Get(g.name)
 	if value == nil {
@@ -80,16 +79,15 @@ func (b *sandbox) replace(owner *goja.Object, g guard) {
 	}
 }
 
-// function makes a function object of the host, with a name that a script may
-// see.
+// function returns a function of the host as an object, under a name that a
+// script may see.
 func (b *sandbox) function(name string, f native) *goja.Object {
 	o := b.vm.ToValue(f).(*goja.Object)
 	define(o, "name", b.vm.ToValue(name))
 	return o
 }
 
-// constructor puts a guard before a global constructor. The old one can no
-// longer be got at.
+// constructor guards a global constructor and makes the original unreachable.
 func (b *sandbox) constructor(name string, admit func(args []goja.Value) []goja.Value) {
 	old := b.vm.GlobalObject().Get(name).(*goja.Object)
 	construct, _ := goja.AssertConstructor(old)
@@ -97,7 +95,7 @@ func (b *sandbox) constructor(name string, admit func(args []goja.Value) []goja.
 		b.check()
 		o, err := construct(c.NewTarget, admit(c.Arguments)...)
 		if err != nil {
-			panic(err) // an exception goes on its way
+			panic(err) // pass the exception on
 		}
 		return o
 	}).(*goja.Object)
@@ -126,7 +124,7 @@ func argument(args []goja.Value, i int, v goja.Value) []goja.Value {
 	return out
 }
 
-// lengthOf returns the length of something like an array.
+// lengthOf returns the length of an array-like object.
 func lengthOf(o *goja.Object) int {
 	v := o.Get("length")
 	if v == nil {
@@ -135,15 +133,15 @@ func lengthOf(o *goja.Object) int {
 	return int(min(max(v.ToInteger(), 0), 1<<53))
 }
 
-// within ends the call if n elements are too many.
+// within ends the call if n exceeds the limit of elements.
 func (b *sandbox) within(n, limit int) {
 	if n > limit {
 		b.exceed("", "a list of %d elements is over the limit of %d for built-in functions", n, limit)
 	}
 }
 
-// list makes sure that v, if it is an object, is an array of no more than
-// limit elements. It makes an array of what is only like one.
+// list returns v, if it is an object, as an array of at most limit elements. It
+// copies an array-like object into an array.
 func (b *sandbox) list(v goja.Value, limit int) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -163,7 +161,7 @@ func (b *sandbox) list(v goja.Value, limit int) goja.Value {
 	return b.vm.NewArray(elements...)
 }
 
-// text returns what a string method works on, converted once.
+// text converts the receiver of a string method to a string, once.
 func (b *sandbox) text(v goja.Value) goja.String {
 	if o, ok := v.(*goja.Object); ok {
 		v = o.ToString()
@@ -177,17 +175,17 @@ func (b *sandbox) text(v goja.Value) goja.String {
 	return plain.ToValue(v.String()).(goja.String)
 }
 
-// nothing reports whether v is undefined or null, of which the built-in
-// functions themselves complain.
+// nothing reports whether v is undefined or null, which the built-in functions
+// refuse themselves.
 func nothing(v goja.Value) bool {
 	return v == nil || goja.IsUndefined(v) || goja.IsNull(v)
 }
 
-// maxBytes is how large one typed array may be.
+// maxBytes is the size limit of one typed array.
 const maxBytes = 1 << 20
 
-// typedArrays are the constructors of typed arrays, with the bytes that an
-// element takes.
+// typedArrays maps the constructors of typed arrays to their element size in
+// bytes.
 var typedArrays = []struct {
 	name string
 	size int
@@ -216,8 +214,8 @@ func (b *sandbox) guardMemory() {
 	}
 }
 
-// guardTypedArrays guards what all typed arrays inherit, given one of their
-// constructors.
+// guardTypedArrays guards the methods that all typed arrays inherit, given one
+// of their constructors.
 func (b *sandbox) guardTypedArrays(constructor *goja.Object) {
 	if b.typed {
 		return
@@ -230,8 +228,8 @@ func (b *sandbox) guardTypedArrays(constructor *goja.Object) {
 	b.replace(proto, guard{"toLocaleString", guardTypedJoin})
 }
 
-// guardTypedJoin bounds the string that is made, by the longest that a number
-// may be.
+// guardTypedJoin bounds the result: it assumes that every number has the
+// maximum length.
 func guardTypedJoin(b *sandbox, _ string, old native) native {
 	const longest = 25
 	return func(c goja.FunctionCall) goja.Value {
@@ -248,8 +246,8 @@ func guardTypedJoin(b *sandbox, _ string, old native) native {
 	}
 }
 
-// admitElements bounds what a typed array is made of: a number of elements, or
-// an object to take them from.
+// admitElements bounds the source of a new typed array: a number of elements,
+// or an object that contains them.
 func (b *sandbox) admitElements(args []goja.Value, size int) []goja.Value {
 	if len(args) == 0 {
 		return args
@@ -260,7 +258,7 @@ func (b *sandbox) admitElements(args []goja.Value, size int) []goja.Value {
 		b.admitBytes(times(size, n.ToInteger()))
 		return argument(args, 0, n)
 	}
-	if first.ExportType() == bufferType { // a view of it makes nothing
+	if first.ExportType() == bufferType { // a view allocates nothing
 		return args
 	}
 	if n := lengthOf(first); n > 0 {

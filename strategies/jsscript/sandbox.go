@@ -27,7 +27,7 @@ const (
 type sandbox struct {
 	vm      *goja.Runtime
 	usage   *usage
-	secured bool        // everything is guarded, whether the script says its name or not
+	secured bool        // all guards are installed, also those the script does not name
 	stopped atomic.Bool // by the watchdog, which interrupts the runtime as well
 	over    *failure    // a limit that a guard found overrun
 	line    int         // where a guard found that the watchdog had stopped the call
@@ -51,21 +51,21 @@ func newSandbox(u *usage, name string, random func() float64, log *slog.Logger) 
 	return b
 }
 
-// interrupt is called by the watchdog.
+// interrupt stops the call; the watchdog calls it.
 func (b *sandbox) interrupt() {
 	b.stopped.Store(true)
 	b.vm.Interrupt(errStopped)
 }
 
-// errStopped is what the interpreter sees. Nobody reads it: why a call was
-// stopped comes from the watchdog's guard or from sandbox.over.
+// errStopped stops the interpreter. Its text is unused: the reason is in the
+// watchdog's guard or in sandbox.over.
 var errStopped = errors.New("stopped")
 
 // overrun is the panic that a guard unwinds the interpreter with. It is no
 // JavaScript value and no error, so neither catch nor finally sees it.
 type overrun struct{}
 
-// exceed ends the call for good, because of a limit.
+// exceed ends the call and the seat, because of an exceeded limit.
 func (b *sandbox) exceed(hint, format string, args ...any) {
 	if b.over == nil {
 		b.over = &failure{
@@ -100,7 +100,7 @@ func (b *sandbox) spend(bytes int) {
 	}
 }
 
-// run calls a function, whatever it does.
+// run calls a function and recovers from every panic.
 func (b *sandbox) run(f goja.Callable, args []goja.Value) (v goja.Value, failed *failure) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -114,7 +114,7 @@ func (b *sandbox) run(f goja.Callable, args []goja.Value) (v goja.Value, failed 
 	return v, nil
 }
 
-// begin opens a call's budget.
+// begin starts a call's budget.
 func (b *sandbox) begin() {
 	b.room = min(b.room+smallRoom, largeRoom)
 }
@@ -129,8 +129,8 @@ func (b *sandbox) end() {
 	}
 }
 
-// furnish takes away what would reach outside, and puts those guards in place
-// that the script can reach.
+// furnish removes what reaches outside, and installs the guards that the script
+// can reach.
 func (b *sandbox) furnish() {
 	global := b.vm.GlobalObject()
 	for _, name := range removed {
@@ -167,14 +167,14 @@ func (b *sandbox) guardMethods() {
 	b.guardJSON()
 }
 
-// key looks at a computed member name, and returns it. When one is the name of
-// something that has a guard, all guards are put in place.
+// key checks a computed member name and returns it. The first name that has a
+// guard makes it install all guards.
 func (b *sandbox) key(c goja.FunctionCall) goja.Value {
 	k := c.Argument(0)
 	switch v := k.(type) {
 	case *goja.Object:
 		if isProxy(v) || v.ClassName() != "Symbol" {
-			k = b.text(v) // once and for all
+			k = b.text(v) // converted only once
 		}
 	}
 	if s, ok := k.(goja.String); ok && !b.secured && s.Length() <= longestGuarded && guarded[s.String()] {
@@ -184,8 +184,8 @@ func (b *sandbox) key(c goja.FunctionCall) goja.Value {
 	return k
 }
 
-// wants reports whether a guard has to be put in place: at first, if the script
-// says its name, and when everything is to be guarded, if it does not.
+// wants reports whether to install a guard: at first if the script contains its
+// name; when everything is to be guarded, if it does not.
 func (b *sandbox) wants(name string) bool { return b.usage.mentions(name) != b.secured }
 
 // removed are the globals that no script gets. A clock would make results
@@ -197,8 +197,8 @@ var removed = []string{
 	"Date", "eval", "Promise", "BigInt", "BigInt64Array", "BigUint64Array", "GoError", "AggregateError",
 }
 
-// hideConstructors cuts the ways from any value to the globals that made it,
-// and to Function, which would compile code.
+// hideConstructors removes the paths from values to their constructors, and to
+// Function, which compiles code.
 func (b *sandbox) hideConstructors() {
 	if !b.wants("constructor") && (b.secured || !b.usage.reaches("Function")) {
 		return
@@ -234,7 +234,7 @@ func (b *sandbox) hideGeneratorFunction(thrower *goja.Object) {
 	_ = proto.DefineDataProperty("constructor", thrower, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// define sets a property for good.
+// define sets a property that scripts cannot change.
 func define(o *goja.Object, name string, v goja.Value) {
 	_ = o.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // loops knows the variables of numeric loops. Most stores of honest scripts at a
-// computed index are t[i] = v in such a loop, and i is small. As i is a number
-// for certain, a comparison tells, which is far cheaper than a call of the hook:
+// computed index are t[i] = v in such a loop, and i is small. As i is always a
+// number, a comparison is enough, which is far cheaper than a call of the hook:
 //
 //	if i <= smallIndex then t[i] = v else hook(t, i, v) end
 //
-// And where the limit of the loop tells that i stays small, it is the limit that
-// is compared, once: see twice.
+// And if the limit of the loop shows that i stays small, the limit is compared
+// once instead: see twice.
 //
 // A name is the variable of a loop only if it means nothing else anywhere in the
 // script, which is known at the end.
@@ -25,7 +25,7 @@ type loops struct {
 	short  []*loop // whose limit may tell
 }
 
-// loopStore is a store that may be written in the cheap way.
+// loopStore is a store that may need only the comparison.
 type loopStore struct {
 	name   string
 	block  *ast.DoBlockStmt // stands in its place
@@ -84,7 +84,7 @@ func (l *loops) assigned(targets ...ast.Expr) {
 	}
 }
 
-// store is store, or the cheap way if it turns out to be open.
+// store is store, or a comparison if the index proves to be a loop variable.
 func (l *loops) store(at ast.PositionHolder, target *ast.AttrGetExpr, value ast.Expr) ast.Stmt {
 	hooked := store(at, target, value)
 	id, ok := target.Key.(*ast.IdentExpr)
@@ -102,7 +102,7 @@ func (l *loops) store(at ast.PositionHolder, target *ast.AttrGetExpr, value ast.
 	return block
 }
 
-// settle writes the stores in the cheap way whose index is a loop's for certain.
+// settle rewrites the stores whose index is certainly a loop variable.
 func (l *loops) settle() {
 	for _, s := range l.stores {
 		if l.other[s.name] {
@@ -123,12 +123,12 @@ func (l *loops) settle() {
 	}
 }
 
-// mostRepeated is how many parts of expressions are compiled twice, once for
-// either way of a store, so that no script becomes much longer by that.
+// mostRepeated is the number of parts of expressions that may be compiled twice,
+// once per form of a store, which bounds the growth of a script.
 const mostRepeated = 24
 
 // repeatable reports whether expressions are short and simple enough to stand
-// in the code twice. Only one of the two is ever carried out.
+// in the code twice. Only one of the two ever runs.
 func repeatable(nodes *int, exprs ...ast.Expr) bool {
 	for _, expr := range exprs {
 		if *nodes--; *nodes < 0 {
@@ -170,8 +170,8 @@ type loop struct {
 	stores []loopStore      // in it
 }
 
-// tells reports whether the limit of a loop tells that its variable stays small:
-// it counts upwards by one, and its limit is a number for certain. Most are
+// tells reports whether the limit of a loop shows that its variable stays small:
+// it counts upwards by one, and its limit is always a number. Most are
 // "for i = 1, #t".
 func (p *loop) tells() bool {
 	if !p.plain || p.stmt.Step != nil {
@@ -191,11 +191,11 @@ func (p *loop) tells() bool {
 	return false
 }
 
-// limitName is that of a variable which no script can write.
+// limitName is a variable name that no script can write.
 const limitName = "\x00limit"
 
-// twice writes a loop in two ways, of which one is carried out: if the limit is
-// small the stores need no look at the index.
+// twice writes a loop in two forms, of which one runs: if the limit is small the
+// stores need no check of the index.
 //
 //	local limit = #t
 //	if limit <= smallIndex then for i = 1, limit do t[i] = v end
@@ -235,8 +235,8 @@ func (p *loop) twice() {
 	p.block.Stmts = []ast.Stmt{known, choice}
 }
 
-// rewritten copies statements with replacements for some blocks. What has
-// no such block in it is the same in both.
+// rewritten copies statements with replacements for some blocks. Statements
+// without such blocks are shared.
 func rewritten(stmts []ast.Stmt, with map[*ast.DoBlockStmt]ast.Stmt) []ast.Stmt {
 	out := make([]ast.Stmt, len(stmts))
 	for i, stmt := range stmts {

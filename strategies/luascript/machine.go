@@ -28,15 +28,15 @@ const (
 )
 
 const (
-	// quantumUnits is how many units run between two looks at the budget, and at
-	// what the watchdog has to say. They take less than a millisecond: not to
-	// look more often makes every instruction cheaper.
+	// quantumUnits is the number of units between two checks of the budget and of
+	// the watchdog. They take less than a millisecond; checking less often makes
+	// every instruction cheaper.
 	quantumUnits = 8192
 	// heapAllowance is how far the heap of the process may have grown since a
 	// seat began, in bytes, before the seat is checked for it.
 	heapAllowance = 128 << 20
-	// bytesPerUnitAtMost is what one unit allocates at the very most. A seat
-	// that has run too few units to have made the heap grow is innocent.
+	// bytesPerUnitAtMost is the most that one unit allocates. A seat that has run
+	// too few units cannot have caused the growth of the heap.
 	bytesPerUnitAtMost = 1 << 10
 )
 
@@ -51,7 +51,7 @@ const (
 	overMemory
 )
 
-// errStopped is what the interpreter sees. The reason is in machine.over.
+// errStopped stops the interpreter. The reason is in machine.over.
 var errStopped = errors.New("stopped")
 
 var closedChannel = func() chan struct{} {
@@ -72,7 +72,7 @@ type machine struct {
 
 	limit   int64       // units that one call may use
 	left    int64       // of the call's limit, beyond what is in the quantum
-	quantum int64       // units until the next look
+	quantum int64       // units until the next check
 	stop    atomic.Bool // set by the watchdog
 	over    overrun
 
@@ -85,14 +85,14 @@ type machine struct {
 // of returns the machine that a built-in function was called in.
 func of(l *lua.LState) *machine { return l.Context().(*machine) }
 
-// begin opens a call's budget.
+// begin starts a call's budget.
 func (m *machine) begin() {
 	m.quantum = min(quantumUnits, m.limit)
 	m.left = m.limit - m.quantum
 }
 
-// end closes a call's budget, and looks at the heap for scripts that use
-// little in each call but keep it.
+// end ends a call's budget, and checks the heap for scripts that allocate little
+// per call but keep it.
 func (m *machine) end() {
 	m.life += m.used()
 	m.left, m.quantum = 0, 0
@@ -103,8 +103,8 @@ func (m *machine) end() {
 
 func (m *machine) used() int64 { return m.limit - m.left - m.quantum }
 
-// Done is called by the interpreter before every instruction. A nil channel
-// lets it go on.
+// Done counts an instruction; the interpreter calls it before each. A nil
+// channel lets the interpreter continue.
 func (m *machine) Done() <-chan struct{} {
 	if m.quantum--; m.quantum >= 0 {
 		return nil
@@ -126,8 +126,7 @@ func (m *machine) Value(any) any { return nil }
 
 var _ context.Context = (*machine)(nil)
 
-// refill is called when the quantum is empty. It
-// reports whether the call may go on.
+// refill starts the next quantum. It reports whether the call may continue.
 func (m *machine) refill() bool {
 	switch {
 	case m.over != withinBudget:
@@ -151,9 +150,8 @@ func (m *machine) refill() bool {
 	return true
 }
 
-// charge takes units for the work of a built-in function that is about to be
-// done. It raises an error, which no script can catch for long, if they are
-// more than what is left.
+// charge takes the units of a built-in function before it does its work. If too
+// few are left it raises an error, which a script cannot catch for long.
 func (m *machine) charge(units int64) {
 	m.quantum -= units
 	if m.quantum < 0 && !m.refill() {
@@ -161,7 +159,7 @@ func (m *machine) charge(units int64) {
 	}
 }
 
-// abort ends the call for good.
+// abort ends the call and the machine.
 func (m *machine) abort(why overrun) {
 	if m.over == withinBudget {
 		m.over = why
@@ -176,7 +174,7 @@ const (
 
 // lookAtHeap ends the call if the heap of the whole process has grown by more
 // than heapAllowance since this machine first looked, and this machine has run
-// enough to have done it. Light scripts never come to be asked.
+// enough to have caused it. Light scripts never get that far.
 func (m *machine) lookAtHeap(used int64) {
 	m.looked = used
 	if m.heap == nil {

@@ -4,8 +4,8 @@ import "errors"
 
 // The matcher follows lstrlib.c of Lua 5.1.5 (R. Ierusalimschy, L. H. de
 // Figueiredo, W. Celes; MIT licence), with two additions: it counts its steps,
-// so that a pattern which would take for ever meets the budget of the call,
-// and its recursion is bounded. The matcher of gopher-lua does neither.
+// so that an endless pattern exceeds the budget of the call, and it bounds its
+// recursion. The matcher of gopher-lua does neither.
 
 const (
 	maxCaptures   = 32  // as in C Lua
@@ -13,7 +13,7 @@ const (
 	stepsPerTick  = 1024
 )
 
-// The length of a capture that has none.
+// Lengths that mark an unfinished capture and a position capture.
 const (
 	unfinished = -1
 	position   = -2
@@ -25,15 +25,15 @@ const noMatch = -1
 // matcher matches one pattern at one subject.
 type matcher struct {
 	src, pat string
-	tick     func(steps int) // told of steps taken, in advance of the next ones
+	tick     func(steps int) // called before the next steps, with their number
 	steps    int
 	depth    int
 	level    int // captures so far, finished or not
 	captures [maxCaptures]struct{ start, length int }
 }
 
-// badPattern is a pattern that breaks the rules. It is raised by panic, and
-// turned into an error by the caller of the matcher.
+// badPattern describes an invalid pattern. The matcher panics with it, and its
+// caller turns it into an error.
 type badPattern struct{ error }
 
 func reject(why string) { panic(badPattern{errors.New(why)}) }
@@ -179,7 +179,7 @@ func (m *matcher) most(s, p, end int) int {
 	return noMatch
 }
 
-// least is most the other way round.
+// least is like most, but starts with as few as possible.
 func (m *matcher) least(s, p, end int) int {
 	for {
 		if e := m.match(s, end+1); e != noMatch {

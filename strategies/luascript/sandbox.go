@@ -49,7 +49,7 @@ func newSandbox() sandbox {
 	}
 }
 
-// builtin is a function of ours, or, where it is nil, the stock one.
+// builtin is our function; nil means the stock one.
 type builtin struct {
 	name string
 	f    lua.LGFunction
@@ -66,10 +66,9 @@ func bind(stock *lua.LTable, builtins []builtin) []binding {
 	return out
 }
 
-// stockFunctions opens the libraries of gopher-lua in a state of their own, to
-// take from it the functions that are good as they are: those whose work is
-// small, and which neither reach outside nor depend on anything but their
-// arguments.
+// stockFunctions opens the libraries of gopher-lua in a separate state and takes
+// the functions that are safe unchanged: they do little work, reach nothing
+// outside and depend on nothing but their arguments.
 func stockFunctions() map[string]*lua.LTable {
 	l := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer l.Close()
@@ -108,8 +107,8 @@ func fill(t *lua.LTable, bindings []binding) {
 	}
 }
 
-// maxInterval is how many whole numbers math.random chooses among at most: all
-// that a Lua number can count.
+// maxInterval is the largest number of integers that math.random chooses among:
+// all that a Lua number can count.
 const maxInterval = 1 << 53
 
 // mathRandom is math.random of Lua 5.1 over the seat's own stream: a number in
@@ -197,8 +196,8 @@ func tableMaxN(l *lua.LState) int {
 }
 
 // tableSort sorts a copy, so that a comparison which changes the table cannot
-// pull it away from under the sort, and writes it back at the end. An order
-// that contradicts itself leaves the items in some order.
+// disturb the sort, and writes it back at the end. An inconsistent comparison
+// leaves the items in some order.
 func tableSort(l *lua.LState) int {
 	t := l.CheckTable(1)
 	s := sorter{l: l, items: make([]lua.LValue, t.Len())}

@@ -13,8 +13,8 @@ func newMatcher(l *lua.LState, src, pat string) *matcher {
 	return &matcher{src: src, pat: pat, tick: func(steps int) { m.charge(int64(steps / stepsPerUnit)) }}
 }
 
-// search runs f, which drives matchers, and raises what is wrong with their
-// pattern as an error of the script.
+// search runs f, which uses matchers, and raises an invalid pattern as an error
+// of the script.
 func search(f lua.LGFunction) lua.LGFunction {
 	return func(l *lua.LState) int {
 		defer func() {
@@ -30,7 +30,7 @@ func search(f lua.LGFunction) lua.LGFunction {
 	}
 }
 
-// settle charges for the steps that no tick has covered.
+// settle charges for the steps since the last tick.
 func (m *matcher) settle() {
 	m.tick(m.steps)
 	m.steps = 0

@@ -67,20 +67,17 @@ func mcpCommand(p *command.Process) *cli.Command {
 			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts to --scripts"},
 			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "league manager to query, as `[NAME=]URL`; repeatable"},
 			&cli.StringFlag{Name: command.FlagAdminToken, EnvVars: []string{adminVariable}, Usage: "admin token of the managers"},
-			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment"},
+			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment", Action: command.AtLeast(command.FlagMaxRuns, 1)},
 			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment or check"},
-			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait"},
-			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed"},
+			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
+			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed", Action: command.AtLeast(flagKeep, 1)},
 			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
 		}, command.FolderFlags(), command.LimitFlags(), command.ValidationLogFlags(false)),
-		Action: func(c *cli.Context) error { return serveLab(p, c) },
+		Action: command.Action(p, serveLab),
 	}
 }
 
 func serveLab(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
 	level := slog.LevelWarn
 	if c.Bool(command.FlagVerbose) {
 		level = slog.LevelDebug
@@ -157,6 +154,7 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 		lab: p.Lab, token: c.String(command.FlagAdminToken), log: log,
 		data: p.Path(c.String(command.FlagData)), dataName: c.String(command.FlagData),
 		scripts: p.Path(c.String(command.FlagScripts)), scriptsName: c.String(command.FlagScripts),
+		maxRuns: c.Int(command.FlagMaxRuns), atOnce: c.Int(flagAtOnce), keep: c.Int(flagKeep),
 		maxTime: c.Duration(flagMaxTime), allowSave: c.Bool(flagAllowSave),
 	}
 	if p.Exe == "" {
@@ -169,21 +167,12 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 		return cfg, command.Usagef("--%s is %v, want 1s to 24h", flagMaxTime, cfg.maxTime)
 	}
 	var err error
-	for flag, n := range map[string]*int{command.FlagMaxRuns: &cfg.maxRuns, flagAtOnce: &cfg.atOnce, flagKeep: &cfg.keep} {
-		if *n, err = command.AtLeast(c, flag, 1); err != nil {
-			return cfg, err
-		}
-	}
-	l, err := command.Limits(c)
-	if err != nil {
-		return cfg, err
-	}
 	if cfg.managers, err = managersOf(c.StringSlice(command.FlagManager)); err != nil {
 		return cfg, err
 	}
 	cfg.supply = lab.Supply{
 		Scripts: c.String(command.FlagScripts), Required: c.IsSet(command.FlagScripts) && !cfg.allowSave, Plugins: c.String(command.FlagPlugins),
-		Limits: l, Isolate: true, Log: log,
+		Limits: command.Limits(c), Isolate: true, Log: log,
 	}
 	return cfg, nil
 }

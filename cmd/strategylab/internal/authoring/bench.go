@@ -23,10 +23,18 @@ func benchCommand(p *command.Process) *cli.Command {
 		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
 			"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
 		Flags: append([]cli.Flag{
-			&cli.DurationFlag{Name: flagFor, Value: time.Second, Usage: "duration of the measurement"},
-			command.FormatFlag("table or json"),
+			&cli.DurationFlag{
+				Name: flagFor, Value: time.Second, Usage: "duration of the measurement",
+				Action: func(_ *cli.Context, d time.Duration) error {
+					if d <= 0 || d > time.Hour {
+						return command.Usagef("--%s is %v, want a positive duration of at most 1h", flagFor, d)
+					}
+					return nil
+				},
+			},
+			command.FormatFlag("table", "json"),
 		}, command.CatalogFlags()...),
-		Action: func(c *cli.Context) error { return benchStrategy(p, c) },
+		Action: command.Action(p, benchStrategy, "NAME"),
 	}
 }
 
@@ -47,18 +55,7 @@ type timing struct {
 }
 
 func benchStrategy(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
-	if d := c.Duration(flagFor); d <= 0 || d > time.Hour {
-		return command.Usagef("--%s is %v, want a positive duration of at most 1h", flagFor, d)
-	}
-	cat, e, err := command.LoadStrategy(p, c, args[0])
+	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -68,7 +65,7 @@ func benchStrategy(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		return json.NewEncoder(p.Stdout).Encode(t)
 	}
 	fmt.Fprintf(p.Stdout, "%s (%s): %.0f ns per decision (choose and observe), median of %d leagues of %d\n",

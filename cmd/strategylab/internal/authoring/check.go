@@ -17,40 +17,28 @@ func checkCommand(p *command.Process) *cli.Command {
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
 			"script plays the same in its own process (as in live leagues), and how it scores. In JSON the share of a\n" +
 			"budget is a number from 0 to 1.",
-		Flags:  append([]cli.Flag{command.SeedFlag(), command.FormatFlag("table or json")}, command.CatalogFlags()...),
-		Action: func(c *cli.Context) error { return checkStrategy(p, c) },
+		Flags:  append([]cli.Flag{command.SeedFlag(), command.FormatFlag("table", "json")}, command.CatalogFlags()...),
+		Action: command.Action(p, checkStrategy, "FILE"),
 	}
 }
 
 func checkStrategy(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "FILE")
-	if err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
-	cat, e, err := command.LoadStrategy(p, c, args[0])
+	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	l, err := command.Limits(c)
-	if err != nil {
-		return err
-	}
 	var s uint64 = lab.CheckSeed
 	if c.IsSet(command.FlagSeed) {
 		if s, err = command.Seed(p, c); err != nil {
 			return err
 		}
 	}
-	v, err := p.Check(c.Context, cat, e, lab.Checking{Seed: s, Limits: l, Isolated: c.Bool(command.FlagIsolate), Trusted: true, Log: command.ChildLog(p, c)})
+	v, err := p.Check(c.Context, cat, e, lab.Checking{Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Trusted: true, Log: command.ChildLog(p, c)})
 	if err != nil {
 		return err
 	}
-	if err := printVerdict(p.Stdout, format, v); err != nil {
+	if err := printVerdict(p.Stdout, c.String(command.FlagFormat), v); err != nil {
 		return err
 	}
 	if !v.Ready {

@@ -24,16 +24,12 @@ const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
 func newCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy from a template, in Lua or JavaScript",
-		Action: func(c *cli.Context) error { return newStrategy(p, c) },
+		Action: command.Action(p, newStrategy, "FILE"),
 	}
 }
 
 func newStrategy(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "FILE")
-	if err != nil {
-		return err
-	}
-	file := args[0]
+	file := c.Args().First()
 	ext := strings.ToLower(filepath.Ext(file))
 	source, err := templates.ReadFile("templates/new" + ext)
 	if err != nil {

@@ -37,8 +37,8 @@ func pluginsCommand(p *command.Process) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list plugins and whether they are accepted",
-				Flags:  []cli.Flag{folder(), command.FormatFlag("table or json")},
-				Action: func(c *cli.Context) error { return listPlugins(p, c) },
+				Flags:  []cli.Flag{folder(), command.FormatFlag("table", "json")},
+				Action: command.Action(p, listPlugins),
 			},
 			{
 				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
@@ -52,7 +52,7 @@ func pluginsCommand(p *command.Process) *cli.Command {
 			{
 				Name: "build", Usage: "build and accept the Go examples of the source",
 				Flags:  []cli.Flag{folder()},
-				Action: func(c *cli.Context) error { return buildPlugins(p, c) },
+				Action: command.Action(p, buildPlugins),
 			},
 		},
 	}
@@ -67,13 +67,6 @@ type listedPlugin struct {
 }
 
 func listPlugins(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
 	folder := c.String(command.FlagPlugins)
 	names, err := plugins.Find(p.Path(folder))
 	if err != nil {
@@ -99,7 +92,7 @@ func listPlugins(p *command.Process, c *cli.Context) error {
 		}
 		list = append(list, l)
 	}
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		return command.PrintJSON(p.Stdout, list)
 	}
 	if len(list) == 0 {
@@ -178,9 +171,6 @@ func accept(p *command.Process, paths []string, noTLS *bool) error {
 }
 
 func buildPlugins(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
 	sources, err := filepath.Glob(filepath.Join(p.Path(examples), "*", "main.go"))
 	if err != nil {
 		return err

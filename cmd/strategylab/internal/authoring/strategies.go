@@ -32,13 +32,13 @@ func strategiesCommand(p *command.Process) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list all strategies",
-				Flags:  append([]cli.Flag{command.FormatFlag("table or json")}, command.CatalogFlags()...),
-				Action: func(c *cli.Context) error { return listStrategies(p, c) },
+				Flags:  append([]cli.Flag{command.FormatFlag("table", "json")}, command.CatalogFlags()...),
+				Action: command.Action(p, listStrategies),
 			},
 			{
 				Name: "show", ArgsUsage: "NAME", Usage: "describe a strategy and print its script",
 				Flags:  command.CatalogFlags(),
-				Action: func(c *cli.Context) error { return showStrategy(p, c) },
+				Action: command.Action(p, showStrategy, "NAME"),
 			},
 			newCommand(p),
 			checkCommand(p),
@@ -58,19 +58,12 @@ type listed struct {
 }
 
 func listStrategies(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
 	cat, err := command.LoadCatalog(c.Context, p, c)
 	if err != nil {
 		return err
 	}
 	defer cat.Close()
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		list := []listed{}
 		for _, e := range cat.Entries() {
 			l := listed{Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description, Source: e.Info.Source}
@@ -97,11 +90,7 @@ func writeList(w io.Writer, entries []catalog.Entry) error {
 }
 
 func showStrategy(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
-	cat, e, err := command.LoadStrategy(p, c, args[0])
+	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
 	if err != nil {
 		return err
 	}

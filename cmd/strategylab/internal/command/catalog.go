@@ -36,8 +36,24 @@ func FolderFlags() []cli.Flag {
 // LimitFlags are the budget of one script call. [Limits] reads them.
 func LimitFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time limit per script call"},
-		&cli.Int64Flag{Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instruction limit per Lua call"},
+		&cli.DurationFlag{
+			Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time limit per script call",
+			Action: func(_ *cli.Context, d time.Duration) error {
+				if d < time.Millisecond || d > time.Hour {
+					return Usagef("--%s is %v, want 1ms to 1h", FlagTimeLimit, d)
+				}
+				return nil
+			},
+		},
+		&cli.Int64Flag{
+			Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instruction limit per Lua call",
+			Action: func(_ *cli.Context, n int64) error {
+				if n < 1000 {
+					return Usagef("--%s is %d, want at least 1000", FlagInstructions, n)
+				}
+				return nil
+			},
+		},
 	}
 }
 
@@ -56,26 +72,15 @@ func catalogFlags(isolate bool) []cli.Flag {
 }
 
 // Limits returns the budget of one script call.
-func Limits(c *cli.Context) (budget.Limits, error) {
-	l := budget.Limits{Time: c.Duration(FlagTimeLimit), Instructions: c.Int64(FlagInstructions)}
-	if l.Time < time.Millisecond || l.Time > time.Hour {
-		return l, Usagef("--%s is %v, want 1ms to 1h", FlagTimeLimit, l.Time)
-	}
-	if l.Instructions < 1000 {
-		return l, Usagef("--%s is %d, want at least 1000", FlagInstructions, l.Instructions)
-	}
-	return l, nil
+func Limits(c *cli.Context) budget.Limits {
+	return budget.Limits{Time: c.Duration(FlagTimeLimit), Instructions: c.Int64(FlagInstructions)}
 }
 
 // LoadCatalog loads the catalog that the flags describe. The caller closes it.
 func LoadCatalog(ctx context.Context, p *Process, c *cli.Context) (*catalog.Catalog, error) {
-	l, err := Limits(c)
-	if err != nil {
-		return nil, err
-	}
 	return p.Load(ctx, lab.Supply{
 		Scripts: c.String(FlagScripts), Required: c.IsSet(FlagScripts), Plugins: c.String(FlagPlugins),
-		Limits: l, Isolate: c.Bool(FlagIsolate), Log: ChildLog(p, c),
+		Limits: Limits(c), Isolate: c.Bool(FlagIsolate), Log: ChildLog(p, c),
 	})
 }
 

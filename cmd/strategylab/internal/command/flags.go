@@ -2,8 +2,10 @@ package command
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,9 +61,11 @@ func Seed(p *Process, c *cli.Context) (uint64, error) {
 	return s, nil
 }
 
-// FormatFlag is the output format, by default a table.
-func FormatFlag(formats string) cli.Flag {
-	return &cli.StringFlag{Name: FlagFormat, Value: "table", Usage: "output format: " + formats}
+// FormatFlag is the output format, by default the first.
+func FormatFlag(formats ...string) cli.Flag {
+	last := len(formats) - 1
+	usage := "output format: " + strings.Join(formats[:last], ", ") + " or " + formats[last]
+	return &cli.StringFlag{Name: FlagFormat, Value: formats[0], Usage: usage, Action: OneOf(FlagFormat, formats...)}
 }
 
 // QuietFlag suppresses everything but output and errors.
@@ -71,74 +75,75 @@ func QuietFlag() cli.Flag {
 
 // DrawFlag is the distribution of the drawn number. [Draw] reads it.
 func DrawFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagDraw, Value: game.FairDraw().String(), Usage: "distribution of drawn numbers: uniform:1-10 or weights:1=3,2=1"}
+	return &cli.StringFlag{
+		Name: FlagDraw, Value: game.FairDraw().String(), Usage: "distribution of drawn numbers: uniform:1-10 or weights:1=3,2=1",
+		Action: func(_ *cli.Context, text string) error {
+			if _, err := game.ParseDraw(text); err != nil && text != "" {
+				return Usagef("--%s: %w", FlagDraw, err)
+			}
+			return nil
+		},
+	}
 }
 
 // Draw returns the distribution of the drawn number, by default the fair one.
-func Draw(c *cli.Context) (game.Draw, error) {
-	if c.String(FlagDraw) == "" {
-		return game.FairDraw(), nil
-	}
+func Draw(c *cli.Context) game.Draw {
 	draw, err := game.ParseDraw(c.String(FlagDraw))
-	if err != nil {
-		return draw, Usagef("--%s: %w", FlagDraw, err)
+	if err != nil { // the flag is empty: its action refuses all other mistakes
+		return game.FairDraw()
 	}
-	return draw, nil
+	return draw
 }
 
-// LevelFlag is the confidence level of intervals. [Level] reads it.
+// LevelFlag is the confidence level of intervals.
 func LevelFlag() cli.Flag {
-	return &cli.Float64Flag{Name: FlagLevel, Value: analysis.DefaultLevel, Usage: "confidence level, 0.5 to 0.9999"}
-}
-
-// Level returns the confidence level.
-func Level(c *cli.Context) (float64, error) {
-	l := c.Float64(FlagLevel)
-	if !(l >= 0.5 && l <= 0.9999) {
-		return 0, Usagef("--%s is %v, want 0.5 to 0.9999", FlagLevel, l)
+	return &cli.Float64Flag{
+		Name: FlagLevel, Value: analysis.DefaultLevel, Usage: "confidence level, 0.5 to 0.9999",
+		Action: func(_ *cli.Context, level float64) error {
+			if !(level >= 0.5 && level <= 0.9999) {
+				return Usagef("--%s is %v, want 0.5 to 0.9999", FlagLevel, level)
+			}
+			return nil
+		},
 	}
-	return l, nil
 }
 
-// OneOf returns the value of a flag, which must be one of values.
-func OneOf(c *cli.Context, flag string, values ...string) (string, error) {
-	for _, v := range values {
-		if c.String(flag) == v {
-			return v, nil
-		}
-	}
-	return "", Usagef("--%s is %q, want one of %s", flag, c.String(flag), strings.Join(values, ", "))
-}
-
-// AtLeast returns the value of an integer flag, which must be at least least.
-func AtLeast(c *cli.Context, flag string, least int) (int, error) {
-	if n := c.Int(flag); n < least {
-		return 0, Usagef("--%s is %d, want at least %d", flag, n, least)
-	}
-	return c.Int(flag), nil
-}
-
-// WorkersFlag is how many things a command does in parallel. [Workers] reads it.
+// WorkersFlag is how many things a command does in parallel; 0 without it.
 func WorkersFlag(things string) cli.Flag {
-	return &cli.IntFlag{Name: FlagWorkers, Usage: things + " in parallel", DefaultText: "one per CPU"}
+	return &cli.IntFlag{Name: FlagWorkers, Usage: things + " in parallel", DefaultText: "one per CPU", Action: AtLeast(FlagWorkers, 1)}
 }
 
-// Workers returns how many things to do in parallel; 0 without the flag.
-func Workers(c *cli.Context) (int, error) {
-	if !c.IsSet(FlagWorkers) {
-		return 0, nil
+// The functions below are actions of flags: they refuse a value on the command
+// line before the command begins.
+
+// OneOf refuses all but some values of a flag.
+func OneOf(flag string, values ...string) func(*cli.Context, string) error {
+	return func(_ *cli.Context, v string) error {
+		if !slices.Contains(values, v) {
+			return Usagef("--%s is %q, want one of %s", flag, v, strings.Join(values, ", "))
+		}
+		return nil
 	}
-	return AtLeast(c, FlagWorkers, 1)
 }
 
-// Positive checks that durations are longer than 0.
-func Positive(c *cli.Context, flags ...string) error {
-	for _, flag := range flags {
-		if d := c.Duration(flag); d <= 0 {
+// AtLeast refuses integers below a bound.
+func AtLeast(flag string, least int) func(*cli.Context, int) error {
+	return func(_ *cli.Context, n int) error {
+		if n < least {
+			return Usagef("--%s is %d, want at least %d", flag, n, least)
+		}
+		return nil
+	}
+}
+
+// Positive refuses durations that are not longer than 0.
+func Positive(flag string) func(*cli.Context, time.Duration) error {
+	return func(_ *cli.Context, d time.Duration) error {
+		if d <= 0 {
 			return Usagef("--%s is %v, want a positive duration", flag, d)
 		}
+		return nil
 	}
-	return nil
 }
 
 // Texts is the value of a flag that can be repeated. Unlike cli's own it does not
@@ -159,22 +164,33 @@ func TextsOf(c *cli.Context, flag string) []string {
 	return nil
 }
 
-// IDFlag checks the agent id of a command, if there is one.
-func IDFlag(c *cli.Context) error {
-	if id := c.String(FlagID); id != "" && !protocol.ValidID(id) {
-		return Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", FlagID, id)
+// ValidID refuses what cannot be the id of an agent or a league. An optional flag
+// may be empty for none.
+func ValidID(flag string, optional bool) func(*cli.Context, string) error {
+	return func(_ *cli.Context, id string) error {
+		if !(optional && id == "") && !protocol.ValidID(id) {
+			return Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flag, id)
+		}
+		return nil
 	}
-	return nil
 }
 
-// URLFlags checks flags that are URLs of agents, or empty.
-func URLFlags(c *cli.Context, flags ...string) error {
-	for _, flag := range flags {
-		if text := c.String(flag); text != "" && !AgentURL(text) {
+// ValidURL refuses what cannot be the URL of an agent. A flag may be empty for
+// none.
+func ValidURL(flag string) func(*cli.Context, string) error {
+	return func(_ *cli.Context, text string) error {
+		if text != "" && !AgentURL(text) {
 			return Usagef("--%s is %q, want a URL such as http://127.0.0.1:8000/mcp", flag, text)
 		}
+		return nil
 	}
-	return nil
+}
+
+// ManagerFlag is the manager that an agent registers with or a command asks.
+func ManagerFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager", Action: ValidURL(FlagManager),
+	}
 }
 
 // AgentURL reports whether a text is the URL of an agent.

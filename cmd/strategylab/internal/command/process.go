@@ -53,18 +53,31 @@ func PrintJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Arguments returns the positional arguments, of which names are all.
-func Arguments(c *cli.Context, names ...string) ([]string, error) {
+// Action makes a function the action of a command whose positional arguments have
+// these names.
+func Action(p *Process, f func(*Process, *cli.Context) error, names ...string) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := checkArguments(c, names); err != nil {
+			return err
+		}
+		return f(p, c)
+	}
+}
+
+func checkArguments(c *cli.Context, names []string) error {
 	got := c.Args().Slice()
 	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
 	switch {
-	case len(got) < len(names):
-		return nil, WithHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
-	case len(got) > len(names):
-		return nil, WithHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
+	case len(got) < len(names) && names[len(got)] != Rest:
+		return WithHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
+	case len(got) > len(names) && (len(names) == 0 || names[len(names)-1] != Rest):
+		return WithHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
 	}
-	return got, nil
+	return nil
 }
+
+// Rest, as the last name, stands for any number of further arguments.
+const Rest = "..."
 
 // Stopped reports whether a command ended because the user interrupted it.
 func Stopped(ctx context.Context, err error) bool {

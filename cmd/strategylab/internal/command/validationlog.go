@@ -17,8 +17,14 @@ const (
 // [OpenValidationLog] reads them. reproducible adds the flag that tests need.
 func ValidationLogFlags(reproducible bool) []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: FlagValidationLog, Value: "auto", Usage: "log the outcome of every request: on, off or auto"},
-		&cli.IntFlag{Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "size limit of the validation log in MiB"},
+		&cli.StringFlag{
+			Name: FlagValidationLog, Value: "auto", Usage: "log the outcome of every request: on, off or auto",
+			Action: OneOf(FlagValidationLog, "auto", "on", "off"),
+		},
+		&cli.IntFlag{
+			Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "size limit of the validation log in MiB",
+			Action: AtLeast(FlagValidationLogSize, 1),
+		},
 	}
 	if reproducible {
 		flags = append(flags, &cli.StringFlag{Name: FlagValidationLogSeed, Usage: "make the validation log reproducible, for tests"})
@@ -40,16 +46,9 @@ func EndLog(l *eventlog.Log) {
 // say; nil for none. Failing to open it is an error only if the flags ask for a
 // log explicitly.
 func OpenValidationLog(p *Process, c *cli.Context, cfg eventlog.Config) (*eventlog.Log, error) {
-	wanted, err := OneOf(c, FlagValidationLog, "auto", "on", "off")
-	if err != nil {
-		return nil, err
-	}
-	size, err := AtLeast(c, FlagValidationLogSize, 1)
-	if err != nil {
-		return nil, err
-	}
+	wanted := c.String(FlagValidationLog)
 	cfg.Seed, cfg.Now = c.String(FlagValidationLogSeed), p.Now
-	cfg.MaxFile, cfg.MaxFiles = int64(size)<<20/validationLogFiles, validationLogFiles
+	cfg.MaxFile, cfg.MaxFiles = int64(c.Int(FlagValidationLogSize))<<20/validationLogFiles, validationLogFiles
 	asked := wanted == "on" || cfg.Seed != ""
 	switch {
 	case wanted == "off":

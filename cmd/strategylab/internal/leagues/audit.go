@@ -28,23 +28,15 @@ func auditCommand(p *command.Process) *cli.Command {
 		Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws",
 		Flags: []cli.Flag{
 			command.DrawFlag(),
-			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text or json"},
+			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text or json", Action: command.OneOf(command.FlagFormat, "text", "json")},
 		},
-		Action: func(c *cli.Context) error {
+		Action: command.Action(p, func(p *command.Process, c *cli.Context) error {
 			rec, err := readTrace(p, c)
 			if err != nil {
 				return err
 			}
-			format, err := command.OneOf(c, command.FlagFormat, "text", "json")
-			if err != nil {
-				return err
-			}
-			draw, err := command.Draw(c)
-			if err != nil {
-				return err
-			}
-			return auditAll(p.Stdout, rec, draw, format)
-		},
+			return auditAll(p.Stdout, rec, command.Draw(c), c.String(command.FlagFormat))
+		}, recording),
 	}
 }
 
@@ -183,10 +175,6 @@ func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*er
 	if !c.Bool(flagAudit) {
 		return path, func(*error) {}, nil
 	}
-	draw, err := command.Draw(c)
-	if err != nil {
-		return path, nil, err
-	}
 	format := "text"
 	if c.String(command.FlagFormat) == "json" {
 		format = "event"
@@ -200,7 +188,7 @@ func auditAfter(p *command.Process, c *cli.Context) (path string, after func(*er
 		path, remove = filepath.Join(dir, "recording.jsonl"), func() error { return os.RemoveAll(dir) }
 	}
 	return path, func(err *error) {
-		*err = errors.Join(*err, auditFile(p, p.Path(path), draw, format), remove())
+		*err = errors.Join(*err, auditFile(p, p.Path(path), command.Draw(c), format), remove())
 	}, nil
 }
 

@@ -28,18 +28,26 @@ func conformanceCommand(p *command.Process) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: flagList, Usage: "list all checks instead of running them"},
 			&cli.StringSliceFlag{Name: flagOnly, Usage: "run only checks whose id starts so, such as player.join"},
-			&cli.StringFlag{Name: command.FlagLevel, Value: string(conformance.Should), Usage: "fail on this level and above: must, should or wild"},
-			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "output format: text, json or junit"},
+			&cli.StringFlag{
+				Name: command.FlagLevel, Value: string(conformance.Should), Usage: "fail on this level and above: must, should or wild",
+				Action: command.OneOf(command.FlagLevel, levelNames()...),
+			},
+			command.FormatFlag("text", "json", "junit"),
 			&cli.BoolFlag{Name: command.FlagAll, Usage: "print passed checks, too"},
 			&cli.StringFlag{Name: command.FlagListen, Value: "127.0.0.1:8000", Usage: "HOST:PORT of our manager; port 0 picks a free one"},
-			&cli.DurationFlag{Name: command.FlagTimeout, Value: conformance.DefaultTimeout, Usage: "deadline for an answer"},
-			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time to wait for the agent to listen and register"},
-			&cli.StringFlag{Name: command.FlagID, Usage: "id of an agent that does not register", DefaultText: "P01, or its own"},
+			&cli.DurationFlag{Name: command.FlagTimeout, Value: conformance.DefaultTimeout, Usage: "deadline for an answer", Action: command.Positive(command.FlagTimeout)},
+			&cli.DurationFlag{Name: flagWait, Value: conformance.DefaultWait, Usage: "time to wait for the agent to listen and register", Action: command.Positive(flagWait)},
+			&cli.StringFlag{Name: command.FlagID, Usage: "id of an agent that does not register", DefaultText: "P01, or its own", Action: command.ValidID(command.FlagID, true)},
 			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start a manager's league with"},
 			&cli.IntFlag{Name: command.FlagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager"},
 			&cli.BoolFlag{Name: flagBusy, Usage: "refuse the first registration, to see the agent retry"},
 		},
-		Action: func(c *cli.Context) error { return conform(p, c) },
+		Action: func(c *cli.Context) error {
+			if c.Bool(flagList) {
+				return listChecks(p, c)
+			}
+			return command.Action(p, conform, "ROLE", "URL")(c)
+		},
 	}
 }
 
@@ -52,9 +60,6 @@ func roleNames(separator string) string {
 }
 
 func conform(p *command.Process, c *cli.Context) error {
-	if c.Bool(flagList) {
-		return listChecks(p, c)
-	}
 	opts, write, err := conformanceOptions(p, c)
 	if err != nil {
 		return err
@@ -79,16 +84,12 @@ func conform(p *command.Process, c *cli.Context) error {
 
 // conformanceOptions reads the flags. write prints a report as they say.
 func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
-	args, err := command.Arguments(c, "ROLE", "URL")
-	if err != nil {
-		return opts, nil, err
-	}
-	role, err := conformance.ParseRole(args[0])
+	role, err := conformance.ParseRole(c.Args().First())
 	if err != nil {
 		return opts, nil, command.Usagef("conformance: %w", err)
 	}
 	opts = conformance.Config{
-		Role: role, URL: args[1], Only: c.StringSlice(flagOnly), Timeout: c.Duration(command.FlagTimeout), Wait: c.Duration(flagWait),
+		Role: role, URL: c.Args().Get(1), Only: c.StringSlice(flagOnly), Timeout: c.Duration(command.FlagTimeout), Wait: c.Duration(flagWait),
 		Listen: c.String(command.FlagListen), ID: c.String(command.FlagID), Busy: c.Bool(flagBusy),
 		AdminToken: c.String(command.FlagAdminToken), Players: c.Int(command.FlagPlayers),
 		Say: func(what string) { fmt.Fprintln(p.Stderr, what) },
@@ -99,28 +100,15 @@ func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Co
 	case opts.Players < conformance.MinPlayers || opts.Players > conformance.MaxPlayers:
 		return opts, nil, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, opts.Players, conformance.MinPlayers, conformance.MaxPlayers)
 	}
-	if err := command.Positive(c, command.FlagTimeout, flagWait); err != nil {
-		return opts, nil, err
-	}
-	if err := command.IDFlag(c); err != nil {
-		return opts, nil, err
-	}
 	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
 		return opts, nil, command.WithHint(fmt.Errorf("--%s: %w", flagOnly, err), "strategylab conformance --list %s prints them", role)
-	}
-	if _, err := command.OneOf(c, command.FlagLevel, levelNames()...); err != nil {
-		return opts, nil, err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "text", "json", "junit")
-	if err != nil {
-		return opts, nil, err
 	}
 	all := c.Bool(command.FlagAll)
 	return opts, map[string]func(io.Writer, *conformance.Report) error{
 		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all) },
 		"json":  func(w io.Writer, r *conformance.Report) error { return command.PrintJSON(w, r) },
 		"junit": func(w io.Writer, r *conformance.Report) error { return r.WriteJUnit(w) },
-	}[format], nil
+	}[c.String(command.FlagFormat)], nil
 }
 
 func levelNames() []string {

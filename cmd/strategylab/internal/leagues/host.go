@@ -29,8 +29,8 @@ const noAdminToken = "none"
 
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league"},
-		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair"},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
+		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
 		command.SeedFlag(),
 		command.DrawFlag(),
 	}
@@ -54,7 +54,7 @@ func hostCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagField, Usage: "house players, such as markov-2,scripts/mine.lua"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees in this process"},
 		}, liveFlags("127.0.0.1:8000"), command.LiveCatalogFlags()),
-		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
+		Action: command.Action(p, hostOpen),
 	}
 }
 
@@ -62,23 +62,19 @@ func managerCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "manager", Usage: "run a league manager without referees",
 		Flags:  slices.Concat(hostFlags(), openFlags(), liveFlags("127.0.0.1:8000")),
-		Action: func(c *cli.Context) error { return hostLeague(p, c, false) },
+		Action: command.Action(p, hostOpen),
 	}
 }
 
+func hostOpen(p *command.Process, c *cli.Context) error { return hostLeague(p, c, false) }
+
 // hostLeague runs a league: a closed one with its own field, or an open one.
 func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
 	l, err := newLive(p, c, protocol.Strict)
 	if err != nil {
 		return err
 	}
-	draw, err := command.Draw(c)
-	if err != nil {
-		return err
-	}
+	draw := command.Draw(c)
 	league := &host.League{Network: l.network("manager"), Server: l.server, MCP: l.mcp}
 	if league.Manager, err = l.managerConfig(c, draw); err != nil {
 		return err
@@ -153,12 +149,6 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		cfg.AdminToken = newAdminToken()
 	case noAdminToken:
 		cfg.AdminToken = ""
-	}
-	if !protocol.ValidID(cfg.LeagueID) {
-		return cfg, command.Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", command.FlagLeagueID, cfg.LeagueID)
-	}
-	if cfg.Legs < 1 {
-		return cfg, command.Usagef("--%s is %d, want at least 1", command.FlagLegs, cfg.Legs)
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)

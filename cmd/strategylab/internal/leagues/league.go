@@ -19,7 +19,7 @@ func leagueCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagField, Usage: "strategies, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees"},
 		}, liveFlags("127.0.0.1:0"), command.LiveCatalogFlags()),
-		Action: func(c *cli.Context) error { return hostLeague(p, c, true) },
+		Action: command.Action(p, func(p *command.Process, c *cli.Context) error { return hostLeague(p, c, true) }),
 	}
 }
 

@@ -57,17 +57,23 @@ func liveFlags(listen string) []cli.Flag {
 		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; port 0 picks a free one"},
 		&cli.StringFlag{Name: command.FlagData, Usage: "folder for journals, to continue after a restart", DefaultText: "none"},
 		&cli.StringFlag{Name: flagValidation, Usage: "validation of messages: strict or tolerant", DefaultText: "strict for hosts, tolerant for agents"},
-		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation"},
-		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "deadline for a choice"},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "deadline for any other answer"},
+		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation", Action: command.Positive(flagJoinTimeout)},
+		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "deadline for a choice", Action: command.Positive(flagChoiceTimeout)},
+		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "deadline for any other answer", Action: command.Positive(command.FlagTimeout)},
 		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "retries per message"},
 		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "delay before the first retry, doubled for each further one"},
 	}, command.TLSFlags(), []cli.Flag{
-		&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "output format: text, or json (events as JSON lines)"},
+		&cli.StringFlag{
+			Name: command.FlagFormat, Value: "text", Usage: "output format: text, or json (events as JSON lines)",
+			Action: command.OneOf(command.FlagFormat, "text", "json"),
+		},
 		recordFlag(),
 		&cli.BoolFlag{Name: flagAudit, Usage: "audit the league at its end: rules and fair draws"},
-		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve messages as MCP tools, too: on or off"},
-		&cli.StringFlag{Name: flagEnvelope, Value: "league", Usage: "validation of JSON-RPC requests: league or strict"},
+		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve messages as MCP tools, too: on or off", Action: command.OneOf(flagMCP, "on", "off")},
+		&cli.StringFlag{
+			Name: flagEnvelope, Value: "league", Usage: "validation of JSON-RPC requests: league or strict",
+			Action: command.OneOf(flagEnvelope, "league", "strict"),
+		},
 		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
 	}, command.ValidationLogFlags(true))
 }
@@ -102,11 +108,7 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	default:
 		return nil, command.Usagef("--%s is %q, want strict or tolerant", flagValidation, v)
 	}
-	format, err := command.OneOf(c, command.FlagFormat, "text", "json")
-	if err != nil {
-		return nil, err
-	}
-	l.out = &eventWriter{w: p.Stdout, json: format == "json"}
+	l.out = &eventWriter{w: p.Stdout, json: c.String(command.FlagFormat) == "json"}
 	host, port, err := net.SplitHostPort(c.String(command.FlagListen))
 	if err == nil {
 		l.host = host
@@ -114,9 +116,6 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	}
 	if err != nil || l.port < 0 || l.port > 65535 {
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8000", command.FlagListen, c.String(command.FlagListen))
-	}
-	if err := command.Positive(c, flagJoinTimeout, flagChoiceTimeout, command.FlagTimeout); err != nil {
-		return nil, err
 	}
 	l.join, l.choice, l.timeout = c.Duration(flagJoinTimeout), c.Duration(flagChoiceTimeout), c.Duration(command.FlagTimeout)
 	l.backoff = game.Backoff{Retries: c.Int(flagRetries), First: c.Duration(flagRetryDelay), Most: max(game.LeagueBackoff().Most, c.Duration(flagRetryDelay))}
@@ -132,11 +131,10 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 		l.log = p.Logger(slog.LevelDebug)
 		l.server.Logger = l.log
 	}
-	offer, err := command.OneOf(c, flagMCP, "on", "off")
-	if offer == "on" {
+	if c.String(flagMCP) == "on" {
 		l.mcp = &mcptools.Config{Logger: l.log}
 	}
-	return l, err
+	return l, nil
 }
 
 // network listens on the address of --listen for the first agent and on the
@@ -195,11 +193,7 @@ type observed struct {
 
 func (l *live) observe(c *cli.Context) (o observed, err error) {
 	o.Validation.Errors = l.log
-	envelope, err := command.OneOf(c, flagEnvelope, "league", "strict")
-	if err != nil {
-		return o, err
-	}
-	o.Strict = envelope == "strict"
+	o.Strict = c.String(flagEnvelope) == "strict"
 	if o.recorder, err = startRecording(l.p, c); err != nil {
 		return o, err
 	}

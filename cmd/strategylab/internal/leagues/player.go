@@ -20,7 +20,7 @@ func playerCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagStrategy, Usage: "name or path of the strategy", Required: true},
 			&cli.BoolFlag{Name: flagOnce, Usage: "exit when the league is complete"},
 		}, agentFlags("5m with --once, else never"), liveFlags("127.0.0.1:0"), command.LiveCatalogFlags()),
-		Action: func(c *cli.Context) error { return play(p, c) },
+		Action: command.Action(p, play),
 	}
 }
 

@@ -2,7 +2,6 @@ package leagues
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,10 +25,10 @@ var queries = map[string]string{
 
 func askFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
+		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "admin token that the host printed"},
 		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league"},
-		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer"},
+		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
 		recordFlag(),
 	}
 }
@@ -39,17 +38,14 @@ func queryCommand(p *command.Process) *cli.Command {
 		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
 		Flags: slices.Concat(askFlags(), []cli.Flag{
 			&cli.StringFlag{Name: flagPlayer, Usage: "player id, for next-match"},
-			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all"},
+			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all", Action: command.AtLeast(flagRound, 1)},
 		}),
-		Action: func(c *cli.Context) error { return queryLeague(p, c) },
+		Action: command.Action(p, queryLeague, "QUERY"),
 	}
 }
 
 // tellManager sends one message as the launcher and returns the answer.
 func tellManager(p *command.Process, c *cli.Context, m protocol.Message) (_ protocol.Message, err error) {
-	if err := errors.Join(command.URLFlags(c, command.FlagManager), command.Positive(c, command.FlagTimeout)); err != nil {
-		return nil, err
-	}
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return nil, err
@@ -63,32 +59,26 @@ func tellManager(p *command.Process, c *cli.Context, m protocol.Message) (_ prot
 }
 
 func queryLeague(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "QUERY")
-	if err != nil {
-		return err
-	}
-	kind, known := queries[args[0]]
+	what := c.Args().First()
+	kind, known := queries[what]
 	if !known {
-		return command.Usagef("query: unknown query %q, want standings, schedule, players, status or next-match", args[0])
+		return command.Usagef("query: unknown query %q, want standings, schedule, players, status or next-match", what)
 	}
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
 	if c.IsSet(flagPlayer) || c.IsSet(flagRound) {
 		q.QueryParams = &protocol.QueryParams{PlayerID: c.String(flagPlayer)}
 		if c.IsSet(flagRound) {
-			if _, err := command.AtLeast(c, flagRound, 1); err != nil {
-				return err
-			}
 			q.QueryParams.RoundID = protocol.RoundNumber(c.Int(flagRound))
 		}
 	}
 	answer, err := tellManager(p, c, q)
 	if err != nil {
-		return fmt.Errorf("query %s: %w", args[0], err)
+		return fmt.Errorf("query %s: %w", what, err)
 	}
 	r, ok := answer.(*protocol.LeagueQueryResponse)
 	if !ok || r.Data == nil {
-		return fmt.Errorf("query %s: the answer has no data", args[0])
+		return fmt.Errorf("query %s: the answer has no data", what)
 	}
 	return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
 }

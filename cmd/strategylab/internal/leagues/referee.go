@@ -25,10 +25,10 @@ func refereeCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "referee", Usage: "serve a league as a referee",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "maximum number of matches in parallel"},
+			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "maximum number of matches in parallel", Action: command.AtLeast(flagConcurrent, 1)},
 			command.DrawFlag(),
 		}, agentFlags("never"), liveFlags("127.0.0.1:0")),
-		Action: func(c *cli.Context) error { return conduct(p, c) },
+		Action: command.Action(p, conduct),
 	}
 }
 
@@ -37,15 +37,8 @@ func conduct(p *command.Process, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	draw, err := command.Draw(c)
-	if err != nil {
-		return err
-	}
 	key, err := l.seedLeague(c)
 	if err != nil {
-		return err
-	}
-	if _, err := command.AtLeast(c, flagConcurrent, 1); err != nil {
 		return err
 	}
 	seen, err := l.observe(c)
@@ -54,7 +47,7 @@ func conduct(p *command.Process, c *cli.Context) (err error) {
 	}
 	defer seen.end(&err)
 	a.Tap, a.Validation = seen.tap(a.Name), seen.Validation
-	cfg := l.refereeConfig(l.drawer(c, draw, key))
+	cfg := l.refereeConfig(l.drawer(c, command.Draw(c), key))
 	cfg.Config, cfg.Concurrent, cfg.Events = own, c.Int(flagConcurrent), l.refereed
 	return agentError(c, a.Referee(c.Context, cfg))
 }
@@ -66,12 +59,12 @@ const dialectAuto = "auto"
 // of --idle-exit.
 func agentFlags(idle string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager"},
+		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagName, Usage: "display name"},
-		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "assigned by the manager"},
+		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "assigned by the manager", Action: command.ValidID(command.FlagID, true)},
 		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "dialect of the manager (" + dialectNames() + ")"},
 		&cli.BoolFlag{Name: flagStdio, Usage: "serve stdin and stdout, too; events go to stderr"},
-		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent", DefaultText: "where it listens"},
+		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
 		&cli.DurationFlag{Name: flagIdleExit, Usage: "exit after this long without messages following a match", DefaultText: idle},
 		command.SeedFlag(),
 	}
@@ -93,15 +86,6 @@ func newAgent(p *command.Process, c *cli.Context, name string) (l *live, a host.
 	}
 	own = l.agentConfig()
 	own.Name, own.ID, own.IdleExit = c.String(command.FlagName), c.String(command.FlagID), c.Duration(flagIdleExit)
-	if _, err = command.Arguments(c); err != nil {
-		return l, a, own, err
-	}
-	if err = command.URLFlags(c, command.FlagManager, flagPublicURL); err != nil {
-		return l, a, own, err
-	}
-	if err = command.IDFlag(c); err != nil {
-		return l, a, own, err
-	}
 	if name := c.String(flagDialect); name != dialectAuto {
 		d, err := dialect.Named(name)
 		if err != nil {

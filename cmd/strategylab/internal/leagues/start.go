@@ -25,16 +25,13 @@ func startCommand(p *command.Process) *cli.Command {
 		Description: "Sends START_LEAGUE. To a manager that does not understand it, sends start_league without parameters and\n" +
 			"then POST /start_league. For managers that want each round announced, use --announce-round N.",
 		Flags: slices.Concat(askFlags(), []cli.Flag{
-			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting"},
+			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting", Action: command.AtLeast(flagAnnounce, 1)},
 		}),
-		Action: func(c *cli.Context) error { return startLeague(p, c) },
+		Action: command.Action(p, startLeague),
 	}
 }
 
 func startLeague(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
 	if c.IsSet(flagAnnounce) {
 		return announceRound(p, c)
 	}
@@ -95,10 +92,7 @@ func startOtherwise(p *command.Process, c *cli.Context, first error) error {
 
 // announceRound tells a manager to announce a round. Some want that for each.
 func announceRound(p *command.Process, c *cli.Context) error {
-	round, err := command.AtLeast(c, flagAnnounce, 1)
-	if err != nil {
-		return err
-	}
+	round := c.Int(flagAnnounce)
 	answer, err := post(c, startForm{name: "announce_round", method: "announce_round"}, fmt.Appendf(nil, `{"round_id":%d}`, round))
 	if err != nil {
 		return fmt.Errorf("announce round %d: %w", round, err)

@@ -33,28 +33,28 @@ func traceCommand(p *command.Process) *cli.Command {
 				&cli.BoolFlag{Name: flagBodies, Usage: "print whole messages"},
 				&cli.BoolFlag{Name: flagBoth, Usage: "print messages between two recorded agents twice"},
 			},
-			Action: func(c *cli.Context) error { return showTrace(p, c) },
+			Action: command.Action(p, showTrace, recording),
 		}, auditCommand(p), playbackCommand(p)},
 	}
 }
 
+// recording names the positional argument of the commands that read one.
+const recording = "the recording"
+
 // readTrace reads the recording that the command line names.
 func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
-	args, err := command.Arguments(c, "the recording")
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.Open(p.Path(args[0]))
+	path := c.Args().First()
+	file, err := os.Open(p.Path(path))
 	if err != nil {
 		return nil, command.Usagef("%s: %w", c.Command.FullName(), err)
 	}
 	defer file.Close() // it was only read
 	rec, err := trace.Read(file)
 	if err != nil {
-		return nil, command.Usagef("%s: %s: %w", c.Command.FullName(), args[0], err)
+		return nil, command.Usagef("%s: %s: %w", c.Command.FullName(), path, err)
 	}
 	if rec.Torn {
-		p.Warn("%s is truncated, as after a kill; reading what is there", args[0])
+		p.Warn("%s is truncated, as after a kill; reading what is there", path)
 	}
 	return rec, nil
 }

@@ -32,7 +32,7 @@ func playbackCommand(p *command.Process) *cli.Command {
 			&cli.BoolFlag{Name: command.FlagAll, Usage: "print equal answers, too"},
 			command.SeedFlag(),
 		}, command.CatalogFlags()),
-		Action: func(c *cli.Context) error { return playBack(p, c) },
+		Action: command.Action(p, playBack, recording),
 	}
 }
 

@@ -15,24 +15,17 @@ func analyzeCommand(p *command.Process) *cli.Command {
 			"Of a run that is still playing it reads the leagues recorded so far.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
-			command.FormatFlag("table, json or csv"),
+			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			command.QuietFlag(),
 		},
-		Action: func(c *cli.Context) error { return analyze(p, c) },
+		Action: command.Action(p, analyze, "DIR"),
 	}
 }
 
 func analyze(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
-	if err != nil {
-		return err
-	}
-	out, err := newOutput(p, c, "table", "json", "csv")
-	if err != nil {
-		return err
-	}
-	in, err := out.read(args[0], lab.Reading{})
+	out := newOutput(p, c)
+	in, err := out.read(c.Args().First(), lab.Reading{})
 	if err != nil {
 		return err
 	}

@@ -37,30 +37,23 @@ func calibrateCommand(p *command.Process) *cli.Command {
 			"how often equal players seem different, how often a better one is found, also when somebody looks after\n" +
 			"every league. The figures in docs/calibration.md come from more repetitions than the default.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field"},
+			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field", Action: command.AtLeast(flagRepetitions, 1)},
 			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "field sizes"},
 			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals, looking, widths"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
-			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
+			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment", Action: command.AtLeast(flagLeagues, 2)},
 			command.SeedFlag(),
 			command.WorkersFlag("experiments"),
-			command.FormatFlag("table or json"),
+			command.FormatFlag("table", "json"),
 			command.QuietFlag(),
 		},
-		Action: func(c *cli.Context) error { return calibrate(p, c) },
+		Action: command.Action(p, calibrate),
 	}
 }
 
 var errMiscalibrated = errors.New("some measurements miss the promise by more than chance")
 
 func calibrate(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
 	parts, err := partsOf(c)
 	if err != nil {
 		return err
@@ -81,7 +74,7 @@ func calibrate(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	write := calibration.WriteTable
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		write = calibration.WriteJSON
 	}
 	if err := write(p.Stdout, rows); err != nil {
@@ -119,20 +112,8 @@ func calibrationOf(p *command.Process, c *cli.Context) (suite calibration.Suite,
 		}
 		suite.Players = append(suite.Players, n)
 	}
-	if suite.Legs, err = command.AtLeast(c, command.FlagLegs, 1); err != nil {
-		return suite, opts, err
-	}
-	if suite.Leagues, err = command.AtLeast(c, flagLeagues, 2); err != nil {
-		return suite, opts, err
-	}
-	if opts.Repetitions, err = command.AtLeast(c, flagRepetitions, 1); err != nil {
-		return suite, opts, err
-	}
-	workers, err := command.Workers(c)
-	if err != nil {
-		return suite, opts, err
-	}
-	opts.Workers = cmp.Or(workers, runtime.GOMAXPROCS(0))
+	suite.Legs, suite.Leagues = c.Int(command.FlagLegs), c.Int(flagLeagues)
+	opts.Repetitions, opts.Workers = c.Int(flagRepetitions), cmp.Or(c.Int(command.FlagWorkers), runtime.GOMAXPROCS(0))
 	opts.Seed, err = command.Seed(p, c)
 	return suite, opts, err
 }

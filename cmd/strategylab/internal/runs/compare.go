@@ -23,37 +23,27 @@ func compareCommand(p *command.Process) *cli.Command {
 			"independent samples. All differences are adjusted for their number.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
-			command.FormatFlag("table, json or csv"),
+			command.FormatFlag("table", "json", "csv"),
 		},
-		Action: func(c *cli.Context) error { return compare(p, c) },
+		Action: command.Action(p, compare, "DIR1", "DIR2"),
 	}
 }
 
 func compare(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR1", "DIR2")
-	if err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json", "csv")
-	if err != nil {
-		return err
-	}
-	l, err := command.Level(c)
-	if err != nil {
-		return err
-	}
 	var readers [2]*results.Reader
-	for i, dir := range args {
+	dirs := c.Args().Slice()
+	for i, dir := range dirs {
+		var err error
 		if readers[i], err = p.OpenRun("compare", dir); err != nil {
 			return err
 		}
 		defer readers[i].Close()
 	}
-	out, err := contrastOf(c.Context, readers, args, l)
+	out, err := contrastOf(c.Context, readers, dirs, c.Float64(command.FlagLevel))
 	if err != nil {
 		return err
 	}
-	return showContrast(p, format, out)
+	return showContrast(p, c.String(command.FlagFormat), out)
 }
 
 // contrastOf compares two runs; dirs are their folders as the user wrote them.

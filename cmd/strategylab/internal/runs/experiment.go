@@ -37,31 +37,31 @@ func experimentCommand(p *command.Process) *cli.Command {
 			"is a round robin of --legs legs with newly drawn seats. The results stay in --out: --resume continues\n" +
 			"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
+			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play", Action: command.AtLeast(command.FlagRuns, 1)},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			&cli.StringFlag{Name: command.FlagField, Usage: "strategies, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
 			command.WorkersFlag("leagues played"),
 			command.DrawFlag(),
-			&cli.StringFlag{Name: flagTransport, Value: "direct", Usage: "direct calls, or agents' messages over loopback or http"},
+			&cli.StringFlag{
+				Name: flagTransport, Value: "direct", Usage: "direct calls, or agents' messages over loopback or http",
+				Action: command.OneOf(flagTransport, "direct", "loopback", "http"),
+			},
 			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the results", DefaultText: "runs/TIME-SEED"},
 			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to continue or to extend"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
-			command.FormatFlag("table, json or csv"),
+			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
 			ratingsFlag(),
 			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
 			command.QuietFlag(),
 		}, append(untilFlags(), command.CatalogFlags()...)...),
-		Action: func(c *cli.Context) error { return experiment(p, c) },
+		Action: command.Action(p, experiment),
 	}
 }
 
 func experiment(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
 	e, err := newExperiment(p, c)
 	if err != nil {
 		return err
@@ -88,32 +88,13 @@ type experimentRun struct {
 }
 
 func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
-	o, err := newOutput(p, c, "table", "json", "csv")
-	if err != nil {
-		return nil, err
-	}
-	e := &experimentRun{output: o}
-	if e.workers, err = command.Workers(c); err != nil {
-		return nil, err
-	}
-	if _, err = command.AtLeast(c, command.FlagRuns, 1); err != nil {
-		return nil, err
-	}
-	if _, err = command.AtLeast(c, command.FlagLegs, 1); err != nil {
-		return nil, err
-	}
+	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers), draw: command.Draw(c)}
 	ratings, err := wantsRatings(c)
 	if err != nil {
 		return nil, err
 	}
 	if !c.Bool(flagNoReport) {
 		e.page = &lab.ReportOptions{PNG: c.Bool(flagPNG), Ratings: ratings, Warn: e.warn}
-	}
-	if _, err = command.OneOf(c, flagTransport, "direct", "loopback", "http"); err != nil {
-		return nil, err
-	}
-	if e.draw, err = command.Draw(c); err != nil {
-		return nil, err
 	}
 	if e.refs, err = catalog.ParseRefs(c.String(command.FlagField)); err != nil {
 		return nil, command.Usagef("--%s: %w", command.FlagField, err)

@@ -19,22 +19,14 @@ func explainCommand(p *command.Process) *cli.Command {
 			"have predicted its opponents, whom it differs from most, and whether it learns over the legs.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
-			command.FormatFlag("table or json"),
+			command.FormatFlag("table", "json"),
 		},
-		Action: func(c *cli.Context) error { return explainRun(p, c) },
+		Action: command.Action(p, explainRun, "DIR", command.Rest),
 	}
 }
 
 func explainRun(p *command.Process, c *cli.Context) error {
-	args := c.Args().Slice()
-	if len(args) == 0 {
-		_, err := command.Arguments(c, "DIR")
-		return err
-	}
-	out, err := newOutput(p, c, "table", "json")
-	if err != nil {
-		return err
-	}
+	args, out := c.Args().Slice(), newOutput(p, c)
 	in, err := out.read(args[0], lab.Reading{Explain: true})
 	if err != nil {
 		return err

@@ -22,29 +22,28 @@ func exportCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues or matches for pandas, polars or R",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flagRows, Value: string(export.Leagues), Usage: "leagues (a row per player and league) or matches"},
-			&cli.StringFlag{Name: command.FlagFormat, Usage: "parquet, csv or json (lines)", DefaultText: "by the file name, else csv"},
+			&cli.StringFlag{
+				Name: flagRows, Value: string(export.Leagues), Usage: "leagues (a row per player and league) or matches",
+				Action: command.OneOf(flagRows, string(export.Leagues), string(export.Matches)),
+			},
+			&cli.StringFlag{
+				Name: command.FlagFormat, Usage: "parquet, csv or json (lines)", DefaultText: "by the file name, else csv",
+				Action: command.OneOf(command.FlagFormat, string(export.Parquet), string(export.CSV), string(export.JSON)),
+			},
 			&cli.StringFlag{Name: command.FlagOut, Usage: "file to write", DefaultText: "standard output"},
 			command.QuietFlag(),
 		},
-		Action: func(c *cli.Context) error { return exportRun(p, c) },
+		Action: command.Action(p, exportRun, "DIR"),
 	}
 }
 
 func exportRun(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
-	if err != nil {
-		return err
-	}
-	rows, err := command.OneOf(c, flagRows, string(export.Leagues), string(export.Matches))
-	if err != nil {
-		return err
-	}
+	dir, rows := c.Args().First(), export.Kind(c.String(flagRows))
 	format, err := exportFormat(c)
 	if err != nil {
 		return err
 	}
-	reader, err := p.OpenRun("export", args[0])
+	reader, err := p.OpenRun("export", dir)
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func exportRun(p *command.Process, c *cli.Context) error {
 	var n int64
 	write := func(w io.Writer) error {
 		var err error
-		n, err = exportRows(c, w, format, export.Kind(rows), reader)
+		n, err = exportRows(c, w, format, rows, reader)
 		return err
 	}
 	out := c.String(command.FlagOut)
@@ -62,7 +61,7 @@ func exportRun(p *command.Process, c *cli.Context) error {
 		err = writeBeside(p.Path(out), write)
 	}
 	if err != nil {
-		return lab.ReadError("export", args[0], err)
+		return lab.ReadError("export", dir, err)
 	}
 	if out != "" && !c.Bool(command.FlagQuiet) {
 		fmt.Fprintf(p.Stderr, "%d rows in %s\n", n, out)
@@ -74,11 +73,11 @@ func exportRun(p *command.Process, c *cli.Context) error {
 func exportFormat(c *cli.Context) (export.Format, error) {
 	out := c.String(command.FlagOut)
 	if c.IsSet(command.FlagFormat) {
-		f, err := command.OneOf(c, command.FlagFormat, string(export.Parquet), string(export.CSV), string(export.JSON))
-		if f == string(export.Parquet) && out == "" {
-			err = command.WithHint(errors.New("parquet cannot be written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
+		f := export.Format(c.String(command.FlagFormat))
+		if f == export.Parquet && out == "" {
+			return f, command.WithHint(errors.New("parquet cannot be written to standard output"), "name a file: --%s leagues.parquet", command.FlagOut)
 		}
-		return export.Format(f), err
+		return f, nil
 	}
 	if out == "" {
 		return export.CSV, nil

@@ -23,25 +23,17 @@ func matchCommand(p *command.Process) *cli.Command {
 		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
 			"their choices differ. With a fair draw neither can beat the other.",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches in a series"},
+			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series", Action: command.AtLeast(flagMatches, 1)},
+			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			command.DrawFlag(),
-			command.FormatFlag("table or json"),
+			command.FormatFlag("table", "json"),
 		}, command.CatalogFlags()...),
-		Action: func(c *cli.Context) error { return match(p, c) },
+		Action: command.Action(p, match, "A", "B"),
 	}
 }
 
 func match(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "A", "B")
-	if err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
 	plan, err := matchPlan(p, c)
 	if err != nil {
 		return err
@@ -51,7 +43,7 @@ func match(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := opponents(cat, args, &plan)
+	factories, err := opponents(cat, c.Args().Slice(), &plan)
 	if err != nil {
 		return err
 	}
@@ -60,32 +52,18 @@ func match(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		return command.PrintJSON(p.Stdout, report.Run{Plan: plan, Estimates: est}.Document().Pairs[0])
 	}
 	return writeMatch(p.Stdout, plan, est)
 }
 
 func matchPlan(p *command.Process, c *cli.Context) (results.Plan, error) {
-	matches, err := command.AtLeast(c, flagMatches, 1)
-	if err != nil {
-		return results.Plan{}, err
-	}
-	legs, err := command.AtLeast(c, command.FlagLegs, 1)
-	if err != nil {
-		return results.Plan{}, err
-	}
-	draw, err := command.Draw(c)
-	if err != nil {
-		return results.Plan{}, err
-	}
+	legs := c.Int(command.FlagLegs)
 	s, err := command.Seed(p, c)
-	if err != nil {
-		return results.Plan{}, err
-	}
 	return results.Plan{
-		Schema: results.PlanSchema, Runs: (matches + legs - 1) / legs, Legs: legs, Seed: s, Draw: draw.String(), Transport: "direct",
-	}, nil
+		Schema: results.PlanSchema, Runs: (c.Int(flagMatches) + legs - 1) / legs, Legs: legs, Seed: s, Draw: command.Draw(c).String(), Transport: "direct",
+	}, err
 }
 
 // opponents finds two strategies and adds them to a plan.

@@ -17,30 +17,23 @@ func populationCommand(p *command.Process) *cli.Command {
 			"count.",
 		Flags: []cli.Flag{
 			command.LevelFlag(),
-			command.FormatFlag("table or json"),
+			command.FormatFlag("table", "json"),
 			ratingsFlag(),
 		},
-		Action: func(c *cli.Context) error { return showPopulation(p, c) },
+		Action: command.Action(p, showPopulation, "DIR"),
 	}
 }
 
 func showPopulation(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
-	if err != nil {
-		return err
-	}
-	out, err := newOutput(p, c, "table", "json")
-	if err != nil {
-		return err
-	}
-	in, err := out.read(args[0], lab.Reading{Mirrors: true})
+	out, dir := newOutput(p, c), c.Args().First()
+	in, err := out.read(dir, lab.Reading{Mirrors: true})
 	if err != nil {
 		return err
 	}
 	run := &in.Run
 	game, err := population.NewGame(run.Plan, &run.Estimates, in.Mirrors)
 	if err != nil {
-		return command.Usagef("population %s: %w", args[0], err)
+		return command.Usagef("population %s: %w", dir, err)
 	}
 	shown := report.Population{Run: *run, View: population.NewView(game), Worths: in.Worths, WorthLeagues: in.WorthLeagues}
 	if out.format == "json" {

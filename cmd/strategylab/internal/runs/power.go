@@ -32,9 +32,9 @@ func powerCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
 			&cli.Float64Flag{Name: flagDiffer, Value: 0.5, Usage: "P(differ) of the other players"},
 			&cli.Float64Flag{Name: flagChance, Value: 0.9, Usage: "probability of detecting the edge"},
-			command.FormatFlag("table or json"),
+			command.FormatFlag("table", "json"),
 		},
-		Action: func(c *cli.Context) error { return planPower(p, c) },
+		Action: command.Action(p, planPower),
 	}
 }
 
@@ -64,13 +64,6 @@ type powerOf[T any] struct {
 }
 
 func planPower(p *command.Process, c *cli.Context) error {
-	if _, err := command.Arguments(c); err != nil {
-		return err
-	}
-	format, err := command.OneOf(c, command.FlagFormat, "table", "json")
-	if err != nil {
-		return err
-	}
 	if !c.IsSet(flagEffect) && !c.IsSet(command.FlagRuns) {
 		return command.WithHint(fmt.Errorf("power: --%s or --%s is missing", flagEffect, command.FlagRuns), "for example: strategylab power --effect 0.01 --players 8 --legs 10")
 	}
@@ -84,10 +77,10 @@ func planPower(p *command.Process, c *cli.Context) error {
 	if err := d.fill(c, s); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if format == "json" {
+	if c.String(command.FlagFormat) == "json" {
 		return command.PrintJSON(p.Stdout, d)
 	}
-	_, err = fmt.Fprint(p.Stdout, powerText(s, &d))
+	_, err := fmt.Fprint(p.Stdout, powerText(s, &d))
 	return err
 }
 

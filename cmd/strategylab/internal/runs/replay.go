@@ -30,16 +30,13 @@ func replayCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0"},
 			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "match id: round and match, from 1"},
 		}, command.CatalogFlags()...),
-		Action: func(c *cli.Context) error { return replay(p, c) },
+		Action: command.Action(p, replay, "DIR"),
 	}
 }
 
 func replay(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
-	if err != nil {
-		return err
-	}
-	plan, recorded, pairing, err := recordedMatch(p.Path(args[0]), c.Int(flagLeague), c.String(flagMatchID))
+	dir := c.Args().First()
+	plan, recorded, pairing, err := recordedMatch(p.Path(dir), c.Int(flagLeague), c.String(flagMatchID))
 	if err != nil {
 		return err
 	}
@@ -50,7 +47,7 @@ func replay(p *command.Process, c *cli.Context) error {
 	defer cat.Close()
 	factories, err := lab.FactoriesOf(plan, cat)
 	if err != nil {
-		return fmt.Errorf("replay %s: %w", args[0], err)
+		return fmt.Errorf("replay %s: %w", dir, err)
 	}
 	lines := &transcript{match: pairing.ID}
 	again, err := playLeague(c.Context, plan, lines.wrap(factories), recorded.Index)
@@ -61,7 +58,7 @@ func replay(p *command.Process, c *cli.Context) error {
 	writeReplay(p.Stdout, plan, recorded, pairing, lines)
 	if was != is {
 		return fmt.Errorf("replay %s: the record has %s, but the replay %s; the run had a fault that depends on the machine",
-			args[0], describe(was), describe(is))
+			dir, describe(was), describe(is))
 	}
 	return nil
 }

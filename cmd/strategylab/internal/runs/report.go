@@ -23,26 +23,19 @@ func reportCommand(p *command.Process) *cli.Command {
 			ratingsFlag(),
 			command.QuietFlag(),
 		},
-		Action: func(c *cli.Context) error { return writeReport(p, c) },
+		Action: command.Action(p, writeReport, "DIR"),
 	}
 }
 
 func writeReport(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
+	out, dir := newOutput(p, c), c.Args().First()
+	in, err := out.read(dir, lab.Reading{Explain: true, Mirrors: true})
 	if err != nil {
 		return err
 	}
-	out, err := newOutput(p, c)
-	if err != nil {
-		return err
-	}
-	in, err := out.read(args[0], lab.Reading{Explain: true, Mirrors: true})
-	if err != nil {
-		return err
-	}
-	folder := cmp.Or(c.String(command.FlagOut), args[0])
+	folder := cmp.Or(c.String(command.FlagOut), dir)
 	if err := lab.WritePage(p.Path(folder), in, c.Bool(flagPNG)); err != nil {
-		return command.Usagef("report %s: %w", args[0], err)
+		return command.Usagef("report %s: %w", dir, err)
 	}
 	where := "report in " + filepath.Join(folder, page.File)
 	if c.Bool(flagPNG) {

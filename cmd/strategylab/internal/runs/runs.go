@@ -74,9 +74,8 @@ type output struct {
 	quiet  bool
 }
 
-func newOutput(p *command.Process, c *cli.Context, formats ...string) (output, error) {
-	format, err := formatOf(c, formats)
-	return output{p: p, c: c, format: format, quiet: c.Bool(command.FlagQuiet)}, err
+func newOutput(p *command.Process, c *cli.Context) output {
+	return output{p: p, c: c, format: c.String(command.FlagFormat), quiet: c.Bool(command.FlagQuiet)}
 }
 
 // note prints a line to stderr, unless --quiet is set.
@@ -109,14 +108,10 @@ func (o *output) show(run report.Run) error {
 
 // read computes what a recorded run shows, as the flags and r say.
 func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
-	if r.Level, err = command.Level(o.c); err != nil {
-		return in, err
-	}
 	if r.Ratings, err = wantsRatings(o.c); err != nil {
 		return in, err
 	}
-	r.Judge, r.Warn = o.judge, o.warn
-	r.Op = o.c.Command.Name
+	r.Op, r.Level, r.Judge, r.Warn = o.c.Command.Name, o.c.Float64(command.FlagLevel), o.judge, o.warn
 	return o.p.Read(o.c.Context, dir, r)
 }
 
@@ -179,11 +174,4 @@ func withoutVerdict(err error) error {
 		return nil
 	}
 	return err
-}
-
-func formatOf(c *cli.Context, formats []string) (string, error) {
-	if len(formats) == 0 {
-		return "", nil
-	}
-	return command.OneOf(c, command.FlagFormat, formats...)
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -30,7 +31,7 @@ const defaultMaxRuns = 20_000
 func untilFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagUntil, Usage: "stop as soon as: ranked, best or precision=0.005 (instead of --runs)"},
-		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns)},
+		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns), Action: command.AtLeast(command.FlagMaxRuns, 1)},
 		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "of --until: asymptotic, or finite (exact, twice the leagues)"},
 		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
 		&cli.StringFlag{Name: flagSPRT, Usage: "sequential test (instead of --runs): " + sprtExample},
@@ -57,13 +58,7 @@ func readStop(c *cli.Context) (stopFlags, error) {
 		}
 		return s, nil
 	}
-	s.runs = defaultMaxRuns
-	if c.IsSet(command.FlagMaxRuns) {
-		var err error
-		if s.runs, err = command.AtLeast(c, command.FlagMaxRuns, 1); err != nil {
-			return s, err
-		}
-	}
+	s.runs = cmp.Or(c.Int(command.FlagMaxRuns), defaultMaxRuns)
 	var err error
 	if c.IsSet(flagSPRT) {
 		s.stop, err = readSPRT(c)
@@ -157,10 +152,7 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 	if !e.c.IsSet(flag) {
 		return nil
 	}
-	var err error
-	if plan.Runs, err = command.AtLeast(e.c, flag, 1); err != nil {
-		return err
-	}
+	plan.Runs = e.c.Int(flag)
 	if err := dir.Extend(plan); err != nil {
 		return command.Usagef("--%s: %w", flag, err)
 	}

@@ -28,16 +28,16 @@ func whatifCommand(p *command.Process) *cli.Command {
 			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
 		Flags: append([]cli.Flag{
 			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Usage: "swap `PLAYER=STRATEGY`, such as mine=scripts/new.lua; repeatable"},
-			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all"},
+			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all", Action: command.AtLeast(command.FlagRuns, 1)},
 			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the new leagues", DefaultText: "runs/TIME-whatif"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "repeat whenever a swapped-in script changes"},
 			command.WorkersFlag("leagues played"),
 			command.LevelFlag(),
-			command.FormatFlag("table, json or csv"),
+			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			command.QuietFlag(),
 		}, command.CatalogFlags()...),
-		Action: func(c *cli.Context) error { return whatif(p, c) },
+		Action: command.Action(p, whatif, "DIR"),
 	}
 }
 
@@ -57,26 +57,10 @@ type whatIf struct {
 }
 
 func whatif(p *command.Process, c *cli.Context) error {
-	args, err := command.Arguments(c, "DIR")
-	if err != nil {
-		return err
+	w := &whatIf{
+		base: c.Args().First(), output: newOutput(p, c), level: c.Float64(command.FlagLevel), workers: c.Int(command.FlagWorkers),
 	}
-	out, err := newOutput(p, c, "table", "json", "csv")
-	if err != nil {
-		return err
-	}
-	w := &whatIf{base: args[0], output: out}
-	if w.level, err = command.Level(c); err != nil {
-		return err
-	}
-	if c.IsSet(command.FlagRuns) {
-		if _, err := command.AtLeast(c, command.FlagRuns, 1); err != nil {
-			return err
-		}
-	}
-	if w.workers, err = command.Workers(c); err != nil {
-		return err
-	}
+	var err error
 	if w.swaps, err = parseSwaps(command.TextsOf(c, flagReplace)); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
-	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // log adds the outcome of a request to the log.
@@ -83,9 +83,6 @@ func (p *Pipeline) append(x *Exchange, method string, began time.Time) {
 
 // methodOf returns the method of a refused document, empty if it has none.
 func methodOf(raw jsontext.Value) string {
-	members, err := schema.Members(raw)
-	if err != nil {
-		return ""
-	}
-	return schema.Text(members["method"])
+	doc, _ := rawjson.Parse(raw) // of what is no object there is no method
+	return doc.Text("method")
 }

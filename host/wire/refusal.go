@@ -7,6 +7,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
@@ -70,11 +71,11 @@ func (r *Refusal) Payload() jsontext.Value {
 
 // rpc returns the error object for an answer.
 func (r *Refusal) rpc() *jsonrpc.Error {
-	members, err := schema.Members(r.Payload())
+	members, err := rawjson.Parse(r.Payload())
 	if err != nil {
 		return &jsonrpc.Error{Code: r.RPC, Message: r.Message}
 	}
-	data := members["data"]
+	data := members.Get("data")
 	if len(r.extra) > 0 {
 		data = append(append(data[:len(data)-1:len(data)-1], r.extra...), '}')
 	}
@@ -101,12 +102,12 @@ var kept = []string{"detail", "error_code", "error_name", "original_message_type
 
 // keep copies the kept members from another form of the error.
 func (r *Refusal) keep(data jsontext.Value) {
-	members, err := schema.Members(data)
+	members, err := rawjson.Parse(data)
 	if err != nil {
 		return
 	}
 	for _, name := range kept {
-		if value := members[name]; value.Kind() == '"' {
+		if value := members.Get(name); value.Kind() == '"' {
 			r.extra = append(append(r.extra, `,"`+name+`":`...), value...)
 		}
 	}
@@ -122,8 +123,8 @@ func (r *Refusal) say(detail string) {
 
 // hasCanonical reports whether an error has the canonical form.
 func hasCanonical(err *jsonrpc.Error) bool {
-	members, failed := schema.Members(err.Data)
-	return failed == nil && schema.Text(members["canonical"]) != ""
+	members, failed := rawjson.Parse(err.Data)
+	return failed == nil && members.Text("canonical") != ""
 }
 
 func (r *Refusal) status() int {

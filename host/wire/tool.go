@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
@@ -19,7 +20,7 @@ const methodToolsCall = "tools/call"
 
 // toolCall is a call by tools/call with params.tool and params.input.
 type toolCall struct {
-	params map[string]jsontext.Value
+	params rawjson.Object
 	name   string // of the tool in the registry; empty where only the agent may know it
 	// bySchema says that the schema of the tool words what a message breaks.
 	bySchema bool
@@ -33,8 +34,8 @@ func toolCallOf(rpc *jsonrpc.Request) *toolCall {
 	if rpc.Method != methodToolsCall || rpc.Params.Kind() != '{' {
 		return nil
 	}
-	params, err := schema.Members(rpc.Params)
-	if err != nil || params["tool"] == nil && params["input"] == nil {
+	params, err := rawjson.Parse(rpc.Params)
+	if err != nil || params.Get("tool") == nil && params.Get("input") == nil {
 		return nil
 	}
 	return &toolCall{params: params}
@@ -42,17 +43,17 @@ func toolCallOf(rpc *jsonrpc.Request) *toolCall {
 
 // shape returns what is wrong with the call before its tool is looked up.
 func (c *toolCall) shape(strict bool) []protocol.Violation {
-	if c.params["name"] != nil || c.params["arguments"] != nil {
+	if c.params.Get("name") != nil || c.params.Get("arguments") != nil {
 		return []protocol.Violation{{Path: "/params/name", Rule: "exclusive"}, {Path: "/params/tool", Rule: "exclusive"}}
 	}
 	var found []protocol.Violation
-	switch tool := c.params["tool"]; {
+	switch tool := c.params.Get("tool"); {
 	case tool == nil:
 		found = append(found, protocol.Violation{Path: "/params/tool", Rule: "required"})
-	case schema.Text(tool) == "":
+	case c.params.Text("tool") == "":
 		found = append(found, protocol.Violation{Path: "/params/tool", Rule: "type"})
 	}
-	switch input := c.params["input"]; {
+	switch input := c.params.Get("input"); {
 	case input == nil && strict:
 		found = append(found, protocol.Violation{Path: "/params/input", Rule: "required"})
 	case input != nil && input.Kind() != '{':
@@ -63,7 +64,7 @@ func (c *toolCall) shape(strict bool) []protocol.Violation {
 
 // input returns what the tool is called with, by default an empty object.
 func (c *toolCall) input() jsontext.Value {
-	if input := c.params["input"]; input != nil {
+	if input := c.params.Get("input"); input != nil {
 		return input
 	}
 	return jsontext.Value("{}")
@@ -105,15 +106,15 @@ func (p *Pipeline) tool(_ context.Context, x *Exchange) error {
 // find returns the tool that is called. Unless envelopes are strict, a known
 // message type replaces an unknown name, as in other dialects.
 func (p *Pipeline) find(c *toolCall) (schema.Tool, bool) {
-	tool, known := p.cfg.Registry.Find(schema.Text(c.params["tool"]))
+	tool, known := p.cfg.Registry.Find(c.params.Text("tool"))
 	if known || p.cfg.Strict {
 		return tool, known
 	}
-	members, err := schema.Members(c.input())
+	members, err := rawjson.Parse(c.input())
 	if err != nil {
 		return tool, false
 	}
-	return p.cfg.Registry.Find(schema.Text(members["message_type"]))
+	return p.cfg.Registry.Find(members.Text("message_type"))
 }
 
 func unknownTool(path string) *Refusal {
@@ -205,19 +206,19 @@ func unanswered(x *Exchange) *Refusal {
 // plainOutput returns the refusal for an output that breaks the schema of its
 // tool.
 func (p *Pipeline) plainOutput(c *toolCall, result jsontext.Value) *Refusal {
-	members, err := schema.Members(result)
+	members, err := rawjson.Parse(result)
 	var found []protocol.Violation
 	switch {
 	case err != nil:
 		found = append(found, protocol.Violation{Path: "/result", Rule: "type"})
-	case members["tool"] == nil:
+	case members.Get("tool") == nil:
 		found = append(found, protocol.Violation{Path: "/result/tool", Rule: "required"})
-	case schema.Text(members["tool"]) != schema.Text(c.params["tool"]):
+	case members.Text("tool") != c.params.Text("tool"):
 		found = append(found, protocol.Violation{Path: "/result/tool", Rule: "const"})
-	case members["output"] == nil:
+	case members.Get("output") == nil:
 		found = append(found, protocol.Violation{Path: "/result/output", Rule: "required"})
 	default:
-		found = c.io.CheckOutput(members["output"], "/result/output")
+		found = c.io.CheckOutput(members.Get("output"), "/result/output")
 	}
 	return p.badOutput(c.name, found)
 }
@@ -233,11 +234,11 @@ func (p *Pipeline) messageOutput(x *Exchange) *Refusal {
 	if refusal != nil {
 		return refusal
 	}
-	members, err := schema.Members(x.response.Result)
+	members, err := rawjson.Parse(x.response.Result)
 	if err != nil {
 		return internal(err)
 	}
-	return p.badOutput(x.call.name, io.CheckOutput(members["output"], "/result/output"))
+	return p.badOutput(x.call.name, io.CheckOutput(members.Get("output"), "/result/output"))
 }
 
 var errBadOutput = errors.New("the output of the tool breaks its schema")

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // A Form is a set of rules for the envelopes of requests.
@@ -86,13 +87,13 @@ func (e *Envelope) CheckShallowly(request jsontext.Value) []protocol.Violation {
 // shallow returns the members of an envelope for the validator: whether they
 // are there and of which kind.
 func shallow(raw jsontext.Value) any {
-	members, err := Members(raw)
+	members, err := rawjson.Parse(raw)
 	if err != nil {
 		return []any{} // no object
 	}
 	envelope := make(map[string]any)
 	for _, name := range []string{"jsonrpc", "id", "method", "params"} {
-		value := members[name]
+		value := members.Get(name)
 		switch value.Kind() {
 		case 0:
 		case '{':
@@ -100,7 +101,7 @@ func shallow(raw jsontext.Value) any {
 		case '[':
 			envelope[name] = []any{}
 		case '"':
-			envelope[name] = Text(value)
+			envelope[name] = members.Text(name)
 		case '0':
 			envelope[name] = 0.0 // no envelope asks which number
 		case 'n':

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 //go:embed schemas
@@ -78,11 +79,11 @@ func checkDraft(schema jsontext.Value) error {
 	if schema.Kind() != '{' {
 		return nil // true and false are schemas
 	}
-	members, err := Members(schema)
+	members, err := rawjson.Parse(schema)
 	if err != nil {
 		return err
 	}
-	if said := members["$schema"]; said != nil && strings.TrimSuffix(Text(said), "#") != draft {
+	if said := members.Get("$schema"); said != nil && strings.TrimSuffix(members.Text("$schema"), "#") != draft {
 		return fmt.Errorf("$schema is %.200s, want %s", said, draft)
 	}
 	return nil

@@ -20,15 +20,15 @@ var may = map[string][]string{
 	"host/credential": {},
 	"host/protocol":   {"host/credential", "host/rawjson"},
 	"host/dialect":    {"host/protocol", "host/rawjson"},
-	"host/jsonrpc":    {},
+	"host/jsonrpc":    {"host/rawjson"},
 
 	// floor 1: the contracts
 	"strategies":         {"host/game"},
 	"strategies/seat":    {"host/game", "strategies"},
 	"strategies/budget":  {},
-	"host/wire/schema":   {"host/protocol"},
+	"host/wire/schema":   {"host/protocol", "host/rawjson"},
 	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
-	"host/wire":          {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire/eventlog", "host/wire/schema"},
+	"host/wire":          {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/eventlog", "host/wire/schema"},
 	"host/agent":         {"host/credential", "host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/trace":         {"host/dialect", "host/jsonrpc", "host/protocol"},
 	"host/trace/audit":   {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},

@@ -61,11 +61,9 @@ type Answer struct {
 	// Raw is the whole body: a JSON object, or nil for AnswerNone.
 	Raw jsontext.Value
 
-	// ID is the id of the answer as it was written, nil if absent.
+	// ID is the id of the answer as it was written, nil if absent. Over HTTP an
+	// answer with another id than the call still belongs to it.
 	ID jsontext.Value
-	// Echoed reports whether ID is the id that was sent. Over HTTP an answer with
-	// another id still belongs to the call.
-	Echoed bool
 	// Result is set for AnswerResult. Mixed reports that the response has members
 	// that JSON-RPC does not define.
 	Result jsontext.Value
@@ -151,15 +149,6 @@ func errorCode(v jsontext.Value) int {
 		return 0
 	}
 	return int(f)
-}
-
-// sameID reports whether two ids mean the same: strings by value, so that
-// another way of escaping does no harm, everything else by its bytes.
-func sameID(a, b jsontext.Value) bool {
-	if bytes.Equal(a, b) {
-		return len(a) > 0
-	}
-	return a.Kind() == '"' && b.Kind() == '"' && unquote(a) == unquote(b)
 }
 
 // The kinds of failure of a call, for errors.Is. A call whose context was

@@ -154,7 +154,6 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 	if answer != nil {
 		answer.Status = reply.Status
 		answer.Header = reply.Header
-		answer.Echoed = sameID(answer.ID, id)
 	}
 	if failed := checkReply(reply, answer, err); failed != nil {
 		failed.URL = out.URL

@@ -81,26 +81,26 @@ func TestAnswers(t *testing.T) {
 		body   string
 		want   jsonrpc.Answer // without Status, Header and Raw
 	}{
-		{"result", 200, `{"jsonrpc":"2.0","id":"ID","result":{"a":1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`{"a":1}`)}},
-		{"result, id escaped otherwise", 200, `{"jsonrpc":"2.0","id":"\u0049D","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"\u0049D"`), Echoed: true, Result: v(`1`)}},
-		{"result null", 200, `{"jsonrpc":"2.0","id":"ID","result":null}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`null`)}},
-		{"result string", 200, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`"{}"`)}},
-		{"error null beside a result", 200, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`1`)}},
-		{"members beside a result", 200, `{"jsonrpc":"2.0","id":"ID","result":1,"message_type":"X"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Echoed: true, Result: v(`1`), Mixed: true}},
+		{"result", 200, `{"jsonrpc":"2.0","id":"ID","result":{"a":1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Result: v(`{"a":1}`)}},
+		{"result, id escaped otherwise", 200, `{"jsonrpc":"2.0","id":"\u0049D","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"\u0049D"`), Result: v(`1`)}},
+		{"result null", 200, `{"jsonrpc":"2.0","id":"ID","result":null}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Result: v(`null`)}},
+		{"result string", 200, `{"jsonrpc":"2.0","id":"ID","result":"{}"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Result: v(`"{}"`)}},
+		{"error null beside a result", 200, `{"jsonrpc":"2.0","id":"ID","error":null,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Result: v(`1`)}},
+		{"members beside a result", 200, `{"jsonrpc":"2.0","id":"ID","result":1,"message_type":"X"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`"ID"`), Result: v(`1`), Mixed: true}},
 		{"another id", 200, `{"jsonrpc":"2.0","id":1,"result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, ID: v(`1`), Result: v(`1`)}},
 		{"no id", 200, `{"jsonrpc":"2.0","result":1}`, jsonrpc.Answer{Kind: jsonrpc.AnswerResult, Result: v(`1`)}},
 		{"error", 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no","data":{"x":1}}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`null`), Error: &jsonrpc.Error{Code: -32601, Message: "no", Data: v(`{"x":1}`)}}},
-		{"error with status", 401, `{"jsonrpc":"2.0","id":"ID","error":{"code":12,"message":"no"}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{Code: 12, Message: "no"}}},
-		{"error beside a result", 500, `{"jsonrpc":"2.0","id":"ID","result":{},"error":{"code":1.2e1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{Code: 12}}},
-		{"error code as a string", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":"-32601","message":5}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{Code: -32601}}},
-		{"error codes that are none", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":1e99,"Code":3}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{}}},
-		{"error code with a fraction", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":1.5}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{}}},
-		{"error is a string", 200, `{"jsonrpc":"2.0","id":"ID","error":"bad \u0074oken"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{Message: "bad token"}}},
-		{"error is a number", 200, `{"jsonrpc":"2.0","id":"ID","error":5}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Echoed: true, Error: &jsonrpc.Error{}}},
+		{"error with status", 401, `{"jsonrpc":"2.0","id":"ID","error":{"code":12,"message":"no"}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{Code: 12, Message: "no"}}},
+		{"error beside a result", 500, `{"jsonrpc":"2.0","id":"ID","result":{},"error":{"code":1.2e1}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{Code: 12}}},
+		{"error code as a string", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":"-32601","message":5}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{Code: -32601}}},
+		{"error codes that are none", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":1e99,"Code":3}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{}}},
+		{"error code with a fraction", 200, `{"jsonrpc":"2.0","id":"ID","error":{"code":1.5}}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{}}},
+		{"error is a string", 200, `{"jsonrpc":"2.0","id":"ID","error":"bad \u0074oken"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{Message: "bad token"}}},
+		{"error is a number", 200, `{"jsonrpc":"2.0","id":"ID","error":5}`, jsonrpc.Answer{Kind: jsonrpc.AnswerError, ID: v(`"ID"`), Error: &jsonrpc.Error{}}},
 		{"a request", 200, `{"jsonrpc":"2.0","method":"game_join_ack","params":{"accept":true},"id":9}`, jsonrpc.Answer{Kind: jsonrpc.AnswerRequest, ID: v(`9`), Method: "game_join_ack", Params: v(`{"accept":true}`)}},
 		{"bare", 200, `{"message_type":"GAME_JOIN_ACK","result":1,"error":2,"id":3}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject, ID: v(`3`)}},
 		{"bare with status", 404, `{"detail":"Not Found"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject}},
-		{"JSON-RPC without anything", 200, `{"jsonrpc":"2.0","id":"ID"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject, ID: v(`"ID"`), Echoed: true}},
+		{"JSON-RPC without anything", 200, `{"jsonrpc":"2.0","id":"ID"}`, jsonrpc.Answer{Kind: jsonrpc.AnswerObject, ID: v(`"ID"`)}},
 		{"empty", 200, ``, jsonrpc.Answer{Kind: jsonrpc.AnswerNone}},
 		{"blank", 202, " \n", jsonrpc.Answer{Kind: jsonrpc.AnswerNone}},
 	} {
@@ -136,26 +136,24 @@ func TestMessages(t *testing.T) {
 	srv := startHTTP(t, jsonrpc.Config{AcceptObjects: true}, h)
 	client := newClient(t, jsonrpc.ClientConfig{NewID: func() string { return `a"b` }})
 	for _, c := range []struct {
-		name   string
-		m      jsonrpc.Message
-		want   string
-		echoed bool
+		name string
+		m    jsonrpc.Message
+		want string
 	}{
-		{"call", jsonrpc.Message{Method: "m", Params: []byte(`{"a":1}`)}, `{"jsonrpc":"2.0","id":"a\"b","method":"m","params":{"a":1}}`, false},
-		{"no params", jsonrpc.Message{Method: "m\n"}, `{"jsonrpc":"2.0","id":"a\"b","method":"m\n"}`, false},
-		{"own id", jsonrpc.Message{Method: "m", ID: []byte(`7`)}, `{"jsonrpc":"2.0","id":7,"method":"m"}`, true},
-		{"notification", jsonrpc.Message{Method: "m", Notify: true, ID: []byte(`7`)}, `{"jsonrpc":"2.0","method":"m"}`, false},
-		{"body", jsonrpc.Message{Method: "ignored", Body: []byte(`{"message_type":"X"}`)}, `{"message_type":"X"}`, false},
-		{"body and its id", jsonrpc.Message{Body: []byte(`{"id":7}`), ID: []byte(`7`)}, `{"id":7}`, true},
+		{"call", jsonrpc.Message{Method: "m", Params: []byte(`{"a":1}`)}, `{"jsonrpc":"2.0","id":"a\"b","method":"m","params":{"a":1}}`},
+		{"no params", jsonrpc.Message{Method: "m\n"}, `{"jsonrpc":"2.0","id":"a\"b","method":"m\n"}`},
+		{"own id", jsonrpc.Message{Method: "m", ID: []byte(`7`)}, `{"jsonrpc":"2.0","id":7,"method":"m"}`},
+		{"notification", jsonrpc.Message{Method: "m", Notify: true, ID: []byte(`7`)}, `{"jsonrpc":"2.0","method":"m"}`},
+		{"body", jsonrpc.Message{Method: "ignored", Body: []byte(`{"message_type":"X"}`)}, `{"message_type":"X"}`},
+		{"body and its id", jsonrpc.Message{Body: []byte(`{"id":7}`), ID: []byte(`7`)}, `{"id":7}`},
 	} {
 		c.m.Header = http.Header{"authorization": {"Bearer x"}}
-		answer, err := client.Call(t.Context(), srv.URL(), c.m)
-		if err != nil {
+		if _, err := client.Call(t.Context(), srv.URL(), c.m); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		req := <-got
-		if string(req.Raw) != c.want || answer.Echoed != c.echoed {
-			t.Errorf("%s: sent %s, echoed %v; want %s, %v", c.name, req.Raw, answer.Echoed, c.want, c.echoed)
+		if string(req.Raw) != c.want {
+			t.Errorf("%s: sent %s, want %s", c.name, req.Raw, c.want)
 		}
 		if req.Header.Get("Authorization") != "Bearer x" || req.Header.Get("Accept") != "application/json" {
 			t.Errorf("%s: header %v", c.name, req.Header)

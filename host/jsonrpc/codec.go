@@ -7,9 +7,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // maxIDBytes bounds an id, which every answer and log record repeats.
@@ -19,14 +20,6 @@ const maxIDBytes = 1024
 // name or number of the message.
 const maxDetailBytes = 240
 
-// parser is a jsontext decoder with the buffer it reads from, kept for reuse.
-type parser struct {
-	dec *jsontext.Decoder
-	src bytes.Buffer
-}
-
-var parsers = sync.Pool{New: func() any { return &parser{dec: new(jsontext.Decoder)} }}
-
 // parseDocument checks that raw is exactly one JSON value no deeper than
 // maxDepth, without duplicate names and in valid UTF-8. If it is an object,
 // member is called with each member in order; the name is still quoted, and
@@ -35,16 +28,13 @@ func parseDocument(raw []byte, maxDepth int, member func(name, value jsontext.Va
 	if tooDeep(raw, maxDepth) {
 		return 0, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
-	p := parsers.Get().(*parser)
-	defer p.release()
-	p.src = *bytes.NewBuffer(raw)
-	p.dec.Reset(&p.src)
-
-	kind := p.dec.PeekKind()
-	if err := p.topLevel(kind, member, raw); err != nil {
+	r := rawjson.Open(raw)
+	defer r.Close()
+	kind := r.PeekKind()
+	if err := topLevel(r, kind, member); err != nil {
 		return kind, parseError(err)
 	}
-	switch _, err := p.dec.ReadToken(); {
+	switch _, err := r.ReadToken(); {
 	case err == nil:
 		return kind, errors.New("data after the end of the document")
 	case !errors.Is(err, io.EOF):
@@ -54,45 +44,27 @@ func parseDocument(raw []byte, maxDepth int, member func(name, value jsontext.Va
 }
 
 // topLevel reads one value, an object member by member.
-func (p *parser) topLevel(kind jsontext.Kind, member func(name, value jsontext.Value), raw []byte) error {
+func topLevel(r *rawjson.Reader, kind jsontext.Kind, member func(name, value jsontext.Value)) error {
 	if kind != '{' {
-		_, err := p.dec.ReadValue()
+		_, err := r.ReadValue()
 		return err
 	}
-	if _, err := p.dec.ReadToken(); err != nil {
+	if _, err := r.ReadToken(); err != nil {
 		return err
 	}
-	for p.dec.PeekKind() != '}' {
-		name, err := p.next(raw)
+	for r.PeekKind() != '}' {
+		name, err := r.Value()
 		if err != nil {
 			return err
 		}
-		value, err := p.next(raw)
+		value, err := r.Value()
 		if err != nil {
 			return err
 		}
 		member(name, value)
 	}
-	_, err := p.dec.ReadToken()
+	_, err := r.ReadToken()
 	return err
-}
-
-// next reads a value and returns it as a part of raw: what ReadValue itself
-// returns is good only until the next read.
-func (p *parser) next(raw []byte) (jsontext.Value, error) {
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	end := int(p.dec.InputOffset())
-	return raw[end-len(v) : end : end], nil
-}
-
-// release gives p back without holding on to the document.
-func (p *parser) release() {
-	p.src = bytes.Buffer{}
-	p.dec.Reset(&p.src)
-	parsers.Put(p)
 }
 
 // tooDeep reports whether raw, if it is JSON, nests deeper than limit. It first

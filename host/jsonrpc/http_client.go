@@ -14,33 +14,34 @@ import (
 	"time"
 )
 
-// HTTPConfig configures OverHTTP. The zero value of a field means the default
-// named with it.
+// HTTPConfig configures OverHTTP.
 type HTTPConfig struct {
 	// TLS is for https URLs, for example with the CA of a private league. The
 	// default trusts what the system trusts.
 	TLS *tls.Config
-	// DialTimeout bounds connecting, the TLS handshake included: 5 s.
-	DialTimeout time.Duration
-	// IdleTimeout is the time that a connection is kept for the next call: 4 s.
-	// It should be shorter than the peer's, or calls use connections that are
-	// just being closed; common Python servers close theirs after 5 s.
-	IdleTimeout time.Duration
-	// MaxIdlePerHost is the number of connections kept for one peer: 256. Each
-	// concurrent call above it needs a new connection.
-	MaxIdlePerHost int
 }
+
+const (
+	dialTimeout = 5 * time.Second // for connecting, the TLS handshake included
+	// keptIdle is how long a connection is kept for the next call. It is shorter than
+	// what servers take, or calls would use connections that are just being closed;
+	// common Python servers close theirs after 5 s.
+	keptIdle = 4 * time.Second
+	// maxIdle is the number of connections kept for one peer. Each concurrent call
+	// above it needs a new connection.
+	maxIdle = 256
+)
 
 // OverHTTP returns a round tripper for http and https URLs that keeps
 // connections alive. It uses no proxy, whatever the environment says, and
 // follows no redirect, so that a call reaches only the host that its URL names.
 func OverHTTP(cfg HTTPConfig) RoundTripper {
-	d := &dialer{timeout: timeout(cfg.DialTimeout, 5*time.Second), tls: cfg.TLS}
+	d := &dialer{tls: cfg.TLS}
 	return &httpCaller{&http.Transport{
 		DialContext:            d.dial,
 		DialTLSContext:         d.dialTLS,
-		MaxIdleConnsPerHost:    limit(cfg.MaxIdlePerHost, 256),
-		IdleConnTimeout:        timeout(cfg.IdleTimeout, 4*time.Second),
+		MaxIdleConnsPerHost:    maxIdle,
+		IdleConnTimeout:        keptIdle,
 		MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression:     true,
 	}}
@@ -123,8 +124,7 @@ func httpErrorKind(err error) error {
 
 // dialer connects, and returns its failures as a dialError.
 type dialer struct {
-	timeout time.Duration
-	tls     *tls.Config
+	tls *tls.Config
 }
 
 type dialError struct{ err error }
@@ -133,7 +133,7 @@ func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: d.timeout}).DialContext(ctx, network, addr)
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -141,7 +141,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
-	td := &tls.Dialer{NetDialer: &net.Dialer{Timeout: d.timeout}, Config: d.tls}
+	td := &tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: d.tls}
 	conn, err := td.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, &dialError{fmt.Errorf("TLS: %w", err)}

@@ -75,8 +75,8 @@ func (s *Server) runChecked(ctx context.Context, b *boundTool, c *Call) (json.Ra
 			return nil, err
 		case err == nil && output == nil && b.output == nil:
 			output = json.RawMessage(`{}`)
-		case err == nil && len(output) > s.cfg.MaxOutput:
-			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, s.cfg.MaxOutput)
+		case err == nil && len(output) > maxOutput:
+			err = fmt.Errorf("the answer of %s is longer than %d bytes: ask for less", c.Tool, maxOutput)
 		}
 		if own = err; own != nil {
 			err = wire.ErrDeclined

@@ -68,7 +68,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	server := func(*http.Request) *mcp.Server { return s.sdk }
 	w.stateful = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: debugLogger(s.cfg.Logger), SessionTimeout: s.cfg.SessionIdle, MaxRequestBodyBytes: s.cfg.MaxBody,
+		Logger: debugLogger(s.cfg.Logger), SessionTimeout: sessionIdle, MaxRequestBodyBytes: s.cfg.MaxBody,
 	})
 	w.modern = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Logger: debugLogger(s.cfg.Logger), Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,

@@ -40,8 +40,6 @@ type Config struct {
 	AllowOrigins []string
 	// MaxBody is the longest request that is read, in bytes: 1 MiB.
 	MaxBody int64
-	// MaxOutput is the longest output of a tool, in bytes: 4 MiB.
-	MaxOutput int
 	// MaxCalls is the number of concurrent tool calls: 64. Further ones are
 	// refused as busy.
 	MaxCalls int
@@ -49,9 +47,12 @@ type Config struct {
 	// as busy. MaxSessionsPerPeer is the same for one remote address: 64; a
 	// further one ends the session of that address that has been idle longest.
 	MaxSessions, MaxSessionsPerPeer int
-	// SessionIdle is the time after which an idle session ends: 30 minutes.
-	SessionIdle time.Duration
 }
+
+const (
+	maxOutput   = 4 << 20          // bytes of an output of a tool
+	sessionIdle = 30 * time.Minute // after which an idle session ends
+)
 
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
@@ -59,11 +60,9 @@ func (c Config) withDefaults() Config {
 	}
 	set(&c.Version, "0.0.0")
 	set(&c.MaxBody, 1<<20)
-	set(&c.MaxOutput, 4<<20)
 	set(&c.MaxCalls, 64)
 	set(&c.MaxSessions, 512)
 	set(&c.MaxSessionsPerPeer, 64)
-	set(&c.SessionIdle, 30*time.Minute)
 	return c
 }
 

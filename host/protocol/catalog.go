@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -35,21 +36,24 @@ type Description struct {
 // entry is one line of the catalog.
 type entry struct {
 	Description
-	area  area
-	shape *shape
-	blank func() Message
+	area   area
+	shape  *shape
+	blank  func() Message
+	goType reflect.Type // of blank messages
 }
 
-// line returns the entry of a message type; method is empty for a type that is
-// only an answer.
-func line(t Type, title, method string, answer Type, area area, s *shape, blank func() Message, aliases ...string) *entry {
-	e := &entry{
-		Description: Description{Type: t, Title: title, Method: method, Aliases: aliases, Answer: answer, From: s.fields[s.index["sender"]].roles},
-		area:        area, shape: s, blank: blank,
+// answer returns the entry of a message type that is only an answer.
+func answer(t Type, title string, area area, s *shape, blank func() Message) *entry {
+	return &entry{
+		Description: Description{Type: t, Title: title, From: s.fields[s.index["sender"]].roles},
+		area:        area, shape: s, blank: blank, goType: reflect.TypeOf(blank()),
 	}
-	if method == "" {
-		return e
-	}
+}
+
+// line returns the entry of a message type that may come as a request.
+func line(t Type, title, method string, to Type, area area, s *shape, blank func() Message, aliases ...string) *entry {
+	e := answer(t, title, area, s, blank)
+	e.Method, e.Aliases, e.Answer = method, aliases, to
 	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
 	for _, name := range append(append([]string{method}, aliases...), string(t), lower(t)) {
 		if !slices.Contains(e.Names, name) {
@@ -71,101 +75,66 @@ func blank[T any, M interface {
 var catalog = []*entry{
 	line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
 		typeRefereeRegisterResponse, areaRefereeSignup, refereeRegisterRequestShape, blank[RefereeRegisterRequest]),
-	line(typeRefereeRegisterResponse, "The manager answers a referee", "",
-		"", areaRefereeSignup, refereeRegisterResponseShape, blank[RefereeRegisterResponse]),
+	answer(typeRefereeRegisterResponse, "The manager answers a referee", areaRefereeSignup, refereeRegisterResponseShape, blank[RefereeRegisterResponse]),
 	line(TypeLeagueRegisterRequest, "A player registers", "register_player",
 		typeLeagueRegisterResponse, areaPlayerSignup, leagueRegisterRequestShape, blank[LeagueRegisterRequest]),
-	line(typeLeagueRegisterResponse, "The manager answers a player", "",
-		"", areaPlayerSignup, leagueRegisterResponseShape, blank[LeagueRegisterResponse]),
+	answer(typeLeagueRegisterResponse, "The manager answers a player", areaPlayerSignup, leagueRegisterResponseShape, blank[LeagueRegisterResponse]),
 	line(TypeStartLeague, "The launcher starts the league", "start_league",
 		typeLeagueStatus, areaNone, startLeagueShape, blank[StartLeague]),
-	line(typeLeagueStatus, "How far the league is", "",
-		"", areaNone, leagueStatusShape, blank[LeagueStatus]),
+	answer(typeLeagueStatus, "How far the league is", areaNone, leagueStatusShape, blank[LeagueStatus]),
 	line(TypeRoundAnnouncement, "A round begins", "notify_round",
 		typeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape, blank[RoundAnnouncement]),
-	line(typeRoundAnnouncementAck, "The round is known", "",
-		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, roundAckShape, blank[Ack]),
 	line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings",
 		typeStandingsUpdateAck, areaAnnouncement, leagueStandingsUpdateShape, blank[LeagueStandingsUpdate], "notify_standings"),
-	line(typeStandingsUpdateAck, "The table is known", "",
-		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	answer(typeStandingsUpdateAck, "The table is known", areaAnnouncement, roundAckShape, blank[Ack]),
 	line(TypeRoundCompleted, "A round is over", "notify_round_completed",
 		typeRoundCompletedAck, areaAnnouncement, roundCompletedShape, blank[RoundCompleted]),
-	line(typeRoundCompletedAck, "The end of the round is known", "",
-		"", areaAnnouncement, roundAckShape, blank[Ack]),
+	answer(typeRoundCompletedAck, "The end of the round is known", areaAnnouncement, roundAckShape, blank[Ack]),
 	line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
 		typeLeagueCompletedAck, areaAnnouncement, leagueCompletedShape, blank[LeagueCompleted]),
-	line(typeLeagueCompletedAck, "The end of the league is known", "",
-		"", areaAnnouncement, leagueAckShape, blank[Ack]),
+	answer(typeLeagueCompletedAck, "The end of the league is known", areaAnnouncement, leagueAckShape, blank[Ack]),
 	line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation",
 		TypeGameJoinAck, areaMatch, gameInvitationShape, blank[GameInvitation], "receive_game_invitation"),
 	line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
 		typeGameJoinAckAck, areaMatch, gameJoinAckShape, blank[GameJoinAck]),
-	line(typeGameJoinAckAck, "An asynchronous join has arrived", "",
-		"", areaMatch, receiptShape, blank[Ack]),
+	answer(typeGameJoinAckAck, "An asynchronous join has arrived", areaMatch, receiptShape, blank[Ack]),
 	line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose",
 		TypeChooseParityResponse, areaMatch, chooseParityCallShape, blank[ChooseParityCall], "choose_parity", "receive_parity_call"),
 	line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
 		typeChooseParityResponseAck, areaMatch, chooseParityResponseShape, blank[ChooseParityResponse]),
-	line(typeChooseParityResponseAck, "An asynchronous choice has arrived", "",
-		"", areaMatch, receiptShape, blank[Ack]),
+	answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, receiptShape, blank[Ack]),
 	line(TypeGameOver, "The match is over", "notify_match_result",
 		typeGameOverAck, areaMatch, gameOverShape, blank[GameOver], "receive_game_over"),
-	line(typeGameOverAck, "The end of the match is known", "",
-		"", areaMatch, matchAckShape, blank[Ack]),
+	answer(typeGameOverAck, "The end of the match is known", areaMatch, matchAckShape, blank[Ack]),
 	line(TypeGameError, "A fault in the match", "notify_game_error",
 		typeGameErrorAck, areaMatch, gameErrorShape, blank[GameError]),
-	line(typeGameErrorAck, "The fault is known", "",
-		"", areaMatch, matchAckShape, blank[Ack]),
+	answer(typeGameErrorAck, "The fault is known", areaMatch, matchAckShape, blank[Ack]),
 	line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
 		typeMatchResultAck, areaReport, matchResultReportShape, blank[MatchResultReport]),
-	line(typeMatchResultAck, "The result is taken down", "",
-		"", areaReport, matchResultAckShape, blank[MatchResultAck]),
+	answer(typeMatchResultAck, "The result is taken down", areaReport, matchResultAckShape, blank[MatchResultAck]),
 	line(TypeLeagueQuery, "An agent asks about the league", "league_query",
 		typeLeagueQueryResponse, areaQuery, leagueQueryShape, blank[LeagueQuery]),
-	line(typeLeagueQueryResponse, "The manager answers a question", "",
-		"", areaQuery, leagueQueryResponseShape, blank[LeagueQueryResponse]),
+	answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, leagueQueryResponseShape, blank[LeagueQueryResponse]),
 	line(TypeLeagueError, "The manager refuses", "league_error",
 		"", areaNone, leagueErrorShape, blank[LeagueError]),
 }
 
-// byType and byMethod index the catalog; a method is found under the name
-// by the book, its aliases, and the type itself in upper and lower case.
-var (
-	byType   = indexTypes()
-	byMethod = indexMethods()
-)
+// byType and byMethod index the catalog; a method is found under the name by the
+// book, its aliases, and the type itself in upper and lower case. fieldNames are
+// the member names of all tables.
+var byType, byMethod, fieldNames = index()
 
-func indexTypes() map[Type]*entry {
-	index := make(map[Type]*entry, len(catalog))
+func index() (types map[Type]*entry, methods map[string]*entry, fields map[string]bool) {
+	types, methods, fields = make(map[Type]*entry, len(catalog)), make(map[string]*entry), make(map[string]bool)
 	for _, e := range catalog {
-		index[e.Type] = e
-	}
-	return index
-}
-
-func indexMethods() map[string]*entry {
-	index := make(map[string]*entry)
-	for _, e := range catalog {
-		if e.Method == "" {
-			continue
-		}
+		types[e.Type] = e
 		for _, name := range e.Names {
-			index[name] = e
+			methods[name] = e
 		}
+		e.shape.gather(fields)
 	}
-	return index
-}
-
-// fieldNames are the member names of all tables.
-var fieldNames = indexFields()
-
-func indexFields() map[string]bool {
-	names := make(map[string]bool)
-	for _, e := range catalog {
-		e.shape.gather(names)
-	}
-	return names
+	return types, methods, fields
 }
 
 // gather adds the names of the shape and of all shapes below it.

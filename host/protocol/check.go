@@ -249,7 +249,7 @@ func (c *checker) text(f *field, s []byte) {
 			c.found("version", CodeVersionMismatch)
 		}
 	case kindTime:
-		if !validTimestamp(s) {
+		if _, ok := readTimestamp(s); !ok {
 			c.found("time", CodeInvalidTimestamp)
 		}
 	case kindSender:

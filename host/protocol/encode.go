@@ -45,9 +45,9 @@ func readInteger(dec *jsontext.Decoder, n *int) error {
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
 	if c, ok := m.(*broadcastCopy); ok {
-		return c.Encode()
+		return c.encode()
 	}
-	if want, known := goTypes[h.MessageType]; known && reflect.TypeOf(m) != want {
+	if e := byType[h.MessageType]; e != nil && reflect.TypeOf(m) != e.goType {
 		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", h.MessageType, m)
 	}
 	raw, err := json.Marshal(m, plain)
@@ -58,17 +58,6 @@ func Encode(m Message) (jsontext.Value, error) {
 		return restore(raw, h.odd)
 	}
 	return raw, nil
-}
-
-// goTypes holds the Go type of each message type.
-var goTypes = indexGoTypes()
-
-func indexGoTypes() map[Type]reflect.Type {
-	index := make(map[Type]reflect.Type, len(catalog))
-	for _, e := range catalog {
-		index[e.Type] = reflect.TypeOf(e.blank())
-	}
-	return index
 }
 
 // Decode validates a message of type t against its field rules and returns it
@@ -226,7 +215,7 @@ type broadcastCopy struct {
 	of *broadcast
 }
 
-func (c *broadcastCopy) Encode() (jsontext.Value, error) {
+func (c *broadcastCopy) encode() (jsontext.Value, error) {
 	if c.of.err != nil {
 		return nil, c.of.err
 	}

@@ -29,8 +29,8 @@ type Object []Member
 // returns [ErrNoObject] for JSON that is not an object, and other errors for a
 // syntax error at any depth, a duplicate key or trailing data.
 func Parse(raw []byte) (Object, error) {
-	r := openReader(raw)
-	defer r.close()
+	r := Open(raw)
+	defer r.Close()
 	if kind := r.PeekKind(); kind != '{' && kind != 0 {
 		return nil, ErrNoObject
 	}

@@ -11,33 +11,34 @@ import (
 
 // decoders reuses decoders with their buffers, which nearly halves the time to
 // read a message.
-var decoders = sync.Pool{New: func() any { return new(reader) }}
+var decoders = sync.Pool{New: func() any { return new(Reader) }}
 
-// reader is a decoder over one JSON text at a time. Duplicate keys, invalid
+// A Reader is a decoder over one JSON text at a time. Duplicate keys, invalid
 // UTF-8 and nesting beyond 10,000 levels are errors by jsontext's defaults;
 // the transport bounds size and depth more closely.
-type reader struct {
+type Reader struct {
 	jsontext.Decoder
 	buffer bytes.Buffer
 	text   []byte
 }
 
-func openReader(text []byte) *reader {
-	r := decoders.Get().(*reader)
+// Open returns a reader of a text, which must not change before Close.
+func Open(text []byte) *Reader {
+	r := decoders.Get().(*Reader)
 	r.text, r.buffer = text, *bytes.NewBuffer(text)
 	r.Reset(&r.buffer)
 	return r
 }
 
-// close returns the reader to the pool. The values it read stay valid.
-func (r *reader) close() {
+// Close returns the reader to the pool. The values it read stay valid.
+func (r *Reader) Close() {
 	r.text, r.buffer = nil, bytes.Buffer{}
 	decoders.Put(r)
 }
 
 // Value reads the next value. It is a slice of the text, so it outlives the
 // reader.
-func (r *reader) Value() (jsontext.Value, error) {
+func (r *Reader) Value() (jsontext.Value, error) {
 	v, err := r.ReadValue()
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (r *reader) Value() (jsontext.Value, error) {
 }
 
 // end returns an error unless only white space is left.
-func (r *reader) end() error {
+func (r *Reader) end() error {
 	switch _, err := r.ReadToken(); err {
 	case io.EOF:
 		return nil

@@ -48,8 +48,8 @@ func FuzzSplit(f *testing.F) {
 		if err != nil || len(wrapped) != 1 || wrapped[0].Value.Kind() != '[' {
 			return // no JSON, or neither object nor array
 		}
-		r := openReader(text)
-		defer r.close()
+		r := Open(text)
+		defer r.Close()
 		r.ReadToken()
 		for i := range elements {
 			if want, err := r.Value(); err != nil || !bytes.Equal(elements[i], want) {

@@ -73,15 +73,15 @@ func (x *Exchange) involves(agent string) bool {
 type Format struct {
 	// Bodies prints each message in full below its line.
 	Bodies bool
-	// Clock is the layout of times; default "15:04:05.000".
-	Clock string
 }
+
+// clock is the layout of times.
+const clock = "15:04:05.000"
 
 // Show prints exchanges as a conversation, two lines each: who sent what to
 // whom, and the answer with its latency.
 func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 	const widest = 48
-	f.Clock = cmp.Or(f.Clock, "15:04:05.000")
 	width := 0
 	for _, x := range exchanges {
 		width = min(max(width, len(x.parties())), widest)
@@ -96,11 +96,11 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 
 func (x *Exchange) text(f Format, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(f.Clock), width, x.parties(), x.asked())
+	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(clock), width, x.parties(), x.asked())
 	if f.Bodies {
 		fmt.Fprintf(&b, "    %s\n", x.Raw)
 	}
-	fmt.Fprintf(&b, "%*s  %s\n", len(f.Clock)+2+width, "", x.answered())
+	fmt.Fprintf(&b, "%*s  %s\n", len(clock)+2+width, "", x.answered())
 	if f.Bodies && len(x.RawAnswer) > 0 {
 		fmt.Fprintf(&b, "    %s\n", x.RawAnswer)
 	}

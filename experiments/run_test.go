@@ -119,7 +119,7 @@ func TestInterruptAndResume(t *testing.T) {
 	}
 }
 
-// TestInterruptKeepsThePrefix cancels while league 7 is under way and all
+// TestInterruptKeepsThePrefix cancels while league 7 is in progress and all
 // before it are complete.
 func TestInterruptKeepsThePrefix(t *testing.T) {
 	t.Parallel()

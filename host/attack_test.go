@@ -53,7 +53,7 @@ func (c *wiretapTripper) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (
 }
 
 // TestAttacks has players and strangers speak in the names of others while a
-// league is under way, with all that they can lay their hands on. All of it is
+// league is in progress, with all that they can lay their hands on. All of it is
 // refused, and the league is played as if nothing had been.
 func TestAttacks(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func audit(t *testing.T, cfg manager.Config, played *host.Played, healthy func(i
 			count[id]++
 			switch {
 			case healthy(id) && m.Results[k] == game.TechnicalLoss:
-				t.Errorf("%s: %s is healthy and lost to %s on technical grounds", m.ID, id, other)
+				t.Errorf("%s: %s is healthy and lost to %s by technical loss", m.ID, id, other)
 			case healthy(id) && m.Results[1-k] == game.TechnicalLoss && m.Points[k] != game.WinPoints:
 				t.Errorf("%s: %s got %d points from %s, which was at fault", m.ID, id, m.Points[k], other)
 			}

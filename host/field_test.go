@@ -70,7 +70,7 @@ func (s *nativeSeat) Close() error {
 
 var errBoom = errors.New("boom")
 
-// told folds everything that a strategy is told into its choice, so that
+// told folds everything that a strategy receives into its choice, so that
 // whatever one transport tells otherwise shows in the digest.
 func told() *native {
 	seats := func(s strategies.Setup) uint64 {

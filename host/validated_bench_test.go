@@ -44,7 +44,7 @@ func BenchmarkValidationLog(b *testing.B) {
 			}
 			var ratios []float64
 			for b.Loop() {
-				// Whoever comes second finds caches filled: they take turns.
+				// The second finds filled caches, so they alternate.
 				var with, without time.Duration
 				if len(ratios)%2 == 0 {
 					without, with = play(host.Validation{}), play(host.Validation{Log: log})

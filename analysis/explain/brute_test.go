@@ -120,7 +120,7 @@ func context(x *bruteMeeting, n, k int) string {
 }
 
 // TestAgainstBruteForce computes the explanations once more, from their description
-// and from texts in place of tables of counts. The losses by which orders are chosen
+// and from texts instead of tables of counts. The losses by which orders are chosen
 // are added up choice by choice, by the rule of R. E. Krichevsky and V. K. Trofimov,
 // IEEE Transactions on Information Theory 27 (1981), 199-207: (n + 1/2) / (N + 1).
 func TestAgainstBruteForce(t *testing.T) {

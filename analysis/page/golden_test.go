@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden holds what a page says, one sentence a line, without its plots.
 func TestGolden(t *testing.T) {
@@ -27,6 +27,6 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("the page says something else (-want +got; -update writes the file anew):\n%s", d)
+		t.Errorf("the page says something else (-want +got; -update rewrites the file):\n%s", d)
 	}
 }

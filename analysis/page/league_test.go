@@ -97,7 +97,7 @@ func league(bots []bot, schedule *game.Schedule, d game.Draw, index int) results
 	return l
 }
 
-// field is so many bots whose chances differ.
+// field is a number of bots whose chances differ.
 func field(n int) []bot {
 	bots := make([]bot, n)
 	for i := range bots {

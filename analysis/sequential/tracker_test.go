@@ -214,7 +214,7 @@ func TestConstantLeagues(t *testing.T) {
 }
 
 // TestTechnicalLossOpensTheRange: what bets within the bounds of choices have shown
-// is taken back when somebody loses on technical grounds, and judged again from the
+// is taken back when somebody loses by technical loss, and judged again from the
 // first league.
 func TestTechnicalLossOpensTheRange(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // freePort sets the variables that it names to ports that nobody listens on, for
-// agents that are told where others will be: port NAME...
+// agents that know the ports of the others: port NAME...
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range args {
 		setFreePort(ts, name)

@@ -117,7 +117,7 @@ func healthy(t *testing.T, table map[string]manager.Standing) {
 
 // An agent that is killed in the middle of a league, again and again, and
 // started with the same line, at another port, goes on: every match is played
-// and counts once, and nobody loses one on technical grounds.
+// and counts once, and nobody loses one by technical loss.
 func TestAgentsAreKilledAndComeBack(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ who, event string }{{"manager", "match_reported"}, {"REF01", "finished"}, {"Ada", "chose"}} {

@@ -104,7 +104,7 @@ func TestExperimentIsCalledOff(t *testing.T) {
 	a.gone()
 }
 
-// Who comes while as many experiments as may be are under way waits, is told so,
+// A call that arrives while the maximum number of experiments runs waits, learns so,
 // and has its turn.
 func TestExperimentsTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	a.gone()
 }
 
-// A server that is told to end in the middle of an experiment does so soon, with
+// A server that is asked to end in the middle of an experiment does so soon, with
 // everything it has started; one that is killed leaves nothing behind, either.
 func TestLabEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestHostileSourcesOverMCP(t *testing.T) {
 	})
 	for _, p := range run.Players {
 		if hostile := p.Kind == "lua"; hostile != (p.Technical == p.Matches) || hostile != (len(p.Faults) > 0) {
-			t.Errorf("%s: %d of %d matches lost on technical grounds, faults %+v", p.Name, p.Technical, p.Matches, p.Faults)
+			t.Errorf("%s: %d of %d matches lost by technical loss, faults %+v", p.Name, p.Technical, p.Matches, p.Faults)
 		}
 	}
 	if !strings.Contains(run.Summary, "by failing") {

@@ -57,7 +57,7 @@ func TestAgentsServeClientsOverStdio(t *testing.T) {
 }
 
 // TestAgentsServeClientsOverHTTP does the same at the agents' endpoints, and at
-// that of a host whose league is under way.
+// that of a host whose league is in progress.
 func TestAgentsServeClientsOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {

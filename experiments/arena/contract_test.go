@@ -17,7 +17,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/batch"
 )
 
-// witness keeps all that a strategy is told.
+// witness keeps all that a strategy receives.
 type witness struct {
 	setups   []strategies.Setup
 	turns    map[string][]strategies.Turn // by own id

@@ -126,7 +126,7 @@ func TestRegister(t *testing.T) {
 		"player":        {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "P07", Token: "t", League: "cup"}, ""},
 		"referee":       {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF02","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "REF02", Token: "t", League: "cup"}, ""},
 		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "Ada", Token: "t", League: "cup"}, ""},
-		"turned away":   {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, agent.Registration{}, "League already started"},
+		"refused":       {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, agent.Registration{}, "League already started"},
 		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, agent.Registration{}, "player id"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestRegister(t *testing.T) {
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}
-			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != (name == "turned away") {
+			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != (name == "refused") {
 				t.Errorf("rejected %v: %v", rejected, err)
 			}
 			if (registered == 1) != (tt.fails == "") {

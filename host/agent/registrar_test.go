@@ -22,9 +22,9 @@ func applicant() agent.Applicant {
 	return agent.Applicant{Message: m, ID: "id-1", Name: "Ada", Endpoint: "http://ada/mcp"}
 }
 
-// TestAYesIsFoundWhereverItStands: whoever has been given an id does not
+// TestAcceptanceIsFoundAnywhere: an agent that has received an id does not
 // register again.
-func TestAYesIsFoundWhereverItStands(t *testing.T) {
+func TestAcceptanceIsFoundAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"by the book":          `{"jsonrpc":"2.0","id":"id-1","result":{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"P07","auth_token":"t","league_id":"cup"}}`,

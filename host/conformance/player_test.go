@@ -34,7 +34,7 @@ func TestOwnPlayer(t *testing.T) {
 }
 
 // TestPlayerLeaves checks a player that leaves at the end of its league, and
-// what is left out when no registration is turned away.
+// what is left out when no registration is refused.
 func TestPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	r := checkPlayer(t, func() *testAgent {

@@ -6,7 +6,7 @@ import (
 	"github.com/strategylab/strategylab/host/credential"
 )
 
-// The manager keeps a verifier in place of a player's token. From it a referee
+// The manager keeps a verifier instead of a player's token. From it a referee
 // is given the keys of one match; the player derives the same from its token.
 func ExampleVerifier_MatchKeys() {
 	const token = "tok-P01-0123456789abcdef0123456789abcdef01234567"

@@ -260,7 +260,7 @@ func TestRefuseNeverFails(t *testing.T) {
 	}
 }
 
-// TestBareRejection: a registration without JSON-RPC is always turned away
+// TestBareRejection: a registration without JSON-RPC is always refused
 // with status REJECTED, and nothing else than a registration is.
 func TestBareRejection(t *testing.T) {
 	t.Parallel()

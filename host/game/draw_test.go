@@ -59,7 +59,7 @@ func TestParseDraw(t *testing.T) {
 	}
 }
 
-// Each complaint says what is wrong in the words of whoever typed the flag.
+// Each error names the accepted forms of the flag.
 func TestParseDrawRefuses(t *testing.T) {
 	t.Parallel()
 	many := make([]string, game.MaxDrawSupport+1)

@@ -100,7 +100,7 @@ func bareEcho(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(bareMessage{JSONRPC: "2.0", ID: m.ID, Result: benchResult})
 }
 
-// run makes n calls, with a number of them under way at once.
+// run makes n calls, with a number of them in progress at once.
 func (c caller) run(tb testing.TB, n, inFlight int) time.Duration {
 	tb.Helper()
 	start := time.Now()

@@ -58,7 +58,7 @@ func TestDivertSeesTheBody(t *testing.T) {
 		t.Errorf("asked about %q, want %q", asked, want)
 	}
 	if n := tap.count(); n != 3 {
-		t.Errorf("the tap was told of %d exchanges, want those 3 of the endpoint", n)
+		t.Errorf("the tap was informed of %d exchanges, want those 3 of the endpoint", n)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestSideIsCutOff: when the drain period is over, what is under way there is
+// TestSideIsCutOff: when the drain period is over, what is in progress there is
 // given up.
 func TestSideIsCutOff(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if tap.count() != 2 {
-		t.Errorf("the tap was told of %d exchanges, want 2", tap.count())
+		t.Errorf("the tap was informed of %d exchanges, want 2", tap.count())
 	}
 }
 

@@ -36,7 +36,7 @@ func listeners(t *testing.T, cfg jsonrpc.Config) map[server]*jsonrpc.Client {
 }
 
 // TestDrainFinishes: a request in hand is answered after the server was told
-// to end, and a new one is turned away.
+// to end, and a new one is refused.
 func TestDrainFinishes(t *testing.T) {
 	t.Parallel()
 	for srv, c := range listeners(t, jsonrpc.Config{}) {

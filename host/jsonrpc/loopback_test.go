@@ -56,7 +56,7 @@ func TestLoopbackNobodyListens(t *testing.T) {
 	}
 }
 
-// TestLoopbackClose: who waits for a server that never serves is turned away.
+// TestLoopbackClose: who waits for a server that never serves gets an error.
 func TestLoopbackClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -194,7 +194,7 @@ func TestAcceptedRequests(t *testing.T) {
 	}
 }
 
-// TestRequestFields checks everything that a handler is told.
+// TestRequestFields checks everything that a handler receives.
 func TestRequestFields(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

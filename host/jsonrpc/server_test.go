@@ -237,7 +237,7 @@ func TestConnectBeforeServe(t *testing.T) {
 	}
 }
 
-// TestServeEnded: a server that is told to end before it begins ends.
+// TestServeEnded: a server that is asked to end before it begins ends.
 func TestServeEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,9 +17,9 @@ import (
 //
 // Answers find their call by id; so a message without one (a notification, or
 // a foreign body) is answered by AnswerNone as soon as it is written, and two
-// calls with the same id cannot be under way together. An error whose id is
+// calls with the same id cannot be in progress together. An error whose id is
 // null, or a line longer than maxAnswer bytes (0 for 16 MiB), belongs to the only
-// call under way, if there is just one. Everything else that comes is dropped:
+// call in progress, if there is just one. Everything else that comes is dropped:
 // late answers, requests by the peer, and what a careless peer prints.
 //
 // Close closes w and r, as far as they are io.Closers, and waits for the
@@ -174,7 +174,7 @@ func (c *stdioCaller) read(lines *lineReader) {
 }
 
 // deliver gives an answer to the call with the key, or, without a key, to the
-// only call under way.
+// only call in progress.
 func (c *stdioCaller) deliver(key string, a stdioAnswer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +193,7 @@ func (c *stdioCaller) expect(key string, answer chan stdioAnswer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.pending[key]; taken {
-		return errors.New("a call with the same id is under way")
+		return errors.New("a call with the same id is in progress")
 	}
 	c.pending[key] = answer
 	return nil

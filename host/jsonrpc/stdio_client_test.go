@@ -128,7 +128,7 @@ func TestStdioClientRefuses(t *testing.T) {
 	}()
 	<-h.entered
 	if _, err := c.Call(t.Context(), "", jsonrpc.Message{Method: "m", ID: []byte(`5`)}); err == nil {
-		t.Error("two calls with one id are under way")
+		t.Error("two calls with one id are in progress")
 	}
 	close(h.release)
 	if err := <-done; err != nil {

@@ -67,7 +67,7 @@ func TestEveryAgentIsAddressedAsItRegistered(t *testing.T) {
 	}
 }
 
-// In tolerant mode a dialect without JSON-RPC errors is turned away in words.
+// In tolerant mode a dialect without JSON-RPC errors gets refusals as text.
 func TestABareRegistrationIsRejectedByStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })

@@ -194,7 +194,7 @@ func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
 	for _, referee := range []*scripted{north, south} {
 		told := referee.announcements(1)
 		if len(told.Matches) != 2 || len(referee.own(told)) != 1 {
-			t.Fatalf("%s is told of %d matches, %d of them its own", referee.id, len(told.Matches), len(referee.own(told)))
+			t.Fatalf("%s is informed of %d matches, %d of them its own", referee.id, len(told.Matches), len(referee.own(told)))
 		}
 		for _, m := range told.Matches {
 			if m.RefereeID != referee.id {

@@ -94,7 +94,7 @@ func TestARefereeThatCannotBeReachedLosesItsMatches(t *testing.T) {
 			return m.MatchID == moved.Matches[0] && (m.PlayerAID == p.id || m.PlayerBID == p.id)
 		})
 		if want := map[bool]int{true: 4, false: 3}[concerned]; n != want {
-			t.Errorf("%s was told of rounds %d times, want %d", p.id, n, want)
+			t.Errorf("%s was informed of rounds %d times, want %d", p.id, n, want)
 		}
 	}
 	if diff := cmp.Diff(table(t, 4, 1), rows(r.m.Standings())); diff != "" {
@@ -129,7 +129,7 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 			t.Errorf("the match moved after %v, want 5 m", took)
 		}
 		if diff := cmp.Diff([]string{mine[1].MatchID}, ids(told.Matches)); diff != "" {
-			t.Errorf("the other referee is told of (-want +got):\n%s", diff)
+			t.Errorf("the other referee is informed of (-want +got):\n%s", diff)
 		}
 		// A late report of the match does not count any more.
 		answer, err := silent.call(silent.reportOf(mine[1], 1, fair(mine[1])))

@@ -169,13 +169,13 @@ func TestARestartAnnouncesOnlyWhatIsLeft(t *testing.T) {
 	r.run()
 	after := referee.announcements(2)
 	if diff := cmp.Diff([]string{left.MatchID}, ids(after.Matches)); diff != "" {
-		t.Errorf("the referee is told of (-want +got):\n%s", diff)
+		t.Errorf("the referee is informed of (-want +got):\n%s", diff)
 	}
 	if k := after.Matches[0].PlayerAKeys; k == nil || k.Send != left.PlayerAKeys.Send || k.Expect != left.PlayerAKeys.Expect {
 		t.Error("the match keys have changed")
 	}
 	if n := len(players[0].announcements(2).Matches); n != 2 {
-		t.Errorf("the players are told of %d matches, want all 2 of the round", n)
+		t.Errorf("the players are informed of %d matches, want all 2 of the round", n)
 	}
 	if a, b := got[*protocol.RoundAnnouncement](players[0].inbox.all())[0], players[0].announcements(2); a.AuthToken != b.AuthToken {
 		t.Error("the manager makes itself known by another token")

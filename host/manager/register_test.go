@@ -263,7 +263,7 @@ func TestHostsThatMayBeCalled(t *testing.T) {
 	}
 }
 
-// wantRejected fails unless a registration was turned away with a reason and
+// wantRejected fails unless a registration was refused with a reason and
 // neither id, token nor league.
 func wantRejected(t testing.TB, answer *protocol.LeagueRegisterResponse) {
 	t.Helper()
@@ -322,7 +322,7 @@ func TestManyRegisterAtOnce(t *testing.T) {
 		seen[id] = true
 	}
 	if len(seen) != n-10 || len(full) != 10 {
-		t.Errorf("%d ids were given and %d players turned away, want %d and 10", len(seen), len(full), n-10)
+		t.Errorf("%d ids were given and %d players refused, want %d and 10", len(seen), len(full), n-10)
 	}
 }
 

@@ -206,7 +206,7 @@ func TestNobodyRegistersAnewForEver(t *testing.T) {
 		last = r.admit("ada", nil)
 	}
 	if last.Status != protocol.StatusAccepted {
-		t.Errorf("it was turned away too early: %+v", last)
+		t.Errorf("it was refused too early: %+v", last)
 	}
 	wantRejected(t, r.admit("ada", nil))
 	wantRejected(t, r.admit("ada", func(m *protocol.LeagueRegisterRequest) { m.Sender = "player:P55" }))

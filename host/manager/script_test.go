@@ -276,7 +276,7 @@ func got[M protocol.Message](messages []protocol.Message) []M {
 	return found
 }
 
-// announcements waits until an agent has been told of rounds n times, and
+// announcements waits until an agent has been informed of rounds n times, and
 // returns what it was told last.
 func (s *scripted) announcements(n int) *protocol.RoundAnnouncement {
 	s.r.t.Helper()

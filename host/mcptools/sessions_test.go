@@ -92,7 +92,7 @@ func inBubble(t *testing.T, change func(*mcptools.Config), test func(t *testing.
 
 func asItIs(*mcptools.Config) {}
 
-// TestSessionsEnd: by DELETE, which cancels what is under way, when nothing is
+// TestSessionsEnd: by DELETE, which cancels what is in progress, when nothing is
 // asked for a long time, and with the server.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 )
 
 // TestChoosesOnce asks for one choice many times at once and again later, in
-// matches that are under way together.
+// matches that are in progress together.
 func TestChoosesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(r *rig) {
@@ -112,7 +112,7 @@ func TestOutcomes(t *testing.T) {
 			got := r.s.outcomes[0]
 			got.Match = 0 // by the match's id, as the schedule is not known
 			if want := won(test.want); got != want {
-				t.Errorf("the strategy was told\n%+v, want\n%+v", got, want)
+				t.Errorf("the strategy received\n%+v, want\n%+v", got, want)
 			}
 			must[*protocol.GameJoinAck](r, r.invitation("R2M1"))
 			r.choice("R2M1")

@@ -16,7 +16,7 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// learner chooses by all that it has been told, so that one that was rebuilt
+// learner chooses by all that it has received, so that one that was rebuilt
 // wrongly shows.
 func learner(r *rig) {
 	told := 0
@@ -125,7 +125,7 @@ func TestRestartAfterTheInvitation(t *testing.T) {
 	r.run()
 	r.choice("R1M1")
 	if got := r.s.turns[0]; got.Role != game.RoleB || got.Opponent != "P02" || got.Round != 1 {
-		t.Errorf("the strategy is told %+v", got)
+		t.Errorf("the strategy received %+v", got)
 	}
 	text, err := os.ReadFile(filepath.Join(r.cfg.Data, "data", "players", "Ada", "journal"))
 	if err != nil {
@@ -179,7 +179,7 @@ func TestRestartAfterAFault(t *testing.T) {
 	}
 }
 
-// TestRestartAfterTheEnd begins anew where the league of the journal is over.
+// TestRestartAfterTheEnd starts a new league if the journal's league is over.
 func TestRestartAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(r *rig) { r.cfg.Data, r.cfg.Once = t.TempDir(), true })

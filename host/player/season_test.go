@@ -101,7 +101,7 @@ func TestSurvey(t *testing.T) {
 	r.choice("R3M1")
 	s := r.s.setups[0]
 	if strings.Join(s.Field, " ") != "P01 P02 P03" || s.Rounds != 3 || s.Legs != 2 || s.ID != "P01" || s.Name != "Ada" {
-		t.Errorf("the strategy was told %+v", s)
+		t.Errorf("the strategy received %+v", s)
 	}
 	if got := r.s.turns[0]; got.Match != 2 || got.MatchID != "R3M1" || got.Round != 1 || got.Opponent != "P02" {
 		t.Errorf("asked for %+v", got)

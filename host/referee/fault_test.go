@@ -103,7 +103,7 @@ func TestAFaultIsATechnicalLoss(t *testing.T) {
 					want = 0
 				}
 				if len(told) != want || len(r.all("P01", protocol.TypeGameError)) != 0 {
-					t.Fatalf("P02 is told of %d errors, want %d; P01 of %d", len(told), want, len(r.all("P01", protocol.TypeGameError)))
+					t.Fatalf("P02 is informed of %d errors, want %d; P01 of %d", len(told), want, len(r.all("P01", protocol.TypeGameError)))
 				}
 				checkErrors(t, told, tt.code)
 			})
@@ -160,7 +160,7 @@ func TestARetryIsAnotherAttemptInTheSameConversation(t *testing.T) {
 			}
 		}
 		if errors := r.all("P02", protocol.TypeGameError); len(errors) != 2 || errors[1].body["retry_count"] != 2.0 || errors[1].body["retryable"] != true {
-			t.Errorf("P02 is told of %d errors", len(errors))
+			t.Errorf("P02 is informed of %d errors", len(errors))
 		}
 		if result["winner"] != "P01" || result["details"].(obj)["drawn_number"] != 4.0 {
 			t.Errorf("reported %v", result)

@@ -118,7 +118,7 @@ func TestAMatchAnnouncedAgainIsNotPlayedAgain(t *testing.T) {
 		again()
 		again()
 		synctest.Wait()
-		again() // while it is under way
+		again() // while it is in progress
 		close(release)
 		r.reports(1)
 		synctest.Wait()
@@ -176,7 +176,7 @@ func TestTheEndOfTheLeagueEndsRun(t *testing.T) {
 	}
 }
 
-// A referee that is told to stop leaves nothing behind, wherever it is: the
+// A referee that is asked to stop leaves nothing behind, wherever it is: the
 // bubble fails if a goroutine is left.
 func TestStoppingEndsEverything(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func (r *rig) told(kind referee.EventKind) []referee.Event {
 }
 
 // A referee leaves a league that has fallen silent, but not before it has
-// conducted a match, and not while one is under way.
+// conducted a match, and not while one is in progress.
 func TestLeavingASilentLeague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

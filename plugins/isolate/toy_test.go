@@ -39,7 +39,7 @@ func (f *toyFactory) New(_ context.Context, s strategies.Setup) (strategies.Stra
 	return &toySeat{how: f.how, bad: bad, sum: s.Key[1], setup: s}, nil
 }
 
-// toySeat chooses by everything it has been told, so that a seat which was not
+// toySeat chooses by everything it has received, so that a seat which was not
 // rebuilt as it was is noticed.
 type toySeat struct {
 	how   string

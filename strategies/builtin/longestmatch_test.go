@@ -35,7 +35,7 @@ func TestLongestMatchLearnsReactions(t *testing.T) {
 	}
 }
 
-// An opponent who changes its ways is learnt anew: old scores are forgotten.
+// An opponent that changes its behaviour is learnt again: old scores fade.
 func TestLongestMatchForgets(t *testing.T) {
 	t.Parallel()
 	turncoat := func(past []match) game.Parity {

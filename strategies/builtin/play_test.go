@@ -94,7 +94,7 @@ func (p *player) meet(match int, opponent string, theirs game.Parity, number int
 
 func roleOf(match int) game.Role { return game.RoleA + game.Role(match&1) }
 
-// outcome is what a player is told of a match that both played.
+// outcome is what a player learns of a match that both played.
 func outcome(match int, opponent string, role game.Role, own, theirs game.Parity, number int) strategies.Outcome {
 	v := game.Judge(game.Side{Choice: own}, game.Side{Choice: theirs}, number)
 	return strategies.Outcome{

@@ -30,7 +30,7 @@ function observe(outcome) {
 // afresh, so that histories do not grow for ever.
 const matchesPerLeague = 150
 
-// fixture is a league's worth of what one seat is told.
+// fixture is a league's worth of what one seat receives.
 type fixture struct {
 	turns    [matchesPerLeague]strategies.Turn
 	outcomes [matchesPerLeague]strategies.Outcome

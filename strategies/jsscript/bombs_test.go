@@ -134,7 +134,7 @@ var bombs = []struct {
 	{game.FaultTimeout, "const e = new Error('x'); Object.defineProperty(e, 'message', { get() { for (;;); } }); throw e"},
 	{game.FaultTimeout, "throw Object.defineProperty(new Error(), 'name', { get() { for (;;); } })"},
 	{game.FaultTimeout, "[1].map(() => { for (;;); })"},
-	// Whoever computes the name of a function that is under way while it is
+	// A script that computes the name of a running function while it is
 	// interrupted would lock the interpreter up.
 	{game.FaultError, "Object.defineProperty([].map, 'name', { get: () => 'x' }); [1].map(() => { for (;;); })"},
 	{game.FaultError, "Object.defineProperties([].map, { name: { get: () => 'x' } }); [1].map(() => { for (;;); })"},

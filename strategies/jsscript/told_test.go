@@ -13,7 +13,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
-// teller is a script that throws, as JSON, what it is told.
+// teller is a script that throws, as JSON, what it receives.
 const teller = `let told = [];
 function start(setup) { told.push(setup) }
 function observe(outcome) { told.push(outcome) }

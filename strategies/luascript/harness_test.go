@@ -45,7 +45,7 @@ func mustCompile(tb testing.TB, source string) strategies.Factory {
 	return f
 }
 
-// setup is what the first of sixteen players is told.
+// setup is what the first of sixteen players receives.
 func setup() strategies.Setup {
 	key := game.Key{1, 2}
 	return strategies.Setup{

@@ -65,7 +65,7 @@ func TestScriptsPlayWell(t *testing.T) {
 				if partner != "itself" {
 					other = mustCompile(t, partners[partner])
 				}
-				if got := duel(t, f, other, 100); got < want {
+				if got := differShare(t, f, other, 100); got < want {
 					t.Errorf("against %s the choices differ in %.3f of the matches, want at least %.2f", partner, got, want)
 				}
 			}
@@ -73,8 +73,8 @@ func TestScriptsPlayWell(t *testing.T) {
 	}
 }
 
-// duel returns how often the choices of two players differ.
-func duel(t *testing.T, a, b strategies.Factory, leagues int) float64 {
+// differShare returns the share of matches in which two players choose differently.
+func differShare(t *testing.T, a, b strategies.Factory, leagues int) float64 {
 	t.Helper()
 	const legs = 10
 	differ := 0
@@ -178,7 +178,7 @@ func TestFirstStrategyOfTheReadme(t *testing.T) {
 	if info := f.Info(); info.Title == "" || info.Description == "" {
 		t.Errorf("its title is %q, its description %q", info.Title, info.Description)
 	}
-	if got := duel(t, f, mustCompile(t, partners["even"]), 20); got < 0.9 {
+	if got := differShare(t, f, mustCompile(t, partners["even"]), 20); got < 0.9 {
 		t.Errorf("against one who always plays even it differs in %.2f of the matches, want 0.9", got)
 	}
 }

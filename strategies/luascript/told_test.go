@@ -44,7 +44,7 @@ func printing(tb testing.TB, source string, su strategies.Setup) (strategies.Str
 	return s, log
 }
 
-// dump is a script that prints all it is told.
+// dump is a script that prints all it receives.
 const dump = `
 local function show(v)
 	if type(v) ~= "table" then return tostring(v) end

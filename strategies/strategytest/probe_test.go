@@ -141,7 +141,7 @@ func (p *probe) bounded(ctx context.Context, e ending, name string, call func(co
 	return p.await(name, func() error { return call(ctx) })
 }
 
-// wantError holds an error to what a strategy's author has to be told.
+// wantError checks that an error has what the author of a strategy needs.
 func (p *probe) wantError(name string, err error, source string, op strategies.Op, line bool, faults ...game.Fault) {
 	if err == nil {
 		p.fail(name, "no error, want a fault of kind %v", faults)

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// ticker is a clock that stands still but for what it is told has passed.
+// ticker is a clock that only pass moves.
 type ticker struct{ at time.Time }
 
 func (c *ticker) now() time.Time       { return c.at }
@@ -183,7 +183,7 @@ func TestCheckUnderTightLimits(t *testing.T) {
 	}
 }
 
-// Whoever stops a check is told so, and the strategy is not blamed for it.
+// A cancelled check reports the cancellation and does not blame the strategy.
 func TestCheckStops(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the user pressed Ctrl-C")

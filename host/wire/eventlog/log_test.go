@@ -252,7 +252,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(float64(l.Dropped())/float64(b.N), "dropped/op")
 }
 
-// BenchmarkRecord is what a record costs whoever is served.
+// BenchmarkRecord measures what a record costs a request.
 func BenchmarkRecord(b *testing.B) {
 	l := open(b, Config{})
 	defer l.Close()

@@ -92,7 +92,7 @@ func (m *moments) deviation() float64 {
 // again, and counts how often the player with the edge is alone in the first tier.
 // The formula takes a single step where the estimates take several, so they may do a
 // little better; the allowance beside that is three standard errors. There are enough
-// repetitions that a chance of 0.7 in place of 0.8 would show, and their seeds are 1, 2,
+// repetitions that a chance of 0.7 instead of 0.8 would show, and their seeds are 1, 2,
 // 3 and so on.
 func TestPowerIsWhatExperimentsHave(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,8 @@ func faultMutants() []mutant {
 	return []mutant{
 		{check: "referee.fault.declined", out: instead(invitation, holds(`"accept":false`), unavailable)},
 		{check: "referee.fault.invalid", out: receives(call, func(_ *sent, o object) {
-			if c, ok := o["parity_choice"].(string); ok {
-				o["parity_choice"] = strings.ToLower(c)
+			if o["parity_choice"] == "both" {
+				o["parity_choice"] = "even"
 			}
 		})},
 		{check: "referee.fault.score", out: only(report, faulty(func(r, _ object) {

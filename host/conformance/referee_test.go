@@ -193,8 +193,12 @@ func TestOwnReferee(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !allPassed(r) {
-				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
+			var known []string // a tolerant referee asks an answer to its own request for no proof
+			if mode == protocol.Tolerant {
+				known = []string{"referee.reply.player", "referee.reply.token"}
+			}
+			if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); !slices.Equal(failed, known) || skipped != nil {
+				t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 			}
 			if len(r.Outcomes) != len(conformance.Checks(conformance.Referee)) || r.Agent != "Rhadamanthys" || r.Dialect != dialect.Contracts.Name {
 				t.Errorf("%d outcomes; it is %q and speaks %q", len(r.Outcomes), r.Agent, r.Dialect)

@@ -79,14 +79,27 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		}
 		doc, body := locate(raw)
 		if doc == nil {
-			return nil, c.noAnswer(sent, a)
+			return c.mend(sent, a, nil, c.noAnswer(sent, a))
 		}
 		if refusal := readRefusal(doc, a.Status); refusal != nil {
 			return nil, refusal
 		}
-		return c.readAnswer(sent, doc, body)
+		m, err := c.readAnswer(sent, doc, body)
+		if err != nil {
+			return c.mend(sent, a, doc, err)
+		}
+		return m, nil
 	}
 	return nil, c.noAnswer(sent, a)
+}
+
+// mend reads an answer that breaks its rules, in tolerant mode. With an HTTP
+// status of failure it is none.
+func (c *Codec) mend(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
+	if c.mode == protocol.Strict || a.Status >= httpBadRequest {
+		return nil, flaw
+	}
+	return decodeMended(answerTo(sent), doc, flaw, nil)
 }
 
 // noAnswer is the error for a response that holds no message.

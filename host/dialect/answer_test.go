@@ -67,12 +67,12 @@ func TestAnswersThatAreNone(t *testing.T) {
 		{`"chosen"`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{}`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{"status":"ok"}`, protocol.Tolerant, protocol.CodeMissingField},
-		{`{"parity_choice":"EVEN"}`, protocol.Tolerant, protocol.CodeInvalidParityChoice},
-		{`{"message_type":"GAME_JOIN_ACK","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeContextMismatch},
+		{`{"parity_choice":"maybe"}`, protocol.Tolerant, protocol.CodeInvalidParityChoice},
+		{`{"parity_choice":"EVEN"}`, protocol.Strict, protocol.CodeMissingField},
+		{`{"message_type":"GAME_JOIN_ACK","accept":true}`, protocol.Tolerant, protocol.CodeContextMismatch},
+		{`{"mine":"even","theirs":"odd"}`, protocol.Tolerant, protocol.CodeMissingField},
 		{`{"message_type":"PARITY_CHOICE","parity_choice":"even"}`, protocol.Strict, protocol.CodeContextMismatch},
 		{`{"parity_choice":"even"}`, protocol.Strict, protocol.CodeMissingField},
-		{`{"protocol":"league.v1","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeVersionMismatch},
-		{`{"match_id":"../x","parity_choice":"even"}`, protocol.Tolerant, protocol.CodeInvalidFieldType},
 	} {
 		_, err := NewCodec(tt.mode).ReadAnswer(protocol.TypeChooseParityCall, Answer{Result: jsontext.Value(tt.result)})
 		if e := refusal(t, err); e.Code != tt.code {

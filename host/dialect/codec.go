@@ -151,9 +151,14 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 
 // Decode validates the message against its field rules and returns it as its Go
 // type. Call it after Open has succeeded. The error is an [*Error] that lists
-// everything that is wrong.
+// everything that is wrong. In tolerant mode what is wrong with a message that
+// holds what it is needed for is no error, but the Flaw of its header.
 func (r *Request) Decode() (protocol.Message, error) {
-	return protocol.Decode(r.Type, r.doc, r.mode, &r.Header)
+	m, err := protocol.Decode(r.Type, r.doc, r.mode, &r.Header)
+	if err != nil && r.mode == protocol.Tolerant {
+		return decodeMended(r.Type, r.doc, err, &r.Header)
+	}
+	return m, err
 }
 
 // refuseJSON is the Error for a text that is not JSON as this protocol takes

@@ -181,6 +181,9 @@ func (m *Manager) try(c *contact, n *notification) {
 		ctx, cancel := context.WithTimeout(m.ctx, m.cfg.Timeout)
 		answer, err := m.cfg.Caller.Call(ctx, peer, message)
 		cancel()
+		if err == nil && m.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
+			err = answer.Head().Flaw
+		}
 		again := m.attempted(c, n, answer, err)
 		m.deliverEvents()
 		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
@@ -231,11 +234,12 @@ func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message
 	return false
 }
 
-// acknowledges reports whether an answer is the agent's own acknowledgement.
+// acknowledges reports whether an answer is the agent's own acknowledgement. That
+// it came back from the agent's endpoint is enough for a tolerant manager.
 func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 	ack, ok := answer.(*protocol.Ack)
-	if !ok {
-		return false
+	if !ok || m.cfg.Mode == protocol.Tolerant {
+		return ok
 	}
 	for _, id := range []string{ack.PlayerID, ack.RefereeID} {
 		if id != "" && id != c.member.id {

@@ -198,6 +198,9 @@ func sameNames(t *testing.T, where string, s *shape, typ reflect.Type) {
 	goFields := make(map[string]reflect.StructField)
 	for _, f := range reflect.VisibleFields(typ) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue // not of the message
+		}
 		if f.IsExported() && !f.Anonymous && name != "" {
 			goFields[name] = f
 		}

@@ -31,6 +31,10 @@ type Header struct {
 	// their order; nil without any.
 	Extra jsontext.Value `json:",embed"`
 
+	// Flaw is what breaks the field rules in a message that was taken all the
+	// same, since it holds what it is needed for; nil where nothing does.
+	Flaw *Error `json:"-"`
+
 	// odd is the message as received, kept only where it has a null or an empty
 	// string that the Go fields cannot express.
 	odd jsontext.Value

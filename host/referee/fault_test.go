@@ -2,6 +2,7 @@ package referee_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,35 +233,52 @@ func TestAPlayerThatListensNowhere(t *testing.T) {
 	})
 }
 
-// By the book a player signs with its own token, and may leave fields out where
-// the referee is tolerant; but a wrong token is wrong.
+// What comes back on the referee's own request is the player's, however it signs
+// and spells it: a tolerant referee takes it, and a strict one says that a tolerant
+// one would have. An answer about another match is none for either.
 func TestWhatPlayersSignWith(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name  string
-		mode  protocol.Mode
-		token any
-		good  bool
+		name             string
+		pairs            []any
+		strict, tolerant bool
 	}{
-		{"its own token", protocol.Strict, tokenOf("P02"), true},
-		{"nothing, tolerated", protocol.Tolerant, nil, true},
-		{"the opponent's token, tolerant", protocol.Tolerant, tokenOf("P01"), false},
-		{"nothing", protocol.Strict, nil, false},
+		{"its own token", []any{"auth_token", tokenOf("P02")}, true, true},
+		{"no token", []any{"auth_token", nil}, false, true},
+		{"an empty token", []any{"auth_token", ""}, false, true},
+		{"a placeholder", []any{"auth_token", "tok_p1"}, false, true},
+		{"the key it was sent", []any{"auth_token", keysOf("P02", "R1M1").Send}, false, true},
+		{"the opponent's token", []any{"auth_token", tokenOf("P01")}, false, true},
+		{"another role", []any{"sender", "players:P02"}, false, true},
+		{"another name", []any{"sender", "player:Team 7", "player_id", "Team 7"}, false, true},
+		{"another id", []any{"player_id", "P99"}, false, true},
+		{"an upper-case choice", []any{"parity_choice", "EVEN"}, false, true},
+		{"a time without a zone", []any{"timestamp", "2026-11-22 12:00:00.5"}, false, true},
+		{"seconds since 1970", []any{"timestamp", 1763800000.5}, false, true},
+		{"another match", []any{"match_id", "R9M9"}, false, false},
+		{"no match", []any{"match_id", nil}, true, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, func(c *referee.Config) { c.Mode = tt.mode })
-				r.agent("manager", keeps)
-				r.agent("P01", plays("even"))
-				r.agent("P02", except(plays("even"), protocol.TypeChooseParityCall, choiceWith("auth_token", tt.token)))
-				r.run()
-				r.must(round(match("R1M1", "P01", "P02")))
-				if got := r.reports(1)[0].body["result"].(obj)["winner"] == nil; got != tt.good {
-					t.Errorf("accepted: %v", got)
-				}
-				r.end()
+		for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+			t.Run(tt.name+", "+mode.String(), func(t *testing.T) {
+				t.Parallel()
+				good := tt.strict && mode == protocol.Strict || tt.tolerant && mode == protocol.Tolerant
+				synctest.Test(t, func(t *testing.T) {
+					r := newRig(t, func(c *referee.Config) { c.Mode = mode })
+					r.agent("manager", keeps)
+					r.agent("P01", plays("even"))
+					r.agent("P02", except(plays("even"), protocol.TypeChooseParityCall, choiceWith(tt.pairs...)))
+					r.run()
+					r.must(round(match("R1M1", "P01", "P02")))
+					if got := r.reports(1)[0].body["result"].(obj)["winner"] == nil; got != good {
+						t.Errorf("accepted: %v", got)
+					}
+					r.end()
+					lost := slices.IndexFunc(r.events, func(e referee.Event) bool { return e.Kind == referee.Forfeited })
+					if lost >= 0 && r.events[lost].Tolerant != tt.tolerant {
+						t.Errorf("the referee says of it %+v", r.events[lost])
+					}
+				})
 			})
-		})
+		}
 	}
 }

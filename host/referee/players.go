@@ -20,9 +20,12 @@ type strictOnlyError struct{ error }
 
 func (e *strictOnlyError) Unwrap() error { return e.error }
 
-// validate judges an answer that came where it was asked for. One that is about
-// another match, or signed by somebody else, is no answer: it is asked for
-// again.
+// validate judges an answer that came where it was asked for. That it came back
+// on the referee's own request to the player's endpoint proves whose it is, so a
+// tolerant referee asks for no other proof: many players sign with a name or a
+// token of their own. Only a stale answer, about another match, is none, in any
+// mode; in strict mode neither is one that is signed by somebody else. It is
+// asked for again.
 func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
 	err := r.validateIn(r.cfg.Mode, m, side, answer)
 	if err != nil && r.validateIn(protocol.Tolerant, m, side, answer) == nil {
@@ -41,9 +44,11 @@ func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer prot
 	switch {
 	case h.MatchID != "" && h.MatchID != m.Match:
 		return unusable("the answer is about match %s, not %s", h.MatchID, m.Match)
-	case h.AuthToken == "" && strict && keys.Expect != "":
+	case strict && h.Flaw != nil:
+		return h.Flaw
+	case strict && h.AuthToken == "" && keys.Expect != "":
 		return unusable("the answer bears no auth_token")
-	case h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, m, keys):
+	case strict && h.AuthToken != "" && keys.Expect != "" && !r.knowsToken(h.AuthToken, m, keys):
 		return unusable("the auth_token of the answer is not that of %s", m.Players[side])
 	case strict && h.Sender != "" && h.Sender != protocol.Sender(protocol.RolePlayer, m.Players[side]):
 		return unusable("the answer is signed by %s, not by %s", h.Sender, m.Players[side])
@@ -60,7 +65,7 @@ func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer prot
 			return unusable("the answer holds no choice")
 		}
 	}
-	if player != "" && player != m.Players[side] {
+	if strict && player != "" && player != m.Players[side] {
 		return unusable("the answer is %s's, not %s's", player, m.Players[side])
 	}
 	return nil
@@ -82,7 +87,8 @@ func (r *Referee) peer(m *match, side int) *wire.Peer {
 }
 
 // fromPlayer judges an answer that a player posts as a request of its own. It
-// counts only with a verified token, in every mode.
+// counts only with a verified token, in every mode; in strict mode its sender
+// must be the token's owner.
 func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	r.mu.Lock()
 	m := r.matches[in.Header.MatchID]
@@ -95,13 +101,24 @@ func (r *Referee) fromPlayer(in *wire.Exchange) (*match, int, error) {
 	}
 	for side, id := range m.Players {
 		if _, _, keys := m.contact(side); r.knowsToken(in.Header.AuthToken, m, keys) {
-			if role, name, err := protocol.ParseSender(in.Header.Sender); in.Header.Sender != "" && (err != nil || role != protocol.RolePlayer || name != id) {
+			if r.foreignSender(in.Header.Sender, id, m.Players[1-side]) {
 				return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not that of %q", in.Type, in.Header.Sender)
 			}
 			return m, side, nil
 		}
 	}
 	return nil, 0, wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is of no player of match %s", in.Type, m.Match)
+}
+
+// foreignSender reports whether a sender contradicts the token, which is that of
+// the player own: in tolerant mode only where it is the opponent's, since many
+// players sign in a way of their own.
+func (r *Referee) foreignSender(sender, own, opponent string) bool {
+	role, name, err := protocol.ParseSender(sender)
+	if r.cfg.Mode == protocol.Tolerant {
+		return name == opponent
+	}
+	return sender != "" && (err != nil || role != protocol.RolePlayer || name != own)
 }
 
 // knowsToken reports whether a token is that of the player for whom a match has
@@ -139,7 +156,7 @@ func (r *Referee) posted(in *wire.Exchange, player string, p posted) (protocol.M
 	if err != nil {
 		return nil, err
 	}
-	if player != "" && player != m.Players[side] {
+	if player == m.Players[1-side] || r.cfg.Mode == protocol.Strict && player != "" && player != m.Players[side] {
 		return nil, wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s cannot answer for %s", m.Players[side], player)
 	}
 	if !m.deliver(side, in.Type, p) {

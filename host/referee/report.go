@@ -72,7 +72,11 @@ func (r *Referee) announceResult(ctx context.Context, m *match) {
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
-			return r.cfg.Caller.Call(ctx, r.peer(m, side), result(r.header(protocol.TypeGameOver, m, side)))
+			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result(r.header(protocol.TypeGameOver, m, side)))
+			if err == nil && r.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
+				err = answer.Head().Flaw
+			}
+			return answer, err
 		}
 		if silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {

@@ -165,6 +165,9 @@ func (x *Exchange) Outcome() string {
 		if s := summary(x.Answer); s != "" {
 			text += ": " + s
 		}
+		if flaw := x.Answer.Head().Flaw; flaw != nil {
+			text += "  (breaks the rules: " + flaw.Error() + ")"
+		}
 		return text
 	case x.Refused != nil:
 		return x.refusal()

@@ -92,7 +92,7 @@ func TestOutcome(t *testing.T) {
 		want   string
 	}{
 		{"an answer", 200, joined, "GAME_JOIN_ACK: joins"},
-		{"another answer than asked for", 200, strings.Replace(joined, "GAME_JOIN_ACK", "GAME_OVER_ACK", 1), "HTTP 200, an answer that breaks the rules: "},
+		{"another answer than asked for", 200, strings.Replace(joined, "GAME_JOIN_ACK", "GAME_OVER_ACK", 1), "GAME_JOIN_ACK: joins  (breaks the rules: "},
 		{"no JSON", 502, "<html>", "HTTP 502, an answer that breaks the rules: "},
 		{"nothing", 204, "", "HTTP 204, an empty answer"},
 		{"no answer", 0, "", "no answer"},

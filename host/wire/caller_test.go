@@ -129,7 +129,7 @@ func TestWhatBecomesOfACall(t *testing.T) {
 		{"404", status(404), "", false, false},
 		{"a redirect", status(307), "", false, false},
 		{"garbage", jsonrpc.Response{Body: []byte("x")}, "E002", true, false},
-		{"EVEN", result(strings.Replace(chosen, "odd", "EVEN", 1)), "E004", false, false},
+		{"both", result(strings.Replace(chosen, "odd", "both", 1)), "E004", false, false},
 		{"a choice left out", result(`{"message_type":"CHOOSE_PARITY_RESPONSE","match_id":"R1M1"}`), "E002", true, false},
 		{"a receipt", result(`{"status":"ACKNOWLEDGED"}`), "E002", true, false},
 	} {

@@ -206,7 +206,7 @@ func scenarios() map[string]plan {
 		"win":             {},
 		"tie":             {choose: [2]reaction{choosing(protocol.Odd), choosing(protocol.Odd)}},
 		"declined":        {join: [2]reaction{declines}},
-		"invalid":         {choose: [2]reaction{choosing(protocol.Even, kit.Set("parity_choice", "EVEN"))}},
+		"invalid":         {choose: [2]reaction{choosing(protocol.Even, kit.Set("parity_choice", "both"))}},
 		"both declined":   {join: [2]reaction{declines, declines}},
 		"busy":            {join: [2]reaction{atFirst(busy, joining())}, choose: [2]reaction{playerB: atFirst(busy, choosing(protocol.Odd))}},
 		"always busy":     {join: [2]reaction{busy}},

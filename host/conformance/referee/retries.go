@@ -199,7 +199,7 @@ func faultChecks() []kit.Check {
 	return []kit.Check{
 		matchCheck("fault.declined", kit.Must, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
 			func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) }),
-		matchCheck("fault.invalid", kit.Must, "A choice that is not exactly even or odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words; do not change the case.",
+		matchCheck("fault.invalid", kit.Must, "A choice that is neither even nor odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words.",
 			func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) }),
 		matchCheck("fault.score", kit.Must, "After a technical loss the opponent is the winner, with 3 points to 0 (league.v2, the game).", "Name the opponent in winner and winner_player_id.",
 			func(t T) {

@@ -1,0 +1,106 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// TestAnswersInOtherSpellings: an answer to a request of ours counts as long as
+// what was asked for can be found in it, and says what is wrong with it.
+func TestAnswersInOtherSpellings(t *testing.T) {
+	t.Parallel()
+	for _, result := range []string{
+		`{"parity_choice":"EVEN"}`, `{"choice":" Even "}`, `{"parity_choice":"","choice":"even"}`, `{"parity_choice":null,"choice":"EVEN"}`,
+		`{"message_type":"CHOOSE_PARITY_CALL","parity_choice":"even"}`, `{"message_type":"GAME_JOIN_ACK","choice":"even"}`,
+		`{"protocol":"league.v1","parity_choice":"even"}`, `{"match_id":"../x","parity_choice":"even"}`,
+		`{"parity_choice":"even","timestamp":1763800000.25}`, `{"parity_choice":"even","timestamp":"2026-11-22 12:00:00"}`,
+		`{"parity_choice":"even","timestamp":"2026-11-22T12:00:00.123456"}`, `{"parity_choice":"even","timestamp":"2026-11-22T12:00:00+00:00Z"}`,
+		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
+		`{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
+	} {
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Result: jsontext.Value(result)})
+		if err != nil {
+			t.Errorf("%s: %v", result, err)
+			continue
+		}
+		if c := Chosen(m.(*protocol.ChooseParityResponse)); c != protocol.Even {
+			t.Errorf("%s: chosen %q", result, c)
+		}
+		if m.Head().MatchID != "" {
+			t.Errorf("%s: of match %q", result, m.Head().MatchID)
+		}
+		if m.Head().Flaw == nil && !strings.Contains(result, `""`) { // empty is missing
+			t.Errorf("%s: nothing is wrong with it", result)
+		}
+	}
+	for result, want := range map[string]bool{
+		`{"accept":true,"player_id":"players:P03"}`: true, `{"accept":"true"}`: true, `{"accepted":"yes","arrival_timestamp":12.5}`: true,
+		`{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
+		`{"message_type":"GAME_INVITATION","status":"accepted"}`: true, `{"message_type":"GAME_JOIN_ACK","arrival_timestamp":"now"}`: true,
+	} {
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Result: jsontext.Value(result)})
+		if err != nil {
+			t.Errorf("%s: %v", result, err)
+			continue
+		}
+		if joins, said := Joins(m.(*protocol.GameJoinAck)); !said || joins != want {
+			t.Errorf("%s: joins %v, said %v", result, joins, said)
+		}
+	}
+}
+
+// TestAnythingAcknowledges: any document that refuses nothing confirms a
+// notification, but not with an HTTP status of failure.
+func TestAnythingAcknowledges(t *testing.T) {
+	t.Parallel()
+	for _, result := range []string{
+		`{"status":"acknowledged","message_type":"LEAGUE_STANDINGS_UPDATE"}`, `{"message_type":"GAME_OVER","player_id":7}`, `[]`, `"fine"`, `7`, `{"ok":1}`,
+	} {
+		a := Answer{Status: 200, Result: jsontext.Value(result)}
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeLeagueStandingsUpdate, a)
+		if _, ack := m.(*protocol.Ack); err != nil || !ack {
+			t.Errorf("%s: %v, %v", result, m, err)
+		}
+		a.Status = 500
+		if result[0] != '{' {
+			if _, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeLeagueStandingsUpdate, a); err == nil {
+				t.Errorf("%s with status 500 is an acknowledgement", result)
+			}
+		}
+	}
+}
+
+// TestMendedReports: a report whose result stands elsewhere, or breaks rules
+// about what nobody needs, says who won.
+func TestMendedReports(t *testing.T) {
+	t.Parallel()
+	for _, params := range []string{
+		`{"match_id":"R1M1","timestamp":1763800000,"result":{"winner":"P01","details":{"drawn_number":4,"choices":{"P01":"even","P02":"odd"}}}}`,
+		`{"match_id":"R1M1","winner":"P01","drawn_number":4,"choices":{"P01":"even","P02":"odd"}}`,
+		`{"match_id":"R1M1","league_id":"our league","result":{"winner_player_id":"P01","number":4,"player_choices":{"P01":"even","P02":"odd"}}}`,
+	} {
+		r, err := NewCodec(protocol.Tolerant).Open("report_match_result", []byte(params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Decode()
+		if err != nil {
+			t.Errorf("%s: %v", params, err)
+			continue
+		}
+		o, err := ReportedOutcome(m.(*protocol.MatchResultReport), "P01", "P02")
+		if err != nil || o.Winner != "P01" || o.Status != protocol.StatusWin || o.Drawn.Value() != 4 {
+			t.Errorf("%s: %+v, %v", params, o, err)
+		}
+	}
+	r, err := NewCodec(protocol.Tolerant).Open("report_match_result", []byte(`{"match_id":"R1M1","result":{"score":{"P01":3}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Decode(); CodeOf(err) != protocol.CodeMissingField {
+		t.Errorf("without a winner: %v", err)
+	}
+}

@@ -10,9 +10,9 @@ import (
 )
 
 // A league whose process was killed after its last round, and before everybody
-// had heard of the end, ends when it is started again, whatever its own agents
-// had heard; and then it is over.
-func TestKilledBeforeTheEndWasTold(t *testing.T) {
+// had received the end, ends when it is restarted, whether or not its own agents
+// had received it; and then it is over.
+func TestKilledBeforeTheEndWasAnnounced(t *testing.T) {
 	t.Parallel()
 	l := leagueOf(t, 3, 3)
 	l.Referees[0].Data = l.Manager.DataDir

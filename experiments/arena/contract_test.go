@@ -56,10 +56,10 @@ func (w *witness) factory() *script {
 	}
 }
 
-// TestWhatAStrategyIsTold checks every field of Setup, Turn and Outcome against
+// TestWhatAStrategyReceives checks every field of Setup, Turn and Outcome against
 // the schedule and the record, with an odd number of players so that there are
 // byes.
-func TestWhatAStrategyIsTold(t *testing.T) {
+func TestWhatAStrategyReceives(t *testing.T) {
 	t.Parallel()
 	for _, batched := range []bool{false, true} {
 		t.Run(fmt.Sprintf("batched %v", batched), func(t *testing.T) {

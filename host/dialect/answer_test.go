@@ -11,8 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// TestAnswersWhereverTheySit: every place in which programs put an answer.
-func TestAnswersWhereverTheySit(t *testing.T) {
+// TestAnswersAnywhereInTheResponse: every place in which programs put an answer.
+func TestAnswersAnywhereInTheResponse(t *testing.T) {
 	t.Parallel()
 	const choice = `{"protocol":"league.v2","message_type":"CHOOSE_PARITY_RESPONSE","timestamp":"2026-03-14T09:10:14Z","match_id":"R1M1","player_id":"P01","parity_choice":"odd"}`
 	const short = `{"parity_choice":"odd"}`

@@ -37,7 +37,7 @@ func (r *rig) snapshot() any {
 
 // Every message that agents send after they have registered, by every kind of
 // stranger.
-func TestNobodySpeaksWithoutTheRightToken(t *testing.T) {
+func TestMessagesNeedTheRightToken(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAPlayerReportsNothingInItsOwnName(t *testing.T) {
 	}
 }
 
-func TestTheTokenTellsWhoSpeaksWhereTheSenderDoesNot(t *testing.T) {
+func TestTokenIdentifiesAnUnnamedSender(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		r := newRig(t, func(c *manager.Config) { c.Mode = mode })
@@ -185,10 +185,9 @@ func (r *rig) refusals() []manager.Event {
 
 const lean = `{"message_type":"LEAGUE_REGISTER_REQUEST","player_meta":{"display_name":"Ada","contact_endpoint":"http://ada/mcp"}}`
 
-// A strict league says of a registration that it refuses whether a tolerant one
-// would take it, to the agent and to whoever runs the league, and to the latter
-// once.
-func TestWhoRunsTheLeagueHearsOfRefusedRegistrations(t *testing.T) {
+// If a strict league refuses a registration that a tolerant one would accept, the
+// refusal says so to the agent. An event reports each refused agent once.
+func TestRefusedRegistrationsAreReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	for range 3 {
@@ -220,9 +219,9 @@ func TestWhoRunsTheLeagueHearsOfRefusedRegistrations(t *testing.T) {
 	}
 }
 
-// Of other messages only those are told that strictness alone refuses: nobody
-// who knows no token can write on the screen of whoever runs the league.
-func TestOnlyStrictnessIsToldOfOtherMessages(t *testing.T) {
+// Of other messages the manager reports only strict refusals: a peer without a
+// token cannot write on the screen of the user.
+func TestOnlyStrictRefusalsAreReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	r.run()
@@ -256,8 +255,8 @@ func TestOnlyStrictnessIsToldOfOtherMessages(t *testing.T) {
 	}
 }
 
-// A tolerant league refuses for other reasons, and nobody is told of more than
-// so many.
+// A tolerant league refuses for other reasons, and reports a bounded number of
+// refusals.
 func TestRefusalsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })

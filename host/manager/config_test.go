@@ -102,7 +102,7 @@ func TestProbesHaveNames(t *testing.T) {
 	}
 }
 
-func TestTheScheduleOfALargeLeagueIsToldByRounds(t *testing.T) {
+func TestTheScheduleOfALargeLeagueIsSentByRounds(t *testing.T) {
 	t.Parallel()
 	m, _ := lonely(t)
 	if err := m.record(context.Background(), signedUp(protocol.RoleReferee, "REF01")); err != nil {

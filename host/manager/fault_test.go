@@ -60,7 +60,7 @@ func TestTheLifeOfAnAgent(t *testing.T) {
 	}
 }
 
-func TestADeadPlayerStallsNobody(t *testing.T) {
+func TestDeadPlayerDoesNotStallTheLeague(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
 	r.run()

@@ -71,7 +71,7 @@ func rows(standings []manager.Standing) []game.Row {
 	return got
 }
 
-func TestEverybodyIsToldEverythingInOrder(t *testing.T) {
+func TestEveryAgentGetsEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players = 4 })
 	r.run()
@@ -228,7 +228,7 @@ func TestMatchKeysGoToTheAssignedRefereeOnly(t *testing.T) {
 	}
 }
 
-func TestRefereesAreToldWhenThePlayersKnow(t *testing.T) {
+func TestRefereesAreNotifiedAfterThePlayers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	referee := r.referee("north")
@@ -326,7 +326,7 @@ func TestEventsTellTheLeague(t *testing.T) {
 // While the end of the league is still being told, an agent that comes back
 // elsewhere under its token hears of it there. Nobody else is taken on, and
 // when all is told nobody at all.
-func TestAnAgentThatComesBackAtTheEndHearsOfIt(t *testing.T) {
+func TestAgentThatReturnsAtTheEndIsNotified(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Players, c.Backoff = 2, game.Backoff{} })
 	r.run()

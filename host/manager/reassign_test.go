@@ -149,7 +149,7 @@ func TestARefereeThatIsSilentLosesItsMatches(t *testing.T) {
 	})
 }
 
-func TestTheOnlyRefereeIsToldAgain(t *testing.T) {
+func TestTheOnlyRefereeGetsTheMatchAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Minute })
 		only := r.referee("only")
@@ -201,7 +201,7 @@ func TestALateRefereeTakesOverFromADeadOne(t *testing.T) {
 	})
 }
 
-func TestADeadRefereeThatComesBackIsToldOfItsMatches(t *testing.T) {
+func TestRestartedRefereeGetsItsMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(c *manager.Config) { c.MatchDeadline = time.Hour })
 		referee := r.referee("north")

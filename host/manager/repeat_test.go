@@ -198,7 +198,7 @@ func TestRegisteringAgainCostsTheJournalNothing(t *testing.T) {
 	}
 }
 
-func TestNobodyRegistersAnewForEver(t *testing.T) {
+func TestRepeatedRegistrationsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *manager.Config) { c.Mode = protocol.Tolerant })
 	var last *protocol.LeagueRegisterResponse

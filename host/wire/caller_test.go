@@ -98,7 +98,7 @@ func TestIDsAreWhatThePeerTakes(t *testing.T) {
 	}
 }
 
-func TestWhatBecomesOfACall(t *testing.T) {
+func TestOutcomesOfACall(t *testing.T) {
 	t.Parallel()
 	result := func(s string) jsonrpc.Response { return jsonrpc.Response{Result: []byte(s)} }
 	refused := func(code int, data string) jsonrpc.Response {

@@ -19,7 +19,7 @@ function start(setup) { told.push(setup) }
 function observe(outcome) { told.push(outcome) }
 function choose(turn) { throw new Error(JSON.stringify(turn)) }`
 
-func TestTurnIsTold(t *testing.T) {
+func TestTurnIsReceived(t *testing.T) {
 	t.Parallel()
 	s := seated(t, teller)
 	for _, tt := range []struct {
@@ -104,7 +104,7 @@ func TestHistoryWithoutObserve(t *testing.T) {
 	}
 }
 
-func TestSetupIsTold(t *testing.T) {
+func TestSetupIsReceived(t *testing.T) {
 	t.Parallel()
 	f := compile(t, "function start(setup) { throw new Error(JSON.stringify(setup)) }\n"+body(""))
 	for want, s := range map[string]strategies.Setup{

@@ -62,8 +62,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestSeatsAreStrangers plays seats of one factory side by side.
-func TestSeatsAreStrangers(t *testing.T) {
+// TestSeatsAreIsolated plays seats of one factory side by side.
+func TestSeatsAreIsolated(t *testing.T) {
 	t.Parallel()
 	f := mustCompile(t, `
 		n = 0

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -15,7 +16,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
+// TestMain lets the test binary be the program. Tests wait for processes, so more
+// of them run at once than there are processors.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"strategylab": func() { os.Exit(realMain()) },
 		"exiting":     serveExiting,

@@ -36,7 +36,7 @@ func played(t *testing.T, draw string) *analysis.Accumulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := results.Plan{Schema: results.PlanSchema, Runs: 300, Legs: 4, Seed: 20, Draw: draw, Transport: "direct"}
+	plan := results.Plan{Schema: results.PlanSchema, Runs: 120, Legs: 4, Seed: 20, Draw: draw, Transport: "direct"}
 	var factories []strategies.Factory
 	for _, p := range append(field.Players, twice.Players...) {
 		plan.Field = append(plan.Field, results.Entrant{Name: p.Name, Kind: string(p.Info.Kind)})

@@ -102,8 +102,8 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 		repetitions   int
 	}{
 		{8, 10, 0.05, 250},
-		{4, 2, 0.08, 600},
-		{3, 10, 0.1, 600},
+		{4, 2, 0.08, 250},
+		{3, 10, 0.1, 250},
 	} {
 		t.Run(fmt.Sprintf("%d players", tt.players), func(t *testing.T) {
 			t.Parallel()

@@ -55,6 +55,7 @@ func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 // that holds for scripts in this one, in a process of its own, since it looks
 // at the size of the heap.
 func TestIsolatedRuntimes(t *testing.T) {
+	t.Parallel()
 	if *isolated {
 		t.Skip("this is that process")
 	}

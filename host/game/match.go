@@ -55,12 +55,12 @@ func (p Parity) Opposite() Parity {
 }
 
 // String returns "even", "odd" or "".
-func (p Parity) String() string {
-	switch p {
-	case Even:
-		return "even"
-	case Odd:
-		return "odd"
+func (p Parity) String() string { return nameOf(p, "", "even", "odd") }
+
+// nameOf returns the name of a value of an enumeration; empty beyond the last.
+func nameOf[T ~uint8](v T, names ...string) string {
+	if int(v) < len(names) {
+		return names[v]
 	}
 	return ""
 }
@@ -77,15 +77,7 @@ const (
 )
 
 // String returns the wire form, "PLAYER_A", "PLAYER_B" or "".
-func (r Role) String() string {
-	switch r {
-	case RoleA:
-		return "PLAYER_A"
-	case RoleB:
-		return "PLAYER_B"
-	}
-	return ""
-}
+func (r Role) String() string { return nameOf(r, "", "PLAYER_A", "PLAYER_B") }
 
 // Points of one match, by league.v2: three for a win or for the opponent of a
 // technical loss, one each for a draw, none otherwise.
@@ -109,17 +101,7 @@ const (
 
 // String returns "win", "draw", "loss", "technical_loss" or "".
 func (r Result) String() string {
-	switch r {
-	case Win:
-		return "win"
-	case Tie:
-		return "draw"
-	case Loss:
-		return "loss"
-	case TechnicalLoss:
-		return "technical_loss"
-	}
-	return ""
+	return nameOf(r, "", "win", "draw", "loss", "technical_loss")
 }
 
 // Side is what one player brought to a match. A player with a Fault has lost

@@ -18,17 +18,7 @@ const (
 
 // String returns the name on the wire, such as "COLLECTING_CHOICES".
 func (p Phase) String() string {
-	switch p {
-	case WaitingForPlayers:
-		return "WAITING_FOR_PLAYERS"
-	case CollectingChoices:
-		return "COLLECTING_CHOICES"
-	case DrawingNumber:
-		return "DRAWING_NUMBER"
-	case Finished:
-		return "FINISHED"
-	}
-	return fmt.Sprintf("phase-%d", uint8(p))
+	return nameOf(p, "WAITING_FOR_PLAYERS", "COLLECTING_CHOICES", "DRAWING_NUMBER", "FINISHED")
 }
 
 // Play is one live match: what has been heard from its players, and what

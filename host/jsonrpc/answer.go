@@ -35,35 +35,18 @@ const (
 
 // String returns the name of the kind in lower case.
 func (k AnswerKind) String() string {
-	switch k {
-	case AnswerNone:
-		return "none"
-	case AnswerResult:
-		return "result"
-	case AnswerError:
-		return "error"
-	case AnswerRequest:
-		return "request"
-	case AnswerObject:
-		return "object"
-	}
-	return fmt.Sprintf("AnswerKind(%d)", int(k))
+	return nameOf("AnswerKind", int(k), "none", "result", "error", "request", "object")
 }
 
-// An Answer is what a peer sent back. Its bytes belong to the caller; Raw, ID,
-// Result, Params and the data of Error share memory.
+// An Answer is what a peer sent back. Over HTTP it belongs to the call whatever its
+// id. Its bytes belong to the caller; Raw, Result and the data of Error share memory.
 type Answer struct {
 	Kind AnswerKind
 	// Status is the HTTP status; 200 over STDIO.
 	Status int
-	// Header is the HTTP header. It may be nil on other transports.
-	Header http.Header
 	// Raw is the whole body: a JSON object, or nil for AnswerNone.
 	Raw jsontext.Value
 
-	// ID is the id of the answer as it was written, nil if absent. Over HTTP an
-	// answer with another id than the call still belongs to it.
-	ID jsontext.Value
 	// Result is set for AnswerResult. Mixed reports that the response has members
 	// that JSON-RPC does not define.
 	Result jsontext.Value
@@ -72,9 +55,6 @@ type Answer struct {
 	// Message is empty where it sent no string; an error that is a string
 	// becomes Message.
 	Error *Error
-	// Method and Params are set for AnswerRequest.
-	Method string
-	Params jsontext.Value
 }
 
 // parseAnswer classifies a body. It fails if the body is neither empty nor a
@@ -93,7 +73,7 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 	case m.version != nil && !stringIs(m.version, "2.0"):
 		return nil, fmt.Errorf(`jsonrpc is not "2.0"`)
 	}
-	a := &Answer{Kind: AnswerObject, Raw: body, ID: m.id}
+	a := &Answer{Kind: AnswerObject, Raw: body}
 	switch {
 	case m.version == nil:
 	case m.err != nil && m.err.Kind() != 'n':
@@ -104,8 +84,6 @@ func parseAnswer(body []byte, maxDepth int) (*Answer, error) {
 		a.Result, a.Mixed = m.result, m.others
 	case m.method.Kind() == '"':
 		a.Kind = AnswerRequest
-		a.Method = unquote(m.method)
-		a.Params = m.params
 	}
 	return a, nil
 }
@@ -182,9 +160,7 @@ type CallError struct {
 	RetryAfter time.Duration
 	// Body is what came as the answer, or nil.
 	Body []byte
-	// Answer is what Body says, if it is a JSON object.
-	Answer *Answer
-	Err    error // the cause, or nil
+	Err  error // the cause, or nil
 }
 
 // Error names the URL, the kind and the cause.

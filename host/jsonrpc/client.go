@@ -153,7 +153,6 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
 	if answer != nil {
 		answer.Status = reply.Status
-		answer.Header = reply.Header
 	}
 	if failed := checkReply(reply, answer, err); failed != nil {
 		failed.URL = out.URL
@@ -165,13 +164,7 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 // checkReply decides by the status whether a reply is an answer. The answer is
 // nil where parsing failed with err.
 func checkReply(reply *Reply, answer *Answer, err error) *CallError {
-	failed := &CallError{
-		Kind:   ErrStatus,
-		Status: reply.Status,
-		Body:   reply.Body,
-		Answer: answer,
-		Err:    err,
-	}
+	failed := &CallError{Kind: ErrStatus, Status: reply.Status, Body: reply.Body, Err: err}
 	switch status := reply.Status; {
 	case retryableStatus(status):
 		failed.RetryAfter = retryDelay(reply.Header)

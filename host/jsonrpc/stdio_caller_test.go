@@ -245,6 +245,7 @@ func idKey(doc []byte) string {
 // isAnonymousError reports whether a line is an error that could not be given
 // an id.
 func isAnonymousError(line []byte) bool {
-	answer, err := parseAnswer(line, defaultMaxDepth)
-	return err == nil && answer.Kind == AnswerError && answer.ID.Kind() == 'n'
+	var m members
+	_, err := parseDocument(line, defaultMaxDepth, m.set)
+	return err == nil && m.err != nil && m.id.Kind() == 'n'
 }

@@ -183,9 +183,6 @@ func (d *Dir) unreadable(err error) error {
 	return fmt.Errorf("%s: %w", filepath.Join(d.path, LeaguesFile), err)
 }
 
-// Path returns the folder.
-func (d *Dir) Path() string { return d.path }
-
 // Plan returns the plan.
 func (d *Dir) Plan() Plan { return d.plan }
 

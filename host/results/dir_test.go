@@ -319,13 +319,14 @@ func TestOneWriterAtATime(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	d := open(t, create(t, testPlan(2, 1, 1, ""), nil))
+	path := create(t, testPlan(2, 1, 1, ""), nil)
+	d := open(t, path)
 	for leagues := range 2 {
 		if err := d.Summary(map[string]int{"leagues": leagues}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := string(readFile(t, filepath.Join(d.Path(), results.SummaryFile))); got != "{\n  \"leagues\": 1\n}\n" {
+	if got := string(readFile(t, filepath.Join(path, results.SummaryFile))); got != "{\n  \"leagues\": 1\n}\n" {
 		t.Errorf("summary holds %q", got)
 	}
 }

@@ -87,19 +87,16 @@ func (p Plan) SameLeagues(q Plan) error {
 	differ := func(what string, was, is any) error {
 		return fmt.Errorf("%w: %s was %v and is %v", ErrPlanDiffers, what, was, is)
 	}
-	switch {
-	case p.Schema != q.Schema:
-		return differ("schema", p.Schema, q.Schema)
-	case p.Legs != q.Legs:
-		return differ("legs", p.Legs, q.Legs)
-	case p.Seed != q.Seed:
-		return differ("seed", p.Seed, q.Seed)
-	case p.Draw != q.Draw:
-		return differ("draw", p.Draw, q.Draw)
-	case p.Transport != q.Transport:
-		return differ("transport", p.Transport, q.Transport)
-	case len(p.Field) != len(q.Field):
-		return differ("number of players", len(p.Field), len(q.Field))
+	for _, f := range []struct {
+		what    string
+		was, is any
+	}{
+		{"schema", p.Schema, q.Schema}, {"legs", p.Legs, q.Legs}, {"seed", p.Seed, q.Seed}, {"draw", p.Draw, q.Draw},
+		{"transport", p.Transport, q.Transport}, {"number of players", len(p.Field), len(q.Field)},
+	} {
+		if f.was != f.is {
+			return differ(f.what, f.was, f.is)
+		}
 	}
 	for i, was := range p.Field {
 		is := q.Field[i]

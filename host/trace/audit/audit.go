@@ -71,7 +71,6 @@ func (e *Evidence) Audit() Report {
 // Draw is one drawn number and the choices of the players; unknown choices are
 // empty.
 type Draw struct {
-	Match   string
 	Number  int
 	Players [2]string
 	Choices [2]string // "even" or "odd", of PLAYER_A and PLAYER_B
@@ -86,7 +85,7 @@ func (e *Evidence) Draws() []Draw {
 			if !ok || t.Invalid != nil {
 				continue
 			}
-			d := Draw{Match: m.ID, Number: n, Players: m.Players}
+			d := Draw{Number: n, Players: m.Players}
 			for i, p := range m.Players {
 				d.Choices[i] = string(t.Outcome.Choices[p])
 			}

@@ -30,27 +30,25 @@ func compareCommand(p *command.Process) *cli.Command {
 }
 
 func compare(p *command.Process, c *cli.Context) error {
-	var readers [2]*results.Reader
-	dirs := c.Args().Slice()
-	for i, dir := range dirs {
-		var err error
-		if readers[i], err = p.OpenRun("compare", dir); err != nil {
-			return err
-		}
-		defer readers[i].Close()
-	}
-	out, err := contrastOf(c.Context, readers, dirs, c.Float64(command.FlagLevel))
+	out, err := contrastOf(c.Context, p, "compare", c.Args().Slice(), c.Float64(command.FlagLevel))
 	if err != nil {
 		return err
 	}
 	return showContrast(p, c.String(command.FlagFormat), out)
 }
 
-// contrastOf compares two runs; dirs are their folders as the user wrote them.
-func contrastOf(ctx context.Context, readers [2]*results.Reader, dirs []string, level float64) (report.Contrast, error) {
+// contrastOf compares two runs; dirs are their folders as the user wrote them, and
+// op is what errors begin with.
+func contrastOf(ctx context.Context, p *command.Process, op string, dirs []string, level float64) (report.Contrast, error) {
+	var readers [2]*results.Reader
 	var plans [2]results.Plan
-	for i, r := range readers {
-		plans[i] = r.Plan()
+	for i, dir := range dirs {
+		var err error
+		if readers[i], err = p.OpenRun(op, dir); err != nil {
+			return report.Contrast{}, err
+		}
+		defer readers[i].Close()
+		plans[i] = readers[i].Plan()
 	}
 	both, err := contrast.New(plans[0], plans[1])
 	if err != nil {

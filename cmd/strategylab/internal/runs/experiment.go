@@ -150,16 +150,7 @@ func (e *experimentRun) plan(field catalog.Field) (results.Plan, error) {
 
 // fresh plays a new experiment.
 func (e *experimentRun) fresh(ctx context.Context) error {
-	cat, err := command.LoadCatalog(ctx, e.p, e.c)
-	if err != nil {
-		return err
-	}
-	defer cat.Close()
-	field, err := e.field(cat)
-	if err != nil {
-		return err
-	}
-	_, err = e.freshWith(ctx, field, e.out())
+	_, _, err := e.once(ctx, e.out())
 	return err
 }
 

@@ -46,13 +46,14 @@ func (e *experimentRun) watch(ctx context.Context) error {
 	var last *report.Run
 	return e.repeat(ctx, func(n int) (*catalog.Watch, error) {
 		run, watch, err := e.once(ctx, numbered(out, n))
-		if err == nil && last != nil {
+		if err = withoutVerdict(err); err != nil {
+			return watch, err
+		}
+		if last != nil {
 			e.changes(last.Estimates, run.Estimates)
 		}
-		if err == nil {
-			last = run
-		}
-		return watch, err
+		last = run
+		return watch, nil
 	})
 }
 
@@ -77,7 +78,7 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 	}
 	watch := cat.Watch(field)
 	run, err := e.freshWith(ctx, field, out)
-	return run, watch, withoutVerdict(err)
+	return run, watch, err
 }
 
 // await returns when a script has changed or ctx has ended.

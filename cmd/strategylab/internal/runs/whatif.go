@@ -229,17 +229,8 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 
 // printEffect compares the recorded leagues with the new ones.
 func (w *whatIf) printEffect(run *report.Run, out string) error {
-	dirs := []string{w.base, out}
-	var readers [2]*results.Reader
-	for i, dir := range dirs {
-		var err error
-		if readers[i], err = w.p.OpenRun("whatif", dir); err != nil {
-			return err
-		}
-		defer readers[i].Close()
-	}
 	// The new leagues are complete, so this is quick even after an interrupt.
-	effect, err := contrastOf(context.WithoutCancel(w.c.Context), readers, dirs, w.level)
+	effect, err := contrastOf(context.WithoutCancel(w.c.Context), w.p, "whatif", []string{w.base, out}, w.level)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,15 @@ type Agent struct {
 	Stdout io.Writer
 	// Listening, if set, is called with the URL once the agent listens.
 	Listening func(url string)
+	// Conventional has the agent introduce itself by the id that the course
+	// expects at its port, unless its Config has one, and listen at the port of the
+	// id that the manager gives it, too (see agent.Ports), on Host. It is for HTTP
+	// over TCP.
+	Conventional bool
+	Host         string
+	// Expected, if set, is called where the agent's id belongs to another port: with
+	// the URL there, and a nil error if the agent listens at it, too.
+	Expected func(id, url string, err error)
 	// Validation says how requests are validated against the contract of envelopes and
 	// tools, whichever way they come.
 	Validation Validation
@@ -57,12 +66,16 @@ func (a Agent) Referee(ctx context.Context, cfg referee.Config) error {
 func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, create func() (runner, error)) (err error) {
 	a.Server.Tap = a.Tap
 	p := place{network: a.Network, name: a.Name, server: a.Server, mcp: a.MCP, validation: a.Validation, tools: new(toolTables)}
+	home := &homePort{role: role, host: a.Host, said: a.Expected}
 	one, err := assemble(ctx, p, role, func(url string, caller *wire.Caller) (runner, error) {
 		connect(cfg, cmp.Or(a.Public, url), caller, a.Manager)
+		if a.Conventional {
+			home.prepare(ctx, url, cfg)
+		}
 		return create()
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, home.release())
 	}
 	defer func() { err = errors.Join(err, one.client.Close()) }()
 	defer one.unmount()
@@ -72,6 +85,9 @@ func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, c
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var server sync.WaitGroup
 	var served, piped error
+	if a.Conventional {
+		home.open(serving, &server, one)
+	}
 	running, fail := context.WithCancelCause(ctx)
 	server.Go(func() {
 		if served = one.Serve(serving, one.pipeline); served != nil {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -30,9 +32,9 @@ type Network interface {
 // Sockets is the network of HTTP over TCP. The zero value listens on loopback
 // at a free port for every agent.
 type Sockets struct {
-	// Addr returns the address that an agent is to listen on; default is
-	// "127.0.0.1:0".
-	Addr func(name string) string
+	// Addrs returns the addresses that an agent may listen on; it takes the first
+	// that is free. The default is "127.0.0.1:0".
+	Addrs func(name string) []string
 
 	client jsonrpc.RoundTripper
 }
@@ -44,11 +46,22 @@ func NewSockets() *Sockets {
 
 // Listen implements Network.
 func (s *Sockets) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (Server, error) {
-	addr := "127.0.0.1:0"
-	if s.Addr != nil {
-		addr = s.Addr(name)
+	addrs := []string{"127.0.0.1:0"}
+	if s.Addrs != nil {
+		addrs = s.Addrs(name)
 	}
-	return jsonrpc.Listen(ctx, addr, cfg)
+	var first error
+	for _, addr := range addrs {
+		server, err := jsonrpc.Listen(ctx, addr, cfg)
+		if err == nil {
+			return server, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	if len(addrs) > 1 {
+		return nil, fmt.Errorf("no port is free of %s to %s: %w", addrs[0], addrs[len(addrs)-1], first)
+	}
+	return nil, first
 }
 
 // From implements Network. All agents of a process share connections.

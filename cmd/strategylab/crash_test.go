@@ -44,12 +44,13 @@ func separately(t *testing.T, referees int, agentFlags []string, managerFlags ..
 	p.line["manager"][len(p.line["manager"])-len(managerFlags)-1] = strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/mcp")
 	for i := range referees {
 		name := fmt.Sprintf("REF%02d", i+1)
-		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name}, agentFlags...)
+		p.line[name] = append([]string{"referee", "--name", name, "--id", name, "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
 		p.start(name)
 		p.running[name].until("registered")
 	}
 	for _, name := range []string{"Ada", "Bob", "Cleo"} {
-		p.line[name] = append([]string{"player", "--strategy", "random", "--name", name, "--once", "--manager", p.url, "--data-dir", name}, agentFlags...)
+		// A port of the convention could be another player's after a kill.
+		p.line[name] = append([]string{"player", "--strategy", "random", "--name", name, "--once", "--manager", p.url, "--data-dir", name, "--listen", "127.0.0.1:0"}, agentFlags...)
 		p.start(name)
 		p.running[name].until("registered")
 	}

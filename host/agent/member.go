@@ -10,9 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,9 +33,13 @@ type Config struct {
 	Manager *wire.Peer
 	Caller  *wire.Caller
 
-	Name string        // display name
-	ID   string        // the id to ask for; empty leaves it to the manager
-	Mode protocol.Mode // how strictly messages are validated; the zero value is strict
+	Name string // display name
+	ID   string // the id to ask for; empty leaves it to the manager
+	// Proposed is the id that the agent introduces itself by where it asks for
+	// none: that of its port. A manager that says which ids are taken gets the
+	// next free one.
+	Proposed string
+	Mode     protocol.Mode // how strictly messages are validated; the zero value is strict
 
 	// Timeout limits one attempt to call a peer; default DefaultTimeout.
 	Timeout time.Duration
@@ -88,6 +89,7 @@ type Member struct {
 
 	role      protocol.Role
 	registrar Registrar
+	asked     bool          // the manager, which ids are taken
 	again     chan struct{} // requests another registration
 	started   time.Time     // for last, so that the monotonic clock is used
 	last      atomic.Int64  // time of the last activity, since started
@@ -110,7 +112,7 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 // Forget drops the registration. The agent signs with the given id, or with the
 // one that it asks for, until it has registered again.
 func (m *Member) Forget(id string) {
-	m.Me = NewIdentity(m.role, cmp.Or(id, m.ID, m.Name))
+	m.Me = NewIdentity(m.role, cmp.Or(id, m.ID, m.Proposed, m.Name))
 }
 
 // NewEndpoint returns an endpoint that answers the agent's messages.
@@ -185,26 +187,6 @@ func (m *Member) folder() string {
 		return string(m.role)
 	}
 	return name
-}
-
-// DefaultEndpoint returns where the protocol expects an agent of whom only the
-// id is known: REF03 at port 8003, P07 at port 8107, on the manager's machine.
-// It is empty for an id of another form.
-func DefaultEndpoint(manager string, role protocol.Role, id string) string {
-	format, base, most := "P%d", 8100, 100
-	if role == protocol.RoleReferee {
-		format, base, most = "REF%d", 8000, 10
-	}
-	var n int
-	u, err := url.Parse(manager)
-	if err != nil {
-		return ""
-	}
-	if _, err := fmt.Sscanf(id, format, &n); err != nil || n < 1 || n > most {
-		return ""
-	}
-	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(base+n))
-	return u.String()
 }
 
 // Brief returns the text of an error, shortened: it may quote a peer at length.

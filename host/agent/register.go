@@ -68,8 +68,8 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 	return nil
 }
 
-// registerOnce is one attempt.
-func (m *Member) registerOnce(ctx context.Context, a Application, conversation, id string) error {
+// apply registers under the id by which the agent introduces itself.
+func (m *Member) apply(ctx context.Context, a Application, conversation, id string) error {
 	defer m.Me.BeginRegistration()()
 	t := protocol.TypeLeagueRegisterRequest
 	if m.role == protocol.RoleReferee {
@@ -89,9 +89,9 @@ func (m *Member) registerOnce(ctx context.Context, a Application, conversation, 
 		return err
 	}
 	if r.ID == "" { // the manager leaves the agent its own name
-		r.ID = cmp.Or(m.Me.ID(), m.folder())
+		r.ID = cmp.Or(m.Me.ID(), m.ID, m.Proposed, m.folder())
 	}
-	if !protocol.ValidID(r.ID) {
+	if !protocol.ValidID(r.ID) && (m.Mode == protocol.Strict || !protocol.ValidForeignID(r.ID)) {
 		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
 	}
 	if m.Manager.Speaks().Has(dialect.TraitRequests) {

@@ -101,8 +101,8 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 // it. The message has been authenticated.
 func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string) (*match, string, error) {
 	id, own := in.Header.MatchID, p.ID()
-	if !protocol.ValidID(id) {
-		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is no id", id))
+	if !protocol.ValidID(id) && (p.cfg.Mode == protocol.Strict || !protocol.ValidForeignID(id)) {
+		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is not usable", id))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

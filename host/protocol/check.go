@@ -28,6 +28,9 @@ type step struct {
 	index int // of an array element, where name is empty
 }
 
+// pointerEscapes are those of JSON Pointers.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer returns the JSON Pointer of the value being checked.
 func (c *checker) pointer() string {
 	var b strings.Builder
@@ -36,7 +39,7 @@ func (c *checker) pointer() string {
 		if s.name == "" {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			b.WriteString(s.name) // a rule's name or an id: nothing to escape
+			b.WriteString(pointerEscapes.Replace(s.name))
 		}
 	}
 	return b.String()
@@ -218,7 +221,7 @@ func (c *checker) dict(f *field, v jsontext.Value) {
 	t := rawjson.Walk(v)
 	for t.More() {
 		name, element := rawjson.Text(t.Value()), t.Value()
-		if !ValidID(name) {
+		if !c.validID(name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
 			continue
 		}
@@ -241,7 +244,7 @@ func (c *checker) text(f *field, s []byte) {
 			c.found("length", CodeInvalidFieldType)
 		}
 	case kindID:
-		if !ValidID(s) {
+		if !c.validID(s) {
 			c.found("id", CodeInvalidFieldType)
 		}
 	case kindVersion:
@@ -264,6 +267,12 @@ func (c *checker) text(f *field, s []byte) {
 	case c.mode == Strict, len(s) == 0:
 		c.found("enum", CodeInvalidFieldType)
 	}
+}
+
+// validID reports whether a text is an id: in strict mode as [ValidID] has it, in
+// tolerant mode as [ValidForeignID].
+func (c *checker) validID(text []byte) bool {
+	return ValidID(text) || c.mode == Tolerant && ValidForeignID(string(text))
 }
 
 // sender checks the sender: in strict mode one of the roles that send such

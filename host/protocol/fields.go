@@ -23,7 +23,7 @@ type kind uint8
 const (
 	kindText    kind = iota // a string with at least one character
 	kindProse               // a string for people, may be empty
-	kindID                  // a string as ValidID has it
+	kindID                  // a string as ValidID has it, in tolerant mode as ValidForeignID has it
 	kindTime                // a string as ParseTimestamp has it
 	kindSender              // a string as ParseSender has it
 	kindVersion             // the string "league.v2"

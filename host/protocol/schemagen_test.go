@@ -31,6 +31,14 @@ type schemaWriter struct {
 	request bool
 }
 
+// idPattern is the form of ids: tolerant agents take any name.
+func (w schemaWriter) idPattern() string {
+	if w.mode == Strict {
+		return patternID
+	}
+	return `^[^\x00-\x1f\x7f/\\.][^\x00-\x1f\x7f/\\]{0,127}$`
+}
+
 func value(v any) jsontext.Value {
 	raw, err := json.Marshal(v, plain)
 	if err != nil {
@@ -178,7 +186,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 	case kindProse:
 		return typed("string")
 	case kindID:
-		return typed("string", rawjson.Member{Name: "pattern", Value: value(patternID)})
+		return typed("string", rawjson.Member{Name: "pattern", Value: value(w.idPattern())})
 	case kindTime:
 		return typed("string", rawjson.Member{Name: "format", Value: value("date-time")}, rawjson.Member{Name: "pattern", Value: value(patternTime)})
 	case kindSender:
@@ -210,7 +218,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 		return doc
 	case kindDict:
 		return typed("object",
-			rawjson.Member{Name: "propertyNames", Value: value(map[string]string{"pattern": patternID})},
+			rawjson.Member{Name: "propertyNames", Value: value(map[string]string{"pattern": w.idPattern()})},
 			rawjson.Member{Name: "additionalProperties", Value: w.described(f.elem, f.elem.wildNull && w.mode == Tolerant).Encode()})
 	default:
 		return typed("object")

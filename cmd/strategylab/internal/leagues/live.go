@@ -3,11 +3,11 @@
 package leagues
 
 import (
-	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -54,7 +54,7 @@ const (
 
 func liveFlags(listen string) []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; port 0 picks a free one"},
+		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; 0 or FIRST-LAST: a free one"},
 		&cli.StringFlag{Name: command.FlagData, Usage: "folder for journals, to continue after a restart", DefaultText: "none"},
 		&cli.StringFlag{Name: flagValidation, Usage: "validation of messages: strict or tolerant", DefaultText: "strict for hosts, tolerant for agents"},
 		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation", Action: command.Positive(flagJoinTimeout)},
@@ -83,7 +83,7 @@ type live struct {
 	p       *command.Process
 	mode    protocol.Mode
 	host    string
-	port    int
+	ports   []int // the first free one is taken; 0 alone stands for any
 	join    time.Duration
 	choice  time.Duration
 	timeout time.Duration
@@ -109,12 +109,8 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 		return nil, command.Usagef("--%s is %q, want strict or tolerant", flagValidation, v)
 	}
 	l.out = &eventWriter{w: p.Stdout, json: c.String(command.FlagFormat) == "json"}
-	host, port, err := net.SplitHostPort(c.String(command.FlagListen))
-	if err == nil {
-		l.host = host
-		l.port, err = strconv.Atoi(port)
-	}
-	if err != nil || l.port < 0 || l.port > 65535 {
+	var err error
+	if l.host, l.ports, err = parseListen(c.String(command.FlagListen)); err != nil {
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8000", command.FlagListen, c.String(command.FlagListen))
 	}
 	l.join, l.choice, l.timeout = c.Duration(flagJoinTimeout), c.Duration(flagChoiceTimeout), c.Duration(command.FlagTimeout)
@@ -137,31 +133,53 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	return l, nil
 }
 
-// network listens on the address of --listen for the first agent and on the
-// standard ports of league.v2 for the others; with port 0, on free ports.
-func (l *live) network(first string) *host.Sockets {
-	n := host.NewSockets()
-	n.Addr = func(name string) string {
-		port := l.port
-		if port != 0 && name != first {
-			port = standardPort(name)
-		}
-		return net.JoinHostPort(l.host, strconv.Itoa(port))
+// parseListen reads HOST:PORT or HOST:FIRST-LAST.
+func parseListen(text string) (listen string, ports []int, err error) {
+	listen, text, err = net.SplitHostPort(text)
+	if err != nil {
+		return "", nil, err
 	}
-	return n
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	first, err := strconv.ParseUint(from, 10, 16)
+	if err != nil {
+		return "", nil, err
+	}
+	last, err := strconv.ParseUint(to, 10, 16)
+	if err != nil {
+		return "", nil, err
+	}
+	if last < first || isRange && first == 0 {
+		return "", nil, strconv.ErrRange
+	}
+	for port := first; port <= last; port++ {
+		ports = append(ports, int(port))
+	}
+	return listen, ports, nil
 }
 
-// standardPort returns the port of an agent in league.v2: 8001 to 8010 for
-// referees, 8101 to 8200 for players, and a free one beyond that.
-func standardPort(name string) int {
-	var n int
-	if _, err := fmt.Sscanf(name, "REF%d", &n); err == nil && n >= 1 && n <= 10 {
-		return 8000 + n
+// anyPort reports whether --listen leaves the port to the system.
+func (l *live) anyPort() bool { return l.ports[0] == 0 }
+
+// network listens on the address of --listen for the first agent and, unless its
+// port is 0, on the ports of the course for the others. An agent whose port
+// another program has gets any.
+func (l *live) network(first string) *host.Sockets {
+	n := host.NewSockets()
+	n.Addrs = func(name string) []string {
+		ports := l.ports
+		if name != first && !l.anyPort() {
+			ports = []int{max(agent.PortOf(protocol.RoleReferee, name), agent.PortOf(protocol.RolePlayer, name)), 0}
+		}
+		addrs := make([]string, len(ports))
+		for i, port := range ports {
+			addrs[i] = net.JoinHostPort(l.host, strconv.Itoa(port))
+		}
+		return addrs
 	}
-	if _, err := fmt.Sscanf(name, "P%d", &n); err == nil && n >= 1 && n <= 100 {
-		return 8100 + n
-	}
-	return 0
+	return n
 }
 
 // refereeConfig configures a referee as the flags say.

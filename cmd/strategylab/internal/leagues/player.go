@@ -9,6 +9,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
 )
 
 const flagOnce = "once"
@@ -19,13 +20,13 @@ func playerCommand(p *command.Process) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: command.FlagStrategy, Usage: "name or path of the strategy", Required: true},
 			&cli.BoolFlag{Name: flagOnce, Usage: "exit when the league is complete"},
-		}, agentFlags("5m with --once, else never"), liveFlags("127.0.0.1:0"), command.LiveCatalogFlags()),
+		}, agentFlags("5m with --once, else never"), liveFlags("127.0.0.1:8101-8200"), command.LiveCatalogFlags()),
 		Action: command.Action(p, play),
 	}
 }
 
 func play(p *command.Process, c *cli.Context) (err error) {
-	l, a, own, err := newAgent(p, c, "player")
+	l, a, own, err := newAgent(p, c, protocol.RolePlayer)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package leagues
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,13 +28,13 @@ func refereeCommand(p *command.Process) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "maximum number of matches in parallel", Action: command.AtLeast(flagConcurrent, 1)},
 			command.DrawFlag(),
-		}, agentFlags("never"), liveFlags("127.0.0.1:0")),
+		}, agentFlags("never"), liveFlags("127.0.0.1:8001-8010")),
 		Action: command.Action(p, conduct),
 	}
 }
 
 func conduct(p *command.Process, c *cli.Context) (err error) {
-	l, a, own, err := newAgent(p, c, "referee")
+	l, a, own, err := newAgent(p, c, protocol.RoleReferee)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func agentFlags(idle string) []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagName, Usage: "display name"},
-		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "assigned by the manager", Action: command.ValidID(command.FlagID, true)},
+		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "that of the port", Action: command.ValidID(command.FlagID, true)},
 		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "dialect of the manager (" + dialectNames() + ")"},
 		&cli.BoolFlag{Name: flagStdio, Usage: "serve stdin and stdout, too; events go to stderr"},
 		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
@@ -80,7 +81,7 @@ func dialectNames() string {
 
 // newAgent reads the flags of an agent that runs alone. It is tolerant toward the
 // manager, which its user does not control.
-func newAgent(p *command.Process, c *cli.Context, name string) (l *live, a host.Agent, own agent.Config, err error) {
+func newAgent(p *command.Process, c *cli.Context, role protocol.Role) (l *live, a host.Agent, own agent.Config, err error) {
 	if l, err = newLive(p, c, protocol.Tolerant); err != nil {
 		return l, a, own, err
 	}
@@ -96,17 +97,35 @@ func newAgent(p *command.Process, c *cli.Context, name string) (l *live, a host.
 	if own.IdleExit < 0 {
 		return l, a, own, command.Usagef("--%s is %v, want a positive duration", flagIdleExit, own.IdleExit)
 	}
+	if !c.IsSet(command.FlagListen) {
+		if port := agent.PortOf(role, own.ID); port != 0 {
+			l.ports = append([]int{port}, l.ports...)
+		}
+		l.ports = append(l.ports, 0) // where all of them are taken
+	}
+	name := string(role)
 	a = host.Agent{
-		MCP: l.mcp, Network: l.network(name), Name: name, Server: l.server,
+		MCP: l.mcp, Network: l.network(name), Name: name, Server: l.server, Conventional: !l.anyPort(), Host: l.host,
 		Manager: c.String(command.FlagManager), Public: c.String(flagPublicURL),
 		Listening: func(url string) {
 			l.out.write(map[string]any{"event": "listening", "url": url}, "listening at "+url)
 		},
+		Expected: l.expected,
 	}
 	if c.Bool(flagStdio) { // then nothing else may write to stdout
 		a.Stdin, a.Stdout, l.out.w = p.Stdin, p.Stdout, p.Stderr
 	}
 	return l, a, own, nil
+}
+
+// expected says what came of listening at the port of the agent's id.
+func (l *live) expected(id, url string, err error) {
+	if err == nil {
+		l.out.write(map[string]any{"event": "listening_too", "agent": id, "url": url}, "listening at "+url+" as well, where programs that go by the id expect "+id)
+		return
+	}
+	text := fmt.Sprintf("cannot listen at %s, where programs that go by the id expect %s (%v); if no match comes, free that port, or use --%s and --%s", url, id, err, command.FlagListen, command.FlagID)
+	l.out.write(map[string]any{"event": "port_taken", "agent": id, "url": url, "error": err.Error()}, text)
 }
 
 // agentError returns the error of an agent that has ended; nil after an interrupt.

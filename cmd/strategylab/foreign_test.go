@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// foreignLeague is a manager and a referee of another program, by hand: it seats
+// one player and then does what a test says.
+type foreignLeague struct {
+	t      *testing.T
+	server *httptest.Server
+	give   func(proposed string) string // the id for the one proposed
+	listed []string                     // ids that a query shows
+
+	mu       sync.Mutex
+	sender   string
+	name     string
+	endpoint string
+	read     func(body map[string]any) map[string]any // where the referee reads answers
+}
+
+func newForeignLeague(t *testing.T, give func(string) string, listed ...string) *foreignLeague {
+	f := &foreignLeague{t: t, give: give, listed: listed, read: resultOf}
+	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(f.server.Close)
+	return f
+}
+
+func (f *foreignLeague) url() string { return f.server.URL + "/mcp" }
+
+func resultOf(body map[string]any) map[string]any {
+	result, _ := body["result"].(map[string]any)
+	return result
+}
+
+func (f *foreignLeague) serve(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		ID     any
+		Params struct {
+			Type   string `json:"message_type"`
+			Sender string
+			Meta   struct {
+				Name     string `json:"display_name"`
+				Endpoint string `json:"contact_endpoint"`
+			} `json:"player_meta"`
+		}
+	}
+	_ = json.NewDecoder(r.Body).Decode(&in) // what cannot be read has no type
+	out := map[string]any{"jsonrpc": "2.0", "id": in.ID}
+	switch in.Params.Type {
+	case "LEAGUE_REGISTER_REQUEST":
+		f.mu.Lock()
+		f.sender, f.name, f.endpoint = in.Params.Sender, in.Params.Meta.Name, in.Params.Meta.Endpoint
+		f.mu.Unlock()
+		_, proposed, _ := strings.Cut(in.Params.Sender, ":")
+		out["result"] = map[string]any{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "ACCEPTED", "player_id": f.give(proposed), "auth_token": "t", "league_id": "cup"}
+	case "LEAGUE_QUERY":
+		var players []any
+		for _, id := range f.listed {
+			players = append(players, map[string]any{"player_id": id, "contact_endpoint": "http://elsewhere:9000/mcp"})
+		}
+		out["result"] = map[string]any{"message_type": "LEAGUE_QUERY_RESPONSE", "success": true, "data": map[string]any{"players": players}}
+	default:
+		out["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+// send posts a message to the player, and returns the answer as the program
+// reads it.
+func (f *foreignLeague) send(method, kind, sender string, fields map[string]any) map[string]any {
+	f.t.Helper()
+	message := map[string]any{
+		"protocol": "league.v2", "message_type": kind, "sender": sender, "timestamp": "2026-01-01T12:00:00Z",
+		"conversation_id": "c", "league_id": "cup",
+	}
+	for name, value := range fields {
+		message[name] = value
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": message})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.mu.Lock()
+	endpoint := f.endpoint
+	f.mu.Unlock()
+	res, err := http.Post(endpoint, "application/json", bytes.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var answer map[string]any
+	_ = json.Unmarshal(raw, &answer) // what is no object is not read
+	return f.read(answer)
+}
+
+// announce announces a match of the player.
+func (f *foreignLeague) announce(round int, match, a, b string) {
+	f.send("notify_round", "ROUND_ANNOUNCEMENT", "league_manager", map[string]any{
+		"round_id": round, "matches": []any{map[string]any{"match_id": match, "game_type": "even_odd", "player_A_id": a, "player_B_id": b, "referee_endpoint": "http://127.0.0.1:1/mcp"}},
+	})
+}
+
+// match invites the player, calls for its choice as player called, and reports
+// the result; it returns what the player chose, empty if the answer was not read.
+func (f *foreignLeague) match(round int, match, called, opponent string) string {
+	about := func(fields map[string]any) map[string]any {
+		fields["round_id"], fields["match_id"], fields["game_type"] = round, match, "even_odd"
+		return fields
+	}
+	f.send("game_invitation", "GAME_INVITATION", "referee:REF01", about(map[string]any{"opponent_id": opponent, "role_in_match": "PLAYER_A"}))
+	answer := f.send("choose_parity", "CHOOSE_PARITY_CALL", "referee:REF01", about(map[string]any{"player_id": called, "deadline": "2026-01-01T12:00:00Z"}))
+	choice, _ := answer["parity_choice"].(string)
+	result := map[string]any{"status": "WIN", "winner_player_id": called, "drawn_number": 2, "choices": map[string]any{called: choice, opponent: "odd"}}
+	if choice == "" {
+		result = map[string]any{"status": "TECHNICAL_LOSS", "winner_player_id": opponent, "technical_loss_player_ids": []string{called}, "choices": map[string]any{opponent: "odd"}}
+	}
+	f.send("game_over", "GAME_OVER", "referee:REF01", about(map[string]any{"game_result": result}))
+	return choice
+}
+
+func (f *foreignLeague) complete() {
+	f.send("notify_league_completed", "LEAGUE_COMPLETED", "league_manager", map[string]any{"final_standings": []any{}})
+}
+
+// TestPlayerIntroducesItselfByItsPort: without flags a player listens at a port of
+// the course's convention, introduces itself by the id of that port under the name
+// that was typed, and plays under any id that it is given.
+func TestPlayerIntroducesItselfByItsPort(t *testing.T) {
+	t.Parallel()
+	f := newForeignLeague(t, func(string) string { return "Team 7" })
+	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--name", "Ada L.", "--manager", f.url(), "--once")
+	if e := p.until("registered"); e["player"] != "Team 7" {
+		t.Errorf("registered as %v", e["player"])
+	}
+	var host, path string
+	var port int
+	if _, err := fmt.Sscanf(strings.NewReplacer(":", " ", "/", " ").Replace(f.endpoint), "http   %s %d %s", &host, &port, &path); err != nil {
+		t.Fatalf("%s: %v", f.endpoint, err)
+	}
+	if want := fmt.Sprintf("player:P%02d", port-8100); f.sender != want || f.name != "Ada L." {
+		t.Errorf("it introduced itself as %q, %q at port %d; want %q, %q", f.sender, f.name, port, want, "Ada L.")
+	}
+	f.announce(1, "R1 Team 7", "Team 7", "P02")
+	if choice := f.match(1, "R1 Team 7", "Team 7", "P02"); choice != "even" {
+		t.Errorf("it chose %q", choice)
+	}
+	f.complete()
+	if e := p.until("completed"); fmt.Sprint(e["standing"]) == "" {
+		t.Error("no record")
+	}
+	if code := p.ended(); code != exitOK {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// TestPlayerProposesAFreeID: an id that the manager shows as taken is not
+// proposed, and the player says whether it can be called where the course expects
+// the one that it is given.
+func TestPlayerProposesAFreeID(t *testing.T) {
+	t.Parallel()
+	var taken []string
+	for n := 1; n <= 90; n++ {
+		taken = append(taken, fmt.Sprintf("P%02d", n))
+	}
+	f := newForeignLeague(t, func(proposed string) string { return proposed }, taken...)
+	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url())
+	if e := p.until("registered"); e["player"] != "P91" {
+		t.Errorf("registered as %v", e["player"])
+	}
+	for _, e := range p.seen {
+		switch e["event"] {
+		case "listening_too", "port_taken":
+			if e["url"] != "http://127.0.0.1:8191/mcp" {
+				t.Errorf("%v", e)
+			}
+			return
+		}
+	}
+	t.Errorf("nothing is said of port 8191: %v", p.seen)
+}

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// maxProposals limits how often an agent registers again because its id is taken.
+const maxProposals = 8
+
+// registerOnce is one attempt to register. A manager that says that the proposed
+// id is taken is asked again with the next one, under an id of its own: it is
+// another request.
+func (m *Member) registerOnce(ctx context.Context, a Application, conversation, id string) error {
+	m.proposeFree(ctx)
+	err := m.apply(ctx, a, conversation, id)
+	for range maxProposals {
+		if !m.saysTaken(err) {
+			return err
+		}
+		m.propose(m.Proposed, map[string]bool{m.Proposed: true})
+		err = m.apply(ctx, a, jsonrpc.RandomID(), jsonrpc.RandomID())
+	}
+	return err
+}
+
+// proposes reports whether the agent introduces itself by an id that it has chosen.
+func (m *Member) proposes() bool { return m.Proposed != "" && m.ID == "" && m.Me.Token() == "" }
+
+// propose introduces the agent by the first id from one on that is not taken.
+func (m *Member) propose(id string, taken map[string]bool) {
+	first, last := Ports(m.role)
+	for port := PortOf(m.role, id); port >= first && port <= last; port++ {
+		if free := IDAt(m.role, port); !taken[free] {
+			m.Proposed = free
+			m.Forget("")
+			return
+		}
+	}
+}
+
+// proposalPatience is how long a manager is given to say which ids are taken.
+const proposalPatience = time.Second
+
+// proposeFree asks a foreign manager once which agents it has, and proposes
+// another id if one of them has the agent's. Many managers do not answer that;
+// some overwrite an agent by the next of its id.
+func (m *Member) proposeFree(ctx context.Context) {
+	if !m.proposes() || m.Mode == protocol.Strict || m.role != protocol.RolePlayer || m.asked {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, proposalPatience)
+	defer cancel()
+	h := protocol.NewHeader(protocol.TypeLeagueQuery, m.Me.Sender(), protocol.Timestamp(m.Now()), jsonrpc.RandomID())
+	d := dialect.Contracts.With(dialect.TraitNumericIDs)
+	call, err := d.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
+	if err != nil {
+		return
+	}
+	got, err := m.Caller.Send(ctx, wire.NewPeer(m.Manager.URL, d), call, "")
+	if errors.Is(err, jsonrpc.ErrConnect) {
+		return // asked again when the manager is up
+	}
+	m.asked = true
+	if err != nil || got.Kind == jsonrpc.AnswerError {
+		return
+	}
+	taken := listedIDs(got.Raw, m.role, m.Endpoint)
+	if was := m.Proposed; taken[was] {
+		m.propose(was, taken)
+		m.Log.Warn("the manager has an agent of this id already, so another is proposed", "id", was, "proposed", m.Proposed)
+	}
+}
+
+// saysTaken reports whether a registration was rejected because another agent has
+// the proposed id.
+func (m *Member) saysTaken(err error) bool {
+	if err == nil || !m.proposes() || PortOf(m.role, m.Proposed) == 0 {
+		return false
+	}
+	text := strings.ToLower(Brief(err))
+	for _, word := range []string{"taken", "already", "exists", "duplicate", "in use"} {
+		if strings.Contains(text, word) && strings.Contains(text, strings.ToLower(m.Proposed)) {
+			return true
+		}
+	}
+	return false
+}
+
+// listedIDs returns the ids of the course's form that a list of agents holds,
+// except in the entry with the endpoint, which is the agent's own.
+func listedIDs(body []byte, role protocol.Role, endpoint string) map[string]bool {
+	taken := make(map[string]bool)
+	var doc any
+	if json.Unmarshal(body, &doc) == nil {
+		collectIDs(doc, role, endpoint, taken)
+	}
+	return taken
+}
+
+func collectIDs(v any, role protocol.Role, endpoint string, taken map[string]bool) {
+	note := func(text string) {
+		if port := PortOf(role, text); port != 0 {
+			taken[IDAt(role, port)] = true
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if v["contact_endpoint"] == endpoint || v["endpoint"] == endpoint {
+			return
+		}
+		for name, inner := range v {
+			note(name)
+			collectIDs(inner, role, endpoint, taken)
+		}
+	case []any:
+		for _, inner := range v {
+			collectIDs(inner, role, endpoint, taken)
+		}
+	case string:
+		var inner any
+		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
+			if json.Unmarshal([]byte(v), &inner) == nil {
+				collectIDs(inner, role, endpoint, taken)
+			}
+			return
+		}
+		note(v)
+	}
+}

@@ -102,7 +102,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func postEcho(b *testing.B, client *http.Client, url string) {
 	body := []byte(`{"jsonrpc":"2.0","id":"7d9c1f0e-2f0b-4a57-9a55-0d4cf1f4f3a1","method":"parity_choose","params":{"protocol":"league.v2",` +
 		`"message_type":"CHOOSE_PARITY_CALL","sender":"referee:REF01","timestamp":"2026-01-01T12:00:00Z","conversation_id":"conv-R1M1-1",` +
-		`"auth_token":"0123456789abcdef0123456789abcdef","league_id":"league","round_id":1,"match_id":"R1M1","game_type":"even_odd",` +
+		`"auth_token":"0123456789abcdef0123456789abcdef","league_id":"league_2025_even_odd","round_id":1,"match_id":"R1M1","game_type":"even_odd",` +
 		`"player_id":"P01","context":{"opponent_id":"P02","round_id":1,"your_standings":{"wins":0,"losses":0,"draws":0,"points":0}},` +
 		`"deadline":"2026-01-01T12:00:30Z"}}`)
 	resp, err := client.Post(url, "application/json", bytes.NewReader(body))

@@ -214,7 +214,7 @@ func (d *Driver) notes(notes []results.Note, field int, failures []player.Failur
 // schedule of a large league is long.
 func (l *League) known() *player.League {
 	if dir := l.Manager.DataDir; dir != "" {
-		if _, err := os.Stat(manager.JournalName(dir, cmp.Or(l.Manager.LeagueID, "league"))); err == nil {
+		if _, err := os.Stat(manager.JournalName(dir, cmp.Or(l.Manager.LeagueID, manager.DefaultLeagueID))); err == nil {
 			return nil
 		}
 	}

@@ -86,7 +86,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	if p, refused := say("register_player", "LEAGUE_REGISTER_REQUEST", "player:eve", meta("player", "ada", "")); !refused || p["error_code"] != "E022" {
 		t.Errorf("a name that is taken: %v", p)
 	}
-	if s, refused := say("start_league", "START_LEAGUE", "launcher", `,"league_id":"league"`); refused || s["total_rounds"] != 1.0 {
+	if s, refused := say("start_league", "START_LEAGUE", "launcher", `,"league_id":"league_2025_even_odd"`); refused || s["total_rounds"] != 1.0 {
 		t.Errorf("start_league: %v", s)
 	}
 	if method := <-heard; method != "tools/call" {
@@ -95,7 +95,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 	for query, want := range map[string]string{
 		"GET_STANDINGS": "standings", "GET_SCHEDULE": "total_rounds", "GET_PLAYERS": "players", "GET_STATUS": "status", "GET_NEXT_MATCH": "next_match",
 	} {
-		rest := fmt.Sprintf(`,"league_id":"league","query_type":%q,"auth_token":%q`, query, tokens[0])
+		rest := fmt.Sprintf(`,"league_id":"league_2025_even_odd","query_type":%q,"auth_token":%q`, query, tokens[0])
 		if q, refused := say("league_query", "LEAGUE_QUERY", "player:P01", rest); refused || jsonOf(q["data"])[want] == nil {
 			t.Errorf("%s: %v", query, q)
 		}
@@ -103,7 +103,7 @@ func TestALeagueByToolsAlone(t *testing.T) {
 			t.Errorf("%s with the token of another: %v", query, q)
 		}
 	}
-	report := fmt.Sprintf(`,"auth_token":%q,"league_id":"league","round_id":1,"match_id":"R1M1","game_type":"even_odd","result":{"winner":null,`+
+	report := fmt.Sprintf(`,"auth_token":%q,"league_id":"league_2025_even_odd","round_id":1,"match_id":"R1M1","game_type":"even_odd","result":{"winner":null,`+
 		`"score":{"P01":1,"P02":1},"details":{"drawn_number":8,"number_parity":"even","choices":{"P01":"even","P02":"even"},"status":"DRAW"}}`, ref["auth_token"])
 	if r, refused := say("report_match_result", "MATCH_RESULT_REPORT", "referee:REF01", report); refused || r["recorded"] != true {
 		t.Errorf("report_match_result: %v", r)

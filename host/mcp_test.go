@@ -155,9 +155,9 @@ func useTools(t *testing.T, name, url, version string, want []string) {
 	}
 	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "league_query", Arguments: map[string]any{
 		"protocol": "league.v2", "message_type": "LEAGUE_QUERY", "sender": "launcher", "timestamp": "2026-01-01T12:00:00Z",
-		"conversation_id": "c", "auth_token": "the-admin-token", "league_id": "league", "query_type": "GET_STATUS",
+		"conversation_id": "c", "auth_token": "the-admin-token", "league_id": "league_2025_even_odd", "query_type": "GET_STATUS",
 	}})
-	if err != nil || res.IsError || jsonOf(res.StructuredContent)["data"].(map[string]any)["league_id"] != "league" {
+	if err != nil || res.IsError || jsonOf(res.StructuredContent)["data"].(map[string]any)["league_id"] != "league_2025_even_odd" {
 		t.Errorf("league_query with the admin token: %+v, %v", res, err)
 	}
 }

@@ -77,12 +77,12 @@ func (p *processes) complete() map[string]manager.Standing {
 	if code := m.ended(); code != exitOK {
 		p.t.Errorf("the manager ended with %d", code)
 	}
-	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), "league"), journal.Config{})
+	j, found, err := journal.Open(manager.JournalName(filepath.Join(p.dir, "manager"), manager.DefaultLeagueID), journal.Config{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	defer j.Close()
-	standings, err := manager.Replay("league", found.Events)
+	standings, err := manager.Replay(manager.DefaultLeagueID, found.Events)
 	if err != nil {
 		p.t.Fatal(err)
 	}

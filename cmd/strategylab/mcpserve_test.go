@@ -80,7 +80,7 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
 			offers(t, c, managerTools)
 			refusedWith(t, c, "league_query", "league_error")
-			started := called(t, c, "start_league", league("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league"`))
+			started := called(t, c, "start_league", league("START_LEAGUE", "launcher", `"auth_token":"secret","league_id":"league_2025_even_odd"`))
 			if started["message_type"] != "LEAGUE_STATUS" || started["total_rounds"] != 3.0 {
 				t.Errorf("start_league: %v", started)
 			}

@@ -67,6 +67,9 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	if err == nil && role == protocol.RoleLauncher {
 		return caller{role: role}, m.identifyAdmin(in)
 	}
+	if a := m.trustedReferee(in); a != nil {
+		return caller{role: protocol.RoleReferee, agent: a}, nil
+	}
 	if token == "" {
 		return caller{}, protocol.Refuse(protocol.CodeTokenMissing, in.Type,
 			"The message bears no auth_token; send the one from the answer to the registration.")
@@ -77,7 +80,9 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 	if err != nil || a == nil || a.role != role || !a.verifier.Verify(token) {
 		return caller{}, badToken(in, "The auth_token is not the one of this sender; register again if it was lost.")
 	}
-	m.alive(m.contacts[a.id])
+	c := m.contacts[a.id]
+	c.proved = true
+	m.alive(c)
 	return caller{role: role, agent: a}, nil
 }
 
@@ -151,7 +156,7 @@ const maxRefusals = 200
 const inTolerant = "A host started with --validation tolerant takes this message as it is."
 
 // refusing gets every request that is about to be refused. The host of
-// the league hears of registrations, and of what is refused for nothing but
+// the league hears of registrations and reports, and of what is refused for nothing but
 // the strictness of the league; so does the agent, of the latter.
 func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	if m.strictlyRefused(in.RPC, why) {
@@ -160,7 +165,7 @@ func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.E
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told
 	}
-	if registers(cmp.Or(in.Type, why.Original)) {
+	if t := cmp.Or(in.Type, why.Original); registers(t) || t == protocol.TypeMatchResultReport && in.From != nil && in.From.(caller).agent != nil && why.Code != protocol.CodeDuplicateReport {
 		m.logRefusal(in, reasonOf(why), false)
 	}
 	return why

@@ -43,6 +43,9 @@ func TestMessagesNeedTheRightToken(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			r, referee, players := running(t, func(c *manager.Config) { c.Mode, c.AdminToken = mode, "tok-admin-secret" })
+			if _, err := referee.call(referee.query(protocol.QueryStatus)); err != nil { // it shows its token
+				t.Fatal(err)
+			}
 			before := r.snapshot()
 			ada, ben := players[0], players[1]
 			match := referee.announcements(1).Matches[0]

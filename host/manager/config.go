@@ -48,13 +48,16 @@ func ParseProbe(s string) (Probe, error) {
 	return 0, fmt.Errorf("there is no probe %q; there are off, warn and require", s)
 }
 
+// DefaultLeagueID is the id that most programs expect, some without asking.
+const DefaultLeagueID = "league_2025_even_odd"
+
 // DefaultMaxReferees is how many referees a league takes.
 const DefaultMaxReferees = 64
 
 // Config configures a Manager. The zero value of a field means the default
 // named with it; only Caller must be given.
 type Config struct {
-	// LeagueID names the league, by default "league". It is part of file names
+	// LeagueID names the league, by default DefaultLeagueID. It is part of file names
 	// and of every agent's keys, so it cannot change while a league lasts.
 	LeagueID string
 	// DataDir is where the journal and the JSON views are kept. Without it the
@@ -121,7 +124,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	fallback(&c.LeagueID, "league")
+	fallback(&c.LeagueID, DefaultLeagueID)
 	fallback(&c.MaxPlayers, c.Players)
 	fallback(&c.MaxPlayers, game.MaxPlayers)
 	fallback(&c.MaxReferees, DefaultMaxReferees)

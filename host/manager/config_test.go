@@ -46,7 +46,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.LeagueID != "league" || c.MaxPlayers != 6 || c.MaxReferees != 64 || c.Legs != 1 || c.Draw.String() != game.FairDraw().String() ||
+	if c.LeagueID != DefaultLeagueID || c.MaxPlayers != 6 || c.MaxReferees != 64 || c.Legs != 1 || c.Draw.String() != game.FairDraw().String() ||
 		c.Timeout != 10*time.Second || c.Backoff != game.LeagueBackoff() || c.Mode != protocol.Strict || c.Probe != ProbeWarn {
 		t.Errorf("the defaults are %+v", c)
 	}

@@ -41,6 +41,8 @@ type contact struct {
 	running bool          // the queue is being delivered
 	wake    chan struct{} // wakes the goroutine that delivers it; nil before there is one
 
+	proved bool // it has shown its token
+
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the current round is outdated
 	dead     bool          // it cannot be reached or does not report: its matches go to others

@@ -16,8 +16,8 @@ const (
 	AgentRegistered EventKind = "agent_registered"
 	// MessageRefused: Agent (the sender, as far as it signs), Message, Name and
 	// URL (of an agent that wants to register), Error; Tolerant says that a tolerant
-	// league would take the message. Registrations are reported, and what is
-	// refused for strictness alone; the same refusal once.
+	// league would take the message. Registrations and reports are
+	// reported, and what is refused for strictness alone; the same refusal once.
 	MessageRefused EventKind = "message_refused"
 	// AgentState: Agent, Role, Name, State: the agent's state has changed.
 	AgentState EventKind = "agent_state"
@@ -29,6 +29,10 @@ const (
 	// MatchesReassigned: Round, Matches: the ids of matches that have gone to
 	// another referee.
 	MatchesReassigned EventKind = "matches_reassigned"
+	// ReportDiffers: Agent (the referee), Name, Matches (the first such match),
+	// Error: what is wrong with a report that a tolerant manager has taken all the
+	// same. The same is said once of a referee.
+	ReportDiffers EventKind = "report_differs"
 	// MatchReported: Round, Match.
 	MatchReported EventKind = "match_reported"
 	// RoundCompleted: Round, Total, Summary, Standings.

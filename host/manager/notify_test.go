@@ -49,7 +49,7 @@ func TestAReportDoesNotOvertakeAnAssignment(t *testing.T) {
 		answered := make(chan error, 1)
 		go func() {
 			h := protocol.NewHeader(protocol.TypeMatchResultReport, "referee:REF01", protocol.Timestamp(noon), "c")
-			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", "league", "R1M1", "even_odd", protocol.RoundNumber(1)
+			h.AuthToken, h.LeagueID, h.MatchID, h.GameType, h.RoundID = "REF01", DefaultLeagueID, "R1M1", "even_odd", protocol.RoundNumber(1)
 			call, err := dialect.Contracts.Call(&protocol.MatchResultReport{Header: h, Result: protocol.MatchResult{
 				Winner: protocol.Null[string](), Score: map[string]int{"P01": 0, "P02": 0},
 				Details: &protocol.ResultDetails{Status: "TECHNICAL_LOSS", DrawnNumber: protocol.Null[int](), Choices: map[string]protocol.Choice{}},

@@ -70,14 +70,15 @@ func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Matc
 	none := func(err error) (game.Match, outcome, <-chan struct{}, error) {
 		return game.Match{}, outcome{}, nil, err
 	}
-	if err := m.checkContext(msg); err != nil {
-		return none(err)
+	context := m.checkContext(msg)
+	if context != nil && m.cfg.Mode == protocol.Strict {
+		return none(context)
 	}
 	p, err := m.matchOf(msg, from)
 	if err != nil {
 		return none(err)
 	}
-	o, err := readOutcome(msg, m.state.seats[p.A].id, m.state.seats[p.B].id, m.cfg.Draw, m.cfg.Mode == protocol.Strict)
+	o, wrong, err := m.readReport(msg, m.state.seats[p.A].id, m.state.seats[p.B].id)
 	if err != nil {
 		return none(err)
 	}
@@ -86,6 +87,10 @@ func (m *Manager) claim(msg *protocol.MatchResultReport, from caller) (game.Matc
 	}
 	if before := m.reserved[p.ID]; before != nil {
 		return p, o, before, nil
+	}
+	m.sayDiffers(from.agent, p.ID, context, wrong)
+	if msg.Flaw != nil {
+		m.sayDiffers(from.agent, p.ID, msg.Flaw)
 	}
 	m.reserve(p.ID)
 	return p, o, nil, nil

@@ -162,7 +162,7 @@ func TestStartedInOtherForms(t *testing.T) {
 	}{
 		{"empty params", "/mcp", call(object{})},
 		{"no params", "/mcp", object{"jsonrpc": "2.0", "method": "start_league", "id": 1}},
-		{"a league id", "/mcp", call(object{"league_id": "league"})},
+		{"a league id", "/mcp", call(object{"league_id": "league_2025_even_odd"})},
 		{"the type as method", "/mcp", object{"jsonrpc": "2.0", "method": "START_LEAGUE", "params": object{"sender": "launcher"}, "id": 1}},
 		{"a path of its own", "/start_league", object{}},
 	} {

@@ -68,6 +68,8 @@ func (l *live) managed(e manager.Event) {
 		text = fmt.Sprintf("the league starts: %d rounds", e.Total)
 	case manager.MatchesReassigned:
 		text = fmt.Sprintf("round %d: %v reassigned to another referee", e.Round, e.Matches)
+	case manager.ReportDiffers:
+		text = fmt.Sprintf("%-7s the report of %s counts, but: %s", strings.Join(e.Matches, " "), e.Agent, e.Error)
 	case manager.MatchReported:
 		text = matchLine(*e.Match)
 	case manager.RoundCompleted:

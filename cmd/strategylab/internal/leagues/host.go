@@ -29,7 +29,7 @@ const noAdminToken = "none"
 
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
 		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
 		command.SeedFlag(),
 		command.DrawFlag(),

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -27,7 +28,7 @@ func askFlags() []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "admin token that the host printed"},
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: "league", Usage: "name of the league"},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league"},
 		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
 		recordFlag(),
 	}

@@ -50,7 +50,8 @@ func (a *Accumulator) Last() sequential.League {
 // is for a fixed number of leagues.
 func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 	c := newIntervals(t.Options().Level)
-	c.sequence = newSequence(c.level)
+	student := sequential.NewStudent(sequential.BurnIn)
+	c.sequence = &sequence{student: student, threshold: student.Threshold(1 - c.level)}
 	e := a.estimates(c)
 	for i := range e.Players {
 		adjusted, low, high := t.Interval(i)
@@ -81,11 +82,6 @@ func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential
 type sequence struct {
 	student   sequential.Student
 	threshold float64
-}
-
-func newSequence(level float64) *sequence {
-	s := sequential.NewStudent(sequential.BurnIn)
-	return &sequence{student: s, threshold: s.Threshold(1 - level)}
 }
 
 func (s *sequence) critical(n int64) float64 { return s.student.Critical(n, s.threshold) }

@@ -31,11 +31,7 @@ func (f *factory) newGroup(ctx context.Context) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.groupIn(p), nil
-}
-
-func (f *factory) groupIn(p *process) *group {
-	return &group{factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(), logs: make(map[strategies.SeatID]*slog.Logger)}
+	return &group{factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(), logs: make(map[strategies.SeatID]*slog.Logger)}, nil
 }
 
 // Step implements strategies.Batch.
@@ -92,13 +88,6 @@ func (g *group) Close() error {
 		return nil // the group ended with the process
 	}
 	return err
-}
-
-// endQuietly ends a group that may be nil or lost.
-func (g *group) endQuietly() {
-	if g != nil {
-		_ = g.Close() // the next use of the process reports what is wrong
-	}
 }
 
 // grace is the time that a process gets beyond the limit of its calls, to report
@@ -159,7 +148,9 @@ func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb
 			}
 		case <-given:
 			given = nil
-			p.cancelStep(id)
+			p.mu.Lock()
+			p.queue.Cancel = append(p.queue.Cancel, id)
+			p.flush()
 			timer.Reset(grace)
 		case <-timer.C:
 			if now := c.made.Load(); p.progress && now != made && given != nil {
@@ -202,13 +193,6 @@ func (p *process) flush() {
 	}
 	p.sending = false
 	p.mu.Unlock()
-}
-
-// cancelStep tells the process that a step is no longer wanted.
-func (p *process) cancelStep(id uint64) {
-	p.mu.Lock()
-	p.queue.Cancel = append(p.queue.Cancel, id)
-	p.flush()
 }
 
 // read receives answers until the stream ends.

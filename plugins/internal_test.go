@@ -110,7 +110,7 @@ func TestCallLogs(t *testing.T) {
 		t.Fatalf("open seats %v, want 3 alone: 2 failed, 1 was closed", got)
 	}
 	calls := d.of[3].calls
-	if len(calls) != 2 || calls[0].asked || !calls[1].asked || calls[1].turn() != step.Choose[0].Turn {
+	if len(calls) != 2 || calls[0] != step.Observe[0].Outcome || calls[1] != step.Choose[0].Turn {
 		t.Errorf("calls %+v, want the outcome and the turn", calls)
 	}
 	// Calls leave in as few steps as their order allows.

@@ -86,8 +86,7 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 	if r.group, err = r.factory.newGroup(ctx); err == nil {
 		if err = r.rebuild(ctx, r.group, sound); err == nil {
 			sub, _ := part(s, sound)
-			sub.Close = s.Close
-			sub.Close = openOf(sub.Close, sound)
+			sub.Close = slices.DeleteFunc(slices.Clone(s.Close), func(id strategies.SeatID) bool { return !slices.Contains(sound, id) })
 			err = r.group.Step(ctx, &sub) // the answers are known already
 		}
 	}
@@ -102,24 +101,10 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 	return nil
 }
 
-func openOf(ids, open []strategies.SeatID) (both []strategies.SeatID) {
-	for _, id := range ids {
-		for _, o := range open {
-			if id == o {
-				both = append(both, id)
-			}
-		}
-	}
-	return both
-}
-
 func ended(failed []strategies.SeatError, id strategies.SeatID) bool {
-	for _, f := range failed {
-		if f.Seat == id && strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(failed, func(f strategies.SeatError) bool {
+		return f.Seat == id && strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err))
+	})
 }
 
 // try carries out the part of a step that concerns one seat, alone in a process.
@@ -154,7 +139,9 @@ func (r *replayed) try(ctx context.Context, id strategies.SeatID, s *strategies.
 	case err != nil:
 		r.refuse(s, id, err)
 	}
-	g.endQuietly()
+	if g != nil {
+		_ = g.Close() // the next use of the process reports what is wrong
+	}
 	return nil
 }
 
@@ -187,7 +174,7 @@ func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.Sea
 	g.mute = true
 	defer func() { g.mute = false }()
 	var s strategies.Step
-	left := make([][]entry, len(seats))
+	left := make([][]any, len(seats))
 	for i, id := range seats {
 		s.Open = append(s.Open, strategies.OpenSeat{Seat: id, Setup: r.callLogs.of[id].setup})
 		left[i] = r.callLogs.of[id].calls
@@ -213,16 +200,21 @@ func (r *replayed) rebuild(ctx context.Context, g *group, seats []strategies.Sea
 
 // take moves calls of a seat into a step as long as their order allows: outcomes
 // come before turns.
-func take(s *strategies.Step, id strategies.SeatID, calls []entry) (left []entry) {
-	for len(calls) > 0 && !calls[0].asked {
-		s.Observe = append(s.Observe, strategies.SeatOutcome{Seat: id, Outcome: calls[0].outcome})
-		calls = calls[1:]
+func take(s *strategies.Step, id strategies.SeatID, calls []any) (left []any) {
+	asked := false
+	for i, call := range calls {
+		switch call := call.(type) {
+		case strategies.Outcome:
+			if asked {
+				return calls[i:]
+			}
+			s.Observe = append(s.Observe, strategies.SeatOutcome{Seat: id, Outcome: call})
+		case strategies.Turn:
+			asked = true
+			s.Choose = append(s.Choose, strategies.SeatTurn{Seat: id, Turn: call})
+		}
 	}
-	for len(calls) > 0 && calls[0].asked {
-		s.Choose = append(s.Choose, strategies.SeatTurn{Seat: id, Turn: calls[0].turn()})
-		calls = calls[1:]
-	}
-	return calls
+	return nil
 }
 
 // Close implements strategies.Batch.
@@ -239,29 +231,7 @@ func (r *replayed) Close() error {
 // callLog is the calls of one open seat, in order.
 type callLog struct {
 	setup strategies.Setup
-	calls []entry
-}
-
-// entry is one call: an observed outcome, or a turn, whose match is in outcome.
-type entry struct {
-	asked    bool
-	outcome  strategies.Outcome
-	standing strategies.Standing // of a turn
-}
-
-func (d *callLog) tell(o *strategies.Outcome) { d.calls = append(d.calls, entry{outcome: *o}) }
-
-func (d *callLog) ask(t *strategies.Turn) {
-	d.calls = append(d.calls, entry{asked: true, standing: t.Standing, outcome: strategies.Outcome{
-		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
-	}})
-}
-
-func (e *entry) turn() strategies.Turn {
-	o := &e.outcome
-	return strategies.Turn{
-		Match: o.Match, MatchID: o.MatchID, Round: o.Round, Opponent: o.Opponent, Role: o.Role, Standing: e.standing,
-	}
+	calls []any // of type strategies.Outcome or strategies.Turn
 }
 
 // callLogs are the call logs of the open seats of a batch.
@@ -285,12 +255,12 @@ func (d *callLogs) open(s *strategies.Step) {
 func (d *callLogs) enter(s *strategies.Step) {
 	for i := range s.Observe {
 		if x := d.of[s.Observe[i].Seat]; x != nil {
-			x.tell(&s.Observe[i].Outcome)
+			x.calls = append(x.calls, s.Observe[i].Outcome)
 		}
 	}
 	for i := range s.Choose {
 		if x := d.of[s.Choose[i].Seat]; x != nil {
-			x.ask(&s.Choose[i].Turn)
+			x.calls = append(x.calls, s.Choose[i].Turn)
 		}
 	}
 	for _, f := range s.Failed {

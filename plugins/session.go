@@ -188,11 +188,7 @@ func newSeats(s *server, strategy uint32) *seats {
 
 // open makes a batch. The calls of a factory that is not a Batcher are counted.
 func open(f strategies.Factory, calls *atomic.Uint64) (b strategies.Batch, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = strategies.Panicked(v)
-		}
-	}()
+	defer strategies.Rescue(&err)
 	if own, ok := f.(strategies.Batcher); ok {
 		return own.NewBatch(context.Background())
 	}
@@ -222,11 +218,7 @@ func (g *seats) step(ctx context.Context, in *pb.Step) *pb.StepReply {
 }
 
 func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = strategies.Panicked(v)
-		}
-	}()
+	defer strategies.Rescue(&err)
 	err = g.batch.Step(ctx, s)
 	if err != nil && ctx.Err() != nil && len(s.Choices) == len(s.Choose) {
 		return nil // every seat has reported its own timeout

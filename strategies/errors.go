@@ -111,9 +111,16 @@ func InvalidChoice(shown string) error {
 }
 
 // Panicked returns the error for a panic in a strategy; v is what recover
-// returned. Hosts recover around every call, so that no strategy can end the
-// process.
+// returned.
 func Panicked(v any) error { return fmt.Errorf("panic: %v", v) }
+
+// Rescue makes an error of a panic. Hosts defer it around every call, so that no
+// strategy can end the process.
+func Rescue(err *error) {
+	if v := recover(); v != nil {
+		*err = Panicked(v)
+	}
+}
 
 // Clip cuts s to at most n bytes and marks the cut with three dots.
 func Clip(s string, n int) string {

@@ -108,7 +108,7 @@ func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.P
 		}
 		if w.Stop && tracker.Done() {
 			s.stop = tracker.Leagues()
-			s.right = leader(acc, tracker) == 0
+			s.right = acc.SequentialEstimates(tracker).Ranking.Tiers[0][0] == 0
 			return errEnough
 		}
 		return nil
@@ -144,11 +144,6 @@ func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
 		_, low, high := t.Interval(i)
 		s.missed[i] = s.missed[i] || p < low-level || p > high+level
 	}
-}
-
-// leader is the player that is significantly better than all others.
-func leader(acc *analysis.Accumulator, t *sequential.Tracker) int {
-	return acc.SequentialEstimates(t).Ranking.Tiers[0][0]
 }
 
 // rows lists the measured values.

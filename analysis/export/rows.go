@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/host/game"
@@ -27,16 +26,6 @@ type LeagueRow struct {
 	ChampionShare   float64 `parquet:"champion_share" json:"champion_share"`
 }
 
-func (LeagueRow) header() []string {
-	return []string{"league", "player", "player_id", "matches", "wins", "draws", "losses", "technical_losses", "points", "adjusted",
-		"clean", "differ", "rank", "champion_share"}
-}
-
-func (r LeagueRow) cells() []string {
-	return []string{whole(r.League), r.Player, r.PlayerID, whole(r.Matches), whole(r.Wins), whole(r.Draws), whole(r.Losses), whole(r.TechnicalLosses),
-		whole(r.Points), real(r.Adjusted), whole(r.Clean), whole(r.Differ), real(r.Rank), real(r.ChampionShare)}
-}
-
 // MatchRow is one match. Choices and faults are empty if there was none.
 type MatchRow struct {
 	League    int32   `parquet:"league" json:"league"`     // from 0
@@ -54,23 +43,6 @@ type MatchRow struct {
 	AdjustedA float64 `parquet:"adjusted_a,dict" json:"adjusted_a"` // expected points given both choices
 	AdjustedB float64 `parquet:"adjusted_b,dict" json:"adjusted_b"`
 }
-
-func (MatchRow) header() []string {
-	return []string{"league", "match", "round", "player_a", "player_b", "choice_a", "choice_b", "fault_a", "fault_b", "number",
-		"points_a", "points_b", "adjusted_a", "adjusted_b"}
-}
-
-func (r MatchRow) cells() []string {
-	number := ""
-	if r.Number != nil {
-		number = whole(*r.Number)
-	}
-	return []string{whole(r.League), r.Match, whole(r.Round), r.PlayerA, r.PlayerB, r.ChoiceA, r.ChoiceB, r.FaultA, r.FaultB, number,
-		whole(r.PointsA), whole(r.PointsB), real(r.AdjustedA), real(r.AdjustedB)}
-}
-
-func whole(n int32) string  { return strconv.Itoa(int(n)) }
-func real(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // leagueRows returns a function that makes the rows of a league, reusing memory.
 func leagueRows(plan results.Plan) (func(l *results.League) ([]LeagueRow, error), error) {

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -54,35 +56,41 @@ func NewWriter(w io.Writer, format Format, kind Kind, plan results.Plan) (*Write
 	return writer(w, format, plan, leagueRows)
 }
 
-// row is what a line is made from.
-type row interface {
-	header() []string
-	cells() []string
-}
-
-// table writes rows in a format.
-type table[R any] interface {
-	write(rows []R) error
-	close() error
-}
-
-func writer[R row](w io.Writer, format Format, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
+func writer[R any](w io.Writer, format Format, plan results.Plan, of func(results.Plan) (func(*results.League) ([]R, error), error)) (*Writer, error) {
 	rows, err := of(plan)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
-	var t table[R]
+	var write func([]R) error
+	var end func() error
 	switch format {
 	case Parquet:
 		text, err := json.Marshal(plan)
 		if err != nil {
 			return nil, fmt.Errorf("export: %w", err)
 		}
-		t = newParquet[R](w, string(text))
+		out := parquet.NewGenericWriter[R](w, parquet.Compression(&parquet.Snappy), // which every reader knows
+			parquet.MaxRowsPerRowGroup(rowGroup), parquet.KeyValueMetadata(PlanKey, string(text)))
+		write = func(rows []R) error {
+			_, err := out.Write(rows)
+			return err
+		}
+		end = out.Close
 	case CSV:
-		t = newLines[R](w)
+		write, end = lines[R](w)
 	case JSON:
-		t = newObjects[R](w)
+		out := bufio.NewWriter(w)
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		write = func(rows []R) error {
+			for i := range rows {
+				if err := enc.Encode(&rows[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		end = out.Flush
 	default:
 		return nil, fmt.Errorf("export: unknown format %q; want parquet, csv or json", format)
 	}
@@ -92,9 +100,9 @@ func writer[R row](w io.Writer, format Format, plan results.Plan, of func(result
 			if err != nil {
 				return 0, err
 			}
-			return len(list), t.write(list)
+			return len(list), write(list)
 		},
-		close: t.close,
+		close: end,
 	}, nil
 }
 
@@ -122,64 +130,42 @@ func (w *Writer) Close() error {
 // A row group is held in memory until it is full.
 const rowGroup = 1 << 17
 
-type columns[R any] struct{ w *parquet.GenericWriter[R] }
-
-// newParquet compresses with Snappy, which every reader knows.
-func newParquet[R any](w io.Writer, plan string) columns[R] {
-	return columns[R]{parquet.NewGenericWriter[R](w,
-		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowGroup),
-		parquet.KeyValueMetadata(PlanKey, plan))}
-}
-
-func (c columns[R]) write(rows []R) error {
-	_, err := c.w.Write(rows)
-	return err
-}
-
-func (c columns[R]) close() error { return c.w.Close() }
-
-type lines[R row] struct{ w *csv.Writer }
-
-func newLines[R row](w io.Writer) lines[R] {
-	var none R
-	l := lines[R]{csv.NewWriter(w)}
-	_ = l.w.Write(none.header()) // the writer keeps its error
-	return l
-}
-
-func (l lines[R]) write(rows []R) error {
-	for _, r := range rows {
-		if err := l.w.Write(r.cells()); err != nil {
-			return err
-		}
+// lines writes rows as CSV, under a header line. Columns have the names of JSON.
+func lines[R any](w io.Writer) (write func([]R) error, end func() error) {
+	out := csv.NewWriter(w)
+	var line []string
+	for column := range reflect.TypeFor[R]().Fields() {
+		line = append(line, column.Tag.Get("json"))
 	}
-	return nil
-}
-
-func (l lines[R]) close() error {
-	l.w.Flush()
-	return l.w.Error()
-}
-
-type objects[R any] struct {
-	buf *bufio.Writer
-	enc *json.Encoder
-}
-
-func newObjects[R any](w io.Writer) objects[R] {
-	buf := bufio.NewWriter(w)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	return objects[R]{buf, enc}
-}
-
-func (o objects[R]) write(rows []R) error {
-	for i := range rows {
-		if err := o.enc.Encode(&rows[i]); err != nil {
-			return err
+	_ = out.Write(line) // the writer keeps its error
+	write = func(rows []R) error {
+		for i := range rows {
+			row := reflect.ValueOf(&rows[i]).Elem()
+			for k := range line {
+				line[k] = cell(row.Field(k).Interface())
+			}
+			if err := out.Write(line); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
+	end = func() error {
+		out.Flush()
+		return out.Error()
+	}
+	return write, end
 }
 
-func (o objects[R]) close() error { return o.buf.Flush() }
+func cell(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case *int32:
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(*v)
+	}
+	return fmt.Sprint(v)
+}

@@ -64,7 +64,7 @@ func PlackettLuce(n int, placings []Placing) (Worths, error) {
 		},
 	}
 	settings := &optimize.Settings{GradientThreshold: 1e-7 * max(1, m.total), MajorIterations: 2000, Converger: &optimize.FunctionConverge{Absolute: 1e-11, Iterations: 50}}
-	r, err := optimize.Minimize(problem, make([]float64, m.parameters()), settings, &optimize.BFGS{})
+	r, err := optimize.Minimize(problem, make([]float64, m.n-1+len(m.ties)), settings, &optimize.BFGS{})
 	if r == nil {
 		return Worths{}, fmt.Errorf("fit placings: %w", err)
 	}
@@ -163,8 +163,6 @@ func (m *placingModel) connected() bool {
 	}
 	return reach(func(i, j int) bool { return before[i][j] }) == m.n && reach(func(i, j int) bool { return before[j][i] }) == m.n
 }
-
-func (m *placingModel) parameters() int { return m.n - 1 + len(m.ties) }
 
 // evaluate returns the log-likelihood, and fills in its gradient unless that is nil.
 func (m *placingModel) evaluate(x, grad []float64) float64 {

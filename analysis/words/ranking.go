@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -105,7 +106,7 @@ func (s Style) Losses(p *analysis.Player, width int) []string {
 	var lines []string
 	for _, f := range p.Faults {
 		line := s.Plural(f.Count, "technical loss") + " by " + f.Kind.String()
-		if where := firstLine(f.Where); where != "" {
+		if where, _, _ := strings.Cut(f.Where, "\n"); where != "" {
 			line += ", first " + Shorten(Printable(where), width)
 		}
 		lines = append(lines, line)

@@ -41,11 +41,6 @@ func Printable(s string) string {
 	}, s)
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
 // Shorten cuts s to at most width characters, the last of which is then an ellipsis.
 func Shorten(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {

@@ -119,11 +119,10 @@ func everything(w io.Writer, t *measure.Tree) {
 	fmt.Fprintf(w, "functions: %d, 90th percentile %d lines\n", len(functions), percentile(functions))
 	packages(w, t)
 	arrows(w, t)
-	long(w, t, functions)
-
 	thinnest(w, t)
-	fmt.Fprintf(w, "\nimported by others, without a runnable example: %d\n", len(t.WithoutExample()))
-	for _, p := range t.WithoutExample() {
+	without := t.WithoutExample()
+	fmt.Fprintf(w, "\nimported by others, without a runnable example: %d\n", len(without))
+	for _, p := range without {
 		fmt.Fprintf(w, "  %s\n", p.Dir)
 	}
 }
@@ -159,12 +158,6 @@ func thinnest(w io.Writer, t *measure.Tree) {
 }
 
 func packages(w io.Writer, t *measure.Tree) {
-	fmt.Fprintf(w, "\npackages over %d files\n", measure.MaxPackageFiles)
-	for _, p := range t.Packages {
-		if len(p.Files) > measure.MaxPackageFiles {
-			fmt.Fprintf(w, "  %3d  %s\n", len(p.Files), p.Dir)
-		}
-	}
 	fmt.Fprintf(w, "\nexported names and methods, most first\n")
 	most := slices.Clone(t.Packages)
 	slices.SortStableFunc(most, func(a, b *measure.Package) int { return b.Exported() - a.Exported() })
@@ -199,26 +192,5 @@ func arrows(w io.Writer, t *measure.Tree) {
 			}
 		}
 		fmt.Fprintf(w, "  %3d between, %3d inside (%.0f %% backwards)  %s\n", t.RoomArrows(dir), inside.Arrows, 100*inside.Share(), dir)
-	}
-}
-
-func long(w io.Writer, t *measure.Tree, functions []measure.Function) {
-	fmt.Fprintf(w, "\nfunctions over %d lines\n", measure.MaxFunctionLines)
-	for _, f := range functions {
-		if f.Lines > measure.MaxFunctionLines {
-			fmt.Fprintf(w, "  %3d  %s (%s)\n", f.Lines, f.Name, f.File)
-		}
-	}
-	fmt.Fprintf(w, "\nfiles over %d lines\n", measure.MaxFileLines)
-	for _, f := range t.Files() {
-		if f.Lines > measure.MaxFileLines {
-			fmt.Fprintf(w, "  %3d  %s\n", f.Lines, f.Path)
-		}
-	}
-	fmt.Fprintf(w, "\npages over %d lines\n", measure.MaxPageLines)
-	for _, p := range t.Pages {
-		if p.Lines > measure.MaxPageLines {
-			fmt.Fprintf(w, "  %3d  %s\n", p.Lines, p.Path)
-		}
 	}
 }

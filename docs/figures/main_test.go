@@ -15,7 +15,7 @@ func TestRunPrintsEveryFigure(t *testing.T) {
 	if err := run(&out, "../..", false, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"code: ", "exported names", "arrows between the files", "thinnest tests", "functions over 80 lines"} {
+	for _, want := range []string{"code: ", "exported names", "arrows between the files", "thinnest tests"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the figures do not contain %q:\n%s", want, &out)
 		}

@@ -235,11 +235,7 @@ func (g *group) idle() bool {
 
 // exchange carries out the step. The results are in step and err.
 func (g *group) exchange(ctx context.Context) {
-	defer func() {
-		if v := recover(); v != nil {
-			g.err = strategies.Panicked(v)
-		}
-	}()
+	defer strategies.Rescue(&g.err)
 	if g.batch == nil {
 		if g.batch, g.err = g.factory.NewBatch(ctx); g.err != nil {
 			g.batch = nil
@@ -299,10 +295,6 @@ func (g *group) close() (err error) {
 	if b == nil {
 		return nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = strategies.Panicked(v)
-		}
-	}()
+	defer strategies.Rescue(&err)
 	return b.Close()
 }

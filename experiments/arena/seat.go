@@ -69,11 +69,7 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 
 // start makes one seat.
 func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s strategies.Strategy, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			s, err = nil, strategies.Panicked(v)
-		}
-	}()
+	defer strategies.Rescue(&err)
 	s, err = f.New(ctx, setup)
 	if s == nil && err == nil {
 		err = strategies.ErrNoStrategy

@@ -109,6 +109,17 @@ type memoryless struct{ unattached }
 
 func (memoryless) Observe(context.Context, *strategies.Outcome) error { return nil }
 
+// learner is the part of a seat that remembers each opponent.
+type learner[S any] struct {
+	unattached
+	rnd    *game.Rand
+	memory opponents[S]
+}
+
+func newLearner[S any](s strategies.Setup) learner[S] {
+	return learner[S]{rnd: s.Rand, memory: newOpponents[S](s.Field)}
+}
+
 // toss plays either parity with equal chance.
 func toss(r *game.Rand) strategies.Choice { return strategies.Choice(r.Uint64() >> 63) }
 

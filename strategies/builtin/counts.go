@@ -51,26 +51,22 @@ func (c *counts) context(n int) uint64 { return (1<<n | c.past&(1<<n-1)) % (2 <<
 // Koopmans, Activity Analysis of Production and Allocation, 1951). Where both
 // were played alike it plays at random.
 type frequency struct {
-	unattached
-	rnd     *game.Rand
-	surplus opponents[int32] // how many more times even than odd
+	learner[int32] // how many more times even than odd
 }
 
 func newFrequency() strategies.Factory {
 	return define("frequency", "The opposite of the opponent's more frequent choice",
 		"Counts what each opponent plays and replies to the majority. It learns any bias and no pattern. "+
 			"Source: fictitious play, Brown 1951.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &frequency{rnd: s.Rand, surplus: newOpponents[int32](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &frequency{newLearner[int32](s)} })
 }
 
 func (f *frequency) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(lean(-*f.surplus.at(t.Opponent)), f.rnd), nil
+	return play(lean(-*f.memory.at(t.Opponent)), f.rnd), nil
 }
 
 func (f *frequency) Observe(_ context.Context, o *strategies.Outcome) error {
-	*f.surplus.at(o.Opponent) += sign(o.OpponentChoice)
+	*f.memory.at(o.Opponent) += sign(o.OpponentChoice)
 	return nil
 }
 
@@ -82,10 +78,8 @@ func (f *frequency) Observe(_ context.Context, o *strategies.Outcome) error {
 // Witten, IEEE Transactions on Communications 32, 1984). Order k learns every
 // pattern of a period up to k+1.
 type markov struct {
-	unattached
-	rnd   *game.Rand
+	learner[counts]
 	order int
-	model opponents[counts]
 }
 
 func newMarkov(order int) strategies.Factory {
@@ -93,18 +87,16 @@ func newMarkov(order int) strategies.Factory {
 		fmt.Sprintf("Counts what the opponent plays after each run of its last %d choices, predicts the majority and plays "+
 			"the opposite; unknown contexts give way to shorter ones. Learns every pattern of a period up to %d. "+
 			"Source: Feder, Merhav and Gutman 1992; Cleary and Witten 1984.", order, order+1),
-		func(s strategies.Setup) strategies.Strategy {
-			return &markov{rnd: s.Rand, order: order, model: newOpponents[counts](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &markov{newLearner[counts](s), order} })
 }
 
 func (m *markov) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(m.model.at(t.Opponent).predict(m.order, 1).Opposite(), m.rnd), nil
+	return play(m.memory.at(t.Opponent).predict(m.order, 1).Opposite(), m.rnd), nil
 }
 
 func (m *markov) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.OpponentChoice != game.NoParity {
-		m.model.at(o.Opponent).add(o.OpponentChoice, m.order, 1, bit(o.OpponentChoice))
+		m.memory.at(o.Opponent).add(o.OpponentChoice, m.order, 1, bit(o.OpponentChoice))
 	}
 	return nil
 }
@@ -123,28 +115,22 @@ func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent
 // reactive strategies, which look at the last one (Nowak and Sigmund, Tit for
 // tat in heterogeneous populations, Nature 355, 1992). Both choices must be
 // known for a match to count.
-type jointMarkov struct {
-	unattached
-	rnd   *game.Rand
-	model opponents[counts]
-}
+type jointMarkov struct{ learner[counts] }
 
 func newJointMarkov() strategies.Factory {
 	return define("joint-markov-2", "Predicts from both players' last two choices",
 		"Like markov-2, but the context holds its own choices too, so it learns opponents who react to it: copy-last, "+
 			"opposite-last, stay-or-flip. Source: the Markov predictor of Feder, Merhav and Gutman 1992 over joint histories.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &jointMarkov{rnd: s.Rand, model: newOpponents[counts](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &jointMarkov{newLearner[counts](s)} })
 }
 
 func (m *jointMarkov) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(m.model.at(t.Opponent).predict(jointOrder, jointStep).Opposite(), m.rnd), nil
+	return play(m.memory.at(t.Opponent).predict(jointOrder, jointStep).Opposite(), m.rnd), nil
 }
 
 func (m *jointMarkov) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.Choice != game.NoParity && o.OpponentChoice != game.NoParity {
-		m.model.at(o.Opponent).add(o.OpponentChoice, jointOrder, jointStep, joint(o.Choice, o.OpponentChoice))
+		m.memory.at(o.Opponent).add(o.OpponentChoice, jointOrder, jointStep, joint(o.Choice, o.OpponentChoice))
 	}
 	return nil
 }

@@ -16,10 +16,8 @@ import (
 // react as well as those who follow a pattern. It plays the opposite of what
 // is more probable, and at random between equals.
 type ctw struct {
-	unattached
-	rnd   *game.Rand
+	learner[ctwTree]
 	nodes ctwNodes
-	tree  opponents[ctwTree]
 }
 
 func newCTW() strategies.Factory {
@@ -27,12 +25,12 @@ func newCTW() strategies.Factory {
 		"Mixes all tree models of the opponent over the last four matches by their posterior weight, and plays the opposite "+
 			"of the more probable choice. Source: Willems, Shtarkov and Tjalkens 1995.",
 		func(s strategies.Setup) strategies.Strategy {
-			return &ctw{rnd: s.Rand, nodes: newCTWNodes(len(s.Field)), tree: newOpponents[ctwTree](s.Field)}
+			return &ctw{newLearner[ctwTree](s), newCTWNodes(len(s.Field))}
 		})
 }
 
 func (c *ctw) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	p := c.nodes.even(c.tree.at(t.Opponent))
+	p := c.nodes.even(c.memory.at(t.Opponent))
 	switch {
 	case p > 0.5:
 		return strategies.Odd, nil
@@ -44,7 +42,7 @@ func (c *ctw) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, 
 
 func (c *ctw) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.Choice != game.NoParity && o.OpponentChoice != game.NoParity {
-		c.nodes.add(c.tree.at(o.Opponent), o.Choice, o.OpponentChoice)
+		c.nodes.add(c.memory.at(o.Opponent), o.Choice, o.OpponentChoice)
 	}
 	return nil
 }

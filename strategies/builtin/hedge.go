@@ -20,27 +20,22 @@ import (
 // most that of the best expert plus ln N / r(T) + sum over t of r(t) / 8, and
 // so plus sqrt(T ln N) (Bubeck, Introduction to Online Optimization, 2011,
 // chapter 2).
-type hedge struct {
-	unattached
-	panel opponents[panel]
-}
+type hedge struct{ learner[panel] }
 
 func newHedge() strategies.Factory {
 	return define("hedge", "Weighs simple strategies by their past",
 		"Mixes twelve simple strategies, each weighted by how often it would have differed from this opponent, and answers "+
 			"with a probability. Never much worse than the best of them. Source: Hedge, Freund and Schapire 1997.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &hedge{panel: newOpponents[panel](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &hedge{newLearner[panel](s)} })
 }
 
 func (h *hedge) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return h.panel.at(t.Opponent).mix(t.Role), nil
+	return h.memory.at(t.Opponent).mix(t.Role), nil
 }
 
 func (h *hedge) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.OpponentChoice != game.NoParity {
-		h.panel.at(o.Opponent).add(o.Role, o.Choice, o.OpponentChoice)
+		h.memory.at(o.Opponent).add(o.Role, o.Choice, o.OpponentChoice)
 	}
 	return nil
 }
@@ -151,29 +146,23 @@ func power(b float64, n int32) float64 {
 // Shannon's machine won by matching, so it played what it predicted. Here
 // winning is differing, for both: the opponent counts as having won where the
 // choices differed, and the machine plays the opposite of what it predicts.
-type mindReader struct {
-	unattached
-	rnd  *game.Rand
-	mind opponents[mind]
-}
+type mindReader struct{ learner[mind] }
 
 func newMindReader() strategies.Factory {
 	return define("mind-reader", "Shannon's mind-reading machine",
 		"Remembers, for each of eight situations made of the last two matches, whether the opponent then stayed or changed, "+
 			"and relies on what happened twice running. Here it plays the opposite of what it predicts. "+
 			"Source: Shannon, A Mind-Reading (?) Machine, 1953.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &mindReader{rnd: s.Rand, mind: newOpponents[mind](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &mindReader{newLearner[mind](s)} })
 }
 
 func (m *mindReader) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(m.mind.at(t.Opponent).predict().Opposite(), m.rnd), nil
+	return play(m.memory.at(t.Opponent).predict().Opposite(), m.rnd), nil
 }
 
 func (m *mindReader) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.Choice != game.NoParity && o.OpponentChoice != game.NoParity {
-		m.mind.at(o.Opponent).add(o.OpponentChoice, o.Choice != o.OpponentChoice)
+		m.memory.at(o.Opponent).add(o.OpponentChoice, o.Choice != o.OpponentChoice)
 	}
 	return nil
 }

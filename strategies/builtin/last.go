@@ -83,28 +83,22 @@ func threeDigits(id string) int {
 // before that: Rapoport's tit for tat (Axelrod, The Evolution of Cooperation,
 // 1984), which here coordinates with nobody who stands still and with
 // everybody who alternates.
-type copyLast struct {
-	unattached
-	rnd  *game.Rand
-	last opponents[game.Parity]
-}
+type copyLast struct{ learner[game.Parity] }
 
 func newCopyLast() strategies.Factory {
 	return define("copy-last", "What the opponent played last",
 		"Repeats the opponent's last choice; the first is random. It differs from opponents that change in every match. "+
 			"Source: Rapoport's tit for tat, Axelrod 1984.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &copyLast{newLearner[game.Parity](s)} })
 }
 
 func (c *copyLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(*c.last.at(t.Opponent), c.rnd), nil
+	return play(*c.memory.at(t.Opponent), c.rnd), nil
 }
 
 func (c *copyLast) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.OpponentChoice != game.NoParity {
-		*c.last.at(o.Opponent) = o.OpponentChoice
+		*c.memory.at(o.Opponent) = o.OpponentChoice
 	}
 	return nil
 }
@@ -120,12 +114,12 @@ func newOppositeLast() strategies.Factory {
 		"Replies to the opponent's last choice as if it were the next; the first choice is random. It differs from "+
 			"opponents that never change. Source: the myopic best reply of Cournot 1838.",
 		func(s strategies.Setup) strategies.Strategy {
-			return &oppositeLast{copyLast{rnd: s.Rand, last: newOpponents[game.Parity](s.Field)}}
+			return &oppositeLast{copyLast{newLearner[game.Parity](s)}}
 		})
 }
 
 func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(c.last.at(t.Opponent).Opposite(), c.rnd), nil
+	return play(c.memory.at(t.Opponent).Opposite(), c.rnd), nil
 }
 
 // stayOrFlip repeats its choice after a match in which the choices differed,
@@ -134,24 +128,20 @@ func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies
 // How to Cooperate, Econometrica 58, 1990). Two of them first differ in their
 // k-th match with probability 2^-k, and then for ever.
 type stayOrFlip struct {
-	unattached
-	rnd  *game.Rand
-	stay opponents[game.Parity] // what differed last time, or no parity
+	learner[game.Parity] // what differed last time, or no parity
 }
 
 func newStayOrFlip() strategies.Factory {
 	return define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
 		"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
 			"find differing choices within two matches on average and keep them. Source: Crawford and Haller 1990.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &stayOrFlip{rnd: s.Rand, stay: newOpponents[game.Parity](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &stayOrFlip{newLearner[game.Parity](s)} })
 }
 
 // Choose tosses where it does not stay: to flip a choice with probability one
 // half is to choose again.
 func (c *stayOrFlip) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(*c.stay.at(t.Opponent), c.rnd), nil
+	return play(*c.memory.at(t.Opponent), c.rnd), nil
 }
 
 func (c *stayOrFlip) Observe(_ context.Context, o *strategies.Outcome) error {
@@ -162,6 +152,6 @@ func (c *stayOrFlip) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.Choice != o.OpponentChoice {
 		stay = o.Choice
 	}
-	*c.stay.at(o.Opponent) = stay
+	*c.memory.at(o.Opponent) = stay
 	return nil
 }

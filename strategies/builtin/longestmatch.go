@@ -25,29 +25,23 @@ import (
 // inverted. When its own choices have lately missed more often than a coin, it
 // tosses one: the random guess with which Iocaine Powder cuts its losses, and
 // what parts two copies that mirror each other.
-type longestMatch struct {
-	unattached
-	rnd    *game.Rand
-	recall opponents[recall]
-}
+type longestMatch struct{ learner[recall] }
 
 func newLongestMatch() strategies.Factory {
 	return define("longest-match", "Finds the longest repetition, and second-guesses itself",
 		"Looks in the last 64 matches for the longest stretch that repeats the present one, on either player's choices and "+
 			"on both, and follows or inverts whichever guess has lately been right. Source: Iocaine Powder, Egnor 2000; "+
 			"longest-suffix prediction, Ehrenfeucht and Mycielski 1992.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &longestMatch{rnd: s.Rand, recall: newOpponents[recall](s.Field)}
-		})
+		func(s strategies.Setup) strategies.Strategy { return &longestMatch{newLearner[recall](s)} })
 }
 
 func (l *longestMatch) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	return play(l.recall.at(t.Opponent).best(), l.rnd), nil
+	return play(l.memory.at(t.Opponent).best(), l.rnd), nil
 }
 
 func (l *longestMatch) Observe(_ context.Context, o *strategies.Outcome) error {
 	if o.Choice != game.NoParity && o.OpponentChoice != game.NoParity {
-		l.recall.at(o.Opponent).add(o.Choice, o.OpponentChoice)
+		l.memory.at(o.Opponent).add(o.Choice, o.OpponentChoice)
 	}
 	return nil
 }

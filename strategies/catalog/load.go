@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -157,7 +158,7 @@ func readFile(path string) ([]byte, stamp, error) {
 		return nil, stampOf(info), fmt.Errorf("file has more than %d bytes", MaxSource)
 	}
 	s := stampOf(info)
-	s.hash(source)
+	s.sum = sha256.Sum256(source)
 	return source, s, nil
 }
 

@@ -20,8 +20,6 @@ type stamp struct {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{modified: info.ModTime(), size: info.Size()} }
 
-func (s *stamp) hash(content []byte) { s.sum = sha256.Sum256(content) }
-
 // ChangeKind is the kind of a change of a file.
 type ChangeKind string
 

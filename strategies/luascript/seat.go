@@ -285,16 +285,8 @@ func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice,
 	}
 	answer := b.l.Get(-1)
 	b.l.Pop(1)
-	switch a := answer.(type) {
-	case lua.LString:
-		switch a {
-		case "even":
-			return strategies.Even, nil
-		case "odd":
-			return strategies.Odd, nil
-		}
-	case lua.LNumber:
-		return strategies.Choice(a), nil
+	if c, ok := choice(answer); ok {
+		return c, nil
 	}
 	return 0, fmt.Errorf("%s answers %s", b.factory.Info().Name, answer)
 }

@@ -176,7 +176,7 @@ func (s *Seat) start(ctx context.Context) (made strategies.Strategy, err error) 
 		f, setup := s.Factory, s.Setup
 		return abandonable(ctx, func(ctx context.Context) (strategies.Strategy, error) { return f.New(ctx, setup) })
 	}
-	defer rescue(&err)
+	defer strategies.Rescue(&err)
 	return s.Factory.New(ctx, s.Setup)
 }
 
@@ -185,7 +185,7 @@ func (s *Seat) choose(ctx context.Context, t *strategies.Turn) (c strategies.Cho
 		asked, turn := s.strategy, *t // a lost call keeps its own copy
 		return abandonable(ctx, func(ctx context.Context) (strategies.Choice, error) { return asked.Choose(ctx, &turn) })
 	}
-	defer rescue(&err)
+	defer strategies.Rescue(&err)
 	return s.strategy.Choose(ctx, t)
 }
 
@@ -197,7 +197,7 @@ func (s *Seat) observe(ctx context.Context, o *strategies.Outcome) (err error) {
 		})
 		return err
 	}
-	defer rescue(&err)
+	defer strategies.Rescue(&err)
 	return s.strategy.Observe(ctx, o)
 }
 
@@ -219,12 +219,6 @@ func abandonable[T any](ctx context.Context, call func(context.Context) (T, erro
 
 // contain turns a panic of the call into its error.
 func contain(call func() error) (err error) {
-	defer rescue(&err)
+	defer strategies.Rescue(&err)
 	return call()
-}
-
-func rescue(err *error) {
-	if v := recover(); v != nil {
-		*err = strategies.Panicked(v)
-	}
 }

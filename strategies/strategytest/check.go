@@ -2,9 +2,9 @@
 // small leagues of every shape, whether it is deterministic, and how long its
 // calls take.
 //
-// Check returns findings. Run reports them in a Go test. The package does not
-// import testing, so that programs can use it too. Its own tests hold every
-// runtime (Lua, JavaScript, Go, plugins) to one list of requirements.
+// The package does not import testing, so that programs can use it too. Its own
+// tests hold every runtime (Lua, JavaScript, Go, plugins) to one list of
+// requirements.
 package strategytest
 
 import (
@@ -60,34 +60,6 @@ func runChecks(ctx context.Context, f strategies.Factory, o Config) []Finding {
 			What: fmt.Sprintf("the check was stopped early: %v", context.Cause(ctx))})
 	}
 	return c.findings
-}
-
-// Run checks a strategy in a test: errors fail the test, other findings are logged.
-func Run[T TB[T]](t T, f strategies.Factory, o Config) {
-	t.Helper()
-	report(t, Check(t.Context(), f, o))
-}
-
-// report logs findings and fails the test on errors.
-func report[T TB[T]](t T, findings []Finding) {
-	t.Helper()
-	for _, f := range findings {
-		if f.Level == Error {
-			t.Errorf("%v", f)
-		} else {
-			t.Logf("%v", f)
-		}
-	}
-}
-
-// TB is the part of *testing.T that Run needs.
-type TB[T any] interface {
-	Context() context.Context
-	Helper()
-	Logf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Skip(args ...any)
-	Run(name string, f func(T)) bool
 }
 
 // checker is one run of Check.

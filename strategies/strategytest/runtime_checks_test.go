@@ -67,6 +67,28 @@ func (c runtimeCheck) apply(ctx context.Context, s Subject) []Finding {
 	return p.findings
 }
 
+// TB is the part of *testing.T that RunRuntime needs.
+type TB[T any] interface {
+	Context() context.Context
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Skip(args ...any)
+	Run(name string, f func(T)) bool
+}
+
+// report logs findings and fails the test on errors.
+func report[T TB[T]](t T, findings []Finding) {
+	t.Helper()
+	for _, f := range findings {
+		if f.Level == Error {
+			t.Errorf("%v", f)
+		} else {
+			t.Logf("%v", f)
+		}
+	}
+}
+
 // RunRuntime applies every check to the runtime of s, one subtest each.
 // Checks of which the subject can express nothing are skipped.
 func RunRuntime[T TB[T]](t T, s Subject) {

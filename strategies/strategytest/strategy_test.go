@@ -213,22 +213,6 @@ func TestCheckStops(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
-	t.Parallel()
-	rt := newToy("")
-	for name, errors := range map[string]int{"sound": 0, "number as index": 1} {
-		f, err := rt.make(beginners(rt, new(ticker))[name])(budget.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &recorder{T: t}
-		strategytest.Run(r, f, strategytest.Config{})
-		if len(r.errors) != errors {
-			t.Errorf("%s: errors %q, want %d", name, r.errors, errors)
-		}
-	}
-}
-
 // A factory that keeps neither half of its promise.
 type noSeat struct{ strategies.Factory }
 

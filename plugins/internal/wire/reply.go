@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/plugins/internal/strategypb"
@@ -40,7 +41,10 @@ func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 
 // EncodeFailure writes the failure of one seat.
 func EncodeFailure(f strategies.SeatError) *strategypb.Failure {
-	out := &strategypb.Failure{Seat: uint32(f.Seat), Entry: uint32(f.Index), Op: opCode(f.Op)}
+	out := &strategypb.Failure{Seat: uint32(f.Seat), Entry: uint32(f.Index), Op: strategypb.Failure_CHOOSE}
+	if code, known := ops[f.Op]; known {
+		out.Op = code
+	}
 	switch strategies.FaultOf(f.Err) {
 	case game.FaultInvalid:
 		out.Cause = strategypb.Failure_INVALID_CHOICE
@@ -59,28 +63,17 @@ func EncodeFailure(f strategies.SeatError) *strategypb.Failure {
 	return out
 }
 
-func opCode(op strategies.Op) strategypb.Failure_Op {
-	switch op {
-	case strategies.OpStart:
-		return strategypb.Failure_START
-	case strategies.OpObserve:
-		return strategypb.Failure_OBSERVE
-	case strategies.OpLoad:
-		return strategypb.Failure_LOAD
-	}
-	return strategypb.Failure_CHOOSE
+// ops are the codes of operations.
+var ops = map[strategies.Op]strategypb.Failure_Op{
+	strategies.OpStart: strategypb.Failure_START, strategies.OpObserve: strategypb.Failure_OBSERVE,
+	strategies.OpChoose: strategypb.Failure_CHOOSE, strategies.OpLoad: strategypb.Failure_LOAD,
 }
 
 func opOf(code strategypb.Failure_Op) (strategies.Op, error) {
-	switch code {
-	case strategypb.Failure_START:
-		return strategies.OpStart, nil
-	case strategypb.Failure_OBSERVE:
-		return strategies.OpObserve, nil
-	case strategypb.Failure_CHOOSE:
-		return strategies.OpChoose, nil
-	case strategypb.Failure_LOAD:
-		return strategies.OpLoad, nil
+	for op, c := range ops {
+		if c == code {
+			return op, nil
+		}
 	}
 	return "", broken("failure of operation %d", code)
 }
@@ -165,7 +158,7 @@ func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source 
 				return broken("failure of choice %d of seat %d, which was not requested", se.Index, se.Seat)
 			}
 			expected--
-		} else if e.seats[se.Seat] == nil && !closes(s, se.Seat) {
+		} else if e.seats[se.Seat] == nil && !slices.Contains(s.Close, se.Seat) {
 			return broken("failure of seat %d, which is not open", se.Seat)
 		}
 		if strategies.EndsSeat(se.Op, strategies.FaultOf(se.Err)) {
@@ -177,13 +170,4 @@ func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source 
 		return broken("%d failed choices without a reason", expected)
 	}
 	return nil
-}
-
-func closes(s *strategies.Step, id strategies.SeatID) bool {
-	for _, c := range s.Close {
-		if c == id {
-			return true
-		}
-	}
-	return false
 }

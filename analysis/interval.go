@@ -204,7 +204,6 @@ func (c *intervals) trials(hits, n int64) Estimate {
 	return Estimate{share, centre - half, centre + half}
 }
 
-// exact is Clopper and Pearson's interval.
 func (c *intervals) exact(hits, n int64) Estimate {
 	e := Estimate{float64(hits) / float64(n), 0, 1}
 	x, rest, tail := float64(hits), float64(n-hits), c.tail(n)

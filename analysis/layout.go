@@ -24,12 +24,10 @@ const (
 	malformed   outcome = 0xff
 )
 
-// mirror is the same outcome seen from the other player.
 func (o outcome) mirror() outcome {
 	return [outcomes]outcome{drawn, oddLoss, oddWin, evenLoss, evenWin, faultSecond, faultFirst, faultBoth}[o]
 }
 
-// mirrored is a tally of outcomes seen from the other player.
 func mirrored(c [outcomes]int64) [outcomes]int64 {
 	return [outcomes]int64{c[drawn], c[oddLoss], c[oddWin], c[evenLoss], c[evenWin],
 		c[faultSecond], c[faultFirst], c[faultBoth]}
@@ -158,7 +156,6 @@ func classify(a, b game.Side, number int, numbered bool) outcome {
 // pairIndex numbers the pairs i < j of n players: (0,1), (0,2), ..., (1,2), ...
 func pairIndex(n, i, j int) int { return i*(2*n-i-1)/2 + j - i - 1 }
 
-// pairs is the number of pairs of n players.
 func pairs(n int) int { return n * (n - 1) / 2 }
 
 // span is the range of a number.

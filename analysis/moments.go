@@ -30,7 +30,6 @@ func (w wide) big() *big.Int {
 	return z.Or(z, new(big.Int).SetUint64(w.lo))
 }
 
-// mul returns the product of integers.
 func mul(factors ...int64) *big.Int {
 	z := big.NewInt(1)
 	for _, f := range factors {

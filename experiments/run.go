@@ -264,7 +264,6 @@ func (r *run) run(ctx context.Context) error {
 	return cmp.Or(err, closeErr)
 }
 
-// work is the loop of one worker.
 func (r *run) work(ctx context.Context) (err error) {
 	w, err := r.driver.NewWorker(ctx)
 	if err != nil {

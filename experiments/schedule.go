@@ -108,7 +108,6 @@ func (r *run) record() error {
 	return nil
 }
 
-// recordOne passes on one league.
 func (r *run) recordOne(c *chunk) error {
 	l := &c.leagues[c.from]
 	if want := c.first + c.from; l.Index != want {
@@ -129,7 +128,6 @@ func (r *run) recordOne(c *chunk) error {
 	return nil
 }
 
-// resendReady queues all held leagues again.
 func (r *run) resendReady() {
 	for first, c := range r.ready {
 		delete(r.ready, first)

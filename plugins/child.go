@@ -35,14 +35,12 @@ type child struct {
 
 var _ runner.Runner = (*child)(nil)
 
-// newChild prepares a process with the environment from go-plugin.
 func newChild(command []string, dir string, env []string, out *output) *child {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = dir, env
 	return &child{cmd: cmd, output: out, done: make(chan struct{})}
 }
 
-// Start implements runner.Runner.
 func (c *child) Start(context.Context) error {
 	var ours, theirs []*os.File
 	defer func() { closeAll(theirs) }()
@@ -123,7 +121,6 @@ func (c *child) status() (hello, state string) {
 	return strings.TrimSpace(c.hello), c.state
 }
 
-// Wait implements runner.Runner.
 func (c *child) Wait(context.Context) error {
 	<-c.done
 	return nil
@@ -171,10 +168,8 @@ func (c *child) Stdout() io.ReadCloser { return c.stdout }
 // Stderr implements runner.Runner. It is empty: child reads it.
 func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// Name implements runner.Runner.
 func (c *child) Name() string { return c.cmd.Path }
 
-// ID implements runner.Runner.
 func (c *child) ID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,13 +179,11 @@ func (c *child) ID() string {
 	return strconv.Itoa(c.system.Pid)
 }
 
-// Diagnose implements runner.Runner.
 func (c *child) Diagnose(context.Context) string { return "" }
 
 // PluginToHost implements runner.Runner: both see the same addresses.
 func (c *child) PluginToHost(network, addr string) (string, string, error) { return network, addr, nil }
 
-// HostToPlugin implements runner.Runner.
 func (c *child) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
 
 // hostMark is a file in the folder of a process's socket, with the process id of

@@ -34,7 +34,6 @@ func (f *factory) newGroup(ctx context.Context) (*group, error) {
 	return &group{factory: f, process: p, id: p.groups.Add(1), encoder: wire.NewEncoder(), logs: make(map[strategies.SeatID]*slog.Logger)}, nil
 }
 
-// Step implements strategies.Batch.
 func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if g.lost != nil {
 		return g.lost
@@ -75,7 +74,6 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	return nil
 }
 
-// Close implements strategies.Batch.
 func (g *group) Close() error {
 	if g.lost != nil || !g.begun {
 		return nil

@@ -193,7 +193,6 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	return all, nil
 }
 
-// factory is one strategy of a plugin.
 type factory struct {
 	supervisor *supervisor
 	info       strategies.Info
@@ -203,7 +202,6 @@ type factory struct {
 
 var _ strategies.Batcher = (*factory)(nil)
 
-// Info implements strategies.Factory.
 func (f *factory) Info() strategies.Info { return f.info }
 
 // source returns what errors of the strategy name as their source.
@@ -214,7 +212,6 @@ func (f *factory) source() string {
 	return f.info.Name
 }
 
-// NewBatch implements strategies.Batcher.
 func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 	if f.supervisor.config.Replay {
 		return newReplayed(f), nil
@@ -222,7 +219,6 @@ func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 	return f.newGroup(ctx)
 }
 
-// New implements strategies.Factory.
 func (f *factory) New(ctx context.Context, setup strategies.Setup) (strategies.Strategy, error) {
 	b, err := f.NewBatch(ctx)
 	if err != nil {
@@ -246,7 +242,6 @@ func (f *factory) wrap(op strategies.Op, err error) error {
 	return &strategies.Error{Source: f.source(), Op: op, Err: err}
 }
 
-// Close implements strategies.Factory.
 func (f *factory) Close() error {
 	f.closed.Do(f.supervisor.leave)
 	return nil
@@ -274,18 +269,15 @@ func (s *seat) exchange(ctx context.Context, op strategies.Op) (answer strategie
 	return answer, nil
 }
 
-// Choose implements strategies.Strategy.
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	s.step.Choose = append(s.step.Choose, strategies.SeatTurn{Turn: *t})
 	return s.exchange(ctx, strategies.OpChoose)
 }
 
-// Observe implements strategies.Strategy.
 func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	s.step.Observe = append(s.step.Observe, strategies.SeatOutcome{Outcome: *o})
 	_, err := s.exchange(ctx, strategies.OpObserve)
 	return err
 }
 
-// Close implements strategies.Strategy.
 func (s *seat) Close() error { return s.batch.Close() }

@@ -18,7 +18,6 @@ type replayed struct {
 
 func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: newCallLogs()} }
 
-// Step implements strategies.Batch.
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
 	if r.lost != nil {
 		return r.lost
@@ -217,7 +216,6 @@ func take(s *strategies.Step, id strategies.SeatID, calls []any) (left []any) {
 	return nil
 }
 
-// Close implements strategies.Batch.
 func (r *replayed) Close() error {
 	if r.lost == nil {
 		r.lost = errEnded

@@ -162,13 +162,11 @@ type served struct {
 
 var _ goplugin.GRPCPlugin = (*served)(nil)
 
-// GRPCServer implements goplugin.GRPCPlugin.
 func (p *served) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
 	pb.RegisterStrategiesServer(s, p.server)
 	return nil
 }
 
-// GRPCClient implements goplugin.GRPCPlugin.
 func (p *served) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
 	return conn, nil
 }

@@ -75,7 +75,6 @@ func (ses *session) receive(ctx context.Context) error {
 	}
 }
 
-// begin starts one step.
 func (ses *session) begin(ctx context.Context, step *pb.Step) {
 	var cancel context.CancelFunc
 	if us := step.GetBudgetUs(); us > 0 {
@@ -107,7 +106,6 @@ func (ses *session) begin(ctx context.Context, step *pb.Step) {
 	})
 }
 
-// cancelSteps cancels steps that the host no longer wants.
 func (ses *session) cancelSteps(ids []uint64) {
 	if len(ids) == 0 {
 		return
@@ -229,7 +227,6 @@ func (g *seats) carryOut(ctx context.Context, s *strategies.Step) (err error) {
 	return err
 }
 
-// end closes the batch.
 func (g *seats) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -174,7 +174,6 @@ type Metered interface{ Usage() Usage }
 
 var _ Metered = (*factory)(nil)
 
-// Usage implements Metered.
 func (f *factory) Usage() Usage { return f.supervisor.usage() }
 
 func (k *supervisor) usage() Usage {

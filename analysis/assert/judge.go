@@ -24,7 +24,6 @@ import (
 // Verdict is what an experiment has shown about an assertion.
 type Verdict string
 
-// The verdicts.
 const (
 	Undecided Verdict = "undecided" // too few leagues to tell
 	Holds     Verdict = "holds"

@@ -19,7 +19,6 @@ const (
 	events
 )
 
-// tally is the state of a measurement.
 type tally struct {
 	field  Field
 	opts   Options
@@ -54,10 +53,8 @@ func newTally(f Field, opts Options) *tally {
 // nothingToRank reports a field in which only P(differ) can be measured.
 func (f Field) nothingToRank() bool { return len(f.Players) == 2 && f.Draw == "" && !f.Rare }
 
-// verdicts are the events of one experiment.
 type verdicts [events]bool
 
-// judge compares an experiment's decisions with the truth.
 func (t *tally) judge(e *analysis.Estimates) verdicts {
 	var v verdicts
 	alpha := 1 - t.opts.Level
@@ -89,7 +86,6 @@ func (t *tally) judge(e *analysis.Estimates) verdicts {
 	return v
 }
 
-// add counts one experiment.
 func (t *tally) add(rep int, e *analysis.Estimates, v verdicts) {
 	t.done++
 	for _, c := range t.coverages {
@@ -110,7 +106,6 @@ func (t *tally) add(rep int, e *analysis.Estimates, v verdicts) {
 	}
 }
 
-// rows lists the measured values.
 func (t *tally) rows() []Row {
 	var list []Row
 	for _, c := range t.coverages {

@@ -47,7 +47,6 @@ func (s Suite) Watches() []Watch {
 	return list
 }
 
-// sight is the result of one experiment.
 type sight struct {
 	wrong  bool   // a decision at some league was wrong
 	naive  bool   // a t test of the first two after each league found a difference
@@ -76,7 +75,6 @@ func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Ro
 
 var errEnough = errors.New("enough leagues")
 
-// look follows one experiment.
 func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.Plan, confidence float64) (sight, error) {
 	s := sight{missed: make([]bool, len(plan.Field))}
 	acc, err := analysis.NewAccumulator(plan)
@@ -128,7 +126,6 @@ func (w Watch) between() int {
 	return 1
 }
 
-// judgeDecisions compares the decisions after a league with the truth.
 func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
 	d := t.Decisions()
 	for i, p := range truth.Points {
@@ -138,7 +135,6 @@ func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
 	}
 }
 
-// judgeIntervals compares the intervals of adjusted points with the truth.
 func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
 	for i, p := range truth.Points {
 		_, low, high := t.Interval(i)
@@ -146,7 +142,6 @@ func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
 	}
 }
 
-// rows lists the measured values.
 func (w Watch) rows(seen []sight, opts Options) []Row {
 	f := w.Field
 	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, w.Guarantee)

@@ -76,7 +76,6 @@ func repeat(ctx context.Context, f Field, opts Options, run func(ctx context.Con
 	return context.Cause(ctx)
 }
 
-// repetition plays one experiment and judges it.
 func (t *tally) repetition(ctx context.Context, rep int, play Play) error {
 	plan := t.field.Plan(t.opts.Seed + uint64(rep))
 	acc, err := analysis.NewAccumulator(plan)

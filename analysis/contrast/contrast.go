@@ -30,14 +30,12 @@ type Contrast struct {
 	unchanged     []bool // by field index, whose code is the same in both plans
 }
 
-// side is one of the runs.
 type side struct {
 	plan    results.Plan
 	scorer  *analysis.Scorer
 	leagues int
 }
 
-// player is a strategy of both runs.
 type player struct {
 	name          string
 	before, after int // field indices

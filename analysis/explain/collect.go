@@ -38,7 +38,6 @@ type Collector struct {
 	a, b     past
 }
 
-// turn is one match of a pair.
 type turn struct {
 	match   int
 	swapped bool // the higher seat is player A
@@ -156,7 +155,6 @@ func clean(m *results.Match) bool {
 	return m.A.Fault|m.B.Fault == game.NoFault && m.A.Choice != game.NoParity && m.B.Choice != game.NoParity
 }
 
-// count adds a league to the learning curves.
 func (c *Collector) count(l *results.League) {
 	for p, turns := range c.turns {
 		x, y := c.learning[l.Seats[c.seats[p][0]]], c.learning[l.Seats[c.seats[p][1]]]
@@ -174,7 +172,6 @@ func (c *Collector) count(l *results.League) {
 	}
 }
 
-// predict takes in a league and predicts its choices, pair by pair.
 func (c *Collector) predict(l *results.League) {
 	clear(c.scratch)
 	c.count(l)
@@ -237,7 +234,6 @@ func (c *Collector) judge(f, g int, p *past, actual game.Parity, role int, calls
 	}
 }
 
-// fold adds what a player did in one league.
 func (g *gathered) fold(l *perLeague, learns bool) {
 	g.even.Add(l.even, l.clean)
 	if learns {

@@ -27,7 +27,6 @@ const (
 // Method is how a p-value was computed.
 type Method string
 
-// The methods.
 const (
 	Exact     Method = "exact"
 	ChiSquare Method = "chi-square"

@@ -99,7 +99,6 @@ func newContent(in Input) (*content, error) {
 	return c, err
 }
 
-// name is that of a player by field index.
 func (s *source) name(i int) string { return s.e.Players[i].Name }
 
 func (s *source) rows() []row {

@@ -36,7 +36,6 @@ func newFigure(name string, plot *plots.Figure, label, caption string, narrow bo
 	return f, nil
 }
 
-// draw makes the plots.
 func (s *source) draw(c *content) error {
 	for _, part := range []struct {
 		to   **figure

@@ -87,7 +87,6 @@ type drawn struct {
 	width  float64
 }
 
-// Plot implements plot.Plotter.
 func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(i int, v float64) vg.Point {

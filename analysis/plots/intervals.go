@@ -67,7 +67,6 @@ type intervalRows struct {
 	small bool
 }
 
-// Plot implements plot.Plotter.
 func (r intervalRows) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	radius, ends := vg.Length(3.6), vg.Length(3.5)
@@ -99,7 +98,6 @@ func (r intervalRows) Plot(c draw.Canvas, p *plot.Plot) {
 // guides are faint lines at the labelled ticks.
 type guides struct{ rows int }
 
-// Plot implements plot.Plotter.
 func (g guides) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {

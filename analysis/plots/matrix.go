@@ -127,7 +127,6 @@ type heat struct {
 	numbers bool
 }
 
-// Plot implements plot.Plotter.
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	n := len(h.Rows)

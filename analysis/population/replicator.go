@@ -4,20 +4,20 @@ import "math"
 
 // Shares is a population at one time.
 type Shares struct {
-	Generation int
-	Share      []float64 // by strategy; they add up to 1
-	Payoff     float64   // mean points per match, 1 to 1.5
+	Generation int       `json:"generation"`
+	Payoff     float64   `json:"payoff"` // mean points per match, 1 to 1.5
+	Share      []float64 `json:"shares"` // by strategy; they add up to 1
 }
 
 // Trajectory is how a population changes under replicator dynamics.
 type Trajectory struct {
-	// Steps has the population at generation 0, at generations ever farther apart, and
-	// at the last one. Payoffs never fall.
-	Steps []Shares
 	// Settled reports an equilibrium: no strategy would gain more than Gap, at most
 	// settledGap, over the mean of the last population.
-	Settled bool
-	Gap     float64 // points per match
+	Settled bool    `json:"settled"`
+	Gap     float64 `json:"gap"` // points per match
+	// Steps has the population at generation 0, at generations ever farther apart, and
+	// at the last one. Payoffs never fall.
+	Steps []Shares `json:"steps"`
 }
 
 const (
@@ -60,7 +60,7 @@ func Replicate(differ [][]float64) Trajectory {
 		t.Settled = t.Gap <= settledGap
 		over := t.Settled || generation == maxGenerations || mean == 0
 		if generation == next || over {
-			t.Steps = append(t.Steps, Shares{generation, append([]float64(nil), x...), 1 + mean/2})
+			t.Steps = append(t.Steps, Shares{generation, 1 + mean/2, append([]float64(nil), x...)})
 			next = max(generation+1, generation*6/5)
 		}
 		if over {

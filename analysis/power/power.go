@@ -24,7 +24,6 @@ import (
 // Measure says which points are compared.
 type Measure string
 
-// The measures.
 const (
 	Adjusted Measure = "adjusted"
 	Raw      Measure = "raw"

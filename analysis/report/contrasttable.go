@@ -191,7 +191,6 @@ func (c *Contrast) verdictLines() []string {
 	return lines
 }
 
-// changed says what changed significantly for a player.
 func (c *Contrast) changed(p *contrast.Player) string {
 	var parts []string
 	for _, e := range p.Effects {

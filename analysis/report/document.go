@@ -205,7 +205,6 @@ func newPlayer(p *analysis.Player) Player {
 // WriteJSON writes the document and a line feed, indented by two spaces.
 func WriteJSON(w io.Writer, d Document) error { return writeDocument(w, "report", d) }
 
-// writeDocument writes a document of any kind.
 func writeDocument(w io.Writer, what string, d any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

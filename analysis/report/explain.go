@@ -199,7 +199,6 @@ func (x *Explanation) paragraph(i int) []string {
 	return lines
 }
 
-// curve writes the chance to differ by leg.
 func (x *Explanation) curve(i int) string {
 	var list []string
 	for k, legs := range x.Explanations.Legs {

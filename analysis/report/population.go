@@ -35,8 +35,8 @@ type PopulationDocument struct {
 	Payoffs [][]analysis.Estimate `json:"payoffs"`
 	// Trajectory is the path of replicator dynamics from equal shares; null if some
 	// strategy, named in Missing, never met a copy of itself.
-	Trajectory *PopulationTrajectory `json:"trajectory"`
-	Missing    []string              `json:"missing"`
+	Trajectory *population.Trajectory `json:"trajectory"`
+	Missing    []string               `json:"missing"`
 
 	Size      int              `json:"size"`      // individuals, for alpha-rank and invasion
 	Intensity float64          `json:"intensity"` // of selection in alpha-rank, per point per match
@@ -56,20 +56,6 @@ type PopulationStrategy struct {
 	Borda       analysis.Number   `json:"borda"`
 }
 
-// PopulationTrajectory is a population under replicator dynamics.
-type PopulationTrajectory struct {
-	Settled bool              `json:"settled"` // at an equilibrium
-	Gap     float64           `json:"gap"`     // points per match that the best strategy would still gain
-	Steps   []PopulationShare `json:"steps"`
-}
-
-// PopulationShare is a population at one time.
-type PopulationShare struct {
-	Generation int       `json:"generation"`
-	Payoff     float64   `json:"payoff"` // mean points per match
-	Shares     []float64 `json:"shares"` // by strategy
-}
-
 // PopulationModel is a fitted Plackett-Luce model of placings.
 type PopulationModel struct {
 	Leagues int                `json:"leagues"`
@@ -82,7 +68,7 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 	e, v := &p.Run.Estimates, p.View
 	d := PopulationDocument{
 		Schema: PopulationSchema, Leagues: e.Leagues, Level: e.Level, Missing: append([]string{}, v.Missing...),
-		Size: population.Size, Intensity: population.Intensity,
+		Trajectory: v.Trajectory, Size: population.Size, Intensity: population.Intensity,
 	}
 	for i, m := range v.Members {
 		s := PopulationStrategy{
@@ -101,12 +87,6 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 			row[j] = v.Game.Payoff(i, j)
 		}
 		d.Payoffs = append(d.Payoffs, row)
-	}
-	if t := v.Trajectory; t != nil {
-		d.Trajectory = &PopulationTrajectory{Settled: t.Settled, Gap: t.Gap}
-		for _, s := range t.Steps {
-			d.Trajectory.Steps = append(d.Trajectory.Steps, PopulationShare{Generation: s.Generation, Payoff: s.Payoff, Shares: s.Share})
-		}
 	}
 	if p.Worths != nil {
 		d.Placings = &PopulationModel{Leagues: p.WorthLeagues, Worths: map[string]float64{}, Ties: append([]float64{}, p.Worths.Ties...)}

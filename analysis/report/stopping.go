@@ -129,7 +129,6 @@ func (r Run) StoppingLines() []string {
 	return append(lines, method)
 }
 
-// stopLine says why the run ended.
 func (r Run) stopLine() string {
 	o, leagues := r.Stopping.Options, words.Plain.Plural(int64(r.Estimates.Leagues), "league")
 	most := words.Plain.Count(int64(r.Plan.Runs))
@@ -157,7 +156,6 @@ func (r Run) stopLine() string {
 	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
 }
 
-// ratioLines say what a test of two hypotheses has shown.
 func (r Run) ratioLines() []string {
 	q, style := r.Stopping.Ratio, words.Plain
 	newer, older := words.Printable(q.New), words.Printable(q.Old)

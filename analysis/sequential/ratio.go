@@ -29,7 +29,6 @@ func (h Hypotheses) Validate() error {
 // Decision is the result of a ratio test so far.
 type Decision string
 
-// The decisions.
 const (
 	Open     Decision = "open"
 	Accepted Decision = "accepted" // at least Delta

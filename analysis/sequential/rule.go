@@ -11,7 +11,6 @@ import (
 // Kind is a kind of stopping rule.
 type Kind string
 
-// The kinds of rules.
 const (
 	None      Kind = ""          // never
 	Ranked    Kind = "ranked"    // every pair is significantly different, or equal within the margin
@@ -56,7 +55,6 @@ func (r Rule) String() string {
 // Guarantee is what the error bound rests on.
 type Guarantee string
 
-// The guarantees.
 const (
 	// Asymptotic assumes that league differences are nearly normal after the burn-in.
 	Asymptotic Guarantee = "asymptotic"

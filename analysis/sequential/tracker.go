@@ -187,7 +187,6 @@ func (t *Tracker) leads(player, k int) bool {
 	return t.pValue(t.pairs[k], better) <= 1-t.options.Level
 }
 
-// playersOf returns the players of a pair.
 func (t *Tracker) playersOf(k int) (i, j int) {
 	for row := t.shape.Players - 1; k >= row; row-- {
 		k -= row

@@ -86,7 +86,6 @@ func replace(page, table string) error {
 	return os.WriteFile(page, []byte(before+begin+table+end+after), 0o644)
 }
 
-// table prints the figures as Markdown.
 func table(w io.Writer, t *measure.Tree) {
 	lines, files, tests := t.Total()
 	functions := t.Functions()

@@ -58,7 +58,6 @@ type Arena struct {
 
 var _ experiments.Driver = (*Arena)(nil)
 
-// part is one seat in one match.
 type part struct {
 	match    string // its id
 	opponent string // its player id
@@ -165,7 +164,6 @@ func (a *Arena) newTable() *table {
 	return t
 }
 
-// worker plays leagues for one goroutine.
 type worker struct{ table *table }
 
 // Play implements experiments.Worker. A script in this process may get stuck in a
@@ -195,7 +193,6 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 	}
 }
 
-// Close implements experiments.Worker.
 func (w *worker) Close() error { return w.table.close() }
 
 // table is where leagues are played.
@@ -253,7 +250,6 @@ func (t *table) playBlocks(ctx context.Context, first int, out []results.League,
 	return nil
 }
 
-// close ends all batches.
 func (t *table) close() error {
 	var err error
 	for i := range t.blocks {

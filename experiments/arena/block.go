@@ -22,7 +22,6 @@ type block struct {
 	closing bool           // the last step is in progress
 }
 
-// playAlone plays one league without batched seats.
 func (ln *block) playAlone(ctx context.Context, index int, rec *results.League, quarantined []bool) error {
 	ln.use(1)
 	l := &ln.leagues[0]
@@ -88,7 +87,6 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// receive handles a group's answers to the last step, if there was one.
 func (ln *block) receive(ctx context.Context, g *group) error {
 	if !g.sent {
 		return nil
@@ -196,7 +194,6 @@ type group struct {
 	size int               // ids of this block
 }
 
-// question is a call for a choice.
 type question struct {
 	seat     strategies.SeatID
 	at       int // the part
@@ -227,7 +224,6 @@ func (g *group) observe(s *seat, o *strategies.Outcome) {
 
 func (g *group) end(s *seat) { g.step.Close = append(g.step.Close, s.id) }
 
-// idle reports whether the next step is empty.
 func (g *group) idle() bool {
 	s := &g.step
 	return len(s.Open)+len(s.Observe)+len(s.Choose)+len(s.Close) == 0

@@ -189,7 +189,6 @@ func (l *league) rescue(ctx context.Context) {
 	}
 }
 
-// side returns the side of a part in the record.
 func (l *league) side(at int) *game.Side {
 	m := &l.rec.Matches[at>>1]
 	if at&1 == 0 {
@@ -198,7 +197,6 @@ func (l *league) side(at int) *game.Side {
 	return &m.B
 }
 
-// role returns the role of a part in its match.
 func role(at int) game.Role { return game.RoleA + game.Role(at&1) }
 
 // choose returns one seat's side of a match. That of a batched seat follows with

@@ -10,7 +10,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// seat is one player in one league.
 type seat struct {
 	field    int
 	strategy strategies.Strategy // nil if there is none to close
@@ -67,7 +66,6 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 	return nil
 }
 
-// start makes one seat.
 func start(ctx context.Context, f strategies.Factory, setup strategies.Setup) (s strategies.Strategy, err error) {
 	defer strategies.Rescue(&err)
 	s, err = f.New(ctx, setup)

@@ -93,7 +93,6 @@ func Formats(formats []catalog.Format, o Config) []catalog.Format {
 	return isolated
 }
 
-// open starts a worker for a script.
 func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 	all, err := plugins.Open(context.Background(), plugins.Config{
 		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Memory: o.Memory,

@@ -30,7 +30,6 @@ type batch struct {
 	seats   map[strategies.SeatID]*seat.Seat
 }
 
-// Step implements strategies.Batch.
 func (b *batch) Step(ctx context.Context, s *strategies.Step) error {
 	for i := range s.Open {
 		if err := b.open(ctx, s, &s.Open[i]); err != nil {
@@ -59,7 +58,6 @@ func (b *batch) Step(ctx context.Context, s *strategies.Step) error {
 	return context.Cause(ctx)
 }
 
-// open makes one seat.
 func (b *batch) open(ctx context.Context, s *strategies.Step, o *strategies.OpenSeat) error {
 	if b.seats[o.Seat] != nil {
 		return fmt.Errorf("batch: seat %d is open already", o.Seat)
@@ -81,7 +79,6 @@ func (b *batch) record(s *strategies.Step, id strategies.SeatID, op strategies.O
 	}
 }
 
-// end closes a seat if it is open.
 func (b *batch) end(id strategies.SeatID) error {
 	st := b.seats[id]
 	if st == nil {
@@ -91,7 +88,6 @@ func (b *batch) end(id strategies.SeatID) error {
 	return st.Close()
 }
 
-// Close implements strategies.Batch.
 func (b *batch) Close() error {
 	var err error
 	for id := range b.seats {

@@ -38,26 +38,26 @@ const fingerprint = "builtin/1"
 // caller's; the factories are stateless and safe for concurrent use.
 func All() []strategies.Factory {
 	return []strategies.Factory{
-		newAlternate(),
+		alternateFactory,
 		newAlways("always-even", strategies.Even),
 		newAlways("always-odd", strategies.Odd),
-		newBiased(),
-		newCopyLast(),
-		newCTW(),
-		newFrequency(),
-		newGambler(),
-		newHedge(),
-		newHotHand(),
-		newJointMarkov(),
-		newLongestMatch(),
+		biasedFactory,
+		copyLastFactory,
+		ctwFactory,
+		frequencyFactory,
+		gamblerFactory,
+		hedgeFactory,
+		hotHandFactory,
+		jointMarkovFactory,
+		longestMatchFactory,
 		newMarkov(1),
 		newMarkov(2),
 		newMarkov(3),
-		newMindReader(),
-		newOppositeLast(),
-		newRandom(),
-		newRole(),
-		newStayOrFlip(),
+		mindReaderFactory,
+		oppositeLastFactory,
+		randomFactory,
+		roleFactory,
+		stayOrFlipFactory,
 	}
 }
 
@@ -88,7 +88,6 @@ func define(name, title, description string, open func(strategies.Setup) strateg
 	}
 }
 
-// Info describes the strategy.
 func (f *factory) Info() strategies.Info { return f.info }
 
 // New makes a seat. It never fails.
@@ -96,7 +95,6 @@ func (f *factory) New(_ context.Context, s strategies.Setup) (strategies.Strateg
 	return f.open(s), nil
 }
 
-// Close does nothing.
 func (f *factory) Close() error { return nil }
 
 // unattached is the Close of a seat that holds nothing but memory.

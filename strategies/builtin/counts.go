@@ -54,12 +54,10 @@ type frequency struct {
 	learner[int32] // how many more times even than odd
 }
 
-func newFrequency() strategies.Factory {
-	return define("frequency", "The opposite of the opponent's more frequent choice",
-		"Counts what each opponent plays and replies to the majority. It learns any bias and no pattern. "+
-			"Source: fictitious play, Brown 1951.",
-		func(s strategies.Setup) strategies.Strategy { return &frequency{newLearner[int32](s)} })
-}
+var frequencyFactory = define("frequency", "The opposite of the opponent's more frequent choice",
+	"Counts what each opponent plays and replies to the majority. It learns any bias and no pattern. "+
+		"Source: fictitious play, Brown 1951.",
+	func(s strategies.Setup) strategies.Strategy { return &frequency{newLearner[int32](s)} })
 
 func (f *frequency) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(lean(-*f.memory.at(t.Opponent)), f.rnd), nil
@@ -117,12 +115,10 @@ func joint(own, opponent game.Parity) uint64 { return bit(own)<<1 | bit(opponent
 // known for a match to count.
 type jointMarkov struct{ learner[counts] }
 
-func newJointMarkov() strategies.Factory {
-	return define("joint-markov-2", "Predicts from both players' last two choices",
-		"Like markov-2, but the context holds its own choices too, so it learns opponents who react to it: copy-last, "+
-			"opposite-last, stay-or-flip. Source: the Markov predictor of Feder, Merhav and Gutman 1992 over joint histories.",
-		func(s strategies.Setup) strategies.Strategy { return &jointMarkov{newLearner[counts](s)} })
-}
+var jointMarkovFactory = define("joint-markov-2", "Predicts from both players' last two choices",
+	"Like markov-2, but the context holds its own choices too, so it learns opponents who react to it: copy-last, "+
+		"opposite-last, stay-or-flip. Source: the Markov predictor of Feder, Merhav and Gutman 1992 over joint histories.",
+	func(s strategies.Setup) strategies.Strategy { return &jointMarkov{newLearner[counts](s)} })
 
 func (m *jointMarkov) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(m.memory.at(t.Opponent).predict(jointOrder, jointStep).Opposite(), m.rnd), nil

@@ -20,14 +20,12 @@ type ctw struct {
 	nodes ctwNodes
 }
 
-func newCTW() strategies.Factory {
-	return define("ctw", "Context-tree weighting over both players' choices",
-		"Mixes all tree models of the opponent over the last four matches by their posterior weight, and plays the opposite "+
-			"of the more probable choice. Source: Willems, Shtarkov and Tjalkens 1995.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &ctw{newLearner[ctwTree](s), newCTWNodes(len(s.Field))}
-		})
-}
+var ctwFactory = define("ctw", "Context-tree weighting over both players' choices",
+	"Mixes all tree models of the opponent over the last four matches by their posterior weight, and plays the opposite "+
+		"of the more probable choice. Source: Willems, Shtarkov and Tjalkens 1995.",
+	func(s strategies.Setup) strategies.Strategy {
+		return &ctw{newLearner[ctwTree](s), newCTWNodes(len(s.Field))}
+	})
 
 func (c *ctw) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	p := c.nodes.even(c.memory.at(t.Opponent))

@@ -16,12 +16,10 @@ type random struct {
 	rnd *game.Rand
 }
 
-func newRandom() strategies.Factory {
-	return define("random", "Either parity with equal chance",
-		"Tosses a fair coin for every match, so it differs from anybody in half of them. "+
-			"Source: the maximin strategy of matching pennies, von Neumann 1928.",
-		func(s strategies.Setup) strategies.Strategy { return &random{rnd: s.Rand} })
-}
+var randomFactory = define("random", "Either parity with equal chance",
+	"Tosses a fair coin for every match, so it differs from anybody in half of them. "+
+		"Source: the maximin strategy of matching pennies, von Neumann 1928.",
+	func(s strategies.Setup) strategies.Strategy { return &random{rnd: s.Rand} })
 
 func (r *random) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	return toss(r.rnd), nil
@@ -53,12 +51,10 @@ const evenShare = 0.7
 // the host: a stationary mixed strategy, whose best reply is always odd.
 type biased struct{ memoryless }
 
-func newBiased() strategies.Factory {
-	return define("biased", "Even with probability 0.7",
-		"Answers with a probability and lets the host throw the coin. Always-odd differs from it in 70 % of matches, "+
-			"and nobody in more. Source: a stationary mixed strategy, von Neumann 1928.",
-		func(strategies.Setup) strategies.Strategy { return &biased{} })
-}
+var biasedFactory = define("biased", "Even with probability 0.7",
+	"Answers with a probability and lets the host throw the coin. Always-odd differs from it in 70 % of matches, "+
+		"and nobody in more. Source: a stationary mixed strategy, von Neumann 1928.",
+	func(strategies.Setup) strategies.Strategy { return &biased{} })
 
 func (*biased) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	return evenShare, nil
@@ -73,12 +69,10 @@ type alternate struct {
 	odd opponents[bool] // whether the next choice is odd
 }
 
-func newAlternate() strategies.Factory {
-	return define("alternate", "Alternates even and odd against each opponent",
-		"Even in the first match, then the other parity each time. Its frequencies are even, so only a strategy "+
-			"that looks at the order of events learns it. Source: \"Alternator\" of the Axelrod library, Knight et al. 2016.",
-		func(s strategies.Setup) strategies.Strategy { return &alternate{odd: newOpponents[bool](s.Field)} })
-}
+var alternateFactory = define("alternate", "Alternates even and odd against each opponent",
+	"Even in the first match, then the other parity each time. Its frequencies are even, so only a strategy "+
+		"that looks at the order of events learns it. Source: \"Alternator\" of the Axelrod library, Knight et al. 2016.",
+	func(s strategies.Setup) strategies.Strategy { return &alternate{odd: newOpponents[bool](s.Field)} })
 
 func (a *alternate) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	odd := a.odd.at(t.Opponent)
@@ -101,12 +95,10 @@ type role struct {
 	rnd *game.Rand
 }
 
-func newRole() strategies.Factory {
-	return define("role", "Even as player A, odd as player B",
-		"A convention: two players who both follow it differ in every match, from the first on and without learning. "+
-			"Source: Lewis 1969; Maynard Smith and Parker 1976.",
-		func(s strategies.Setup) strategies.Strategy { return &role{rnd: s.Rand} })
-}
+var roleFactory = define("role", "Even as player A, odd as player B",
+	"A convention: two players who both follow it differ in every match, from the first on and without learning. "+
+		"Source: Lewis 1969; Maynard Smith and Parker 1976.",
+	func(s strategies.Setup) strategies.Strategy { return &role{rnd: s.Rand} })
 
 func (r *role) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(conventional(t.Role), r.rnd), nil
@@ -139,12 +131,10 @@ type gambler struct {
 	drawn game.Parity // of the last known number
 }
 
-func newGambler() strategies.Factory {
-	return define("gambler", "Bets that the drawn parity changes",
-		"A negative control: plays the opposite parity of the last number drawn in its own matches, and gains nothing "+
-			"by it. Source: the gambler's fallacy, Laplace 1814; Tversky and Kahneman 1971.",
-		func(s strategies.Setup) strategies.Strategy { return &gambler{rnd: s.Rand} })
-}
+var gamblerFactory = define("gambler", "Bets that the drawn parity changes",
+	"A negative control: plays the opposite parity of the last number drawn in its own matches, and gains nothing "+
+		"by it. Source: the gambler's fallacy, Laplace 1814; Tversky and Kahneman 1971.",
+	func(s strategies.Setup) strategies.Strategy { return &gambler{rnd: s.Rand} })
 
 func (g *gambler) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	return play(g.drawn.Opposite(), g.rnd), nil
@@ -162,12 +152,10 @@ func (g *gambler) Observe(_ context.Context, o *strategies.Outcome) error {
 // Cognitive Psychology 17, 1985). It plays the parity drawn last.
 type hotHand struct{ gambler }
 
-func newHotHand() strategies.Factory {
-	return define("hot-hand", "Bets that the drawn parity comes again",
-		"A negative control: plays the parity of the last number drawn in its own matches, and gains nothing by it. "+
-			"Source: the hot hand, Gilovich, Vallone and Tversky 1985.",
-		func(s strategies.Setup) strategies.Strategy { return &hotHand{gambler{rnd: s.Rand}} })
-}
+var hotHandFactory = define("hot-hand", "Bets that the drawn parity comes again",
+	"A negative control: plays the parity of the last number drawn in its own matches, and gains nothing by it. "+
+		"Source: the hot hand, Gilovich, Vallone and Tversky 1985.",
+	func(s strategies.Setup) strategies.Strategy { return &hotHand{gambler{rnd: s.Rand}} })
 
 func (h *hotHand) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
 	return play(h.drawn, h.rnd), nil

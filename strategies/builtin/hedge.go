@@ -22,12 +22,10 @@ import (
 // chapter 2).
 type hedge struct{ learner[panel] }
 
-func newHedge() strategies.Factory {
-	return define("hedge", "Weighs simple strategies by their past",
-		"Mixes twelve simple strategies, each weighted by how often it would have differed from this opponent, and answers "+
-			"with a probability. Never much worse than the best of them. Source: Hedge, Freund and Schapire 1997.",
-		func(s strategies.Setup) strategies.Strategy { return &hedge{newLearner[panel](s)} })
-}
+var hedgeFactory = define("hedge", "Weighs simple strategies by their past",
+	"Mixes twelve simple strategies, each weighted by how often it would have differed from this opponent, and answers "+
+		"with a probability. Never much worse than the best of them. Source: Hedge, Freund and Schapire 1997.",
+	func(s strategies.Setup) strategies.Strategy { return &hedge{newLearner[panel](s)} })
 
 func (h *hedge) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return h.memory.at(t.Opponent).mix(t.Role), nil
@@ -148,13 +146,11 @@ func power(b float64, n int32) float64 {
 // choices differed, and the machine plays the opposite of what it predicts.
 type mindReader struct{ learner[mind] }
 
-func newMindReader() strategies.Factory {
-	return define("mind-reader", "Shannon's mind-reading machine",
-		"Remembers, for each of eight situations made of the last two matches, whether the opponent then stayed or changed, "+
-			"and relies on what happened twice running. Here it plays the opposite of what it predicts. "+
-			"Source: Shannon, A Mind-Reading (?) Machine, 1953.",
-		func(s strategies.Setup) strategies.Strategy { return &mindReader{newLearner[mind](s)} })
-}
+var mindReaderFactory = define("mind-reader", "Shannon's mind-reading machine",
+	"Remembers, for each of eight situations made of the last two matches, whether the opponent then stayed or changed, "+
+		"and relies on what happened twice running. Here it plays the opposite of what it predicts. "+
+		"Source: Shannon, A Mind-Reading (?) Machine, 1953.",
+	func(s strategies.Setup) strategies.Strategy { return &mindReader{newLearner[mind](s)} })
 
 func (m *mindReader) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(m.memory.at(t.Opponent).predict().Opposite(), m.rnd), nil

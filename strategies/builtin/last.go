@@ -85,12 +85,10 @@ func threeDigits(id string) int {
 // everybody who alternates.
 type copyLast struct{ learner[game.Parity] }
 
-func newCopyLast() strategies.Factory {
-	return define("copy-last", "What the opponent played last",
-		"Repeats the opponent's last choice; the first is random. It differs from opponents that change in every match. "+
-			"Source: Rapoport's tit for tat, Axelrod 1984.",
-		func(s strategies.Setup) strategies.Strategy { return &copyLast{newLearner[game.Parity](s)} })
-}
+var copyLastFactory = define("copy-last", "What the opponent played last",
+	"Repeats the opponent's last choice; the first is random. It differs from opponents that change in every match. "+
+		"Source: Rapoport's tit for tat, Axelrod 1984.",
+	func(s strategies.Setup) strategies.Strategy { return &copyLast{newLearner[game.Parity](s)} })
 
 func (c *copyLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(*c.memory.at(t.Opponent), c.rnd), nil
@@ -109,14 +107,12 @@ func (c *copyLast) Observe(_ context.Context, o *strategies.Outcome) error {
 // 1838, chapter 7).
 type oppositeLast struct{ copyLast }
 
-func newOppositeLast() strategies.Factory {
-	return define("opposite-last", "The opposite of what the opponent played last",
-		"Replies to the opponent's last choice as if it were the next; the first choice is random. It differs from "+
-			"opponents that never change. Source: the myopic best reply of Cournot 1838.",
-		func(s strategies.Setup) strategies.Strategy {
-			return &oppositeLast{copyLast{newLearner[game.Parity](s)}}
-		})
-}
+var oppositeLastFactory = define("opposite-last", "The opposite of what the opponent played last",
+	"Replies to the opponent's last choice as if it were the next; the first choice is random. It differs from "+
+		"opponents that never change. Source: the myopic best reply of Cournot 1838.",
+	func(s strategies.Setup) strategies.Strategy {
+		return &oppositeLast{copyLast{newLearner[game.Parity](s)}}
+	})
 
 func (c *oppositeLast) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(c.memory.at(t.Opponent).Opposite(), c.rnd), nil
@@ -131,12 +127,10 @@ type stayOrFlip struct {
 	learner[game.Parity] // what differed last time, or no parity
 }
 
-func newStayOrFlip() strategies.Factory {
-	return define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
-		"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
-			"find differing choices within two matches on average and keep them. Source: Crawford and Haller 1990.",
-		func(s strategies.Setup) strategies.Strategy { return &stayOrFlip{newLearner[game.Parity](s)} })
-}
+var stayOrFlipFactory = define("stay-or-flip", "Stays where the choices differed, otherwise flips a coin",
+	"Keeps a choice that differed from the opponent's and gives up any other with probability one half. Two of them "+
+		"find differing choices within two matches on average and keep them. Source: Crawford and Haller 1990.",
+	func(s strategies.Setup) strategies.Strategy { return &stayOrFlip{newLearner[game.Parity](s)} })
 
 // Choose tosses where it does not stay: to flip a choice with probability one
 // half is to choose again.

@@ -27,13 +27,11 @@ import (
 // what parts two copies that mirror each other.
 type longestMatch struct{ learner[recall] }
 
-func newLongestMatch() strategies.Factory {
-	return define("longest-match", "Finds the longest repetition, and second-guesses itself",
-		"Looks in the last 64 matches for the longest stretch that repeats the present one, on either player's choices and "+
-			"on both, and follows or inverts whichever guess has lately been right. Source: Iocaine Powder, Egnor 2000; "+
-			"longest-suffix prediction, Ehrenfeucht and Mycielski 1992.",
-		func(s strategies.Setup) strategies.Strategy { return &longestMatch{newLearner[recall](s)} })
-}
+var longestMatchFactory = define("longest-match", "Finds the longest repetition, and second-guesses itself",
+	"Looks in the last 64 matches for the longest stretch that repeats the present one, on either player's choices and "+
+		"on both, and follows or inverts whichever guess has lately been right. Source: Iocaine Powder, Egnor 2000; "+
+		"longest-suffix prediction, Ehrenfeucht and Mycielski 1992.",
+	func(s strategies.Setup) strategies.Strategy { return &longestMatch{newLearner[recall](s)} })
 
 func (l *longestMatch) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	return play(l.memory.at(t.Opponent).best(), l.rnd), nil

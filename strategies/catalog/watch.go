@@ -23,7 +23,6 @@ func stampOf(info fs.FileInfo) stamp { return stamp{modified: info.ModTime(), si
 // ChangeKind is the kind of a change of a file.
 type ChangeKind string
 
-// The kinds of change.
 const (
 	Added   ChangeKind = "added"
 	Edited  ChangeKind = "edited"

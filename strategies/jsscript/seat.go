@@ -98,7 +98,6 @@ func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Va
 	return v, ok, nil
 }
 
-// Choose asks the script.
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if s.ended != nil {
 		return 0, s.ended
@@ -119,7 +118,6 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	return c, nil
 }
 
-// Observe enters the outcome in the history, and tells the script.
 func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	if s.ended != nil {
 		return s.ended
@@ -226,7 +224,6 @@ type bare struct {
 	view
 }
 
-// Choose asks the script.
 func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if err := b.write(t); err != nil {
 		return 0, err
@@ -242,13 +239,11 @@ func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice,
 	return c, nil
 }
 
-// Observe enters the outcome in the history, and tells the script.
 func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
 	_, err := b.tell(goja.Undefined(), b.told(o, b.observe)...)
 	return err
 }
 
-// Close gives up the runtime.
 func (b *bare) Close() error {
 	b.choose, b.observe, b.view = nil, nil, view{}
 	return nil

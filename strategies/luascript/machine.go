@@ -121,7 +121,6 @@ func (m *machine) Err() error { return errStopped }
 // Deadline and Value make a machine a context.Context.
 func (m *machine) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value returns nil.
 func (m *machine) Value(any) any { return nil }
 
 var _ context.Context = (*machine)(nil)

@@ -6,7 +6,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// newMatcher returns a matcher that charges the budget of l for its steps.
 func newMatcher(l *lua.LState, src, pat string) *matcher {
 	m := of(l)
 	m.charge(1)

@@ -64,7 +64,6 @@ func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
 	return nil
 }
 
-// Choose asks the script.
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if s.ended != nil {
 		return 0, s.ended
@@ -83,7 +82,6 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	return 0, s.factory.Fail(strategies.OpChoose, line, "", strategies.InvalidChoice(shown(answer)))
 }
 
-// choice reads an answer.
 func choice(v lua.LValue) (c strategies.Choice, ok bool) {
 	switch v := v.(type) {
 	case lua.LString:
@@ -100,7 +98,6 @@ func choice(v lua.LValue) (c strategies.Choice, ok bool) {
 	return 0, false
 }
 
-// Observe enters the outcome in the history, and tells the script.
 func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 	if s.ended != nil {
 		return s.ended
@@ -278,7 +275,6 @@ func (b *bare) call(f *lua.LFunction, arg lua.LValue, results int) error {
 	return b.l.PCall(1, results, nil)
 }
 
-// Choose asks the script.
 func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	if err := b.call(b.seat.choose, b.turnTable(t), 1); err != nil {
 		return 0, err
@@ -291,7 +287,6 @@ func (b *bare) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice,
 	return 0, fmt.Errorf("%s answers %s", b.factory.Info().Name, answer)
 }
 
-// Observe enters the outcome in the history, and tells the script.
 func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
 	entry := b.enter(b.l, o)
 	if b.seat.observe == nil {
@@ -300,7 +295,6 @@ func (b *bare) Observe(_ context.Context, o *strategies.Outcome) error {
 	return b.call(b.seat.observe, entry, 0)
 }
 
-// Close gives up the state.
 func (b *bare) Close() error {
 	b.l.Close()
 	return nil

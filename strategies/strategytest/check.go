@@ -160,7 +160,6 @@ func (c *checker) judge(ctx context.Context, r *playthrough) {
 	}
 }
 
-// repeats reports the other scenarios that a failure occurred in.
 func (c *checker) repeats() {
 	for _, kind := range c.order {
 		if k := c.seen[kind]; len(k.again) > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// answers reports the kinds of choices that a strategy makes.
 func (c *checker) answers(r *playthrough) {
 	var even, odd, mixed int
 	for _, d := range r.decisions {
@@ -112,7 +111,6 @@ func differ(a, b []decision) int {
 	return -1
 }
 
-// match returns the match id of the i-th decision.
 func match(i int, a, b *playthrough) string {
 	if i < len(a.decisions) {
 		return a.decisions[i].match
@@ -120,7 +118,6 @@ func match(i int, a, b *playthrough) string {
 	return b.decisions[i].match
 }
 
-// shown formats the i-th decision.
 func shown(r *playthrough, i int) string {
 	if i >= len(r.decisions) {
 		return "nothing"

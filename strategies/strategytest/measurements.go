@@ -57,7 +57,6 @@ func (m *measurements) measure(op strategies.Op, seat strategies.Strategy) (done
 	}
 }
 
-// started records the instructions of start.
 func (m *measurements) started(seat strategies.Strategy) {
 	if counter, ok := seat.(Counter); ok && m != nil {
 		m.used[strategies.OpStart] = max(m.used[strategies.OpStart], counter.InstructionsUsed())
@@ -76,7 +75,6 @@ const (
 	noticeable = 20 * time.Microsecond
 )
 
-// costs compares the measurements with the limits.
 func (c *checker) costs(league, long *measurements) {
 	limits := c.options.Limits.OrDefaults()
 	for _, op := range []strategies.Op{strategies.OpStart, strategies.OpChoose, strategies.OpObserve} {

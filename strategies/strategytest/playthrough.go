@@ -41,7 +41,6 @@ type decision struct {
 // mixed reports whether it is a probability between 0 and 1.
 func (d decision) mixed() bool { return d.choice > strategies.Odd && d.choice < strategies.Even }
 
-// failure is one failed call.
 type failure struct {
 	op    strategies.Op
 	match string // empty for start
@@ -180,7 +179,6 @@ func (r *playthrough) deliver(ctx context.Context) {
 	r.pending = r.pending[:0]
 }
 
-// finish plays the remaining matches and ends the seat.
 func (r *playthrough) finish(ctx context.Context) *playthrough {
 	for r.step(ctx) {
 	}

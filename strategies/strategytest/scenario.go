@@ -6,7 +6,6 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 )
 
-// scenario is a small league, or a part of one.
 type scenario struct {
 	id    string
 	title string // the finding when nothing failed
@@ -85,7 +84,6 @@ func scenarios() []scenario {
 	return list
 }
 
-// fill sets defaults.
 func (sc *scenario) fill() {
 	if sc.draw.Size() == 0 {
 		sc.draw = game.FairDraw()

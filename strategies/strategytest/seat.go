@@ -41,7 +41,6 @@ func (p *player) choose(ctx context.Context, t strategies.Turn) (strategies.Choi
 	return p.Choose(ctx, &p.turn)
 }
 
-// observe passes on an outcome.
 func (p *player) observe(ctx context.Context, o strategies.Outcome) error {
 	p.outcome = o
 	return p.Observe(ctx, &p.outcome)

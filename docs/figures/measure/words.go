@@ -22,7 +22,6 @@ type Glossary struct {
 // Place says where a text stands that people read.
 type Place string
 
-// The places of words.
 const (
 	InPage Place = "page" // a documentation page
 	InHelp Place = "help" // the description of a command or flag

@@ -78,7 +78,6 @@ func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
 	}
 }
 
-// rosterOf returns the roster of a field of players.
 func (e *Encoder) rosterOf(field []string) *roster {
 	if e.roster == nil || !slices.Equal(e.roster.players, field) {
 		e.roster = newRoster(slices.Clone(field))

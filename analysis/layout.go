@@ -57,7 +57,6 @@ type scheduledMatch struct {
 type layout struct {
 	field   []results.Entrant
 	legs    int
-	draw    string
 	seed    uint64 // of the plan; resampling is seeded from it
 	games   int64  // matches of one player in one league
 	matches []scheduledMatch
@@ -81,7 +80,7 @@ func newLayout(plan results.Plan) (*layout, error) {
 	even, total := draw.EvenWeight()
 	div := gcd(even, total)
 	l := &layout{
-		field: plan.Field, legs: plan.Legs, draw: draw.String(), seed: plan.Seed,
+		field: plan.Field, legs: plan.Legs, seed: plan.Seed,
 		games:   int64(n-1) * int64(plan.Legs),
 		matches: make([]scheduledMatch, len(schedule.Matches())),
 		unit:    int64(total / div), even: int64(even / div),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,12 +117,7 @@ func parsePin(fields []string) (Pin, error) {
 // Bytes returns the content of the lock file.
 func (l Lock) Bytes() []byte {
 	b := []byte("# The plugins in this folder that have been accepted. Written by: strategylab plugins lock\n")
-	var names []string
-	for name := range l {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(l)) {
 		b = fmt.Appendln(b, l[name])
 	}
 	return b

@@ -3,6 +3,7 @@ package calibration
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -175,10 +176,7 @@ func (t Truth) places() [][2]int {
 
 // best returns the players with the most true points.
 func (t Truth) best() map[int]bool {
-	most := math.Inf(-1)
-	for _, p := range t.Points {
-		most = max(most, p)
-	}
+	most := slices.Max(t.Points)
 	list := map[int]bool{}
 	for i, p := range t.Points {
 		if p >= most-level {

@@ -24,7 +24,6 @@ const maxBins = 20
 // Collector gathers what explanations need. Add leagues in the order of the plan:
 // predictions use the first ones. It is for one goroutine at a time.
 type Collector struct {
-	plan  results.Plan
 	turns [][]turn // by pair of seats, lower first
 	seats [][2]int // of the pairs
 	bin   []int    // of the matches of the schedule
@@ -79,7 +78,7 @@ func NewCollector(plan results.Plan, o Options) (*Collector, error) {
 	if o.Matches <= 0 {
 		o.Matches = DefaultMatches
 	}
-	c := &Collector{plan: plan, players: make([]gathered, n), scratch: make([]perLeague, n), learning: make([][]legCount, n)}
+	c := &Collector{players: make([]gathered, n), scratch: make([]perLeague, n), learning: make([][]legCount, n)}
 	c.bins = bins(plan.Legs)
 	for i := range c.players {
 		c.players[i].learning = make([]analysis.Ratio, len(c.bins))

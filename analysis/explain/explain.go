@@ -22,7 +22,9 @@
 package explain
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -82,7 +84,7 @@ func (c *Collector) Explanations(level float64) Explanations {
 func (g *gathered) explain(level float64) Player {
 	p := Player{
 		Even:    g.even.Estimate(level, 0, 1),
-		Exploit: mostOf(&g.hit), Follow: mostOf(&g.could), Bits: math.NaN(),
+		Exploit: mostOf(g.hit[:]), Follow: mostOf(g.could[:]), Bits: math.NaN(),
 	}
 	for b := range g.learning {
 		p.Learning = append(p.Learning, g.learning[b].Estimate(level, 0, 1))
@@ -98,15 +100,7 @@ func (g *gathered) explain(level float64) Player {
 }
 
 // mostOf is the predictor with the most hits, the first of equal ones.
-func mostOf(hits *[predictors]int64) int {
-	best := 0
-	for i, h := range hits {
-		if h > hits[best] {
-			best = i
-		}
-	}
-	return best
-}
+func mostOf(hits []int64) int { return slices.Index(hits, slices.Max(hits)) }
 
 // Opponent is an opponent that a player differs from most or least.
 type Opponent struct {
@@ -129,15 +123,8 @@ func Opponents(e *analysis.Estimates, player int) (best, worst Opponent, ok bool
 	if len(list) == 0 {
 		return best, worst, false
 	}
-	best, worst = list[0], list[0]
-	for _, o := range list {
-		if o.Differ.Estimate > best.Differ.Estimate {
-			best = o
-		}
-		if o.Differ.Estimate < worst.Differ.Estimate {
-			worst = o
-		}
-	}
+	byDiffer := func(a, b Opponent) int { return cmp.Compare(a.Differ.Estimate, b.Differ.Estimate) }
+	best, worst = slices.MaxFunc(list, byDiffer), slices.MinFunc(list, byDiffer)
 	for _, o := range list {
 		if o.Field != best.Field && o.Differ.High >= best.Differ.Low {
 			best.Rivals++

@@ -65,7 +65,11 @@ func (s *sheet) table(columns []column) {
 			if b.Len() > 0 {
 				b.WriteString(columnGap)
 			}
-			b.WriteString(pad(words.Shorten(cell(c), widths[i]), widths[i], c.left))
+			width := widths[i]
+			if c.left {
+				width = -width
+			}
+			fmt.Fprintf(&b, "%*s", width, words.Shorten(cell(c), widths[i]))
 		}
 		s.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 	}
@@ -104,12 +108,4 @@ func fit(columns []column, widths []int, width int) []bool {
 	}
 	widths[names] -= min(spare, max(0, total-width))
 	return shown
-}
-
-func pad(s string, width int, left bool) string {
-	gap := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-	if left {
-		return s + gap
-	}
-	return gap + s
 }

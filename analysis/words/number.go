@@ -51,19 +51,8 @@ func (s Style) Signed(x float64, decimals int) string {
 	return "+" + text
 }
 
-func (s Style) minus() string {
-	if s == Typeset {
-		return "\u2212"
-	}
-	return "-"
-}
-
-func (s Style) space() string {
-	if s == Typeset {
-		return "\u00a0"
-	}
-	return " "
-}
+func (s Style) minus() string { return [...]string{"-", "\u2212"}[s] }
+func (s Style) space() string { return [...]string{" ", "\u00a0"}[s] }
 
 // Count writes a whole number with commas between thousands: "1,234".
 func (s Style) Count(n int64) string { return s.Number(float64(n), 0) }
@@ -165,14 +154,10 @@ func PValue(p float64) string {
 
 // Places writes a place range: "3" or "2-5".
 func (s Style) Places(p [2]int) string {
-	dash := "-"
-	if s == Typeset {
-		dash = "\u2013"
-	}
 	if p[0] == p[1] {
 		return strconv.Itoa(p[0])
 	}
-	return strconv.Itoa(p[0]) + dash + strconv.Itoa(p[1])
+	return strconv.Itoa(p[0]) + [...]string{"-", "\u2013"}[s] + strconv.Itoa(p[1])
 }
 
 // Plural counts things, named in the singular: "1 league", "1,000 leagues",

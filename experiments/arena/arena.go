@@ -178,7 +178,7 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 	}
 	for {
 		t := w.table
-		t.reserve(len(out))
+		t.played = append(t.played, make([]results.League, max(0, len(out)-len(t.played)))...)
 		err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
 			return t.play(ctx, first, t.played[:len(out)], quarantined)
 		})
@@ -199,15 +199,7 @@ func (w *worker) Close() error { return w.table.close() }
 type table struct {
 	arena  *Arena
 	blocks []block
-	played []results.League // until the call returns
-}
-
-// reserve makes room for n leagues. Their memory is swapped with that of the
-// leagues passed on.
-func (t *table) reserve(n int) {
-	if n > len(t.played) {
-		t.played = append(t.played, make([]results.League, n-len(t.played))...)
-	}
+	played []results.League // until the call returns; then their memory is swapped with that of the leagues passed on
 }
 
 func (t *table) play(ctx context.Context, first int, out []results.League, quarantined []bool) (err error) {

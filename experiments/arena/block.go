@@ -70,7 +70,9 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 	ln.closing = true
 	for i := range ln.n {
 		l := &ln.leagues[i]
-		l.answered()
+		if l.stage == waiting {
+			l.stage, l.at = settling, l.first
+		}
 		if err := l.run(ctx); err != nil {
 			return false, err
 		}
@@ -79,7 +81,7 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 		}
 	}
 	for _, g := range ln.groups {
-		if !g.idle() {
+		if s := &g.step; len(s.Open)+len(s.Observe)+len(s.Choose)+len(s.Close) > 0 {
 			g.sent = true
 			ln.flight.Go(func() { g.exchange(ctx) })
 		}
@@ -223,11 +225,6 @@ func (g *group) observe(s *seat, o *strategies.Outcome) {
 }
 
 func (g *group) end(s *seat) { g.step.Close = append(g.step.Close, s.id) }
-
-func (g *group) idle() bool {
-	s := &g.step
-	return len(s.Open)+len(s.Observe)+len(s.Choose)+len(s.Close) == 0
-}
 
 // exchange carries out the step. The results are in step and err.
 func (g *group) exchange(ctx context.Context) {

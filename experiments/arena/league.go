@@ -85,13 +85,6 @@ func (l *league) run(ctx context.Context) error {
 	return l.err
 }
 
-// answered continues after waiting.
-func (l *league) answered() {
-	if l.stage == waiting {
-		l.stage, l.at = settling, l.first
-	}
-}
-
 // carryOn plays until the first panic of a strategy, or to the end of a stage in
 // lockstep. One deferred call covers many calls of strategies, because it costs as
 // much as one of them.

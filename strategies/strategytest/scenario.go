@@ -113,21 +113,14 @@ type opponent func(n int, last game.Parity, r *game.Rand) game.Side
 
 // assorted returns a different opponent for each of six seats.
 func assorted(seat int) opponent {
-	var choose func(n int, last game.Parity, r *game.Rand) game.Parity
-	switch seat % 6 {
-	case 0:
-		choose = func(int, game.Parity, *game.Rand) game.Parity { return game.Even }
-	case 1:
-		choose = func(int, game.Parity, *game.Rand) game.Parity { return game.Odd }
-	case 2:
-		choose = func(n int, _ game.Parity, _ *game.Rand) game.Parity { return game.ParityOf(n) }
-	case 3:
-		choose = func(_ int, last game.Parity, _ *game.Rand) game.Parity { return last }
-	case 4:
-		choose = func(_ int, last game.Parity, _ *game.Rand) game.Parity { return last.Opposite() }
-	case 5:
-		choose = func(_ int, _ game.Parity, r *game.Rand) game.Parity { return game.ParityOf(r.IntN(2)) }
-	}
+	choose := [...]func(n int, last game.Parity, r *game.Rand) game.Parity{
+		func(int, game.Parity, *game.Rand) game.Parity { return game.Even },
+		func(int, game.Parity, *game.Rand) game.Parity { return game.Odd },
+		func(n int, _ game.Parity, _ *game.Rand) game.Parity { return game.ParityOf(n) },
+		func(_ int, last game.Parity, _ *game.Rand) game.Parity { return last },
+		func(_ int, last game.Parity, _ *game.Rand) game.Parity { return last.Opposite() },
+		func(_ int, _ game.Parity, r *game.Rand) game.Parity { return game.ParityOf(r.IntN(2)) },
+	}[seat%6]
 	return func(n int, last game.Parity, r *game.Rand) game.Side {
 		p := choose(n, last, r)
 		if p == game.NoParity {

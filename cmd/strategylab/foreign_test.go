@@ -192,3 +192,41 @@ func TestPlayerProposesAFreeID(t *testing.T) {
 	}
 	t.Errorf("nothing is said of port 8191: %v", p.seen)
 }
+
+// TestPlayerFindsTheFormThatIsRead: a referee that reads nothing but answers that
+// are requests costs at most two matches, without a setting, and a player is known
+// to the referee by another id than to the manager.
+func TestPlayerFindsTheFormThatIsRead(t *testing.T) {
+	t.Parallel()
+	f := newForeignLeague(t, func(string) string { return "P6F" })
+	f.read = func(body map[string]any) map[string]any {
+		if _, answer := body["result"]; answer {
+			return nil
+		}
+		params, _ := body["params"].(map[string]any)
+		return params
+	}
+	p := start(t, t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
+	p.until("registered")
+	lost := 0
+	for round := 1; round <= 5; round++ {
+		id := fmt.Sprintf("R%dM1", round)
+		f.announce(round, id, "P6F", "P02")
+		switch choice := f.match(round, id, "P04", "P02"); {
+		case choice == "" && lost == round-1:
+			lost++
+		case choice != "even":
+			t.Errorf("round %d: the referee read %q", round, choice)
+		}
+	}
+	if lost > 2 {
+		t.Errorf("%d of 5 matches were lost before an answer was read", lost)
+	}
+	f.complete()
+	if e := p.until("completed"); e["standing"].(map[string]any)["Wins"] != float64(5-lost) {
+		t.Errorf("its record is %v after %d losses", e["standing"], lost)
+	}
+	if code := p.ended(); code != exitOK {
+		t.Errorf("it ended with %d", code)
+	}
+}

@@ -9,103 +9,137 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// AnswerDialects remembers the dialect in which each peer reads answers. A peer is
-// answered in the dialect that it speaks until it shows that it has
-// not read the answer; then in the next of a few ways, until it shows that it
-// has. It is safe for concurrent use; the zero value knows nobody.
+// AnswerDialects remembers the form in which each peer reads answers. A peer is
+// answered in the dialect that it speaks until it shows that it has not read the
+// answer; from then on in the next form, until it shows that it has. It is safe for
+// concurrent use; the zero value knows nobody.
 type AnswerDialects struct {
 	mu     sync.Mutex
-	common string // the way that registration has shown, for everybody
-	known  map[string]*answerDialect
+	common string // the form that registration has shown, for everybody
+	known  map[string]*answerForm
 }
 
-// answerDialect is how one peer is answered.
-type answerDialect struct {
-	way  int  // index into ways
-	read bool // the peer has shown that it reads this
+// answerForm is how one peer is answered.
+type answerForm struct {
+	form   string
+	missed []string // the forms that it did not read
+	joined bool     // it has continued after a join in this form
+	proven bool     // it has counted a choice in this form
 }
 
-// ways are the traits of answers, in the order in which they are tried. What
-// harms nobody else comes first.
-var ways = []string{"", dialect.TraitAsync, dialect.TraitRequests}
+// forms are the traits of answers in the order in which they are tried: by how
+// many programs read them. The first is the plain result.
+var forms = []string{"", dialect.TraitBoth, dialect.TraitAsync, dialect.TraitRequests}
 
-// SenderOf returns by which name the sender of a request is remembered.
+// SenderOf returns by which name the sender of a request is remembered: what it
+// signs and from where it calls.
 func SenderOf(in *wire.Exchange) string {
-	if in.Header.Sender != "" {
-		return in.Header.Sender
-	}
 	host, _, err := net.SplitHostPort(in.RPC.RemoteAddr)
 	if err != nil {
-		return in.RPC.RemoteAddr
+		host = in.RPC.RemoteAddr
 	}
-	return host
+	if in.Header.Sender == "" {
+		return host
+	}
+	if host == "" {
+		return in.Header.Sender
+	}
+	return in.Header.Sender + " at " + host
 }
 
-// SetDefault sets the way in which everybody is answered to begin with: one of the
-// protocol's traits.
-func (m *AnswerDialects) SetDefault(trait string) {
+// SetDefault sets the form in which everybody is answered to begin with, if the
+// dialect has one: that of the manager.
+func (m *AnswerDialects) SetDefault(d *dialect.Dialect) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.common = trait
+	for _, form := range forms[1:] {
+		if d.Has(form) {
+			m.common = form
+		}
+	}
 }
 
 // of returns what is remembered of a peer. The lock is held.
-func (m *AnswerDialects) of(who string) *answerDialect {
+func (m *AnswerDialects) of(who string) *answerForm {
 	if m.known == nil {
-		m.known = make(map[string]*answerDialect)
+		m.known = make(map[string]*answerForm)
 	}
 	known := m.known[who]
 	if known == nil {
-		known = &answerDialect{way: max(slices.Index(ways, m.common), 0)}
+		known = &answerForm{form: m.common}
 		m.known[who] = known
 	}
 	return known
 }
 
-// Dialect returns the dialect in which a peer that spoke in d is answered.
-func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialect {
+// Form returns the trait of answers to a peer, empty for a plain result.
+func (m *AnswerDialects) Form(who string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if way := ways[m.of(who).way]; way != "" {
-		return d.With(way)
+	return m.of(who).form
+}
+
+// Dialect returns the dialect in which a peer that spoke in d is answered.
+func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialect {
+	if form := m.Form(who); form != "" && !d.Has(form) {
+		return d.With(form)
 	}
 	return d
 }
 
-// Missed notes that a peer has not read an answer. It reports whether the
-// peer is answered in another way from now on.
-func (m *AnswerDialects) Missed(who string) bool {
+// Prefer has a peer answered in a form that its messages suggest, unless it has
+// shown what it reads or does not read.
+func (m *AnswerDialects) Prefer(who, form string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.of(who); !known.joined && !known.proven && known.missed == nil && known.form == "" {
+		known.form = form
+	}
+}
+
+// Missed notes that a peer has not read an answer in a form: a choice or, after
+// which it cannot have read one either, a join. Others are forms in which the same
+// answer was given besides. It reports whether the peer is answered in another
+// form from now on.
+func (m *AnswerDialects) Missed(who, form string, choice bool, others ...string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
-	if known.read {
-		return false // it was the answer that was lost
+	if known.proven || known.joined && !choice || known.form != form {
+		return false // it was the answer that was lost, or this is known
 	}
-	known.way = (known.way + 1) % len(ways)
+	known.missed = append(append(known.missed, form), others...)
+	if choice { // joins alone are sent as messages of their own
+		known.missed = append(known.missed, dialect.TraitAsync)
+	}
+	known.joined = false
+	at := max(slices.Index(forms, form), 0)
+	for i := range forms {
+		if next := forms[(at+1+i)%len(forms)]; !slices.Contains(known.missed, next) {
+			known.form = next
+			return true
+		}
+	}
+	known.form, known.missed = forms[0], nil // none was read; begin again
 	return true
 }
 
-// Read notes that a peer has read an answer, and so will read others of
-// the kind.
-func (m *AnswerDialects) Read(who string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(who).read = true
-}
-
-// ReadBy notes that a peer has read an answer that was given in two ways:
-// the one it would be given in now, and another. Which of them it has read cannot
-// be known, so that the other replaces the usual way only; a way that
-// the peer has shown to need stays.
-func (m *AnswerDialects) ReadBy(who, trait string) {
+// Joined notes that a peer has continued after a join, which was sent besides as
+// a message of its own if posted. Which of the two it has read cannot be known, so
+// that this replaces the plain form only.
+func (m *AnswerDialects) Joined(who string, posted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(who)
-	if known.read {
-		return
+	if posted && !known.joined && known.form == "" {
+		known.form = dialect.TraitAsync
 	}
-	known.read = true
-	if known.way == 0 {
-		known.way = max(slices.Index(ways, trait), 0)
-	}
+	known.joined = true
+}
+
+// Proven notes that a peer has counted a choice, and so reads answers of its form.
+func (m *AnswerDialects) Proven(who string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(who).proven = true
 }

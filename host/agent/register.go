@@ -94,9 +94,7 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	if !protocol.ValidID(r.ID) && (m.Mode == protocol.Strict || !protocol.ValidForeignID(r.ID)) {
 		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
 	}
-	if m.Manager.Speaks().Has(dialect.TraitRequests) {
-		m.Answers.SetDefault(dialect.TraitRequests)
-	}
+	m.Answers.SetDefault(m.Manager.Speaks())
 	return a.Granted(ctx, r)
 }
 

@@ -34,13 +34,16 @@ type match struct {
 	reply    string // what the agent signs with
 
 	// How the referee takes answers.
-	joins   int           // how often the invitation was answered
-	called  bool          // it has continued the match
-	calling chan struct{} // closed when it does
-	posting bool          // the join is to be sent as a message of its own
-	posted  bool          // and has been
-	missed  bool          // it holds the agent to be absent
-	speaker string        // as wire.Speaker has it
+	joins    int           // how often the invitation was answered
+	called   bool          // it has continued the match
+	calling  chan struct{} // closed when it does
+	answered bool          // a choice was sent to it
+	posting  bool          // the join is to be sent as a message of its own
+	posted   bool          // and has been
+	missed   bool          // it holds the agent to be absent
+	speaker  string        // as agent.SenderOf has it
+	form     string        // of the agent's answers, as agent.AnswerDialects has it
+	as       string        // the id by which it calls the agent, if that is not the agent's
 
 	journaling sync.Mutex // guards what follows
 	journaled  invited    // what the journal says of the invitation
@@ -92,7 +95,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	p.noteJoined(in, m, join)
 	p.emit(Event{
 		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
-		Referee: agent.SenderOf(in), Dialect: in.Dialect.Name,
+		Referee: cmp.Or(in.Header.Sender, agent.SenderOf(in)), Dialect: in.Dialect.Name,
 	})
 	return join, nil
 }
@@ -106,7 +109,7 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a, known := s.others[id]; known {
+	if a, known := s.others[id]; known && p.cfg.Mode == protocol.Strict {
 		return nil, "", protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type,
 			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
 	}
@@ -136,7 +139,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		return nil, err
 	}
 	own, s := p.ID(), p.current()
-	if msg.PlayerID != "" && msg.PlayerID != own {
+	if msg.PlayerID != "" && msg.PlayerID != own && p.cfg.Mode == protocol.Strict {
 		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("this agent is %s, not %s", own, msg.PlayerID))
 	}
 	m, reply := p.answering(s, in)
@@ -152,7 +155,10 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 			return nil, err
 		}
 	}
-	p.noteRead(in, m)
+	p.noteCalled(in, m)
+	if msg.PlayerID != "" && msg.PlayerID != own {
+		own = msg.PlayerID
+	}
 	start := time.Now()
 	answer, err := p.choose(s, m)
 	if err != nil {
@@ -163,6 +169,9 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		return nil, protocol.Refuse(protocol.CodeInvalidState, in.Type, "the player's strategy makes no choice in this match").With("fault", answer.Fault.String())
 	}
 	p.emit(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
+	p.mu.Lock()
+	m.answered, m.as = true, own
+	p.mu.Unlock()
 	choice := protocol.Choice(answer.Choice.String())
 	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
 	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
@@ -246,7 +255,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 		return nil, err
 	}
 	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
-	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID()) {
+	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID() || msg.AffectedPlayer == p.calledIn(m)) {
 		p.noteMissed(m)
 	}
 	return p.member.Ack(in), nil
@@ -278,9 +287,9 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	t := p.turn(s, m)
 	if t.Opponent == "" { // neither invitation nor announcement have named one
-		t.Opponent = cmp.Or(dialect.Opponent(msg, p.ID()), nobody)
+		t.Opponent = cmp.Or(dialect.Opponent(msg, p.calledIn(m)), nobody)
 	}
-	result, err := dialect.ToldOutcome(msg, p.ID(), t.Opponent)
+	result, err := dialect.ToldOutcome(msg, p.calledIn(m), t.Opponent)
 	if err != nil {
 		var broken *protocol.Error
 		if errors.As(err, &broken) && p.cfg.Mode == protocol.Strict {
@@ -289,13 +298,15 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		p.cfg.Log.Warn("result not readable", "match", m.id, "error", err)
 		return p.member.Ack(in), nil
 	}
-	o := p.outcome(t, m.answer.Choice, result)
+	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
 	if err := p.member.Journal.Append(p.life, eventEnded, &o); err != nil {
 		return nil, err
 	}
 	m.ended = true
 	if o.Result == game.TechnicalLoss {
 		p.noteMissed(m)
+	} else {
+		p.noteCounted(m)
 	}
 	ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 	defer cancel()
@@ -322,10 +333,17 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 // nobody stands for an opponent that nobody has named.
 const nobody = "unknown"
 
-// outcome turns a result into what the strategy observes. chosen is what the
-// agent answered, for a referee that does not repeat it.
-func (p *Player) outcome(t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
+// calledIn returns the id by which the agent is called in a match.
+func (p *Player) calledIn(m *match) string {
 	own := p.ID()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cmp.Or(m.as, own)
+}
+
+// outcome turns a result of the player own into what the strategy observes. chosen
+// is what the agent answered, for a referee that does not repeat it.
+func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
 	o := strategies.Outcome{
 		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
 		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),

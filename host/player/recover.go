@@ -183,12 +183,12 @@ func (p *Player) writeHistory(s *leagueState) {
 }
 
 // history lists the matches that have ended, in the order they did.
-func (p *Player) history(s *leagueState) []outcome {
+func (p *Player) history(s *leagueState) []record {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := make([]outcome, 0, len(s.ended))
+	list := make([]record, 0, len(s.ended))
 	for _, o := range s.ended {
-		line := outcome{
+		line := record{
 			MatchID: o.MatchID, Round: o.Round, OpponentID: o.Opponent, Choice: o.Choice.String(),
 			OpponentChoice: o.OpponentChoice.String(), Result: o.Result.String(), Points: o.Points,
 		}
@@ -201,8 +201,8 @@ func (p *Player) history(s *leagueState) []outcome {
 	return list
 }
 
-// outcome is one line of the history.
-type outcome struct {
+// record is one line of the history.
+type record struct {
 	MatchID        string `json:"match_id"`
 	Round          int    `json:"round_id,omitempty"`
 	OpponentID     string `json:"opponent_id"`

@@ -99,70 +99,102 @@ func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
 	}
 }
 
-// answerDialect returns the dialect in which a message is answered. Among referees whose
+// answerDialect returns the dialect in which a message is answered.
+func (p *Player) answerDialect(in *wire.Exchange) *dialect.Dialect {
+	return p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
+}
+
+// heed notes what the names of a referee's methods show. Among referees whose
 // methods are types in lower case there are some that read no answer but one that
 // is a request. One that is of another kind than the manager, so that nothing is
 // known of it, is given both in one document.
-func (p *Player) answerDialect(in *wire.Exchange) *dialect.Dialect {
-	d := p.member.Answers.Dialect(agent.SenderOf(in), in.Dialect)
-	asks := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
+func (p *Player) heed(in *wire.Exchange) (who string) {
+	who = agent.SenderOf(in)
 	managers, _, _ := strings.Cut(p.cfg.Manager.Speaks().Name, "+")
-	if asks && in.Dialect == dialect.LowerMethod && managers != in.Dialect.Name && !d.Has(dialect.TraitRequests) {
-		return d.With(dialect.TraitBoth)
+	if p.cfg.Mode == protocol.Tolerant && in.Dialect == dialect.LowerMethod && managers != in.Dialect.Name {
+		p.member.Answers.Prefer(who, dialect.TraitBoth)
 	}
-	return d
+	return who
 }
 
 // noteJoined notes that a match has been joined. A referee that invites
 // again, although it has been answered, may not read answers of that kind; one
 // that has the match key does.
 func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
-	who := agent.SenderOf(in)
+	who := p.heed(in)
 	p.mu.Lock()
-	again, keyed := m.joins > 0 && !m.called, m.keyed
+	again, keyed, form := m.joins > 0 && !m.called, m.keyed, m.form
 	m.joins++
-	if m.speaker == "" {
-		m.speaker = who
-	}
+	m.speaker = who
 	p.mu.Unlock()
 	if keyed || p.cfg.Mode != protocol.Tolerant {
 		return
 	}
 	if again {
-		p.member.Answers.Missed(who)
+		p.member.Answers.Missed(who, form, false)
 	}
+	p.answersIn(m, who)
 	p.postLater(in, m, join)
 }
 
-// noteRead notes that the referee has continued a match, and so has read
-// the join.
-func (p *Player) noteRead(in *wire.Exchange, m *match) {
+// answersIn keeps in which form a match's messages are answered.
+func (p *Player) answersIn(m *match, who string) {
+	form := p.member.Answers.Form(who)
 	p.mu.Lock()
-	first, posted := !m.called, m.posted
+	defer p.mu.Unlock()
+	m.form = form
+}
+
+// noteCalled notes that the referee calls for the choice, and so has continued
+// after the join. One that calls again, although it has been answered, may not have
+// read the choice.
+func (p *Player) noteCalled(in *wire.Exchange, m *match) {
+	who := p.heed(in)
+	p.mu.Lock()
+	first, posted, joins, again := !m.called, m.posted, m.joins, m.answered && !m.keyed
+	form := m.form
 	if first {
 		m.called = true
 		close(m.calling)
 	}
-	joins := m.joins
+	m.speaker = who
 	p.mu.Unlock()
-	if !first || joins == 0 {
+	switch {
+	case p.cfg.Mode != protocol.Tolerant:
 		return
+	case first && joins > 0:
+		p.member.Answers.Joined(who, posted)
+	case again:
+		p.member.Answers.Missed(who, form, true)
 	}
-	if posted {
-		p.member.Answers.ReadBy(agent.SenderOf(in), dialect.TraitAsync)
-	}
-	p.member.Answers.Read(agent.SenderOf(in))
+	p.answersIn(m, who)
 }
 
-// noteMissed notes that a referee considers the agent absent from a match
-// that it has joined.
-func (p *Player) noteMissed(m *match) {
+// noteMissed notes that a referee has counted a technical loss of the agent, or
+// holds it to be absent, although the agent has answered. It reports whether the
+// answers were not read.
+func (p *Player) noteMissed(m *match) bool {
 	p.mu.Lock()
-	missed, who := m.joins > 0 && !m.called && !m.keyed && !m.missed, m.speaker
+	missed := (m.joins > 0 && !m.called || m.answered) && !m.keyed && !m.missed
 	m.missed = m.missed || missed
+	who, form, choice, posted := m.speaker, m.form, m.answered, m.posted
 	p.mu.Unlock()
-	if missed {
-		p.member.Answers.Missed(who)
+	if !missed || p.cfg.Mode != protocol.Tolerant {
+		return false
+	}
+	if posted {
+		return p.member.Answers.Missed(who, form, choice, dialect.TraitAsync)
+	}
+	return p.member.Answers.Missed(who, form, choice)
+}
+
+// noteCounted notes that a referee has counted the agent's choice.
+func (p *Player) noteCounted(m *match) {
+	p.mu.Lock()
+	counted, who := m.answered, m.speaker
+	p.mu.Unlock()
+	if counted {
+		p.member.Answers.Proven(who)
 	}
 }
 

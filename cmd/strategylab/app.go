@@ -40,10 +40,16 @@ func newApp(p *command.Process) *cli.App {
 	return app
 }
 
-// tidy makes every command leave the reporting of mistakes to run.
+// tidy makes every command leave the reporting of mistakes to run, and its help
+// say only the defaults that are news.
 func tidy(c *cli.Command) {
 	c.OnUsageError = onUsageError
 	c.HideHelpCommand = true
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = !b.Value // that a switch is off needs no words
+		}
+	}
 	for _, sub := range c.Subcommands {
 		tidy(sub)
 	}

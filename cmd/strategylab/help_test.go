@@ -30,6 +30,9 @@ func TestHelpIsShort(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s --%s has no text", name, f.Names()[0])
 				}
+				if strings.Contains(f.String(), "(default: false)") {
+					t.Errorf("%s says that a switch is off by default: %s", name, f)
+				}
 				text := doc.GetUsage()
 				if n := len(strings.Fields(aside.ReplaceAllString(text, ""))); n == 0 || n > 10 || strings.Contains(text, "default") {
 					t.Errorf("%s --%s is described by %d words: %s", name, f.Names()[0], n, text)

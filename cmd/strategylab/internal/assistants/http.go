@@ -23,7 +23,7 @@ import (
 // webServer serves the lab over HTTP.
 type webServer struct {
 	addr  string
-	token string      // empty: whoever can reach the address may call
+	token string      // empty: every client that reaches the address may call
 	tls   *tls.Config // nil: plain HTTP
 	log   *slog.Logger
 }

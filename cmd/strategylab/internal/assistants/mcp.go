@@ -9,7 +9,7 @@
 //     comes in is ever a path; what becomes a file name is checked letter by
 //     letter, and files are opened below roots that links do not lead out of.
 //   - Every script runs in a process of its own.
-//   - Leagues, players, sources, time, experiments under way, reports kept and
+//   - Leagues, players, sources, time, running experiments, reports kept and
 //     the length of answers are bounded.
 package assistants
 

@@ -108,8 +108,8 @@ func (s *store) write(id, file string, content []byte) error {
 	return root.WriteFile(filepath.Join(id, file), content, 0o644)
 }
 
-// read returns a file of a report; the error is fs.ErrNotExist if there is no such
-// report.
+// read returns a file of a report; the error is fs.ErrNotExist if the report does
+// not exist.
 func (s *store) read(id, file string) ([]byte, error) {
 	if !isID(id) {
 		return nil, fs.ErrNotExist

@@ -107,7 +107,7 @@ func ReadError(op, dir string, err error) error {
 	return &InputError{err, hint}
 }
 
-// EachLeague visits the recorded leagues of a run. A file with an incomplete
+// EachLeague calls visit with the recorded leagues of a run. A file with an incomplete
 // header, as at the start of a run, has none.
 func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results.League) error) error {
 	for l, err := range reader.Leagues() {

@@ -253,8 +253,8 @@ func playInMemory(ctx context.Context, plan results.Plan, factories []strategies
 	return acc.Estimates(level), err
 }
 
-// PlayDirect plays a plan by calling its strategies, on so many workers (0 picks
-// a number), and passes every league to add, in order.
+// PlayDirect plays a plan by calling its strategies, on a number of workers (0
+// picks one), and passes every league to add, in order.
 func PlayDirect(ctx context.Context, plan results.Plan, factories []strategies.Factory, workers int, add func(*results.League) error) error {
 	driver, err := arena.New(plan, factories, arena.Config{})
 	if err != nil {

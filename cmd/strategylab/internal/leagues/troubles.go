@@ -113,8 +113,8 @@ func refusedText(e manager.Event) string {
 	return text
 }
 
-// whoWasRefused names the sender of a refused message. It quotes what strangers
-// say of themselves.
+// whoWasRefused names the sender of a refused message. It quotes what peers say
+// of themselves.
 func whoWasRefused(e manager.Event) string {
 	who := "an agent"
 	switch e.Message {

@@ -180,7 +180,8 @@ func own(opts calibration.Options, number int, progress io.Writer) calibration.O
 	return opts
 }
 
-// playBots plays an experiment among bots like any other, on one goroutine.
+// playBots plays an experiment among simulated players like any other, on one
+// goroutine.
 func playBots(ctx context.Context, plan results.Plan, bots []calibration.Player, add func(*results.League) error) error {
 	factories := make([]strategies.Factory, len(bots))
 	for i, b := range bots {
@@ -189,7 +190,7 @@ func playBots(ctx context.Context, plan results.Plan, bots []calibration.Player,
 	return lab.PlayDirect(ctx, plan, factories, 1, add)
 }
 
-// botFactory makes seats of a bot with known probabilities.
+// botFactory makes seats of a simulated player with known probabilities.
 type botFactory struct{ bot calibration.Player }
 
 func (f botFactory) Info() strategies.Info {

@@ -1,0 +1,133 @@
+package leagues
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/audit"
+)
+
+func TestMatchLine(t *testing.T) {
+	t.Parallel()
+	m := manager.Match{
+		ID: "R1M2", Players: [2]string{"P01", "P02"}, Choices: [2]game.Parity{game.Even, game.NoParity},
+		Results: [2]game.Result{game.Win, game.TechnicalLoss}, Points: [2]int{3, 0},
+	}
+	if got, want := matchLine(m), "R1M2    P01 even  P02 technical loss  no number  3:0"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The summary leaves out whom the manager took in the end, and advises tolerance
+// only to a strict host.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	var all troubles
+	if got := all.summary(protocol.Strict); got != "" {
+		t.Errorf("without troubles: %q", got)
+	}
+	all.managed(manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Early", Error: "league full"})
+	all.managed(manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Odd", Error: "no version", Tolerant: true})
+	all.managed(manager.Event{Kind: manager.AgentRegistered, Agent: "P01", Name: "Early"})
+	for range 2 {
+		all.forfeited(referee.Event{Player: "P01", Fault: "timeout", Error: "no answer within 30s"})
+	}
+	text := all.summary(protocol.Strict)
+	for _, part := range []string{`player "Odd": no version  [accepted with --validation tolerant]`, "P01 Early, in 2 matches: timeout (no answer within 30s)"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not contain %q", text, part)
+		}
+	}
+	if strings.Contains(text, "league full") {
+		t.Errorf("%q has an agent that registered later", text)
+	}
+	const advice = "accepts messages that lack fields"
+	if !strings.Contains(text, advice) || strings.Contains(all.summary(protocol.Tolerant), advice) {
+		t.Error("the advice does not depend on the mode")
+	}
+}
+
+func TestUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&dialect.Refusal{Code: protocol.CodeTokenInvalid, RPC: 12}, true},
+		{&dialect.Refusal{Code: protocol.CodeUnknownMessageType, RPC: -32601}, false},
+		{&dialect.Refusal{Status: 404}, false},
+		{&dialect.Refusal{Status: 200}, true},
+		{errors.New("connection refused"), true},
+	} {
+		if got := understood(c.err); got != c.want {
+			t.Errorf("%+v: understood %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+func TestPartOf(t *testing.T) {
+	t.Parallel()
+	rec := &trace.Recording{Exchanges: []*trace.Exchange{
+		{Agent: "REF01", Direction: jsonrpc.Out, Match: "R1M1"}, {Agent: "P01", Direction: jsonrpc.In}, {Agent: "launcher", Direction: jsonrpc.Out},
+	}}
+	if part, err := partOf(rec, "P01"); err != nil || len(part) != 1 || part[0].Agent != "P01" {
+		t.Errorf("P01: %v, %v", part, err)
+	}
+	for agent, want := range map[string]string{"": "2 agents recorded: P01, REF01", "P02": `no recording of "P02"`, "launcher": `no recording of "launcher"`} {
+		if _, err := partOf(rec, agent); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", agent, err, want)
+		}
+	}
+	if _, err := partOf(&trace.Recording{}, ""); err == nil {
+		t.Error("an empty recording has a part")
+	}
+}
+
+// A failed check counts from its level on, and a rule of level must most.
+func TestConformity(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		failed, from conformance.Level
+		want         error
+	}{
+		{conformance.Must, conformance.Must, command.ErrBreaksMust},
+		{conformance.Should, conformance.Must, nil},
+		{conformance.Should, conformance.Should, command.ErrBreaksShould},
+		{conformance.Wild, conformance.Should, nil},
+		{conformance.Wild, conformance.Wild, command.ErrBreaksShould},
+	} {
+		r := &conformance.Report{Outcomes: []conformance.Outcome{{Level: c.failed, Status: conformance.Failed}}}
+		if err := conformity(r, c.from); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s failed, counting from %s: %v, want %v", c.failed, c.from, err, c.want)
+		}
+	}
+}
+
+// Only matches whose choices differ say whether the draw favours a player.
+func TestDrawTests(t *testing.T) {
+	t.Parallel()
+	draws := []audit.Draw{
+		{Number: 4, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}},
+		{Number: 5, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "even"}},
+		{Number: 6, Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", ""}},
+	}
+	tests := drawTests(game.FairDraw(), draws)
+	if len(tests) < 3 || tests[0].N != 3 || tests[1].N != 3 {
+		t.Fatalf("the numbers are not all tested: %+v", tests)
+	}
+	for _, favoured := range tests[2:] {
+		if favoured.N != 1 {
+			t.Errorf("%s: %d contests, want 1", favoured.Question, favoured.N)
+		}
+	}
+}

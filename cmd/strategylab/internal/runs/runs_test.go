@@ -1,0 +1,162 @@
+package runs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// wantError fails the test unless the error and its hint contain all parts; no part
+// stands for no error.
+func wantError(t *testing.T, what string, err error, parts ...string) {
+	t.Helper()
+	if (err == nil) != (len(parts) == 0) {
+		t.Errorf("%s: error %v, want %q", what, err, parts)
+		return
+	}
+	for _, part := range parts {
+		if text := err.Error() + "\n" + command.HintOf(err); !strings.Contains(text, part) {
+			t.Errorf("%s: %q does not contain %q", what, text, part)
+		}
+	}
+}
+
+func TestParseSPRT(t *testing.T) {
+	t.Parallel()
+	got, err := parseSPRT("new=x.lua, old=y.lua,delta=0.02,beta=0.1")
+	if want := (results.Ratio{New: "x.lua", Old: "y.lua", Delta: 0.02, Alpha: 0.05, Beta: 0.1}); err != nil || got != want {
+		t.Errorf("parsed as %+v, %v; want %+v", got, err, want)
+	}
+	for text, part := range map[string]string{
+		"":                                "not of the form name=value",
+		"new=a,old=b":                     "delta is missing",
+		"new=a,delta=0.1":                 "new or old is missing",
+		"new=a,old=a,delta=0.1":           `both "a"`,
+		"new=a,old=b,delta=much":          `delta is "much"`,
+		"new=a,old=b,delta=0.1,delta=0.2": "delta is given twice",
+		"new=a,old=b,gamma=0.1":           `unknown key "gamma"`,
+		"new=a,old=b,delta=0.1,alpha=2":   "2",
+	} {
+		_, err := parseSPRT(text)
+		wantError(t, text, err, part)
+	}
+}
+
+func TestParseSwaps(t *testing.T) {
+	t.Parallel()
+	got, err := parseSwaps([]string{" mine = scripts/new.lua", "other=random"})
+	if err != nil || len(got) != 2 || got[0].player != "mine" || got[0].ref.Target != "scripts/new.lua" || got[1].player != "other" {
+		t.Errorf("parsed as %+v, %v", got, err)
+	}
+	for text, part := range map[string]string{
+		"":                  "--replace is missing",
+		"mine":              "want PLAYER=STRATEGY",
+		"=random":           "want PLAYER=STRATEGY",
+		"mine= ":            "want PLAYER=STRATEGY",
+		"mine=random*3":     "not 3 copies",
+		"mine=a;mine=b":     "swaps mine twice",
+		"mine=random*what?": "--replace",
+	} {
+		var list []string
+		if text != "" {
+			list = strings.Split(text, ";")
+		}
+		_, err := parseSwaps(list)
+		wantError(t, text, err, part)
+	}
+}
+
+func TestPlayerOf(t *testing.T) {
+	t.Parallel()
+	player := func(name, target, source string) catalog.Player {
+		p := catalog.Player{Name: name, Target: target}
+		p.Info = strategies.Info{Name: strings.TrimSuffix(name, "#1"), Source: source}
+		return p
+	}
+	field := catalog.Field{Players: []catalog.Player{
+		player("mine", "scripts/mine.lua", "scripts/mine.lua"), player("random#1", "random", ""), player("random#2", "random", ""),
+	}}
+	for target, want := range map[string]string{"mine": "mine", "./scripts/mine.lua": "mine", "random#2": "random#2"} {
+		if got, err := playerOf(field, target); err != nil || got != want {
+			t.Errorf("%q stands for %q, %v; want %q", target, got, err, want)
+		}
+	}
+	_, err := playerOf(field, "random")
+	wantError(t, "random", err, "several players", "random#1, random#2")
+	_, err = playerOf(field, "nobody")
+	if missing := new(missingError); !errors.As(err, &missing) || missing.target != "nobody" {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func TestStoppingInWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stop           *results.Stop
+		leagues, after string
+	}{
+		{nil, "70 leagues", "plays a fixed number of leagues"},
+		{&results.Stop{Until: "best"}, "at most 70 leagues (until best)", "ends by --until best"},
+		{&results.Stop{Ratio: new(results.Ratio)}, "at most 70 leagues (until the test is decided)", "ends by --sprt"},
+	} {
+		plan := results.Plan{Runs: 70, Stop: c.stop}
+		if got := howMany(plan); got != c.leagues {
+			t.Errorf("howMany: %q, want %q", got, c.leagues)
+		}
+		if got := howItEnds(plan); got != c.after {
+			t.Errorf("howItEnds: %q, want %q", got, c.after)
+		}
+	}
+	if numbered("runs/x", 1) != "runs/x" || numbered("runs/x", 3) != "runs/x-3" {
+		t.Error("the folders of a watch are not numbered from the second")
+	}
+}
+
+// An undecided assertion counts less than a refuted one, and neither ends a watch.
+func TestVerdictOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		verdicts []assert.Verdict
+		want     error
+	}{
+		{nil, nil},
+		{[]assert.Verdict{assert.Holds}, nil},
+		{[]assert.Verdict{assert.Holds, assert.Undecided}, command.ErrUndecided},
+		{[]assert.Verdict{assert.Undecided, assert.Refuted}, command.ErrRefuted},
+	} {
+		run := &report.Run{}
+		for _, v := range c.verdicts {
+			run.Assertions = append(run.Assertions, assert.Outcome{Verdict: v})
+		}
+		err := verdictOn(run)
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err != nil && !command.IsReported(err) {
+			t.Errorf("%v: %v, want %v", c.verdicts, err, c.want)
+		}
+		if err := withoutVerdict(err); err != nil {
+			t.Errorf("%v ends a watch: %v", c.verdicts, err)
+		}
+	}
+	if other := errors.New("disk full"); withoutVerdict(other) != other {
+		t.Error("another error does not end a watch")
+	}
+}
+
+func TestDescribeMatch(t *testing.T) {
+	t.Parallel()
+	m := results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Fault: game.FaultTimeout}, Number: results.NoNumber}
+	if got := describe(m); got != "even against (timeout), drawn -1" {
+		t.Errorf("described as %q", got)
+	}
+	detectable := edge(0.01234567)
+	if got := effectText(&detectable); got != "an effect of 0.01235 or more" || effectText(nil) != "no possible effect" {
+		t.Errorf("effects are %q and %q", got, effectText(nil))
+	}
+}

@@ -77,7 +77,7 @@ var guestNames = []string{"Ada", "Grace", "Edsger", "Barbara", "Alan", "Emmy"}
 // announces the end of the league.
 func idleExit(endless bool) time.Duration {
 	if endless {
-		return 4 * time.Second
+		return 15 * time.Second // in which even a busy machine sends something
 	}
 	return 5 * time.Minute
 }

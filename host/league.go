@@ -119,6 +119,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 // assembly is a league while it is put together and played.
 type assembly struct {
 	league *League
+	lead   *manager.Manager
 	known  *player.League // what players know beforehand; nil where they have to ask
 	tools  *toolTables
 	ctx    context.Context
@@ -190,6 +191,7 @@ func (a *assembly) manager() (m *manager.Manager, url string, err error) {
 		}
 		return m, err
 	}, map[string]http.Handler{manager.StartPath: launcher})
+	a.lead = m
 	return m, url, err
 }
 
@@ -239,6 +241,15 @@ func (a *assembly) player(i int, managerURL string) (p *player.Player, err error
 	cfg.ID, cfg.Once = cmp.Or(cfg.ID, id), true
 	if cfg.League == nil {
 		cfg.League = a.known
+	}
+	tell := cfg.Events
+	cfg.Events = func(e player.Event) {
+		if e.Kind == player.Invited {
+			a.lead.Invited(e.Match)
+		}
+		if tell != nil {
+			tell(e)
+		}
 	}
 	err = a.member(id, protocol.RolePlayer, &cfg.Config, managerURL, func() (member, error) {
 		p, err = player.New(cfg)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +14,7 @@ import (
 // assignmentNames are the names, of types and of methods, under which managers
 // assign a referee one match at a time. Such a message stands for an
 // announcement of that match alone.
-var assignmentNames = []string{"START_MATCH", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "MATCH_ASSIGNMENT", "conduct_match"}
+var assignmentNames = []string{"START_MATCH", "MATCH_ASSIGNMENT", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "conduct_match"}
 
 // AssignmentNames returns the names under which managers assign a referee one
 // match at a time, the commonest first.
@@ -178,6 +179,9 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 	if err != nil {
 		return Call{}, err
 	}
+	if raw, err = d.edited(m.MessageType, raw, true); err != nil { // signed as everything else
+		return Call{}, err
+	}
 	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return Call{}, err
@@ -193,7 +197,7 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 			doc = append(doc, rawjson.Member{Name: lowered, Value: f.Value})
 		}
 	}
-	doc = doc.Without(d.Omit...)
+	doc = append(doc, spellings(doc, inner)...)
 	if d.Request.Bare {
 		return Call{Body: doc.Encode()}, nil
 	}
@@ -205,6 +209,31 @@ func (d *Dialect) assignmentCall(name string, m *protocol.RoundAnnouncement, mat
 		name = d.Request.Method
 	}
 	return Call{Method: name, Params: params}, nil
+}
+
+// spellings returns the members of an assignment, and the round in its header,
+// under the other names that referees read them by.
+func spellings(doc, match rawjson.Object) rawjson.Object {
+	all := rawjson.Object{{Name: "round", Value: doc.Get("round_id")}}
+	players := jsontext.Value{'['}
+	for i, side := range []string{"A", "B"} {
+		id, endpoint, number := match.Get("player_"+side+"_id"), match.Get("player_"+side+"_endpoint"), strconv.Itoa(i+1)
+		if endpoint == nil {
+			endpoint = jsontext.Value("null")
+		}
+		all = append(all,
+			rawjson.Member{Name: "player" + number + "_id", Value: id}, rawjson.Member{Name: "player" + number + "_endpoint", Value: endpoint},
+			rawjson.Member{Name: "player_" + number + "_id", Value: id}, rawjson.Member{Name: "player_" + number + "_endpoint", Value: endpoint},
+			rawjson.Member{Name: "player_" + side, Value: id}, rawjson.Member{Name: "player_" + strings.ToLower(side), Value: id},
+			rawjson.Member{Name: "player" + number, Value: id})
+		if i > 0 {
+			players = append(players, ',')
+		}
+		players = append(players, rawjson.Object{
+			{Name: "player_id", Value: id}, {Name: "id", Value: id}, {Name: "contact_endpoint", Value: endpoint}, {Name: "endpoint", Value: endpoint},
+		}.Encode()...)
+	}
+	return append(all, rawjson.Member{Name: "players", Value: append(players, ']')})
 }
 
 // AssignmentNameIn returns the name under which a referee takes assignments,

@@ -86,7 +86,7 @@ var TypeMethod = &Dialect{
 	Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
 	Naming: ByType,
 	Edits: []Edit{
-		signed(protocol.RoleManager, "LM01",
+		signed(protocol.RoleManager, "LM01", protocol.TypeRefereeRegisterRequest.Answer(), protocol.TypeMatchResultReport.Answer(), protocol.TypeLeagueQuery.Answer(),
 			protocol.TypeLeagueRegisterRequest.Answer(), protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
 		signed(protocol.RoleReferee, "REF01",
 			protocol.TypeGameInvitation, protocol.TypeGameJoinAck.Answer(), protocol.TypeChooseParityCall, protocol.TypeChooseParityResponse.Answer(), protocol.TypeGameOver),
@@ -167,6 +167,7 @@ const (
 	TraitRequests   = "answers-are-requests"
 	TraitTextResult = "text-result"
 	TraitBoth       = "answers-are-both" // a result, and a request in one document
+	TraitManagerID  = "knows-LM01"       // the manager signs with an id
 )
 
 // traits are the changes that each trait makes to a dialect.
@@ -176,6 +177,9 @@ var traits = map[string]func(d *Dialect){
 	TraitRequests:   func(d *Dialect) { d.Answer, d.Refusal = Place{Request: true}, RefuseByMessage },
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
+	TraitManagerID: func(d *Dialect) {
+		d.Edits = append(slices.Clone(d.Edits), Edit{Path: []string{"sender"}, Value: rawjson.Quote(protocol.Sender(protocol.RoleManager, "LM01"))})
+	},
 }
 
 // With returns the dialect with a trait added, under the name by which [Named]

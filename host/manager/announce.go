@@ -151,12 +151,15 @@ func (m *Manager) leagueOver() func(*contact) protocol.Message {
 
 // candidates returns the referees that matches may be given to, in the order of
 // their numbers: those that answer; if there are none, those that are not given
-// up; if there are none of these either, all. It is called with m.mu held.
+// up; if there are none of these either, those that may come back, or all. It is called with m.mu held.
 func (m *Manager) candidates() []*contact {
-	var fit, alive, all []*contact
+	var fit, alive, able, all []*contact
 	for _, a := range m.state.referees {
 		c := m.contacts[a.id]
 		all = append(all, c)
+		if !c.unable {
+			able = append(able, c)
+		}
 		if !c.dead {
 			alive = append(alive, c)
 			if c.life != LifeSuspended {
@@ -169,6 +172,8 @@ func (m *Manager) candidates() []*contact {
 		all = fit
 	case len(alive) > 0:
 		all = alive
+	case len(able) > 0:
+		all = able
 	}
 	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.member.number, b.member.number) })
 	return all

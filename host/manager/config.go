@@ -100,8 +100,9 @@ type Config struct {
 
 	// Timeout is the time for one attempt to notify an agent: 10 s.
 	Timeout time.Duration
-	// JoinTimeout and ChoiceTimeout are those of the referees, 5 s and 30 s;
-	// they only enter the default of MatchDeadline.
+	// JoinTimeout and ChoiceTimeout are those of the referees, 5 s and 30 s. They
+	// enter the default of MatchDeadline, and a foreign referee of a tolerant
+	// league gets twice JoinTimeout to show that it conducts its matches.
 	JoinTimeout, ChoiceTimeout time.Duration
 	// Backoff is how a notification is tried again: game.LeagueBackoff. For no
 	// retries set only First.

@@ -46,6 +46,11 @@ type contact struct {
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the current round is outdated
 	dead     bool          // it cannot be reached or does not report: its matches go to others
+	unable   bool          // it was assigned its matches in every form, and conducts none
+	conducts bool          // it has shown that it conducts what it is assigned
+	forms    int           // in which it was assigned its matches, after the first
+	refusals int           // of its matches, by one of ours
+	revivals int           // how often it was tried again after all
 	late     bool          // its deadline has passed and the driver has not looked yet
 	deadline *time.Timer   // for its next report
 	armed    time.Time     // when the deadline was set
@@ -92,7 +97,7 @@ func (m *Manager) setLife(c *contact, life AgentLife) {
 // alive notes that an agent was heard of. It is called with m.mu held.
 func (m *Manager) alive(c *contact) {
 	m.setLife(c, LifeActive)
-	if c.dead {
+	if c.dead && !c.unable {
 		c.dead = false
 		m.changes++
 		c.stale = c.stale || c.member.load > 0
@@ -113,12 +118,12 @@ func (m *Manager) suspend(c *contact, err error) {
 }
 
 // giveUp gives a referee up until it is heard of, so that its matches go to
-// another. Where there is no other, it is tried again after a while. It is
-// called with m.mu held.
+// another. Where there is no other, it is tried again after a while, which is
+// twice as long each time that it has refused. It is called with m.mu held.
 func (m *Manager) giveUp(c *contact) {
 	c.dead = true
 	m.changes++
-	m.arm(c, m.cfg.Timeout+m.cfg.Backoff.Most)
+	m.arm(c, (m.cfg.Timeout+m.cfg.Backoff.Most)<<min(c.refusals, 10))
 	m.wakeDriver()
 }
 

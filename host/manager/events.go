@@ -26,6 +26,10 @@ const (
 	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
 	// at the message, or was not waited for.
 	Notified EventKind = "notified"
+	// RefereeUnable: Agent, Role, Name, Matches (its unfinished ones of the round),
+	// Error: a foreign referee was assigned its matches in every known form and
+	// conducts none; they go to others, as soon as there are any.
+	RefereeUnable EventKind = "referee_unable"
 	// MatchesReassigned: Round, Matches: the ids of matches that have gone to
 	// another referee.
 	MatchesReassigned EventKind = "matches_reassigned"
@@ -155,6 +159,7 @@ func (m *Manager) reactRegistered(e *registered) {
 	c := m.updateContact(m.state.agents[e.ID])
 	m.emit(Event{Kind: AgentRegistered, Agent: e.ID, Role: e.Role, Name: e.Name, State: LifeRegistered, Dialect: e.Dialect, Again: again})
 	if again {
+		m.revive(c)
 		m.alive(c)
 	} else {
 		c.life = LifeRegistered
@@ -209,7 +214,13 @@ func (m *Manager) reactReported(e *reported) {
 	p, _ := m.state.schedule.Find(e.Match)
 	told := m.state.finished(p)
 	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: &told})
-	if c := m.contacts[e.Referee]; c.member.load > 0 {
+	c := m.contacts[e.Referee]
+	c.conducts = true
+	if c.unable { // it conducts after all
+		c.unable = false
+		m.alive(c)
+	}
+	if c.member.load > 0 {
 		m.arm(c, m.cfg.MatchDeadline)
 	} else if c.deadline != nil {
 		c.deadline.Stop()

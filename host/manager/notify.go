@@ -193,7 +193,7 @@ func (m *Manager) try(c *contact, n *notification) {
 		if again && !more {
 			m.cfg.Log.Warn("notification abandoned",
 				"agent", c.member.id, "message", string(n.kind), "attempts", retry, "error", err)
-			m.lost(c, n)
+			m.lost(c, n, err)
 		}
 		return
 	}
@@ -208,20 +208,28 @@ func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message
 		n.count(c.member.id, false)
 		return false
 	}
-	if reached(err) {
-		m.alive(c)
-	} else {
+	announcement := n.kind == protocol.TypeRoundAnnouncement
+	refused := announcement && c.member.load > 0 && err != nil && !wire.Retryable(err) && !early(err) && (!harmless(err) || m.foreign(c))
+	switch {
+	case !reached(err):
 		m.suspend(c, err)
+	case refused && c.dead:
+		m.setLife(c, LifeActive) // it is there, and stays given up
+	default:
+		m.alive(c)
 	}
 	if reached(err) && n.kind == protocol.TypeLeagueCompleted {
 		m.setLife(c, LifeShutdown)
 	}
-	announcement := n.kind == protocol.TypeRoundAnnouncement
 	n.count(c.member.id, err == nil && m.acknowledges(c, answer))
 	switch {
+	case refused && reached(err):
+		m.cfg.Log.Warn("a referee refuses its matches", "referee", c.member.id, "error", err)
+		m.refuses(c, err)
+		return false
 	case err == nil || harmless(err):
 		if announcement && c.member.load > 0 {
-			m.arm(c, m.cfg.MatchDeadline)
+			m.arm(c, m.reportTime(c))
 		}
 		return false
 	case wire.Retryable(err) || announcement && early(err):
@@ -251,10 +259,14 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 }
 
 // lost notes that a notification was given up after its last attempt.
-func (m *Manager) lost(c *contact, n *notification) {
+func (m *Manager) lost(c *contact, n *notification, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if n.kind == protocol.TypeRoundAnnouncement && c.member.load > 0 {
+	switch {
+	case n.kind != protocol.TypeRoundAnnouncement || c.member.load == 0:
+	case reached(err):
+		m.refuses(c, err)
+	default:
 		m.giveUp(c)
 	}
 }

@@ -167,10 +167,11 @@ func (m *Manager) announce(round int) {
 func (m *Manager) takeStale(role protocol.Role) []*contact {
 	var stale []*contact
 	for _, a := range *m.state.list(role) {
-		if c := m.contacts[a.id]; c.stale {
-			c.stale = false
+		c := m.contacts[a.id]
+		if c.stale && !(c.unable && a.load > 0) {
 			stale = append(stale, c)
 		}
+		c.stale = false
 	}
 	return stale
 }
@@ -193,7 +194,11 @@ func (m *Manager) checkOverdue() {
 			continue
 		}
 		c.late = false
-		if a.load == 0 {
+		if a.load == 0 || c.unable {
+			continue
+		}
+		if m.foreign(c) && !c.conducts {
+			m.tryNextForm(c, "it acknowledges its matches, and neither invites players nor reports")
 			continue
 		}
 		m.cfg.Log.Warn("referee is silent and owes reports", "referee", a.id, "matches", a.load, "for", c.patience)
@@ -204,9 +209,6 @@ func (m *Manager) checkOverdue() {
 			continue
 		}
 		c.stale = true
-		if !a.reg.Keyed { // it may want another kind of assignment
-			c.peer.TryNextAssignment()
-		}
 	}
 }
 

@@ -45,7 +45,7 @@ func GuessPeer(url string, first *dialect.Dialect) *Peer {
 func (p *Peer) TryNextAssignment() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := dialect.AssignmentNames()
+	names := slices.DeleteFunc(dialect.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
 	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
 }
 
@@ -141,9 +141,10 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 // guess tries the other dialects on a peer whose dialect is not known. If none
 // works, the error is that of the first attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
+	t, tried := m.Head().MessageType, p.Speaks()
 	for _, d := range dialect.RegistrationOrder() {
-		if d.Name == p.Speaks().Name {
-			continue
+		if d.Request == tried.Request && d.NumericIDs == tried.NumericIDs && slices.Contains(tried.MethodsOf(t), d.MethodsOf(t)[0]) {
+			continue // it was sent that
 		}
 		other := NewPeer(p.URL, d)
 		answer, err := c.callAs(ctx, other, "", m, "")
@@ -274,11 +275,9 @@ func (c *Caller) assignAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnn
 		if UnknownMethod(err) {
 			continue
 		}
-		if err == nil {
-			p.mu.Lock()
-			p.assignment = name
-			p.mu.Unlock()
-		}
+		p.mu.Lock()
+		p.assignment = name // it knows the name, even if it refuses
+		p.mu.Unlock()
 		return answer, err
 	}
 	return nil, unknown

@@ -46,6 +46,11 @@ func (h *homePort) prepare(ctx context.Context, endpoint string, cfg *agent.Conf
 		}
 		h.settle()
 	}
+	cfg.ListensAt = func(port int) bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return port != 0 && port == h.port
+	}
 	if cfg.ID != "" {
 		return
 	}

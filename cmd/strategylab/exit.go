@@ -23,6 +23,8 @@ const (
 
 	exitBreaksMust   = 7 // an agent breaks a rule of level must
 	exitBreaksShould = 8 // an agent breaks rules of lesser levels only
+
+	exitAllLost = 9 // a player lost every match of a league by technical loss
 )
 
 // exitCode is the one table that turns an error into an exit code.
@@ -42,6 +44,8 @@ func exitCode(err error) int {
 		return exitBreaksMust
 	case errors.Is(err, command.ErrBreaksShould):
 		return exitBreaksShould
+	case errors.Is(err, command.ErrAllLost):
+		return exitAllLost
 	case errors.As(err, &strategy), errors.Is(err, command.ErrCheckFailed):
 		return exitStrategy
 	case errors.As(err, &input):

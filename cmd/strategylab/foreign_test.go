@@ -230,3 +230,77 @@ func TestPlayerFindsTheFormThatIsRead(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 }
+
+// TestPlayerSaysWhyItLost: matches to which nobody invites the player, and answers
+// that nobody reads, are reported when they are noticed and again at the end, and
+// a league without a played match is no success.
+func TestPlayerSaysWhyItLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		play func(f *foreignLeague)
+		want []string
+		code int
+	}{
+		"nobody invites it": {
+			play: func(f *foreignLeague) { f.announce(1, "R1M1", "P07", "P02") },
+			want: []string{"R1M1    nobody has invited P07 to this match; the league is over; ", "0 matches", "what went wrong:\n  R1M1    nobody has invited P07"},
+			code: exitAllLost,
+		},
+		"nobody reads its answers": {
+			play: func(f *foreignLeague) {
+				f.read = func(map[string]any) map[string]any { return nil }
+				f.announce(1, "R1M1", "P07", "P02")
+				f.match(1, "R1M1", "P07", "P02")
+			},
+			want: []string{"counts a technical loss, although it was given a choice", "--dialect", "what went wrong:"},
+			code: exitAllLost,
+		},
+		"it is called by another id": {
+			play: func(f *foreignLeague) { f.announce(1, "R1M1", "P07", "P02"); f.match(1, "R1M1", "P04", "P02") },
+			want: []string{`CHOOSE_PARITY_CALL came for "P04", but this player is P07; answered all the same; ask the manager for that id with --id P04`},
+		},
+		"it meets itself": {
+			play: func(f *foreignLeague) { f.announce(1, "R1M1", "P07", "P07"); f.match(1, "R1M1", "P07", "P02") },
+			want: []string{"two players are P07: the match is announced between P07 and P07; end this player, and start it again with another --id"},
+		},
+		"its standings show matches": {
+			play: func(f *foreignLeague) {
+				f.send("update_standings", "LEAGUE_STANDINGS_UPDATE", "league_manager", map[string]any{
+					"round_id": 1, "standings": []any{map[string]any{"rank": 1, "player_id": "P07", "display_name": "x", "played": 2, "wins": 0, "draws": 0, "losses": 2, "points": 0}},
+				})
+			},
+			want: []string{"the standings count 2 matches of P07, but nobody has invited it to any"},
+			code: exitAllLost,
+		},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			f := newForeignLeague(t, func(string) string { return "P07" })
+			var out bytes.Buffer
+			cmd := commandLine(t.Context(), t.TempDir(), "player", "--strategy", "always-even", "--manager", f.url(), "--once")
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			registered := comes(func() bool {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				return f.endpoint != ""
+			})
+			if !registered {
+				t.Fatal("it does not register")
+			}
+			c.play(f)
+			f.complete()
+			_ = cmd.Wait() // the exit code says it
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("it ended with %d, want %d", code, c.code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("no %q in\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}

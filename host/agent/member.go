@@ -55,6 +55,9 @@ type Config struct {
 	IdleExit time.Duration
 	// Data is the directory of the journal; empty keeps none.
 	Data string
+	// ListensAt, if set, reports whether the agent is reached at a port other than
+	// that of its endpoint, for advice to people.
+	ListensAt func(port int) bool
 	// Registered, if set, is called after each registration; it must not block.
 	Registered func()
 

@@ -3,8 +3,10 @@ package player
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -26,6 +28,7 @@ type leagueState struct {
 	table     []protocol.Standing // the last that the manager has sent
 	round     int                 // the last that was announced
 	completed bool
+	said      map[string]bool // troubles, by cause and key
 
 	// The seat is made once, when it is first needed; callers wait for it.
 	open    sync.Once
@@ -36,11 +39,14 @@ type leagueState struct {
 
 // announcement is what the manager has said of a match.
 type announcement struct {
+	id      string
 	players [2]string
 	referee string // may be empty, where a manager gives only its endpoint
 
-	endpoint string // the referee's
-	unkeyed  bool   // the manager says that the referee has no match keys
+	round    int
+	at       time.Time // when it was made
+	endpoint string    // the referee's
+	unkeyed  bool      // the manager says that the referee has no match keys
 }
 
 // opponentOf returns the player whom another one meets, empty if that is not
@@ -55,6 +61,7 @@ func (a announcement) opponentOf(own string) string {
 func newLeagueState() *leagueState {
 	return &leagueState{
 		announced: make(map[string]announcement), referees: make(map[string]bool), matches: make(map[string]*match),
+		said: make(map[string]bool),
 	}
 }
 
@@ -102,7 +109,7 @@ func (p *Player) emitLeft(s *leagueState) {
 // announce keeps what the manager says of the matches of a round, and returns
 // what is new in it for the agent: a match, or that it has none. Those of others
 // are forgotten after the round: in a large league they are many.
-func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string) (news []Event) {
+func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now time.Time) (news []Event) {
 	round := m.RoundID.Number()
 	defer func() { s.round = round }()
 	s.others = make(map[string]announcement, len(m.Matches))
@@ -111,11 +118,13 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string) (news 
 		if a.RefereeID != "" {
 			s.referees[a.RefereeID] = true
 		}
-		about := announcement{players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID, endpoint: a.RefereeEndpoint}
+		about := announcement{id: a.MatchID, players: [2]string{a.PlayerAID, a.PlayerBID}, referee: a.RefereeID, endpoint: a.RefereeEndpoint, round: round, at: now}
 		keys, said := a.MatchKeys.Get()
 		about.unkeyed = said && !keys
 		if a.PlayerAID == own || a.PlayerBID == own {
-			if _, known := s.announced[a.MatchID]; !known {
+			if before, known := s.announced[a.MatchID]; known {
+				about.at = before.at
+			} else {
 				news = append(news, Event{Kind: Announced, Round: round, Match: a.MatchID, Opponent: about.opponentOf(own), Referee: a.RefereeID})
 			}
 			s.announced[a.MatchID] = about
@@ -261,12 +270,13 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	s, over := p.league, p.league.completed
 	var news []Event
 	if !over {
-		news = s.announce(m, own)
+		news = s.announce(m, own, time.Now())
 	}
 	p.mu.Unlock()
 	for _, e := range news {
 		p.emit(e)
 	}
+	p.lookAfter(s, m, own)
 	switch {
 	case over: // of the next league, perhaps
 		p.member.RequestRegistration()
@@ -285,8 +295,35 @@ func (p *Player) roundCompleted(_ context.Context, in *wire.Exchange) (protocol.
 		return nil, err
 	}
 	p.heard.Store(true)
-	p.writeHistory(p.current())
+	s := p.current()
+	if round := in.Header.RoundID.Number(); round > 0 {
+		p.uninvited(s, "; its round is complete", func(a announcement) bool { return a.round <= round })
+	}
+	p.writeHistory(s)
 	return p.member.Ack(in), nil
+}
+
+// settled is how long after an announcement the next one shows that the round is
+// over: some managers announce all rounds at once.
+const settled = 2 * time.Second
+
+// lookAfter looks for what an announcement shows to be wrong, and has an eye on
+// the agent's matches in it.
+func (p *Player) lookAfter(s *leagueState, m *protocol.RoundAnnouncement, own string) {
+	round, now := m.RoundID.Number(), time.Now()
+	p.uninvited(s, "; another round begins", func(a announcement) bool { return a.round < round && now.Sub(a.at) >= settled })
+	plays := false
+	for _, a := range m.Matches {
+		plays = plays || a.PlayerAID == own || a.PlayerBID == own
+		if a.PlayerAID == own && a.PlayerBID == own {
+			p.noteClash(s, a.MatchID, "the match is announced between "+own+" and "+own)
+		}
+	}
+	if plays {
+		p.after(func() {
+			p.uninvited(s, fmt.Sprintf(" in the %v since it was announced", p.cfg.Overdue), func(a announcement) bool { return a.round == round })
+		})
+	}
 }
 
 func (p *Player) leagueCompleted(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
@@ -317,8 +354,10 @@ func (p *Player) keepTable(table []protocol.Standing) {
 		return
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.league.table = table
+	s := p.league
+	s.table = table
+	p.mu.Unlock()
+	p.noteTable(s, table)
 }
 
 // placeIn returns the agent's place in a table, 0 where it has none.
@@ -341,6 +380,7 @@ func (p *Player) endLeague(ctx context.Context, why EventKind) {
 	if !first {
 		return
 	}
+	p.uninvited(s, "; the league is over", func(announcement) bool { return true })
 	e.Place = p.placeIn(e.Table)
 	if err := p.member.Journal.Append(ctx, eventCompleted, nil); err != nil {
 		p.cfg.Log.Error("end of the league not journaled", "error", err)

@@ -34,6 +34,7 @@ type match struct {
 	reply    string // what the agent signs with
 
 	// How the referee takes answers.
+	took     time.Duration // from the call for a choice to the answer
 	joins    int           // how often the invitation was answered
 	called   bool          // it has continued the match
 	calling  chan struct{} // closed when it does
@@ -80,9 +81,14 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 	if msg.GameType != "" && msg.GameType != protocol.GameEvenOdd {
 		return nil, protocol.Refuse(protocol.CodeUnsupportedGameType, in.Type, fmt.Sprintf("this agent plays %s, not %s", protocol.GameEvenOdd, msg.GameType))
 	}
-	m, reply, err := p.enter(p.current(), in, msg.OpponentID, msg.RoleInMatch)
+	s := p.current()
+	m, reply, err := p.enter(s, in, msg.OpponentID, msg.RoleInMatch)
 	if err != nil {
 		return nil, err
+	}
+	p.noteID(s, in, addressee(in))
+	if msg.OpponentID == p.ID() {
+		p.noteClash(s, m.id, "the invitation names "+msg.OpponentID+" as the opponent")
 	}
 	if err := p.recordInvitation(m); err != nil {
 		return nil, err
@@ -157,6 +163,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 	}
 	p.noteCalled(in, m)
 	if msg.PlayerID != "" && msg.PlayerID != own {
+		p.noteID(s, in, msg.PlayerID)
 		own = msg.PlayerID
 	}
 	start := time.Now()
@@ -170,7 +177,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 	}
 	p.emit(Event{Kind: Answered, Match: m.id, Round: in.Header.RoundID.Number(), Choice: answer.Choice.String(), Took: time.Since(start)})
 	p.mu.Lock()
-	m.answered, m.as = true, own
+	m.answered, m.as, m.took = true, own, time.Since(start)
 	p.mu.Unlock()
 	choice := protocol.Choice(answer.Choice.String())
 	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
@@ -256,7 +263,7 @@ func (p *Player) gameError(_ context.Context, in *wire.Exchange) (protocol.Messa
 	}
 	p.cfg.Log.Warn("referee reports an error", "match", in.Header.MatchID, "code", msg.ErrorCode, "name", msg.ErrorName, "detail", msg.Detail)
 	if m := p.find(p.current(), in.Header.MatchID); m != nil && (msg.AffectedPlayer == "" || msg.AffectedPlayer == p.ID() || msg.AffectedPlayer == p.calledIn(m)) {
-		p.noteMissed(m)
+		p.noteLoss(p.current(), m, "reports an error")
 	}
 	return p.member.Ack(in), nil
 }
@@ -274,6 +281,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		if p.cfg.Mode == protocol.Strict {
 			return nil, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, fmt.Sprintf("this agent is in no match %q", in.Header.MatchID))
 		}
+		p.uninvited(s, ", and now its result has come", func(a announcement) bool { return a.id == in.Header.MatchID })
 		return p.member.Ack(in), nil
 	}
 	m.mu.Lock()
@@ -304,7 +312,9 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	}
 	m.ended = true
 	if o.Result == game.TechnicalLoss {
-		p.noteMissed(m)
+		if m.answer.Fault == game.NoFault {
+			p.noteLoss(s, m, "counts a technical loss")
+		}
 	} else {
 		p.noteCounted(m)
 	}

@@ -84,6 +84,10 @@ type Config struct {
 	// to it as a message; default DefaultPatience, negative for never. Referees
 	// that sign with match keys read answers.
 	Patience time.Duration
+	// Overdue is how long the agent waits for an invitation to an announced match,
+	// or for any message after its registration, before it reports that as a
+	// Trouble; default DefaultOverdue, negative for ever.
+	Overdue time.Duration
 	// Watch is how often an agent that hears nothing asks the manager how the
 	// league stands, and how often it tries to register for the next league;
 	// default DefaultWatch, negative for never.
@@ -108,11 +112,12 @@ type Player struct {
 	endpoint          *wire.Endpoint
 	announcedEndpoint string // the endpoint that the manager knows; Run's
 
-	life  context.Context // ends with Run; strategies are called in it
-	end   context.CancelFunc
-	knows atomic.Bool   // the manager has answered a question, and so knows tokens
-	heard atomic.Bool   // of the manager, since it was last looked after
-	done  chan struct{} // gets one for each league that is complete
+	life   context.Context // ends with Run; strategies are called in it
+	end    context.CancelFunc
+	knows  atomic.Bool   // the manager has answered a question, and so knows tokens
+	heard  atomic.Bool   // of the manager, since it was last looked after
+	spoken atomic.Bool   // to by anybody, since the registration
+	done   chan struct{} // gets one for each league that is complete
 
 	mu         sync.Mutex
 	league     *leagueState
@@ -150,6 +155,7 @@ func defaults(cfg Config) Config {
 	cfg.Name = cmp.Or(cfg.Name, cfg.Factory.Info().Name)
 	cfg.Watch = cmp.Or(cfg.Watch, DefaultWatch)
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
+	cfg.Overdue = cmp.Or(cfg.Overdue, DefaultOverdue)
 	if cfg.ChoiceTimeout <= 0 {
 		cfg.ChoiceTimeout = DefaultChoiceTimeout
 	}
@@ -221,6 +227,7 @@ const (
 	Ended      EventKind = "ended"    // a match did
 	Completed  EventKind = "completed"
 	Deserted   EventKind = "deserted" // nothing has been heard for Config.IdleExit
+	Trouble    EventKind = "trouble"  // Error costs matches, or may; Cause names it, Advice is what to change
 	Left       EventKind = "left"     // the agent has left a league in which it has played and that is not over
 )
 
@@ -235,6 +242,8 @@ type Event struct {
 	Choice   string              `json:"choice,omitempty"`
 	Fault    string              `json:"fault,omitempty"`
 	Error    string              `json:"error,omitempty"`
+	Cause    string              `json:"cause,omitempty"` // of Trouble
+	Advice   string              `json:"advice,omitempty"`
 	Result   string              `json:"result,omitempty"`
 	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or it is unknown
 	Other    string              `json:"opponent_choice,omitempty"` // empty where it is unknown

@@ -17,6 +17,7 @@ import (
 // authenticate judges who speaks, before anything else about a message is
 // judged.
 func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
+	p.spoken.Store(true)
 	switch in.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return p.member.FromManager(ctx, in)

@@ -46,6 +46,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 		return err
 	}
 	p.heard.Store(true)
+	defer p.awaitCalls(p.current())
 	p.emit(Event{Kind: Registered, League: p.member.Me.League(), Dialect: p.cfg.Manager.Speaks().Name})
 	return nil
 }
@@ -124,7 +125,7 @@ func (p *Player) stay(ctx context.Context) error {
 func (p *Player) deserted(ctx context.Context) bool {
 	p.mu.Lock()
 	s := p.league
-	played := s.standing.Played > 0 || s.completed
+	played := s.standing.Played > 0 || s.completed || len(s.announced) > 0
 	for _, m := range s.matches {
 		played = played || m.asked
 	}

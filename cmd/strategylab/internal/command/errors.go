@@ -14,6 +14,7 @@ var (
 	ErrRefuted      = errors.New("an assertion is refuted")
 	ErrUndecided    = errors.New("these leagues do not decide an assertion")
 	ErrBreaksMust   = errors.New("the agent breaks a rule of level must")
+	ErrAllLost      = errors.New("every match of this player was lost by technical loss, or nobody invited it to any")
 	ErrBreaksShould = errors.New("the agent breaks rules, but none of level must")
 )
 

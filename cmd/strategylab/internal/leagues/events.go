@@ -155,6 +155,8 @@ func (l *live) played(e player.Event) {
 		if e.Number != 0 {
 			text += fmt.Sprintf("; the number was %d", e.Number)
 		}
+	case player.Trouble:
+		text = troubleText(e) + "; " + e.Advice
 	case player.Completed, player.Deserted, player.Left:
 		text = endText(e)
 	}

@@ -45,7 +45,7 @@ func play(p *command.Process, c *cli.Context) (err error) {
 	}
 	defer seen.end(&err)
 	a.Tap, a.Validation = seen.tap(a.Name), seen.Validation
-	took := new(lab.Latencies)
+	took, wrong := new(lab.Latencies), new(mishaps)
 	err = a.Player(c.Context, player.Config{
 		Config: own, ChoiceTimeout: l.choice, Factory: e.Factory, Once: c.Bool(flagOnce), Print: p.Logger(0),
 		Key: game.StrategyKey(s, 0, 0), Coin: game.CoinKey(s, 0, 0),
@@ -54,11 +54,18 @@ func play(p *command.Process, c *cli.Context) (err error) {
 				took.Add(e.Took)
 				return
 			}
+			wrong.note(e)
 			l.played(e)
 		},
 	})
 	if f, ok := took.Forecast(l.choice, l.backoff.Retries); ok {
 		l.out.write(map[string]any{"event": "forecast", "forecast": f}, forecastText(f))
 	}
-	return agentError(c, err)
+	if text := wrong.summary(); text != "" {
+		l.out.say("%s", text)
+	}
+	if err = agentError(c, err); err == nil && wrong.allLost() {
+		return command.ErrAllLost
+	}
+	return err
 }

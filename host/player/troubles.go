@@ -1,0 +1,226 @@
+package player
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// DefaultOverdue is how long an agent waits for an invitation to a match that was
+// announced, or for any message after its registration, before it says so: in that
+// time others play.
+const DefaultOverdue = 30 * time.Second
+
+// The causes of an event of the kind Trouble.
+const (
+	CauseUncalled  = "uncalled"  // no message since the registration
+	CauseUninvited = "uninvited" // nobody invited the agent to its match
+	CauseOtherID   = "other_id"  // the agent is called by an id that is not its own
+	CauseUnread    = "unread"    // the referee has not counted an answer
+	CauseLate      = "late"      // perhaps since it took long
+	CauseClash     = "clash"     // two agents have one id
+)
+
+// lateAnswer is a time for a choice that some referees do not wait.
+const lateAnswer = 4 * time.Second
+
+// trouble reports what may cost the agent its matches, once for each key and
+// league.
+func (p *Player) trouble(s *leagueState, key string, e Event) {
+	e.Kind = Trouble
+	p.mu.Lock()
+	known := s.said[e.Cause+key]
+	s.said[e.Cause+key] = true
+	p.mu.Unlock()
+	if !known {
+		p.emit(e)
+	}
+}
+
+// after runs something after Config.Overdue, unless the agent has left by then.
+// Agents in leagues of their own host do not look after themselves.
+func (p *Player) after(do func()) {
+	if p.cfg.Overdue < 0 || p.cfg.Mode == protocol.Strict || p.cfg.League != nil {
+		return
+	}
+	p.inBackground(func() {
+		ctx, cancel := context.WithTimeout(p.life, p.cfg.Overdue)
+		defer cancel()
+		<-ctx.Done()
+		if p.life.Err() == nil {
+			do()
+		}
+	})
+}
+
+// awaitCalls reports that nobody has called the agent since it registered.
+func (p *Player) awaitCalls(s *leagueState) {
+	p.spoken.Store(false)
+	p.after(func() {
+		if p.spoken.Load() || p.current() != s {
+			return
+		}
+		p.trouble(s, "", Event{
+			Cause: CauseUncalled, Error: fmt.Sprintf("nobody has called %s in the %v since it registered", p.ID(), p.cfg.Overdue),
+			Advice: "if the league is not running yet, start it; otherwise " + p.reachAdvice(),
+		})
+	})
+}
+
+// uninvited reports the agent's announced matches to which nobody has invited it,
+// as far as they are due.
+func (p *Player) uninvited(s *leagueState, why string, due func(announcement) bool) {
+	type missing struct {
+		id    string
+		about announcement
+	}
+	own := p.ID()
+	var all []missing
+	p.mu.Lock()
+	for id, a := range s.announced {
+		if m := s.matches[id]; m == nil && due(a) {
+			all = append(all, missing{id, a})
+		}
+	}
+	p.mu.Unlock()
+	slices.SortFunc(all, func(a, b missing) int { return a.about.at.Compare(b.about.at) })
+	for _, m := range all {
+		p.trouble(s, m.id, Event{
+			Cause: CauseUninvited, Match: m.id, Round: m.about.round, Opponent: m.about.opponentOf(own), Referee: m.about.referee,
+			Error: "nobody has invited " + own + " to this match" + why, Advice: p.reachAdvice(),
+		})
+	}
+}
+
+// reachAdvice says what to change for an agent that others do not reach.
+func (p *Player) reachAdvice() string {
+	id := p.ID()
+	expected := agent.PortOf(protocol.RolePlayer, id)
+	endpoint, err := url.Parse(p.cfg.Endpoint)
+	if err != nil {
+		return "set the address under which others reach this player with --public-url"
+	}
+	port, _ := strconv.Atoi(endpoint.Port())
+	listens := expected == port || p.cfg.ListensAt != nil && p.cfg.ListensAt(expected)
+	manager, err := url.Parse(p.cfg.Manager.URL)
+	switch {
+	case expected != 0 && !listens:
+		return fmt.Sprintf("programs that go by the id call %s at port %d: free that port, and listen there with --listen %s", id, expected, net.JoinHostPort(endpoint.Hostname(), strconv.Itoa(expected)))
+	case err == nil && !local(manager.Hostname()) && local(endpoint.Hostname()):
+		return fmt.Sprintf("%s is reached from this machine only: use --listen 0.0.0.0:%d --public-url http://THIS-MACHINE:%d/mcp", p.cfg.Endpoint, port, port)
+	case expected == 0:
+		return fmt.Sprintf("programs that go by the id cannot tell the port of %s from it: ask for an id such as P04 with --id P04, or check that the referee reaches %s", id, p.cfg.Endpoint)
+	}
+	return fmt.Sprintf("check that a referee runs and reaches %s; --public-url sets another address", p.cfg.Endpoint)
+}
+
+// local reports whether a host is this machine in its own eyes only.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// noteID reports that a referee calls the agent by another id.
+func (p *Player) noteID(s *leagueState, in *wire.Exchange, id string) {
+	own := p.ID()
+	if id == "" || id == own || p.cfg.Mode == protocol.Strict {
+		return
+	}
+	p.trouble(s, id, Event{
+		Cause: CauseOtherID, Match: in.Header.MatchID, Referee: in.Header.Sender,
+		Error:  fmt.Sprintf("%s came for %q, but this player is %s; answered all the same", in.Type, id, own),
+		Advice: fmt.Sprintf("ask the manager for that id with --id %s", id),
+	})
+}
+
+// addressee returns the id of the player for which an invitation is, empty if it
+// does not say.
+func addressee(in *wire.Exchange) string {
+	var to struct {
+		Player    string `json:"player_id"`
+		Recipient string `json:"recipient_id"`
+	}
+	_ = json.Unmarshal(in.Raw, &to) // what it does not say is empty
+	if to.Player != "" {
+		return to.Player
+	}
+	return to.Recipient
+}
+
+// noteClash reports that another agent has the agent's id.
+func (p *Player) noteClash(s *leagueState, match, what string) {
+	p.trouble(s, "", Event{
+		Cause: CauseClash, Match: match, Error: fmt.Sprintf("two players are %s: %s", p.ID(), what),
+		Advice: "end this player, and start it again with another --id",
+	})
+}
+
+// noteTable reports that the standings count matches of an agent that nobody has
+// invited to any.
+func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
+	own := p.ID()
+	i := slices.IndexFunc(table, func(row protocol.Standing) bool { return row.PlayerID == own })
+	p.mu.Lock()
+	contact := len(s.matches) > 0 || len(s.announced) > 0
+	p.mu.Unlock()
+	if i < 0 || table[i].Played.Value() == 0 || contact {
+		return
+	}
+	p.trouble(s, "", Event{
+		Cause: CauseUninvited, Error: fmt.Sprintf("the standings count %d matches of %s, but nobody has invited it to any", table[i].Played.Value(), own),
+		Advice: p.reachAdvice(),
+	})
+}
+
+// noteLoss reports what a referee says of a match that the agent has answered: a
+// technical loss or an error. It names the likely cause, and has the referee
+// answered in another form.
+func (p *Player) noteLoss(s *leagueState, m *match, says string) {
+	changed := p.noteMissed(m)
+	p.mu.Lock()
+	answered, joined, took, who, form := m.answered, m.joins > 0, m.took, m.speaker, m.form
+	e := Event{Cause: CauseUnread, Match: m.id, Round: m.round, Opponent: m.opponent, Referee: who}
+	p.mu.Unlock()
+	switch {
+	case !answered && !joined:
+		return
+	case answered && took > lateAnswer:
+		e.Cause, e.Error = CauseLate, fmt.Sprintf("%s %s; the answer took %v", who, says, took.Round(time.Millisecond))
+		e.Advice = "use a faster strategy: some referees wait 5 s for a choice"
+	case answered:
+		e.Error = who + " " + says + ", although it was given a choice: it has not read it"
+	default:
+		e.Error = who + " " + says + ", although the player has joined: it has not read that"
+	}
+	if next := p.member.Answers.Form(who); e.Cause == CauseUnread {
+		e.Advice = "if this repeats, set the form of answers with --dialect, such as contracts+" + dialect.TraitRequests
+		if changed {
+			e.Advice = fmt.Sprintf("answered as %s so far, and as %s from now on; ", formName(form), formName(next)) + e.Advice
+		}
+	}
+	p.trouble(s, m.id, e)
+}
+
+// formName describes a form of answers.
+func formName(form string) string {
+	switch form {
+	case dialect.TraitBoth:
+		return "a result and a request in one"
+	case dialect.TraitAsync:
+		return "a result and a message of its own"
+	case dialect.TraitRequests:
+		return "a request"
+	}
+	return "a result"
+}

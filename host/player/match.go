@@ -115,7 +115,7 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a, known := s.others[id]; known && p.cfg.Mode == protocol.Strict {
+	if a, known := s.others[id]; known && p.knowsIDs() {
 		return nil, "", protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type,
 			fmt.Sprintf("match %s is announced between %s and %s; this agent is %s", id, a.players[0], a.players[1], own))
 	}
@@ -145,7 +145,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		return nil, err
 	}
 	own, s := p.ID(), p.current()
-	if msg.PlayerID != "" && msg.PlayerID != own && p.cfg.Mode == protocol.Strict {
+	if msg.PlayerID != "" && msg.PlayerID != own && p.knowsIDs() {
 		return nil, protocol.Refuse(protocol.CodePlayerNotRegistered, in.Type, fmt.Sprintf("this agent is %s, not %s", own, msg.PlayerID))
 	}
 	m, reply := p.answering(s, in)

@@ -131,10 +131,16 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// knowsIDs reports whether the league knows the agent by its id, and what comes for
+// another is not for it. Under a foreign manager it may be known by several.
+func (p *Player) knowsIDs() bool {
+	return p.cfg.Mode == protocol.Strict || p.member.Me.ManagerProved()
+}
+
 // noteID reports that a referee calls the agent by another id.
 func (p *Player) noteID(s *leagueState, in *wire.Exchange, id string) {
 	own := p.ID()
-	if id == "" || id == own || p.cfg.Mode == protocol.Strict {
+	if id == "" || id == own || p.knowsIDs() {
 		return
 	}
 	p.trouble(s, id, Event{

@@ -45,6 +45,9 @@ type Exchange struct {
 	Sender  string
 	Method  string
 	Match   string
+	// Assignment reports that the request assigned a single match, which stands
+	// for an announcement of it.
+	Assignment bool
 	// Request is the decoded request. It is nil if the request breaks the
 	// rules of tolerant mode; Invalid is the reason.
 	Request protocol.Message
@@ -180,6 +183,7 @@ func ReadRequest(body []byte) *Exchange {
 		req, x.Invalid = tolerant.Open(call.Method, call.Params)
 	}
 	x.Type, x.Sender, x.Match = req.Type, req.Header.Sender, req.Header.MatchID
+	x.Assignment = req.IsAssignment()
 	if req.Dialect != nil {
 		x.Dialect = req.Dialect.Name
 	}

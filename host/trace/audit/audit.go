@@ -7,8 +7,10 @@
 // [Evidence.Audit] makes the checks that need no statistics; package
 // analysis/fairness tests the numbers of [Evidence.Draws].
 //
-// A player records its own matches only, a manager all of them, so each check
-// counts what it could examine.
+// A player records its own matches only, a manager all of them, and some programs
+// leave out to whom a message goes or who chose what. So each check counts what
+// it could examine and what cannot be judged: a finding can be pointed to in the
+// messages, and nothing is held against anybody that they do not hold.
 package audit
 
 import (
@@ -33,6 +35,10 @@ type Check struct {
 	// Broken counts violations. Findings describes the first of them.
 	Broken   int      `json:"broken"`
 	Findings []string `json:"findings,omitempty"`
+	// Unknown counts what cannot be judged, since the recording does not hold what
+	// it takes; Missing names that, each once.
+	Unknown int      `json:"unknown,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 // maxFindings is the largest number of findings that a check describes.
@@ -52,6 +58,14 @@ func (c *Check) found(format string, args ...any) {
 	c.Broken++
 	if len(c.Findings) < maxFindings {
 		c.Findings = append(c.Findings, fmt.Sprintf(format, args...))
+	}
+}
+
+// unknown counts what cannot be judged without something that the recording lacks.
+func (c *Check) unknown(missing string) {
+	c.Unknown++
+	if !slices.Contains(c.Missing, missing) {
+		c.Missing = append(c.Missing, missing)
 	}
 }
 
@@ -81,13 +95,13 @@ func (e *Evidence) Draws() []Draw {
 	var all []Draw
 	for _, m := range e.Matches {
 		for _, t := range m.results {
-			n, ok := t.Outcome.Drawn.Get()
-			if !ok || t.Invalid != nil {
+			n, ok := t.Drawn.Get()
+			if !ok || t.Conflict != "" {
 				continue
 			}
 			d := Draw{Number: n, Players: m.Players}
 			for i, p := range m.Players {
-				d.Choices[i] = string(t.Outcome.Choices[p])
+				d.Choices[i] = string(t.Choices[p])
 			}
 			all = append(all, d)
 			break

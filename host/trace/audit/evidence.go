@@ -1,14 +1,10 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -20,13 +16,17 @@ type Evidence struct {
 	Matches []*Match
 	Tables  []Table
 
-	announced bool // a message held the schedule, or part of it
+	name      string // under which it is announced
+	run       int    // of its last exchange
+	seen      int    // index of the exchange that is being read
 	completed bool
-	champion  string
-	strays    []string // descriptions of unexpected messages
-	ids       map[string]string
+	champion  *protocol.Champion
+	people    people
+	rounds    map[int][]string // the matches of an announced round, as its announcements list them
+	strays    []string         // descriptions of unexpected messages
 	byID      map[string]*Match
 	players   map[string]bool // in the announced schedule
+	unread    []string        // results in a form that nobody can read
 }
 
 // Match is the content of the messages about one match.
@@ -36,40 +36,14 @@ type Match struct {
 	Players [2]string // PLAYER_A and PLAYER_B, empty if unknown
 
 	announced bool
+	again     bool // it was played more than once; this is one of the times
+	exchanges []*trace.Exchange
+	at        []int             // the indices of exchanges
+	channels  map[string]string // players by channel
 	calls     []choiceCall
-	answers   map[string]answer // by player
+	answers   []answer
 	timeouts  []timeoutClaim
 	results   []Result
-}
-
-// choiceCall is a request for a choice.
-type choiceCall struct {
-	player   string
-	at       time.Time
-	signed   time.Time // the referee's timestamp, zero if there is none
-	deadline time.Time // likewise
-}
-
-// answer is the choice of a player.
-type answer struct {
-	choice   protocol.Choice
-	after    time.Duration // since the call that it answers
-	accepted bool          // no refusal and no failure is recorded
-}
-
-// timeoutClaim is a referee's message that a player answered too late.
-type timeoutClaim struct {
-	player string
-	at     time.Time
-	signed time.Time
-}
-
-// Result is the result of a match as one message states it.
-type Result struct {
-	To      string // a player id, or "manager"
-	Outcome dialect.Outcome
-	Parity  string // number_parity, empty if the message leaves it out
-	Invalid error  // why the message contradicts itself
 }
 
 // Table is the standings as one message states them.
@@ -77,85 +51,38 @@ type Table struct {
 	Round int // after this round; 0 if unknown
 	Final bool
 	Rows  []protocol.Standing
+
+	at int // index of the message
 }
 
-func newEvidence() *Evidence {
-	return &Evidence{ids: map[string]string{}, byID: map[string]*Match{}, players: map[string]bool{}}
-}
-
-// Leagues divides the exchanges of a recording by league, in order, and leaves
-// out those that belong to none.
-func Leagues(exchanges []*trace.Exchange) []*Evidence {
-	var all []*Evidence
-	current := map[string]*Evidence{}
-	ids := map[string]string{} // player ids by agent
-	for _, x := range exchanges {
-		if x.Request == nil {
-			continue
-		}
-		name := leagueOf(x)
-		e := current[name]
-		if e == nil && name == "" && len(all) > 0 {
-			e = all[len(all)-1]
-		}
-		if e == nil || e.completed && e.begins(x) {
-			e = newEvidence()
-			e.League, e.ids = name, ids
-			current[name] = e
-			all = append(all, e)
-		}
-		e.add(x)
+func newEvidence(name string, run int) *Evidence {
+	return &Evidence{
+		League: name, name: name, run: run, people: newPeople(),
+		rounds: map[int][]string{}, byID: map[string]*Match{}, players: map[string]bool{},
 	}
-	return slices.DeleteFunc(all, func(e *Evidence) bool { return len(e.Matches) == 0 && len(e.Tables) == 0 })
-}
-
-// begins reports whether a message after the end of the league belongs to the
-// next league of the same name.
-func (e *Evidence) begins(x *trace.Exchange) bool {
-	switch x.Type {
-	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
-		return true
-	case protocol.TypeGameInvitation:
-		m := e.byID[x.Match]
-		return m != nil && len(m.results) > 0
-	}
-	return false
-}
-
-func leagueOf(x *trace.Exchange) string {
-	if id := x.Request.Head().LeagueID; id != "" || x.Answer == nil {
-		return id
-	}
-	return x.Answer.Head().LeagueID
 }
 
 func (e *Evidence) add(x *trace.Exchange) {
 	switch m := x.Request.(type) {
-	case *protocol.LeagueRegisterRequest:
-		if a, ok := x.Answer.(*protocol.LeagueRegisterResponse); ok && a.PlayerID != "" && x.Direction == jsonrpc.Out {
-			e.ids[x.Agent] = a.PlayerID
+	case nil:
+		if x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport {
+			e.unread = append(e.unread, x.Match)
 		}
+	case *protocol.LeagueRegisterRequest:
+		e.people.registered(x, m)
 	case *protocol.RoundAnnouncement:
-		e.roundAnnouncement(m)
+		e.roundAnnouncement(x, m)
 	case *protocol.LeagueQuery:
 		e.queriedSchedule(x)
 	case *protocol.GameInvitation:
 		e.invitation(x, m)
-	case *protocol.ChooseParityCall:
-		e.choiceCall(x, m)
-	case *protocol.ChooseParityResponse:
-		e.postedChoice(x, m)
-	case *protocol.GameError:
-		e.timeout(x, m)
-	case *protocol.GameOver:
-		e.gameOver(x, m)
-	case *protocol.MatchResultReport:
-		e.resultReport(m)
+	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
+		e.match(m.Head().MatchID, m.Head().RoundID.Number()).note(e.seen, x)
 	case *protocol.LeagueStandingsUpdate:
 		e.table(Table{Round: m.RoundID.Number(), Rows: m.Standings})
 	case *protocol.LeagueCompleted:
 		if m.Champion != nil {
-			e.champion = m.Champion.PlayerID
+			e.champion = m.Champion
 		}
 		e.table(Table{Final: true, Rows: m.FinalStandings})
 		e.completed = true
@@ -166,7 +93,7 @@ func (e *Evidence) add(x *trace.Exchange) {
 func (e *Evidence) match(id string, round int) *Match {
 	m := e.byID[id]
 	if m == nil {
-		m = &Match{ID: id, answers: map[string]answer{}}
+		m = &Match{ID: id}
 		e.byID[id] = m
 		e.Matches = append(e.Matches, m)
 	}
@@ -176,8 +103,37 @@ func (e *Evidence) match(id string, round int) *Match {
 	return m
 }
 
+// note keeps an exchange about a match until the players are known.
+func (m *Match) note(at int, x *trace.Exchange) {
+	m.exchanges, m.at = append(m.exchanges, x), append(m.at, at)
+}
+
+// decided reports whether a result of the match was recorded.
+func (m *Match) decided() bool {
+	return slices.ContainsFunc(m.exchanges, func(x *trace.Exchange) bool {
+		return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
+	})
+}
+
+// replayed returns a match for messages that begin it again although it has a
+// result, as after the death of a referee, and m itself before it has one.
+func (e *Evidence) replayed(m *Match) *Match {
+	if !m.decided() {
+		return m
+	}
+	m.again = true
+	next := &Match{ID: m.ID, Round: m.Round, Players: m.Players, again: true}
+	e.byID[m.ID] = next
+	e.Matches = append(e.Matches, next)
+	return next
+}
+
 // table adds a table, once for all players it was sent to.
 func (e *Evidence) table(t Table) {
+	for _, row := range t.Rows {
+		e.people.know(row.PlayerID, "")
+	}
+	t.at = e.seen
 	if n := len(e.Tables); n > 0 && e.Tables[n-1].Round == t.Round && e.Tables[n-1].Final == t.Final && sameRows(e.Tables[n-1].Rows, t.Rows) {
 		return
 	}
@@ -190,33 +146,26 @@ func sameRows(a, b []protocol.Standing) bool {
 	})
 }
 
-// playerOf returns the player of an exchange with a referee: the named one, the
-// one that answered, or the one that recorded.
-func (e *Evidence) playerOf(x *trace.Exchange, named string) string {
-	if named != "" {
-		return named
-	}
-	if x.Answer != nil {
-		if _, id, ok := strings.Cut(x.Answer.Head().Sender, "player:"); ok {
-			return id
-		}
-	}
-	if _, id, ok := strings.Cut(x.Sender, "player:"); ok {
-		return id
-	}
-	return e.ids[x.Agent]
-}
-
-// stamp parses a timestamp; it returns the zero time if s is not one.
-func stamp(s string) time.Time {
-	t, _ := protocol.ParseTimestamp(s)
-	return t
-}
-
-func (e *Evidence) roundAnnouncement(m *protocol.RoundAnnouncement) {
-	e.announced = true
+func (e *Evidence) roundAnnouncement(x *trace.Exchange, m *protocol.RoundAnnouncement) {
+	var ids []string
 	for _, a := range m.Matches {
 		e.pair(a.MatchID, m.RoundID.Number(), a.PlayerAID, a.PlayerBID)
+		e.people.know(a.PlayerAID, a.PlayerAEndpoint)
+		e.people.know(a.PlayerBID, a.PlayerBEndpoint)
+		ids = append(ids, a.MatchID)
+	}
+	if !x.Assignment {
+		e.round(m.RoundID.Number(), ids)
+	}
+}
+
+// round notes the matches of a round. Announcements with different matches are
+// each a part of a round, for one receiver.
+func (e *Evidence) round(number int, ids []string) {
+	slices.Sort(ids)
+	list := strings.Join(ids, " ")
+	if list != "" && !slices.Contains(e.rounds[number], list) {
+		e.rounds[number] = append(e.rounds[number], list)
 	}
 }
 
@@ -230,7 +179,6 @@ func (e *Evidence) queriedSchedule(x *trace.Exchange) {
 	if err != nil {
 		return
 	}
-	e.announced = true
 	for _, r := range data.Rounds {
 		for _, m := range r.Matches {
 			e.pair(m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
@@ -238,114 +186,57 @@ func (e *Evidence) queriedSchedule(x *trace.Exchange) {
 	}
 }
 
+// pair notes an announced match. A name that is missing stays unknown.
 func (e *Evidence) pair(id string, round int, a, b string) {
 	m := e.match(id, round)
-	was := m.Players
-	if m.announced && (was[0] != a || was[1] != b) {
-		e.stray("match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
+	was, is := m.Players, [2]string{a, b}
+	if a == "" || b == "" {
+		m.announced = true
+		return
 	}
-	m.announced, m.Players = true, [2]string{a, b}
+	if m.known() && (!m.has(a) || !m.has(b)) {
+		if m.decided() {
+			m = e.replayed(m)
+		} else if m.announced {
+			e.stray("match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
+		}
+	}
+	m.announced, m.Players = true, is
 	e.players[a], e.players[b] = true, true
 }
 
 func (e *Evidence) invitation(x *trace.Exchange, m *protocol.GameInvitation) {
-	known := e.byID[m.MatchID] != nil
-	match := e.match(m.MatchID, m.RoundID.Number())
-	if !known && e.announced {
-		e.stray("match %s was played but not announced", m.MatchID)
-	}
+	match := e.replayed(e.match(m.MatchID, m.RoundID.Number()))
 	if e.completed {
 		e.stray("the invitation to match %s was sent after the end of the league", m.MatchID)
 	}
-	named := ""
-	if a, ok := x.Answer.(*protocol.GameJoinAck); ok {
-		named = a.PlayerID
-	}
-	self := e.playerOf(x, named)
-	if match.announced || self == "" || m.OpponentID == "" {
-		return
-	}
-	match.Players = [2]string{self, m.OpponentID}
-	if m.RoleInMatch == protocol.PlayerB {
-		match.Players = [2]string{m.OpponentID, self}
-	}
+	match.note(e.seen, x)
 }
 
-func (e *Evidence) choiceCall(x *trace.Exchange, m *protocol.ChooseParityCall) {
-	match := e.match(m.MatchID, m.RoundID.Number())
-	player := e.playerOf(x, m.PlayerID)
-	match.calls = append(match.calls, choiceCall{player, x.At, stamp(m.Timestamp), stamp(m.Deadline)})
-	if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok {
-		match.answer(player, answer{dialect.Chosen(a), x.Latency, x.Status < 300})
-	}
-}
-
-// postedChoice reads the choice of a player that sends it as a request.
-func (e *Evidence) postedChoice(x *trace.Exchange, m *protocol.ChooseParityResponse) {
-	match := e.match(m.MatchID, m.RoundID.Number())
-	player := e.playerOf(x, m.PlayerID)
-	a := answer{choice: dialect.Chosen(m), accepted: x.Refused == nil && x.Failure == ""}
-	for _, call := range match.calls {
-		if call.player == player {
-			a.after = x.At.Add(x.Latency).Sub(call.at)
+// settle interprets the exchanges of all matches, now that the recording has
+// shown everything about who is who.
+func (e *Evidence) settle() {
+	for _, m := range e.Matches {
+		e.identify(m)
+		for i, x := range m.exchanges {
+			e.interpret(m, m.at[i], x)
+		}
+		if e.unlisted(m) {
+			e.stray("match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, e.rounds[m.Round][0])
 		}
 	}
-	match.answer(player, a)
 }
 
-// answer keeps the first choice of a player: only that counts.
-func (m *Match) answer(player string, a answer) {
-	if before, ok := m.answers[player]; ok && before.accepted || a.choice == "" {
-		return
+// unlisted reports whether a match was played in a round whose announcement does
+// not list it. An announcement of a part of a round tells nothing.
+func (e *Evidence) unlisted(m *Match) bool {
+	for _, lists := range e.rounds {
+		if len(lists) > 1 {
+			return false
+		}
 	}
-	m.answers[player] = a
-}
-
-func (e *Evidence) timeout(x *trace.Exchange, m *protocol.GameError) {
-	if protocol.Code(m.ErrorCode) != protocol.CodeTimeout {
-		return
-	}
-	player := e.playerOf(x, cmp.Or(m.AffectedPlayer, m.PlayerID))
-	match := e.match(m.MatchID, m.RoundID.Number())
-	match.timeouts = append(match.timeouts, timeoutClaim{player, x.At, stamp(m.Timestamp)})
-}
-
-func (e *Evidence) gameOver(x *trace.Exchange, m *protocol.GameOver) {
-	known := e.byID[m.MatchID] != nil
-	match := e.match(m.MatchID, m.RoundID.Number())
-	self := e.playerOf(x, m.PlayerID)
-	if !known {
-		e.stray("the result of match %s was sent before any other message about it", m.MatchID)
-	}
-	o, err := dialect.ToldOutcome(m, self, match.opponentOf(self))
-	result := Result{To: self, Outcome: o, Invalid: err}
-	if r := m.GameResult; r != nil {
-		result.Parity = r.NumberParity.Value()
-	}
-	if x.Direction == jsonrpc.Out && x.Answer == nil && x.Failure != "" {
-		return // the player did not receive it
-	}
-	match.results = append(match.results, result)
-}
-
-func (e *Evidence) resultReport(m *protocol.MatchResultReport) {
-	match := e.match(m.MatchID, m.RoundID.Number())
-	o, err := dialect.ReportedOutcome(m, match.Players[0], match.Players[1])
-	result := Result{To: "manager", Outcome: o, Invalid: err}
-	if d := m.Result.Details; d != nil {
-		result.Parity = d.NumberParity.Value()
-	}
-	match.results = append(match.results, result)
-}
-
-func (m *Match) opponentOf(player string) string {
-	switch player {
-	case m.Players[0]:
-		return m.Players[1]
-	case m.Players[1]:
-		return m.Players[0]
-	}
-	return ""
+	return !m.announced && !m.again && m.Round > 0 && len(e.rounds[m.Round]) == 1 &&
+		slices.ContainsFunc(m.exchanges, func(x *trace.Exchange) bool { return x.Type == protocol.TypeGameInvitation })
 }
 
 // maxStrays is the largest number of unexpected messages that are described.

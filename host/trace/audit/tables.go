@@ -6,50 +6,86 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // record is the sum of a player's results.
-type record struct{ played, wins, draws, losses, points int }
+type record struct {
+	played, wins, draws, losses, points int
 
-// records adds up the results of the matches up to a round, 0 for all.
-func (e *Evidence) records(round int) map[string]record {
-	all := map[string]record{}
-	for _, m := range e.Matches {
-		if round > 0 && (m.Round == 0 || m.Round > round) || m.Players[0] == "" || m.Players[1] == "" {
-			continue
-		}
-		o, ok := m.result()
-		if !ok {
-			continue
-		}
-		for _, p := range m.Players {
-			r := all[p]
-			r.played++
-			switch {
-			case o.Winner == p:
-				r.wins, r.points = r.wins+1, r.points+game.WinPoints
-			case o.Status == protocol.StatusDraw:
-				r.draws, r.points = r.draws+1, r.points+game.TiePoints
-			default:
-				r.losses++
-			}
-			all[p] = r
-		}
-	}
-	return all
+	rounds  map[int]bool // in which it played
+	unclear bool         // a match has an unknown result, or several
 }
 
-// result returns the first valid result of a match.
-func (m *Match) result() (dialect.Outcome, bool) {
-	for _, t := range m.results {
-		if t.Invalid == nil {
-			return t.Outcome, true
+// recordOf adds up the results of a player that a table may contain.
+func (e *Evidence) recordOf(player string, t Table) record {
+	r := record{rounds: map[int]bool{}}
+	for _, m := range e.Matches {
+		if !m.has(player) || !t.Final && (t.Round > 0 && m.Round > t.Round || t.Round == 0 && !m.decidedBefore(t.at)) || len(m.results) == 0 {
+			continue
+		}
+		winner, tie, ok := m.outcome()
+		r.unclear = r.unclear || !ok || m.again || !m.known() || t.Round > 0 && m.Round == 0
+		r.played++
+		r.rounds[m.Round] = true
+		switch {
+		case winner == player:
+			r.wins, r.points = r.wins+1, r.points+game.WinPoints
+		case tie:
+			r.draws, r.points = r.draws+1, r.points+game.TiePoints
+		default:
+			r.losses++
 		}
 	}
-	return dialect.Outcome{}, false
+	return r
+}
+
+func (m *Match) decidedBefore(at int) bool {
+	return slices.ContainsFunc(m.results, func(t Result) bool { return t.at < at })
+}
+
+// outcome returns the winner of a match or whether it is a tie, by the first
+// message that states it; ok is false if none does.
+func (m *Match) outcome() (winner string, tie, ok bool) {
+	for _, t := range m.results {
+		switch {
+		case t.Conflict != "" || !t.Decided:
+		case t.Winner != "":
+			return t.Winner, false, true
+		case t.Status == protocol.StatusDraw:
+			return "", true, true
+		case t.Status == protocol.StatusTechnicalLoss:
+			return "", false, true
+		}
+	}
+	return "", false, false
+}
+
+// covers reports whether a record holds all matches that a table can contain.
+// The final table contains everything; any other may be older or younger than
+// its round says unless the player's match of every round is recorded.
+func (e *Evidence) covers(r record, player string, t Table) bool {
+	if t.Final {
+		return true
+	}
+	last := t.Round
+	for round := range r.rounds {
+		last = max(last, round)
+	}
+	for round := 1; round <= last; round++ {
+		if !r.rounds[round] && !e.rests(player, round) {
+			return false
+		}
+	}
+	return last > 0
+}
+
+// rests reports whether a round was announced without the player.
+func (e *Evidence) rests(player string, round int) bool {
+	return len(e.rounds[round]) == 1 && !slices.ContainsFunc(e.Matches, func(m *Match) bool {
+		return m.Round == round && (m.has(player) || !m.known())
+	})
 }
 
 // tables checks that the rows of standings are the sums of the results and that
@@ -58,24 +94,34 @@ func (m *Match) result() (dialect.Outcome, bool) {
 func (e *Evidence) tables() Check {
 	c := Check{ID: "standings", Rule: "standings are the sums of the results, and ranks follow the points"}
 	for _, t := range e.Tables {
-		results := e.records(t.Round)
-		for i, row := range t.Rows {
-			if i > 0 && (row.Points > t.Rows[i-1].Points || row.Rank <= t.Rows[i-1].Rank) {
-				c.found("%s: rank %d with %d points is below rank %d with %d", t.name(), row.Rank, row.Points, t.Rows[i-1].Rank, t.Rows[i-1].Points)
-			}
-			r := results[row.PlayerID]
+		t.ranks(&c)
+		for _, row := range t.Rows {
+			r := e.recordOf(row.PlayerID, t)
 			played, ok := rowPlayed(row)
-			if !ok || played != r.played {
+			if !ok || played != r.played || r.unclear || !e.covers(r, row.PlayerID, t) {
+				c.unknown("all results of a player in a table")
 				continue
 			}
 			c.Examined++
 			if !agrees(row, r) {
-				c.found("%s: %s has %d wins, %d ties, %d losses and %d points; its results add up to %d, %d, %d and %d", t.name(), row.PlayerID,
+				c.found("%s: %s has %d wins, %d ties, %d losses and %d points; its results add up to %d, %d, %d and, by the protocol, %d", t.name(), row.PlayerID,
 					row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points, r.wins, r.draws, r.losses, r.points)
 			}
 		}
 	}
 	return c
+}
+
+// ranks checks that nobody ranks above a player with more points. Rows without a
+// rank are left out, and players of one rank may stand in any order.
+func (t Table) ranks(c *Check) {
+	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r protocol.Standing) bool { return r.Rank < 1 })
+	slices.SortStableFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
+	for i, row := range rows {
+		if i > 0 && row.Points > rows[i-1].Points {
+			c.found("%s: rank %d with %d points is below rank %d with %d", t.name(), row.Rank, row.Points, rows[i-1].Rank, rows[i-1].Points)
+		}
+	}
 }
 
 func (t Table) name() string {
@@ -119,14 +165,26 @@ func (e *Evidence) champions() Check {
 		if !t.Final || len(t.Rows) == 0 {
 			continue
 		}
-		c.Examined++
-		first := slices.MinFunc(t.Rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
-		most := slices.MaxFunc(t.Rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Points, b.Points) })
-		if e.champion != "" && e.champion != first.PlayerID {
-			c.found("the champion is %s, but %s is first in the final table", e.champion, first.PlayerID)
+		rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r protocol.Standing) bool { return r.Rank < 1 })
+		if len(rows) < len(t.Rows) {
+			c.unknown("the ranks of the final table")
+			continue
 		}
+		c.Examined++
+		first := slices.MinFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
+		most := slices.MaxFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Points, b.Points) })
 		if most.Points > first.Points {
 			c.found("%s is first with %d points, but %s has %d", first.PlayerID, first.Points, most.PlayerID, most.Points)
+		}
+		if e.champion == nil || e.champion.PlayerID == "" {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == e.champion.PlayerID })
+		switch {
+		case i < 0:
+			c.unknown("the champion's row in the final table")
+		case rows[i].Rank > first.Rank:
+			c.found("the champion is %s, but %s is first in the final table", e.champion.PlayerID, first.PlayerID)
 		}
 	}
 	return c
@@ -143,7 +201,10 @@ func (e *Evidence) balance() Check {
 	busy := map[inRound]string{}
 	met := map[[2]string]int{}
 	for _, m := range e.Matches {
-		if !m.announced {
+		if !m.announced || !m.known() {
+			if m.announced {
+				c.unknown("the players of a match")
+			}
 			continue
 		}
 		c.Examined++
@@ -151,16 +212,43 @@ func (e *Evidence) balance() Check {
 		slices.Sort(pair[:])
 		met[pair]++
 		for _, p := range m.Players {
-			if other := busy[inRound{p, m.Round}]; other != "" && m.Round > 0 {
+			if other := busy[inRound{p, m.Round}]; other != "" && other != m.ID && m.Round > 0 {
 				c.found("round %d: %s plays both %s and %s", m.Round, p, other, m.ID)
 			}
 			busy[inRound{p, m.Round}] = m.ID
 		}
 	}
-	if e.completed && e.announced {
+	switch {
+	case len(met) == 0 || !e.completed:
+	case e.wholeSchedule():
 		e.evenly(&c, met)
+	default:
+		c.unknown("the announcements of all rounds")
 	}
 	return c
+}
+
+// wholeSchedule reports whether the recording has the schedule of all rounds: the
+// final table counts no more matches than are known, and each round of them was
+// announced.
+func (e *Evidence) wholeSchedule() bool {
+	total, counted := 0, false
+	for _, t := range e.Tables {
+		if !t.Final {
+			continue
+		}
+		total, counted = 0, len(t.Rows) > 0
+		for _, row := range t.Rows {
+			n, ok := rowPlayed(row)
+			total, counted = total+n, counted && ok
+		}
+	}
+	for _, m := range e.Matches {
+		if m.again || !m.announced && (len(e.rounds[m.Round]) != 1 || m.Round == 0) {
+			return false
+		}
+	}
+	return counted && total > 0 && total <= 2*len(e.Matches)
 }
 
 // evenly checks that all pairs of players have played equally often.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -140,6 +141,9 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 			}
 			if more := c.Broken - len(c.Findings); more > 0 {
 				fmt.Fprintf(w, "            and %d more\n", more)
+			}
+			if c.Unknown > 0 {
+				fmt.Fprintf(w, "            %d more cannot be judged: the recording lacks %s\n", c.Unknown, strings.Join(c.Missing, "; "))
 			}
 		}
 		fmt.Fprintln(w)

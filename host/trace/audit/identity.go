@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// places returns what an endpoint is known by, the most exact first: the address
+// with its path, and the address alone, since a host may find another path than
+// the registered one.
+func places(endpoint string) []string {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		host = "localhost"
+	}
+	address := strings.ToLower(host) + ":" + u.Port()
+	return []string{address + "/" + strings.Trim(u.Path, "/"), address}
+}
+
+// channel is the way between a match and one of its players, as the recording
+// shows it.
+func channel(x *trace.Exchange) string {
+	if x.Direction == jsonrpc.In {
+		return "in " + x.Agent
+	}
+	return "out " + x.Peer
+}
+
+// has reports whether the players of a match are known and id is one of them.
+func (m *Match) has(id string) bool {
+	return id != "" && (m.Players[0] == id || m.Players[1] == id)
+}
+
+// known reports whether both players of a match are known.
+func (m *Match) known() bool { return m.Players[0] != "" && m.Players[1] != "" }
+
+// other returns the opponent of a player, empty if unknown.
+func (m *Match) other(player string) string {
+	switch {
+	case player == "":
+	case player == m.Players[0]:
+		return m.Players[1]
+	case player == m.Players[1]:
+		return m.Players[0]
+	}
+	return ""
+}
+
+// identify finds the players of a match that was not announced, and to whom its
+// messages went.
+func (e *Evidence) identify(m *Match) {
+	if !m.known() {
+		m.Players = [2]string{}
+		e.fromInvitations(m)
+	}
+	if !m.known() {
+		m.fromNames()
+	}
+	m.channels = map[string]string{}
+	for _, x := range m.exchanges {
+		if toPlayer(x) {
+			m.learn(channel(x), e.receiverOf(m, x))
+		}
+	}
+}
+
+// learn notes who is at the other end of a channel; two ids are nobody's.
+func (m *Match) learn(channel, id string) {
+	if id == "" {
+		return
+	}
+	if was, ok := m.channels[channel]; ok && was != id {
+		id = ""
+	}
+	m.channels[channel] = id
+}
+
+// toPlayer reports whether a request is from a referee to a player.
+func toPlayer(x *trace.Exchange) bool {
+	switch x.Request.(type) {
+	case *protocol.GameInvitation, *protocol.ChooseParityCall, *protocol.GameOver:
+		return true
+	}
+	return false
+}
+
+// fromInvitations finds the players from invitations: each names the opponent of
+// its receiver, so two of them name both.
+func (e *Evidence) fromInvitations(m *Match) {
+	var opponents, firsts, receivers []string
+	for _, x := range m.exchanges {
+		inv, ok := x.Request.(*protocol.GameInvitation)
+		if !ok || inv.OpponentID == "" {
+			continue
+		}
+		opponents = with(opponents, inv.OpponentID)
+		if inv.RoleInMatch == protocol.PlayerB {
+			firsts = with(firsts, inv.OpponentID)
+		}
+		if ids := e.people.receiver(x); len(ids) == 1 && ids[0] != inv.OpponentID {
+			receivers = with(receivers, ids[0])
+		}
+	}
+	all := opponents
+	if len(all) == 1 {
+		for _, id := range receivers {
+			all = with(all, id)
+		}
+	}
+	m.setPlayers(all, firsts)
+}
+
+// fromNames finds the players from the ids in calls and results.
+func (m *Match) fromNames() {
+	var all []string
+	for _, x := range m.exchanges {
+		switch r := x.Request.(type) {
+		case *protocol.ChooseParityCall:
+			all = with(all, r.PlayerID)
+		case *protocol.GameOver:
+			all = with(all, r.PlayerID)
+			for _, id := range resultNames(r) {
+				all = with(all, id)
+			}
+		case *protocol.MatchResultReport:
+			for id := range r.Result.Score {
+				all = with(all, id)
+			}
+		}
+	}
+	slices.Sort(all)
+	m.setPlayers(slices.DeleteFunc(all, func(id string) bool { return id == "" }), nil)
+}
+
+func resultNames(m *protocol.GameOver) []string {
+	var all []string
+	lists := []map[string]protocol.Choice{m.PlayerChoices}
+	if r := m.GameResult; r != nil {
+		lists = append(lists, r.Choices, r.PlayerChoices)
+	}
+	for _, choices := range lists {
+		for id := range choices {
+			all = with(all, id)
+		}
+	}
+	return all
+}
+
+// setPlayers sets the players of a match if there are two; the first of them is
+// the one of firsts, if there is one.
+func (m *Match) setPlayers(ids, firsts []string) {
+	if len(ids) != 2 {
+		return
+	}
+	m.Players = [2]string{ids[0], ids[1]}
+	if len(firsts) == 1 && firsts[0] == ids[1] {
+		m.Players = [2]string{ids[1], ids[0]}
+	}
+}
+
+// receiverOf returns to which player of the match a request went by itself: by
+// the id in it, by its opponent, by the place it was sent to, by its answer. It
+// returns "" if that is unknown or ambiguous.
+func (e *Evidence) receiverOf(m *Match, x *trace.Exchange) string {
+	said, place := "", ""
+	switch r := x.Request.(type) {
+	case *protocol.GameInvitation:
+		said = m.other(r.OpponentID)
+	case *protocol.ChooseParityCall:
+		said = r.PlayerID
+	case *protocol.GameOver:
+		said = r.PlayerID
+	}
+	if ids := slices.DeleteFunc(slices.Clone(e.people.receiver(x)), func(id string) bool { return !m.has(id) }); len(ids) == 1 {
+		place = ids[0]
+	}
+	switch {
+	case m.has(said) && place != "" && said != place:
+		return ""
+	case m.has(said):
+		return said
+	case place != "":
+		return place
+	}
+	for _, id := range claims(x) {
+		if m.has(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// claims returns what the answer to a request says of its sender.
+func claims(x *trace.Exchange) []string {
+	if x.Answer == nil {
+		return nil
+	}
+	_, sender, _ := strings.Cut(x.Answer.Head().Sender, ":")
+	switch a := x.Answer.(type) {
+	case *protocol.GameJoinAck:
+		return []string{a.PlayerID, sender}
+	case *protocol.ChooseParityResponse:
+		return []string{a.PlayerID, sender}
+	}
+	return []string{sender}
+}
+
+// playerOf returns the player of an exchange between the referee and a player,
+// empty if the recording does not show it.
+func (e *Evidence) playerOf(m *Match, x *trace.Exchange) string {
+	if toPlayer(x) {
+		return m.channels[channel(x)]
+	}
+	candidates := []string{}
+	if x.Direction == jsonrpc.Out {
+		candidates = e.people.recorder(x)
+	}
+	if r, ok := x.Request.(*protocol.ChooseParityResponse); ok && len(candidates) == 0 {
+		_, sender, _ := strings.Cut(x.Sender, ":")
+		candidates = []string{r.PlayerID, sender}
+	}
+	for _, id := range candidates {
+		if m.has(id) {
+			return id
+		}
+	}
+	return ""
+}

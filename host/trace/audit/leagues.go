@@ -1,0 +1,201 @@
+package audit
+
+import (
+	"slices"
+
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
+)
+
+// Leagues divides the exchanges of a recording by league, in order, and leaves
+// out those that belong to none.
+//
+// The league of a message is the one that was announced under the id in it. In
+// the same run of the recorder any other id, or none, means the league that is
+// under way: referees write ids of their own into their messages.
+func Leagues(exchanges []*trace.Exchange) []*Evidence {
+	d := divider{current: map[string]*Evidence{}, announced: announcements(exchanges)}
+	for i, x := range exchanges {
+		e := d.league(i, x)
+		e.seen = i
+		e.add(x)
+	}
+	all := slices.DeleteFunc(d.all, func(e *Evidence) bool { return len(e.Matches) == 0 && len(e.Tables) == 0 })
+	for _, e := range all {
+		e.settle()
+	}
+	return all
+}
+
+// An announcement is a place in a recording where a league is announced.
+type announcement struct {
+	at, run int // index of the exchange, and its run
+	league  string
+}
+
+func announcements(exchanges []*trace.Exchange) []announcement {
+	var all []announcement
+	for i, x := range exchanges {
+		if m, ok := x.Request.(*protocol.RoundAnnouncement); ok {
+			all = append(all, announcement{i, x.Run, m.LeagueID})
+		}
+	}
+	return all
+}
+
+// divider finds the league of each exchange. It gets them in order.
+type divider struct {
+	all       []*Evidence
+	current   map[string]*Evidence // by league id
+	announced []announcement
+}
+
+func (d *divider) league(i int, x *trace.Exchange) *Evidence {
+	name := leagueOf(x)
+	if !slices.ContainsFunc(d.announced, func(a announcement) bool { return a.league == name }) {
+		name = d.underWay(i, x, name)
+	}
+	e := d.current[name]
+	if e == nil || e.completed && e.begins(x) {
+		e = newEvidence(name, x.Run)
+		if n := len(d.all); n > 0 {
+			e.people = d.all[n-1].people.clone()
+		}
+		d.current[name] = e
+		d.all = append(d.all, e)
+	}
+	e.run = x.Run
+	if e.League == "" {
+		e.League = leagueOf(x)
+	}
+	return e
+}
+
+// underWay returns the id of the league that an exchange belongs to whose own
+// league id was never announced.
+func (d *divider) underWay(i int, x *trace.Exchange, name string) string {
+	next := ""
+	for k := len(d.announced) - 1; k >= 0; k-- {
+		switch a := d.announced[k]; {
+		case a.run != x.Run:
+		case a.at > i:
+			next = a.league
+		case d.current[a.league].completed && next != "":
+			return next
+		default:
+			return a.league
+		}
+	}
+	if next != "" {
+		return next
+	}
+	for _, e := range slices.Backward(d.all) {
+		if e.run == x.Run && !e.begins(x) {
+			return e.name
+		}
+	}
+	if n := len(d.all); name == "" && n > 0 {
+		return d.all[n-1].name
+	}
+	return name
+}
+
+// begins reports whether a message belongs to the next league, not to this one.
+func (e *Evidence) begins(x *trace.Exchange) bool {
+	if invited, ok := x.Request.(*protocol.GameInvitation); ok {
+		m := e.byID[invited.MatchID]
+		return m == nil && e.completed || m != nil && m.decided()
+	}
+	switch x.Type {
+	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
+		return e.completed
+	}
+	return false
+}
+
+func leagueOf(x *trace.Exchange) string {
+	if x.Request != nil && x.Request.Head().LeagueID != "" {
+		return x.Request.Head().LeagueID
+	}
+	if x.Answer != nil {
+		return x.Answer.Head().LeagueID
+	}
+	return ""
+}
+
+// people is who is behind an address or a recording agent, from registrations and
+// announcements. One address may have several ids.
+type people struct {
+	known  map[string]bool     // all ids
+	agents map[string][]string // ids by recording agent
+	at     map[string][]string // ids by place, see places
+}
+
+func newPeople() people {
+	return people{known: map[string]bool{}, agents: map[string][]string{}, at: map[string][]string{}}
+}
+
+func (p people) clone() people {
+	c := newPeople()
+	for id := range p.known {
+		c.known[id] = true
+	}
+	for k, ids := range p.agents {
+		c.agents[k] = slices.Clone(ids)
+	}
+	for k, ids := range p.at {
+		c.at[k] = slices.Clone(ids)
+	}
+	return c
+}
+
+func (p people) know(id, endpoint string) {
+	if id == "" {
+		return
+	}
+	p.known[id] = true
+	for _, place := range places(endpoint) {
+		p.at[place] = with(p.at[place], id)
+	}
+}
+
+func with(ids []string, id string) []string {
+	if slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// registered learns from an accepted registration.
+func (p people) registered(x *trace.Exchange, m *protocol.LeagueRegisterRequest) {
+	a, ok := x.Answer.(*protocol.LeagueRegisterResponse)
+	if !ok || a.PlayerID == "" {
+		return
+	}
+	p.know(a.PlayerID, m.Meta.ContactEndpoint)
+	if x.Direction == jsonrpc.Out {
+		p.agents[x.Agent] = with(p.agents[x.Agent], a.PlayerID)
+	}
+}
+
+// recorder returns the ids of the agent that recorded an exchange.
+func (p people) recorder(x *trace.Exchange) []string {
+	if ids := p.agents[x.Agent]; len(ids) > 0 || !p.known[x.Agent] {
+		return ids
+	}
+	return []string{x.Agent}
+}
+
+// receiver returns the ids of the player that a request went to.
+func (p people) receiver(x *trace.Exchange) []string {
+	if x.Direction == jsonrpc.In {
+		return p.recorder(x)
+	}
+	for _, place := range places(x.Peer) {
+		if ids := p.at[place]; len(ids) > 0 {
+			return ids
+		}
+	}
+	return nil
+}

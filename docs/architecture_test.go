@@ -23,15 +23,16 @@ var may = map[string][]string{
 	"host/jsonrpc":    {"host/rawjson"},
 
 	// floor 1: the contracts
-	"strategies":         {"host/game"},
-	"strategies/seat":    {"host/game", "strategies"},
-	"strategies/budget":  {},
-	"host/wire/schema":   {"host/protocol", "host/rawjson"},
-	"host/wire/eventlog": {"host/disk", "host/jsonrpc"},
-	"host/wire":          {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/eventlog", "host/wire/schema"},
-	"host/agent":         {"host/credential", "host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/trace":         {"host/dialect", "host/jsonrpc", "host/protocol"},
-	"host/trace/audit":   {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"strategies":          {"host/game"},
+	"strategies/seat":     {"host/game", "strategies"},
+	"strategies/budget":   {},
+	"host/wire/schema":    {"host/protocol", "host/rawjson"},
+	"host/wire/eventlog":  {"host/disk", "host/jsonrpc"},
+	"host/wire/discovery": {"host/protocol", "host/rawjson"},
+	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},
+	"host/agent":          {"host/credential", "host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/trace":          {"host/dialect", "host/jsonrpc", "host/protocol"},
+	"host/trace/audit":    {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies", "strategies/seat"},

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/player"
@@ -68,7 +69,7 @@ func (a Agent) run(ctx context.Context, role protocol.Role, cfg *agent.Config, c
 	p := place{network: a.Network, name: a.Name, server: a.Server, mcp: a.MCP, validation: a.Validation, tools: new(toolTables)}
 	home := &homePort{role: role, host: a.Host, said: a.Expected}
 	one, err := assemble(ctx, p, role, func(url string, caller *wire.Caller) (runner, error) {
-		connect(cfg, cmp.Or(a.Public, url), caller, a.Manager)
+		connect(cfg, cmp.Or(a.Public, url), caller, wire.GuessPeer(a.Manager, dialect.Contracts))
 		if a.Conventional {
 			home.prepare(ctx, url, cfg)
 		}

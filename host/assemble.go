@@ -73,8 +73,8 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 
 // connect fills in how a player or referee is reached, and how it reaches its
 // manager.
-func connect(cfg *agent.Config, url string, caller *wire.Caller, manager string) {
-	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(manager, dialect.Contracts)
+func connect(cfg *agent.Config, url string, caller *wire.Caller, manager *wire.Peer) {
+	cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, manager
 }
 
 // opened is an endpoint that is opened before its agent is made: what answers

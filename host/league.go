@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -206,7 +207,7 @@ func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, ma
 		}
 	}
 	_, err := a.join(name, role, func(url string, caller *wire.Caller) (runner, error) {
-		connect(cfg, url, caller, managerURL)
+		connect(cfg, url, caller, wire.NewPeer(managerURL, dialect.Contracts))
 		m, err := create()
 		if err == nil && m.ID() != "" {
 			first() // in an earlier process, says its journal

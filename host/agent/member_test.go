@@ -138,6 +138,9 @@ func TestRegister(t *testing.T) {
 			})
 			var got agent.Registration
 			err := m.Register(t.Context(), application(tt.role, func(r agent.Registration) error { got = r; return nil }))
+			if tt.fails == "" {
+				tt.want.Endpoint, tt.want.Dialect = m.Endpoint, "contracts"
+			}
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"net/http"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -22,8 +22,14 @@ func (e *RejectedError) Error() string {
 	return "the manager turned the registration away: " + e.Reason
 }
 
-// Registration is what the manager grants an agent.
-type Registration struct{ ID, Token, League string }
+// Registration is what the manager grants an agent. Token and League may be
+// empty.
+type Registration struct {
+	ID, Token, League string
+	// Endpoint is where the agent said that it takes messages, and Dialect how
+	// the manager was addressed.
+	Endpoint, Dialect string
+}
 
 // Application says how an agent registers.
 type Application struct {
@@ -48,7 +54,10 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 	policy := RetryPolicy{
 		Timeout: m.Timeout, Backoff: m.Backoff,
 		// What answers otherwise than a manager does will not become one.
-		Retryable: func(err error) bool { return wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove },
+		Retryable: func(err error) bool {
+			_, unspoken := errors.AsType[*wire.UnspokenError](err)
+			return !unspoken && wire.Retryable(err) && wire.CodeOf(err) != protocol.CodeInvalidMove
+		},
 		OnFailure: func(_ context.Context, failed Attempt) {
 			m.Log.Info("manager not reachable yet", "manager", m.Manager.URL, "again_in", failed.Delay, "error", failed.Err)
 			if failed.Retry == 1 && a.Waiting != nil {
@@ -94,6 +103,7 @@ func (m *Member) apply(ctx context.Context, a Application, conversation, id stri
 	if !protocol.ValidID(r.ID) && (m.Mode == protocol.Strict || !protocol.ValidForeignID(r.ID)) {
 		return fmt.Errorf("manager assigned %s id %q, which is not usable", m.role, r.ID)
 	}
+	r.Endpoint, r.Dialect = m.Endpoint, m.Manager.Speaks().Name
 	m.Answers.SetDefault(m.Manager.Speaks())
 	return a.Granted(ctx, r)
 }
@@ -104,9 +114,9 @@ func readGrant(answer protocol.Message) (Registration, error) {
 	var status, reason string
 	switch a := answer.(type) {
 	case *protocol.LeagueRegisterResponse:
-		r, status, reason = Registration{a.PlayerID, a.AuthToken, a.LeagueID}, a.Status, a.Reason.Value()
+		r, status, reason = Registration{ID: a.PlayerID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()
 	case *protocol.RefereeRegisterResponse:
-		r, status, reason = Registration{a.RefereeID, a.AuthToken, a.LeagueID}, a.Status, a.Reason.Value()
+		r, status, reason = Registration{ID: a.RefereeID, Token: a.AuthToken, League: a.LeagueID}, a.Status, a.Reason.Value()
 	default:
 		return r, fmt.Errorf("manager answered with a %s", answer.Head().MessageType)
 	}
@@ -125,22 +135,22 @@ func (m *Member) RequestRegistration() {
 }
 
 // Registrar registers with a manager of which it is not known how it wants to
-// be spoken to. It tries one wrapping after another, and takes care that the
-// agent is never registered twice: a yes is recognised wherever in the answer it
-// stands, and when it is doubtful whether an attempt has succeeded, the manager
-// is asked first, and the attempt is repeated rather than another one made. It
-// belongs to one agent, which registers once at a time.
+// be spoken to. It climbs a [wire.Ladder], and takes care that the agent is never
+// registered twice: a yes is recognised wherever in the answer it stands, and
+// when it is doubtful whether an attempt has succeeded, the manager is asked
+// first, and the attempt is repeated rather than another one made. It belongs to
+// one agent, which registers once at a time.
 type Registrar struct {
 	Caller *wire.Caller
-	// Peer is the manager. The registration settles in which dialect it is
+	// Peer is the manager. The registration settles in which way it is
 	// addressed from then on.
 	Peer *wire.Peer
-	// Candidates are the dialects that are tried, in this order; nil stands for
-	// protocol.RegistrationOrder.
+	// Candidates are the dialects that are tried, and no other way; nil for all.
 	Candidates []*dialect.Dialect
 
-	doubtful *dialect.Dialect // in which an attempt was made that may have succeeded
-	settled  bool
+	ladder   *wire.Ladder
+	doubtful bool // an attempt was made that may have succeeded
+	asked    int  // how often the manager was asked in vain
 }
 
 // Applicant is what an agent says of itself, as far as it can be found again in
@@ -152,107 +162,70 @@ type Applicant struct {
 	Endpoint string
 }
 
-// verdict is what an attempt to register has led to.
-type verdict int
-
-const (
-	accepted  verdict = iota
-	refused           // definitely, whatever the wrapping
-	misread           // the manager does not understand this wrapping
-	undecided         // nothing is known
-	unreached         // nobody was there, or had time
-)
-
-// Register makes one attempt: each wrapping once, as far as the manager does
-// not understand it. The error is that of the attempt after which it makes no
-// sense to go on; if no wrapping is understood it is that of the first.
+// Register makes one attempt: each way once, as far as the manager does not
+// understand it. The error is that of the attempt after which it makes no sense
+// to go on; if no way is understood it is a *wire.UnspokenError.
 func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message, error) {
-	candidates := r.Candidates
-	if candidates == nil {
-		candidates = dialect.RegistrationOrder()
+	if r.ladder == nil {
+		r.ladder = &wire.Ladder{Caller: r.Caller, Peer: r.Peer, Wrappings: r.Candidates}
 	}
-	if r.settled {
-		candidates = []*dialect.Dialect{r.Peer.Speaks()}
-	}
-	if r.doubtful != nil {
-		if answer, ok := r.listed(ctx, a); ok {
-			return answer, nil
-		}
-		at := slices.Index(candidates, r.doubtful)
-		candidates = candidates[max(at, 0):]
-	}
-	var first error
-	for _, d := range candidates {
-		answer, judged, err := r.attempt(ctx, d, a)
-		switch judged {
-		case accepted, refused, unreached:
-			return answer, err
-		case undecided:
-			r.doubtful = d
-			if answer, ok := r.listed(ctx, a); ok {
-				return answer, nil
-			}
-			if !answered(err) {
-				return nil, err // the same will be tried again, and no other
-			}
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	r.doubtful = nil
-	if len(candidates) > 1 {
-		return nil, fmt.Errorf("the manager takes none of %d ways to register; to the first it says: %w", len(candidates), first)
-	}
-	return nil, first
-}
-
-// attempt registers in one dialect.
-func (r *Registrar) attempt(ctx context.Context, d *dialect.Dialect, a Applicant) (protocol.Message, verdict, error) {
 	kind := a.Message.Head().MessageType
-	names := d.MethodsOf(kind)
-	if d.Request.Name == "" { // the other names are those of other dialects
-		names = names[:1]
-	}
-	var err error
-	for _, name := range names {
-		var call dialect.Call
-		if call, err = d.CallAs(name, a.Message); err != nil {
-			return nil, refused, err
-		}
-		var got *jsonrpc.Answer
-		id := a.ID
-		if d.NumericIDs {
-			id = ""
-		}
-		got, err = r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, d), call, id)
-		if err != nil {
-			return nil, judgeFailure(err), fmt.Errorf("send %s: %w", kind, err)
-		}
-		var answer protocol.Message
-		answer, err = r.Caller.Read(kind, got)
-		if found, yes := dialect.FindAcceptance(got.Raw); yes {
-			r.settle(d, got)
-			return granted(kind, answer, found), accepted, nil
-		}
-		if err == nil {
-			r.settle(d, got)
-			return answer, accepted, nil // a no in the usual form
-		}
-		if !wire.UnknownMethod(err) {
-			break
+	if r.doubtful {
+		if id, ok := r.listed(ctx, a, r.ladder.Next()); ok {
+			r.ladder.Settle(kind, r.ladder.Next())
+			r.doubtful = false
+			return granted(kind, nil, dialect.Acceptance{ID: id}), nil
 		}
 	}
-	return nil, judgeRefusal(err), err
+	var found dialect.Acceptance
+	yes := false
+	o, err := r.ladder.Climb(ctx, a.Message, a.ID, func(ctx context.Context, o *wire.Outcome) wire.Verdict {
+		if o.Answer != nil && o.Answer.Status < http.StatusBadRequest {
+			if found, yes = dialect.FindAcceptance(o.Answer.Raw); !yes && o.Way.Input != nil {
+				found, yes = dialect.FindWelcome(o.Answer.Raw)
+			}
+		}
+		if yes {
+			return wire.Understood
+		}
+		verdict := wire.Judge(o.Err)
+		if o.Err == nil && wire.BlamesForm(reasonOf(o.Message)) {
+			o.Err = &dialect.Refusal{Message: reasonOf(o.Message), Status: o.Answer.Status}
+			return wire.Misunderstood
+		}
+		if verdict != wire.Doubtful {
+			return verdict
+		}
+		if id, ok := r.listed(ctx, a, o.Way); ok {
+			found, yes = dialect.Acceptance{ID: id}, true
+			return wire.Understood
+		}
+		if wire.Answered(o.Err) {
+			return wire.Misunderstood
+		}
+		return wire.Doubtful // the same will be tried again, and no other
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case yes:
+		r.doubtful = false
+		return granted(kind, o.Message, found), nil
+	}
+	r.doubtful = o.Verdict == wire.Doubtful
+	if o.Verdict == wire.Refuses {
+		return nil, fmt.Errorf("%s: %w", o.Way, o.Err)
+	}
+	return o.Message, o.Err
 }
 
-// settle notes how the manager is addressed from now on.
-func (r *Registrar) settle(d *dialect.Dialect, got *jsonrpc.Answer) {
-	if got.Kind == jsonrpc.AnswerRequest {
-		d = d.With(dialect.TraitRequests)
+// reasonOf returns the reason of a registration that was turned away.
+func reasonOf(answer protocol.Message) string {
+	r, err := readGrant(answer)
+	if rejected, ok := errors.AsType[*RejectedError](err); ok && r.ID == "" {
+		return rejected.Reason
 	}
-	r.Peer.Learn(d)
-	r.doubtful, r.settled = nil, true
+	return ""
 }
 
 // granted is the answer to a registration that was found, in the usual form.
@@ -272,70 +245,34 @@ func granted(kind protocol.Type, answer protocol.Message, found dialect.Acceptan
 	return &protocol.LeagueRegisterResponse{Header: h, Status: protocol.StatusAccepted, PlayerID: found.ID}
 }
 
-// judgeFailure judges an attempt that has brought no answer.
-func judgeFailure(err error) verdict {
-	call, ok := errors.AsType[*jsonrpc.CallError](err)
-	switch {
-	case ok && errors.Is(err, jsonrpc.ErrConnect):
-		return unreached
-	case ok && errors.Is(err, jsonrpc.ErrStatus) && wire.BadForm(call.Status):
-		return misread
-	case wire.Retryable(err) && ok && errors.Is(err, jsonrpc.ErrStatus):
-		return unreached
-	}
-	return undecided
-}
-
-// answered reports whether an attempt that has led to nothing certain has had
-// an answer at all: then repeating it leads nowhere.
-func answered(err error) bool {
-	return !errors.Is(err, jsonrpc.ErrTimeout) && !errors.Is(err, jsonrpc.ErrClosed) && !errors.Is(err, context.Canceled) &&
-		!errors.Is(err, context.DeadlineExceeded)
-}
-
-// judgeRefusal judges an answer that is no yes.
-func judgeRefusal(err error) verdict {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	switch {
-	case !ok:
-		return undecided
-	case wire.Misread(err):
-		return misread
-	}
-	switch refusal.Code {
-	case "", protocol.CodeRateLimited:
-		return unreached
-	case protocol.CodeInternalError:
-		return undecided
-	}
-	return refused
-}
-
 // patience is how long a manager is given to list its players.
 const patience = 2 * time.Second
 
+// mostAsked limits how often a manager that does not list its players is asked.
+const mostAsked = 3
+
 // listed asks the manager whether the agent is registered already, after an
-// attempt that may have succeeded. Many do not answer that.
-func (r *Registrar) listed(ctx context.Context, a Applicant) (protocol.Message, bool) {
-	if ctx.Err() != nil {
-		return nil, false // the time of this attempt is over; the next one asks
+// attempt that may have succeeded, and returns its id. Many do not answer that.
+func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id string, ok bool) {
+	if ctx.Err() != nil || r.asked >= mostAsked {
+		return "", false // the time of this attempt is over; the next one asks
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	head := a.Message.Head()
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
-	call, err := r.doubtful.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
+	call, err := way.Dialect.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
 	if err != nil {
-		return nil, false
+		return "", false
 	}
-	got, err := r.Caller.Send(ctx, wire.NewPeer(r.Peer.URL, r.doubtful), call, "")
-	if err != nil {
-		return nil, false
+	got, err := r.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call, "")
+	if err == nil {
+		if id, ok = dialect.FindAgent(got.Raw, a.Name, a.Endpoint); ok {
+			return id, true
+		}
 	}
-	id, ok := dialect.FindAgent(got.Raw, a.Name, a.Endpoint)
-	if !ok {
-		return nil, false
+	if wire.Answered(err) {
+		r.asked++
 	}
-	r.settle(r.doubtful, got)
-	return granted(head.MessageType, nil, dialect.Acceptance{ID: id}), true
+	return "", false
 }

@@ -108,7 +108,7 @@ func TestADoubtfulAttemptIsRepeated(t *testing.T) {
 			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
 		})
 		r := agent.Registrar{Caller: c, Peer: p}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		context.AfterFunc(ctx, func() { close(late) })
 		_, err := r.Register(ctx, applicant())
 		cancel()

@@ -1,9 +1,12 @@
 package dialect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -81,7 +84,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 		if doc == nil {
 			return c.mend(sent, a, nil, c.noAnswer(sent, a))
 		}
-		if refusal := readRefusal(doc, a.Status); refusal != nil {
+		if refusal := readRefusal(doc, a.Status, raw); refusal != nil {
 			return nil, refusal
 		}
 		m, err := c.readAnswer(sent, doc, body)
@@ -203,8 +206,8 @@ func readRPCError(a Answer) *Refusal {
 	r := &Refusal{Status: a.Status}
 	code, message, data, err := splitRPCError(a.Error)
 	if err != nil {
-		r.Message, r.Data = string(a.Error), a.Error
-		r.Code, r.Retryable = protocol.FindCode("", 0), retryableStatus(a.Status)
+		doc, _ := rawjson.Split(a.Error)
+		r.Message, r.Data, r.Retryable = words(doc, a.Error), a.Error, retryableStatus(a.Status)
 		return r
 	}
 	r.RPC, r.Message = code, message
@@ -235,18 +238,84 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 	return code, doc.Text("message"), doc.Get("data"), nil
 }
 
-// readRefusal returns the refusal in a message that is not an answer, nil if
-// it holds none.
-func readRefusal(doc rawjson.Object, status int) *Refusal {
+// readRefusal returns the refusal that a message in place of an answer is, nil
+// if it is none. Outer is the answer that the message was found in.
+func readRefusal(doc rawjson.Object, status int, outer jsontext.Value) *Refusal {
 	t := protocol.TypeOf(doc)
+	answer, _ := rawjson.Split(outer)
 	refused := t == protocol.TypeLeagueError || t == protocol.TypeGameError || t == "ERROR" ||
-		doc.Text("error_code") != "" || doc.Text("status") == "error" || doc.Text("canonical") != ""
-	if !refused {
+		doc.Text("error_code") != "" || doc.Text("canonical") != "" || fails(doc) || answer.Get("isError").Kind() == 't' ||
+		t == "" && status >= httpBadRequest
+	if !refused || doc.Text("error_code") == "" && slices.Contains(acceptedWords, strings.ToUpper(doc.Text("status"))) && status < httpBadRequest {
 		return nil
 	}
 	r := &Refusal{Status: status, Data: doc.Encode()}
 	r.judge(doc, "")
+	if r.Message == "" {
+		r.Message = words(doc, outer)
+	}
 	return r
+}
+
+// maxWords limits what is shown of a peer's own words, in bytes.
+const maxWords = 200
+
+// words returns what a peer says in a refusal: one of the usual members, the
+// findings of a validator, the text of a tool's result, or else the beginning of
+// the body.
+func words(doc rawjson.Object, body jsontext.Value) string {
+	text := ""
+	for _, name := range []string{"detail", "message", "reason", "error_description", "error", "errors", "msg", "content"} {
+		if text = wordsIn(doc.Get(name), 0); text != "" {
+			break
+		}
+	}
+	if text == "" {
+		text = string(rawjson.Text(body))
+	}
+	if text == "" {
+		text = string(body)
+	}
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+	}
+	return text
+}
+
+// wordsIn returns the text of a member, also of one that is a list or an object.
+func wordsIn(v jsontext.Value, depth int) string {
+	switch {
+	case v.Kind() == '"':
+		return string(rawjson.Unquote(v))
+	case v.Kind() == '[' && depth < maxNesting:
+		var all []string
+		for _, e := range rawjson.Elements(v) {
+			if text := wordsIn(e, depth+1); text != "" {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, "; ")
+	case v.Kind() == '{' && depth < maxNesting:
+		doc, _ := rawjson.Split(v)
+		text := cmp.Or(wordsIn(doc.Get("msg"), depth+1), wordsIn(doc.Get("message"), depth+1), wordsIn(doc.Get("text"), depth+1), wordsIn(doc.Get("detail"), depth+1))
+		var path []string
+		for _, e := range rawjson.Elements(arrayOr(doc.Get("loc"))) {
+			path = append(path, strings.Trim(string(e), `"`))
+		}
+		if path != nil {
+			text = strings.Join(path, ".") + ": " + text
+		}
+		return text
+	}
+	return ""
+}
+
+// arrayOr returns v if it is an array, and an empty one otherwise.
+func arrayOr(v jsontext.Value) jsontext.Value {
+	if v.Kind() == '[' {
+		return v
+	}
+	return jsontext.Value("[]")
 }
 
 // judge determines the error code and whether a retry is allowed: the peer can
@@ -263,7 +332,7 @@ func (r *Refusal) judge(doc rawjson.Object, message string) {
 	case doc.Text("canonical") == protocol.CanonicalToolNotFound:
 		r.Code = protocol.CodeUnknownMessageType // another name may be known
 	}
-	for _, name := range []string{"detail", "message", "error_description", "error_name", "error_code"} {
+	for _, name := range []string{"detail", "message", "reason", "error_description", "error", "error_name", "error_code"} {
 		if text := doc.Text(name); text != "" {
 			r.Message = text
 			break

@@ -184,8 +184,8 @@ func TestMethodsOf(t *testing.T) {
 		{Tool, protocol.TypeGameOver, []string{"notify_match_result", "receive_game_over", "GAME_OVER", "game_over"}},
 	} {
 		got := tt.d.MethodsOf(tt.t)
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s, %s: %v, want %v", tt.d.Name, tt.t, got, tt.want)
+		if !slices.Equal(got[:min(len(got), len(tt.want))], tt.want) || !slices.Contains(got, "receive_"+strings.ToLower(string(tt.t))) {
+			t.Errorf("%s, %s: %v, want %v first", tt.d.Name, tt.t, got, tt.want)
 		}
 		for _, name := range got {
 			h := protocol.New(tt.t)

@@ -145,13 +145,9 @@ var known = slices.Concat(builtin, wild)
 func Known() []*Dialect { return slices.Clone(known) }
 
 // RegistrationOrder returns the dialects in which an agent tries to register
-// with an unknown manager: the commonest first, those with numeric ids last.
+// with an unknown manager: the commonest first.
 func RegistrationOrder() []*Dialect {
-	order := []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
-	for _, d := range order[:len(order)-1] {
-		order = append(order, d.With(TraitNumericIDs))
-	}
-	return order
+	return []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
 }
 
 // signed makes a role sign messages of these types, which it sends to players,
@@ -191,6 +187,19 @@ func (d *Dialect) With(trait string) *Dialect {
 	changed, err := d.withTraits([]string{trait})
 	if err != nil {
 		return d
+	}
+	return changed
+}
+
+// Without returns the dialect without a trait; the one that [Named] finds.
+func (d *Dialect) Without(trait string) *Dialect {
+	if !d.Has(trait) {
+		return d
+	}
+	parts := slices.DeleteFunc(strings.Split(d.Name, "+"), func(name string) bool { return name == trait })
+	changed, err := Named(strings.Join(parts, "+"))
+	if err != nil {
+		return d // it is not one of the known
 	}
 	return changed
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,22 @@ var acceptedWords = []string{protocol.StatusAccepted, statusRegistered, "OK", "S
 // rejectedWords are the statuses with which they reject one.
 var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
 
+// fails reports whether a message says of itself that it is a failure.
+func fails(doc rawjson.Object) bool {
+	if doc.Get("success").Kind() == 'f' || doc.Get("ok").Kind() == 'f' {
+		return true
+	}
+	if e := doc.Get("error"); e.Kind() == '{' || e.Kind() == '"' && len(e) > len(`""`) {
+		return true
+	}
+	said := strings.ToLower(doc.Text("status"))
+	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.HasPrefix(said, w) })
+}
+
+// failureWords begin the statuses of messages that are failures. A registration
+// that is rejected has an answer of its own.
+var failureWords = []string{"error", "fail", "unknown", "unsupported", "unrecogni", "invalid", "not_found", "not found", "not_implemented"}
+
 // FindAcceptance looks in the body of an answer to a registration for signs that
 // the agent was accepted, at any depth and also in JSON text. It is for answers
 // of an unexpected form: an agent that has an id must not register again.
@@ -42,22 +59,56 @@ func FindAcceptance(body []byte) (Acceptance, bool) {
 	return best, yes
 }
 
+// FindWelcome is [FindAcceptance] for the answer of a tool that registers and
+// that answers in prose: anything but an error is a yes, and a word like P07 or
+// REF02 the id.
+func FindWelcome(body []byte) (Acceptance, bool) {
+	doc, err := rawjson.Parse(body)
+	if err != nil {
+		return Acceptance{}, false
+	}
+	result, err := rawjson.Split(doc.Get("result"))
+	if err != nil || fails(result) || result.Get("isError").Kind() == 't' {
+		return Acceptance{}, false
+	}
+	text := wordsIn(result.Get("content"), 0)
+	said := strings.ToLower(text)
+	if !strings.Contains(said, "register") && !strings.Contains(said, "welcome") && !strings.Contains(said, "accepted") ||
+		slices.ContainsFunc([]string{"error", "fail", "not ", "already", "invalid", "unknown", "closed", "cannot"}, func(no string) bool { return strings.Contains(said, no) }) {
+		return Acceptance{}, false
+	}
+	return Acceptance{ID: assignedID.FindString(text)}, true
+}
+
+// assignedID is what ids by convention look like.
+var assignedID = regexp.MustCompile(`\b(P|REF)[0-9]{1,3}\b`)
+
+// idText returns an id, also one that is a number. The agent validates it.
+func idText(v jsontext.Value) string {
+	if v.Kind() == '0' {
+		return string(v)
+	}
+	return string(rawjson.Text(v))
+}
+
 // maxSearch limits the depth of the search.
 const maxSearch = 6
 
 // search looks through an object and the objects in it. A rejection ends it.
 func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
 	status := strings.ToUpper(d.Text("status"))
-	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || d.Get("success").Kind() == 'f' {
+	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || fails(d) || d.Get("isError").Kind() == 't' {
 		*found, *yes = Acceptance{}, false
 		return true
 	}
 	id := ""
-	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id"} {
-		if text := d.Text(name); text != "" { // the agent validates it
-			id = text
+	for _, name := range []string{"player_id", "referee_id", "assigned_id", "agent_id", "playerId", "refereeId", "assigned_player_id"} {
+		if id = idText(d.Get(name)); id != "" {
 			break
 		}
+	}
+	if id == "" && slices.Contains(acceptedWords, status) && d.Get("jsonrpc") == nil {
+		id = d.Text("id")
 	}
 	if id != "" || slices.Contains(acceptedWords, status) || d.Get("success").Kind() == 't' || d.Get("registered").Kind() == 't' {
 		*yes = true
@@ -70,9 +121,7 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 	take(&found.ID, id)
 	take(&found.Token, d.Text("auth_token"))
 	take(&found.Token, d.Text("token"))
-	if league := d.Text("league_id"); protocol.ValidID(league) {
-		take(&found.League, league)
-	}
+	take(&found.League, d.Text("league_id"))
 	if depth == maxSearch {
 		return false
 	}
@@ -124,7 +173,7 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 		same = string(rawjson.Unquote(at)) == endpoint
 	}
 	for _, member := range []string{"player_id", "referee_id", "id"} {
-		if id := d.Text(member); same && protocol.ValidID(id) {
+		if id := idText(d.Get(member)); same && protocol.ValidForeignID(id) {
 			return id, true
 		}
 	}

@@ -29,7 +29,7 @@ func FuzzAcceptance(f *testing.F) {
 		if doc, err := rawjson.Parse(body); yes && err == nil && doc.Text("status") == protocol.StatusRejected {
 			t.Errorf("a rejection is taken for a yes: %s", body)
 		}
-		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !protocol.ValidID(id) {
+		if id, ok := FindAgent(body, "A", "http://a/mcp"); ok && !protocol.ValidForeignID(id) {
 			t.Errorf("found the agent %q", id)
 		}
 	})

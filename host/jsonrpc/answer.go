@@ -44,6 +44,8 @@ type Answer struct {
 	Kind AnswerKind
 	// Status is the HTTP status; 200 over STDIO.
 	Status int
+	// Session is the SessionHeader that an MCP server assigned, or empty.
+	Session string
 	// Raw is the whole body: a JSON object, or nil for AnswerNone.
 	Raw jsontext.Value
 

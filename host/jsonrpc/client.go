@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha1"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -49,6 +51,7 @@ type Message struct {
 
 // Outgoing is a message as a RoundTripper sends it.
 type Outgoing struct {
+	Method    string // of HTTP; empty means POST
 	URL       string
 	Header    http.Header // may be nil
 	Body      []byte
@@ -130,6 +133,17 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	return answer, err
 }
 
+// Get fetches a document of at most limit bytes from url, such as a server's
+// description of itself. The tap does not see it: it is no message. Errors are
+// those of Call; a status other than 2xx is no error.
+func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, error) {
+	reply, err := c.rt.RoundTrip(ctx, &Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: limit})
+	if err != nil {
+		return nil, callError(ctx, url, err)
+	}
+	return reply, nil
+}
+
 // encode returns the body to send and the id in it, if known.
 func (c *Client) encode(m Message) (id jsontext.Value, body []byte) {
 	switch {
@@ -150,15 +164,35 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
 	}
+	reply.Body = eventData(reply)
 	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
 	if answer != nil {
 		answer.Status = reply.Status
+		answer.Session = reply.Header.Get(SessionHeader)
 	}
 	if failed := checkReply(reply, answer, err); failed != nil {
 		failed.URL = out.URL
 		return nil, failed
 	}
 	return answer, nil
+}
+
+// SessionHeader is the header by which MCP servers recognize a session.
+const SessionHeader = "Mcp-Session-Id"
+
+// eventData returns the body of a reply, or of a stream of events, as MCP servers
+// answer, the data of the last event.
+func eventData(reply *Reply) []byte {
+	if kind := reply.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
+		return reply.Body
+	}
+	var data []byte
+	for line := range bytes.Lines(reply.Body) {
+		if text, ok := bytes.CutPrefix(line, []byte("data:")); ok && len(bytes.TrimSpace(text)) > 0 {
+			data = bytes.TrimSpace(text)
+		}
+	}
+	return data
 }
 
 // checkReply decides by the status whether a reply is an answer. The answer is

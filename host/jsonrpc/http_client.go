@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -84,7 +85,7 @@ func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, erro
 }
 
 func newHTTPRequest(ctx context.Context, out *Outgoing) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.URL, bytes.NewReader(out.Body))
+	req, err := http.NewRequestWithContext(ctx, cmp.Or(out.Method, http.MethodPost), out.URL, bytes.NewReader(out.Body))
 	if err != nil {
 		return nil, err
 	}

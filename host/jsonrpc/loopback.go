@@ -157,6 +157,9 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	if s == nil {
 		return nil, &CallError{Kind: ErrConnect, Err: errors.New("no server listens there on this loopback")}
 	}
+	if out.Method == http.MethodGet {
+		return &Reply{Status: http.StatusMethodNotAllowed}, nil
+	}
 	select {
 	case <-s.ready:
 	case <-s.gone:

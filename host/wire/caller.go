@@ -1,11 +1,14 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
+	"net/http"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,77 +16,9 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/discovery"
 )
-
-// Peer is an agent to call, with what is known about the dialect that it
-// understands. It is safe for concurrent use.
-type Peer struct {
-	URL     string
-	Dialect *dialect.Dialect
-
-	guess bool // Dialect is a guess
-
-	mu         sync.Mutex
-	learned    *dialect.Dialect         // what the peer has shown that it speaks
-	names      map[protocol.Type]string // method names that worked, other than the dialect's own
-	assignment string                   // method by which it accepts single assignments, if not by announcements
-}
-
-// NewPeer returns a peer that speaks a dialect.
-func NewPeer(url string, d *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: d}
-}
-
-// GuessPeer returns a peer whose dialect is not known: calls try one dialect
-// first, and others when the peer does not understand it.
-func GuessPeer(url string, first *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: first, guess: true}
-}
-
-// TryNextAssignment changes how a referee is assigned its matches, for one that
-// accepts announcements without playing.
-func (p *Peer) TryNextAssignment() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	names := slices.DeleteFunc(dialect.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
-	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
-}
-
-// Speaks returns the dialect that the peer has shown to understand or, before
-// that, the one that it was created with.
-func (p *Peer) Speaks() *dialect.Dialect {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.learned != nil {
-		return p.learned
-	}
-	return p.Dialect
-}
-
-// Learn records the dialect that the peer understands.
-func (p *Peer) Learn(d *dialect.Dialect) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.learned = d
-}
-
-// method returns the method name to try first for a type: one that worked before
-// where the dialect's own did not, or "".
-func (p *Peer) method(t protocol.Type) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.names[t]
-}
-
-// worked records the method name under which the peer accepts a type.
-func (p *Peer) worked(t protocol.Type, name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.names == nil {
-		p.names = make(map[protocol.Type]string)
-	}
-	p.names[t] = name
-}
 
 // Caller sends messages to peers. It is safe for concurrent use.
 type Caller struct {
@@ -95,10 +30,12 @@ type Caller struct {
 }
 
 // Call sends a message and returns the answer. It is one attempt, within the
-// deadline of ctx. Where the peer does not know the method, Call tries its other
-// names in turn and remembers which one works.
+// deadline of ctx. Where the peer does not know the method, Call asks for its
+// tools or tries its other names, and remembers which one works. A notification
+// that the peer knows by no name is not sent again.
 //
-// An empty answer acknowledges a message that needs only an acknowledgement.
+// An empty answer acknowledges a message that needs only an acknowledgement,
+// and so does any document with a status of success that is no refusal.
 // The error is a *dialect.Refusal if the peer refuses, a *protocol.Error if the
 // answer breaks its field rules, wraps ErrReceived if the peer only confirms that
 // the message has arrived, and otherwise wraps a *jsonrpc.CallError.
@@ -107,48 +44,89 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 }
 
 // CallWithID is Call with the caller's own JSON-RPC id, by which a peer can
-// recognise a request that is repeated because its answer was lost.
+// recognise a request that is repeated because its answer was lost. A peer that
+// accepts only numbers gets a number that follows from it.
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
 	if name := p.assignedBy(); name != "" && announced != nil {
 		return c.assign(ctx, p, name, announced)
 	}
-	first := p.method(t)
-	answer, err := c.callAs(ctx, p, first, m, id)
+	w, err := p.way(t)
+	if err != nil {
+		return nil, fmt.Errorf("send %s: %w", t, err)
+	}
+	answer, err := c.callBy(ctx, p, w, m, id)
 	if !UnknownMethod(err) {
 		return answer, err
 	}
-	for i, name := range p.Speaks().MethodsOf(t) {
-		if name == first || i == 0 && first == "" {
-			continue
-		}
-		answer, err = c.callAs(ctx, p, name, m, id)
-		if !UnknownMethod(err) {
-			p.worked(t, name)
+	if answer, err = c.otherwise(ctx, p, w, m, id, err); !UnknownMethod(err) {
+		return answer, err
+	}
+	switch {
+	case announced != nil:
+		return c.assignAnyhow(ctx, p, announced, err)
+	case p.guess:
+		if answer, err = c.guess(ctx, p, m, err); !UnknownMethod(err) {
 			return answer, err
 		}
 	}
-	if announced != nil {
-		return c.assignAnyhow(ctx, p, announced, err)
-	}
-	if p.guess {
-		return c.guess(ctx, p, m, err)
+	if notifies(t) {
+		p.ignores(t, err)
 	}
 	return answer, err
+}
+
+// otherwise calls a peer that does not know the name of a message by others: the
+// tool that it lists for it, or all names in use. The error is that of the last
+// attempt.
+func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.Message, id string, err error) (protocol.Message, error) {
+	t, d := m.Head().MessageType, tried.Dialect
+	names := slices.Concat(discovery.Named(Words(err), t), d.MethodsOf(t))
+	if d.Request.Name != "" && p.listTools(ctx, c) {
+		w, unheard := p.way(t)
+		if unheard != nil {
+			return nil, err
+		}
+		if w.Name != tried.Name {
+			answer, failed := c.callBy(ctx, p, w, m, id)
+			if !UnknownMethod(failed) {
+				return answer, failed
+			}
+		}
+	}
+	seen := []string{cmp.Or(tried.Name, names[len(names)-len(d.MethodsOf(t))])}
+	for _, name := range names {
+		if slices.Contains(seen, name) {
+			continue
+		}
+		seen = append(seen, name)
+		w := tried
+		w.Name, w.Input = name, nil
+		answer, failed := c.callBy(ctx, p, w, m, id)
+		if err = failed; !UnknownMethod(failed) {
+			p.worked(t, w)
+			return answer, failed
+		}
+		if d.Request.Method != "" && d.Request.Name == "" || d.Request.Bare {
+			break // the name stands nowhere
+		}
+	}
+	return nil, err
 }
 
 // guess tries the other dialects on a peer whose dialect is not known. If none
 // works, the error is that of the first attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
 	t, tried := m.Head().MessageType, p.Speaks()
-	for _, d := range dialect.RegistrationOrder() {
+	for _, d := range otherDialects(tried) {
 		if d.Request == tried.Request && d.NumericIDs == tried.NumericIDs && slices.Contains(tried.MethodsOf(t), d.MethodsOf(t)[0]) {
 			continue // it was sent that
 		}
 		other := NewPeer(p.URL, d)
-		answer, err := c.callAs(ctx, other, "", m, "")
-		if Misread(err) {
+		w, _ := other.way(t)
+		answer, err := c.callBy(ctx, other, w, m, "")
+		if Judge(err) == Misunderstood {
 			continue
 		}
 		p.Learn(d)
@@ -157,14 +135,28 @@ func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first e
 	return nil, first
 }
 
-// callAs calls a peer by a method name, or by the dialect's own if that is empty.
-func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Message, id string) (protocol.Message, error) {
+// otherDialects returns the dialects to try on a peer that does not understand
+// one: with request ids of the same kind first.
+func otherDialects(tried *dialect.Dialect) []*dialect.Dialect {
+	all := dialect.RegistrationOrder()
+	numeric := make([]*dialect.Dialect, 0, 2*len(all))
+	for _, d := range all[:len(all)-1] { // without JSON-RPC there are no ids
+		numeric = append(numeric, d.With(dialect.TraitNumericIDs))
+	}
+	if tried.NumericIDs {
+		return append(numeric, all...)
+	}
+	return append(all, numeric...)
+}
+
+// callBy calls a peer in one way.
+func (c *Caller) callBy(ctx context.Context, p *Peer, w Way, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
-	call, err := wrap(p.Speaks(), name, m)
+	call, target, err := w.call(m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	got, err := c.Send(ctx, p, call, id)
+	got, err := c.send(ctx, target, p.sessionHeader(), call, c.idFor(w.Dialect, id))
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
@@ -173,18 +165,27 @@ func (c *Caller) callAs(ctx context.Context, p *Peer, name string, m protocol.Me
 
 // Send sends a call that has been wrapped, under an id if that is not empty.
 func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call, id string) (*jsonrpc.Answer, error) {
-	out := jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body}
+	return c.send(ctx, p.address(), p.sessionHeader(), call, c.idFor(p.Speaks(), id))
+}
+
+// idFor returns the JSON-RPC id of a request to a peer of a dialect, nil for a
+// random text.
+func (c *Caller) idFor(d *dialect.Dialect, id string) jsontext.Value {
 	switch {
+	case id != "" && d.NumericIDs:
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(id)) // never fails
+		return strconv.AppendUint(nil, uint64(h.Sum32()>>1), 10)
 	case id != "":
-		quoted, err := jsontext.AppendQuote(nil, id)
-		if err != nil {
-			return nil, fmt.Errorf("quote id %q: %w", id, err)
-		}
-		out.ID = quoted
-	case p.Speaks().NumericIDs:
-		out.ID = strconv.AppendInt(nil, c.numbered.Add(1), 10)
+		return rawjson.Quote(strings.ToValidUTF8(id, "?"))
+	case d.NumericIDs:
+		return strconv.AppendInt(nil, c.numbered.Add(1), 10)
 	}
-	return c.Client.Call(ctx, p.URL, out)
+	return nil
+}
+
+func (c *Caller) send(ctx context.Context, url string, header http.Header, call dialect.Call, id jsontext.Value) (*jsonrpc.Answer, error) {
+	return c.Client.Call(ctx, url, jsonrpc.Message{Method: call.Method, Params: call.Params, Body: call.Body, ID: id, Header: header})
 }
 
 // Read reads the answer to a message of type t.
@@ -197,17 +198,10 @@ func (c *Caller) Read(t protocol.Type, got *jsonrpc.Answer) (protocol.Message, e
 		return nil, fmt.Errorf("answer to %s: %w", t, err)
 	}
 	answer, err := c.Codec.ReadAnswer(t, parts)
-	if err != nil && acknowledges(parts) {
+	if err != nil && (acknowledges(parts) || notifies(t) && !refuses(err) && got.Status < http.StatusMultipleChoices) {
 		return received(t)
 	}
 	return answer, err
-}
-
-func wrap(d *dialect.Dialect, name string, m protocol.Message) (dialect.Call, error) {
-	if name == "" {
-		return d.Call(m)
-	}
-	return d.CallAs(name, m)
 }
 
 // partsOf splits an answer into its parts; host/jsonrpc has already found a
@@ -222,26 +216,18 @@ func partsOf(got *jsonrpc.Answer) (dialect.Answer, error) {
 // received is the answer of a peer that only confirms a message: an
 // acknowledgement where the message needs no more, and otherwise ErrReceived.
 func received(sent protocol.Type) (protocol.Message, error) {
-	about, _ := protocol.Describe(sent)
-	if ack, ok := protocol.New(about.Answer).(*protocol.Ack); ok {
-		return ack, nil
+	if notifies(sent) {
+		about, _ := protocol.Describe(sent)
+		return protocol.New(about.Answer), nil
 	}
 	return nil, fmt.Errorf("%s: %w", sent, ErrReceived)
 }
 
-// assignedBy returns the method by which a referee is assigned its matches one by
-// one; empty where it is sent announcements.
-func (p *Peer) assignedBy() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.assignment != "" {
-		return p.assignment
-	}
-	d := p.learned
-	if d == nil {
-		d = p.Dialect
-	}
-	return d.Assignment
+// notifies reports whether a message needs no more than an acknowledgement.
+func notifies(t protocol.Type) bool {
+	about, _ := protocol.Describe(t)
+	_, ok := protocol.New(about.Answer).(*protocol.Ack)
+	return ok
 }
 
 // assign assigns a referee its matches of an announcement, one call for each. It

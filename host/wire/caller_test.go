@@ -65,7 +65,10 @@ func TestOtherNamesOfAMethod(t *testing.T) {
 		{"choose_parity", []string{"parity_choose", "choose_parity"}, false},
 		{"choose_parity", []string{"choose_parity"}, false},
 		{"CHOOSE_PARITY_CALL", []string{"choose_parity", "parity_choose", "receive_parity_call", "CHOOSE_PARITY_CALL"}, false},
-		{"none", []string{"CHOOSE_PARITY_CALL", "parity_choose", "choose_parity", "receive_parity_call", "choose_parity_call"}, true},
+		{"none", []string{
+			"CHOOSE_PARITY_CALL", "parity_choose", "choose_parity", "receive_parity_call", "choose_parity_call", "CHOOSE_PARITY_REQUEST", "choose_parity_request",
+			"parity_call", "make_choice", "handle_choose_parity_call", "receive_choose_parity_call",
+		}, true},
 	} {
 		known, heard = tt.known, nil
 		_, err := c.Call(t.Context(), p, call())
@@ -93,7 +96,7 @@ func TestIDsAreWhatThePeerTakes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(ids) != 6 || ids[0] != "1" || ids[1] != "2" || ids[2] != `"mine\""` || len(ids[3]) != 38 || ids[3] == ids[4] {
+	if len(ids) != 6 || ids[0] != "1" || ids[1] != "2" || ids[2] != "1670414334" || len(ids[3]) != 38 || ids[3] == ids[4] || ids[5] != `"mine\""` {
 		t.Errorf("ids %v", ids)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -102,21 +104,206 @@ func refuses(err error) bool {
 	return ok
 }
 
-// UnknownMethod reports whether a peer does not know the name by which it was
-// called: -32601, or no such tool.
-func UnknownMethod(err error) bool {
+// RefuseToken returns the refusal of a message whose sender is not who it
+// should be.
+func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
+	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
+}
+
+// A Verdict is what an answer says of the way in which a message was put.
+type Verdict int
+
+// The verdicts.
+const (
+	// Understood: the peer has read the message and answered it.
+	Understood Verdict = iota
+	// Refused: the peer has read the message and refuses it for good.
+	Refuses
+	// Misunderstood: the peer does not understand this way.
+	Misunderstood
+	// Doubtful: the peer may have acted on the message, but gave no answer that
+	// says so.
+	Doubtful
+	// Unreached: nobody was there, or had time.
+	Unreached
+)
+
+// Judge judges the outcome of a call. Evidence that the peer does not
+// understand decides only that another way is to be tried: a status, a code of
+// JSON-RPC itself, an error in any wording that is not clearly a refusal by the
+// league.
+func Judge(err error) Verdict {
 	if err == nil {
-		return false
+		return Understood
 	}
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+		return judgeRefusal(refusal, err)
+	}
+	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	switch {
+	case !ok:
+		return Doubtful
+	case errors.Is(err, jsonrpc.ErrConnect):
+		return Unreached
+	case errors.Is(err, jsonrpc.ErrStatus) && call.Retryable():
+		return Unreached
+	case errors.Is(err, jsonrpc.ErrStatus) && refusedByLeague(Words(err)) && call.Status < http.StatusInternalServerError:
+		return Refuses
+	case errors.Is(err, jsonrpc.ErrStatus) && call.Status < http.StatusInternalServerError:
+		return Misunderstood
+	}
+	return Doubtful
+}
+
+func judgeRefusal(r *dialect.Refusal, err error) Verdict {
+	switch {
+	case UnknownMethod(err):
+		return Misunderstood
+	case r.Retryable && r.Code != protocol.CodeInvalidMove:
+		return Unreached
+	case refusedByLeague(r.Message):
+		return Refuses
+	}
+	switch r.Code {
+	case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInvalidMove:
+		return Misunderstood
+	case protocol.CodeInternalError:
+		return Doubtful
+	case "":
+		switch {
+		case r.Status == http.StatusForbidden, r.Status == http.StatusConflict, r.Status == http.StatusGone:
+			return Refuses
+		case r.Status >= http.StatusInternalServerError && r.Status != http.StatusNotImplemented:
+			return Doubtful
+		}
+		return Misunderstood
+	}
+	return Refuses
+}
+
+// Answered reports whether a call that led to nothing certain has had an answer
+// at all: then repeating it leads nowhere.
+func Answered(err error) bool {
+	return !errors.Is(err, jsonrpc.ErrTimeout) && !errors.Is(err, jsonrpc.ErrClosed) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// UnknownMethod reports whether a peer does not know the name by which it was
+// called: by the code for that, by a status, or by its words.
+func UnknownMethod(err error) bool {
 	refusal, ok := errors.AsType[*dialect.Refusal](err)
 	if !ok {
-		return false
+		call, ok := errors.AsType[*jsonrpc.CallError](err)
+		return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && (noSuchPlace(call.Status) || unknownName(Words(err)))
 	}
-	if refusal.RPC == protocol.RPCMethodNotFound {
+	if refusal.RPC == protocol.RPCMethodNotFound || refusal.Code == protocol.CodeUnknownMessageType {
 		return true
 	}
 	var data struct{ Canonical string }
-	return json.Unmarshal(refusal.Data, &data) == nil && data.Canonical == protocol.CanonicalToolNotFound
+	if json.Unmarshal(refusal.Data, &data) == nil && data.Canonical != "" {
+		return data.Canonical == protocol.CanonicalToolNotFound
+	}
+	switch refusal.Code {
+	case "":
+		return noSuchPlace(refusal.Status) || unknownName(refusal.Message)
+	case protocol.CodeInternalError, protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch:
+		return unknownName(refusal.Message)
+	}
+	return false
+}
+
+// noSuchPlace reports whether an HTTP status says that there is nothing of that
+// name or that it does not take messages.
+func noSuchPlace(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
+}
+
+// maxWords limits what is read and shown of a peer's words, in bytes.
+const maxWords = 200
+
+// Words returns what a peer says in a refusal, in its own words: "" where it says
+// nothing.
+func Words(err error) string {
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+		return refusal.Message
+	}
+	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	if !ok || len(call.Body) == 0 {
+		return ""
+	}
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(call.Body[:min(len(call.Body), 4*maxWords)]), "?")), " ")
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+	}
+	return text
+}
+
+var (
+	subjects = []string{
+		"method", "methods", "tool", "tools", "message type", "message_type", "messagetype", "msg_type", "message", "action", "handler", "function",
+		"command", "operation", "route", "type", "unknown_message_type", "unknown_method", "unknown_tool",
+	}
+	negations = []string{
+		"unknown", "not found", "no such", "unsupported", "not supported", "not implemented", "unrecognized", "unrecognised", "not recognized",
+		"no handler", "does not exist", "doesn't exist", "undefined", "not available", "not known", "cannot handle", "unhandled", "invalid method",
+		"invalid tool", "invalid message type", "invalid message_type", "invalid action", "unexpected", "not_found", "not registered", "not a valid",
+		"unknown_message_type", "unknown_method", "unknown_tool", "unexpected message",
+	}
+	// otherTypes are phrases with a subject in them that are about something else.
+	otherTypes = strings.NewReplacer("game type", "", "game_type", "", "query type", "", "query_type", "", "content type", "", "content-type", "")
+)
+
+// unknownName reports whether a text says that a name is not known: of a method,
+// a tool or a type of message.
+func unknownName(text string) bool {
+	text = otherTypes.Replace(strings.ToLower(strings.TrimSpace(text)))
+	switch strings.Trim(text, ". ") {
+	case "not found", "unknown", "not implemented", "unsupported":
+		return true
+	}
+	return contains(text, negations) && contains(text, subjects) && !contains(text, []string{"missing", "required"})
+}
+
+// Words by which a league refuses, whatever the code they come with.
+var leagueWords = []string{
+	"full", "closed", "already", "duplicate", "taken", "in use", "in progress", "has started", "not accepting", "no longer", "banned", "blocked", "too late",
+	"finished", "ended", "capacity", "maximum", "max players", "not open", "game type", "game_type", "over",
+}
+
+// refusedByLeague reports whether a text is a refusal by the league rather than
+// one of the form of the message.
+func refusedByLeague(text string) bool {
+	text = strings.ToLower(text)
+	if strings.HasPrefix(text, "<") || contains(text, []string{"missing", "required", "field", "jsonrpc", "json-rpc", "validation"}) {
+		return false
+	}
+	version := contains(text, []string{"version"}) &&
+		contains(text, []string{"unsupported", "not supported", "mismatch", "incompatible", "wrong", "supported"})
+	return version || contains(text, leagueWords)
+}
+
+// BlamesForm reports whether a text, such as the reason of a rejection, blames
+// the form of a message rather than what it asks for.
+func BlamesForm(text string) bool {
+	return unknownName(text) || !refusedByLeague(text) && contains(strings.ToLower(text), []string{"missing", "required", "invalid", "malformed", "validation", "params", "schema"})
+}
+
+// contains reports whether a text holds one of the phrases as whole words. Both
+// are in lower case.
+func contains(text string, phrases []string) bool {
+	letter := func(r byte) bool { return r == '_' || unicode.IsLetter(rune(r)) }
+	return slices.ContainsFunc(phrases, func(p string) bool {
+		for at := 0; ; {
+			i := strings.Index(text[at:], p)
+			if i < 0 {
+				return false
+			}
+			start, end := at+i, at+i+len(p)
+			if (start == 0 || !letter(text[start-1])) && (end == len(text) || !letter(text[end])) {
+				return true
+			}
+			at = end
+		}
+	})
 }
 
 // acknowledges reports whether an answer that cannot be read only confirms that
@@ -146,37 +333,38 @@ func acknowledges(a dialect.Answer) bool {
 	return false
 }
 
-// Misread reports whether a refusal blames the form of a message: the peer does
-// not understand the wrapping, and may understand another.
-func Misread(err error) bool {
-	refusal, ok := errors.AsType[*dialect.Refusal](err)
-	if !ok {
-		return false
-	}
-	if UnknownMethod(err) || BadForm(refusal.Status) {
-		return true
-	}
-	switch refusal.Code {
-	case protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeUnknownMessageType:
-		return true
-	case "":
-		return !refusal.Retryable
-	}
-	return false
+// blamesID reports whether a peer says that the request's id is of the wrong
+// kind: a validator names the member, or the words do.
+func blamesID(err error) bool {
+	text := strings.ToLower(Words(err))
+	return contains(text, []string{"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`}) && !contains(text, []string{"league_id", "player_id"})
 }
 
-// BadForm reports whether an HTTP status blames the form of a request.
-func BadForm(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType,
-		http.StatusUnprocessableEntity, http.StatusNotImplemented:
+// needsSession reports whether an MCP server wants to be greeted first.
+func needsSession(err error) bool {
+	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	refusal, refused := errors.AsType[*dialect.Refusal](err)
+	if ok && call.Status == http.StatusNotAcceptable || refused && refusal.Status == http.StatusNotAcceptable {
 		return true
 	}
-	return false
+	text := strings.ToLower(Words(err))
+	return contains(text, []string{"session", "event-stream", "not initialized", "not acceptable", "initialization"})
 }
 
-// RefuseToken returns the refusal of a message whose sender is not who it
-// should be.
-func RefuseToken(in *Exchange, code protocol.Code, format string, args ...any) error {
-	return protocol.Refuse(code, in.Type, fmt.Sprintf(format, args...)).With("provided_token", in.Header.AuthToken)
+// wrongPath reports whether a peer says that it takes nothing at a path, rather
+// than that it does not know a method.
+func wrongPath(err error) bool {
+	status := 0
+	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && errors.Is(err, jsonrpc.ErrStatus) {
+		status = call.Status
+	}
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok && refusal.RPC == 0 {
+		status = refusal.Status
+	}
+	if status >= 300 && status < 400 {
+		return true
+	}
+	text := strings.ToLower(Words(err))
+	return noSuchPlace(status) && status != http.StatusNotImplemented &&
+		!contains(text, []string{"tool", "message type", "message_type", "unknown method", "type", "handler", "method not found"})
 }

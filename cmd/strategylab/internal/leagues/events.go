@@ -134,7 +134,7 @@ func (l *live) played(e player.Event) {
 		if e.League != "" {
 			text += " in the league " + strconv.Quote(e.League)
 		}
-		text += fmt.Sprintf(", speaking %s; waiting for matches", e.Dialect)
+		text += fmt.Sprintf(", speaking %s; waiting for matches", wrapping(e.Dialect))
 	case player.Announced:
 		text = fmt.Sprintf("%-7s announced%s in round %d", e.Match, against(e.Opponent), e.Round)
 		if e.Match == "" {
@@ -197,9 +197,13 @@ func forecastText(f power.Forecast) string {
 	return text
 }
 
+// wrapping is a dialect without the kind of its request ids, which says nothing
+// to people.
+func wrapping(name string) string { return strings.Replace(name, "+"+dialect.TraitNumericIDs, "", 1) }
+
 // inDialect names the dialect of an agent, unless it is the standard one.
 func inDialect(name string) string {
-	if name == "" || name == dialect.Contracts.Name {
+	if name = wrapping(name); name == "" || name == dialect.Contracts.Name {
 		return ""
 	}
 	return ", in the dialect " + name
@@ -232,7 +236,7 @@ func (l *live) refereed(e referee.Event) {
 	case referee.Waiting:
 		text = "cannot reach the manager yet; retrying: " + e.Error
 	case referee.Registered:
-		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, e.Dialect)
+		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, wrapping(e.Dialect))
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:

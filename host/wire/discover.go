@@ -1,0 +1,331 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/discovery"
+)
+
+// What a peer is given to describe itself.
+const (
+	describeTime  = 3 * time.Second
+	describeBytes = 2 << 20
+)
+
+// once reports whether something has not been done yet.
+func (l *Ladder) once(what string) bool {
+	if l.done[what] {
+		return false
+	}
+	l.done[what] = true
+	return true
+}
+
+// learn puts the ways in front that an answer makes likelier.
+func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
+	if blamesID(err) && l.once("ids") {
+		l.otherIDs(w)
+		return
+	}
+	if l.Wrappings != nil {
+		return
+	}
+	if needsSession(err) && l.once("session") {
+		l.greet(ctx, w.URL)
+		l.askTools(ctx, w.URL, t)
+		return
+	}
+	if wrongPath(err) {
+		l.leave(w.URL)
+		l.lookAround(ctx, t)
+		return
+	}
+	if l.once(w.URL) { // a path that takes something
+		l.prefer(l.waysAt(w.URL, t)...)
+	}
+	if !w.Single {
+		l.askTools(ctx, w.URL, t)
+	}
+	text := Words(err)
+	if d := w.Dialect; d.Request.Name != "" && w.Input == nil && w.Name == "" && strings.Contains(strings.ReplaceAll(text, d.Request.Method, ""), "tool") {
+		for _, name := range slices.Backward(d.MethodsOf(t)[1:]) {
+			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
+		}
+	}
+	for _, name := range slices.Backward(discovery.Named(text, t)) {
+		if d := w.Dialect; d.Request.Name != "" || d.Request.Method == "" && !d.Request.Bare {
+			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
+		}
+	}
+}
+
+// prefer puts ways in front of the queue.
+func (l *Ladder) prefer(ways ...Way) { l.queue = slices.Insert(l.queue, 0, ways...) }
+
+// otherIDs puts the ways with the other kind of request id in front, the one
+// that was just tried first.
+func (l *Ladder) otherIDs(w Way) {
+	first := l.text == !w.Dialect.NumericIDs
+	slices.SortStableFunc(l.queue, func(a, b Way) int {
+		rank := func(x Way) int {
+			if !x.Dialect.Request.Bare && x.Dialect.NumericIDs == w.Dialect.NumericIDs {
+				return 1
+			}
+			return 0
+		}
+		return rank(a) - rank(b)
+	})
+	sibling := w
+	if w.Dialect.NumericIDs {
+		sibling.Dialect = w.Dialect.Without(dialect.TraitNumericIDs)
+	} else {
+		sibling.Dialect = w.Dialect.With(dialect.TraitNumericIDs)
+	}
+	l.prefer(sibling)
+	if first {
+		l.text = !l.text
+	}
+}
+
+// leave puts the ways at a URL last.
+func (l *Ladder) leave(at string) {
+	if !l.once("left " + at) {
+		return
+	}
+	away := func(w Way) bool { return w.URL == at }
+	for _, w := range l.queue {
+		if away(w) {
+			l.late = append(l.late, w)
+		}
+	}
+	l.queue = slices.DeleteFunc(l.queue, away)
+}
+
+// lookAround adds the paths that the peer publishes, and those that conventions
+// suggest, each with the commonest way at first.
+func (l *Ladder) lookAround(ctx context.Context, t protocol.Type) {
+	if !l.once("paths") {
+		return
+	}
+	base, err := url.Parse(l.Peer.URL)
+	if err != nil {
+		return
+	}
+	var ways []Way
+	for _, op := range l.published(ctx, base) {
+		at := base.ResolveReference(&url.URL{Path: op.Path}).String()
+		switch {
+		case op.JSONRPC():
+			ways = append(ways, l.probe(at))
+		case op.Fit(t) > 0:
+			ways = append(ways, operationWay(l.Peer.URL, op), Way{URL: at, Dialect: dialect.Bare, Spread: true, Single: true})
+		}
+	}
+	for _, path := range conventions(base.Path, t) {
+		ways = append(ways, l.probe(base.ResolveReference(&url.URL{Path: path}).String()))
+	}
+	for _, path := range operationPaths(t) {
+		ways = append(ways, Way{URL: base.ResolveReference(&url.URL{Path: path}).String(), Dialect: dialect.Bare, Spread: registers(t), Single: true})
+	}
+	l.queue = append(l.queue, ways...)
+}
+
+// probe is the commonest way at a path of which nothing is known.
+func (l *Ladder) probe(at string) Way {
+	return Way{URL: at, Dialect: l.ofKind(dialect.Contracts, l.text)}
+}
+
+// published fetches the peer's OpenAPI description. The operations that fit best
+// come first.
+func (l *Ladder) published(ctx context.Context, base *url.URL) []discovery.Operation {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	l.requests++
+	reply, err := l.Caller.Client.Get(ctx, base.ResolveReference(&url.URL{Path: "/openapi.json"}).String(), describeBytes)
+	if err != nil || reply.Status != http.StatusOK {
+		return nil
+	}
+	l.operations, _ = discovery.ReadOpenAPI(reply.Body)
+	return l.operations
+}
+
+// operationFor returns the operation that takes a type of message.
+func operationFor(all []discovery.Operation, t protocol.Type) (discovery.Operation, bool) {
+	best, most := -1, 0
+	for i, op := range all {
+		if fit := op.Fit(t); fit > most && !op.JSONRPC() {
+			best, most = i, fit
+		}
+	}
+	if best < 0 {
+		return discovery.Operation{}, false
+	}
+	return all[best], true
+}
+
+// operationWay is the way to an operation: what its schemas declare, without
+// JSON-RPC.
+func operationWay(peer string, op discovery.Operation) Way {
+	w := Way{Dialect: dialect.Bare, Single: true, Input: &op.Body}
+	if base, err := url.Parse(peer); err == nil {
+		w.URL = base.ResolveReference(&url.URL{Path: op.Path}).String()
+	}
+	if !op.Query.Empty() {
+		w.Query = &op.Query
+	}
+	return w
+}
+
+// conventions are the other paths at which servers take JSON-RPC.
+func conventions(path string, _ protocol.Type) []string {
+	var paths []string
+	for _, p := range []string{
+		"/mcp", strings.ToLower(path), strings.ToUpper(path), toggleSlash(path), "/", "/MCP", "/mcp/", "/rpc", "/jsonrpc", "/api", "/api/mcp", "/message",
+	} {
+		if p != path && p != "" && !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+func toggleSlash(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return strings.TrimSuffix(path, "/")
+	}
+	return path + "/"
+}
+
+// operationPaths are the paths at which servers take one type of message.
+func operationPaths(t protocol.Type) []string {
+	about, _ := protocol.Describe(t)
+	verb, object, _ := strings.Cut(about.Method, "_")
+	return []string{"/" + verb, "/" + about.Method, "/api/" + verb, "/" + verb + "/" + object, "/league/" + verb, "/" + object + "s/" + verb}
+}
+
+// askTools asks for the peer's tools, once for each path, and puts the tool that
+// takes the message in front.
+func (l *Ladder) askTools(ctx context.Context, at string, t protocol.Type) {
+	if !l.once("tools at " + at) {
+		return
+	}
+	d := l.ofKind(dialect.Tool, l.text)
+	l.requests++
+	tools, err := l.Caller.tools(ctx, at, l.header, d)
+	if err != nil && needsSession(err) && l.once("session") {
+		l.greet(ctx, at)
+		l.requests++
+		tools, _ = l.Caller.tools(ctx, at, l.header, d)
+	}
+	if len(tools) == 0 {
+		return
+	}
+	l.tools = tools
+	if tool, ok := tools.For(t); ok {
+		l.prefer(Way{URL: at, Dialect: d, Name: tool.Name, Input: &tool.Input}, Way{URL: at, Dialect: d, Name: tool.Name})
+	}
+}
+
+// tools asks a peer for its tools.
+func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	got, err := c.send(ctx, at, header, dialect.Call{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))
+	if err != nil {
+		return nil, err
+	}
+	tools, ok := discovery.ReadTools(got.Result)
+	if !ok {
+		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: errorOf(got), Body: got.Raw})
+	}
+	return tools, err
+}
+
+// errorOf returns the error of an answer as it came, nil where there is none.
+func errorOf(got *jsonrpc.Answer) jsontext.Value {
+	doc, err := rawjson.Split(got.Raw)
+	if err != nil {
+		return nil
+	}
+	return doc.Get("error")
+}
+
+// greet opens a session with an MCP server, for those that want one.
+func (l *Ladder) greet(ctx context.Context, at string) {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	l.header = http.Header{"Accept": {"application/json, text/event-stream"}}
+	l.requests += 2
+	params := jsontext.Value(`{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"strategylab","version":"1"}}`)
+	got, err := l.Caller.send(ctx, at, l.header, dialect.Call{Method: "initialize", Params: params}, l.Caller.idFor(l.ofKind(dialect.Tool, false), ""))
+	if err != nil {
+		return
+	}
+	if got.Session != "" {
+		l.header.Set(jsonrpc.SessionHeader, got.Session)
+	}
+	_, _ = l.Caller.Client.Call(ctx, at, jsonrpc.Message{Method: "notifications/initialized", Notify: true, Header: l.header}) // servers that want it answer nothing
+}
+
+// failure is the error when no way is left.
+func (l *Ladder) failure(t protocol.Type) *UnspokenError {
+	return &UnspokenError{Type: t, URL: l.Peer.URL, Looks: l.looks(t), Tried: l.tried, Requests: l.requests}
+}
+
+// looks says what the peer seems to be.
+func (l *Ladder) looks(t protocol.Type) string {
+	var paths []string
+	for _, op := range l.operations {
+		paths = append(paths, "POST "+op.Path)
+	}
+	notJSON, elsewhere := 0, 0
+	for _, tried := range l.tried {
+		if text := Words(tried.Err); strings.HasPrefix(text, "<") || text != "" && !strings.ContainsAny(text[:1], "{[") && isCallError(tried.Err) {
+			notJSON++
+		}
+		if text := strings.ToLower(Words(tried.Err)); contains(text, []string{"protocol", "game type", "game_type", "version"}) {
+			elsewhere++
+		}
+	}
+	_, fits := l.tools.For(t)
+	switch {
+	case len(l.tools) > 0 && !fits:
+		return "it looks like an MCP server without a tool for that; its tools are " + list(l.tools.Names())
+	case len(paths) > 0:
+		return "it looks like a server with a protocol of its own: " + list(paths)
+	case notJSON == len(l.tried):
+		return "it does not answer with JSON; it looks like another kind of server than a league manager"
+	case elsewhere > 0:
+		return "it looks like a server of another game or protocol version"
+	}
+	return "it answers, but takes no message of league.v2 at any usual path; check the URL"
+}
+
+// registers reports whether a message is a registration.
+func registers(t protocol.Type) bool {
+	return t == protocol.TypeLeagueRegisterRequest || t == protocol.TypeRefereeRegisterRequest
+}
+
+func isCallError(err error) bool {
+	_, ok := errors.AsType[*jsonrpc.CallError](err)
+	return ok
+}
+
+func list(names []string) string {
+	if len(names) > 8 {
+		return strings.Join(names[:8], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}

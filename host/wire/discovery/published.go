@@ -1,0 +1,137 @@
+package discovery
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// A Tool is a tool of an MCP server.
+type Tool struct {
+	Name  string
+	Input Schema // of its arguments
+}
+
+// A Toolbox holds the tools that a peer lists; nil where it lists none.
+type Toolbox []Tool
+
+// ReadTools reads the result of tools/list, at most 200 tools. It reports
+// whether it is one.
+func ReadTools(result jsontext.Value) (Toolbox, bool) {
+	doc, err := rawjson.Split(result)
+	if err != nil || doc.Get("tools").Kind() != '[' {
+		return nil, false
+	}
+	var all Toolbox
+	for _, e := range elements(doc.Get("tools")) {
+		if e.Kind() == '"' {
+			all = append(all, Tool{Name: string(rawjson.Unquote(e))})
+			continue
+		}
+		tool, err := rawjson.Split(e)
+		if err != nil || tool.Text("name") == "" {
+			continue
+		}
+		all = append(all, Tool{Name: tool.Text("name"), Input: NewSchema(tool.First("inputSchema", "input_schema", "parameters"))})
+	}
+	return all[:min(len(all), 200)], true
+}
+
+// For returns the tool that takes a type of message.
+func (b Toolbox) For(t protocol.Type) (Tool, bool) {
+	if at := Best(t, b.Names()); at >= 0 {
+		return b[at], true
+	}
+	return Tool{}, false
+}
+
+// Names returns the names of the tools.
+func (b Toolbox) Names() []string {
+	names := make([]string, len(b))
+	for i, tool := range b {
+		names[i] = tool.Name
+	}
+	return names
+}
+
+// An Operation is a POST that a server publishes in its OpenAPI description.
+type Operation struct {
+	Path  string
+	Name  string // its operationId, or else its summary; may be empty
+	Body  Schema // of the JSON body
+	Query Schema // of the parameters of the URL
+}
+
+// ReadOpenAPI reads an OpenAPI description, at most 200 operations. It reports
+// whether it is one.
+func ReadOpenAPI(raw []byte) ([]Operation, bool) {
+	doc, err := rawjson.Parse(raw)
+	if err != nil || doc.Get("paths").Kind() != '{' {
+		return nil, false
+	}
+	paths, _ := rawjson.Split(doc.Get("paths"))
+	var all []Operation
+	for _, p := range paths {
+		methods, err := rawjson.Split(p.Value)
+		if err != nil || len(all) == 200 {
+			continue
+		}
+		post, err := rawjson.Split(methods.Get("post"))
+		if err != nil || !strings.HasPrefix(p.Name, "/") || strings.Contains(p.Name, "{") {
+			continue
+		}
+		op := Operation{Path: p.Name, Name: post.Text("operationId"), Query: queryOf(post, raw)}
+		if op.Name == "" {
+			op.Name = post.Text("summary")
+		}
+		if body := follow(post.Get("requestBody"), []string{"content", "application/json", "schema"}); body != nil {
+			op.Body = Schema{body, raw}
+		}
+		all = append(all, op)
+	}
+	return all, true
+}
+
+// queryOf returns the parameters of the URL of an operation as one schema.
+func queryOf(post rawjson.Object, root jsontext.Value) Schema {
+	var properties rawjson.Object
+	var required []byte
+	for _, e := range elements(post.Get("parameters")) {
+		p, err := rawjson.Split(e)
+		if err != nil || p.Text("in") != "query" || p.Text("name") == "" {
+			continue
+		}
+		schema := p.Get("schema")
+		if schema == nil {
+			schema = jsontext.Value("{}")
+		}
+		properties = append(properties, rawjson.Member{Name: p.Text("name"), Value: schema})
+		if p.Get("required").Kind() == 't' {
+			required = append(append(required, ','), rawjson.Quote(p.Text("name"))...)
+		}
+	}
+	if properties == nil {
+		return Schema{}
+	}
+	list := slices.Concat([]byte("["), required[min(len(required), 1):], []byte("]"))
+	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}.Encode(), root}
+}
+
+// JSONRPC reports whether an operation takes JSON-RPC requests: by its body, or
+// where that is not described by its path.
+func (o Operation) JSONRPC() bool {
+	declared := o.Body.properties()
+	if declared.Get("method") != nil {
+		return true
+	}
+	words := wordsOf(o.Path)
+	return len(declared) == 0 && slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" })
+}
+
+// Fit returns how well an operation fits a type of message, by its path or its
+// name.
+func (o Operation) Fit(t protocol.Type) int { return max(Fit(o.Path, t), Fit(o.Name, t)) }

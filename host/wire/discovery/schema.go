@@ -1,0 +1,350 @@
+package discovery
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// A Schema is the published JSON Schema of the arguments of a tool or of the
+// body of a request.
+type Schema struct {
+	node jsontext.Value
+	root jsontext.Value // where references lead to
+}
+
+// NewSchema returns the schema of a document that stands alone.
+func NewSchema(raw jsontext.Value) Schema { return Schema{raw, raw} }
+
+// maxDepth limits the objects in objects, and the references, of a schema.
+const maxDepth = 5
+
+// synonyms are groups of fields that programs name differently.
+var synonyms = [][]string{
+	{"display_name", "name", "player_name", "team_name", "agent_name", "referee_name", "team", "nickname", "username"},
+	{
+		"contact_endpoint", "endpoint", "url", "endpoint_url", "contact_url", "callback_url", "callback", "base_url", "address", "uri",
+		"player_endpoint", "referee_endpoint", "agent_endpoint", "mcp_endpoint", "mcp_url", "contact", "player_url", "server_url",
+	},
+	{"version", "agent_version", "player_version", "software_version"},
+	{"game_types", "games", "supported_games", "game_type", "supported_game_types", "game"},
+	{"player_id", "referee_id", "agent_id", "id", "requested_id", "desired_id", "preferred_id"},
+	{"message_type", "type"},
+	{"sender", "from", "from_agent", "sender_id"},
+	{"auth_token", "token", "auth"},
+	{"league_id", "league"},
+	{"match_id", "game_id", "match"},
+	{"round_id", "round", "round_number"},
+	{"opponent_id", "opponent"},
+	{"role_in_match", "role", "player_role"},
+	{"conversation_id", "correlation_id", "conv_id"},
+	{"timestamp", "time", "sent_at", "created_at"},
+	{"max_concurrent_matches", "capacity", "max_matches", "max_concurrent"},
+	{"protocol_version", "protocol"},
+	{"game_result", "result"},
+}
+
+// wholes are the names of members that hold the message itself.
+var wholes = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
+
+// metas are the names of members that hold what an agent says of itself.
+var metas = []string{"player_meta", "referee_meta", "meta", "metadata", "player", "referee", "agent", "player_info", "referee_info", "agent_meta", "info"}
+
+// Empty reports whether a schema declares no member.
+func (s Schema) Empty() bool { return len(s.properties()) == 0 }
+
+// Fill returns the object that the schema declares, with the values of a
+// message: by the names of its fields and their synonyms, in the object at the
+// top and in those within. A member that is required and that the message has
+// nothing for is filled with its default, or else with an empty value; other
+// such members are left out. A schema that declares no member takes the whole
+// message, and what an agent says of itself beside it.
+func (s Schema) Fill(message jsontext.Value) (jsontext.Value, error) {
+	doc, err := rawjson.Split(message)
+	if err != nil {
+		return nil, err
+	}
+	flat := flatten(doc)
+	if s.Empty() {
+		return Spread(message), nil
+	}
+	return s.fill(doc, flat, 0).Encode(), nil
+}
+
+// Spread repeats what a registration says of the agent beside the object that
+// holds it, under its own names and the commonest others.
+func Spread(message jsontext.Value) jsontext.Value {
+	doc, err := rawjson.Split(message)
+	if err != nil {
+		return message
+	}
+	flat := flatten(doc)
+	out := slices.Clone(doc)
+	for _, name := range []string{"display_name", "name", "contact_endpoint", "endpoint", "version", "protocol_version", "game_types"} {
+		if out.Get(name) == nil {
+			if v := valueOf(flat, name); v != nil {
+				out = append(out, rawjson.Member{Name: name, Value: v})
+			}
+		}
+	}
+	return out.Encode()
+}
+
+// flatten returns the fields of a message and of the description of an agent in
+// it, and what follows from them.
+func flatten(doc rawjson.Object) rawjson.Object {
+	flat := slices.Clone(doc)
+	for _, meta := range []string{"player_meta", "referee_meta", "game_result", "context"} {
+		inner, err := rawjson.Split(doc.Get(meta))
+		if err != nil {
+			continue
+		}
+		for _, m := range inner {
+			if flat.Get(m.Name) == nil {
+				flat = append(flat, m)
+			}
+		}
+	}
+	role, id, err := protocol.ParseSender(doc.Text("sender"))
+	if err != nil {
+		return flat
+	}
+	add := func(name, text string) {
+		if flat.Get(name) == nil && text != "" {
+			flat = append(flat, rawjson.Member{Name: name, Value: rawjson.Quote(text)})
+		}
+	}
+	if role == protocol.RolePlayer || role == protocol.RoleReferee {
+		add(string(role)+"_id", id)
+		add("agent_type", string(role))
+		add("role", string(role))
+	}
+	if at, err := url.Parse(flat.Text("contact_endpoint")); err == nil && at.Host != "" {
+		add("host", at.Hostname())
+		if _, err := strconv.Atoi(at.Port()); err == nil && flat.Get("port") == nil {
+			flat = append(flat, rawjson.Member{Name: "port", Value: jsontext.Value(at.Port())})
+		}
+	}
+	return flat
+}
+
+// valueOf returns the value of a field by its name, in whatever spelling, or by
+// a synonym; nil where the message has none.
+func valueOf(flat rawjson.Object, name string) jsontext.Value {
+	name = strings.Join(wordsOf(name), "_")
+	if v := flat.Get(name); v != nil {
+		return v
+	}
+	for _, group := range synonyms {
+		if slices.Contains(group, name) {
+			return flat.First(group...)
+		}
+	}
+	return nil
+}
+
+// fill fills the properties of an object.
+func (s Schema) fill(doc, flat rawjson.Object, depth int) rawjson.Object {
+	var out rawjson.Object
+	required := s.required()
+	for _, p := range s.properties() {
+		inner := Schema{p.Value, s.root}.resolve(0)
+		v := valueOf(flat, p.Name)
+		if inner.kind() == "object" {
+			v = inner.object(p.Name, doc, flat, depth)
+		}
+		if v != nil {
+			v = inner.coerce(v)
+		}
+		if v == nil && slices.Contains(required, p.Name) {
+			v = inner.blank(doc, flat, depth)
+		}
+		if v != nil {
+			out = append(out, rawjson.Member{Name: p.Name, Value: v})
+		}
+	}
+	return out
+}
+
+// object returns the value of a member that is an object.
+func (s Schema) object(name string, doc, flat rawjson.Object, depth int) jsontext.Value {
+	own := doc.Get(name)
+	switch {
+	case !s.Empty() && depth < maxDepth:
+		if own.Kind() == '{' && name != "player_meta" && name != "referee_meta" {
+			return own
+		}
+		if filled := s.fill(doc, flat, depth+1); len(filled) > 0 {
+			return filled.Encode()
+		}
+	case own != nil:
+		return own
+	case slices.Contains(metas, name):
+		return doc.First("player_meta", "referee_meta")
+	case slices.Contains(wholes, name):
+		return doc.Encode()
+	}
+	return nil
+}
+
+// coerce converts a value to the type that the schema declares, nil where that
+// is not possible.
+func (s Schema) coerce(v jsontext.Value) jsontext.Value {
+	is := v.Kind()
+	switch s.kind() {
+	case "string":
+		switch is {
+		case '[':
+			if all := elements(v); len(all) > 0 && all[0].Kind() == '"' {
+				return s.allowed(all[0])
+			}
+			return nil
+		case '0', 't', 'f', '{':
+			return rawjson.Quote(string(v))
+		}
+		return s.allowed(v)
+	case "array":
+		if is != '[' {
+			return slices.Concat(jsontext.Value("["), v, jsontext.Value("]"))
+		}
+	case "integer", "number":
+		if is == '"' {
+			if n, err := strconv.Atoi(string(rawjson.Unquote(v))); err == nil {
+				return strconv.AppendInt(nil, int64(n), 10)
+			}
+			return nil
+		}
+	case "boolean":
+		if is != 't' && is != 'f' {
+			return nil
+		}
+	case "object":
+		if is != '{' {
+			return nil
+		}
+	}
+	return v
+}
+
+// allowed returns v, or the value that an enumeration without it spells alike.
+func (s Schema) allowed(v jsontext.Value) jsontext.Value {
+	doc, _ := rawjson.Split(s.node)
+	values := elements(doc.Get("enum"))
+	if fixed := doc.Get("const"); fixed != nil {
+		values = append(values, fixed)
+	}
+	for _, e := range values {
+		if strings.EqualFold(string(e), string(v)) {
+			return e
+		}
+	}
+	if len(values) > 0 {
+		return values[0]
+	}
+	return v
+}
+
+// blank returns the default of a schema, or an empty value of its type.
+func (s Schema) blank(doc, flat rawjson.Object, depth int) jsontext.Value {
+	own, _ := rawjson.Split(s.node)
+	if v := own.Get("default"); v != nil {
+		return v
+	}
+	switch s.kind() {
+	case "object":
+		if depth < maxDepth {
+			return s.fill(doc, flat, depth+1).Encode()
+		}
+		return jsontext.Value("{}")
+	case "array":
+		return jsontext.Value("[]")
+	case "integer", "number":
+		return jsontext.Value("1")
+	case "boolean":
+		return jsontext.Value("true")
+	}
+	return s.allowed(rawjson.Quote(""))
+}
+
+// properties returns the members that an object schema declares.
+func (s Schema) properties() rawjson.Object {
+	doc, err := rawjson.Split(s.resolve(0).node)
+	if err != nil {
+		return nil
+	}
+	declared, _ := rawjson.Split(doc.Get("properties"))
+	return declared
+}
+
+func (s Schema) required() []string {
+	doc, _ := rawjson.Split(s.resolve(0).node)
+	var names []string
+	for _, e := range elements(doc.Get("required")) {
+		names = append(names, string(rawjson.Text(e)))
+	}
+	return names
+}
+
+// kind returns the type that the schema declares, "" where it declares none.
+func (s Schema) kind() string {
+	doc, err := rawjson.Split(s.node)
+	if err != nil {
+		return ""
+	}
+	if all := doc.Get("type"); all.Kind() == '[' {
+		for _, e := range elements(all) {
+			if name := string(rawjson.Text(e)); name != "null" {
+				return name
+			}
+		}
+	}
+	kind := doc.Text("type")
+	if kind == "" && doc.Get("properties") != nil {
+		kind = "object"
+	}
+	return kind
+}
+
+// resolve follows references, and takes the first of alternatives that is not
+// null.
+func (s Schema) resolve(depth int) Schema {
+	doc, err := rawjson.Split(s.node)
+	if err != nil || depth >= maxDepth {
+		return s
+	}
+	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#/"); ok {
+		return Schema{follow(s.root, strings.Split(path, "/")), s.root}.resolve(depth + 1)
+	}
+	for _, e := range elements(doc.First("anyOf", "oneOf", "allOf")) {
+		if inner := (Schema{e, s.root}).resolve(depth + 1); inner.kind() != "null" {
+			return inner
+		}
+	}
+	return s
+}
+
+// follow returns the value at the end of a path of names.
+func follow(v jsontext.Value, path []string) jsontext.Value {
+	for _, name := range path {
+		doc, err := rawjson.Split(v)
+		if err != nil {
+			return nil
+		}
+		v = doc.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+	}
+	return v
+}
+
+// elements returns the elements of an array, none of what is no array.
+func elements(v jsontext.Value) []jsontext.Value {
+	if v.Kind() != '[' {
+		return nil
+	}
+	return rawjson.Elements(v)
+}

@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/wire/discovery"
+)
+
+// Peer is an agent to call, with what is known about the dialect that it
+// understands. It is safe for concurrent use.
+type Peer struct {
+	URL     string
+	Dialect *dialect.Dialect
+
+	guess bool // Dialect is a guess
+
+	mu         sync.Mutex
+	learned    *dialect.Dialect        // what the peer has shown that it speaks
+	ways       map[protocol.Type]Way   // that worked, where they are not the dialect's own
+	unheard    map[protocol.Type]error // notifications that it knows by no name
+	at         string                  // where it takes messages, if not at URL
+	header     http.Header             // of its session
+	tools      discovery.Toolbox       // that it lists
+	listed     bool                    // it was asked for them
+	operations []discovery.Operation   // that it publishes
+	assignment string                  // method by which it accepts single assignments, if not by announcements
+}
+
+// NewPeer returns a peer that speaks a dialect.
+func NewPeer(url string, d *dialect.Dialect) *Peer {
+	return &Peer{URL: url, Dialect: d}
+}
+
+// GuessPeer returns a peer whose dialect is not known: calls try one dialect
+// first, and others when the peer does not understand it.
+func GuessPeer(url string, first *dialect.Dialect) *Peer {
+	return &Peer{URL: url, Dialect: first, guess: true}
+}
+
+// TryNextAssignment changes how a referee is assigned its matches, for one that
+// accepts announcements without playing.
+func (p *Peer) TryNextAssignment() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := slices.DeleteFunc(dialect.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
+	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
+}
+
+// Speaks returns the dialect that the peer has shown to understand or, before
+// that, the one that it was created with.
+func (p *Peer) Speaks() *dialect.Dialect {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.speaks()
+}
+
+func (p *Peer) speaks() *dialect.Dialect {
+	if p.learned != nil {
+		return p.learned
+	}
+	return p.Dialect
+}
+
+// Learn records the dialect that the peer understands.
+func (p *Peer) Learn(d *dialect.Dialect) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.learned = d
+}
+
+// way returns how a message of a type is put to the peer. The error is that of
+// the attempt that has shown that it knows the notification by no name.
+func (p *Peer) way(t protocol.Type) (Way, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.unheard[t]; err != nil {
+		return Way{}, err
+	}
+	if w, ok := p.ways[t]; ok {
+		return w, nil
+	}
+	w := Way{URL: cmp.Or(p.at, p.URL), Dialect: p.speaks()}
+	if w.Dialect.Request.Name != "" && len(p.tools) > 0 {
+		tool, ok := p.tools.For(t)
+		if !ok {
+			return w, &dialect.Refusal{Code: protocol.CodeUnknownMessageType, Message: "none of the tools " + strings.Join(p.tools.Names(), ", ") + " takes " + string(t)}
+		}
+		w.Name, w.Input = tool.Name, &tool.Input
+	}
+	if op, ok := operationFor(p.operations, t); ok {
+		return operationWay(p.URL, op), nil
+	}
+	return w, nil
+}
+
+// worked records the way in which the peer accepts a type.
+func (p *Peer) worked(t protocol.Type, w Way) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ways == nil {
+		p.ways = make(map[protocol.Type]Way)
+	}
+	p.ways[t] = w
+}
+
+// ignores records that the peer knows a notification by no name.
+func (p *Peer) ignores(t protocol.Type, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unheard == nil {
+		p.unheard = make(map[protocol.Type]error)
+	}
+	p.unheard[t] = err
+}
+
+// address returns where the peer takes messages.
+func (p *Peer) address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cmp.Or(p.at, p.URL)
+}
+
+func (p *Peer) sessionHeader() http.Header {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.header
+}
+
+// listTools asks the peer for its tools, once. It reports whether it has listed
+// any.
+func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
+	p.mu.Lock()
+	asked := p.listed
+	p.listed = true
+	p.mu.Unlock()
+	if !asked {
+		tools, _ := c.tools(ctx, p.address(), p.sessionHeader(), p.Speaks())
+		p.mu.Lock()
+		p.tools = tools
+		p.mu.Unlock()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.tools) > 0
+}
+
+// assignedBy returns the method by which a referee is assigned its matches one by
+// one; empty where it is sent announcements.
+func (p *Peer) assignedBy() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.assignment != "" {
+		return p.assignment
+	}
+	return p.speaks().Assignment
+}
+
+// A Way is one way to put a message to a peer.
+type Way struct {
+	URL     string           // where it is posted
+	Dialect *dialect.Dialect // how it is wrapped, and under which kind of id
+	Name    string           // method or tool; empty for the dialect's own
+	// Input is the schema of the arguments, as the peer publishes it; nil for the
+	// message itself.
+	Input *discovery.Schema
+	// Query is the schema of the parameters of the URL; nil for none.
+	Query *discovery.Schema
+	// Spread repeats what an agent says of itself beside the object that holds it.
+	Spread bool
+	// Single is a path for messages of this type only.
+	Single bool
+}
+
+// String describes the way in one line.
+func (w Way) String() string {
+	path := w.URL
+	if u, err := url.Parse(w.URL); err == nil {
+		path = cmp.Or(u.Path, "/")
+	}
+	text := "POST " + path + " " + w.Dialect.Name
+	if w.Name != "" {
+		text += " " + w.Name
+	}
+	if w.Spread {
+		text += " (flat)"
+	}
+	return text
+}
+
+// call wraps a message, and returns where it goes.
+func (w Way) call(m protocol.Message) (dialect.Call, string, error) {
+	d := w.Dialect
+	if w.Input == nil && w.Query == nil && !w.Spread {
+		if w.Name == "" {
+			call, err := d.Call(m)
+			return call, w.URL, err
+		}
+		call, err := d.CallAs(w.Name, m)
+		return call, w.URL, err
+	}
+	raw, err := protocol.Encode(m)
+	if err != nil {
+		return dialect.Call{}, "", err
+	}
+	target, err := w.target(raw)
+	if err != nil {
+		return dialect.Call{}, "", err
+	}
+	switch {
+	case w.Input != nil:
+		raw, err = w.Input.Fill(raw)
+	case w.Spread:
+		raw = discovery.Spread(raw)
+	}
+	name := cmp.Or(w.Name, d.MethodOf(m.Head().MessageType))
+	switch {
+	case err != nil:
+		return dialect.Call{}, "", err
+	case d.Request.Bare:
+		return dialect.Call{Body: raw}, target, nil
+	case d.Request.Name != "":
+		raw = rawjson.Object{{Name: d.Request.Name, Value: rawjson.Quote(name)}, {Name: d.Request.Message, Value: raw}}.Encode()
+		name = d.Request.Method
+	}
+	return dialect.Call{Method: name, Params: raw}, target, nil
+}
+
+// target returns the URL, with its parameters if it has any.
+func (w Way) target(raw jsontext.Value) (string, error) {
+	if w.Query == nil {
+		return w.URL, nil
+	}
+	filled, err := w.Query.Fill(raw)
+	if err != nil {
+		return "", err
+	}
+	doc, err := rawjson.Split(filled)
+	if err != nil {
+		return "", err
+	}
+	values := make(url.Values)
+	for _, m := range doc {
+		text := string(m.Value)
+		if m.Value.Kind() == '"' {
+			text = string(rawjson.Unquote(m.Value))
+		}
+		values.Set(m.Name, text)
+	}
+	return w.URL + "?" + values.Encode(), nil
+}

@@ -110,6 +110,18 @@ func (m *Manager) tryNextForm(c *contact, why string) {
 	m.wakeDriver()
 }
 
+// assignedPartly notes that a referee has taken some of its matches and refused
+// the next. It gets the others when it has made a report since it had made so
+// many.
+func (m *Manager) assignedPartly(c *contact, reports int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.partly = c.reports == reports; !c.partly {
+		c.stale = true
+		m.wakeDriver()
+	}
+}
+
 // revive gives a referee that has registered again another chance. It is called
 // with m.mu held.
 func (m *Manager) revive(c *contact) {

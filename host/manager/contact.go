@@ -47,6 +47,8 @@ type contact struct {
 	stale    bool          // what it knows of the current round is outdated
 	dead     bool          // it cannot be reached or does not report: its matches go to others
 	unable   bool          // it was assigned its matches in every form, and conducts none
+	partly   bool          // it has taken some of its matches, and not yet the others
+	reports  int           // that it has made
 	conducts bool          // it has shown that it conducts what it is assigned
 	forms    int           // in which it was assigned its matches, after the first
 	refusals int           // of its matches, by one of ours

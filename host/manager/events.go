@@ -216,9 +216,14 @@ func (m *Manager) reactReported(e *reported) {
 	m.emit(Event{Kind: MatchReported, Round: p.Round, Match: &told})
 	c := m.contacts[e.Referee]
 	c.conducts = true
+	c.reports++
 	if c.unable { // it conducts after all
 		c.unable = false
 		m.alive(c)
+	}
+	if c.partly && c.member.load > 0 { // it is free for the next
+		c.partly, c.stale = false, true
+		m.wakeDriver()
 	}
 	if c.member.load > 0 {
 		m.arm(c, m.cfg.MatchDeadline)

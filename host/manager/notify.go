@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -170,7 +171,7 @@ func (m *Manager) deliver(c *contact) {
 func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
-		peer, message := c.peer, n.write(c)
+		peer, message, reports := c.peer, n.write(c), c.reports
 		if message == nil {
 			n.count(c.member.id, true)
 		}
@@ -183,6 +184,10 @@ func (m *Manager) try(c *contact, n *notification) {
 		cancel()
 		if err == nil && m.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
 			err = answer.Head().Flaw
+		}
+		if errors.Is(err, wire.ErrPartly) {
+			m.assignedPartly(c, reports)
+			err = nil
 		}
 		again := m.attempted(c, n, answer, err)
 		m.deliverEvents()

@@ -196,6 +196,7 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 			if got := r.m.Results(); len(got) != 1 || got[0].Results[0] == game.Win != (c.winner == "P01") {
 				t.Errorf("the result is %+v", got)
 			}
+			r.events.until(t, "the result", func(e manager.Event) bool { return e.Kind == manager.MatchReported })
 			var said []string
 			for _, e := range r.events.all() {
 				if e.Kind == manager.ReportDiffers {
@@ -215,9 +216,9 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 		res.Winner = protocol.Some("P09")
 		answer, err := referee.call(referee.reportOf(m, 1, res))
 		wantRefusal(t, -32602, protocol.CodeContextMismatch, answer, err)
-		if got := r.refusals(); len(got) != 1 || got[0].Message != protocol.TypeMatchResultReport {
-			t.Errorf("told of %+v", got)
-		}
+		r.events.until(t, "the refusal", func(e manager.Event) bool {
+			return e.Kind == manager.MessageRefused && e.Message == protocol.TypeMatchResultReport
+		})
 	})
 }
 

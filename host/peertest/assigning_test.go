@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +106,46 @@ func TestRefereesThatWantAnotherForm(t *testing.T) {
 			}
 			clean(t, h.end(t), 3)
 		})
+	}
+}
+
+// TestRefereeThatConductsOneMatchAtATime: a referee that refuses a match while it
+// conducts another gets it when it has reported.
+func TestRefereeThatConductsOneMatchAtATime(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	h, events := shortHandedLeague(ctx, t, 2, 0)
+	o := officiate(t, &style{name: "busy"})
+	var busy atomic.Int64
+	o.program.handle = func(kind string, message object) object {
+		switch kind {
+		case "ROUND_ANNOUNCEMENT":
+			return object{"_error": object{"code": -32601, "message": "Method not found"}}
+		case "START_MATCH":
+			if !busy.CompareAndSwap(0, 1) {
+				return object{"_error": object{"code": -32000, "message": "already conducting a match"}}
+			}
+			o.playing.Go(func() {
+				p := matchup{id: text(message, "match_id"), sides: [2]registered{
+					{id: text(message, "player1_id"), endpoint: text(message, "player1_endpoint")}, {id: text(message, "player2_id"), endpoint: text(message, "player2_endpoint")},
+				}}
+				report := o.play(ctx, p, message["round_id"])
+				busy.Store(0) // it is free as soon as it reports
+				o.program.call(ctx, h.url, "MATCH_RESULT_REPORT", object{"match_id": p.id, "auth_token": o.token, "conversation_id": "c", "result": report["result"]})
+			})
+		}
+		return object{"status": "ok"}
+	}
+	o.register(ctx, h.url)
+	for _, name := range []string{"Ada", "Grace"} {
+		if err := contest(t, &style{name: "guest"}, name, "odd").register(ctx, h.url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clean(t, h.end(t), 4)
+	if slices.ContainsFunc(events(), func(e manager.Event) bool { return e.Kind == manager.RefereeUnable }) {
+		t.Error("the referee is taken for one that conducts nothing")
 	}
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -230,20 +231,28 @@ func notifies(t protocol.Type) bool {
 	return ok
 }
 
+// ErrPartly says that a referee has taken some of the matches that it was assigned
+// one by one and refused the next, as one does that conducts one at a time.
+var ErrPartly = errors.New("the referee has taken some of its matches")
+
 // assign assigns a referee its matches of an announcement, one call for each. It
-// stops at the first that the referee refuses.
+// stops at the first that the referee refuses; the error wraps ErrPartly unless
+// that is the first of all.
 func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.RoundAnnouncement) (protocol.Message, error) {
 	calls, err := p.Speaks().AssignmentCalls(name, m)
 	if err != nil {
 		return nil, fmt.Errorf("assign matches by %s: %w", name, err)
 	}
 	answer, err := received(m.MessageType)
-	for _, call := range calls {
+	for i, call := range calls {
 		got, failed := c.Send(ctx, p, call, "")
 		if failed != nil {
 			return nil, fmt.Errorf("assign a match by %s: %w", name, failed)
 		}
 		if _, failed = c.Read(m.MessageType, got); failed != nil && refuses(failed) {
+			if i > 0 {
+				return nil, fmt.Errorf("%w: %w", ErrPartly, failed)
+			}
 			return nil, failed
 		}
 	}

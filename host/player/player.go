@@ -250,7 +250,8 @@ type Event struct {
 	Points   int                 `json:"points,omitempty"`
 	Place    int                 `json:"place,omitempty"` // in the final table
 	League   string              `json:"league,omitempty"`
-	Dialect  string              `json:"dialect,omitempty"` // that the manager, or the referee, speaks
+	Endpoint string              `json:"endpoint,omitempty"` // of Registered: where the agent expects to be called
+	Dialect  string              `json:"dialect,omitempty"`  // that the manager, or the referee, speaks
 	Referee  string              `json:"referee,omitempty"`
 	Role     string              `json:"role,omitempty"`
 	Table    []protocol.Standing `json:"table,omitempty"`   // the last that the manager sent

@@ -47,7 +47,7 @@ func (p *Player) register(ctx context.Context, token string) error {
 	}
 	p.heard.Store(true)
 	defer p.awaitCalls(p.current())
-	p.emit(Event{Kind: Registered, League: p.member.Me.League(), Dialect: p.cfg.Manager.Speaks().Name})
+	p.emit(Event{Kind: Registered, League: p.member.Me.League(), Endpoint: p.cfg.Endpoint, Dialect: p.cfg.Manager.Speaks().Name})
 	return nil
 }
 

@@ -134,7 +134,7 @@ func (l *live) played(e player.Event) {
 		if e.League != "" {
 			text += " in the league " + strconv.Quote(e.League)
 		}
-		text += fmt.Sprintf(", speaking %s; waiting for matches", wrapping(e.Dialect))
+		text += fmt.Sprintf(", speaking %s; waiting for matches at %s", wrapping(e.Dialect), e.Endpoint)
 	case player.Announced:
 		text = fmt.Sprintf("%-7s announced%s in round %d", e.Match, against(e.Opponent), e.Round)
 		if e.Match == "" {

@@ -16,9 +16,9 @@ import (
 // safe for concurrent use.
 type Identity struct {
 	role protocol.Role
-	name string // signs until there is an id
 
 	mu            sync.Mutex
+	name          string // signs until there is an id
 	id            string
 	token         string
 	league        string
@@ -41,6 +41,13 @@ type matchKeys struct {
 // signs with a name.
 func NewIdentity(role protocol.Role, name string) *Identity {
 	return &Identity{role: role, name: name}
+}
+
+// Introduce changes the name that signs until there is an id.
+func (i *Identity) Introduce(name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.name = name
 }
 
 // Adopt takes on what a registration gave.

@@ -42,7 +42,7 @@ func (m *Member) propose(id string, taken map[string]bool) {
 	for port := PortOf(m.role, id); port >= first && port <= last; port++ {
 		if free := IDAt(m.role, port); !taken[free] {
 			m.Proposed = free
-			m.Forget("")
+			m.Me.Introduce(free)
 			return
 		}
 	}

@@ -149,8 +149,8 @@ type Registrar struct {
 	Candidates []*dialect.Dialect
 
 	ladder   *wire.Ladder
-	doubtful bool // an attempt was made that may have succeeded
-	asked    int  // how often the manager was asked in vain
+	doubtful bool            // an attempt was made that may have succeeded
+	asked    map[string]bool // where and in which dialects the manager was asked in vain
 }
 
 // Applicant is what an agent says of itself, as far as it can be found again in
@@ -254,7 +254,8 @@ const mostAsked = 3
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded, and returns its id. Many do not answer that.
 func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id string, ok bool) {
-	if ctx.Err() != nil || r.asked >= mostAsked {
+	asked := way.URL + " " + way.Dialect.Name
+	if ctx.Err() != nil || len(r.asked) >= mostAsked || r.asked[asked] {
 		return "", false // the time of this attempt is over; the next one asks
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -272,7 +273,10 @@ func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id s
 		}
 	}
 	if wire.Answered(err) {
-		r.asked++
+		if r.asked == nil {
+			r.asked = make(map[string]bool)
+		}
+		r.asked[asked] = true
 	}
 	return "", false
 }

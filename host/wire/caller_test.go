@@ -154,3 +154,80 @@ func TestOutcomesOfACall(t *testing.T) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
+
+func notice() *protocol.LeagueStandingsUpdate {
+	m := &protocol.LeagueStandingsUpdate{Header: protocol.NewHeader(protocol.TypeLeagueStandingsUpdate, "league_manager", "2026-01-01T00:00:00Z", "c")}
+	m.RoundID = protocol.RoundNumber(1)
+	return m
+}
+
+// TestToolsAreAskedFor: a peer that speaks tools is asked once which it has, in
+// whatever words it says that it does not know one.
+func TestToolsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	c, p := Caller(t, dialect.Tool, func(req *jsonrpc.Request) jsonrpc.Response {
+		heard = append(heard, req.Method)
+		switch {
+		case req.Method == "tools/list":
+			return jsonrpc.Response{Result: []byte(`{"tools":[{"name":"hello"},{"name":"make_parity_choice","inputSchema":{"properties":{"match":{"type":"string"}},"required":["match"]}}]}`)}
+		case strings.Contains(string(req.Params), `{"name":"make_parity_choice","arguments":{"match":"R1M1"}}`):
+			return jsonrpc.Response{Result: []byte(chosen)}
+		}
+		return jsonrpc.Response{Error: &jsonrpc.Error{Code: -32603, Message: "Unknown tool: parity_choose"}}
+	})
+	for range 2 {
+		if _, err := c.Call(t.Context(), p, call()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"tools/call", "tools/list", "tools/call", "tools/call"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+}
+
+// TestUnknownNamesInAnyWords: other names are tried at once, and a notification
+// that is known by none is not sent again.
+func TestUnknownNamesInAnyWords(t *testing.T) {
+	t.Parallel()
+	for _, refusal := range []jsonrpc.Response{
+		Unknown(),
+		{Status: 404, Body: []byte("not found")},
+		{Status: 404, Body: []byte(`{"detail":"Not Found"}`)},
+		{Body: []byte(`{"error":"Unknown message type"}`)},
+		{Result: []byte(`{"status":"error","message":"Unsupported method"}`)},
+		{Error: &jsonrpc.Error{Code: -32000, Message: "no handler for this message"}},
+		{Result: []byte(`{"isError":true,"content":[{"type":"text","text":"no such tool"}]}`)},
+	} {
+		calls := 0
+		c, p := Caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+			calls++
+			return refusal
+		})
+		_, err := c.Call(t.Context(), p, notice())
+		first := calls
+		if !wire.UnknownMethod(err) || wire.Retryable(err) || first < 5 || first > 20 {
+			t.Errorf("%v after %d calls", err, calls)
+		}
+		if _, err = c.Call(t.Context(), p, notice()); !wire.UnknownMethod(err) || calls != first {
+			t.Errorf("%v after %d more calls", err, calls-first)
+		}
+	}
+}
+
+// TestAnyDocumentAcknowledgesANotification, sent once.
+func TestAnyDocumentAcknowledgesANotification(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{
+		`{"status":"acknowledged","message_type":"LEAGUE_STANDINGS_UPDATE"}`, `{"message_type":"GAME_ERROR","status":"acknowledged"}`, `{"x":1}`, `{}`, `"thanks"`, `null`,
+	} {
+		calls := 0
+		c, p := Caller(t, dialect.Contracts, func(*jsonrpc.Request) jsonrpc.Response {
+			calls++
+			return jsonrpc.Response{Result: []byte(answer)}
+		})
+		if got, err := c.Call(t.Context(), p, notice()); err != nil || calls != 1 {
+			t.Errorf("%s: %v, %v after %d calls", answer, got, err, calls)
+		}
+	}
+}

@@ -24,6 +24,9 @@ const (
 	describeBytes = 2 << 20
 )
 
+// mostNamed limits how many names that a peer mentions are tried.
+const mostNamed = 4
+
 // once reports whether something has not been done yet.
 func (l *Ladder) once(what string) bool {
 	if l.done[what] {
@@ -65,6 +68,12 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		}
 	}
 	for _, name := range slices.Backward(discovery.Named(text, t)) {
+		// What repeats a name that was sent is no new one.
+		echo := slices.ContainsFunc(append(w.Dialect.MethodsOf(t), l.named...), func(sent string) bool { return strings.Contains(name, sent) })
+		if echo || len(l.named) >= mostNamed {
+			continue
+		}
+		l.named = append(l.named, name)
 		if d := w.Dialect; d.Request.Name != "" || d.Request.Method == "" && !d.Request.Bare {
 			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
 		}

@@ -149,7 +149,7 @@ func Judge(err error) Verdict {
 		return Unreached
 	case errors.Is(err, jsonrpc.ErrStatus) && refusedByLeague(Words(err)) && call.Status < http.StatusInternalServerError:
 		return Refuses
-	case errors.Is(err, jsonrpc.ErrStatus) && call.Status < http.StatusInternalServerError:
+	case errors.Is(err, jsonrpc.ErrStatus) && (call.Status < http.StatusInternalServerError || UnknownMethod(err)):
 		return Misunderstood
 	}
 	return Doubtful

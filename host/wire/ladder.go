@@ -39,6 +39,7 @@ type Ladder struct {
 	text     bool            // ids are texts first
 	done     map[string]bool // paths expanded, things asked for
 	sent     map[string]bool // documents
+	named    []string        // names that the peer has mentioned
 	tried    []Try
 	requests int
 
@@ -259,7 +260,9 @@ type UnspokenError struct {
 func (e *UnspokenError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no way to send %s to %s was understood (%d requests): %s", e.Type, e.URL, e.Requests, e.Looks)
-	answers, ways := make([]string, 0, 5), make(map[string][]string)
+	const most = 5
+	var answers []string
+	ways := make(map[string][]string)
 	for _, tried := range e.Tried {
 		said := summary(tried.Err)
 		if ways[said] == nil {
@@ -268,7 +271,7 @@ func (e *UnspokenError) Error() string {
 		ways[said] = append(ways[said], tried.Way.String())
 	}
 	for i, said := range answers {
-		if i == cap(answers) && len(answers) > 5 {
+		if i == most {
 			fmt.Fprintf(&b, "\n  and %d other answers", len(answers)-i)
 			break
 		}

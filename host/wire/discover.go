@@ -142,7 +142,7 @@ func (l *Ladder) lookAround(ctx context.Context, t protocol.Type) {
 			ways = append(ways, operationWay(l.Peer.URL, op), Way{URL: at, Dialect: dialect.Bare, Spread: true, Single: true})
 		}
 	}
-	for _, path := range conventions(base.Path, t) {
+	for _, path := range conventions(base.Path) {
 		ways = append(ways, l.probe(base.ResolveReference(&url.URL{Path: path}).String()))
 	}
 	for _, path := range operationPaths(t) {
@@ -198,7 +198,7 @@ func operationWay(peer string, op discovery.Operation) Way {
 }
 
 // conventions are the other paths at which servers take JSON-RPC.
-func conventions(path string, _ protocol.Type) []string {
+func conventions(path string) []string {
 	var paths []string
 	for _, p := range []string{
 		"/mcp", strings.ToLower(path), strings.ToUpper(path), toggleSlash(path), "/", "/MCP", "/mcp/", "/rpc", "/jsonrpc", "/api", "/api/mcp", "/message",

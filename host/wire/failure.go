@@ -117,7 +117,7 @@ type Verdict int
 const (
 	// Understood: the peer has read the message and answered it.
 	Understood Verdict = iota
-	// Refused: the peer has read the message and refuses it for good.
+	// Refuses: the peer has read the message and refuses it for good.
 	Refuses
 	// Misunderstood: the peer does not understand this way.
 	Misunderstood

@@ -173,16 +173,18 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 		differ string // part of what the event says; empty where there is nothing to say
 		winner string
 	}{
-		"another league":        {func(p *protocol.MatchResultReport) { p.LeagueID = "league_2024" }, "league_id", "P01"},
-		"another round":         {func(p *protocol.MatchResultReport) { p.RoundID = protocol.RoundNumber(7) }, "round_id", "P01"},
-		"another game":          {func(p *protocol.MatchResultReport) { p.GameType = "parity" }, "game_type", "P01"},
-		"other points":          {func(p *protocol.MatchResultReport) { p.Result.Score = map[string]int{"P01": 10, "P02": 2} }, "points", "P01"},
-		"a number out of range": {func(p *protocol.MatchResultReport) { p.Result.Details.DrawnNumber = protocol.Some(98) }, "98", "P01"},
-		"another status":        {func(p *protocol.MatchResultReport) { p.Result.Details.Status = "FINISHED" }, "FINISHED", "P01"},
-		"another winner":        {func(p *protocol.MatchResultReport) { p.Result.Winner, p.Result.Score = protocol.Some("P02"), nil }, "by the rules", "P02"},
-		"no token":              {func(p *protocol.MatchResultReport) { p.AuthToken = "" }, "", "P01"},
-		"a token of its own":    {func(p *protocol.MatchResultReport) { p.AuthToken = "tok_ref01" }, "", "P01"},
-		"a sender of its own":   {func(p *protocol.MatchResultReport) { p.Sender = "the referee" }, "sender", "P01"},
+		"another league": {func(p *protocol.MatchResultReport) { p.LeagueID = "league_2024" }, "league_id", "P01"},
+		"another round":  {func(p *protocol.MatchResultReport) { p.RoundID = protocol.RoundNumber(7) }, "round_id", "P01"},
+		"another game":   {func(p *protocol.MatchResultReport) { p.GameType = "parity" }, "game_type", "P01"},
+		"other points":   {func(p *protocol.MatchResultReport) { p.Result.Score = map[string]int{"P01": 10, "P02": 2} }, "points", "P01"},
+		"a number out of range": {func(p *protocol.MatchResultReport) {
+			p.Result.Details.DrawnNumber, p.Result.Details.Status = protocol.Some(98), ""
+		}, "98", "P01"},
+		"another status":      {func(p *protocol.MatchResultReport) { p.Result.Details.Status = "FINISHED" }, "FINISHED", "P01"},
+		"another winner":      {func(p *protocol.MatchResultReport) { p.Result.Winner, p.Result.Score = protocol.Some("P02"), nil }, "by the rules", "P02"},
+		"no token":            {func(p *protocol.MatchResultReport) { p.AuthToken = "" }, "", "P01"},
+		"a token of its own":  {func(p *protocol.MatchResultReport) { p.AuthToken = "tok_ref01" }, "", "P01"},
+		"a sender of its own": {func(p *protocol.MatchResultReport) { p.Sender = "the referee" }, "sender", "P01"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -195,6 +197,8 @@ func TestTolerantModeTakesReportsOfOtherReferees(t *testing.T) {
 			}
 			if got := r.m.Results(); len(got) != 1 || got[0].Results[0] == game.Win != (c.winner == "P01") {
 				t.Errorf("the result is %+v", got)
+			} else if what == "a number out of range" && (got[0].Drawn || got[0].Choices != [2]game.Parity{game.Even, game.Odd}) {
+				t.Errorf("the choices of %+v are lost", got[0])
 			}
 			r.events.until(t, "the result", func(e manager.Event) bool { return e.Kind == manager.MatchReported })
 			var said []string

@@ -55,10 +55,22 @@ func (m *Manager) readReport(msg *protocol.MatchResultReport, a, b string) (o ou
 	if o, err = readOutcome(msg, a, b, m.cfg.Draw, strict); err == nil || strict {
 		return o, nil, err
 	}
-	if again, failed := readOutcome(wordOf(msg, a, b), a, b, m.cfg.Draw, false); failed == nil {
-		return again, err, nil
+	for _, less := range []*protocol.MatchResultReport{withoutNumber(msg, a, b), wordOf(msg, a, b)} {
+		if again, failed := readOutcome(less, a, b, m.cfg.Draw, false); failed == nil {
+			return again, err, nil
+		}
 	}
 	return o, nil, err
+}
+
+// withoutNumber returns a report of who won by which choices: other leagues draw
+// other numbers, and count other points.
+func withoutNumber(msg *protocol.MatchResultReport, a, b string) *protocol.MatchResultReport {
+	less := wordOf(msg, a, b)
+	if d := msg.Result.Details; d != nil {
+		less.Result.Details.Choices, less.Result.Details.TechnicalLossPlayerIDs = d.Choices, d.TechnicalLossPlayerIDs
+	}
+	return less
 }
 
 // wordOf returns a report of nothing but who won, or lost by technical loss.
@@ -97,7 +109,7 @@ func (m *Manager) sayDiffers(referee *member, match string, flaws ...error) {
 		}
 		m.refusals[key] = true
 		what := reasonOf(e)
-		m.cfg.Log.Warn("a report counts although something in it is wrong", "referee", referee.id, "match", match, "reason", what)
+		m.cfg.Log.Info("a report counts although something in it is wrong", "referee", referee.id, "match", match, "reason", what)
 		m.emit(Event{Kind: ReportDiffers, Agent: referee.id, Role: referee.role, Name: referee.reg.Name, Matches: []string{match}, Error: what})
 	}
 }

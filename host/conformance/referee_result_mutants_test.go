@@ -151,7 +151,7 @@ func replyMutants() []mutant {
 		})},
 		{check: "referee.reply.raw", out: receives(call, func(_ *sent, o object) {
 			if token, _ := o["auth_token"].(string); strings.HasPrefix(token, "tok-P01") {
-				o["auth_token"] = "tok" + forged
+				delete(o, "parity_choice") // as if it were not taken
 			}
 		})},
 		{check: "referee.reply.accepted", out: receives(invitation, func(_ *sent, o object) {

@@ -230,7 +230,7 @@ const slack = 2 * time.Second
 
 // offences checks that no player has a technical loss that answered its last call
 // in time and by the book. Whether a referee has to take any other answer cannot
-// be told.
+// be judged.
 func (e *Evidence) offences() Check {
 	c := Check{ID: "offences", Rule: "a player that gave a valid choice in time gets no technical loss"}
 	for _, m := range e.Matches {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/conformance"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
@@ -54,24 +53,6 @@ func TestTroubles(t *testing.T) {
 	const advice = "accepts messages that lack fields"
 	if !strings.Contains(text, advice) || strings.Contains(all.summary(protocol.Tolerant), advice) {
 		t.Error("the advice does not depend on the mode")
-	}
-}
-
-func TestUnderstood(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{&dialect.Refusal{Code: protocol.CodeTokenInvalid, RPC: 12}, true},
-		{&dialect.Refusal{Code: protocol.CodeUnknownMessageType, RPC: -32601}, false},
-		{&dialect.Refusal{Status: 404}, false},
-		{&dialect.Refusal{Status: 200}, true},
-		{errors.New("connection refused"), true},
-	} {
-		if got := understood(c.err); got != c.want {
-			t.Errorf("%+v: understood %v, want %v", c.err, got, c.want)
-		}
 	}
 }
 

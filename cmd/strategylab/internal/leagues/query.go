@@ -45,18 +45,19 @@ func queryCommand(p *command.Process) *cli.Command {
 	}
 }
 
-// tellManager sends one message as the launcher and returns the answer.
-func tellManager(p *command.Process, c *cli.Context, m protocol.Message) (_ protocol.Message, err error) {
+// putManager sends one message as the launcher and returns how the manager has
+// taken it.
+func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *command.Told, err error) {
 	rec, err := startRecording(p, c)
 	if err != nil {
 		return nil, err
 	}
 	defer rec.end(&err)
-	answer, err := command.Ask{
+	told, err := command.Ask{
 		Manager: c.String(command.FlagManager), Token: c.String(command.FlagAdminToken), League: c.String(command.FlagLeagueID),
-		Timeout: c.Duration(command.FlagTimeout), Tap: rec.tap("launcher"),
-	}.Tell(c.Context, p.Now(), m)
-	return answer, command.Remedy(c, err)
+		Guessed: !c.IsSet(command.FlagLeagueID), Timeout: c.Duration(command.FlagTimeout), Tap: rec.tap("launcher"),
+	}.Put(c.Context, p.Now(), m)
+	return told, command.Remedy(c, err)
 }
 
 func queryLeague(p *command.Process, c *cli.Context) error {
@@ -73,11 +74,11 @@ func queryLeague(p *command.Process, c *cli.Context) error {
 			q.QueryParams.RoundID = protocol.RoundNumber(c.Int(flagRound))
 		}
 	}
-	answer, err := tellManager(p, c, q)
+	told, err := putManager(p, c, q)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", what, err)
 	}
-	r, ok := answer.(*protocol.LeagueQueryResponse)
+	r, ok := told.Message.(*protocol.LeagueQueryResponse)
 	if !ok || r.Data == nil {
 		return fmt.Errorf("query %s: the answer has no data", what)
 	}

@@ -2,6 +2,7 @@ package leagues
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -22,8 +23,9 @@ const flagAnnounce = "announce-round"
 func startCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "start", Usage: "start the league of a manager",
-		Description: "Sends START_LEAGUE. To a manager that does not understand it, sends start_league without parameters and\n" +
-			"then POST /start_league. For managers that want each round announced, use --announce-round N.",
+		Description: "Sends START_LEAGUE in the ways that managers take, the commonest first, then start_league without a message\n" +
+			"and POST /start_league. If the manager refuses the sender or the league id, tries others that it knows.\n" +
+			"For managers that want each round announced, use --announce-round N.",
 		Flags: slices.Concat(askFlags(), []cli.Flag{
 			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting", Action: command.AtLeast(flagAnnounce, 1)},
 		}),
@@ -35,22 +37,31 @@ func startLeague(p *command.Process, c *cli.Context) error {
 	if c.IsSet(flagAnnounce) {
 		return announceRound(p, c)
 	}
-	answer, err := tellManager(p, c, protocol.New(protocol.TypeStartLeague))
-	if err != nil && !understood(err) {
-		err = startOtherwise(p, c, err)
-		if err == nil {
-			return nil
-		}
+	told, err := putManager(p, c, protocol.New(protocol.TypeStartLeague))
+	if command.TakesNoMessage(err) {
+		return startPlainly(p, c, err)
 	}
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	status, ok := answer.(*protocol.LeagueStatus)
-	if !ok {
-		return fmt.Errorf("start: unexpected answer %s", answer.Head().MessageType)
+	if status, ok := told.Message.(*protocol.LeagueStatus); ok && status.TotalRounds.Value() > 0 {
+		_, err = fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
+		return err
 	}
-	fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())
-	return nil
+	_, err = fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", told.How, shown(told.Raw))
+	return err
+}
+
+// shown is an answer as the screen shows it.
+func shown(raw jsontext.Value) string {
+	const widest = 200
+	switch {
+	case len(raw) == 0:
+		return "accepted"
+	case len(raw) > widest:
+		return string(raw[:widest]) + "..."
+	}
+	return string(raw)
 }
 
 // startForm is a nonstandard way to start the league of a manager.
@@ -58,42 +69,43 @@ type startForm struct {
 	name   string
 	method string // of JSON-RPC; empty for a plain POST
 	path   string // of the URL, instead of the manager's own
+	params string
 }
 
-// startForms are tried in this order if the manager does not understand
-// START_LEAGUE.
-var startForms = []startForm{
-	{name: "start_league without parameters", method: "start_league"},
-	{name: "POST /start_league", path: "/start_league"},
-}
-
-// understood reports whether a manager understood START_LEAGUE and refused it.
-func understood(err error) bool {
-	switch dialect.CodeOf(err) {
-	case "", protocol.CodeUnknownMessageType, protocol.CodeMissingField, protocol.CodeInvalidFieldType, protocol.CodeContextMismatch, protocol.CodeInternalError:
-		refusal, ok := errors.AsType[*dialect.Refusal](err)
-		return !ok || refusal.RPC == 0 && refusal.Status < 400
+// startForms are tried in this order if the manager takes START_LEAGUE in no way.
+// Such programs read no message, and stumble over one.
+func startForms(league string) []startForm {
+	id, _ := json.Marshal(map[string]string{"league_id": league}) // text always encodes
+	return []startForm{
+		{name: "start_league without parameters", method: "start_league", params: "{}"},
+		{name: "start_league with the league id", method: "start_league", params: string(id)},
+		{name: "POST /start_league", path: "/start_league", params: "{}"},
+		{name: "POST /start_league with the league id", path: "/start_league", params: string(id)},
+		{name: "POST /start", path: "/start", params: "{}"},
+		{name: "POST /league/start", path: "/league/start", params: "{}"},
+		{name: "POST /api/start_league", path: "/api/start_league", params: "{}"},
 	}
-	return true
 }
 
-// startOtherwise starts the league of a manager that does not understand
-// START_LEAGUE. If nothing works it returns the error of START_LEAGUE.
-func startOtherwise(p *command.Process, c *cli.Context, first error) error {
-	for _, form := range startForms {
-		answer, err := post(c, form, jsontext.Value(`{}`))
+// startPlainly starts the league of a manager that takes START_LEAGUE in no way.
+// If nothing works the error says what was tried, and each answer.
+func startPlainly(p *command.Process, c *cli.Context, before error) error {
+	text := before.Error()
+	for _, form := range startForms(c.String(command.FlagLeagueID)) {
+		answer, err := post(c, form, jsontext.Value(form.params))
 		if err == nil {
-			_, err = fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", form.name, answer)
+			_, err = fmt.Fprintf(p.Stdout, "the manager accepted %s: %s\n", form.name, shown(answer))
 			return err
 		}
+		text += fmt.Sprintf("\n  %s: %s", form.name, shown(jsontext.Value(err.Error())))
 	}
-	return first
+	return fmt.Errorf("start: %s", text)
 }
 
 // announceRound tells a manager to announce a round. Some want that for each.
 func announceRound(p *command.Process, c *cli.Context) error {
 	round := c.Int(flagAnnounce)
-	answer, err := post(c, startForm{name: "announce_round", method: "announce_round"}, fmt.Appendf(nil, `{"round_id":%d}`, round))
+	answer, err := post(c, startForm{method: "announce_round"}, fmt.Appendf(nil, `{"round_id":%d}`, round))
 	if err != nil {
 		return fmt.Errorf("announce round %d: %w", round, err)
 	}
@@ -118,16 +130,23 @@ func post(c *cli.Context, form startForm, params jsontext.Value) (_ jsontext.Val
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(command.FlagTimeout))
 	defer cancel()
 	answer, err := client.Call(ctx, target.String(), m)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case answer.Kind == jsonrpc.AnswerError:
-		return nil, fmt.Errorf("the manager refused: %s", answer.Raw)
-	case answer.Status >= 400:
-		return nil, fmt.Errorf("the manager answered with HTTP status %d", answer.Status)
 	}
-	if doc := answer.Raw; doc != nil {
-		return doc, nil
+	if answer.Raw == nil && answer.Status < 400 {
+		return jsontext.Value("accepted"), nil
 	}
-	return jsontext.Value("accepted"), nil
+	parsed, err := dialect.ParseAnswer(answer.Status, answer.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("HTTP %d %q", answer.Status, shown(answer.Raw))
+	}
+	_, err = dialect.NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeStartLeague, parsed)
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok || answer.Status >= 400 {
+		words := shown(answer.Raw)
+		if ok && refusal.Message != "" {
+			words = refusal.Message
+		}
+		return nil, fmt.Errorf("HTTP %d %q", answer.Status, words)
+	}
+	return answer.Raw, nil
 }

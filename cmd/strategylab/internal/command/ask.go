@@ -1,0 +1,330 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Ask says which manager to ask and with which token.
+type Ask struct {
+	Manager string // URL
+	Token   string // may be empty
+	League  string // its name
+	// Guessed says that League is a guess, to be replaced by the id that the
+	// manager names.
+	Guessed bool
+	Timeout time.Duration
+	Tap     jsonrpc.Tap // may be nil
+}
+
+// Told is how a manager has taken a message.
+type Told struct {
+	Message protocol.Message // nil if the answer is none of league.v2
+	Raw     jsontext.Value   // the answer as it came, nil if it is empty
+	How     string           // the way, the sender and the league that it took
+}
+
+// errUnreadable says that a manager accepts a message and answers it in words of
+// its own.
+var errUnreadable = errors.New("the manager answers in a form of its own")
+
+// Tell sends one message as the launcher and returns the answer.
+func (a Ask) Tell(ctx context.Context, now time.Time, m protocol.Message) (protocol.Message, error) {
+	told, err := a.Put(ctx, now, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case told.Message == nil:
+		return nil, fmt.Errorf("%w: %s", errUnreadable, told.Raw)
+	}
+	return told.Message, nil
+}
+
+// maxIntroductions limits the attempts with other senders and league ids.
+const maxIntroductions = 12
+
+// Put sends one message in the ways that managers take, the commonest first,
+// until one is accepted. If the manager refuses the sender or the league id, it
+// tries others that the manager knows. The error is that of the manager or, if no
+// way works, a [*wire.UnspokenError] with all that was tried.
+func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Told, err error) {
+	network := host.NewSockets()
+	defer func() { err = errors.Join(err, network.Close()) }()
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	in := &inquiry{
+		ask: a, now: now, message: m,
+		caller:  &wire.Caller{Client: jsonrpc.NewClient(network.From("launcher"), jsonrpc.ClientConfig{Tap: a.Tap}), Codec: dialect.NewCodec(protocol.Tolerant)},
+		senders: []string{string(protocol.RoleLauncher), "league_manager", "league_manager:LM01"},
+		leagues: []string{a.League},
+	}
+	o, err := in.climb(ctx)
+	if err != nil || o.Verdict != wire.Refuses || blame(o.Err) != sender && (blame(o.Err) != league || !a.Guessed) {
+		return in.told(o, err)
+	}
+	first := o.Err
+	if o, err = in.introduce(ctx, o); err == nil {
+		return in.told(o, nil)
+	}
+	if err := pause(ctx, 200*time.Millisecond); err != nil {
+		return nil, first
+	}
+	in.stubborn, in.ladder = true, nil
+	if o, err := in.climb(ctx); err == nil && o.Verdict == wire.Understood {
+		return in.told(o, nil)
+	}
+	return nil, in.failure(first)
+}
+
+// pause keeps two ladders from sending the same within a moment.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// inquiry is one message on its way to a manager.
+type inquiry struct {
+	ask     Ask
+	now     time.Time
+	message protocol.Message
+	caller  *wire.Caller
+	ladder  *wire.Ladder // of the current round
+	peer    *wire.Peer
+	// senders and leagues are the introductions to try; the first ones are in use.
+	senders, leagues []string
+	stubborn         bool // a refusal of the sender or the league leads to the next way
+	asked            bool // the manager was asked for ids
+	tried            []wire.Try
+}
+
+// climb sends the message under the introduction in use.
+func (in *inquiry) climb(ctx context.Context) (*wire.Outcome, error) {
+	if in.ladder == nil {
+		in.peer = wire.GuessPeer(in.ask.Manager, dialect.Contracts)
+		in.ladder = &wire.Ladder{Caller: in.caller, Peer: in.peer}
+	}
+	h := in.message.Head()
+	*h = protocol.NewHeader(h.MessageType, in.senders[0], protocol.Timestamp(in.now), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = in.ask.Token, in.leagues[0]
+	o, err := in.ladder.Climb(ctx, in.message, h.ConversationID, in.judge) // one id: the ladder repeats no document
+	if unspoken, ok := errors.AsType[*wire.UnspokenError](err); ok {
+		in.tried = append(in.tried, unspoken.Tried...)
+	}
+	return o, err
+}
+
+// judge judges an outcome: a manager that answers a start with any JSON but a
+// refusal has accepted it.
+func (in *inquiry) judge(_ context.Context, o *wire.Outcome) wire.Verdict {
+	_, refused := errors.AsType[*dialect.Refusal](o.Err)
+	v := wire.Judge(o.Err)
+	switch {
+	case v == wire.Understood || v == wire.Unreached:
+	case in.message.Head().MessageType == protocol.TypeStartLeague && o.Answer != nil && !refused && o.Answer.Status < 300:
+		return wire.Understood
+	case blame(o.Err) != nobody && !in.stubborn:
+		return wire.Refuses
+	case blame(o.Err) != nobody || o.Answer != nil && v == wire.Doubtful:
+		return wire.Misunderstood
+	}
+	return v
+}
+
+// told turns an outcome into what the manager answered.
+func (in *inquiry) told(o *wire.Outcome, err error) (*Told, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Verdict != wire.Understood:
+		return nil, o.Err
+	}
+	t := &Told{Message: o.Message, How: fmt.Sprintf("%s as %s for league %q", o.Way, in.senders[0], in.leagues[0])}
+	if o.Answer != nil {
+		t.Raw = o.Answer.Raw
+	}
+	return t, nil
+}
+
+// introduce repeats a refused message with other senders and league ids, by what
+// the manager refuses.
+func (in *inquiry) introduce(ctx context.Context, o *wire.Outcome) (*wire.Outcome, error) {
+	for range maxIntroductions {
+		refused := o.Err
+		in.tried = append(in.tried, wire.Try{Way: in.introduced(o.Way), Err: refused})
+		switch blame(refused) {
+		case league:
+			if len(in.leagues) < 2 && in.ask.Guessed {
+				in.discover(ctx, o)
+			}
+			if len(in.leagues) < 2 {
+				return nil, refused
+			}
+			in.leagues = in.leagues[1:]
+		case sender:
+			if len(in.senders) < 2 && !in.asked {
+				in.discover(ctx, o)
+			}
+			if len(in.senders) < 2 {
+				return nil, refused
+			}
+			in.senders = in.senders[1:]
+		default:
+			return o, nil
+		}
+		var err error
+		if o, err = in.climb(ctx); err != nil {
+			return nil, err
+		}
+		if o.Err == nil || o.Verdict == wire.Understood {
+			return o, nil
+		}
+	}
+	return nil, o.Err
+}
+
+// introduced describes a way under the introduction in use.
+func (in *inquiry) introduced(w wire.Way) wire.Way {
+	w.Name = strings.TrimSpace(w.Name + " as " + in.senders[0] + " for " + in.leagues[0])
+	return w
+}
+
+// discover adds the league ids and the senders that the manager names: in its
+// refusal, and in answers to queries.
+func (in *inquiry) discover(ctx context.Context, o *wire.Outcome) {
+	in.note(o)
+	if in.asked {
+		return
+	}
+	in.asked = true
+	for _, kind := range []string{protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers} {
+		q := &protocol.LeagueQuery{QueryType: kind}
+		q.Header = protocol.NewHeader(protocol.TypeLeagueQuery, in.senders[0], protocol.Timestamp(in.now), jsonrpc.RandomID())
+		q.AuthToken = in.ask.Token
+		ladder := &wire.Ladder{Caller: in.caller, Peer: wire.NewPeer(o.Way.URL, o.Way.Dialect), Wrappings: []*dialect.Dialect{o.Way.Dialect}}
+		if answered, err := ladder.Climb(ctx, q, q.ConversationID, nil); err == nil {
+			in.note(answered)
+		}
+	}
+	in.senders = append(in.senders, "player:P01", "referee:REF01")
+}
+
+var (
+	leagueMember = regexp.MustCompile(`"league_?[iI]d"\s*:\s*"([^"\\]+)"`)
+	leagueWord   = regexp.MustCompile(`\b[a-z0-9-]*league[_-][A-Za-z0-9_-]*[A-Za-z0-9]\b`)
+	leagueQuoted = regexp.MustCompile(`['"]([A-Za-z0-9_-]{2,64})['"]`)
+	playerMember = regexp.MustCompile(`"player_?[iI]d"\s*:\s*"([^"\\]+)"`)
+	// otherWords contain "league" and are no league's id.
+	otherWords = []string{"league_id", "league_manager", "league_query", "league_status", "league_error", "league_not_found", "league-manager"}
+)
+
+// note takes up the ids in an answer.
+func (in *inquiry) note(o *wire.Outcome) {
+	text := wire.Words(o.Err)
+	if o.Answer != nil {
+		text += " " + string(o.Answer.Raw)
+	}
+	text = strings.ReplaceAll(text, `\`, "")
+	used := make(map[string]bool)
+	for _, try := range in.tried {
+		_, id, _ := strings.Cut(try.Way.Name, " for ")
+		used[id] = true
+	}
+	add := func(id string) {
+		if !used[id] && !slices.Contains(in.leagues, id) && !slices.Contains(otherWords, id) {
+			in.leagues = append(in.leagues, id)
+		}
+	}
+	for _, found := range leagueMember.FindAllStringSubmatch(text, 4) {
+		add(found[1])
+	}
+	for _, found := range leagueWord.FindAllString(text, 4) {
+		add(found)
+	}
+	if words := wire.Words(o.Err); strings.Contains(strings.ToLower(words), "league") {
+		for _, found := range leagueQuoted.FindAllStringSubmatch(words, 4) {
+			add(found[1])
+		}
+	}
+	for _, found := range playerMember.FindAllStringSubmatch(text, 1) {
+		if id := "player:" + found[1]; !slices.Contains(in.senders, id) {
+			in.senders = append(in.senders, id)
+		}
+	}
+}
+
+// failure is the error when nothing has worked: all that was tried.
+func (in *inquiry) failure(first error) error {
+	return &wire.UnspokenError{
+		Type: in.message.Head().MessageType, URL: in.ask.Manager, Requests: len(in.tried), Tried: in.tried,
+		Looks: "it refuses every sender and league id that is known: " + cut(first),
+	}
+}
+
+func cut(err error) string {
+	if words := wire.Words(err); words != "" {
+		return words
+	}
+	return err.Error()
+}
+
+// TakesNoMessage reports whether a manager takes a message in no way, or has a
+// function for it that takes none of its fields.
+func TakesNoMessage(err error) bool {
+	_, unspoken := errors.AsType[*wire.UnspokenError](err)
+	return unspoken || blame(err) == arguments
+}
+
+// What a refusal is about.
+type subject int
+
+const (
+	nobody subject = iota
+	league
+	sender
+	arguments // a function that takes none of the message
+)
+
+// blame returns what a refusal is about, by its code and its words.
+func blame(err error) subject {
+	if _, refused := errors.AsType[*dialect.Refusal](err); !refused && !errors.Is(err, jsonrpc.ErrStatus) {
+		return nobody
+	}
+	text := strings.ToLower(wire.Words(err))
+	if strings.Contains(text, "unexpected keyword argument") || strings.Contains(text, "positional argument") {
+		return arguments
+	}
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	denied := says("not found", "unknown", "mismatch", "does not exist", "no such", "not registered", "unregistered", "invalid", "wrong", "not allowed", "only", "unauthorized", "must be", "not authorized", "unrecognized")
+	switch {
+	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
+		return league
+	case !denied || says("type", "method", "tool"):
+		return nobody
+	case says("sender", "not registered", "unregistered", "launcher", "agent", "caller"):
+		return sender
+	case says("league") && says("not found", "unknown", "mismatch", "does not exist", "no such", "league_id", "league id"):
+		return league
+	}
+	return nobody
+}

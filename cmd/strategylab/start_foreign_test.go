@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// asked is a request as a foreign manager reads it.
+type asked struct {
+	path, method string
+	id           any
+	params       map[string]any
+}
+
+func (a asked) result(v any) any { return map[string]any{"jsonrpc": "2.0", "id": a.id, "result": v} }
+
+func (a asked) refusal(code int, text string) any {
+	return map[string]any{"jsonrpc": "2.0", "id": a.id, "error": map[string]any{"code": code, "message": text}}
+}
+
+func (a asked) text(name string) string {
+	s, _ := a.params[name].(string)
+	return s
+}
+
+type reply = map[string]any
+
+// startable are the ways in which managers of real leagues are started: each
+// returns an HTTP status and a document.
+var startable = map[string]struct {
+	answer func(asked) (int, any)
+	says   string
+	fails  bool
+	most   int // requests
+}{
+	"by a path, with refusals in results": {func(a asked) (int, any) {
+		switch a.path {
+		case "/start_league":
+			return 200, reply{"status": "started"}
+		case "/mcp":
+			return 200, a.result(reply{"message_type": "ERROR", "error_code": "UNKNOWN_MESSAGE_TYPE"})
+		}
+		return 404, reply{"detail": "Not Found"}
+	}, "the manager accepted POST /start_league", false, 50},
+	"under its league id, by a sender that it knows": {func(a asked) (int, any) {
+		switch {
+		case a.method == "league_query":
+			return 200, a.result(reply{"message_type": "LEAGUE_QUERY_RESPONSE", "league_id": "spring_cup", "success": true, "data": reply{}})
+		case a.method != "start_league":
+			return 200, a.refusal(-32601, "Method not found")
+		case a.text("league_id") != "spring_cup":
+			return 200, a.result(reply{"status": "error", "message": "League not found"})
+		case a.text("sender") != "league_manager":
+			return 200, a.refusal(-32602, "Sender not registered")
+		}
+		return 200, a.result(reply{"status": "success"})
+	}, `as league_manager for league "spring_cup"`, false, 12},
+	"under the league id that its refusal names": {func(a asked) (int, any) {
+		if a.text("league_id") != "even_odd_7" {
+			return 400, reply{"detail": "Unknown league_id. Available leagues: 'even_odd_7'"}
+		}
+		return 200, a.result("started")
+	}, `for league "even_odd_7"`, false, 12},
+	"by a function without parameters": {func(a asked) (int, any) {
+		switch {
+		case a.method != "start_league":
+			return 200, a.refusal(-32601, "Method not found")
+		case len(a.params) > 0:
+			return 500, reply{"detail": "start_league() got an unexpected keyword argument 'protocol'"}
+		}
+		return 200, a.result("started")
+	}, "the manager accepted start_league without parameters", false, 4},
+	"by a tool of its own": {func(a asked) (int, any) {
+		switch {
+		case a.method == "tools/list":
+			return 200, a.result(reply{"tools": []any{reply{"name": "begin_league_now", "inputSchema": reply{
+				"type": "object", "properties": reply{"league_id": reply{"type": "string"}}, "required": []string{"league_id"},
+			}}}})
+		case a.method != "tools/call":
+			return 200, a.refusal(-32601, "Method not found: "+a.method)
+		case a.text("name") != "begin_league_now" || strings.Contains(fmt.Sprint(a.params["arguments"]), "sender"):
+			return 200, a.result(reply{"isError": true, "content": []any{reply{"type": "text", "text": "Unknown tool"}}})
+		}
+		return 200, a.result(reply{"content": []any{reply{"type": "text", "text": `{"ok":true}`}}})
+	}, "begin_league_now as launcher", false, 12},
+	"by nobody": {func(asked) (int, any) {
+		return 200, reply{"status": "error", "message": "Closed for the summer holidays"}
+	}, "Closed for the summer holidays", true, 120},
+	"by nobody, whoever asks": {func(a asked) (int, any) {
+		return 200, a.refusal(-32602, "Sender not registered")
+	}, `"Sender not registered": POST /mcp`, true, 240},
+}
+
+// TestStartForeignLeagues: start finds the way in which a manager is started, or
+// says what it tried and how each was answered. No manager gets the same twice.
+func TestStartForeignLeagues(t *testing.T) {
+	t.Parallel()
+	for name, c := range startable {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			seen := map[string]int{}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var doc struct {
+					ID     any
+					Method string
+					Params map[string]any
+				}
+				text, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				_ = json.Unmarshal(text, &doc) // what cannot be read is empty
+				mu.Lock()
+				seen[r.URL.Path+string(text)]++
+				mu.Unlock()
+				status, answer := c.answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(status)
+				_ = json.NewEncoder(w).Encode(answer)
+			}))
+			defer server.Close()
+			want := exitOK
+			if c.fails {
+				want = exitFailure
+			}
+			out := run1(t, t.TempDir(), want, "start", "--manager", server.URL+"/mcp", "--timeout", "1m")
+			if !strings.Contains(out, c.says) {
+				t.Errorf("it says %q, want %q", out, c.says)
+			}
+			total := 0
+			for request, n := range seen {
+				if total += n; n > 1 {
+					t.Errorf("%d times: %s", n, request)
+				}
+			}
+			if total > c.most {
+				t.Errorf("%d requests, want at most %d", total, c.most)
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ func (e *Evidence) choices() Check {
 				switch {
 				case len(given) == 0 && !ok:
 				case len(given) == 0:
-					c.unknown("the choice of a player in its own words")
+					c.unknown("the answer in which a player chose")
 				case !ok:
 					c.unknown("the choices in a result")
 				default:

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package peertest
+
+import "testing"
+
+// isolated returns a network of its own for one league: there is none on this
+// system.
+func isolated(*testing.T) (*network, bool) { return nil, false }

@@ -1,0 +1,99 @@
+package peertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A repeat of a request is none if it comes this much later.
+const tooSoon = 100 * time.Millisecond
+
+// mostRequests is how many requests one server may get in a league of ours.
+const mostRequests = 600
+
+// traffic observes what our programs send to the servers of a league.
+type traffic struct {
+	mu      sync.Mutex
+	last    map[string]time.Time // by content
+	number  map[string]int       // by server
+	repeats []string
+	lines   []string // what arrived, shortened
+}
+
+func newTraffic() *traffic {
+	return &traffic{last: make(map[string]time.Time), number: make(map[string]int)}
+}
+
+// add takes note of a request.
+func (r *traffic) add(server string, req *http.Request, raw []byte) {
+	if req.Header.Get("X-Peer") != "" {
+		return
+	}
+	key := server + " " + req.Method + " " + req.URL.Path + " " + content(raw)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.number[server]++
+	now := time.Now()
+	if before, ok := r.last[key]; ok && now.Sub(before) < tooSoon {
+		r.repeats = append(r.repeats, fmt.Sprintf("after %v: %.300s", now.Sub(before).Round(time.Millisecond), key))
+	}
+	r.last[key] = now
+	r.lines = append(r.lines, fmt.Sprintf("%s %s %s %.260s", now.Format("05.000"), server, req.URL.Path, raw))
+}
+
+// content is a request without what differs in a repeat: the value of its id and
+// its times. The kind of the id stays, since another kind is another attempt.
+func content(raw []byte) string {
+	var body object
+	if json.Unmarshal(raw, &body) != nil {
+		return string(raw)
+	}
+	if id, ok := body["id"]; ok {
+		body["id"] = fmt.Sprintf("%T", id)
+	}
+	timeless(body)
+	text, _ := json.Marshal(body)
+	return string(text)
+}
+
+func timeless(v any) {
+	switch v := v.(type) {
+	case object:
+		for name, value := range v {
+			if strings.Contains(name, "timestamp") || name == "deadline" || name == "next_retry_at" {
+				delete(v, name)
+				continue
+			}
+			timeless(value)
+		}
+	case []any:
+		for _, e := range v {
+			timeless(e)
+		}
+	}
+}
+
+// check fails the test for repeats and for servers that got too much.
+func (r *traffic) check(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, repeat := range r.repeats {
+		if i < 5 {
+			t.Errorf("a request was repeated at once: %s", repeat)
+		}
+	}
+	for server, n := range r.number {
+		if n > mostRequests {
+			t.Errorf("%s got %d requests", server, n)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the last requests of ours:\n%s", strings.Join(r.lines[max(0, len(r.lines)-25):], "\n"))
+	}
+}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // build builds the command; it is what users run.
-func build(t *testing.T) string {
+func build(t testing.TB) string {
 	t.Helper()
 	binary.once.Do(func() {
 		dir, err := os.MkdirTemp("", "peertest")
@@ -83,7 +83,7 @@ func (w *world) strategylab(args ...string) *command {
 	w.Helper()
 	dir := w.TempDir()
 	c := &command{record: filepath.Join(dir, "league.jsonl"), ended: make(chan struct{})}
-	c.cmd = exec.Command(build(w.T), append(args, "--record", c.record)...)
+	c.cmd = exec.Command(build(w), append(args, "--record", c.record)...)
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, &c.out, &c.out
 	var err error
 	w.do(func() { err = c.cmd.Start() })
@@ -125,7 +125,7 @@ func (w *world) stop(c *command) {
 // broken, but for those named.
 func (w *world) audited(c *command, but ...string) {
 	w.Helper()
-	cmd := exec.Command(build(w.T), "trace", "audit", c.record, "--format", "json")
+	cmd := exec.Command(build(w), "trace", "audit", c.record, "--format", "json")
 	raw, err := cmd.Output()
 	var doc struct {
 		Leagues []struct {

@@ -21,15 +21,27 @@ type contestant struct {
 	choice  string
 
 	id, token string
+	last      string            // token received
+	flat      bool              // registers by the flat arguments that the manager declares
 	referees  map[string]string // by match
 	settled   chan struct{}     // closed when it knows its id
 	joining   sync.WaitGroup
 }
 
 // contest starts a player of a style; it registers on demand.
-func contest(t *testing.T, s *style, name, choice string) *contestant {
+func contest(t testing.TB, s *style, name, choice string) *contestant {
+	return contestIn(t, nil, 0, s, name, choice)
+}
+
+// contestIn starts a player on a port, in the network of a league if there is one.
+func contestIn(t testing.TB, w *world, port int, s *style, name, choice string) *contestant {
 	c := &contestant{style: s, name: name, choice: choice, done: make(chan struct{}), settled: make(chan struct{}), referees: make(map[string]string)}
-	c.program = launch(t, s, "player:"+name, c.handle)
+	if s.ports { // the course names the path, too
+		own := *s
+		own.path = ""
+		s = &own
+	}
+	c.program = launchIn(t, w, port, s, "player:"+name, c.handle)
 	t.Cleanup(c.joining.Wait)
 	return c
 }
@@ -47,13 +59,15 @@ func (c *contestant) register(ctx context.Context, manager string) error {
 		version = "league.v2"
 	}
 	for range times {
-		answer := c.program.call(ctx, manager, "LEAGUE_REGISTER_REQUEST", object{
-			"conversation_id": "conv-" + c.name,
-			"player_meta": object{
-				"display_name": c.name, "version": "1.0.0", "game_types": []any{"even_odd"},
-				"protocol_version": version, "contact_endpoint": c.program.url,
-			},
-		})
+		meta := object{
+			"display_name": c.name, "version": "1.0.0", "game_types": []any{"even_odd"},
+			"protocol_version": version, "contact_endpoint": c.program.url,
+		}
+		request := object{"conversation_id": "conv-" + c.name, "player_meta": meta}
+		if c.flat {
+			request = meta
+		}
+		answer := c.program.call(ctx, manager, "LEAGUE_REGISTER_REQUEST", request)
 		want := c.style.registered
 		if want == "" {
 			want = "ACCEPTED"
@@ -67,14 +81,21 @@ func (c *contestant) register(ctx context.Context, manager string) error {
 		c.id, c.token = text(answer, "player_id"), text(answer, "auth_token")
 	}
 	c.program.sender = "player:" + c.id
+	if c.style.plural {
+		c.program.sender = "players:" + c.id
+	}
 	return nil
 }
 
 func (c *contestant) handle(p *program, t string, message object) object {
 	<-c.settled
+	token := c.sign(message)
 	ack := func(t string) object {
 		answer := p.header(t)
-		answer["player_id"], answer["auth_token"] = c.id, c.token
+		answer["player_id"], answer["auth_token"] = c.id, token
+		if c.style.tokens == "none" {
+			delete(answer, "auth_token")
+		}
 		if v, ok := message["match_id"]; ok {
 			answer["match_id"] = v
 		}
@@ -124,9 +145,35 @@ func (c *contestant) handle(p *program, t string, message object) object {
 		answer["status"] = "ACKNOWLEDGED"
 		return answer
 	}
+	switch c.style.acks {
+	case "echo":
+		return object{"status": "acknowledged", "message_type": t}
+	case "ok":
+		return object{"status": "ok"}
+	case "empty":
+		return object{}
+	}
 	answer := ack(t + "_ACK")
 	answer["status"] = "ACKNOWLEDGED"
 	return answer
+}
+
+// sign returns what the player signs an answer with.
+func (c *contestant) sign(message object) string {
+	c.program.mu.Lock()
+	defer c.program.mu.Unlock()
+	switch c.style.tokens {
+	case "last":
+		if t := text(message, "auth_token"); t != "" {
+			c.last = t
+		}
+		return c.last
+	case "placeholder":
+		return "tok_p1"
+	case "empty":
+		return ""
+	}
+	return c.token
 }
 
 // joinLater joins by a message of its own.

@@ -21,14 +21,19 @@ type judge struct {
 	patience time.Duration
 }
 
-func newJudge(t *testing.T, s *style) *judge {
+func newJudge(t testing.TB, s *style) *judge {
 	return judgeNamed(t, s, "REF01")
 }
 
 // judgeNamed is a referee with an id of its own.
-func judgeNamed(t *testing.T, s *style, id string) *judge {
+func judgeNamed(t testing.TB, s *style, id string) *judge {
+	return judgeIn(t, nil, 0, s, id)
+}
+
+// judgeIn is a referee on a port, in the network of a league if there is one.
+func judgeIn(t testing.TB, w *world, port int, s *style, id string) *judge {
 	j := &judge{style: s, id: id, token: "token-of-" + id, joined: make(map[string]chan struct{}), patience: time.Minute}
-	j.program = launch(t, s, "referee:"+id, func(p *program, kind string, message object) object {
+	j.program = launchIn(t, w, port, s, "referee:"+id, func(p *program, kind string, message object) object {
 		if kind == "GAME_JOIN_ACK" {
 			j.join(text(message, "match_id"), text(message, "player_id"))
 		}
@@ -107,6 +112,8 @@ func (j *judge) invite(ctx context.Context, p matchup, side int, round any) bool
 		case <-j.arrival(p.id, p.sides[side].id):
 			return true
 		case <-time.After(j.patience):
+			return false
+		case <-ctx.Done():
 			return false
 		}
 	}

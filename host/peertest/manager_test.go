@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +16,7 @@ type registered struct{ id, name, endpoint, token string }
 
 // league is a foreign manager and the referee that goes with it.
 type league struct {
-	t       *testing.T
+	t       testing.TB
 	style   *style
 	manager *program
 	judge   *judge
@@ -28,17 +29,28 @@ type league struct {
 	referees []registered
 	reports  map[string]object
 	changed  chan struct{}
+	left     bool // the last player has gone, so that nothing will come
 }
 
 // foreign starts a manager of a style, and its own referee.
-func foreign(t *testing.T, s *style) *league {
+func foreign(t testing.TB, s *style) *league { return foreignIn(t, nil, s) }
+
+// foreignIn starts them on the ports of the course, in the network of a league if
+// there is one.
+func foreignIn(t testing.TB, w *world, s *style) *league {
+	at := func(port int) int {
+		if w == nil {
+			return 0
+		}
+		return port
+	}
 	l := &league{t: t, style: s, reports: make(map[string]object), changed: make(chan struct{})}
 	sender := "league_manager"
 	if s.naming == "type" {
 		sender = "league_manager:LM01"
 	}
-	l.manager = launch(t, s, sender, l.handle)
-	l.judge = newJudge(t, s)
+	l.manager = launchIn(t, w, at(8000), s, sender, l.handle)
+	l.judge = judgeIn(t, w, at(8001), s, "REF01")
 	return l
 }
 
@@ -98,6 +110,9 @@ func (l *league) badToken(p *program) object {
 
 func (l *league) register(p *program, t string, message object, role string, list *[]registered) object {
 	meta, _ := message[role+"_meta"].(object)
+	if l.style.lists {
+		meta = message
+	}
 	answer := p.header(strings.Replace(t, "REQUEST", "RESPONSE", 1))
 	endpoint := text(meta, "contact_endpoint")
 	if !strings.HasPrefix(text(meta, "protocol_version"), l.style.wantsMeta) || endpoint == "" {
@@ -105,13 +120,19 @@ func (l *league) register(p *program, t string, message object, role string, lis
 		return answer
 	}
 	if l.style.probes {
-		if p.post(context.Background(), endpoint, object{"jsonrpc": "2.0", "method": "ping", "id": 1}) == nil {
+		if !p.reaches(endpoint) {
 			answer["status"], answer["reason"] = "REJECTED", "nobody listens at "+endpoint
 			return answer
 		}
 	}
 	var r registered
 	l.note(func() {
+		for _, before := range *list {
+			if before.name == text(meta, "display_name") && l.style.repeats {
+				r = before
+				return
+			}
+		}
 		r = registered{name: text(meta, "display_name"), endpoint: endpoint}
 		prefix := map[string]string{"player": "P", "referee": "REF"}[role]
 		switch l.style.assigns {
@@ -119,8 +140,16 @@ func (l *league) register(p *program, t string, message object, role string, lis
 			r.id = fmt.Sprintf("%s_%08x", role, 0x3fa9c2d1+len(*list))
 		case "sender":
 			_, r.id, _ = strings.Cut(text(message, "sender"), ":")
+		case "honour":
+			r.id = fmt.Sprintf("%s%02d", prefix, len(*list)+1)
+			if _, asked, _ := strings.Cut(text(message, "sender"), ":"); numberedSender.MatchString(text(message, "sender")) {
+				r.id = asked
+			}
 		default:
 			r.id = fmt.Sprintf("%s%02d", prefix, len(*list)+1)
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.id, "P")); err == nil && l.style.ports {
+			r.endpoint = playerURL(n)
 		}
 		r.token = fmt.Sprintf("token-of-%s", r.id)
 		*list = append(*list, r)
@@ -149,10 +178,10 @@ func (l *league) await(ctx context.Context, what string, condition func() bool) 
 	l.t.Helper()
 	for {
 		l.mu.Lock()
-		ok, changed := condition(), l.changed
+		ok, left, changed := condition(), l.left, l.changed
 		l.mu.Unlock()
-		if ok {
-			return true
+		if ok || left {
+			return ok
 		}
 		select {
 		case <-changed:

@@ -9,7 +9,7 @@ import (
 
 // isolated returns a network of its own for one league, with a loopback whose
 // ports are all free; false where the system does not let this process have one.
-func isolated(t *testing.T) (*network, bool) {
+func isolated(t testing.TB) (*network, bool) {
 	t.Helper()
 	n := &network{work: make(chan func())}
 	ready := make(chan error)

@@ -6,4 +6,4 @@ import "testing"
 
 // isolated returns a network of its own for one league: there is none on this
 // system.
-func isolated(*testing.T) (*network, bool) { return nil, false }
+func isolated(testing.TB) (*network, bool) { return nil, false }

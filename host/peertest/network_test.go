@@ -22,7 +22,7 @@ var alone sync.Mutex
 // joinNetwork returns a network for one league. Where leagues cannot have one each
 // they run one after another on the machine's own ports, and are skipped if
 // another program uses these.
-func joinNetwork(t *testing.T) *network {
+func joinNetwork(t testing.TB) *network {
 	t.Helper()
 	if n, ok := isolated(t); ok {
 		return n

@@ -2,12 +2,14 @@ package peertest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,11 +18,12 @@ import (
 // program is a server and a client in one style. Its handler answers messages
 // by type.
 type program struct {
-	t      *testing.T
+	t      testing.TB
 	style  *style
 	sender string
 	url    string
-	http   http.Client
+	world  *world // nil: the machine's own network
+	http   *http.Client
 	handle func(t string, message object) object
 
 	mu   sync.Mutex
@@ -29,15 +32,26 @@ type program struct {
 }
 
 // launch starts a program on a free port of loopback.
-func launch(t *testing.T, s *style, sender string, handle func(p *program, t string, message object) object) *program {
+func launch(t testing.TB, s *style, sender string, handle func(p *program, t string, message object) object) *program {
 	t.Helper()
-	p := &program{t: t, style: s, sender: sender, http: http.Client{Timeout: time.Minute}}
+	return launchIn(t, nil, 0, s, sender, handle)
+}
+
+// launchIn starts a program on a port of loopback, in the network of a league if
+// there is one.
+func launchIn(t testing.TB, w *world, port int, s *style, sender string, handle func(p *program, t string, message object) object) *program {
+	t.Helper()
+	p := &program{t: t, world: w, style: s, sender: sender, http: &http.Client{Timeout: time.Minute}}
 	p.handle = func(kind string, message object) object { return handle(p, kind, message) }
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, listen := fmt.Sprintf("127.0.0.1:%d", port), func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	if w != nil {
+		listen, p.http = w.listen, w.http
+	}
+	ln, err := listen(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.url = fmt.Sprintf("http://%s/mcp", ln.Addr())
+	p.url = fmt.Sprintf("http://%s%s", ln.Addr(), cmp.Or(s.path, "/mcp"))
 	server := &http.Server{Handler: http.HandlerFunc(p.serve)}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ln) })
@@ -51,16 +65,32 @@ func launch(t *testing.T, s *style, sender string, handle func(p *program, t str
 
 func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
+	if p.world != nil {
+		p.world.record.add(p.url, r, raw)
+	}
 	var body object
+	if got, elsewhere := p.style.astray(r); elsewhere {
+		got.write(w)
+		return
+	}
 	if json.Unmarshal(raw, &body) != nil {
 		http.Error(w, "bad JSON", http.StatusBadRequest)
 		return
 	}
+	if got, is := p.style.toolsList(body); is {
+		got.write(w)
+		return
+	}
 	var reply any
 	t, message, refusal := p.style.open(body)
+	if wrong := p.style.wrongID(body); wrong.body != nil {
+		wrong.write(w)
+		return
+	}
 	switch {
 	case refusal != nil:
-		reply = object{"jsonrpc": "2.0", "error": refusal, "id": body["id"]}
+		p.style.refuse(body, refusal).write(w)
+		return
 	case p.style.wantsSender && t != "LEAGUE_REGISTER_REQUEST" && t != "REFEREE_REGISTER_REQUEST" &&
 		(text(message, "sender") != "league_manager:LM01" && text(message, "sender") != "referee:REF01" || text(message, "auth_token") == ""):
 		reply = object{"jsonrpc": "2.0", "error": object{"code": -32000, "message": "unknown sender " + text(message, "sender")}, "id": body["id"]}
@@ -131,6 +161,7 @@ func (p *program) post(ctx context.Context, url string, body any) object {
 		return nil
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Peer", "foreign") // the traffic between foreign programs is not ours
 	res, err := p.http.Do(req)
 	if err != nil {
 		return nil
@@ -139,4 +170,20 @@ func (p *program) post(ctx context.Context, url string, body any) object {
 	var answer object
 	_ = json.NewDecoder(res.Body).Decode(&answer)
 	return answer
+}
+
+// reaches reports whether anything answers at a URL.
+func (p *program) reaches(url string) bool {
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc": "2.0", "method": "ping", "id": 1}`))
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Peer", "foreign")
+	res, err := p.http.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return true
 }

@@ -104,7 +104,7 @@ var foreignReferees = []*style{
 // official is a referee of a style that has registered with a manager of ours.
 type official struct {
 	*judge
-	t       *testing.T
+	t       testing.TB
 	manager string
 	playing sync.WaitGroup
 	once    sync.Map // matches, by id

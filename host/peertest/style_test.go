@@ -44,17 +44,27 @@ type style struct {
 	past                   bool          // deadlines
 	bare                   bool          // leaves out what it can: league_id, context, opponent_id
 
-	over        string // game_over in the form book, player, flat or outside
-	draw        int    // numbers are drawn up to this
-	points      [3]int // for a win, a draw, a loss
-	standings   string // after or before ROUND_COMPLETED
-	quiet       bool   // announces no rounds
-	endless     bool   // never announces the end of the league
-	badToken    string // how a bad token is refused
-	probes      bool   // tries the endpoint at a registration
-	repeats     bool   // registers twice
-	winnerDraw  bool   // reports "DRAW" as the winner
-	reportAck   string // the type of its acknowledgement of reports
+	over       string            // game_over in the form book, player, flat or outside
+	draw       int               // numbers are drawn up to this
+	points     [3]int            // for a win, a draw, a loss
+	standings  string            // after or before ROUND_COMPLETED
+	quiet      bool              // announces no rounds
+	endless    bool              // never announces the end of the league
+	badToken   string            // how a bad token is refused
+	probes     bool              // tries the endpoint at a registration
+	repeats    bool              // registers twice
+	winnerDraw bool              // reports "DRAW" as the winner
+	reportAck  string            // the type of its acknowledgement of reports
+	path       string            // where it is served instead of /mcp; what nobody guesses stands in /openapi.json
+	wantsIDs   string            // the only kind of request id that it takes: int or text
+	refuses    string            // how it refuses: by a JSON-RPC error, or detail, status, page, result, error, 404, 405, 415, 500
+	names      map[string]string // of its methods, where they do not follow naming
+	lists      bool              // answers tools/list, and takes flat arguments only
+	ports      bool              // calls P0N at port 810N, whatever it registered
+	tokens     string            // what a player signs with: its token, or last, placeholder, none
+	plural     bool              // a player signs as players:P0N
+	acks       string            // how notifications are acknowledged: by type, or echo, ok, empty
+
 	assignBy    string // how matches are assigned to referees
 	noEndpoints bool   // assigns matches without the players' endpoints, or does not read them
 	suggests    bool   // the registration names assignBy; announcements are acknowledged and ignored
@@ -64,7 +74,7 @@ var methodNames = map[string]string{
 	"REFEREE_REGISTER_REQUEST": "register_referee", "LEAGUE_REGISTER_REQUEST": "register_player", "ROUND_ANNOUNCEMENT": "notify_round",
 	"LEAGUE_STANDINGS_UPDATE": "update_standings", "ROUND_COMPLETED": "notify_round_completed", "LEAGUE_COMPLETED": "notify_league_completed",
 	"GAME_INVITATION": "handle_game_invitation", "CHOOSE_PARITY_CALL": "choose_parity", "GAME_OVER": "notify_match_result",
-	"GAME_ERROR": "notify_game_error", "MATCH_RESULT_REPORT": "report_match_result", "LEAGUE_QUERY": "league_query", "START_LEAGUE": "start_league",
+	"GAME_ERROR": "notify_game_error", "MATCH_RESULT_REPORT": "report_match_result", "GAME_JOIN_ACK": "game_join_ack", "LEAGUE_QUERY": "league_query", "START_LEAGUE": "start_league",
 }
 
 var receiveNames = map[string]string{
@@ -74,6 +84,9 @@ var receiveNames = map[string]string{
 
 // method is what the program calls a message.
 func (s *style) method(t string) string {
+	if name := s.names[t]; name != "" {
+		return name
+	}
 	switch s.naming {
 	case "type":
 		return t
@@ -235,6 +248,8 @@ func (s *style) read(body object) object {
 	case "params":
 		params, _ := body["params"].(object)
 		return params
+	case "text":
+		return decoded(body["result"])
 	case "content":
 		parts, _ := result["content"].([]any)
 		if len(parts) == 0 {

@@ -79,7 +79,7 @@ func timeless(v any) {
 }
 
 // check fails the test for repeats and for servers that got too much.
-func (r *traffic) check(t *testing.T) {
+func (r *traffic) check(t testing.TB) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()

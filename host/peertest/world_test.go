@@ -15,9 +15,10 @@ import (
 // world is one league: its network, what the programs in it share as observers,
 // and what came out.
 type world struct {
-	*testing.T
+	testing.TB
 	*network
 	ctx    context.Context
+	cancel context.CancelFunc
 	http   *http.Client
 	record *traffic
 	native bool // the league is of one program, manager and all but one player
@@ -32,11 +33,11 @@ type world struct {
 }
 
 // newWorld returns an empty league on a network of its own.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	w := &world{
-		T: t, network: joinNetwork(t), ctx: ctx, record: newTraffic(),
+		cancel: cancel, TB: t, network: joinNetwork(t), ctx: ctx, record: newTraffic(),
 		outcomes: make(map[string]outcome), changed: make(chan struct{}),
 	}
 	w.http = w.client()
@@ -47,6 +48,12 @@ func newWorld(t *testing.T) *world {
 		w.record.check(t)
 	})
 	return w
+}
+
+// limit ends the league after a time.
+func (w *world) limit(d time.Duration) {
+	timer := time.AfterFunc(d, w.cancel)
+	w.Cleanup(func() { timer.Stop() })
 }
 
 // reply is what a program answers over HTTP. The zero status is 200.
@@ -77,15 +84,7 @@ func (w *world) serve(port int, handle func(path string, in object) reply) strin
 			}
 			got = handle(path, in)
 		}
-		out.Header().Set("Content-Type", "application/json")
-		if got.status != 0 {
-			out.WriteHeader(got.status)
-		}
-		if page, is := got.body.(string); is {
-			_, _ = io.WriteString(out, page)
-			return
-		}
-		_ = json.NewEncoder(out).Encode(got.body)
+		got.write(out)
 	})}
 	w.running.Go(func() { _ = server.Serve(ln) })
 	w.Cleanup(func() { _ = server.Close() })

@@ -1,0 +1,273 @@
+package peertest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	draws    = flag.Int("draws", drawsFromEnv("PEERTEST_DRAWS", 12), "number of drawn leagues, and of leagues of drawn players")
+	drawSeed = flag.Int("draw-seed", drawsFromEnv("PEERTEST_SEED", 1), "seed of the first draw; the others follow it")
+)
+
+// drawsFromEnv returns a number from the environment, for runs of all packages.
+func drawsFromEnv(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// inLeague is how long a drawn league may take: all of it answers at once.
+const inLeague = 40 * time.Second
+
+// drawnLeague is a league of a drawn program.
+type drawnLeague struct {
+	*world
+	league *league
+	style  *style
+	own    []*contestant
+}
+
+func newDrawnLeague(t testing.TB, s *style) *drawnLeague {
+	w := newWorld(t)
+	w.limit(inLeague)
+	d := &drawnLeague{world: w, league: foreignIn(w, w, s), style: s}
+	d.league.judge.patience = 5 * time.Second // as the course has it
+	return d
+}
+
+// seat starts player n of the program and registers it.
+func (d *drawnLeague) seat(n int) {
+	name := fmt.Sprintf("Team %d", n)
+	if d.style.assigns == "sender" || d.style.assigns == "honour" {
+		name = playerID(n)
+	}
+	c := contestIn(d, d.world, 8100+n, d.style, name, habit(n))
+	c.flat = d.style.lists
+	if err := c.register(d.ctx, d.league.manager.url); err != nil {
+		d.Fatal(err)
+	}
+	d.own = append(d.own, c)
+}
+
+// losses returns the matches of a player in which it lost by technical loss, and
+// the number of its matches.
+func losses(reports map[string]object, id string) (lost []string, matches int) {
+	for match, r := range reports {
+		result, _ := r["result"].(object)
+		if score := inner(result, "score"); score[id] == nil {
+			continue
+		}
+		matches++
+		if absent, _ := r["technical_loss_player_ids"].([]any); slices.Contains(absent, any(id)) {
+			lost = append(lost, match)
+		}
+	}
+	slices.Sort(lost)
+	return lost, matches
+}
+
+// playDrawn plays a league of a drawn program: with players of its own or, at the
+// last place, with ours.
+func playDrawn(t testing.TB, s *style, ours bool) {
+	const players = 4
+	d := newDrawnLeague(t, s)
+	for n := range players - 1 {
+		d.seat(n + 1)
+	}
+	var guest *command
+	if ours {
+		url := d.league.manager.url
+		if !contains(guessed, s.path) { // its README says where it is, more or less
+			url = strings.TrimSuffix(url, s.path) + "/mcp"
+		}
+		guest = d.strategylab("player", "--strategy", "random", "--manager", url, "--once")
+		d.spawn(func() {
+			<-guest.ended
+			d.league.note(func() { d.league.left = true })
+		})
+	} else {
+		d.seat(players)
+	}
+	reports := d.league.play(d.ctx, players, 0)
+	if reports == nil {
+		d.Fatalf("the league is not complete")
+	}
+	d.league.mu.Lock()
+	all := slices.Clone(d.league.players)
+	d.league.mu.Unlock()
+	if len(all) != players {
+		d.Errorf("%d registrations: %v", len(all), all)
+	}
+	allowed := 0
+	if ours {
+		allowed = lessonsOf(s)
+		if s.endless {
+			d.stop(guest)
+		} else {
+			d.wait(guest)
+		}
+		if guest.err != nil {
+			d.Errorf("our player ended with %v", guest.err)
+		}
+		d.audited(guest, "numbers")
+	}
+	for _, r := range all {
+		lost, matches := losses(reports, r.id)
+		if len(lost) > allowed || matches == 0 {
+			d.Errorf("%s %s: technical losses in %q of %d matches", r.id, r.name, lost, matches)
+		}
+	}
+}
+
+// lessonsOf is how many matches a player may lose before it can know what a
+// referee of this kind reads.
+func lessonsOf(s *style) int {
+	if s.reads == "params" {
+		return 2
+	}
+	return 0
+}
+
+// verdict of a draw.
+type verdictOf struct {
+	seed   int
+	style  fmt.Stringer
+	failed *attempt
+}
+
+// drawAll runs a league for each seed, several at once, and returns those that
+// failed.
+func drawAll(t *testing.T, one func(t testing.TB, seed int) fmt.Stringer) (failed []verdictOf) {
+	t.Helper()
+	build(t)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for i := range *draws {
+		all.Go(func() {
+			abreast <- struct{}{}
+			defer func() { <-abreast }()
+			seed := *drawSeed + i
+			var s fmt.Stringer
+			a := try(t, func(t testing.TB) { s = one(t, seed) })
+			if a.Failed() {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, verdictOf{seed, s, a})
+			}
+		})
+	}
+	all.Wait()
+	slices.SortFunc(failed, func(a, b verdictOf) int { return a.seed - b.seed })
+	return failed
+}
+
+// judgeDraws fails the test if more than one in a hundred leagues failed, and shows
+// each that did.
+func judgeDraws(t *testing.T, failed []verdictOf) {
+	t.Helper()
+	classes := make(map[string][]int)
+	for _, f := range failed {
+		t.Logf("draw %d failed: %s\n  %s\n  %s", f.seed, f.style, strings.Join(f.failed.failures, "\n  "), strings.Join(f.failed.notes, "\n"))
+		class := classOf(f.failed.failures)
+		classes[class] = append(classes[class], f.seed)
+	}
+	n := *draws
+	t.Logf("%d of %d leagues complete (%.1f %%), seeds %d to %d", n-len(failed), n, 100*float64(n-len(failed))/float64(n), *drawSeed, *drawSeed+n-1)
+	for class, seeds := range classes {
+		t.Logf("  %d: %s: draws %v", len(seeds), class, seeds)
+	}
+	if 100*len(failed) > n {
+		t.Errorf("%d of %d leagues failed, want at most one in a hundred", len(failed), n)
+	}
+}
+
+// classOf is what the failures of a league have in common with those of others.
+func classOf(failures []string) string {
+	first := failures[0]
+	if at := strings.IndexAny(first, ":0123456789"); at > 0 {
+		first = first[:at]
+	}
+	return strings.TrimSpace(first)
+}
+
+// TestDrawnProgramsAreCorrect: each drawn program completes a league with players
+// of its own.
+func TestDrawnProgramsAreCorrect(t *testing.T) {
+	t.Parallel()
+	failed := drawAll(t, func(t testing.TB, seed int) fmt.Stringer {
+		s := programsSeen.Example(seed)
+		playDrawn(t, s, false)
+		return s
+	})
+	if judgeDraws(t, failed); len(failed) > 0 {
+		t.Error("every drawn program must be correct")
+	}
+}
+
+// TestPlayerCompletesDrawnLeagues: our player, which knows only where the manager
+// is, plays all matches of a league of each drawn program.
+func TestPlayerCompletesDrawnLeagues(t *testing.T) {
+	t.Parallel()
+	judgeDraws(t, drawAll(t, func(t testing.TB, seed int) fmt.Stringer {
+		s := programsSeen.Example(seed)
+		playDrawn(t, s, true)
+		return s
+	}))
+}
+
+// drawnPlayers are the players of one league of ours.
+type drawnPlayers []*style
+
+func (all drawnPlayers) String() string {
+	var lines []string
+	for i, s := range all {
+		lines = append(lines, fmt.Sprintf("\n  P%02d: %s", i+1, s))
+	}
+	return strings.Join(lines, "")
+}
+
+// TestHostSeatsDrawnPlayers: players of drawn programs play leagues of our tolerant
+// host without technical losses.
+func TestHostSeatsDrawnPlayers(t *testing.T) {
+	t.Parallel()
+	const players = 4
+	judgeDraws(t, drawAll(t, func(t testing.TB, seed int) fmt.Stringer {
+		var all drawnPlayers
+		for i := range players {
+			s := programsSeen.Example(players*seed + i)
+			if !s.wantsSender {
+				s.registered = ""
+			}
+			all = append(all, s)
+		}
+		seatDrawn(t, all)
+		return all
+	}))
+}
+
+func seatDrawn(t testing.TB, all drawnPlayers) {
+	w := newWorld(t)
+	w.limit(inLeague)
+	ours := w.strategylab("host", "--validation", "tolerant", "--players", fmt.Sprint(len(all)), "--format", "json")
+	w.prints(ours, "listening")
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	for i, s := range all {
+		c := contestIn(w, w, 8101+i, s, fmt.Sprint("Drawn ", i+1), habit(i))
+		if err := c.register(ctx, "http://127.0.0.1:8000/mcp"); err != nil {
+			w.Fatal(err)
+		}
+	}
+	w.wait(ours)
+	w.checkHosted(ours, len(all))
+}

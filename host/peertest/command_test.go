@@ -121,6 +121,9 @@ func (w *world) stop(c *command) {
 	w.wait(c)
 }
 
+// auditFailure begins the failures that the audit reports.
+const auditFailure = "the audit: "
+
 // audited fails the test for each check that the audit of a recording reports as
 // broken, but for those named.
 func (w *world) audited(c *command, but ...string) {
@@ -143,7 +146,7 @@ func (w *world) audited(c *command, but ...string) {
 	for _, l := range doc.Leagues {
 		for _, check := range l.Checks {
 			if check.Broken > 0 && !slices.Contains(but, check.ID) {
-				w.Errorf("the audit finds %q broken: %q", check.Rule, check.Findings)
+				w.Errorf("%s%q is broken: %q", auditFailure, check.Rule, check.Findings)
 			}
 		}
 	}

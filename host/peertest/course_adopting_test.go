@@ -48,7 +48,7 @@ func adopting() *course {
 			})
 			for _, kind := range []string{"LEAGUE_STANDINGS_UPDATE", "LEAGUE_COMPLETED"} {
 				for _, r := range field {
-					send(r, kind, "league_manager:LM01", object{"standings": table(field), "final_standings": table(field)})
+					send(r, kind, "league_manager:LM01", object{"standings": w.table(field), "final_standings": w.table(field)})
 				}
 			}
 			w.over()

@@ -42,7 +42,7 @@ func bare() *course {
 				})
 			})
 			w.broadcast(field, func(registered) any {
-				return with(head("LEAGUE_COMPLETED", "league_manager"), object{"league_id": "league_2025_even_odd", "final_standings": table(field)})
+				return with(head("LEAGUE_COMPLETED", "league_manager"), object{"league_id": "league_2025_even_odd", "final_standings": w.table(field)})
 			})
 			w.over()
 		})
@@ -117,7 +117,7 @@ func messages() *course {
 				})
 			})
 			for _, r := range field {
-				send(w, r.endpoint, with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}))
+				send(w, r.endpoint, with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}))
 			}
 			w.over()
 		})

@@ -104,7 +104,7 @@ func counting() *course {
 				})
 			})
 			w.broadcast(field, func(registered) any {
-				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}), "z")
+				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}), "z")
 			})
 			w.over()
 		})

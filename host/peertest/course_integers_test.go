@@ -50,10 +50,10 @@ func integers() *course {
 			}
 			schedule(field, func(m matchup) { integersMatch(w, m, next) })
 			w.broadcast(field, func(registered) any {
-				return rpc("update_standings", with(head("LEAGUE_STANDINGS_UPDATE", "league_manager"), object{"standings": table(field)}), next())
+				return rpc("update_standings", with(head("LEAGUE_STANDINGS_UPDATE", "league_manager"), object{"standings": w.table(field)}), next())
 			})
 			w.broadcast(field, func(registered) any {
-				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}), next())
+				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}), next())
 			})
 			w.over()
 		})

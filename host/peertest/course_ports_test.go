@@ -59,7 +59,7 @@ func ports() *course {
 				})
 			})
 			w.broadcast(field, func(registered) any {
-				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}), "end")
+				return rpc("notify_league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}), "end")
 			})
 			w.over()
 		})

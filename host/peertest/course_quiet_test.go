@@ -47,10 +47,10 @@ func quiet() *course {
 				})
 			})
 			w.broadcast(field, func(registered) any {
-				return rpc("notify_standings", with(head("LEAGUE_STANDINGS_UPDATE", "league_manager"), object{"standings": table(field)}), 2)
+				return rpc("notify_standings", with(head("LEAGUE_STANDINGS_UPDATE", "league_manager"), object{"standings": w.table(field)}), 2)
 			})
 			w.broadcast(field, func(registered) any {
-				return rpc("league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}), 2)
+				return rpc("league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}), 2)
 			})
 			w.over()
 		})

@@ -58,7 +58,7 @@ func requests() *course {
 				}
 			}
 			w.broadcast(field, func(registered) any {
-				return rpc("league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": table(field)}), 5)
+				return rpc("league_completed", with(head("LEAGUE_COMPLETED", "league_manager"), object{"final_standings": w.table(field)}), 5)
 			})
 			w.over()
 		})

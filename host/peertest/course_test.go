@@ -146,11 +146,15 @@ func unprocessable(field, kind, message string) reply {
 // notFound is how FastAPI refuses a path.
 func notFound() reply { return reply{404, object{"detail": "Not Found"}} }
 
-// table is a table of standings that nobody looks at closely.
-func table(players []registered) []any {
-	var rows []any
-	for i, r := range players {
-		rows = append(rows, object{"rank": i + 1, "player_id": r.id, "display_name": r.name, "played": 1, "wins": 0, "draws": 0, "losses": 0, "points": 0})
+// table is the table of the matches that have been played.
+func (w *world) table(players []registered) []any {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := newTally(players)
+	for _, o := range w.outcomes {
+		for side, id := range o.ids {
+			t.add(id, o.points(side), o.winnerID(), len(o.ids))
+		}
 	}
-	return rows
+	return t.table()
 }

@@ -73,7 +73,7 @@ func tools() *course {
 				})
 			})
 			for _, r := range field {
-				call(w, r.endpoint, "notify_league_completed", object{"league_id": "league_2025_even_odd", "final_standings": table(field)})
+				call(w, r.endpoint, "notify_league_completed", object{"league_id": "league_2025_even_odd", "final_standings": w.table(field)})
 			}
 			w.over()
 		})

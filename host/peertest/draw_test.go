@@ -41,6 +41,9 @@ func drawProgram(r *rapid.T) *style {
 
 	s.noToken = flag("no token", 20)
 	s.assigns = one("assigned ids", "", "", "", "honour", "sender", "hex")
+	if s.headerless && s.assigns == "sender" { // there is none
+		s.assigns = ""
+	}
 	s.ports = s.assigns != "hex" && flag("addresses by convention", 35)
 	s.wantsMeta = one("version", "", "", "2.")
 	if s.wantsSender { // its players declare league.v2
@@ -62,7 +65,7 @@ func drawProgram(r *rapid.T) *style {
 	s.tokens = one("tokens", "", "", "last", "placeholder", "empty", "none")
 	s.plural, s.acks = flag("plural", 15), one("acknowledgements", "", "echo", "ok", "empty")
 	s.repeats = flag("repeats", 10)
-	s.async = s.frame == "" && s.answers == "" && !s.quiet && flag("joins by message", 15)
+	s.async = s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
 	return s
 }
 

@@ -253,13 +253,17 @@ func (l *league) play(ctx context.Context, players, referees int) map[string]obj
 }
 
 func (l *league) standings(field []registered) []any {
-	var table []any
-	for i, r := range field {
-		table = append(table, object{
-			"rank": i + 1, "player_id": r.id, "display_name": r.name, "points": 0, "wins": 0, "losses": 0, "draws": 0, "played": 1,
-		})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := newTally(field)
+	for _, report := range l.reports {
+		result := inner(report, "result")
+		score := inner(result, "score")
+		for id, points := range score {
+			t.add(id, points, result["winner"], len(score))
+		}
 	}
-	return table
+	return t.table()
 }
 
 func (l *league) playRound(ctx context.Context, round []matchup, field, judges []registered) {

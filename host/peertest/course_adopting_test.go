@@ -43,7 +43,7 @@ func adopting() *course {
 				}, func(side int) string {
 					return text(send(m.sides[side], "CHOOSE_PARITY_CALL", "referee:REF01", with(about, object{"player_id": m.sides[side].id})), "choice")
 				}, func(side int, o outcome) {
-					send(m.sides[side], "GAME_OVER", "referee:REF01", with(about, object{"game_result": object{"status": o.word(side), "drawn_number": o.number, "player_choices": o.chosen()}}))
+					send(m.sides[side], "GAME_OVER", "referee:REF01", with(about, object{"game_result": object{"status": o.word(side), "drawn_number": o.drawn(), "player_choices": o.chosen()}}))
 				})
 			})
 			for _, kind := range []string{"LEAGUE_STANDINGS_UPDATE", "LEAGUE_COMPLETED"} {
@@ -121,9 +121,9 @@ func adoptingReferee(w *world, manager string) {
 			}, func(side int) string {
 				return text(send(m.sides[side].endpoint, "CHOOSE_PARITY_CALL", with(about, object{"player_id": m.sides[side].id})), "choice")
 			}, func(side int, o outcome) {
-				send(m.sides[side].endpoint, "GAME_OVER", with(about, object{"game_result": object{"status": o.word(side), "drawn_number": o.number, "player_choices": o.chosen()}}))
+				send(m.sides[side].endpoint, "GAME_OVER", with(about, object{"game_result": object{"status": o.word(side), "drawn_number": o.drawn(), "player_choices": o.chosen()}}))
 			})
-			send(manager, "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.number, "choices": o.chosen()}}}))
+			send(manager, "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "choices": o.chosen()}}}))
 		})
 		return done(in, object{"message_type": "START_MATCH_ACK", "status": "STARTED", "match_id": m.id})
 	})

@@ -38,7 +38,7 @@ func bare() *course {
 					}
 					return text(answer, "parity_choice")
 				}, func(side int, o outcome) {
-					send(side, "GAME_OVER", object{"game_result": object{"winner_player_id": o.winnerID(), "drawn_number": o.number, "choices": o.chosen(), "status": o.status()}})
+					send(side, "GAME_OVER", object{"game_result": object{"winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "choices": o.chosen(), "status": o.status()}})
 				})
 			})
 			w.broadcast(field, func(registered) any {
@@ -113,7 +113,7 @@ func messages() *course {
 				}, func(side int) string {
 					return text(to(side, "CHOOSE_PARITY_CALL", object{}), "parity_choice")
 				}, func(side int, o outcome) {
-					to(side, "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "result": o.word(side), "points_earned": o.points(side), "drawn_number": o.number})
+					to(side, "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "result": o.word(side), "points_earned": o.points(side), "drawn_number": o.drawn()})
 				})
 			})
 			for _, r := range field {

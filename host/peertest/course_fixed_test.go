@@ -36,7 +36,7 @@ func fixed() *course {
 				}, func(side int) string {
 					return text(send(side, "choose_parity", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id, "deadline": "2025-01-15T10:30:05Z"}), "parity_choice")
 				}, func(side int, o outcome) {
-					send(side, "notify_match_result", "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "drawn_number": o.number, "result": o.word(side)})
+					send(side, "notify_match_result", "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "drawn_number": o.drawn(), "result": o.word(side)})
 				})
 			})
 			w.over()
@@ -100,7 +100,7 @@ func counting() *course {
 				}, func(side int) string {
 					return text(send(side, "choose_parity", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id}), "parity_choice")
 				}, func(side int, o outcome) {
-					send(side, "notify_match_result", "GAME_OVER", object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen()}})
+					send(side, "notify_match_result", "GAME_OVER", object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()}})
 				})
 			})
 			w.broadcast(field, func(registered) any {

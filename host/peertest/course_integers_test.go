@@ -93,7 +93,7 @@ func integersMatch(w *world, m matchup, next func() int) {
 		return text(ask(side, "choose_parity", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id, "deadline": stamp()}), "parity_choice")
 	}, func(side int, o outcome) {
 		ask(side, "notify_match_result", "GAME_OVER", object{"game_result": object{
-			"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen(),
+			"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
 		}})
 	})
 }

@@ -54,7 +54,7 @@ func ports() *course {
 					return text(send(m.sides[side], "parity_choose", "CHOOSE_PARITY_CALL", "referee:REF01", with(about, object{"player_id": m.sides[side].id, "deadline": stamp(), "context": object{"opponent_id": m.sides[1-side].id}})), "parity_choice")
 				}, func(side int, o outcome) {
 					send(m.sides[side], "notify_match_result", "GAME_OVER", "referee:REF01", with(about, object{"game_result": object{
-						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen(),
+						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
 					}}))
 				})
 			})
@@ -125,11 +125,11 @@ func portsReferee(w *world, manager string) {
 					return text(send(m.sides[side].endpoint, "parity_choose", "CHOOSE_PARITY_CALL", with(about, object{"player_id": m.sides[side].id})), "parity_choice")
 				}, func(side int, o outcome) {
 					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, object{"game_result": object{
-						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen(),
+						"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
 					}}))
 				})
 				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, object{"result": object{
-					"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen()},
+					"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()},
 				}}))
 			})
 		}

@@ -43,7 +43,7 @@ func quiet() *course {
 				}, func(side int) string {
 					return text(send(side, "receive_parity_call", "CHOOSE_PARITY_CALL", object{"player_id": m.sides[side].id}), "choice")
 				}, func(side int, o outcome) {
-					send(side, "receive_game_over", "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "drawn_number": o.number, "result": o.word(side), "points_earned": o.points(side)})
+					send(side, "receive_game_over", "GAME_OVER", object{"your_choice": o.choices[side], "opponent_choice": o.choices[1-side], "drawn_number": o.drawn(), "result": o.word(side), "points_earned": o.points(side)})
 				})
 			})
 			w.broadcast(field, func(registered) any {
@@ -117,9 +117,9 @@ func assigning() *course {
 				}, func(side int) string {
 					return text(send(m.sides[side].endpoint, "parity_choose", "CHOOSE_PARITY_CALL", with(about, object{"player_id": m.sides[side].id})), "parity_choice")
 				}, func(side int, o outcome) {
-					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen()}}))
+					send(m.sides[side].endpoint, "notify_match_result", "GAME_OVER", with(about, object{"game_result": object{"status": o.status(), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen()}}))
 				})
-				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.number, "choices": o.chosen()}}}))
+				send(manager, "report_match_result", "MATCH_RESULT_REPORT", with(about, object{"result": object{"winner": o.winnerID(), "score": o.score(), "details": object{"drawn_number": o.drawn(), "choices": o.chosen()}}}))
 			})
 			return done(in, object{"message_type": "MATCH_ASSIGNMENT_ACK", "status": "ACCEPTED"})
 		})

@@ -52,7 +52,7 @@ func requests() *course {
 							reason = "timeout"
 						}
 						send(m.sides[side], "game_over", "GAME_OVER", with(about, object{"game_result": object{
-							"status": o.status(), "reason": reason, "winner_player_id": o.winnerID(), "drawn_number": o.number, "number_parity": o.parity(), "choices": o.chosen(),
+							"status": o.status(), "reason": reason, "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "number_parity": o.parity(), "choices": o.chosen(),
 						}}))
 					})
 				}

@@ -19,13 +19,16 @@ var abreast = make(chan struct{}, 12)
 // leagues runs a test for each program that has a part, several at once.
 func leagues(t *testing.T, has func(c *course) bool, play func(w *world, c *course)) {
 	t.Helper()
+	eachCourse(t, slices.DeleteFunc(courses(), func(c *course) bool { return !has(c) }), play)
+}
+
+// eachCourse runs a test for each program, several at once.
+func eachCourse(t *testing.T, list []*course, play func(w *world, c *course)) {
+	t.Helper()
 	build(t)
 	var all sync.WaitGroup
 	defer all.Wait()
-	for _, c := range courses() {
-		if !has(c) {
-			continue
-		}
+	for _, c := range list {
 		all.Go(func() {
 			abreast <- struct{}{}
 			defer func() { <-abreast }()
@@ -123,6 +126,21 @@ func TestHostSeatsPlayersOfPrograms(t *testing.T) {
 		}
 		w.wait(ours)
 		w.checkHosted(ours, players)
+	})
+}
+
+// TestHostSeatsPlayersOfAllProgramsAtOnce: the same in one league.
+func TestHostSeatsPlayersOfAllProgramsAtOnce(t *testing.T) {
+	t.Parallel()
+	list := slices.DeleteFunc(courses(), func(c *course) bool { return c.player == nil || c.unseated })
+	eachCourse(t, []*course{{name: "all"}}, func(w *world, _ *course) {
+		ours := w.strategylab("host", "--validation", "tolerant", "--players", fmt.Sprint(len(list)), "--format", "json")
+		w.prints(ours, "listening")
+		for i, c := range list {
+			c.player(w, "http://127.0.0.1:8000/mcp", i+1)
+		}
+		w.wait(ours)
+		w.checkHosted(ours, len(list))
 	})
 }
 

@@ -69,7 +69,7 @@ func tools() *course {
 				}, func(side int) string {
 					return text(call(w, m.sides[side].endpoint, "parity_choose", with(about, object{"player_id": m.sides[side].id})), "parity_choice")
 				}, func(side int, o outcome) {
-					call(w, m.sides[side].endpoint, "notify_match_result", with(about, object{"game_result": object{"status": o.word(side), "winner_player_id": o.winnerID(), "drawn_number": o.number, "choices": o.chosen()}}))
+					call(w, m.sides[side].endpoint, "notify_match_result", with(about, object{"game_result": object{"status": o.word(side), "winner_player_id": o.winnerID(), "drawn_number": o.drawn(), "choices": o.chosen()}}))
 				})
 			})
 			for _, r := range field {

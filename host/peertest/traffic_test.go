@@ -18,11 +18,12 @@ const mostRequests = 600
 
 // traffic observes what our programs send to the servers of a league.
 type traffic struct {
-	mu      sync.Mutex
-	last    map[string]time.Time // by content
-	number  map[string]int       // by server
-	repeats []string
-	lines   []string // what arrived, shortened
+	mu       sync.Mutex
+	last     map[string]time.Time // by content
+	number   map[string]int       // by server
+	repeats  []string             // the first few
+	repeated int
+	lines    []string // what arrived, shortened
 }
 
 func newTraffic() *traffic {
@@ -43,10 +44,11 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 	r.number[server]++
 	now := time.Now()
 	if before, ok := r.last[key]; ok && now.Sub(before) < tooSoon {
-		r.repeats = append(r.repeats, fmt.Sprintf("after %v: %.300s", now.Sub(before).Round(time.Millisecond), key))
+		r.repeated++
+		r.repeats = append(r.repeats[:min(len(r.repeats), 5)], fmt.Sprintf("after %v: %.300s", now.Sub(before).Round(time.Millisecond), key))
 	}
 	r.last[key] = now
-	r.lines = append(r.lines, fmt.Sprintf("%s %s %s %.260s", now.Format("05.000"), server, req.URL.Path, raw))
+	r.lines = append(r.lines[max(0, len(r.lines)-24):], fmt.Sprintf("%s %s %s %.260s", now.Format("05.000"), server, req.URL.Path, raw))
 }
 
 // content is a request without what differs in a repeat: the value of its id and
@@ -86,10 +88,8 @@ func (r *traffic) check(t testing.TB) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, repeat := range r.repeats {
-		if i < 5 {
-			t.Errorf("a request was repeated at once: %s", repeat)
-		}
+	for _, repeat := range r.repeats {
+		t.Errorf("one of %d requests that were repeated at once: %s", r.repeated, repeat)
 	}
 	for server, n := range r.number {
 		if n > mostRequests {
@@ -97,6 +97,6 @@ func (r *traffic) check(t testing.TB) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("the last requests of ours:\n%s", strings.Join(r.lines[max(0, len(r.lines)-25):], "\n"))
+		t.Logf("the last requests of ours:\n%s", strings.Join(r.lines, "\n"))
 	}
 }

@@ -160,6 +160,14 @@ type outcome struct {
 // parity is that of the drawn number.
 func (o outcome) parity() string { return []string{"even", "odd"}[o.number%2] }
 
+// drawn is the number, or nil where a technical loss decided the match.
+func (o outcome) drawn() any {
+	if o.status() == "TECHNICAL_LOSS" {
+		return nil
+	}
+	return o.number
+}
+
 // winner is the side that has won, -1 for none.
 func (o outcome) winner() int {
 	for side := range 2 {

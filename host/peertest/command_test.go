@@ -152,6 +152,15 @@ func (w *world) audited(c *command, but ...string) {
 	}
 }
 
+// lastWords is the error that the command has ended with; a nil command has none.
+func (c *command) lastWords() string {
+	if c == nil {
+		return ""
+	}
+	_, text, _ := strings.Cut(c.out.String(), "strategylab: ")
+	return ": " + strings.Join(strings.Fields(text), " ")
+}
+
 // hostedLeague is what a host of ours has printed as JSON.
 type hostedLeague struct {
 	matches   map[string][]string // players that brought no choice, by match

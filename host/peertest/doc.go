@@ -2,6 +2,7 @@
 // this project and foreign agents like those of real leagues.
 //
 // The foreign agents are written like the originals: a server that takes JSON, a
-// client that posts it, and a table of peculiarities. They share no code with
-// our agents. A new kind of peer is a new line in one of the tables.
+// client that posts it, and its peculiarities. They share no code with our agents.
+// Some are styles of one program, in tables or drawn at random; the others, the
+// programs of the course, are each written by itself.
 package peertest

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -65,6 +66,8 @@ func drawProgram(r *rapid.T) *style {
 	s.tokens = one("tokens", "", "", "last", "placeholder", "empty", "none")
 	s.plural, s.acks = flag("plural", 15), one("acknowledgements", "", "echo", "ok", "empty")
 	s.repeats = flag("repeats", 10)
+	s.closes, s.latecome = flag("closes connections", 25), flag("players come late", 25)
+	s.thinks = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 20, 80}).Draw(r, "pause")) * time.Millisecond
 	s.async = s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,8 +82,17 @@ func losses(reports map[string]object, id string) (lost []string, matches int) {
 func playDrawn(t testing.TB, s *style, ours bool) {
 	const players = 4
 	d := newDrawnLeague(t, s)
-	for n := range players - 1 {
-		d.seat(n + 1)
+	first := 1
+	if s.latecome {
+		first = 2
+	}
+	others := func() {
+		for n := range players - 1 {
+			d.seat(first + n)
+		}
+	}
+	if !s.latecome {
+		others()
 	}
 	var guest *command
 	if ours {
@@ -95,12 +105,18 @@ func playDrawn(t testing.TB, s *style, ours bool) {
 			<-guest.ended
 			d.league.note(func() { d.league.left = true })
 		})
+		if s.latecome {
+			d.prints(guest, "registered as")
+		}
 	} else {
-		d.seat(players)
+		d.seat(map[bool]int{false: players, true: 1}[s.latecome])
+	}
+	if s.latecome {
+		others()
 	}
 	reports := d.league.play(d.ctx, players, 0)
 	if reports == nil {
-		d.Fatalf("the league is not complete")
+		d.Fatalf("the league is not complete%s", guest.lastWords())
 	}
 	d.league.mu.Lock()
 	all := slices.Clone(d.league.players)
@@ -192,6 +208,9 @@ func judgeDraws(t *testing.T, failed []verdictOf) {
 	}
 }
 
+// varying is what differs between failures of one kind.
+var varying = regexp.MustCompile(`\d[\w./:-]*|"?\[.*\]"?`)
+
 // classOf is what the failures of a league have in common with those of others.
 func classOf(failures []string) string {
 	first := failures[0]
@@ -201,10 +220,10 @@ func classOf(failures []string) string {
 			break
 		}
 	}
-	if at := strings.IndexAny(first, ":0123456789"); at > 0 {
-		first = first[:at]
+	if strings.HasPrefix(first, auditFailure) {
+		first, _, _ = strings.Cut(first, ":")
 	}
-	return strings.TrimSpace(first)
+	return fmt.Sprintf("%.200s", varying.ReplaceAllString(first, "#"))
 }
 
 // TestDrawnProgramsAreCorrect: each drawn program completes a league with players

@@ -53,6 +53,7 @@ func launchIn(t testing.TB, w *world, port int, s *style, sender string, handle 
 	}
 	p.url = fmt.Sprintf("http://%s%s", ln.Addr(), cmp.Or(s.path, "/mcp"))
 	server := &http.Server{Handler: http.HandlerFunc(p.serve)}
+	server.SetKeepAlivesEnabled(!s.closes)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ln) })
 	t.Cleanup(func() {

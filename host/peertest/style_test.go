@@ -64,6 +64,8 @@ type style struct {
 	tokens     string            // what a player signs with: its token, or last, placeholder, none
 	plural     bool              // a player signs as players:P0N
 	acks       string            // how notifications are acknowledged: by type, or echo, ok, empty
+	closes     bool              // closes each connection after its answer
+	latecome   bool              // its own players register after those of others
 
 	assignBy    string // how matches are assigned to referees
 	noEndpoints bool   // assigns matches without the players' endpoints, or does not read them

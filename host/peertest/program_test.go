@@ -23,7 +23,7 @@ type program struct {
 	sender string
 	url    string
 	world  *world // nil: the machine's own network
-	http   *http.Client
+	http   http.Client
 	handle func(t string, message object) object
 
 	mu   sync.Mutex
@@ -41,11 +41,11 @@ func launch(t testing.TB, s *style, sender string, handle func(p *program, t str
 // there is one.
 func launchIn(t testing.TB, w *world, port int, s *style, sender string, handle func(p *program, t string, message object) object) *program {
 	t.Helper()
-	p := &program{t: t, world: w, style: s, sender: sender, http: &http.Client{Timeout: time.Minute}}
+	p := &program{t: t, world: w, style: s, sender: sender, http: http.Client{Timeout: time.Minute}}
 	p.handle = func(kind string, message object) object { return handle(p, kind, message) }
 	addr, listen := fmt.Sprintf("127.0.0.1:%d", port), func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	if w != nil {
-		listen, p.http = w.listen, w.http
+		listen, p.http = w.listen, *w.http
 	}
 	ln, err := listen(addr)
 	if err != nil {

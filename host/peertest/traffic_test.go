@@ -35,8 +35,8 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 	if req.Header.Get("X-Peer") != "" {
 		return
 	}
-	if strings.Contains(string(raw), `"method":"ping"`) {
-		return // a probe of each registration, and some register twice
+	if strings.Contains(string(raw), `"method":"ping"`) || strings.Contains(string(raw), `"method":"tools/list"`) {
+		return // each of our agents asks that by itself
 	}
 	key := server + " " + req.Method + " " + req.URL.Path + " " + content(raw)
 	r.mu.Lock()

@@ -301,3 +301,10 @@ func decoded(v any) object {
 	}
 	return o
 }
+
+// played is the number of matches that have been played.
+func (w *world) played() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.outcomes)
+}

@@ -67,7 +67,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	switch {
 	case announced != nil:
 		return c.assignAnyhow(ctx, p, announced, err)
-	case p.guess:
+	case p.guessed():
 		if answer, err = c.guess(ctx, p, m, err); !UnknownMethod(err) {
 			return answer, err
 		}
@@ -96,6 +96,9 @@ func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.M
 			}
 		}
 	}
+	if d.Request.Method != "" && d.Request.Name == "" || d.Request.Bare {
+		return nil, err // the name stands nowhere
+	}
 	seen := []string{cmp.Or(tried.Name, names[len(names)-len(d.MethodsOf(t))])}
 	for _, name := range names {
 		if slices.Contains(seen, name) {
@@ -109,9 +112,6 @@ func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.M
 			p.worked(t, w)
 			return answer, failed
 		}
-		if d.Request.Method != "" && d.Request.Name == "" || d.Request.Bare {
-			break // the name stands nowhere
-		}
 	}
 	return nil, err
 }
@@ -120,9 +120,19 @@ func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.M
 // works, the error is that of the first attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
 	t, tried := m.Head().MessageType, p.Speaks()
+	sent := make(map[string]bool)
+	again := func(d *dialect.Dialect, name string) bool {
+		call, err := d.CallAs(name, m)
+		document := fmt.Sprint(d.NumericIDs, string(call.Document(nil)))
+		defer func() { sent[document] = true }()
+		return err == nil && sent[document]
+	}
+	for _, name := range tried.MethodsOf(t) {
+		again(tried, name)
+	}
 	for _, d := range otherDialects(tried) {
-		if d.Request == tried.Request && d.NumericIDs == tried.NumericIDs && slices.Contains(tried.MethodsOf(t), d.MethodsOf(t)[0]) {
-			continue // it was sent that
+		if again(d, d.MethodsOf(t)[0]) {
+			continue
 		}
 		other := NewPeer(p.URL, d)
 		w, _ := other.way(t)

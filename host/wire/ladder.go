@@ -127,7 +127,7 @@ func (l *Ladder) begin(t protocol.Type) {
 	}
 	l.begun, l.requests, l.tried, l.late = true, 0, nil, nil
 	l.done, l.sent = make(map[string]bool), make(map[string]bool)
-	l.text = !l.Peer.guess && !l.Peer.Speaks().NumericIDs
+	l.text = !l.Peer.guessed() && !l.Peer.Speaks().NumericIDs
 	l.queue = l.waysAt(l.Peer.URL, t)
 	l.done[l.Peer.URL] = true
 }
@@ -186,7 +186,7 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 	p := l.Peer
 	p.mu.Lock()
 	if !w.Single {
-		p.learned, p.at = d, w.URL
+		p.learned, p.at, p.guess = d, w.URL, false
 	}
 	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil
 	p.mu.Unlock()
@@ -215,7 +215,7 @@ func (l *Ladder) wrapped(at string, text bool) []Way {
 	all := l.Wrappings
 	if all == nil {
 		all = dialect.RegistrationOrder()
-		if known := l.Peer.Speaks(); !l.Peer.guess && known.Name != dialect.Contracts.Name {
+		if known := l.Peer.Speaks(); !l.Peer.guessed() && known.Name != dialect.Contracts.Name {
 			all = slices.Insert(all, 0, known)
 		}
 	}

@@ -23,9 +23,8 @@ type Peer struct {
 	URL     string
 	Dialect *dialect.Dialect
 
-	guess bool // Dialect is a guess
-
 	mu         sync.Mutex
+	guess      bool                    // Dialect is a guess
 	learned    *dialect.Dialect        // what the peer has shown that it speaks
 	ways       map[protocol.Type]Way   // that worked, where they are not the dialect's own
 	unheard    map[protocol.Type]error // notifications that it knows by no name
@@ -70,6 +69,13 @@ func (p *Peer) speaks() *dialect.Dialect {
 		return p.learned
 	}
 	return p.Dialect
+}
+
+// guessed reports whether the dialect is a guess.
+func (p *Peer) guessed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.guess
 }
 
 // Learn records the dialect that the peer understands.

@@ -150,7 +150,7 @@ type Registrar struct {
 
 	ladder   *wire.Ladder
 	doubtful bool            // an attempt was made that may have succeeded
-	asked    map[string]bool // where and in which dialects the manager was asked in vain
+	asked    map[string]bool // where and how the manager was asked in vain
 }
 
 // Applicant is what an agent says of itself, as far as it can be found again in
@@ -254,8 +254,7 @@ const mostAsked = 3
 // listed asks the manager whether the agent is registered already, after an
 // attempt that may have succeeded, and returns its id. Many do not answer that.
 func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id string, ok bool) {
-	asked := way.URL + " " + way.Dialect.Name
-	if ctx.Err() != nil || len(r.asked) >= mostAsked || r.asked[asked] {
+	if ctx.Err() != nil || len(r.asked) >= mostAsked {
 		return "", false // the time of this attempt is over; the next one asks
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -263,7 +262,8 @@ func (r *Registrar) listed(ctx context.Context, a Applicant, way wire.Way) (id s
 	head := a.Message.Head()
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, head.Sender, head.Timestamp, head.ConversationID)
 	call, err := way.Dialect.Call(&protocol.LeagueQuery{Header: h, QueryType: protocol.QueryPlayers})
-	if err != nil {
+	asked := fmt.Sprint(way.URL, way.Dialect.NumericIDs, string(call.Document(nil)))
+	if err != nil || r.asked[asked] {
 		return "", false
 	}
 	got, err := r.Caller.Send(ctx, wire.NewPeer(way.URL, way.Dialect), call, "")

@@ -249,7 +249,7 @@ func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *pr
 	p.mu.Lock()
 	m.posted = true // the call may come before the answer to this
 	p.mu.Unlock()
-	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d), message); err != nil {
+	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d.With(dialect.TraitNumericIDs)), message); err != nil {
 		p.mu.Lock()
 		m.posted = false
 		p.mu.Unlock()

@@ -58,12 +58,30 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
+	if blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err) {
+		other := w
+		other.Dialect = otherID(w.Dialect)
+		if again, failed := c.callBy(ctx, p, other, m, id); !blamesID(failed) && !unreadable(failed) {
+			p.Learn(other.Dialect)
+			w, answer, err = other, again, failed
+		}
+	}
+	if err == nil {
+		p.name(t, true)
+		return answer, nil
+	}
+	if !UnknownMethod(err) && (!unreadable(err) || p.named(t)) {
+		return nil, err
+	}
+	answer, failed := c.otherwise(ctx, p, w, m, id, err)
+	if !UnknownMethod(failed) && !unreadable(failed) {
+		return answer, failed
+	}
 	if !UnknownMethod(err) {
-		return answer, err
+		p.name(t, false) // it fails under every name
+		return nil, err
 	}
-	if answer, err = c.otherwise(ctx, p, w, m, id, err); !UnknownMethod(err) {
-		return answer, err
-	}
+	err = failed
 	switch {
 	case announced != nil:
 		return c.assignAnyhow(ctx, p, announced, err)
@@ -108,12 +126,20 @@ func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.M
 		w := tried
 		w.Name, w.Input = name, nil
 		answer, failed := c.callBy(ctx, p, w, m, id)
-		if err = failed; !UnknownMethod(failed) {
+		if err = failed; !UnknownMethod(failed) && !unreadable(failed) {
 			p.worked(t, w)
 			return answer, failed
 		}
 	}
 	return nil, err
+}
+
+// otherID returns a dialect with the other kind of request ids.
+func otherID(d *dialect.Dialect) *dialect.Dialect {
+	if d.NumericIDs {
+		return d.Without(dialect.TraitNumericIDs)
+	}
+	return d.With(dialect.TraitNumericIDs)
 }
 
 // guess tries the other dialects on a peer whose dialect is not known. If none

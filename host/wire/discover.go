@@ -138,6 +138,8 @@ func (l *Ladder) lookAround(ctx context.Context, t protocol.Type) {
 		switch {
 		case op.JSONRPC():
 			ways = append(ways, l.probe(at))
+		case op.Anything():
+			ways = append(ways, l.probe(at))
 		case op.Fit(t) > 0:
 			ways = append(ways, operationWay(l.Peer.URL, op), Way{URL: at, Dialect: dialect.Bare, Spread: true, Single: true})
 		}

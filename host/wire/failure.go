@@ -10,9 +10,12 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // ErrReceived says that a peer has received a message without answering it: the
@@ -209,6 +212,23 @@ func UnknownMethod(err error) bool {
 		return unknownName(refusal.Message)
 	}
 	return false
+}
+
+// unreadable reports whether a peer has failed on a message without a word of the
+// league: by an HTTP status or an internal error. It may not know the name by
+// which it was called.
+func unreadable(err error) bool {
+	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+		return !Retryable(err) && (refusal.Code == "" || refusal.Code == protocol.CodeInternalError) && !isMessage(refusal.Data)
+	}
+	call, ok := errors.AsType[*jsonrpc.CallError](err)
+	return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && call.Status != http.StatusUnauthorized && call.Status != http.StatusForbidden
+}
+
+// isMessage reports whether the data of a refusal are a message of the league.
+func isMessage(data jsontext.Value) bool {
+	doc, err := rawjson.Split(data)
+	return err == nil && doc.Get("error_code") != nil
 }
 
 // noSuchPlace reports whether an HTTP status says that there is nothing of that

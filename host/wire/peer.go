@@ -28,6 +28,8 @@ type Peer struct {
 	learned    *dialect.Dialect        // what the peer has shown that it speaks
 	ways       map[protocol.Type]Way   // that worked, where they are not the dialect's own
 	unheard    map[protocol.Type]error // notifications that it knows by no name
+	understood bool                    // it has answered a message
+	settled    []protocol.Type         // types for which no other names need to be tried
 	at         string                  // where it takes messages, if not at URL
 	header     http.Header             // of its session
 	tools      discovery.Toolbox       // that it lists
@@ -118,6 +120,31 @@ func (p *Peer) worked(t protocol.Type, w Way) {
 		p.ways = make(map[protocol.Type]Way)
 	}
 	p.ways[t] = w
+}
+
+// name records that the name of a type is settled: the peer has understood it, or
+// fails under every name.
+func (p *Peer) name(t protocol.Type, understood bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.understood = p.understood || understood
+	if !slices.Contains(p.settled, t) {
+		p.settled = append(p.settled, t)
+	}
+}
+
+// named reports whether the name of a type is settled.
+func (p *Peer) named(t protocol.Type) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.settled, t)
+}
+
+// understands reports whether the peer has understood any message.
+func (p *Peer) understands() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.understood
 }
 
 // ignores records that the peer knows a notification by no name.

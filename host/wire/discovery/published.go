@@ -132,6 +132,15 @@ func (o Operation) JSONRPC() bool {
 	return len(declared) == 0 && slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" })
 }
 
+// general are the words of paths that take messages of all types.
+var general = []string{"api", "rpc", "jsonrpc", "mcp", "league", "manager", "agent", "message", "messages", "handle", "endpoint", "protocol", "v1", "v2"}
+
+// Anything reports whether an operation may take any message: its body is not
+// described, and its path names no action.
+func (o Operation) Anything() bool {
+	return len(o.Body.properties()) == 0 && !slices.ContainsFunc(wordsOf(o.Path), func(w string) bool { return !slices.Contains(general, w) })
+}
+
 // Fit returns how well an operation fits a type of message, by its path or its
 // name.
 func (o Operation) Fit(t protocol.Type) int { return max(Fit(o.Path, t), Fit(o.Name, t)) }

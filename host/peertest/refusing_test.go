@@ -95,7 +95,7 @@ func (s *style) toolsList(body object) (reply, bool) {
 		var declared []any
 		for _, known := range []map[string]string{methodNames, receiveNames} {
 			for kind := range known {
-				properties := object{"match_id": object{"type": "string"}, "query_type": object{"type": "string"}}
+				properties := object{"match_id": object{"type": "string"}, "query_type": object{"type": "string"}, "round_id": object{"type": "integer"}, "standings": object{"type": "array"}, "final_standings": object{"type": "array"}}
 				if strings.HasSuffix(kind, "REGISTER_REQUEST") {
 					properties = object{}
 					for _, f := range flatFields {

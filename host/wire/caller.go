@@ -58,7 +58,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
-	if blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err) {
+	if !w.Dialect.Request.Bare && (blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err)) {
 		other := w
 		other.Dialect = otherID(w.Dialect)
 		if again, failed := c.callBy(ctx, p, other, m, id); !blamesID(failed) && !unreadable(failed) {

@@ -52,6 +52,9 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 	}
 	if wrongPath(err) {
 		l.leave(w.URL)
+		if l.publishes(w.URL) && l.once(w.URL) {
+			l.late = append(l.late, l.waysAt(w.URL, t)...)
+		}
 		l.lookAround(ctx, t)
 		return
 	}
@@ -170,6 +173,12 @@ func (l *Ladder) published(ctx context.Context, base *url.URL) []discovery.Opera
 	}
 	l.operations, _ = discovery.ReadOpenAPI(reply.Body)
 	return l.operations
+}
+
+// publishes reports whether the peer describes a URL as its own.
+func (l *Ladder) publishes(at string) bool {
+	u, err := url.Parse(at)
+	return err == nil && slices.ContainsFunc(l.operations, func(op discovery.Operation) bool { return op.Path == u.Path })
 }
 
 // operationFor returns the operation that takes a type of message.

@@ -222,7 +222,7 @@ func unreadable(err error) bool {
 		return !Retryable(err) && (refusal.Code == "" || refusal.Code == protocol.CodeInternalError) && !isMessage(refusal.Data)
 	}
 	call, ok := errors.AsType[*jsonrpc.CallError](err)
-	return ok && errors.Is(err, jsonrpc.ErrStatus) && !call.Retryable() && call.Status != http.StatusUnauthorized && call.Status != http.StatusForbidden
+	return ok && errors.Is(err, jsonrpc.ErrStatus) && !Retryable(err) && call.Status != http.StatusUnauthorized && call.Status != http.StatusForbidden
 }
 
 // isMessage reports whether the data of a refusal are a message of the league.
@@ -356,7 +356,7 @@ func acknowledges(a dialect.Answer) bool {
 // blamesID reports whether a peer says that the request's id is of the wrong
 // kind: a validator names the member, or the words do.
 func blamesID(err error) bool {
-	text := strings.ToLower(Words(err))
+	text := strings.ReplaceAll(strings.ToLower(Words(err)), `"id":`, "") // an answer has one of its own
 	return contains(text, []string{"body.id", "id must", "id should", "invalid id", "id:", "request id", "'id'", `"id"`}) && !contains(text, []string{"league_id", "player_id"})
 }
 

@@ -79,12 +79,15 @@ func (m *AnswerDialects) Form(who string) string {
 	return m.of(who).form
 }
 
-// Dialect returns the dialect in which a peer that spoke in d is answered.
+// Dialect returns the dialect in which a peer that spoke in d is answered. The
+// result of a tool stays a result: clients of the Model Context Protocol read
+// nothing else.
 func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialect {
-	if form := m.Form(who); form != "" && !d.Has(form) {
-		return d.With(form)
+	form := m.Form(who)
+	if form == "" || d.Has(form) || d.Answer.Content && form != dialect.TraitAsync {
+		return d
 	}
-	return d
+	return d.With(form)
 }
 
 // Prefer has a peer answered in a form that its messages suggest, unless it has

@@ -39,6 +39,7 @@ type match struct {
 	called   bool          // it has continued the match
 	calling  chan struct{} // closed when it does
 	answered bool          // a choice was sent to it
+	repeats  int           // how often it called for that again
 	posting  bool          // the join is to be sent as a message of its own
 	posted   bool          // and has been
 	missed   bool          // it holds the agent to be absent

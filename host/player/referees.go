@@ -118,13 +118,17 @@ func (p *Player) heed(in *wire.Exchange) (who string) {
 	return who
 }
 
-// noteJoined notes that a match has been joined. A referee that invites
+// lostAnswers is how often a referee repeats a request of a match for other reasons
+// than that it does not read the answers: a retry after one that was lost.
+const lostAnswers = 1
+
+// noteJoined notes that a match has been joined. A referee that invites again and
 // again, although it has been answered, may not read answers of that kind; one
 // that has the match key does.
 func (p *Player) noteJoined(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	who := p.heed(in)
 	p.mu.Lock()
-	again, keyed, form := m.joins > 0 && !m.called, m.keyed, m.form
+	again, keyed, form := m.joins > lostAnswers && !m.called, m.keyed, m.form
 	m.joins++
 	m.speaker = who
 	p.mu.Unlock()
@@ -147,13 +151,16 @@ func (p *Player) answersIn(m *match, who string) {
 }
 
 // noteCalled notes that the referee calls for the choice, and so has continued
-// after the join. One that calls again, although it has been answered, may not have
-// read the choice.
+// after the join. One that calls again and again, although it has been answered, may
+// not have read the choice.
 func (p *Player) noteCalled(in *wire.Exchange, m *match) {
 	who := p.heed(in)
 	p.mu.Lock()
-	first, posted, joins, again := !m.called, m.posted, m.joins, m.answered && !m.keyed
-	form := m.form
+	first, posted, joins, form := !m.called, m.posted, m.joins, m.form
+	if m.answered {
+		m.repeats++
+	}
+	again := m.repeats > lostAnswers && !m.keyed
 	if first {
 		m.called = true
 		close(m.calling)

@@ -180,6 +180,7 @@ var refusals = map[string]func(status *int, method, name string) string{
 		return `{"detail":[{"type":"missing","loc":["body","player_meta"],"msg":"Field required"}]}`
 	},
 	"400": func(status *int, _, _ string) string { *status = 400; return "" },
+	"202": func(status *int, _, _ string) string { *status = 202; return "{}" },
 	"501": func(status *int, _, _ string) string { *status = 501; return "<html>Unsupported</html>" },
 	"result ERROR": func(*int, string, string) string {
 		return `{"jsonrpc":"2.0","id":ID,"result":{"message_type":"ERROR","error_code":"UNKNOWN_MESSAGE_TYPE"}}`
@@ -239,6 +240,7 @@ func TestTheLadderFindsTheWay(t *testing.T) {
 		"bare":                   {&foreign{path: "/mcp", bare: true, refusal: refusals["bare, 200"]}, 15},
 		"a flat tool":            {&foreign{path: "/mcp", method: "tools/call", tool: "register_player", lists: true, flat: []string{"display_name", "endpoint", "version", "game_types"}, refusal: unknown}, 3},
 		"a tool of its own":      {&foreign{path: "/mcp", method: "tools/call", tool: "join_tournament", lists: true, flat: []string{"name", "url"}, refusal: refusals["another code"]}, 3},
+		"arguments by words":     {&foreign{path: "/mcp", method: "tools/call", tool: "join_league", lists: true, flat: []string{"agent_name", "agent_url"}, refusal: refusals["202"]}, 4},
 		"a session":              {&foreign{path: "/mcp", method: "tools/call", tool: "register_player", lists: true, session: true, refusal: unknown}, 6},
 		"tools it does not list": {&foreign{path: "/mcp", method: "tools/call", tool: "league_register_request", refusal: refusals["another code"]}, 20},
 		"one parameter":          {&foreign{path: "/mcp", method: "handle_message", wrapped: "message", refusal: refusals["result ERROR"]}, 8},
@@ -287,7 +289,7 @@ func TestAnyWayIsFound(t *testing.T) {
 		case "listed tool":
 			f.method, f.lists = "tools/call", true
 			f.tool = rapid.SampledFrom([]string{"register_player", "registerPlayer", "join_league", "enroll_team"}).Draw(t, "tool")
-			f.flat = rapid.SampledFrom([][]string{nil, {"name", "endpoint"}, {"display_name", "contact_endpoint", "games"}, {"player_name", "url", "version"}}).Draw(t, "arguments")
+			f.flat = rapid.SampledFrom([][]string{nil, {"name", "endpoint"}, {"display_name", "contact_endpoint", "games"}, {"player_name", "url", "version"}, {"bot_name", "bot_callback_url"}}).Draw(t, "arguments")
 		case "tool":
 			f.method, f.tool = "tools/call", "register_player"
 		}
@@ -307,6 +309,30 @@ func TestARefusalIsShownInItsOwnWords(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), "POST /mcp") || len(f.heard) != 1 {
 			t.Errorf("%s: %v after %d requests", said, err, len(f.heard))
 		}
+	}
+}
+
+// TestARejectionWithoutAReasonShowsTheAnswer: the agent says what it was answered,
+// and in which way it had asked.
+func TestARejectionWithoutAReasonShowsTheAnswer(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{`{"status":"REJECTED","hint":"come back on Monday"}`, `{"success":false,"hint":"come back on Monday"}`, `{"accepted":false,"hint":"come back on Monday"}`} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var doc struct {
+				ID json.RawMessage `json:"id"`
+			}
+			if json.NewDecoder(r.Body).Decode(&doc) == nil {
+				_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, cmp.Or(string(doc.ID), "null"), said)
+			}
+		}))
+		c := &wire.Caller{Client: jsonrpc.NewClient(jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}
+		r := agent.Registrar{Caller: c, Peer: wire.GuessPeer(srv.URL+"/mcp", dialect.Contracts)}
+		_, err := r.Register(context.Background(), applicant())
+		if err == nil || !strings.Contains(err.Error(), "come back on Monday") || !strings.Contains(err.Error(), "POST /mcp") {
+			t.Errorf("%s: %v", said, err)
+		}
+		srv.Close()
+		_ = c.Client.Close()
 	}
 }
 

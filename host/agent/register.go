@@ -193,6 +193,10 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 			o.Err = &dialect.Refusal{Message: reasonOf(o.Message), Status: o.Answer.Status}
 			return wire.Misunderstood
 		}
+		if o.Err == nil && undecided(o.Message) {
+			o.Err = &dialect.Refusal{Message: "an answer that neither accepts nor rejects: " + dialect.Words(o.Answer.Raw), Status: o.Answer.Status}
+			verdict = wire.Doubtful
+		}
 		if verdict != wire.Doubtful {
 			return verdict
 		}
@@ -216,7 +220,33 @@ func (r *Registrar) Register(ctx context.Context, a Applicant) (protocol.Message
 	if o.Verdict == wire.Refuses {
 		return nil, fmt.Errorf("%s: %w", o.Way, o.Err)
 	}
+	if rejected := rejection(o.Message); o.Err == nil && rejected != nil {
+		return nil, fmt.Errorf("%s: %w", o.Way, &RejectedError{cmp.Or(rejected.Reason, dialect.Words(o.Answer.Raw))})
+	}
 	return o.Message, o.Err
+}
+
+// rejection returns the rejection that an answer is, nil for any other.
+func rejection(answer protocol.Message) *RejectedError {
+	if answer == nil {
+		return nil
+	}
+	_, err := readGrant(answer)
+	rejected, _ := errors.AsType[*RejectedError](err)
+	return rejected
+}
+
+// undecided reports whether an answer says neither that the agent is accepted nor
+// that it is rejected, as the empty document of a server that takes the request
+// for a notification does.
+func undecided(answer protocol.Message) bool {
+	switch a := answer.(type) {
+	case *protocol.LeagueRegisterResponse:
+		return a.Status == "" && a.Reason.Value() == ""
+	case *protocol.RefereeRegisterResponse:
+		return a.Status == "" && a.Reason.Value() == ""
+	}
+	return false
 }
 
 // reasonOf returns the reason of a registration that was turned away.

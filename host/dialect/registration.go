@@ -23,6 +23,9 @@ const statusRegistered = "REGISTERED"
 // acceptedWords are the statuses with which managers accept a registration.
 var acceptedWords = []string{protocol.StatusAccepted, statusRegistered, "OK", "SUCCESS", "ACK", protocol.StatusAcknowledged}
 
+// affirmations are the members that say by true that a registration is accepted.
+var affirmations = []string{"success", "ok", "accepted", "accept", "registered", "joined"}
+
 // rejectedWords are the statuses with which they reject one.
 var rejectedWords = []string{protocol.StatusRejected, "ERROR", "FAILED", "FAILURE", "DENIED", "REFUSED"}
 
@@ -97,7 +100,8 @@ const maxSearch = 6
 // search looks through an object and the objects in it. A rejection ends it.
 func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool) {
 	status := strings.ToUpper(d.Text("status"))
-	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || fails(d) || d.Get("isError").Kind() == 't' {
+	denies := func(name string) bool { return d.Get(name).Kind() == 'f' }
+	if slices.Contains(rejectedWords, status) || d.Text("error_code") != "" || fails(d) || d.Get("isError").Kind() == 't' || slices.ContainsFunc(affirmations, denies) {
 		*found, *yes = Acceptance{}, false
 		return true
 	}
@@ -110,7 +114,8 @@ func search(d rawjson.Object, depth int, found *Acceptance, yes *bool) (no bool)
 	if id == "" && slices.Contains(acceptedWords, status) && d.Get("jsonrpc") == nil {
 		id = d.Text("id")
 	}
-	if id != "" || slices.Contains(acceptedWords, status) || d.Get("success").Kind() == 't' || d.Get("registered").Kind() == 't' {
+	affirms := func(name string) bool { return d.Get(name).Kind() == 't' }
+	if id != "" || slices.Contains(acceptedWords, status) || slices.ContainsFunc(affirmations, affirms) {
 		*yes = true
 	}
 	take := func(into *string, text string) {
@@ -188,6 +193,16 @@ func findAgent(d rawjson.Object, name, endpoint string, depth int) (string, bool
 		}
 	}
 	return "", false
+}
+
+// Words returns what a peer says in an answer: the words of a refusal, the text of
+// a tool's result, or else the first 200 bytes.
+func Words(body []byte) string {
+	doc, raw := locate(body)
+	if doc == nil {
+		raw = body
+	}
+	return words(doc, raw)
 }
 
 // Accepted reports whether a registration status means accepted.

@@ -146,7 +146,29 @@ func valueOf(flat rawjson.Object, name string) jsontext.Value {
 			return flat.First(group...)
 		}
 	}
+	words := strings.Split(name, "_")
+	for _, s := range suggestions {
+		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(s.words, w) }) &&
+			!slices.ContainsFunc(words, func(w string) bool { return slices.Contains(s.not, w) }) {
+			return flat.Get(s.field)
+		}
+	}
 	return nil
+}
+
+// suggestions are the fields that single words of a name suggest, where the name
+// is none of the synonyms.
+var suggestions = []struct {
+	words, not []string
+	field      string
+}{
+	{[]string{"url", "uri", "endpoint", "address", "callback", "webhook", "contact"}, []string{"opponent", "league", "manager", "email"}, "contact_endpoint"},
+	{[]string{"name", "nickname"}, []string{"league", "game", "opponent", "match", "tool"}, "display_name"},
+	{[]string{"games"}, nil, "game_types"},
+	{[]string{"version"}, []string{"protocol"}, "version"},
+	{[]string{"opponent"}, []string{"name", "choice", "url", "endpoint"}, "opponent_id"},
+	{[]string{"match"}, []string{"result", "status", "type"}, "match_id"},
+	{[]string{"round"}, []string{"total", "rounds"}, "round_id"},
 }
 
 // fill fills the properties of an object.

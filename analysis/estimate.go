@@ -40,21 +40,27 @@ type Estimates struct {
 // Player is what one strategy did. Rates and points are per match and include technical
 // losses.
 type Player struct {
-	Field      int // field index
-	Name, Kind string
+	Field           int     `json:"-"` // field index
+	Name            string  `json:"name"`
+	Kind            string  `json:"kind"` // "builtin", "lua", "js" or "plugin"
+	Matches         int64   `json:"matches"`
+	Wins            int64   `json:"wins"`
+	Draws           int64   `json:"draws"`
+	Losses          int64   `json:"losses"` // technical ones among them
+	TechnicalLosses int64   `json:"technical_losses"`
+	Faults          []Fault `json:"faults"` // by kind; empty, not nil, if none
 
-	Matches                  int64
-	Wins, Draws, Losses      int64 // technical losses among Losses
-	TechnicalLosses          int64
-	Faults                   []Fault // by kind
-	WinRate, AdjustedWinRate Estimate
-	DrawRate, TechnicalRate  Estimate
-	Points, Adjusted         Estimate
-	Differ                   Estimate // P(differ) over all opponents; see Pair.Differ
-	ChampionShare            Estimate // of titles by raw points, divided among all with the most
-	First                    Estimate // chance of having more raw points in a league than all others
-	Rank                     Estimate // mean mid-rank by raw points, 1 to the number of players
-	Ranks                    []RankShare
+	WinRate         Estimate    `json:"win_rate"`
+	AdjustedWinRate Estimate    `json:"adjusted_win_rate"` // P(win) given both choices
+	DrawRate        Estimate    `json:"draw_rate"`
+	TechnicalRate   Estimate    `json:"technical_loss_rate"`
+	Points          Estimate    `json:"points"`
+	Adjusted        Estimate    `json:"adjusted"`       // expected points given both choices
+	Differ          Estimate    `json:"-"`              // P(differ) over all opponents; see Pair.Differ
+	ChampionShare   Estimate    `json:"champion_share"` // of titles by raw points, divided among all with the most
+	First           Estimate    `json:"first"`          // chance of having more raw points in a league than all others
+	Rank            Estimate    `json:"rank"`           // mean mid-rank by raw points, 1 to the number of players
+	Ranks           []RankShare `json:"-"`
 }
 
 // RankShare is how often a player had a rank: mid-rank by raw points, so a multiple of

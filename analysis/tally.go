@@ -160,9 +160,10 @@ func (t *playerTally) add(o playerTally) {
 
 // Fault is how often a player lost by technical losses of one kind.
 type Fault struct {
-	Kind  game.Fault
-	Count int64  // matches
-	Where string // the first time, as the record says; may be empty
+	Kind  game.Fault `json:"-"`
+	Name  string     `json:"kind"`  // of the kind
+	Count int64      `json:"count"` // matches
+	Where string     `json:"where"` // the first time, as the record says; may be empty
 }
 
 // faults counts the kinds of fault by player and keeps the first note of each.
@@ -211,13 +212,13 @@ func (f *faults) note(l results.League) {
 
 // of returns the faults of a player by kind.
 func (f *faults) of(player int) []Fault {
-	var list []Fault
+	list := []Fault{}
 	for kind, count := range f.counts[player*faultKinds:][:faultKinds] {
 		if count == 0 {
 			continue
 		}
 		k := game.Fault(kind)
-		list = append(list, Fault{Kind: k, Count: count, Where: f.first[faultKey{player, k}].text})
+		list = append(list, Fault{Kind: k, Name: k.String(), Count: count, Where: f.first[faultKey{player, k}].text})
 	}
 	return list
 }

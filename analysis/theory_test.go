@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 		t.Error("invalid choices are the same on every machine")
 	}
 	f := e.Players[2].Faults
-	if len(f) != 1 || f[0] != (analysis.Fault{Kind: game.FaultForfeit, Count: 40 * 2 * 3, Where: "bot3.lua:0: broke"}) {
+	if len(f) != 1 || f[0] != (analysis.Fault{Kind: game.FaultForfeit, Name: "forfeit", Count: 40 * 2 * 3, Where: "bot3.lua:0: broke"}) {
 		t.Errorf("the player that always fails has %+v", f)
 	}
 	if len(e.Players[0].Faults) != 0 || len(e.Players[1].Faults) != 1 {

@@ -33,6 +33,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -106,37 +107,26 @@ func (c Config) orDefaults() (Config, error) {
 	if len(c.Command) == 0 {
 		return c, errors.New("open plugin: no command; set Config.Command")
 	}
-	if c.Name == "" {
-		c.Name = filepath.Base(c.Command[0])
-	}
+	c.Name = cmp.Or(c.Name, filepath.Base(c.Command[0]))
 	if c.CallTime <= 0 {
 		c.CallTime = budget.DefaultTime
 	}
 	if c.StartTimeout <= 0 {
 		c.StartTimeout = 20 * time.Second
 	}
-	if c.Restarts == 0 {
-		c.Restarts = 5
-	}
-	if c.Backoff == 0 {
-		c.Backoff = 50 * time.Millisecond
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Restarts = cmp.Or(c.Restarts, 5)
+	c.Backoff = cmp.Or(c.Backoff, 50*time.Millisecond)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, nil
 }
 
 // infoOf translates a plugin's description of a strategy.
 func (c *Config) infoOf(s *pb.Strategy) strategies.Info {
-	info := strategies.Info{
+	return strategies.Info{
 		Name: strategies.OneLine(s.GetName(), 80), Kind: strategies.Plugin, Title: strategies.OneLine(s.GetTitle(), 200),
-		Description: strategies.OneLine(s.GetDescription(), 2000), Source: c.Source, Fingerprint: c.Sum,
+		Description: strategies.OneLine(s.GetDescription(), 2000), Source: c.Source,
+		Fingerprint: cmp.Or(c.Sum, strategies.OneLine(s.GetFingerprint(), 100)),
 	}
-	if info.Fingerprint == "" {
-		info.Fingerprint = strategies.OneLine(s.GetFingerprint(), 100)
-	}
-	return info
 }
 
 func (c *Config) verify() error {
@@ -205,12 +195,7 @@ var _ strategies.Batcher = (*factory)(nil)
 func (f *factory) Info() strategies.Info { return f.info }
 
 // source returns what errors of the strategy name as their source.
-func (f *factory) source() string {
-	if f.info.Source != "" {
-		return f.info.Source
-	}
-	return f.info.Name
-}
+func (f *factory) source() string { return cmp.Or(f.info.Source, f.info.Name) }
 
 func (f *factory) NewBatch(ctx context.Context) (strategies.Batch, error) {
 	if f.supervisor.config.Replay {

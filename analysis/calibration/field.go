@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,12 +35,8 @@ type Field struct {
 
 // Plan returns the plan of one experiment with the field.
 func (f Field) Plan(seed uint64) results.Plan {
-	draw := f.Draw
-	if draw == "" {
-		draw = game.FairDraw().String()
-	}
 	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: f.Leagues, Legs: f.Legs, Seed: seed, Draw: draw, Transport: "direct",
+		Schema: results.PlanSchema, Runs: f.Leagues, Legs: f.Legs, Seed: seed, Draw: cmp.Or(f.Draw, game.FairDraw().String()), Transport: "direct",
 	}
 	for i := range f.Players {
 		name := fmt.Sprintf("player-%d", i+1)
@@ -117,12 +114,9 @@ type Truth struct {
 // Truth computes the true values. The choices of different players are independent in each
 // league, so moods do not matter. It panics if the field's draw is invalid.
 func (f Field) Truth() Truth {
-	draw := game.FairDraw()
-	if f.Draw != "" {
-		var err error
-		if draw, err = game.ParseDraw(f.Draw); err != nil {
-			panic("calibration: " + err.Error())
-		}
+	draw, err := game.ParseDraw(cmp.Or(f.Draw, game.FairDraw().String()))
+	if err != nil {
+		panic("calibration: " + err.Error())
 	}
 	weight, total := draw.EvenWeight()
 	even := float64(weight) / float64(total)

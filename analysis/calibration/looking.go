@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ type sight struct {
 // MeasureLooking looks at experiments after every league and counts those with any
 // error on the way.
 func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Row, error) {
-	if opts.Level == 0 {
-		opts.Level = analysis.DefaultLevel
-	}
+	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	truth := w.Field.Truth()
 	seen := make([]sight, opts.Repetitions)
 	err := repeat(ctx, w.Field, opts, func(ctx context.Context, rep int) (err error) {

@@ -14,6 +14,7 @@
 package calibration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -41,9 +42,7 @@ type Options struct {
 // and returns the rows of promised and measured values. The rows do not depend on the
 // number of workers.
 func Measure(ctx context.Context, f Field, play Play, opts Options) ([]Row, error) {
-	if opts.Level == 0 {
-		opts.Level = analysis.DefaultLevel
-	}
+	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	t := newTally(f, opts)
 	err := repeat(ctx, f, opts, func(ctx context.Context, rep int) error { return t.repetition(ctx, rep, play) })
 	if err != nil {

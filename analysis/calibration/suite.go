@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -64,9 +65,7 @@ const (
 func MeasureNarrowing(ctx context.Context, n, legs int, play Play, opts Options) (Row, error) {
 	f := Equal(n, legs, rawLeagues)
 	opts.Repetitions = narrowRepetitions
-	if opts.Level == 0 {
-		opts.Level = analysis.DefaultLevel
-	}
+	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	r := newRow(f, fmt.Sprintf("width, adjusted after %d leagues to raw after %d", adjustedLeagues, rawLeagues), opts)
 	r.AtMost, r.Nominal, r.Error = 1, 1, analysis.Number(math.NaN())
 	var adjusted, raw float64

@@ -1,6 +1,7 @@
 package contrast
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,15 +60,11 @@ func sameCode(x, y results.Entrant) bool {
 // code names a version of a strategy.
 func code(e results.Entrant) string {
 	const enough = 19 // of "sha256:...", to tell versions apart
-	where := e.Source
-	if where == "" {
-		where = e.Ref
-	}
 	print := e.Fingerprint
 	if len(print) > enough {
 		print = print[:enough]
 	}
-	return fmt.Sprintf("%s (%s)", where, print)
+	return fmt.Sprintf("%s (%s)", cmp.Or(e.Source, e.Ref), print)
 }
 
 // apart returns the names of the players of a that are not in b.

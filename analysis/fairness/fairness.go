@@ -35,20 +35,20 @@ const (
 
 // Test is one question about the draws, and its answer.
 type Test struct {
-	Question string
-	N        int     // draws that the question is about
-	P        float64 // two-sided; 1 if nothing can be said
+	Question string  `json:"question"`
+	N        int     `json:"n"` // draws that the question is about
+	P        float64 `json:"p"` // two-sided; 1 if nothing can be said
 	// Corrected is P adjusted by Holm's method if the question is about several
 	// players, else P.
-	Corrected float64
-	Method    Method
-	Observed  float64 // the share that the question is about, or the statistic
-	Expected  float64
+	Corrected float64 `json:"p_corrected"`
+	Method    Method  `json:"method"`
+	Observed  float64 `json:"-"` // the share that the question is about, or the statistic
+	Expected  float64 `json:"-"`
 	// Detectable is the deviation from Expected that a sample of this size finds with
 	// probability Power: in percentage points of a share, or, for all numbers together,
 	// in percent by which one number would have to come too often. It is infinite if no
 	// deviation would be found.
-	Detectable float64
+	Detectable float64 `json:"-"`
 
 	cells bool // Detectable is about one number of many
 }

@@ -99,9 +99,7 @@ func newPlacingModel(n int, placings []Placing) (*placingModel, error) {
 		if ranked < 2 {
 			continue
 		}
-		if p.Weight == 0 {
-			p.Weight = 1
-		}
+		p.Weight = cmp.Or(p.Weight, 1)
 		for g, group := range p.Groups {
 			// The last one left takes the last place for certain.
 			if len(group) > 1 || g < len(p.Groups)-1 {

@@ -23,16 +23,17 @@ type Contrast struct {
 
 // Source is one of the runs.
 type Source struct {
-	Dir     string
-	Digest  string // of all its leagues
-	Stopped bool   // by a stopping rule
+	Dir     string `json:"dir"`
+	Digest  string `json:"digest"`  // of all its leagues
+	Leagues int    `json:"leagues"` // that were compared; [WriteContrastJSON] fills it in
+	Stopped bool   `json:"stopped"` // by a stopping rule; then the intervals are too short
 }
 
 // ContrastDocument is a comparison of two runs for other programs.
 type ContrastDocument struct {
 	Schema  string            `json:"schema"`
-	Before  ContrastSource    `json:"before"`
-	After   ContrastSource    `json:"after"`
+	Before  Source            `json:"before"`
+	After   Source            `json:"after"`
 	Level   float64           `json:"level"`
 	Paired  bool              `json:"paired"` // league by league
 	Shared  bool              `json:"shared"` // with the same seats, draws and coins
@@ -42,14 +43,6 @@ type ContrastDocument struct {
 	New     []string          `json:"new"`  // in the second run only
 
 	Assertions []assert.Outcome `json:"assertions,omitempty"`
-}
-
-// ContrastSource is one of the runs.
-type ContrastSource struct {
-	Dir     string `json:"dir"`
-	Digest  string `json:"digest"`
-	Leagues int    `json:"leagues"` // that were compared
-	Stopped bool   `json:"stopped"` // by a stopping rule; then the intervals are too short
 }
 
 // ContrastPlayer is what changed for one strategy.
@@ -75,11 +68,11 @@ func WriteContrastJSON(w io.Writer, c Contrast) error {
 	r := &c.Result
 	d := ContrastDocument{
 		Schema: ContrastSchema, Level: r.Level, Paired: r.Paired, Shared: r.Shared,
-		Before:  ContrastSource{c.Before.Dir, c.Before.Digest, r.Leagues[0], c.Before.Stopped},
-		After:   ContrastSource{c.After.Dir, c.After.Digest, r.Leagues[1], c.After.Stopped},
+		Before: c.Before, After: c.After,
 		Changes: append([]contrast.Change{}, r.Plan...), Players: []ContrastPlayer{},
 		Gone: append([]string{}, r.Gone...), New: append([]string{}, r.New...), Assertions: c.Assertions,
 	}
+	d.Before.Leagues, d.After.Leagues = r.Leagues[0], r.Leagues[1]
 	for _, p := range r.Players {
 		q := ContrastPlayer{Name: p.Name, CodeChanged: p.CodeChanged}
 		for _, e := range p.Effects {

@@ -72,38 +72,13 @@ type Winner struct {
 
 // Player is one strategy of the field. Rates and points are per match.
 type Player struct {
-	Name            string  `json:"name"`
-	Kind            string  `json:"kind"` // "builtin", "lua", "js" or "plugin"
-	Matches         int64   `json:"matches"`
-	Wins            int64   `json:"wins"`
-	Draws           int64   `json:"draws"`
-	Losses          int64   `json:"losses"` // technical ones among them
-	TechnicalLosses int64   `json:"technical_losses"`
-	Faults          []Fault `json:"faults"` // by kind; empty, not null, if none
-
-	WinRate         analysis.Estimate `json:"win_rate"`
-	AdjustedWinRate analysis.Estimate `json:"adjusted_win_rate"` // P(win) given both choices
-	DrawRate        analysis.Estimate `json:"draw_rate"`
-	TechnicalRate   analysis.Estimate `json:"technical_loss_rate"`
-	Points          analysis.Estimate `json:"points"`
-	Adjusted        analysis.Estimate `json:"adjusted"`       // expected points given both choices
-	ChampionShare   analysis.Estimate `json:"champion_share"` // of titles by points, divided among all with the most
-	First           analysis.Estimate `json:"first"`          // chance of more points in a league than anybody else
-	Rank            analysis.Estimate `json:"rank"`           // mean place by points; equal points share their places
-
+	analysis.Player
 	// Ranks has the number of leagues by rank, such as "1" or, with as many points as
 	// the next, "1.5".
 	Ranks map[string]int64 `json:"ranks"`
 	// RankInterval is the place range by adjusted points; the ranges of all players
 	// hold together.
 	RankInterval [2]int `json:"rank_interval"`
-}
-
-// Fault is a kind of technical loss of one player.
-type Fault struct {
-	Kind  string `json:"kind"`  // see game.Fault
-	Count int64  `json:"count"` // matches lost to it
-	Where string `json:"where"` // the first: file, line and what happened; "" if unknown
 }
 
 // Pair is two players' matches against each other.
@@ -139,7 +114,7 @@ func (r Run) Document() Document {
 		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
 		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
 		VarianceRatio: analysis.Number(e.VarianceRatio),
-		Tiers:         tiers(e),
+		Tiers:         make([][]string, len(e.Ranking.Tiers)),
 		Players:       make([]Player, 0, len(e.Players)),
 		Pairs:         make([]Pair, 0, len(e.Pairs)),
 	}
@@ -149,12 +124,17 @@ func (r Run) Document() Document {
 	for i, p := range e.Players {
 		d.Plan.Field[i] = p.Name
 	}
+	for k, tier := range e.Ranking.Tiers {
+		d.Tiers[k] = e.Names(tier)
+	}
 	if w := e.Winner; w != nil {
 		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: w.Adjusted}
 	}
 	for _, i := range e.Order {
-		p := newPlayer(&e.Players[i])
-		p.RankInterval = e.Ranking.Places[i]
+		p := Player{Player: e.Players[i], Ranks: map[string]int64{}, RankInterval: e.Ranking.Places[i]}
+		for _, share := range p.Player.Ranks {
+			p.Ranks[cell(share.Rank)] = share.Leagues
+		}
 		d.Players = append(d.Players, p)
 	}
 	for k, c := range r.differences() {
@@ -172,34 +152,6 @@ func (r Run) Document() Document {
 	d.Assertions = r.Assertions
 	d.Processes = r.Facts.Processes
 	return d
-}
-
-func tiers(e *analysis.Estimates) [][]string {
-	list := make([][]string, len(e.Ranking.Tiers))
-	for k, tier := range e.Ranking.Tiers {
-		list[k] = e.Names(tier)
-	}
-	return list
-}
-
-func newPlayer(p *analysis.Player) Player {
-	q := Player{
-		Name: p.Name, Kind: p.Kind,
-		Matches: p.Matches, Wins: p.Wins, Draws: p.Draws, Losses: p.Losses, TechnicalLosses: p.TechnicalLosses,
-		Faults:  make([]Fault, 0, len(p.Faults)),
-		WinRate: p.WinRate, AdjustedWinRate: p.AdjustedWinRate,
-		Points: p.Points, Adjusted: p.Adjusted,
-		DrawRate: p.DrawRate, TechnicalRate: p.TechnicalRate,
-		ChampionShare: p.ChampionShare, First: p.First, Rank: p.Rank,
-		Ranks: make(map[string]int64, len(p.Ranks)),
-	}
-	for _, share := range p.Ranks {
-		q.Ranks[cell(share.Rank)] = share.Leagues
-	}
-	for _, f := range p.Faults {
-		q.Faults = append(q.Faults, Fault{Kind: f.Kind.String(), Count: f.Count, Where: f.Where})
-	}
-	return q
 }
 
 // WriteJSON writes the document and a line feed, indented by two spaces.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -31,7 +32,8 @@ type Stopping struct {
 
 // Ratio is a sequential probability ratio test between two players.
 type Ratio struct {
-	New, Old string
+	New string `json:"new"`
+	Old string `json:"old"`
 	sequential.Report
 }
 
@@ -59,25 +61,13 @@ type Sequential struct {
 
 // RatioTest is the result of a sequential probability ratio test.
 type RatioTest struct {
-	New      string            `json:"new"`
-	Old      string            `json:"old"`
-	Delta    float64           `json:"delta"`
-	Alpha    float64           `json:"alpha"`
-	Beta     float64           `json:"beta"`
-	Decision string            `json:"decision"` // "accepted": at least delta better; "rejected": not better; "open"
-	LLR      float64           `json:"llr"`
-	Bounds   [2]float64        `json:"bounds"`          // Wald's
-	Deciding [2]float64        `json:"deciding_bounds"` // corrected for overshoot and estimated variance
+	Ratio
 	Mean     analysis.Number   `json:"mean_difference"`
 	Estimate analysis.Estimate `json:"difference"` // median-unbiased given how the test stopped; null before the burn-in
 }
 
 func (r Run) stopped() Stopped {
-	why := r.Stopping.Why
-	if why == "" {
-		why = AllRuns
-	}
-	return Stopped{Why: why, Leagues: r.Estimates.Leagues}
+	return Stopped{Why: cmp.Or(r.Stopping.Why, AllRuns), Leagues: r.Estimates.Leagues}
 }
 
 func (r Run) sequential() *Sequential {
@@ -101,11 +91,7 @@ func (r Run) ratioTest() *RatioTest {
 	if q == nil {
 		return nil
 	}
-	return &RatioTest{
-		New: q.New, Old: q.Old, Delta: q.Delta, Alpha: q.Alpha, Beta: q.Beta, Decision: string(q.Decision), LLR: q.LLR,
-		Bounds: [2]float64{q.Low, q.High}, Deciding: [2]float64{q.DecideLow, q.DecideHigh}, Mean: analysis.Number(q.Mean),
-		Estimate: analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh},
-	}
+	return &RatioTest{*q, analysis.Number(q.Mean), analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}}
 }
 
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
@@ -169,7 +155,7 @@ func (r Run) ratioLines() []string {
 		fmt.Sprintf("SPRT of %s against %s: no better, or at least %s adjusted points per match better (alpha %v, beta %v): %s.",
 			newer, older, delta, q.Alpha, q.Beta, verdict),
 		fmt.Sprintf("LLR %.2f (%.2f, %.2f); decided outside (%.2f, %.2f), corrected for overshoot and estimated variance, after %s.",
-			q.LLR, q.Low, q.High, q.DecideLow, q.DecideHigh, style.Plural(int64(q.Leagues), "league")),
+			q.LLR, q.Bounds[0], q.Bounds[1], q.Deciding[0], q.Deciding[1], style.Plural(int64(q.Leagues), "league")),
 	}
 	if math.IsNaN(q.Estimate) {
 		return lines

@@ -114,7 +114,7 @@ func stopped(t *testing.T) map[string]report.Run {
 	test := with("sprt", sequential.Options{Guarantee: sequential.Asymptotic})
 	test.Stopping.Ratio = &report.Ratio{New: "mine\x1b", Old: "random", Report: sequential.Report{
 		Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.1}, Leagues: 50, Decision: sequential.Accepted, LLR: 3.1,
-		Low: -2.25, High: 2.89, DecideLow: -2.1, DecideHigh: 2.75, Mean: 0.0213, Estimate: 0.0198, EstimateLow: 0.0021, EstimateHigh: 0.0376,
+		Bounds: [2]float64{-2.25, 2.89}, Deciding: [2]float64{-2.1, 2.75}, Mean: 0.0213, Estimate: 0.0198, EstimateLow: 0.0021, EstimateHigh: 0.0376,
 	}}
 	open := with(report.MaxRuns, sequential.Options{Guarantee: sequential.Asymptotic})
 	undecided := *test.Stopping.Ratio

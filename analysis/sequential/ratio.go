@@ -8,9 +8,9 @@ import (
 // Hypotheses are what a ratio test decides between: a mean difference of zero or less,
 // and one of Delta or more.
 type Hypotheses struct {
-	Delta float64 // points per match, above zero
-	Alpha float64 // chance of accepting Delta where the difference is zero
-	Beta  float64 // chance of accepting zero where the difference is Delta
+	Delta float64 `json:"delta"` // points per match, above zero
+	Alpha float64 `json:"alpha"` // chance of accepting Delta where the difference is zero
+	Beta  float64 `json:"beta"`  // chance of accepting zero where the difference is Delta
 }
 
 // Validate reports the first mistake in the hypotheses.
@@ -136,17 +136,19 @@ func (h Hypotheses) corridor() (low, high float64) { return math.Log(h.Beta), -m
 // Report is the state of a ratio test.
 type Report struct {
 	Hypotheses
-	Leagues   int
-	Decision  Decision
-	LLR       float64 // 0 before there are two leagues
-	Low, High float64 // Wald's bounds
-	// DecideLow and DecideHigh are the corrected bounds, which decide and depend on the
-	// variance so far; Wald's before there are two leagues.
-	DecideLow, DecideHigh float64
-	Mean                  float64 // of the differences, in points per match; NaN without a league
+	Leagues  int        `json:"-"`
+	Decision Decision   `json:"decision"`
+	LLR      float64    `json:"llr"`    // 0 before there are two leagues
+	Bounds   [2]float64 `json:"bounds"` // Wald's
+	// Deciding are the corrected bounds, which decide and depend on the variance so
+	// far; Wald's before there are two leagues.
+	Deciding [2]float64 `json:"deciding_bounds"`
+	Mean     float64    `json:"-"` // of the differences, in points per match; NaN without a league
 	// Estimate is the median-unbiased estimate of the true difference, given how the
 	// test stopped, with its interval. NaN and the whole range before the burn-in.
-	Estimate, EstimateLow, EstimateHigh float64
+	Estimate     float64 `json:"-"`
+	EstimateLow  float64 `json:"-"`
+	EstimateHigh float64 `json:"-"`
 }
 
 // Report computes the state of the test. The level of the interval is in (0, 1).
@@ -154,7 +156,7 @@ func (r *Ratio) Report(level float64) Report {
 	low, high := r.hypotheses.Bounds()
 	rep := Report{
 		Hypotheses: r.hypotheses, Leagues: int(r.n), Decision: r.decision, Mean: math.NaN(),
-		Low: low, High: high, DecideLow: low, DecideHigh: high,
+		Bounds: [2]float64{low, high}, Deciding: [2]float64{low, high},
 		Estimate: math.NaN(), EstimateLow: -r.bound, EstimateHigh: r.bound,
 	}
 	if r.n > 0 {
@@ -164,7 +166,7 @@ func (r *Ratio) Report(level float64) Report {
 		return rep
 	}
 	rep.LLR = r.llr()
-	rep.DecideLow, rep.DecideHigh = r.limits()
+	rep.Deciding[0], rep.Deciding[1] = r.limits()
 	if r.n >= BurnIn {
 		s := r.stopping()
 		rep.Estimate = s.quantile(0.5)

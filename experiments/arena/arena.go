@@ -12,6 +12,7 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,11 +108,7 @@ func (a *Arena) inspect() error {
 		if f == nil {
 			return fmt.Errorf("arena: no factory for %s", a.plan.Field[i].Name)
 		}
-		source := f.Info().Source
-		if source == "" {
-			source = a.plan.Field[i].Name
-		}
-		a.sources = append(a.sources, source)
+		a.sources = append(a.sources, cmp.Or(f.Info().Source, a.plan.Field[i].Name))
 		a.scripts = a.scripts || f.Info().Kind.Script()
 		a.batcherOf = append(a.batcherOf, -1)
 		b, ok := f.(strategies.Batcher)

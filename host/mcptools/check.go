@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -66,12 +67,7 @@ func (s *validator) check(raw json.RawMessage) error {
 	}
 	found := map[string]bool{}
 	violations(invalid, found)
-	var list []string
-	for v := range found {
-		list = append(list, v)
-	}
-	sort.Strings(list)
-	return errors.New(strings.Join(list, "; "))
+	return errors.New(strings.Join(slices.Sorted(maps.Keys(found)), "; "))
 }
 
 // violations collects the leaves of a validation error.

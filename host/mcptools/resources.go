@@ -1,6 +1,7 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (s *Server) addResource(r Resource) (err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	set(&r.MIME, "text/plain")
+	r.MIME = cmp.Or(r.MIME, "text/plain")
 	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		uri := req.Params.URI
 		data, err := r.Read(ctx, uri)

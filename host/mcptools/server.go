@@ -1,12 +1,15 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,22 +58,13 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	set(&c.Version, "0.0.0")
-	set(&c.MaxBody, 1<<20)
-	set(&c.MaxCalls, 64)
-	set(&c.MaxSessions, 512)
-	set(&c.MaxSessionsPerPeer, 64)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.Version = cmp.Or(c.Version, "0.0.0")
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxCalls = cmp.Or(c.MaxCalls, 64)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 512)
+	c.MaxSessionsPerPeer = cmp.Or(c.MaxSessionsPerPeer, 64)
 	return c
-}
-
-func set[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }
 
 // Server serves a table of tools. Its methods are safe for concurrent use.
@@ -207,10 +201,7 @@ func (s *Server) addPrompts() error {
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	streams := make([]*lines, 0, len(s.streams))
-	for l := range s.streams {
-		streams = append(streams, l)
-	}
+	streams := slices.Collect(maps.Keys(s.streams))
 	s.mu.Unlock()
 	s.close()
 	for _, l := range streams {

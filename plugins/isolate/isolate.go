@@ -28,6 +28,7 @@
 package isolate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -75,13 +76,8 @@ const leastMemory = 64 << 20
 // Formats wraps formats so that scripts load into worker processes. The workers
 // must serve the same formats.
 func Formats(formats []catalog.Format, o Config) []catalog.Format {
-	if o.Memory == 0 {
-		o.Memory = DefaultMemory
-	}
-	o.Memory = max(o.Memory, leastMemory)
-	if o.Restarts == 0 {
-		o.Restarts = DefaultRestarts
-	}
+	o.Memory = max(cmp.Or(o.Memory, DefaultMemory), leastMemory)
+	o.Restarts = cmp.Or(o.Restarts, DefaultRestarts)
 	isolated := make([]catalog.Format, len(formats))
 	for i, f := range formats {
 		kind := f.Kind

@@ -13,8 +13,10 @@ package budget
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"time"
 )
@@ -144,11 +146,8 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		guards = guards[:0]
 		w.mu.Lock()
-		for g := range w.guards {
-			guards = append(guards, g)
-		}
+		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()
 		allowed := max(w.ticks>>min(w.over, mostHalvings), w.least)
 		for _, g := range guards {

@@ -81,14 +81,6 @@ type Entry struct {
 	loaded stamp // of the file when it was read
 }
 
-// source distinguishes entries of the same name.
-func (e *Entry) source() string {
-	if e.Info.Source == "" {
-		return "built-in"
-	}
-	return e.Info.Source
-}
-
 // Catalog finds strategies by name and by path. It is not safe for concurrent
 // use; its factories are.
 type Catalog struct {
@@ -102,9 +94,7 @@ type Catalog struct {
 // Load fails if the scripts folder cannot be read or ctx is done. The caller
 // closes the catalog.
 func Load(ctx context.Context, o Config) (*Catalog, error) {
-	if o.Scripts == "" {
-		o.Scripts = DefaultScripts
-	}
+	o.Scripts = cmp.Or(o.Scripts, DefaultScripts)
 	if o.Builtins == nil {
 		o.Builtins = builtin.All()
 	}
@@ -171,7 +161,7 @@ func (c *Catalog) markAmbiguous() {
 func ambiguous(name string, same []*Entry) error {
 	err := &AmbiguousError{Name: name}
 	for _, e := range same {
-		err.Sources = append(err.Sources, e.source())
+		err.Sources = append(err.Sources, cmp.Or(e.Info.Source, "built-in"))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package strategytest
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -27,12 +28,7 @@ func sit(ctx context.Context, f strategies.Factory, setup strategies.Setup, key 
 }
 
 // sourceOf returns what an error of the strategy names as its source.
-func sourceOf(info strategies.Info) string {
-	if info.Source != "" {
-		return info.Source
-	}
-	return info.Name
-}
+func sourceOf(info strategies.Info) string { return cmp.Or(info.Source, info.Name) }
 
 // choose asks for a choice; it fills in the turn's standing.
 func (p *player) choose(ctx context.Context, t strategies.Turn) (strategies.Choice, error) {

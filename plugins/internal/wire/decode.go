@@ -60,9 +60,6 @@ func (d *Decoder) Decode(in *strategypb.Step, out *strategies.Step) error {
 	return nil
 }
 
-// Forget drops a seat that a failure has ended.
-func (d *Decoder) Forget(id strategies.SeatID) { delete(d.seats, id) }
-
 func (d *Decoder) seat(at int64) (strategies.SeatID, *memory, error) {
 	if at >= 0 && at <= math.MaxUint32 {
 		if m := d.seats[strategies.SeatID(at)]; m != nil {
@@ -129,7 +126,7 @@ func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
 		}
 		how := in.How[i]
 		o := strategies.Outcome{
-			Match: where.match, MatchID: where.id, Round: where.round, Opponent: where.opponent, Role: where.role,
+			Match: where.Match, MatchID: where.MatchID, Round: where.Round, Opponent: where.Opponent, Role: where.Role,
 			Choice: game.Parity(how & parityMask), OpponentChoice: game.Parity(how >> theirsShift & parityMask),
 			Result: game.Result(how >> resultShift & resultMask), Drew: how&drewBit != 0,
 		}
@@ -145,7 +142,7 @@ func (d *Decoder) observe(in *strategypb.Outcomes, out *strategies.Step) error {
 			}
 			o.Number, numbers = int(numbers[0]), numbers[1:]
 		}
-		m.standing.Add(o.Result, o.Points)
+		m.turn.Standing.Add(o.Result, o.Points)
 		out.Observe = append(out.Observe, strategies.SeatOutcome{Seat: id, Outcome: o})
 	}
 	return nil
@@ -164,21 +161,21 @@ func (d *Decoder) choose(in *strategypb.Turns, out *strategies.Step) error {
 		if err != nil {
 			return err
 		}
-		if m.turn, err = c.next(i, m.roster); err != nil {
+		turn, err := c.next(i, m.roster)
+		if err != nil {
 			return err
 		}
+		turn.Standing = m.turn.Standing
 		if len(standings) > 0 && int(standings[0].GetEntry()) == i {
 			s := standings[0]
-			m.standing = strategies.Standing{
+			turn.Standing = strategies.Standing{
 				Played: int(s.GetPlayed()), Wins: int(s.GetWins()), Draws: int(s.GetDraws()),
 				Losses: int(s.GetLosses()), Points: int(s.GetPoints()),
 			}
 			standings = standings[1:]
 		}
-		out.Choose = append(out.Choose, strategies.SeatTurn{Seat: id, Turn: strategies.Turn{
-			Match: m.turn.match, MatchID: m.turn.id, Round: m.turn.round, Opponent: m.turn.opponent, Role: m.turn.role,
-			Standing: m.standing,
-		}})
+		m.turn = turn
+		out.Choose = append(out.Choose, strategies.SeatTurn{Seat: id, Turn: turn})
 	}
 	return nil
 }
@@ -199,31 +196,31 @@ func (d *Decoder) columns(in *strategypb.Turns, n int) (*columns, error) {
 	return &columns{d: d, in: in, names: in.Names}, nil
 }
 
-func (c *columns) next(i int, r *roster) (match, error) {
+func (c *columns) next(i int, r *roster) (strategies.Turn, error) {
 	round := c.in.Round[0]
 	if len(c.in.Round) > 1 {
 		round = c.in.Round[i]
 	}
-	m := match{match: c.in.Match[i], round: int(round), role: game.Role(c.in.Role[i])}
-	if m.role > game.RoleB {
-		return m, broken("role %d", m.role)
+	t := strategies.Turn{Match: c.in.Match[i], Round: int(round), Role: game.Role(c.in.Role[i])}
+	if t.Role > game.RoleB {
+		return t, broken("role %d", t.Role)
 	}
 	var err error
 	if pair := c.in.Pair[i]; pair > 0 {
-		m.id = c.d.id(m.match, round, pair)
-	} else if m.id, err = c.name(); err != nil {
-		return m, err
+		t.MatchID = c.d.id(t.Match, round, pair)
+	} else if t.MatchID, err = c.name(); err != nil {
+		return t, err
 	}
 	switch o := int(c.in.Opponent[i]); {
 	case o == 0:
 	case o <= len(r.players):
-		m.opponent = r.players[o-1]
+		t.Opponent = r.players[o-1]
 	case o == len(r.players)+1:
-		m.opponent, err = c.name()
+		t.Opponent, err = c.name()
 	default:
 		err = broken("opponent %d of %d players", o, len(r.players))
 	}
-	return m, err
+	return t, err
 }
 
 func (c *columns) name() (string, error) {

@@ -24,18 +24,8 @@ func broken(format string, args ...any) error {
 
 // memory is what both ends remember about one seat.
 type memory struct {
-	roster   *roster
-	turn     match
-	standing strategies.Standing
-}
-
-// match identifies the match of an entry.
-type match struct {
-	match    uint64
-	id       string
-	round    int
-	opponent string
-	role     game.Role
+	roster *roster
+	turn   strategies.Turn // with the standing after the outcomes since
 }
 
 // roster is the players of a league; seats share it.

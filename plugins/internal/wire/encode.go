@@ -44,9 +44,6 @@ func (e *Encoder) Encode(s *strategies.Step, out *strategypb.Step) error {
 	return nil
 }
 
-// Forget drops a seat that a failure has ended.
-func (e *Encoder) Forget(id strategies.SeatID) { delete(e.seats, id) }
-
 func (e *Encoder) seat(id strategies.SeatID) (*memory, error) {
 	if m := e.seats[id]; m != nil {
 		return m, nil
@@ -105,8 +102,8 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 		}
 		o.How = append(o.How, how)
 		standard = standard && outcome.Points == scored(outcome.Result)
-		latest = latest && m.turn == matchOf(outcome)
-		m.standing.Add(outcome.Result, outcome.Points)
+		latest = latest && m.turn == turnOf(outcome, m.turn.Standing)
+		m.turn.Standing.Add(outcome.Result, outcome.Points)
 	}
 	if !standard {
 		for i := range outcomes {
@@ -116,16 +113,17 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 	if !latest {
 		o.Of = &strategypb.Turns{}
 		for i := range outcomes {
-			m := e.seats[outcomes[i].Seat]
-			appendMatch(o.Of, m.roster, matchOf(&outcomes[i].Outcome))
+			t := turnOf(&outcomes[i].Outcome, strategies.Standing{})
+			appendMatch(o.Of, e.seats[outcomes[i].Seat].roster, &t)
 		}
 	}
 	out.Observe = o
 	return nil
 }
 
-func matchOf(o *strategies.Outcome) match {
-	return match{match: o.Match, id: o.MatchID, round: o.Round, opponent: o.Opponent, role: o.Role}
+// turnOf is the turn that an outcome belongs to.
+func turnOf(o *strategies.Outcome, s strategies.Standing) strategies.Turn {
+	return strategies.Turn{Match: o.Match, MatchID: o.MatchID, Round: o.Round, Opponent: o.Opponent, Role: o.Role, Standing: s}
 }
 
 func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error) {
@@ -143,16 +141,15 @@ func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error)
 		}
 		out.Seat = append(out.Seat, int64(id)-last)
 		last = int64(id)
-		m.turn = match{match: t.Match, id: t.MatchID, round: t.Round, opponent: t.Opponent, role: t.Role}
-		appendMatch(out, m.roster, m.turn)
+		appendMatch(out, m.roster, t)
 		oneRound = oneRound && t.Round == turns[0].Turn.Round
-		if t.Standing != m.standing {
-			m.standing = t.Standing
+		if t.Standing != m.turn.Standing {
 			out.Standings = append(out.Standings, &strategypb.Standing{
 				Entry: uint32(i), Played: int64(t.Played), Wins: int64(t.Wins), Draws: int64(t.Draws),
 				Losses: int64(t.Losses), Points: int64(t.Points),
 			})
 		}
+		m.turn = *t
 	}
 	if oneRound {
 		out.Round = out.Round[:1]
@@ -161,23 +158,23 @@ func (e *Encoder) choose(turns []strategies.SeatTurn) (*strategypb.Turns, error)
 }
 
 // appendMatch writes one entry of all columns except Seat.
-func appendMatch(out *strategypb.Turns, r *roster, m match) {
-	pair := pairOf(m.id, m.round)
+func appendMatch(out *strategypb.Turns, r *roster, t *strategies.Turn) {
+	pair := pairOf(t.MatchID, t.Round)
 	if pair == 0 {
-		out.Names = append(out.Names, m.id)
+		out.Names = append(out.Names, t.MatchID)
 	}
 	opponent := uint32(0)
-	if m.opponent != "" {
-		if opponent = r.index[m.opponent]; opponent == 0 {
+	if t.Opponent != "" {
+		if opponent = r.index[t.Opponent]; opponent == 0 {
 			opponent = uint32(len(r.players) + 1)
-			out.Names = append(out.Names, m.opponent)
+			out.Names = append(out.Names, t.Opponent)
 		}
 	}
-	out.Match = append(out.Match, m.match)
-	out.Round = append(out.Round, uint32(m.round))
+	out.Match = append(out.Match, t.Match)
+	out.Round = append(out.Round, uint32(t.Round))
 	out.Pair = append(out.Pair, pair)
 	out.Opponent = append(out.Opponent, opponent)
-	out.Role = append(out.Role, byte(m.role))
+	out.Role = append(out.Role, byte(t.Role))
 }
 
 // pairOf returns 3 for the id "R7M3" of a match in round 7, and 0 for an id that

@@ -22,7 +22,7 @@ func (d *Decoder) Reply(s *strategies.Step, out *strategypb.StepReply) {
 			out.Choices[f.Index] = answerFailed
 		}
 		if strategies.EndsSeat(f.Op, strategies.FaultOf(f.Err)) {
-			d.Forget(f.Seat)
+			delete(d.seats, f.Seat)
 		}
 	}
 	for i, c := range s.Choices {
@@ -162,7 +162,7 @@ func (e *Encoder) failures(in *strategypb.StepReply, s *strategies.Step, source 
 			return broken("failure of seat %d, which is not open", se.Seat)
 		}
 		if strategies.EndsSeat(se.Op, strategies.FaultOf(se.Err)) {
-			e.Forget(se.Seat)
+			delete(e.seats, se.Seat)
 		}
 		s.Failed = append(s.Failed, se)
 	}

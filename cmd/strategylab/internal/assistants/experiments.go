@@ -21,11 +21,7 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 		out.Players = append(out.Players, ranked(est, i))
 	}
 	for _, tier := range est.Ranking.Tiers {
-		names := []string{}
-		for _, i := range tier {
-			names = append(names, est.Players[i].Name)
-		}
-		out.Tiers = append(out.Tiers, names)
+		out.Tiers = append(out.Tiers, est.Names(tier))
 	}
 	for _, c := range est.Neighbours() {
 		out.Comparisons = append(out.Comparisons, comparedIn(est, c))
@@ -38,14 +34,9 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 func ranked(est *analysis.Estimates, field int) Ranked {
 	p := &est.Players[field]
 	r := Ranked{
-		Name: p.Name, Kind: p.Kind, Best: est.Ranking.Places[field][0], Worst: est.Ranking.Places[field][1],
+		Name: p.Name, Kind: p.Kind, Tier: est.Ranking.TierOf()[field], Best: est.Ranking.Places[field][0], Worst: est.Ranking.Places[field][1],
 		Adjusted: estimate(p.Adjusted), Points: estimate(p.Points), Differ: estimate(p.Differ), WinRate: estimate(p.WinRate),
 		Matches: p.Matches, Technical: p.TechnicalLosses, Faults: []Fault{},
-	}
-	for i, tier := range est.Ranking.Tiers {
-		if slices.Contains(tier, field) {
-			r.Tier = i + 1
-		}
 	}
 	for _, f := range p.Faults {
 		r.Faults = append(r.Faults, Fault{Kind: f.Kind.String(), Count: f.Count, Where: f.Where})
@@ -57,14 +48,6 @@ func ranked(est *analysis.Estimates, field int) Ranked {
 func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 	a, b := est.Players[c.A].Name, est.Players[c.B].Name
 	return Compared{A: a, B: b, Verdict: words.Verdict(est, c), Difference: estimate(c.Difference), P: significant(c.P), Corrected: significant(c.Corrected)}
-}
-
-// turned returns a comparison from the other side.
-func turned(c analysis.Comparison) analysis.Comparison {
-	d := c.Difference
-	c.A, c.B = c.B, c.A
-	c.Difference = analysis.Estimate{Estimate: -d.Estimate, Low: -d.High, High: -d.Low}
-	return c
 }
 
 // summary says what an experiment has shown.
@@ -134,13 +117,8 @@ func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (Compa
 			out.Opponents = append(out.Opponents, p.Name)
 		}
 	}
-	for _, c := range est.Ranking.Comparisons {
-		switch {
-		case c.A == a && c.B == b:
-			out.Comparison = comparedIn(est, c)
-		case c.A == b && c.B == a:
-			out.Comparison = comparedIn(est, turned(c))
-		}
+	if c, ok := est.Compared(a, b); ok {
+		out.Comparison = comparedIn(est, c)
 	}
 	out.Summary = comparison(out, est.Level)
 	return out, nil

@@ -199,12 +199,7 @@ func (l Lab) try(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, see
 	t := &Trial{
 		Leagues: est.Leagues, Players: len(plan.Field), Differ: mine.Differ.Estimate,
 		Forecast: took.leagueForecast(),
-		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High,
-	}
-	for place, field := range est.Order {
-		if field == 0 {
-			t.Place = place + 1
-		}
+		Adjusted: mine.Adjusted.Estimate, Low: mine.Adjusted.Low, High: mine.Adjusted.High, Place: est.Place(0),
 	}
 	return t, nil
 }

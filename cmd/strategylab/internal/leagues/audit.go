@@ -55,14 +55,10 @@ type auditedLeague struct {
 
 // drawTest is a test of the draws.
 type drawTest struct {
-	Question   string          `json:"question"`
-	N          int             `json:"n"`
-	P          float64         `json:"p"`
-	Corrected  float64         `json:"p_corrected"`
-	Method     fairness.Method `json:"method"`
-	Detectable *float64        `json:"detectable_percent,omitempty"`
-	Visible    string          `json:"visible"`
-	Suspicious bool            `json:"suspicious"`
+	fairness.Test
+	Detectable *float64 `json:"detectable_percent,omitempty"` // nil if infinite
+	Visible    string   `json:"visible"`
+	Suspicious bool     `json:"suspicious"`
 }
 
 // auditAll audits the leagues of a recording and writes what it finds: as text,
@@ -79,7 +75,11 @@ func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string) 
 		doc.Fair = doc.Fair && len(l.Broken()) == 0
 		for _, t := range drawTests(draw, e.Draws()) {
 			doc.Fair = doc.Fair && !t.Suspicious()
-			l.Draws = append(l.Draws, newDrawTest(t))
+			d := drawTest{Test: t, Visible: t.Visible(), Suspicious: t.Suspicious()}
+			if !math.IsInf(t.Detectable, 1) {
+				d.Detectable = &t.Detectable
+			}
+			l.Draws = append(l.Draws, d)
 		}
 		doc.Leagues = append(doc.Leagues, l)
 	}
@@ -88,14 +88,6 @@ func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string) 
 		err = command.Reported(errUnfair)
 	}
 	return err
-}
-
-func newDrawTest(t fairness.Test) drawTest {
-	d := drawTest{Question: t.Question, N: t.N, P: t.P, Corrected: t.Corrected, Method: t.Method, Visible: t.Visible(), Suspicious: t.Suspicious()}
-	if !math.IsInf(t.Detectable, 1) {
-		d.Detectable = &t.Detectable
-	}
-	return d
 }
 
 // drawTests tests the draws of a league.

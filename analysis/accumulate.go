@@ -54,7 +54,7 @@ type playerSums struct {
 	playerTally          // of all leagues
 	winsSq, adjWinsSq    wide
 	drawsSq, technicalSq wide
-	differ               ratioSums
+	differ               Ratio
 }
 
 // pairSums are sums over leagues of what two players, a before b in the field, did
@@ -62,8 +62,7 @@ type playerSums struct {
 type pairSums struct {
 	winsA, winsB, draws int64
 	adjA, adjB          int64 // in units
-	luckSq              wide  // of a's raw minus adjusted points, in units
-	differ              ratioSums
+	differ              Ratio
 }
 
 // NewAccumulator returns an empty accumulator for the leagues of a plan. It fails if
@@ -104,7 +103,7 @@ func (a *Accumulator) Add(l results.League) error {
 		p.adjWinsSq.addProduct(t.adjWins, t.adjWins)
 		p.drawsSq.addProduct(t.draws, t.draws)
 		p.technicalSq.addProduct(t.technical, t.technical)
-		p.differ.add(t.differ, t.clean)
+		p.differ.Add(t.differ, t.clean)
 		a.league.raw[i], a.league.adj[i] = t.raw, t.adj
 	}
 	a.raw.addOuter(a.league.raw)

@@ -239,17 +239,6 @@ type Pair struct {
 
 	PointsA, PointsB     float64 // raw points per match; NaN without a league
 	AdjustedA, AdjustedB float64 // adjusted points per match; NaN without a league
-
-	// Luck is the mean per match of A's raw minus adjusted points, which is B's with
-	// the sign changed. Its expectation is zero, whatever the strategies, if the draw
-	// follows the plan and nobody knows it.
-	Luck Luck
-}
-
-// Luck is a mean over leagues that is expected to be zero.
-type Luck struct {
-	Mean          float64
-	StandardError float64 // of the mean; NaN with fewer than two leagues
 }
 
 // pairEstimates returns all pairs in the order of pairIndex.
@@ -276,17 +265,5 @@ func (a *Accumulator) pair(i, j int, c *intervals) Pair {
 		PointsA: float64(rawA) / n, PointsB: float64(rawB) / n,
 		AdjustedA: float64(p.adjA) / (n * float64(a.unit)),
 		AdjustedB: float64(p.adjB) / (n * float64(a.unit)),
-		Luck:      a.luck(rawA*a.unit-p.adjA, p.luckSq),
 	}
-}
-
-func (a *Accumulator) luck(sum int64, squares wide) Luck {
-	s := newSample(a.leagues, sum, squares.big(), int64(a.legs)*a.unit)
-	if a.leagues == 0 {
-		return Luck{math.NaN(), math.NaN()}
-	}
-	if a.leagues == 1 {
-		return Luck{s.Mean, math.NaN()}
-	}
-	return Luck{s.Mean, s.standardError()}
 }

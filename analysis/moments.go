@@ -75,9 +75,11 @@ func newSample(n, sum int64, squares *big.Int, scale int64) Sample {
 	return s
 }
 
-// ratioSums describes a share whose base may differ from league to league, such as that
-// of differing matches among those decided by choices.
-type ratioSums struct {
+// Ratio gathers a share per match whose number of matches may differ from league to
+// league, such as that of differing matches among those decided by choices. It keeps
+// integers; its memory does not depend on the number of leagues. The zero value is
+// empty. It is for one goroutine at a time.
+type Ratio struct {
 	leagues    int64 // those with a base
 	part, base int64
 	partSq     int64
@@ -85,7 +87,9 @@ type ratioSums struct {
 	baseSq     int64
 }
 
-func (r *ratioSums) add(part, base int64) {
+// Add counts one league: the sum over its matches, which may be negative, and their
+// number. A league without matches is left out. Neither may exceed 2^31.
+func (r *Ratio) Add(part, base int64) {
 	if base == 0 {
 		return
 	}
@@ -101,7 +105,7 @@ func (r *ratioSums) add(part, base int64) {
 // estimated variance, from the residuals part - ratio*base of the leagues (W. G.
 // Cochran, Sampling Techniques, 3rd ed., Wiley 1977, chapter 6). If every league has
 // the same base, it is the mean of league values.
-func (r ratioSums) sample() Sample {
+func (r *Ratio) sample() Sample {
 	s := Sample{Leagues: r.leagues}
 	if r.leagues == 0 {
 		return s
@@ -162,21 +166,11 @@ func (v valueCounts) sample() Sample {
 	return s
 }
 
-// Ratio gathers a mean per match whose number of matches may differ from league to
-// league, such as matches decided by choices. It keeps integers; its memory does not
-// depend on the number of leagues. The zero value is empty. It is for one goroutine at
-// a time.
-type Ratio struct{ sums ratioSums }
-
-// Add counts one league: the sum over its matches, which may be negative, and their
-// number. A league without matches is left out. Neither may exceed 2^31.
-func (r *Ratio) Add(part, base int64) { r.sums.add(part, base) }
-
 // Leagues is the number of leagues that had matches.
-func (r *Ratio) Leagues() int { return int(r.sums.leagues) }
+func (r *Ratio) Leagues() int { return int(r.leagues) }
 
 // Estimate returns all parts over all bases, between low and high, with an interval of
 // a confidence level in (0, 1) whose unit is the league.
 func (r *Ratio) Estimate(level, low, high float64) Estimate {
-	return newIntervals(level).of(r.sums.sample(), span{low, high})
+	return newIntervals(level).of(r.sample(), span{low, high})
 }

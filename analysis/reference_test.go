@@ -97,7 +97,6 @@ func flatten(acc *analysis.Accumulator) map[string]float64 {
 		flat[key+"wins_a"], flat[key+"wins_b"], flat[key+"draws"] = float64(p.WinsA), float64(p.WinsB), float64(p.Draws)
 		flat[key+"points_a"], flat[key+"points_b"] = p.PointsA, p.PointsB
 		flat[key+"adjusted_a"], flat[key+"adjusted_b"] = p.AdjustedA, p.AdjustedB
-		flat[key+"luck"], flat[key+"luck_se"] = p.Luck.Mean, p.Luck.StandardError
 		estimate(key+"differ", p.Differ)
 	}
 	for what, list := range map[string][]analysis.Comparison{

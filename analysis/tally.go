@@ -139,9 +139,7 @@ func (a *Accumulator) foldPair(i, j int, c *[outcomes]int64) {
 	p.draws += c[drawn]
 	p.adjA += adjI
 	p.adjB += adjJ
-	luck := max(rawI*a.unit-adjI, adjI-rawI*a.unit) // squared, so the sign does not matter
-	p.luckSq.addProduct(luck, luck)
-	p.differ.add(differ, clean)
+	p.differ.Add(differ, clean)
 
 	a.league.players[i].add(playerTally{winsI, c[drawn], c[faultFirst] + c[faultBoth], rawI, adjI, adjWinsI, differ, clean})
 	a.league.players[j].add(playerTally{winsJ, c[drawn], c[faultSecond] + c[faultBoth], rawJ, adjJ, adjWinsJ, differ, clean})

@@ -116,8 +116,6 @@ analyse <- function(name, even) {
     put(paste0(key, "wins_a"), sum(a$win)); put(paste0(key, "wins_b"), sum(b$win)); put(paste0(key, "draws"), sum(a$draw))
     put(paste0(key, "points_a"), mean(a$raw)); put(paste0(key, "points_b"), mean(b$raw))
     put(paste0(key, "adjusted_a"), mean(a$adj)); put(paste0(key, "adjusted_b"), mean(b$adj))
-    luck <- tapply(a$raw - a$adj, a$league, mean)
-    put(paste0(key, "luck"), mean(luck)); put(paste0(key, "luck_se"), sd(luck) / sqrt(length(luck)))
     put3(paste0(key, "differ"), ratio(tapply(a$differ, a$league, sum), tapply(a$clean, a$league, sum)))
   }
   compare <- function(what, values, pairs, lo, hi) {

@@ -8,10 +8,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // LockName is the file in a folder of plugins that lists the accepted programs:
@@ -153,9 +152,23 @@ func Find(dir string) ([]string, error) {
 		if strings.HasPrefix(f.Name(), ".") || f.Name() == LockName {
 			continue
 		}
-		if ok, err := catalog.Executable(filepath.Join(dir, f.Name())); err == nil && ok {
+		if ok, err := Executable(filepath.Join(dir, f.Name())); err == nil && ok {
 			names = append(names, f.Name())
 		}
 	}
 	return names, nil
+}
+
+// Executable reports whether path is an executable file.
+func Executable(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
+		return false, nil
+	case runtime.GOOS == "windows":
+		return strings.EqualFold(filepath.Ext(path), ".exe"), nil
+	}
+	return info.Mode()&0o111 != 0, nil
 }

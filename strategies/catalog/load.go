@@ -205,10 +205,7 @@ func (c *Catalog) scanPlugins(ctx context.Context) error {
 
 // program starts the plugin at a path. It returns nil if there is none.
 func (c *Catalog) program(key, path string) *Entry {
-	if c.options.OpenPlugin == nil {
-		return nil
-	}
-	if ok, err := Executable(key); err != nil || !ok {
+	if c.options.OpenPlugin == nil || !executable(key) {
 		return nil
 	}
 	// Its start has a time limit of its own.
@@ -216,18 +213,15 @@ func (c *Catalog) program(key, path string) *Entry {
 	return c.files[key]
 }
 
-// Executable reports whether path is an executable file.
-func Executable(path string) (bool, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return false, err
-	case !info.Mode().IsRegular():
-		return false, nil
-	case runtime.GOOS == "windows":
-		return strings.EqualFold(filepath.Ext(path), ".exe"), nil
+func executable(file string) bool {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
 	}
-	return info.Mode()&0o111 != 0, nil
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(filepath.Ext(file), ".exe")
+	}
+	return info.Mode()&0o111 != 0
 }
 
 // start starts a program and returns an entry for each of its strategies, or one

@@ -139,7 +139,7 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 func accept(p *command.Process, paths []string, noTLS *bool) error {
 	for _, path := range paths {
 		file := p.Path(path)
-		if ok, err := catalog.Executable(file); err != nil {
+		if ok, err := plugins.Executable(file); err != nil {
 			return command.Usagef("accept %s: %w", path, err)
 		} else if !ok {
 			return command.WithHint(fmt.Errorf("%s is not executable", path), "run chmod +x %s", path)

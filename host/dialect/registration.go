@@ -77,7 +77,7 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 	text := wordsIn(result.Get("content"), 0)
 	said := strings.ToLower(text)
 	if !strings.Contains(said, "register") && !strings.Contains(said, "welcome") && !strings.Contains(said, "accepted") ||
-		slices.ContainsFunc([]string{"error", "fail", "not ", "already", "invalid", "unknown", "closed", "cannot"}, func(no string) bool { return strings.Contains(said, no) }) {
+		slices.ContainsFunc([]string{"error", "fail", "not ", "reject", "denied", "refuse", "missing", "already", "invalid", "unknown", "closed", "cannot"}, func(no string) bool { return strings.Contains(said, no) }) {
 		return Acceptance{}, false
 	}
 	return Acceptance{ID: assignedID.FindString(text)}, true

@@ -117,6 +117,9 @@ func (l *league) register(p *program, t string, message object, role string, lis
 	endpoint := text(meta, "contact_endpoint")
 	if !strings.HasPrefix(text(meta, "protocol_version"), l.style.wantsMeta) || endpoint == "" {
 		answer["status"], answer["reason"] = "REJECTED", "protocol_version must begin with "+l.style.wantsMeta
+		if endpoint == "" {
+			answer["reason"] = "missing required field: contact_endpoint"
+		}
 		return answer
 	}
 	if l.style.probes {

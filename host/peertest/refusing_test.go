@@ -111,4 +111,4 @@ func (s *style) toolsList(body object) (reply, bool) {
 }
 
 // flatFields are what a tool declares that registers an agent.
-var flatFields = []string{"display_name", "contact_endpoint", "version", "game_types"}
+var flatFields = []string{"display_name", "contact_endpoint", "version", "protocol_version", "game_types"}

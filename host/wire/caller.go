@@ -61,7 +61,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	if !w.Dialect.Request.Bare && (blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err)) {
 		other := w
 		other.Dialect = otherID(w.Dialect)
-		if again, failed := c.callBy(ctx, p, other, m, id); !blamesID(failed) && !unreadable(failed) {
+		if again, failed := c.callBy(ctx, p, other, m, id); !blamesID(failed) && (blamesID(err) || !unreadable(failed)) {
 			p.Learn(other.Dialect)
 			w, answer, err = other, again, failed
 		}

@@ -138,6 +138,7 @@ func (l *Ladder) next(ctx context.Context, t protocol.Type) (Way, bool) {
 		l.lookAround(ctx, t)
 		if len(l.queue) == 0 {
 			l.queue, l.late = l.late, nil
+			l.askTools(ctx, l.Peer.URL, t)
 		}
 	}
 	if len(l.queue) == 0 || l.requests >= MaxRequests {

@@ -184,14 +184,10 @@ func WriteJSON(w io.Writer, rows []Row) error {
 	for i, r := range rows {
 		list[i] = document{r, r.Kept()}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(w) // which writes all at once
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(list); err != nil {
-		return fmt.Errorf("write calibration: %w", err)
-	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
 		return fmt.Errorf("write calibration: %w", err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -158,14 +157,10 @@ func (r Run) Document() Document {
 func WriteJSON(w io.Writer, d Document) error { return writeDocument(w, "report", d) }
 
 func writeDocument(w io.Writer, what string, d any) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	enc := json.NewEncoder(w) // which writes all at once
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
-		return fmt.Errorf("write JSON %s: %w", what, err)
-	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
 		return fmt.Errorf("write JSON %s: %w", what, err)
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestWhatTheMessagesOfARoundSay(t *testing.T) {
 			s.Wins.Value()+s.Draws.Value()+s.TechnicalLosses.Value() != 2 {
 			t.Errorf("the end of round %d says %+v %+v", round, e, s)
 		}
-		if next := e.NextRoundID; round < 5 && next.Number() != round+1 || round == 5 && !next.IsNull() {
+		if next := e.NextRoundID; round < 5 && next.Number() != round+1 || round == 5 && next != protocol.NoRound() {
 			t.Errorf("after round %d comes %q", round, next)
 		}
 	}

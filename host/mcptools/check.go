@@ -12,6 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // validator is a compiled schema; nil accepts every object.
@@ -28,15 +30,7 @@ func compile(raw json.RawMessage) (*validator, error) {
 	if !ok || object["type"] != "object" {
 		return nil, errors.New(`it must be a JSON object with "type": "object"`)
 	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	c.UseLoader(noLoader{})
-	const name = "tool:schema"
-	if err := c.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	compiled, err := c.Compile(name)
+	compiled, err := schema.Compile("tool:schema", doc, noLoader{})
 	if err != nil {
 		return nil, err
 	}

@@ -175,8 +175,7 @@ func (h *Header) field(name string) *string {
 func glanceRound(v jsontext.Value) Round {
 	switch v.Kind() {
 	case '"':
-		text := string(rawjson.Unquote(v))
-		return Round{number: trailingNumber(text), text: text, isText: true, is: present}
+		return textRound(v)
 	case '0':
 		if n, ok := rawjson.Integer(v); ok {
 			return RoundNumber(int(n))

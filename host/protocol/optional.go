@@ -93,9 +93,6 @@ func NoRound() Round { return Round{is: null} }
 // absent or null, or a text without a number at its end.
 func (r Round) Number() int { return r.number }
 
-// IsNull reports whether the member is an explicit null.
-func (r Round) IsNull() bool { return r.is == null }
-
 // IsAbsent reports whether the member is not there.
 func (r Round) IsAbsent() bool { return r.is == absent }
 
@@ -135,8 +132,7 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*r = NoRound()
 		return nil
 	case '"':
-		text := string(rawjson.Unquote(raw))
-		*r = Round{number: trailingNumber(text), text: text, isText: true, is: present}
+		*r = textRound(raw)
 		return nil
 	default:
 		n, ok := rawjson.Integer(raw)
@@ -146,6 +142,12 @@ func (r *Round) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*r = RoundNumber(int(n))
 		return nil
 	}
+}
+
+// textRound returns the round of a JSON string.
+func textRound(raw jsontext.Value) Round {
+	text := string(rawjson.Unquote(raw))
+	return Round{number: trailingNumber(text), text: text, isText: true, is: present}
 }
 
 // trailingNumber returns the number at the end of text, 1 for "ROUND_1", and

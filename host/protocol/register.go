@@ -63,8 +63,6 @@ type LeagueRegisterResponse struct {
 	Reason   Opt[string] `json:"reason,omitzero"`
 }
 
-var registrationStatuses = []string{StatusAccepted, StatusRejected}
-
 func metaFields(more ...field) *shape {
 	return fields(append([]field{
 		text("display_name", "The name shown to people, unique among players.").always(),
@@ -82,22 +80,21 @@ var refereeRegisterRequestShape = message([]Role{RoleReferee},
 	)).always(),
 )
 
-var refereeRegisterResponseShape = message([]Role{RoleManager},
-	text("status", "Whether the referee was taken on.").strict().values(registrationStatuses...),
-	ident("referee_id", "The id given to the referee.").whenIs(StatusAccepted),
-	text("auth_token", "The referee's token, shown this once.").whenIs(StatusAccepted),
-	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
-	prose("reason", "Why the registration was refused.").nullable(),
-).switching("status")
+var refereeRegisterResponseShape = registered("referee")
+
+// registered is the shape of the answer to an agent that registers.
+func registered(agent string) *shape {
+	return message([]Role{RoleManager},
+		text("status", "Whether the "+agent+" was taken on.").strict().values(StatusAccepted, StatusRejected),
+		ident(agent+"_id", "The id given to the "+agent+".").whenIs(StatusAccepted),
+		text("auth_token", "The "+agent+"'s token, shown this once.").whenIs(StatusAccepted),
+		ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
+		prose("reason", "Why the registration was refused.").nullable(),
+	).switching("status")
+}
 
 var leagueRegisterRequestShape = message([]Role{RolePlayer},
 	object("player_meta", "The player that registers.", metaFields()).always(),
 )
 
-var leagueRegisterResponseShape = message([]Role{RoleManager},
-	text("status", "Whether the player was taken on.").strict().values(registrationStatuses...),
-	ident("player_id", "The id given to the player.").whenIs(StatusAccepted),
-	text("auth_token", "The player's token, shown this once.").whenIs(StatusAccepted),
-	ident("league_id", "The league it belongs to.").whenIs(StatusAccepted),
-	prose("reason", "Why the registration was refused.").nullable(),
-).switching("status")
+var leagueRegisterResponseShape = registered("player")

@@ -64,8 +64,8 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 }
 
 // Add adds tools. Their schemas are compiled when they are first needed
-// ([Registry.LoadToolIO]) or by [Registry.Check]. It is an error, and nothing
-// is added, if a name is empty, too long, or in use.
+// ([Registry.LoadToolIO]). It is an error, and nothing is added, if a name is
+// empty, too long, or in use.
 func (r *Registry) Add(tools ...Tool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,17 +129,6 @@ func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 		}
 	})
 	return e.io, e.err
-}
-
-// Check compiles the schemas of every tool and returns all errors.
-func (r *Registry) Check() error {
-	var all []error
-	for _, name := range r.Names() {
-		if _, err := r.LoadToolIO(name); err != nil {
-			all = append(all, err)
-		}
-	}
-	return errors.Join(all...)
 }
 
 // A ToolIO holds the schemas of one tool, ready for use. It is safe for

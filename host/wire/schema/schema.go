@@ -64,14 +64,20 @@ func compile(name string, schema jsontext.Value) (*validator, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Compile(protocol.SchemaBase+name, doc, embedded{})
+}
+
+// Compile compiles a schema that stands at a URL and refers to what the loader
+// loads.
+func Compile(url string, doc any, loader jsonschema.URLLoader) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
-	c.UseLoader(embedded{})
-	if err := c.AddResource(protocol.SchemaBase+name, doc); err != nil {
+	c.UseLoader(loader)
+	if err := c.AddResource(url, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(protocol.SchemaBase + name)
+	return c.Compile(url)
 }
 
 // checkDraft refuses schemas for another draft.

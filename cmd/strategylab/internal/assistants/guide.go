@@ -109,7 +109,7 @@ func (l *labTools) resources() []mcptools.Resource {
 }
 
 func (l *labTools) readList(context.Context, string) ([]byte, error) {
-	ids, err := l.store.list()
+	ids, _, err := l.store.folders()
 	if err != nil {
 		return nil, fmt.Errorf("list the reports: %w", bare(err))
 	}

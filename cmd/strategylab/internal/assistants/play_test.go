@@ -46,7 +46,7 @@ func TestTimeLimitKeepsFinishedLeagues(t *testing.T) {
 	if o := out.Outcome; o.Stopped != "time" || o.Leagues < 3 || o.Leagues >= 5000 || !strings.HasPrefix(out.Summary, "Stopped (time) after ") {
 		t.Errorf("%s: %+v", out.Summary, o)
 	}
-	if ids, err := l.store.list(); err != nil || len(ids) != 1 || ids[0] != out.Outcome.Report.ID {
+	if ids, _, err := l.store.folders(); err != nil || len(ids) != 1 || ids[0] != out.Outcome.Report.ID {
 		t.Errorf("reports %q, %v", ids, err)
 	}
 }
@@ -63,7 +63,7 @@ func TestTimeLimitBeforeTheFirstLeague(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), errTime.Error()) && err != errTime {
 		t.Errorf("error %v, want %v", err, errTime)
 	}
-	if ids, err := l.store.list(); err != nil || len(ids) > 0 {
+	if ids, _, err := l.store.folders(); err != nil || len(ids) > 0 {
 		t.Errorf("reports %q, %v", ids, err)
 	}
 }

@@ -133,12 +133,6 @@ func (s *store) discard(id string) error {
 	return root.RemoveAll(id)
 }
 
-// list returns the ids of the finished reports, newest first.
-func (s *store) list() ([]string, error) {
-	finished, _, err := s.folders()
-	return finished, err
-}
-
 // folders returns the ids of the folders of reports, newest first: of those that
 // are finished, and of the others.
 func (s *store) folders() (finished, others []string, err error) {

@@ -13,7 +13,7 @@ import (
 func TestStorePrunes(t *testing.T) {
 	t.Parallel()
 	s := &store{folder: filepath.Join(t.TempDir(), "data"), name: "data", keep: 2}
-	if ids, err := s.list(); err != nil || len(ids) != 0 {
+	if ids, _, err := s.folders(); err != nil || len(ids) != 0 {
 		t.Fatalf("before anything was kept: %q, %v", ids, err)
 	}
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
@@ -41,7 +41,7 @@ func TestStorePrunes(t *testing.T) {
 	if err := s.prune(now); err != nil {
 		t.Fatal(err)
 	}
-	if ids, err := s.list(); err != nil || !slices.Equal(ids, []string{newest, newer, "1999-mine"}) {
+	if ids, _, err := s.folders(); err != nil || !slices.Equal(ids, []string{newest, newer, "1999-mine"}) {
 		t.Errorf("finished: %q, %v; want %q and what is foreign", ids, err, []string{newest, newer})
 	}
 	for id, want := range map[string]bool{oldest: false, older: false, killed: false, underWay: true, newest: true} {

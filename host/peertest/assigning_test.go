@@ -232,27 +232,30 @@ var dumbAnswers = map[string]object{
 // bounded number of messages, and the manager says why.
 func TestRefereesThatConductNothing(t *testing.T) {
 	t.Parallel()
+	var all sync.WaitGroup // they wait more than they compute
+	defer all.Wait()
 	for name, answer := range dumbAnswers {
-		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			h, events := shortHandedLeague(ctx, t, 2, 1)
-			d := newDumb(t, answer)
-			d.register(ctx, t, h.url, "REFEREE_REGISTER_REQUEST", "referee_meta")
-			for _, name := range []string{"Ada", "Grace"} {
-				if err := contest(t, &style{name: "guest"}, name, "odd").register(ctx, h.url); err != nil {
-					t.Fatal(err)
+		all.Go(func() {
+			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				h, events := shortHandedLeague(ctx, t, 2, 1)
+				d := newDumb(t, answer)
+				d.register(ctx, t, h.url, "REFEREE_REGISTER_REQUEST", "referee_meta")
+				for _, name := range []string{"Ada", "Grace"} {
+					if err := contest(t, &style{name: "guest"}, name, "odd").register(ctx, h.url); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			clean(t, h.end(t), 4)
-			d.bounded(t, 200)
-			unable := slices.IndexFunc(events(), func(e manager.Event) bool {
-				return e.Kind == manager.RefereeUnable && e.Name == "dumb" && e.Error != "" && len(e.Matches) > 0
+				clean(t, h.end(t), 4)
+				d.bounded(t, 200)
+				unable := slices.IndexFunc(events(), func(e manager.Event) bool {
+					return e.Kind == manager.RefereeUnable && e.Name == "dumb" && e.Error != "" && len(e.Matches) > 0
+				})
+				if unable < 0 {
+					t.Error("nobody says that the referee conducts nothing")
+				}
 			})
-			if unable < 0 {
-				t.Error("nobody says that the referee conducts nothing")
-			}
 		})
 	}
 }

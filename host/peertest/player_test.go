@@ -53,20 +53,23 @@ func factory(t *testing.T, name string) strategies.Factory {
 // referee without a technical loss, are registered once each, and leave.
 func TestOurPlayerUnderForeignManagers(t *testing.T) {
 	t.Parallel()
+	var all sync.WaitGroup // they wait more than they compute
+	defer all.Wait()
 	for _, s := range foreignLeagues {
-		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			l := foreign(t, s)
-			var players sync.WaitGroup
-			ended := make([]player.Event, 3)
-			for i := range ended {
-				players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, s.endless) })
-			}
-			reports := l.play(ctx, len(ended), 0)
-			players.Wait()
-			checkForeignLeague(t, l, reports, ended)
+		all.Go(func() {
+			t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				l := foreign(t, s)
+				var players sync.WaitGroup
+				ended := make([]player.Event, 3)
+				for i := range ended {
+					players.Go(func() { ended[i] = ourPlayer(ctx, t, l.manager.url, i, s.endless) })
+				}
+				reports := l.play(ctx, len(ended), 0)
+				players.Wait()
+				checkForeignLeague(t, l, reports, ended)
+			})
 		})
 	}
 }

@@ -35,33 +35,36 @@ var assigningManagers = []*style{
 // kind.
 func TestOurRefereeUnderForeignManagers(t *testing.T) {
 	t.Parallel()
+	var all sync.WaitGroup // they wait more than they compute
+	defer all.Wait()
 	for _, s := range assigningManagers {
-		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			l := foreign(t, s)
-			var serving sync.WaitGroup
-			serving.Go(func() { ourReferee(ctx, t, l.manager.url, s.endless) })
-			for i, choice := range []string{"even", "odd", "even"} {
-				c := contest(t, s, []string{"Ada", "Grace", "Edsger"}[i], choice)
-				if err := c.register(ctx, l.manager.url); err != nil {
-					t.Fatal(err)
+		all.Go(func() {
+			t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				l := foreign(t, s)
+				var serving sync.WaitGroup
+				serving.Go(func() { ourReferee(ctx, t, l.manager.url, s.endless) })
+				for i, choice := range []string{"even", "odd", "even"} {
+					c := contest(t, s, []string{"Ada", "Grace", "Edsger"}[i], choice)
+					if err := c.register(ctx, l.manager.url); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			reports := l.play(ctx, 3, 1)
-			serving.Wait()
-			if len(l.referees) != 1 || len(reports) != 3 {
-				t.Errorf("%d registrations of a referee, %d of 3 reports", len(l.referees), len(reports))
-			}
-			for id, r := range reports {
-				result, _ := r["result"].(object)
-				details, _ := result["details"].(object)
-				choices, _ := details["choices"].(object)
-				if len(choices) != 2 || details["status"] == "TECHNICAL_LOSS" {
-					t.Errorf("%s: %v", id, result)
+				reports := l.play(ctx, 3, 1)
+				serving.Wait()
+				if len(l.referees) != 1 || len(reports) != 3 {
+					t.Errorf("%d registrations of a referee, %d of 3 reports", len(l.referees), len(reports))
 				}
-			}
+				for id, r := range reports {
+					result, _ := r["result"].(object)
+					details, _ := result["details"].(object)
+					choices, _ := details["choices"].(object)
+					if len(choices) != 2 || details["status"] == "TECHNICAL_LOSS" {
+						t.Errorf("%s: %v", id, result)
+					}
+				}
+			})
 		})
 	}
 }

@@ -147,6 +147,34 @@ func (r *Request) dispatch(name string) *protocol.Error {
 	return nil
 }
 
+// Infer determines the type of a message that [Codec.Open] has found none for: of
+// the types, the one that its name of a method or a tool, or what it calls its own
+// type, fits best. It reports whether there is one.
+func (r *Request) Infer(types []protocol.Type, fit func(name string, t protocol.Type) int) bool {
+	if _, known := protocol.Describe(r.Header.MessageType); known {
+		return false // it was refused for something else
+	}
+	names := []string{string(r.Header.MessageType), r.tool, r.Method}
+	for _, member := range []string{"type", "messageType", "msg_type", "action", "event", "tool", "method"} {
+		names = append(names, r.doc.Text(member))
+	}
+	best := 0
+	for _, name := range names {
+		if known, found := protocol.TypeOfMethod(name); found && !slices.Contains(types, known) {
+			return false // it is known for something else
+		}
+		for _, t := range types {
+			if score := fit(name, t); name != "" && score > best {
+				best, r.Type = score, t
+			}
+		}
+		if best > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // ownMethod returns the only type for which the dialect uses a name of its own,
 // and "" where several or none have the name.
 func (d *Dialect) ownMethod(name string) protocol.Type {

@@ -29,6 +29,7 @@ type leagueState struct {
 	round     int                 // the last that was announced
 	completed bool
 	said      map[string]bool // troubles, by cause and key
+	refused   int             // requests
 
 	// The seat is made once, when it is first needed; callers wait for it.
 	open    sync.Once

@@ -143,6 +143,7 @@ func New(cfg Config) (*Player, error) {
 		return nil, err
 	}
 	p.endpoint = member.NewEndpoint(p.authenticate, p.handlers())
+	p.endpoint.Refusing = p.refusing
 	if cfg.Mode == protocol.Tolerant {
 		p.endpoint.AcknowledgeUnknown = true
 		p.endpoint.Default = func(context.Context, *wire.Exchange) (protocol.Message, error) { return nil, nil }

@@ -31,8 +31,8 @@ func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
 // fromReferee checks the match key. Under a manager that knows none, the first
 // token seen for a match holds for it.
 func (p *Player) fromReferee(in *wire.Exchange) error {
-	role, referee, err := protocol.ParseSender(in.Header.Sender)
-	if in.Header.Sender != "" && (err != nil || role != protocol.RoleReferee) {
+	role, referee := p.refereeOf(in)
+	if in.Header.Sender != "" && role != protocol.RoleReferee {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from a referee, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
@@ -53,6 +53,21 @@ func (p *Player) fromReferee(in *wire.Exchange) error {
 		return wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the referee signs with the match key that the manager gave it", in.Type)
 	}
 	return wire.RefuseToken(in, protocol.CodeTokenInvalid, "the auth_token of %s is not the key of match %s", in.Type, in.Header.MatchID)
+}
+
+// refereeOf returns as what the sender of a message about a match signs, and its
+// id. Under a manager that has not proved itself there are programs that sign with
+// their id alone, with a title, or as the manager that conducts its matches itself;
+// what they sign with tells them apart all the same.
+func (p *Player) refereeOf(in *wire.Exchange) (role protocol.Role, id string) {
+	role, id, err := protocol.ParseSender(in.Header.Sender)
+	if p.knowsIDs() || role == protocol.RoleReferee || role == protocol.RolePlayer {
+		return role, id
+	}
+	if err != nil {
+		id = in.Header.Sender
+	}
+	return protocol.RoleReferee, id
 }
 
 // unkeyed reports whether the manager has said that a match is conducted by
@@ -82,8 +97,8 @@ func (p *Player) signatureOf(matchID string) (known, keyed bool, referee, signed
 // with a key of its own does, since the match may have been given to it, and is
 // answered with that. The player's lock is held.
 func (p *Player) sign(s *leagueState, m *match, in *wire.Exchange) {
-	_, referee, err := protocol.ParseSender(in.Header.Sender)
-	if err != nil && in.Header.Sender != "" || m.keyed && m.referee == referee {
+	role, referee := p.refereeOf(in)
+	if role == "" && in.Header.Sender != "" || m.keyed && m.referee == referee {
 		return
 	}
 	given := in.Header.AuthToken
@@ -269,8 +284,8 @@ func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *pr
 func (p *Player) replyToken(in *wire.Exchange) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, referee, err := protocol.ParseSender(in.Header.Sender)
-	if a, known := p.league.announced[in.Header.MatchID]; err == nil && (known && a.referee == referee || p.league.referees[referee]) {
+	role, referee := p.refereeOf(in)
+	if a, known := p.league.announced[in.Header.MatchID]; role != "" && (known && a.referee == referee || p.league.referees[referee]) {
 		return p.member.Me.Token()
 	}
 	return ""
@@ -293,9 +308,6 @@ func (p *Player) refereeEndpoint(in *wire.Exchange) string {
 			return endpoint
 		}
 	}
-	_, id, err := protocol.ParseSender(in.Header.Sender)
-	if err != nil {
-		return ""
-	}
+	_, id := p.refereeOf(in)
 	return agent.DefaultEndpoint(p.cfg.Manager.URL, protocol.RoleReferee, id)
 }

@@ -125,7 +125,7 @@ func (p *Player) stay(ctx context.Context) error {
 func (p *Player) deserted(ctx context.Context) bool {
 	p.mu.Lock()
 	s := p.league
-	played := s.standing.Played > 0 || s.completed || len(s.announced) > 0
+	played := s.standing.Played > 0 || s.completed || len(s.announced) > 0 || s.refused > 0
 	for _, m := range s.matches {
 		played = played || m.asked
 	}

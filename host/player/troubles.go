@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -30,6 +31,7 @@ const (
 	CauseUnread    = "unread"    // the referee has not counted an answer
 	CauseLate      = "late"      // perhaps since it took long
 	CauseClash     = "clash"     // two agents have one id
+	CauseRefused   = "refused"   // the agent has refused a request
 )
 
 // lateAnswer is a time for a choice that some referees do not wait.
@@ -170,6 +172,35 @@ func (p *Player) noteClash(s *leagueState, match, what string) {
 		Cause: CauseClash, Match: match, Error: fmt.Sprintf("two players are %s: %s", p.ID(), what),
 		Advice: "end this player, and start it again with another --id",
 	})
+}
+
+// maxRefused limits the refusals that are reported in a league.
+const maxRefused = 20
+
+// refusing reports a request that the agent is about to refuse: whoever has sent it
+// may count the match as lost, and says nothing to the agent.
+func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
+	unread := in.Type == "" && in.Header.MessageType != "" // acknowledged
+	leaving := why.Code == protocol.CodePlayerDisconnect || why.Code == protocol.CodeInvalidState
+	if p.cfg.League != nil || unread || leaving {
+		return why
+	}
+	s := p.current()
+	p.mu.Lock()
+	s.refused++
+	flood := s.refused > maxRefused
+	p.mu.Unlock()
+	if flood {
+		return why
+	}
+	what := cmp.Or(string(in.Type), in.Method, "a message without a type")
+	e := Event{Cause: CauseRefused, Match: in.Header.MatchID, Referee: agent.SenderOf(in), Error: fmt.Sprintf("refused: %s from %s: %s", what, agent.SenderOf(in), agent.Brief(why))}
+	e.Advice = "record the messages with --record FILE and look at them with strategylab trace show FILE"
+	if p.cfg.Mode == protocol.Strict {
+		e.Advice = "with --validation tolerant the player takes more"
+	}
+	p.trouble(s, what+string(why.Code), e)
+	return why
 }
 
 // noteTable reports that the standings count matches of an agent that nobody has

@@ -16,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
 // Handler answers one type of message, which has been checked against its
@@ -51,7 +52,8 @@ type Endpoint struct {
 	// AcknowledgeUnknown acknowledges messages of types that league.v2 does not
 	// have: foreign leagues send some, and take a refusal for a failure. A call
 	// without a message type is still refused, so that the caller tries other
-	// names of the method.
+	// names of the method. A type or a name that says in words of its own which of
+	// the handled messages it is for is taken for that.
 	AcknowledgeUnknown bool
 	// AnswerDialect, if set, returns the dialect of the answer, for senders that
 	// have shown that they do not understand answers in the dialect of their
@@ -108,6 +110,11 @@ func (e *Endpoint) open(_ context.Context, x *Exchange) error {
 		x.Request, x.unopened = e.Codec.OpenBare(x.RPC.Raw)
 	} else {
 		x.Request, x.unopened = e.Codec.OpenRead(x.RPC.Method, x.RPC.Params)
+	}
+	if e.AcknowledgeUnknown && x.unopened != nil && x.Type == "" {
+		if _, types := e.Takes(); x.Infer(slices.Sorted(slices.Values(types)), discovery.Fit) {
+			x.unopened = nil
+		}
 	}
 	if e.answeredWithoutID(x) {
 		return errAnswered

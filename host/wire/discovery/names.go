@@ -23,7 +23,7 @@ type profile struct {
 var (
 	registers = []string{"register", "registration", "join", "enroll", "enrol", "signup", "enter"}
 	ends      = []string{"completed", "complete", "end", "ended", "over", "finished", "finish", "closed"}
-	answers   = []string{"response", "ack", "reply", "unregister", "list", "get"}
+	answers   = []string{"response", "ack", "reply", "unregister", "list", "get", "received", "confirmed", "cancelled", "canceled", "timeout"}
 )
 
 // profiles are what the names seen in real leagues have in common.
@@ -44,7 +44,7 @@ var profiles = map[protocol.Type]profile{
 	},
 	protocol.TypeGameOver: {
 		all:  [][]string{append([]string{"result", "results"}, ends...)},
-		not:  append([]string{"league", "round", "report", "tournament", "standings"}, answers...),
+		not:  append([]string{"league", "round", "report", "tournament", "standings", "registration", "register"}, answers...),
 		plus: []string{"game", "match", "notify", "receive", "over"},
 	},
 	protocol.TypeGameError: {
@@ -56,7 +56,7 @@ var profiles = map[protocol.Type]profile{
 	},
 	protocol.TypeRoundCompleted:        {all: [][]string{{"round"}, ends}, not: answers},
 	protocol.TypeLeagueStandingsUpdate: {all: [][]string{{"standings", "standing", "table", "ranking"}}, not: answers, plus: []string{"update", "notify"}},
-	protocol.TypeLeagueCompleted:       {all: [][]string{{"league", "tournament", "season"}, ends}, not: answers},
+	protocol.TypeLeagueCompleted:       {all: [][]string{{"league", "tournament", "season"}, ends}, not: append([]string{"registration", "register", "round", "match", "game"}, answers...)},
 	protocol.TypeMatchResultReport: {
 		all: [][]string{{"report", "result", "results"}}, not: append([]string{"get", "ack", "list", "round", "notify"}, "response"),
 		plus: []string{"match", "report", "result", "game"},

@@ -27,11 +27,11 @@ type mishap struct {
 }
 
 // leagueRecord counts the matches of a player in the current league.
-type leagueRecord struct{ played, technical, uninvited int }
+type leagueRecord struct{ played, technical, uninvited, refused int }
 
 // lost reports whether the player has played no match, although it had one.
 func (r leagueRecord) lost() bool {
-	return r.played == r.technical && r.technical+r.uninvited > 0
+	return r.played == r.technical && r.technical+r.uninvited+r.refused > 0
 }
 
 // note records an event of a player.
@@ -45,8 +45,11 @@ func (m *mishaps) note(e player.Event) {
 			m.record.technical++
 		}
 	case player.Trouble:
-		if e.Cause == player.CauseUninvited {
+		switch {
+		case e.Cause == player.CauseUninvited:
 			m.record.uninvited++
+		case e.Cause == player.CauseRefused && e.Match != "":
+			m.record.refused++
 		}
 		m.add(e)
 	case player.Completed, player.Deserted, player.Left:

@@ -75,6 +75,10 @@ func spelled(t protocol.Type, doc, mended rawjson.Object) (rawjson.Object, bool)
 		return mended.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	case protocol.TypeMatchResultReport:
 		return reportIn(mended)
+	case protocol.TypeLeagueRegisterRequest:
+		return registrationIn("player_meta", doc, mended)
+	case protocol.TypeRefereeRegisterRequest:
+		return registrationIn("referee_meta", doc, mended)
 	}
 	if _, confirms := protocol.New(t).(*protocol.Ack); confirms {
 		return mended.Without("message_type"), true // whatever it says, it has arrived
@@ -139,6 +143,51 @@ func parityOf(v jsontext.Value) string {
 		return ""
 	}
 	return word
+}
+
+// metaNames are the names under which agents say who they are, where they do not
+// say it beside the header.
+var metaNames = []string{"player_meta", "referee_meta", "meta", "metadata", "player", "referee", "agent", "player_info", "referee_info", "agent_info"}
+
+// metaFields are the fields of it with the names that they go by.
+var metaFields = [][]string{
+	{"display_name", "name", "player_name", "referee_name", "agent_name", "team_name", "bot_name", "nickname"},
+	{
+		"contact_endpoint", "endpoint", "url", "callback_url", "endpoint_url", "contact_url", "base_url", "player_endpoint", "referee_endpoint",
+		"agent_endpoint", "player_url", "referee_url", "agent_url", "callback", "address",
+	},
+	{"version", "agent_version"},
+	{"protocol_version"},
+	{"game_types", "games", "supported_games", "game_type"},
+	{"max_concurrent_matches", "capacity", "max_matches"},
+	{"match_keys"},
+}
+
+// registrationIn returns a registration with what an agent says of itself in its
+// place, under the names of the protocol; false without an endpoint. An agent
+// without a name goes by the one that it signs with.
+func registrationIn(place string, doc, mended rawjson.Object) (rawjson.Object, bool) {
+	said := mended
+	for _, name := range metaNames {
+		if inner, err := rawjson.Split(mended.Get(name)); err == nil {
+			said = append(slices.Clone(inner), mended...)
+			break
+		}
+	}
+	var meta rawjson.Object
+	for _, names := range metaFields {
+		v := said.First(names...)
+		if names[0] == "game_types" && v.Kind() == '"' {
+			v = slices.Concat(jsontext.Value("["), v, jsontext.Value("]"))
+		}
+		if v != nil && v.Kind() != 'n' {
+			meta = append(meta, rawjson.Member{Name: names[0], Value: v})
+		}
+	}
+	if _, name, err := protocol.ParseSender(doc.Text("sender")); meta.Text("display_name") == "" && err == nil {
+		meta = meta.Set("display_name", rawjson.Quote(name))
+	}
+	return mended.Set(place, meta.Encode()), meta.Text("contact_endpoint") != "" && meta.Text("display_name") != ""
 }
 
 // reportIn returns a report whose result stands in its places, wherever the

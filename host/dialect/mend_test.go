@@ -104,3 +104,55 @@ func TestMendedReports(t *testing.T) {
 		t.Errorf("without a winner: %v", err)
 	}
 }
+
+// TestRegistrationsInOtherSpellings: an agent may say who it is beside the header,
+// in an object of another name, or in other words.
+func TestRegistrationsInOtherSpellings(t *testing.T) {
+	t.Parallel()
+	for _, params := range []string{
+		`{"display_name":"Ada","contact_endpoint":"http://a/mcp"}`, `{"name":"Ada","endpoint":"http://a/mcp","game_types":"even_odd"}`,
+		`{"agent":{"agent_name":"Ada","callback_url":"http://a/mcp"}}`, `{"player_meta":{"name":"Ada","url":"http://a/mcp"}}`,
+		`{"sender":"player:Ada","player_meta":{},"endpoint":"http://a/mcp"}`, `{"player_meta":"none","player_name":"Ada","player_url":"http://a/mcp"}`,
+	} {
+		for _, mode := range []protocol.Mode{protocol.Tolerant, protocol.Strict} {
+			r, err := NewCodec(mode).Open("register_player", []byte(params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := r.Decode()
+			if mode == protocol.Strict {
+				if err == nil {
+					t.Errorf("strict: %s is taken", params)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", params, err)
+				continue
+			}
+			if meta := m.(*protocol.LeagueRegisterRequest).Meta; meta.DisplayName != "Ada" || meta.ContactEndpoint != "http://a/mcp" || m.Head().Flaw == nil {
+				t.Errorf("%s: %+v", params, meta)
+			}
+		}
+	}
+	r, err := NewCodec(protocol.Tolerant).Open("register_referee", []byte(`{"referee_name":"Ref","referee_url":"http://r/mcp","capacity":2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meta := m.(*protocol.RefereeRegisterRequest).Meta; meta.DisplayName != "Ref" || meta.ContactEndpoint != "http://r/mcp" || meta.MaxConcurrentMatches.Value() != 2 {
+		t.Errorf("%+v", meta)
+	}
+	for _, params := range []string{`{"display_name":"Ada"}`, `{"endpoint":7,"name":"Ada"}`, `{"endpoint":"http://a/mcp"}`} {
+		r, err := NewCodec(protocol.Tolerant).Open("register_player", []byte(params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Decode(); CodeOf(err) != protocol.CodeMissingField {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+}

@@ -65,6 +65,11 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		l.askTools(ctx, w.URL, t)
 	}
 	text := Words(err)
+	if registers(t) && !w.Spread && w.Input == nil && contains(strings.ToLower(text), []string{"missing", "required"}) {
+		flat := w // the members may be wanted beside the object that holds them
+		flat.Spread = true
+		l.prefer(flat)
+	}
 	if d := w.Dialect; d.Request.Name != "" && w.Input == nil && w.Name == "" && strings.Contains(strings.ReplaceAll(text, d.Request.Method, ""), "tool") {
 		for _, name := range slices.Backward(d.MethodsOf(t)[1:]) {
 			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
@@ -254,7 +259,11 @@ func (l *Ladder) askTools(ctx context.Context, at string, t protocol.Type) {
 	}
 	l.tools = tools
 	if tool, ok := tools.For(t); ok {
-		l.prefer(Way{URL: at, Dialect: d, Name: tool.Name, Input: &tool.Input}, Way{URL: at, Dialect: d, Name: tool.Name})
+		ways := []Way{{URL: at, Dialect: d, Name: tool.Name, Input: &tool.Input}, {URL: at, Dialect: d, Name: tool.Name}}
+		if other := l.ofKind(dialect.Tool, !l.text); other != nil { // a list may be for everybody, and a call not
+			ways = slices.Insert(ways, 1, Way{URL: at, Dialect: other, Name: tool.Name, Input: &tool.Input})
+		}
+		l.prefer(ways...)
 	}
 }
 

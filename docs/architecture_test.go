@@ -65,7 +65,7 @@ var may = map[string][]string{
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/player":  {"host/conformance/kit", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace"},
-	"host/conformance/referee": {"host/conformance/kit", "host/credential", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/conformance/referee": {"host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/manager": {"host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 

@@ -194,7 +194,7 @@ func allPassed(r *conformance.Report) bool {
 // explain renders a report.
 func explain(r *conformance.Report) string {
 	var b strings.Builder
-	if err := r.WriteText(&b, false); err != nil {
+	if err := r.WriteText(&b, false, conformance.Wild); err != nil {
 		return err.Error()
 	}
 	return b.String()

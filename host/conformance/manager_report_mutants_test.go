@@ -13,7 +13,8 @@ func badReportMutants() []mutant {
 	// acceptsBad accepts a report that should be refused, if a condition holds.
 	acceptsBad := func(name string, when func(m *memory, in *asked, refusal object) bool) mutant {
 		return mutant{check: "manager.report." + name, serve: acceptsOnce(func(m *memory, in *asked, r *reply) bool {
-			data, _ := parse(r.body)["error"].(object)["data"].(object)
+			refusal, _ := parse(r.body)["error"].(object)
+			data, _ := refusal["data"].(object)
 			return in.of(report) && when(m, in, data)
 		})}
 	}

@@ -77,7 +77,7 @@ func mutatedManager(mu mutant) (*managerServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := manager.Config{Mode: protocol.Tolerant, AdminToken: adminToken, Timeout: mu.scale.of(patience)}
+	cfg := manager.Config{Mode: protocol.Strict, AdminToken: adminToken, Timeout: mu.scale.of(patience)}
 	if mu.slow {
 		cfg.Timeout = mu.scale.of(time.Minute) // it waits for who is silent
 	}
@@ -109,17 +109,28 @@ func TestOwnManager(t *testing.T) {
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
+			// In tolerant mode it takes reports with another league, and with
+			// placeholders for details, of which the standings are then not known.
+			var takes []string
+			if mode == protocol.Tolerant {
+				takes = []string{"manager.report.context", "manager.report.number", "manager.report.score", "manager.report.winner", "manager.end.standings"}
+			}
+			asKnown := func(r *conformance.Report) bool {
+				return !slices.ContainsFunc(r.Outcomes, func(o conformance.Outcome) bool {
+					return o.Status != conformance.Passed && !slices.Contains(takes, o.ID)
+				})
+			}
 			r, err := withEnoughTime(func(s scale) (*conformance.Report, error) {
 				h, err := onOwnSocket(manager.Config{Mode: mode, AdminToken: adminToken, Timeout: s.of(managerSilence)})
 				if err != nil {
 					return nil, err
 				}
 				return h.examine(func(o *conformance.Config) { o.Timeout = s.of(ampleTimeout) })
-			}, allPassed)
+			}, asKnown)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !allPassed(r) {
+			if !asKnown(r) {
 				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
 			}
 		})
@@ -165,7 +176,7 @@ func admissionMutants() []mutant {
 		return mutant{check: "manager.register." + name, serve: accepts(func(in *asked) bool { return in.of(application) && when(in) })}
 	}
 	return []mutant{
-		{check: "manager.register.referee", serve: answers("REFEREE_REGISTER_REQUEST", drop("auth_token"))},
+		{check: "manager.register.referee", serve: answers("REFEREE_REGISTER_REQUEST", drop("league_id"))},
 		{check: "manager.register.player", serve: answers(application, drop("league_id"))},
 		{check: "manager.register.all", serve: func(m *memory, in *asked, next func(*asked) *reply) *reply {
 			r := next(in)
@@ -204,7 +215,11 @@ func queryMutants() []mutant {
 			if r.refused() || in.text("query_type") != queryType {
 				return r
 			}
-			return r.edit(func(o object) { edit(o["data"].(object)) })
+			return r.edit(func(o object) {
+				if data, ok := o["data"].(object); ok {
+					edit(data)
+				}
+			})
 		}
 	}
 	return []mutant{

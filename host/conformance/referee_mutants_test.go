@@ -70,6 +70,12 @@ func roundMutants() []mutant {
 	var last []byte
 	return []mutant{
 		{check: "referee.round.plays", out: only(invitation, func(_ *memory, body []byte, _ onward) (*jsonrpc.Reply, error) { return declining(reading(body)), nil })},
+		{check: "referee.round.announced", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if in.of(announcement) {
+				in = in.changed(set("matches", []any{}))
+			}
+			return next(in)
+		}},
 		{check: "referee.round.ack", serve: refuses(isType(announcement))},
 		{check: "referee.standings.ack", serve: refuses(isType(standings))},
 		{check: "referee.roundend.ack", serve: refuses(isType("ROUND_COMPLETED"))},

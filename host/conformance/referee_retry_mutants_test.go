@@ -271,6 +271,12 @@ func attackedMutants(role, t, wrong string) []mutant {
 		take("protocol", bodyHas("league.v9")),
 		take("zone", bodyHas("+02:00")),
 		{check: role + ".hostile.type", serve: breaks(bodyHas("WEATHER_REPORT"))},
+		{check: role + ".hostile.form", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
+			if !bodyHas("WEATHER_REPORT")(in) {
+				return next(in)
+			}
+			return &reply{status: http.StatusBadRequest, media: "application/json", body: []byte(`{"detail":"no such message"}`)}
+		}},
 		{check: role + ".hostile.verb", wrap: func(_ *memory, h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method != http.MethodGet {

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -43,10 +44,23 @@ func (r *Report) Failed() (Level, bool) {
 	return "", false
 }
 
+// From returns the report with the outcomes of a level and of those above it.
+func (r *Report) From(lowest Level) *Report {
+	levels := Levels()
+	levels = levels[:slices.Index(levels, lowest)+1]
+	out := *r
+	out.Outcomes = slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return !slices.Contains(levels, o.Level) })
+	return &out
+}
+
 // WriteText writes a report for people: failures, the most serious first, with
-// their evidence; checks that could not be tested, and why; and the totals. With
-// all set, it also lists the checks that passed.
-func (r *Report) WriteText(w io.Writer, all bool) error {
+// their evidence; checks that could not be tested, and why; the totals; and
+// whether tolerant and strict agents can play with the agent. Of checks below
+// the lowest level it says nothing else. With all set, it also lists the checks
+// that passed.
+func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
+	whole := r
+	r = r.From(lowest)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s", r.Role, r.URL)
 	if r.Agent != "" {
@@ -68,22 +82,37 @@ func (r *Report) WriteText(w io.Writer, all bool) error {
 	if all {
 		r.list(&b, Passed, "passed:")
 	}
-	for _, l := range Levels() {
+	for _, l := range Levels()[:slices.Index(Levels(), lowest)+1] {
 		fmt.Fprintf(&b, "%-7s %3d passed, %d failed, %d not tested\n", l, r.Count(l, Passed), r.Count(l, Failed), r.Count(l, Skipped))
 	}
-	switch level, failed := r.Failed(); {
-	case !failed:
-		b.WriteString("the agent follows every rule that was tested")
-	case level == Must:
-		b.WriteString("a league with this agent will break")
-	case level == Should:
-		b.WriteString("the agent breaks rules; a league may break")
-	default:
-		b.WriteString("the agent deviates, but known peers cope")
-	}
-	fmt.Fprintf(&b, " (%.1f s)\n", r.Seconds)
+	fmt.Fprintf(&b, "our tolerant agents %s\nstrict agents %s (%.1f s)\n", whole.playable(Must), whole.playable(Must, Should), r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// playable says whether agents can play that need the checks of some levels.
+func (r *Report) playable(needed ...Level) string {
+	var failed []string
+	untested := 0
+	for _, o := range r.Outcomes {
+		switch {
+		case !slices.Contains(needed, o.Level):
+		case o.Status == Failed:
+			failed = append(failed, o.ID)
+		case o.Status == Skipped:
+			untested++
+		}
+	}
+	const most = 3
+	switch n := len(failed); {
+	case n > most:
+		return fmt.Sprintf("cannot play with it: %s and %d more failed", strings.Join(failed[:most], ", "), n-most)
+	case n > 0:
+		return fmt.Sprintf("cannot play with it: %s failed", strings.Join(failed, ", "))
+	case untested > 0:
+		return fmt.Sprintf("can play with it, as far as it was tested: %d checks were not", untested)
+	}
+	return "can play with it"
 }
 
 // list writes a line for each check with a status, if there are any.

@@ -46,7 +46,7 @@ func TestWriteText(t *testing.T) {
 	t.Parallel()
 	for name, all := range map[string]bool{"report.txt": false, "report_all.txt": true} {
 		var got bytes.Buffer
-		if err := sample().WriteText(&got, all); err != nil {
+		if err := sample().WriteText(&got, all, conformance.Wild); err != nil {
 			t.Fatal(err)
 		}
 		golden := filepath.Join("testdata", name)
@@ -65,24 +65,30 @@ func TestWriteText(t *testing.T) {
 	}
 }
 
-// TestVerdict words the worst level that failed.
+// TestVerdict says who can play with the agent, whatever levels are printed.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[conformance.Level]string{
-		conformance.Must: "a league with this agent will break", conformance.Should: "a league may break", conformance.Wild: "known peers cope", "": "the agent follows every rule that was tested",
+	for level, want := range map[conformance.Level][2]string{
+		conformance.Must:   {"our tolerant agents cannot play with it: player.b.must, player.b.silent failed", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
+		conformance.Should: {"our tolerant agents can play with it", "strict agents cannot play with it: player.b.empty failed"},
+		conformance.Wild:   {"our tolerant agents can play with it", "strict agents can play with it, as far as it was tested: 1 checks were not"},
 	} {
 		r := sample()
 		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {
 			return o.Status == conformance.Failed && o.Level != level
 		})
 		var got strings.Builder
-		if err := r.WriteText(&got, false); err != nil {
+		if err := r.WriteText(&got, false, conformance.Must); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(got.String(), want) {
-			t.Errorf("%q: %s", level, got.String())
+		lines := strings.Split(strings.TrimSpace(got.String()), "\n")
+		if end := lines[len(lines)-2:]; end[0] != want[0] || end[1] != want[1]+" (1.2 s)" {
+			t.Errorf("%q: %q", level, end)
 		}
-		if worst, failed := r.Failed(); worst != level || failed != (level != "") {
+		if strings.Contains(got.String(), "should") || strings.Contains(got.String(), "wild") {
+			t.Errorf("%q: it prints what it does not judge by:\n%s", level, got.String())
+		}
+		if worst, failed := r.Failed(); worst != level || !failed {
 			t.Errorf("%q: worst %q, %v", level, worst, failed)
 		}
 	}

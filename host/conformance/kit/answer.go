@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // Fields are the members of a message as they stand on the wire.
@@ -162,6 +161,9 @@ type Answer struct {
 	Refused bool
 	Code    int
 	Reason  string
+	// Plain says that the refusal is only an HTTP status: nothing in the body says
+	// in the form of the protocol why.
+	Plain bool
 }
 
 // ReadAnswer decodes a reply.
@@ -169,12 +171,10 @@ func ReadAnswer(r Reply) *Answer {
 	a := &Answer{Reply: r}
 	if json.Unmarshal(r.Body, &a.Document) != nil {
 		a.Document = nil
-		return a
 	}
-	if a.Document == nil {
-		return a
+	if a.Document != nil {
+		a.locate()
 	}
-	a.locate()
 	a.refusal()
 	return a
 }
@@ -208,40 +208,7 @@ func (a *Answer) locate() {
 }
 
 func content(raw json.RawMessage) Fields {
-	var parts []struct{ Text string }
-	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {
-		return nil
-	}
-	return Object(json.RawMessage(parts[0].Text))
-}
-
-// refusal finds out whether the answer is a refusal, in any form.
-func (a *Answer) refusal() {
-	var e struct {
-		Code    json.Number
-		Message string
-	}
-	switch t := protocol.Type(a.Message.Text("message_type")); {
-	case a.Document.Has("error"):
-		a.Refused = true
-		_ = json.Unmarshal(a.Document["error"], &e) // an error of any form refuses
-		if n, err := e.Code.Int64(); err == nil {
-			a.Code = int(n)
-		}
-		a.Reason = e.Message
-	case string(a.Document.Object("result")["isError"]) == "true":
-		a.Refused = true
-	case t == protocol.TypeLeagueError, t == protocol.TypeGameError, t == "ERROR":
-		a.Refused = true
-	case strings.EqualFold(a.Message.Text("status"), "error"), a.Message.Text("status") == protocol.StatusRejected:
-		a.Refused = true
-	}
-	for _, name := range []string{"detail", "error_description", "reason", "error"} {
-		if s := a.Message.Text(name); a.Refused && s != "" {
-			a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
-			break
-		}
-	}
+	return Object(json.RawMessage(contentText(raw)))
 }
 
 // OK reports whether the HTTP status is 2xx.
@@ -254,6 +221,8 @@ func (a *Answer) String() string {
 		return "no answer: " + a.Err.Error()
 	case a.Refused && a.Code != 0:
 		return fmt.Sprintf("a refusal: %d %s", a.Code, a.Reason)
+	case a.Plain:
+		return fmt.Sprintf("a refusal: HTTP %d %s", a.Status, a.Reason)
 	case a.Refused:
 		return "a refusal: " + a.Reason
 	case len(a.Body) == 0:

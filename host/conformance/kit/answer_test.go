@@ -33,7 +33,7 @@ func FuzzReadAnswer(f *testing.F) {
 		if a.String() == "" {
 			t.Errorf("nothing is said of %q", body)
 		}
-		if a.Document == nil && (a.Message != nil || a.Refused) {
+		if a.Document == nil && (a.Message != nil || a.Refused != a.Plain) {
 			t.Errorf("%q is no JSON object and has a message %v, refused %v", body, a.Message, a.Refused)
 		}
 		if a.Message != nil && a.Wrapping == "" {

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/strategylab/strategylab/host/protocol"
 )
 
 // Sizes of hostile messages. The protocol allows 1 MiB. The long message is
@@ -37,7 +35,7 @@ func changeBody(change func(body []byte) []byte) func(*T, Request) *Answer {
 		if bytes.Equal(changed, body) {
 			return nil
 		}
-		return ReadAnswer(t.Post(changed, nil))
+		return t.SendBytes(changed, nil)
 	}
 }
 
@@ -49,14 +47,14 @@ func EditAttack(edit Edit) func(*T, Request) *Answer {
 	}
 }
 
-// Attacks returns the attacks made from a message of a type. The method is that
-// of another type.
-func Attacks(typ protocol.Type, method string) []Attack {
-	return slices.Concat(jsonAttacks(typ), rpcAttacks(method), headerAttacks())
+// Attacks returns the attacks made from any message. The method is that of
+// another type.
+func Attacks(method string) []Attack {
+	return slices.Concat(jsonAttacks(), rpcAttacks(method), headerAttacks())
 }
 
-func jsonAttacks(typ protocol.Type) []Attack {
-	own := fmt.Sprintf(`"message_type":"%s"`, typ)
+func jsonAttacks() []Attack {
+	const own = `"message_type":`
 	insert := func(text string) func(*T, Request) *Answer {
 		return changeBody(func(b []byte) []byte { return bytes.Replace(b, []byte(own), []byte(text+","+own), 1) })
 	}
@@ -141,7 +139,7 @@ func AttackChecks(role Role, needs []string, all []Attack, sample Sample, surviv
 	}
 	survives.ID, survives.Level = string(role)+".hostile.then", Must
 	survives.Advice = "Let no input end or block the process: handle each request separately, and release locks when one fails."
-	return append(checks,
+	return append(checks, FormCheck(role),
 		Check{
 			ID: string(role) + ".hostile.verb", Level: Wild, Needs: needs,
 			Rule: "The endpoint accepts POST only; GET is refused (league.v2, transport).", Advice: "Answer other methods with HTTP 405.", Run: refusesGet,

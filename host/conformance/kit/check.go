@@ -21,9 +21,9 @@ type Level string
 
 // The levels, most serious first.
 const (
-	Must   Level = "must"   // a league will break
-	Should Level = "should" // the protocol asks for it; a league may break
-	Wild   Level = "wild"   // it deviates, but known peers cope
+	Must   Level = "must"   // our tolerant agents could not play with it
+	Should Level = "should" // strict agents could not
+	Wild   Level = "wild"   // both can; other programs may not
 )
 
 // Levels returns all levels, most serious first.
@@ -39,6 +39,11 @@ type Check struct {
 	// Needs lists earlier checks. If one of them did not pass, this check could
 	// only repeat its finding and is skipped.
 	Needs []string
+	// Unless lists earlier checks. If one of them failed, this one is skipped.
+	Unless []string
+	// Recorded says that the check reads a record: it does not matter whether the
+	// agent can still be reached.
+	Recorded bool
 	// Run tests the rule. It ends the check through its T, or returns if the
 	// agent follows the rule.
 	Run func(*T)
@@ -263,7 +268,7 @@ func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
 	ctx, cancel := context.WithTimeout(t.ctx, t.Session.Timeout)
 	defer cancel()
 	began := time.Now()
-	reply, err := t.Session.transport.RoundTrip(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAnswer})
+	reply, err := t.Session.exchange(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAnswer})
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("no reply within %v", t.Session.Timeout)
 	}
@@ -293,9 +298,14 @@ func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // outcomes.
 func (s *Session) Run(ctx context.Context, peers Peers, check Check, earlier []Outcome) Outcome {
 	o := Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped}
-	if s.lost != "" {
+	if s.lost != "" && !check.Recorded {
 		o.Detail = fmt.Sprintf("the agent has been unreachable since %s", s.lost)
 		return o
+	}
+	for _, o := range earlier {
+		if o.Status == Failed && slices.Contains(check.Unless, o.ID) {
+			return Outcome{ID: check.ID, Level: check.Level, Rule: check.Rule, Status: Skipped, Detail: fmt.Sprintf("it needs %s, which failed", o.ID)}
+		}
 	}
 	for _, id := range check.Needs {
 		i := slices.IndexFunc(earlier, func(o Outcome) bool { return o.ID == id })

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -97,6 +98,17 @@ func ListenBeside(ctx context.Context, addr string) (*Endpoint, error) {
 		addr = net.JoinHostPort(host, "0")
 	}
 	return Listen(ctx, addr)
+}
+
+// ListenAs opens an endpoint on a port, or on a free one of the same host if the
+// port is taken or if addr asks for a free one itself.
+func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
+	if host, own, err := net.SplitHostPort(addr); err == nil && own != "0" {
+		if e, err := Listen(ctx, net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+			return e, nil
+		}
+	}
+	return ListenBeside(ctx, addr)
 }
 
 // Close stops listening and waits for requests in progress. A nil endpoint is

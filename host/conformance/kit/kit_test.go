@@ -346,7 +346,7 @@ func TestAttacks(t *testing.T) {
 	sample := func(*kit.T) kit.Request {
 		return kit.Request{Message: request(), Dialect: dialect.Contracts, ID: `"1"`}
 	}
-	checks := kit.AttackChecks(kit.Manager, nil, kit.Attacks(protocol.TypeLeagueQuery, "report_match_result"), sample, kit.Check{Run: func(*kit.T) {}})
+	checks := kit.AttackChecks(kit.Manager, nil, kit.Attacks("report_match_result"), sample, kit.Check{Run: func(*kit.T) {}})
 	for _, c := range checks {
 		o := s.Run(t.Context(), noPeers{}, c, nil)
 		wrong := c.ID == "manager.hostile.codes"

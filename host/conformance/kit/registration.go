@@ -54,9 +54,9 @@ func RegistrationChecks(role Role, accepts func(t *T, url string) *Answer) []Che
 			fmt.Sprintf(`Add "version": "1.0.0", "game_types": ["even_odd"] and "max_concurrent_matches": 2 to %s.`, f.meta), declaresGames)
 	}
 	return []Check{
-		header("rpc", Must, Frame),
-		header("header", Must, RequestHeader),
-		header("timestamp", Must, UTC, id("header")),
+		header("rpc", Should, Frame),
+		header("header", Should, RequestHeader),
+		header("timestamp", Should, UTC, id("header")),
 		header("sender", Should, Sender(protocol.Role(role), fmt.Sprintf("A %s signs as %s:<id>; before it has an id, with a name of its choice (league.v2, header fields).", role, role),
 			fmt.Sprintf(`Set sender to "%s:" and a name, for example "%s:alice".`, role, role)), id("header")),
 		check("meta", Must, fmt.Sprintf("%s has display_name and contact_endpoint (%s).", f.meta, f.request),

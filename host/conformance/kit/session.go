@@ -2,11 +2,14 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -74,7 +77,12 @@ type Session struct {
 	Config
 	transport jsonrpc.RoundTripper
 	selected  []string
-	lost      string // the check during which the agent became unreachable
+	lost      string  // the check during which the agent became unreachable
+	base      Sample  // that AnyOf has chosen
+	control   *Answer // the refusal of the base, if it is refused without any fault
+
+	mu    sync.Mutex // guards what follows: checks may send at the same time
+	plain *Evidence  // the first refusal that is only an HTTP status
 }
 
 // NewSession returns a session that runs the checks with the selected ids.
@@ -84,6 +92,21 @@ func NewSession(cfg Config, selected []string) *Session {
 
 // Close closes the connections to the agent.
 func (s *Session) Close() error { return s.transport.Close() }
+
+// exchange sends a request. If a connection breaks that has served an earlier
+// request, it sends the request again over a new one: some servers close theirs
+// after an error without saying so, and that is no missing answer.
+func (s *Session) exchange(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	reused := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }})
+	reply, err := s.transport.RoundTrip(traced, out)
+	if err == nil || !reused || ctx.Err() != nil {
+		return reply, err
+	}
+	fresh := jsonrpc.OverHTTP(jsonrpc.HTTPConfig{})
+	reply, err = fresh.RoundTrip(ctx, out)
+	return reply, errors.Join(err, fresh.Close())
+}
 
 // Selected reports whether the session runs a check.
 func (s *Session) Selected(id string) bool { return slices.Contains(s.selected, id) }

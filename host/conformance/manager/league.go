@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,6 +17,12 @@ func playLeague(t T) {
 	if why, ended := t.Catch(func() {
 		t.registerAll()
 		t.start()
+		if t.conducts() {
+			if t.league.stopped == "" {
+				t.watch()
+			}
+			return
+		}
 		for t.Context().Err() == nil && t.league.stopped == "" {
 			r := t.nextRound()
 			if r == nil {
@@ -42,10 +49,14 @@ func (t T) start() {
 		}
 		return
 	}
-	t.probe("start.report", func() *kit.Answer {
-		m := &match{id: "R99M99", players: [2]string{"P98", "P99"}}
-		return t.send(t.report(m, t.referees()[0], t.resultOf(m)))
-	})
+	if t.conducts() {
+		l.missing["start.report"] = conductsMatches
+	} else {
+		t.probe("start.report", func() *kit.Answer {
+			m := &match{id: "R99M99", players: [2]string{"P98", "P99"}}
+			return t.send(t.report(m, t.referees()[0], t.resultOf(m)))
+		})
+	}
 	token := t.session.AdminToken
 	if token != "" {
 		t.probe("start.missing", func() *kit.Answer { return t.send(t.startLeague("")) })
@@ -73,16 +84,31 @@ func (t T) start() {
 // startOtherwise tries other known ways to start a league, and then waits for
 // somebody else to do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
-	ways := []func(){
-		func() { t.Post([]byte(`{"jsonrpc":"2.0","id":1,"method":"start_league","params":{}}`), nil) },
-		func() {
+	plain := func(path string) func() {
+		return func() {
 			if u, err := url.Parse(t.session.URL); err == nil {
-				u.Path, u.RawQuery = "/start_league", ""
+				u.Path, u.RawQuery = path, ""
 				t.PostTo(u.String(), []byte("{}"), nil)
 			}
-		},
+		}
 	}
-	running := func() bool { return t.assigned(0) > 0 }
+	call := func(method, params string) func() {
+		return func() {
+			t.Post(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), nil)
+		}
+	}
+	signed := func() {
+		m := t.startLeague(t.session.AdminToken)
+		m.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
+		m.AuthToken = cmp.Or(m.AuthToken, t.players()[0].token)
+		t.send(m)
+	}
+	ways := []func(){
+		call("start_league", "{}"), call("start_league", fmt.Sprintf(`{"league_id":%q}`, t.leagueID)),
+		call("tools/call", fmt.Sprintf(`{"name":"start_league","arguments":{"league_id":%q}}`, t.leagueID)),
+		signed, plain("/start_league"), plain("/start"),
+	}
+	running := func() bool { return t.assigned(0) > 0 || t.sent(protocol.TypeGameInvitation) > 0 }
 	for _, way := range ways {
 		if way(); t.Until(t.shortDelay(), running) {
 			return
@@ -299,7 +325,7 @@ func (t T) afterLeague() {
 // endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
 // held.
 func (p *peers) endSent() bool {
-	return !slices.ContainsFunc(p.agents, func(to *agent) bool {
+	return !slices.ContainsFunc(p.registered(), func(to *agent) bool {
 		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
 	})
 }

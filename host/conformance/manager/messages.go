@@ -28,7 +28,7 @@ func messageChecks() []kit.Check {
 		})
 	}
 	return []kit.Check{
-		leagueCheck("message.rpc", kit.Must, kit.Frame.Rule, kit.Frame.Advice, func(t T) {
+		leagueCheck("message.rpc", kit.Should, kit.Frame.Rule, kit.Frame.Advice, func(t T) {
 			t.every("", func(m *message) {
 				kit.Frame.Test(t.T, string(m.typ), kit.Object(m.Raw), func() { t.show(m) })
 			})
@@ -42,8 +42,8 @@ func messageChecks() []kit.Check {
 				}
 			})
 		}),
-		header("header", kit.Must, kit.RequestHeader),
-		header("time", kit.Must, kit.UTC),
+		header("header", kit.Should, kit.RequestHeader),
+		header("time", kit.Should, kit.UTC),
 		header("sender", kit.Should, kit.Sender(protocol.RoleManager, "The manager signs as league_manager (league.v2, header fields).", `Set sender to "league_manager".`)),
 		leagueCheck("message.league", kit.Should, "Messages have the league_id of the registration, and those about a round its round_id (league.v2, contextual fields).", "Put both beside the header fields.", haveContext),
 		leagueCheck("message.ids", kit.Should, "Every request to an agent has a JSON-RPC id of its own, also a retry (JSON-RPC 2.0).", "Use a counter, or make a UUID for each attempt.", func(t T) {
@@ -59,7 +59,7 @@ func messageChecks() []kit.Check {
 		leagueCheck("message.token", kit.Should, "Messages to an agent have an auth_token, always the same, by which it knows the manager (league.v2, authentication).", "Send the token with everything; known players refuse messages without one.", haveToken),
 		leagueCheck("message.proof", kit.Wild, "The auth_token of the manager is tok-LM- with the HMAC over the agent's own token, which nobody else can make (league.v2, authentication).",
 			`Calculate HMAC-SHA-256 with the key SHA-256(token of the agent) over "manager|" and the league_id.`, proveSender),
-		leagueCheck("message.secret", kit.Must, "No message contains the token of an agent (league.v2, authentication).", "Choose the members of a message; do not encode what is stored.", func(t T) {
+		leagueCheck("message.secret", kit.Should, "No message contains the token of an agent (league.v2, authentication).", "Choose the members of a message; do not encode what is stored.", func(t T) {
 			t.every("", func(m *message) {
 				for _, other := range t.agents {
 					t.secret(m, other.token, "%s to %s contains the token of %s", m.typ, m.to.called(), other.id)
@@ -119,7 +119,7 @@ func retryChecks() []kit.Check {
 	return []kit.Check{
 		retried(retriesBusy, busyPlayer, "A message to an agent that answers HTTP 503 is sent again (league.v2, retries)."),
 		retried(retriesBroken, brokenPlayer, "A message to an agent whose connection breaks is sent again (league.v2, retries)."),
-		leagueCheck(survivesSilent[len("manager."):], kit.Must, "A player that does not answer an announcement does not stop the league: after 10 s at most, the others go on (league.v2, notifications).",
+		leagueCheck(survivesSilent[len("manager."):], kit.Should, "A player that does not answer an announcement does not stop the league: after 10 s at most, the others go on (league.v2, notifications).",
 			"Give every message a timeout, send to all at once, and go on without those that have not answered.", goesOn),
 		leagueCheck("notify.same", kit.Should, "A retry is the same message: conversation_id stays (league.v2, retries).", "Make the message once, and give each attempt only a new JSON-RPC id.", repeatsMessages),
 	}

@@ -105,7 +105,11 @@ func (t T) probeBadReports(m *match, result *result) {
 	bad("player", func(r *protocol.MatchResultReport) {
 		r.Sender, r.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), t.players()[0].token
 	})
-	bad("context", func(r *protocol.MatchResultReport) { r.LeagueID = "another-league" })
+	t.probe("report.context", func() *kit.Answer { // says what is true
+		r := t.report(m, own, result)
+		r.LeagueID = "another-league"
+		return t.send(r)
+	})
 	t.risk("report.empty", func() *kit.Answer {
 		return t.Send(kit.Request{Message: t.report(m, own, result), Edit: kit.Delete("result")})
 	})
@@ -130,13 +134,13 @@ func (t T) probeContradictions(m *match, result *result) {
 		}
 	}
 	a, b := result.players[0], result.players[1]
-	bad("report.winner", func(r *protocol.MatchResult) {
-		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
-	})
-	bad("report.score", func(r *protocol.MatchResult) { r.Score[a] = 30 })
-	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })
 	bad("report.strangers", func(r *protocol.MatchResult) {
 		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
+	})
+	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })
+	bad("report.score", func(r *protocol.MatchResult) { r.Score[a] = 30 })
+	bad("report.winner", func(r *protocol.MatchResult) {
+		r.Winner, r.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // queryChecks are about queries before the start of the league.
 func queryChecks() []kit.Check {
-	needs := []string{registersEveryone, answersStatus}
+	needs := []string{registersEveryone}
 	listsAll := func(query, name string) func(t T) {
 		return func(t T) {
 			data := t.data(query)
@@ -27,7 +27,7 @@ func queryChecks() []kit.Check {
 		}
 	}
 	return []kit.Check{
-		check(answersStatus, kit.Must, needs[:1], "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
+		check("manager.query.status", kit.Should, needs, "LEAGUE_QUERY GET_STATUS is answered by LEAGUE_QUERY_RESPONSE, whose data has league_id and status (LEAGUE_QUERY_RESPONSE).", "Answer with query_type, success and data.",
 			func(t T) {
 				data := t.data(protocol.QueryStatus)
 				if got := data.Text("league_id"); got != t.leagueID {
@@ -40,7 +40,7 @@ func queryChecks() []kit.Check {
 		check("manager.query.standings", kit.Should, needs, "GET_STANDINGS lists every player, also before the first match (LEAGUE_QUERY_RESPONSE).", "Begin the standings with a line of zeros for each player.",
 			listsAll(protocol.QueryStandings, "standings")),
 		check("manager.query.players", kit.Should, needs, "GET_PLAYERS lists every player (LEAGUE_QUERY_RESPONSE).", "List all that have registered.", listsAll(protocol.QueryPlayers, "players")),
-		check("manager.query.secret", kit.Must, needs, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
+		check("manager.query.secret", kit.Should, needs, "No query returns a token (league.v2, authentication).", "Choose the members of an answer; do not encode what is stored.", keepsTokens),
 		check("manager.query.endpoints", kit.Should, needs, "GET_PLAYERS shows players nobody's contact_endpoint (league.v2, queries).", "Add contact_endpoint for referees and the launcher only.",
 			func(t T) {
 				if other := t.players()[1]; bytes.Contains(t.ask(protocol.QueryPlayers).Body, []byte(other.endpoint.URL)) {
@@ -64,7 +64,7 @@ func keepsTokens(t T) {
 	for _, q := range []string{protocol.QueryPlayers, protocol.QueryStatus, protocol.QueryStandings} {
 		answer := t.ask(q)
 		for _, a := range t.agents {
-			if bytes.Contains(answer.Body, []byte(a.token)) {
+			if a.token != "" && bytes.Contains(answer.Body, []byte(a.token)) {
 				t.Fail("the answer to %s contains the token of %s", q, a.id)
 			}
 		}
@@ -211,7 +211,7 @@ func findsNextMatch(t T) {
 
 func loadChecks() []kit.Check {
 	return []kit.Check{
-		leagueCheck("load.concurrent", kit.Must, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
+		leagueCheck("load.concurrent", kit.Should, "Queries that arrive at the same time, and with reports, are all answered, each by its own answer (observed in real leagues).",
 			"Lock what requests share, for as short as possible, and keep the data of a request out of it.", func(t T) {
 				for i, query := range crowd {
 					a := t.recorded(probeName("crowd", i))
@@ -225,6 +225,9 @@ func loadChecks() []kit.Check {
 }
 
 func answersFast(t T) {
+	if len(t.played().took) == 0 {
+		t.Skip("nothing was asked while the league ran")
+	}
 	took, timeout := slices.Clone(t.played().took), t.session.Timeout
 	slices.Sort(took)
 	longest := took[len(took)-1]

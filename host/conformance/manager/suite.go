@@ -24,6 +24,15 @@ func Suite() kit.Suite {
 	)}
 }
 
+// conventional returns the port of an agent by the convention of the protocol:
+// some managers call their agents there, whatever they register.
+func conventional(i, players int) int {
+	if i < players {
+		return 8101 + i
+	}
+	return 8001 + i - players
+}
+
 // open starts the agents, which register when the first check needs them.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err := s.AwaitAgent(ctx); err != nil {
@@ -37,7 +46,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 		}
 		a.display = fmt.Sprintf("Conformance %s %s", a.name, p.run)
 		var err error
-		if a.endpoint, err = kit.ListenBeside(ctx, s.Listen); err != nil {
+		if a.endpoint, err = kit.ListenAs(ctx, s.Listen, conventional(i, s.Players)); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen as an agent of the league: %w", err), p.Close())
 		}
 		p.agents = append(p.agents, a)

@@ -230,7 +230,7 @@ func hostileChecks() []kit.Check {
 	bad := func(name, what, advice string, edit kit.Edit) kit.Attack {
 		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: advice, Send: kit.EditAttack(edit)}
 	}
-	all := append(kit.Attacks(protocol.TypeGameInvitation, "notify_match_result"),
+	all := append(kit.Attacks("notify_match_result"),
 		bad("match", "An invitation without match_id", "Check that match_id is present, and answer -32602 (E003).", kit.Delete("match_id")),
 		bad("wrongtype", "An invitation whose match_id is a number", "Check that match_id is a string, and answer -32602 (E006).", kit.Set("match_id", 7)),
 		bad("path", "An invitation whose match_id is a path",

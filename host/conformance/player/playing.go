@@ -13,9 +13,9 @@ func joinChecks() []kit.Check {
 	return []kit.Check{
 		check(joinAnswered, kit.Must, nil, "GAME_INVITATION is answered within its deadline (5 s by default) by a GAME_JOIN_ACK that accepts: accept true, or accepted true, or status ACCEPTED, ACK or RECEIVED (GAME_JOIN_ACK).",
 			`Answer {"jsonrpc": "2.0", "id": <the request's>, "result": {"protocol": "league.v2", "message_type": "GAME_JOIN_ACK", ..., "accept": true}} with HTTP 200, whatever the method is called.`, joinsMatch),
-		check("player.join.match", kit.Must, needs, "GAME_JOIN_ACK has the match_id of the invitation (GAME_JOIN_ACK).",
+		check("player.join.match", kit.Should, needs, "GAME_JOIN_ACK has the match_id of the invitation (GAME_JOIN_ACK).",
 			"Copy match_id from the request into the answer.", func(t T) { m, a := t.invited(); t.Equal(a, "match_id", m.id) }),
-		check("player.join.player", kit.Must, needs, "GAME_JOIN_ACK has the player's own player_id, the one that the manager assigned (GAME_JOIN_ACK).",
+		check("player.join.player", kit.Should, needs, "GAME_JOIN_ACK has the player's own player_id, the one that the manager assigned (GAME_JOIN_ACK).",
 			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.invited(); t.Equal(a, "player_id", t.ID) }),
 		check("player.join.arrival", kit.Should, needs, "GAME_JOIN_ACK has arrival_timestamp, in UTC (GAME_JOIN_ACK).",
 			"Add arrival_timestamp, in the format of timestamp.", func(t T) {
@@ -24,7 +24,7 @@ func joinChecks() []kit.Check {
 					t.Fail("arrival_timestamp is %s: %v", a.Message.Shown("arrival_timestamp"), err)
 				}
 			}),
-		check("player.join.again", kit.Must, needs, "An invitation that is repeated because its answer was lost is accepted again (league.v2, retries).",
+		check("player.join.again", kit.Should, needs, "An invitation that is repeated because its answer was lost is accepted again (league.v2, retries).",
 			"Do not refuse a known match_id: answer as before.", joinsAgain),
 	}
 }
@@ -68,11 +68,11 @@ func choiceChecks() []kit.Check {
 					t.Fail("parity_choice is missing")
 				}
 			}),
-		check("player.choice.match", kit.Must, needs, "CHOOSE_PARITY_RESPONSE has the match_id of the call (CHOOSE_PARITY_RESPONSE).",
+		check("player.choice.match", kit.Should, needs, "CHOOSE_PARITY_RESPONSE has the match_id of the call (CHOOSE_PARITY_RESPONSE).",
 			"Copy match_id from the request into the answer.", func(t T) { m, a := t.called(); t.Equal(a, "match_id", m.id) }),
-		check("player.choice.player", kit.Must, needs, "CHOOSE_PARITY_RESPONSE has the player's own player_id (CHOOSE_PARITY_RESPONSE).",
+		check("player.choice.player", kit.Should, needs, "CHOOSE_PARITY_RESPONSE has the player's own player_id (CHOOSE_PARITY_RESPONSE).",
 			"Keep player_id from the answer to the registration, and put it into every answer.", func(t T) { _, a := t.called(); t.Equal(a, "player_id", t.ID) }),
-		check("player.choice.same", kit.Must, needs, "A repeated call for the same match gets the same choice; each attempt has a JSON-RPC id and a deadline of its own (league.v2, retries).",
+		check("player.choice.same", kit.Should, needs, "A repeated call for the same match gets the same choice; each attempt has a JSON-RPC id and a deadline of its own (league.v2, retries).",
 			"Remember the choice by match_id, and answer a repeated call from memory.", choosesOnce),
 		check("player.choice.past", kit.Should, needs, "A call is answered even if its deadline is now or past: clocks differ, and the referee decides what is late (observed in real leagues).",
 			"Do not compare the deadline with your own clock to refuse an answer.", func(t T) {
@@ -86,7 +86,7 @@ func choiceChecks() []kit.Check {
 				call.PlayerID = "P77"
 				t.Refused(t.send(call))
 			}),
-		check("player.choice.secret", kit.Must, needs, "Only the answer to the call has the choice: neither the answer to an invitation nor an acknowledgement has it.",
+		check("player.choice.secret", kit.Should, needs, "Only the answer to the call has the choice: neither the answer to an invitation nor an acknowledgement has it.",
 			"Leave the choice out of every message but CHOOSE_PARITY_RESPONSE.", keepsChoice),
 	}
 }
@@ -137,8 +137,8 @@ func answerChecks() []kit.Check {
 		}))
 	}
 	return []kit.Check{
-		header("player.answer.header", kit.Must, kit.AnswerHeader),
-		header("player.answer.utc", kit.Must, kit.UTC, "player.answer.header"),
+		header("player.answer.header", kit.Should, kit.AnswerHeader),
+		header("player.answer.utc", kit.Should, kit.UTC, "player.answer.header"),
 		header("player.answer.seconds", kit.Wild, kit.WholeSeconds, "player.answer.utc"),
 		{
 			ID: "player.answer.sender", Level: kit.Should, Needs: needs,

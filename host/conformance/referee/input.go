@@ -11,6 +11,8 @@ func editMatch(edit func(m, match map[string]any)) kit.Edit {
 	return func(m map[string]any) {
 		if list, ok := m["matches"].([]any); ok && len(list) > 0 {
 			edit(m, list[0].(map[string]any))
+		} else if m["match_id"] != nil { // it assigns a single match
+			edit(m, m)
 		}
 	}
 }
@@ -20,25 +22,26 @@ func unknownFieldsCheck() kit.Check {
 	return matchCheck("fields.unknown", kit.Must, "Unknown members are ignored, in the message and in its matches (league.v2, validation).",
 		"Read the members that you need, and do not refuse others; in Python, do not pass **params on to a function.", func(t T) {
 			m := t.newMatch(plan{})
-			t.send(t.announcement(m), editMatch(func(m, match map[string]any) { m["x_weather"], match["x_list"] = "sunny", []any{1, nil} }))
+			r := t.assigning(m)
+			r.Edit = editMatch(func(m, match map[string]any) { m["x_weather"], match["x_list"] = "sunny", []any{1, nil} })
+			t.Send(r)
 			t.awaitEnd(m)
 		})
 }
 
 func loadChecks() []kit.Check {
-	needs := []string{acksStandings}
 	return []kit.Check{
 		matchCheck("load.concurrent", kit.Must, "A referee keeps concurrent matches apart: each is reported with its own choices.", "Store what belongs to a match by match_id, and nothing of it in variables that all matches share.",
 			conductsMany),
 		matchCheck("load.limit", kit.Should, "No more matches are in progress at once than max_concurrent_matches of the registration allows.", "Let matches wait until others have ended, or register with the right number.",
 			keepsLimit),
-		kit.StalledCheck(kit.Referee, needs, func(t *kit.T) func() *kit.Answer {
+		kit.StalledCheck(kit.Referee, nil, func(t *kit.T) func() *kit.Answer {
 			return func() *kit.Answer { return t.Send(sample(t)) }
 		}),
-		check("referee.load.speed", kit.Should, needs, "An announcement is acknowledged at once, within a quarter of the time that the manager waits: matches are played afterwards.",
+		check("referee.load.speed", kit.Should, []string{playsMatches}, "An announcement is acknowledged at once, within a quarter of the time that the manager waits: matches are played afterwards.",
 			"Begin matches in the background, and answer first.", func(t T) {
 				m := t.newMatch(plan{})
-				a := t.send(t.announcement(m))
+				a := t.assign(m)
 				t.awaitEnd(m)
 				if timeout := t.T.Session.Timeout; a.Took > timeout/4 {
 					t.Fail("the acknowledgement took %v of %v", a.Took.Round(time.Millisecond), timeout)
@@ -56,7 +59,7 @@ func conductsMany(t T) {
 		plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1&1])}})
 	}
 	all := t.newMatches(plans...)
-	t.send(t.announcement(all...))
+	t.assign(all...)
 	for i, m := range all {
 		t.awaitEnd(m)
 		got := t.message(m, protocol.TypeMatchResultReport, toManager).report().choices
@@ -101,7 +104,7 @@ func keepsLimit(t T) {
 		}
 	}
 	all := t.newMatches(plans...)
-	t.send(t.announcement(all...))
+	t.assign(all...)
 	for _, m := range all {
 		t.awaitEnd(m)
 	}
@@ -117,17 +120,25 @@ func hostileChecks() []kit.Check {
 	bad := func(name, what string, edit func(m, match map[string]any)) kit.Attack {
 		return kit.Attack{Name: name, Level: kit.Should, What: what, Advice: "Check each match of an announcement before you begin it, and answer -32602.", Send: kit.EditAttack(editMatch(edit))}
 	}
-	all := append(kit.Attacks(protocol.TypeRoundAnnouncement, "notify_match_result"),
+	twice := bad("twice", "An announcement that lists a match twice", func(m, match map[string]any) { m["matches"] = []any{match, match} })
+	send := twice.Send
+	twice.Send = func(t *kit.T, valid kit.Request) *kit.Answer {
+		if with(t).assignment().name != "" {
+			return nil
+		}
+		return send(t, valid)
+	}
+	all := append(kit.Attacks("notify_match_result"),
 		bad("match", "An announcement of a match without match_id", func(_, match map[string]any) { delete(match, "match_id") }),
 		bad("wrongtype", "An announcement whose match_id is a number", func(_, match map[string]any) { match["match_id"] = 7 }),
 		bad("path", "An announcement whose match_id is a path", func(_, match map[string]any) { match["match_id"] = "../../R1M1" }),
 		bad("self", "A match of a player against itself", func(_, match map[string]any) { match["player_B_id"] = match["player_A_id"] }),
-		bad("twice", "An announcement that lists a match twice", func(m, match map[string]any) { m["matches"] = []any{match, match} }),
+		twice,
 		bad("game", "A match of another game than even_odd", func(_, match map[string]any) { match["game_type"] = "chess" }),
 	)
 	announcement := func(t *kit.T) kit.Request {
 		r := with(t)
-		return kit.Request{Message: r.announcement(r.newMatch(plan{})), Dialect: r.Dialect}
+		return r.assigning(r.newMatch(plan{}))
 	}
 	return kit.AttackChecks(kit.Referee, nil, all, announcement, kit.Check{
 		Needs: []string{playsMatches},

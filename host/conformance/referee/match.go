@@ -11,11 +11,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// The checks that others need.
-const (
-	playsMatches  = "referee.round.plays"
-	acksStandings = "referee.standings.ack"
-)
+// playsMatches is the check that others need.
+const playsMatches = "referee.round.plays"
 
 // T is the handle of a running check of a referee.
 type T struct {
@@ -35,9 +32,28 @@ func matchCheck(name string, level kit.Level, rule, advice string, test func(t T
 	return check("referee."+name, level, []string{playsMatches}, rule, advice, test)
 }
 
+// sample is a message that a referee accepts; not every referee knows each.
 func sample(t *kit.T) kit.Request {
-	r := with(t)
-	return kit.Request{Message: r.standings(0), Dialect: r.Dialect}
+	return kit.AnyOf(
+		sampleOf(func(t T) protocol.Message { return t.standings(0) }),
+		sampleOf(func(t T) protocol.Message { return t.RoundCompleted() }),
+		sampleOf(func(t T) protocol.Message { return t.foreignRound() }),
+	)(t)
+}
+
+func sampleOf(message func(t T) protocol.Message) kit.Sample {
+	return func(t *kit.T) kit.Request { return kit.Request{Message: message(with(t)), Dialect: with(t).Dialect} }
+}
+
+// foreignRound announces a match of another referee.
+func (t T) foreignRound() *protocol.RoundAnnouncement {
+	a := t.announcement(t.newMatch(plan{}))
+	other := kit.OtherReferee
+	if t.ID == other {
+		other = kit.OwnReferee
+	}
+	a.Matches[0].RefereeID, a.Matches[0].RefereeEndpoint = other, t.Endpoint.URL
+	return a
 }
 
 // newMatch makes up a match in a round of its own.
@@ -91,7 +107,7 @@ func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
 // announce announces a match. How the referee answers does not matter here.
 func (t T) announce(p plan) *match {
 	m := t.newMatch(p)
-	t.send(t.announcement(m))
+	t.assign(m)
 	return m
 }
 
@@ -237,6 +253,7 @@ func (t T) scenario(name string) *match {
 
 // start returns the match of a scenario, in progress or over.
 func (t T) start(name string) *match {
+	t.assignment()
 	t.Lock()
 	m := t.scenarios[name]
 	t.Unlock()
@@ -260,7 +277,7 @@ func (t T) start(name string) *match {
 	}
 	m = t.scenarios[name]
 	t.Unlock()
-	t.send(t.announcement(all...))
+	t.assign(all...)
 	return m
 }
 

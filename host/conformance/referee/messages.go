@@ -30,13 +30,13 @@ func toBoth(typ protocol.Type, look func(t T, m *match, s *sent)) func(t T) {
 
 func commonChecks(name string, typ protocol.Type) []kit.Check {
 	return []kit.Check{
-		matchCheck(name+".header", kit.Must, fmt.Sprintf(`%s has protocol "league.v2", message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`, typ),
+		matchCheck(name+".header", kit.Should, fmt.Sprintf(`%s has protocol "league.v2", message_type, timestamp, conversation_id, and the sender referee:<referee_id> (league.v2, header fields).`, typ),
 			"Put all header fields into every request, with the id that the manager assigned.",
 			toBoth(typ, func(t T, _ *match, s *sent) { t.header(s) })),
 		matchCheck(name+".token", kit.Should, fmt.Sprintf("%s has as auth_token the match key from player_A_keys.send or player_B_keys.send of the announcement, by which players know the referee (league.v2, authentication).", typ),
 			"Sign messages to a player with the send key of that player; a strict player refuses everything else.",
 			toBoth(typ, func(t T, m *match, s *sent) { t.equal(s, "auth_token", m.keys[s.who].Send) })),
-		matchCheck(name+".match", kit.Must, fmt.Sprintf("%s has the match_id, and league_id, round_id and game_type, if present, are those of the announcement (%s).", typ, typ),
+		matchCheck(name+".match", kit.Should, fmt.Sprintf("%s has the match_id, and league_id, round_id and game_type, if present, are those of the announcement (%s).", typ, typ),
 			"Copy them from the announcement.", toBoth(typ, T.about)),
 	}
 }
@@ -118,12 +118,12 @@ func headerChecks() []kit.Check {
 		}))
 	}
 	return []kit.Check{
-		header("utc", kit.Must, kit.UTC),
+		header("utc", kit.Should, kit.UTC),
 		header("seconds", kit.Wild, kit.WholeSeconds),
 		matchCheck("message.conversation", kit.Should, "The invitation, the call and GAME_OVER of one match share conversation_id (league.v2, header fields).", "Make one conversation_id for a match, and put it into all its messages.",
 			keepsConversation),
-		header("rpc", kit.Must, kit.Frame),
-		matchCheck("message.media", kit.Must, "The messages of a referee, its registration included, have Content-Type: application/json (league.v2, transport).",
+		header("rpc", kit.Should, kit.Frame),
+		matchCheck("message.media", kit.Should, "The messages of a referee, its registration included, have Content-Type: application/json (league.v2, transport).",
 			"Send the header; strict receivers answer HTTP 415 without it.", declaresJSON),
 		matchCheck("message.secret", kit.Should, "The token that the manager issued to the referee is not sent to players, who could report results with it (league.v2, authentication).",
 			"Sign messages to players with the match keys of the announcement, and send your own token to the manager only.",
@@ -176,7 +176,7 @@ func orderChecks() []kit.Check {
 					t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 				}
 			}),
-		matchCheck("call.secret", kit.Must, "Neither player learns the other's choice before it has made its own (league.v2, the game).", "Keep the choices in the referee until both are known, and leave them out of calls and of GAME_ERROR.",
+		matchCheck("call.secret", kit.Should, "Neither player learns the other's choice before it has made its own (league.v2, the game).", "Keep the choices in the referee until both are known, and leave them out of calls and of GAME_ERROR.",
 			keepsChoices),
 	}
 }

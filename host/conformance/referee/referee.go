@@ -42,6 +42,7 @@ type peers struct {
 	scenarios      map[string]*match
 	lastReceived   time.Time
 	notJSON        []*sent // with another Content-Type
+	assigned       assignment
 }
 
 // open listens for the referee and waits until it has registered.

@@ -114,9 +114,9 @@ func postedChecks() []kit.Check {
 					t.Fail("the posted choice did not count: choices are %v", o.choices)
 				}
 			}),
-		refused("token", "A posted choice with a token that was never issued is refused (4001, E012).", kit.Must, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = kit.Forged }),
-		refused("missing", "A posted choice without auth_token is refused (4001, E011).", kit.Must, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = "" }),
-		refused("other", "A posted choice for another player than the token's is refused (4001, E012).", kit.Must, func(m *match, msg *protocol.ChooseParityResponse) {
+		refused("token", "A posted choice with a token that was never issued is refused (4001, E012).", kit.Should, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = kit.Forged }),
+		refused("missing", "A posted choice without auth_token is refused (4001, E011).", kit.Should, func(_ *match, msg *protocol.ChooseParityResponse) { msg.AuthToken = "" }),
+		refused("other", "A posted choice for another player than the token's is refused (4001, E012).", kit.Should, func(m *match, msg *protocol.ChooseParityResponse) {
 			msg.Sender, msg.AuthToken = protocol.Sender(protocol.RolePlayer, playerIDs[playerB]), m.keys[playerB].Expect
 		}),
 		refused("match", "A posted choice for an unknown match is refused (4003, E040).", kit.Should, func(_ *match, msg *protocol.ChooseParityResponse) { msg.MatchID = "R0M99" }),

@@ -21,9 +21,9 @@ func retryChecks() []kit.Check {
 	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
 	announced := append(needs, spent, "referee.error.told")
 	return []kit.Check{
-		after("retry.join", kit.Must, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
+		after("retry.join", kit.Should, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
 			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
-		after("retry.choice", kit.Must, needs, "A call to a busy player (HTTP 503) is sent again, and the choice counts (league.v2, retries).", retry,
+		after("retry.choice", kit.Should, needs, "A call to a busy player (HTTP 503) is sent again, and the choice counts (league.v2, retries).", retry,
 			func(t T) { t.retried(protocol.TypeChooseParityCall, playerB) }),
 		after("retry.ids", kit.Should, needs, "Each attempt has a JSON-RPC id of its own, and all have the same conversation_id (league.v2, retries).", "Make a new id for every request, and keep conversation_id for the match.",
 			func(t T) {
@@ -38,7 +38,7 @@ func retryChecks() []kit.Check {
 					t.Fail("two attempts belong to different conversations")
 				}
 			}),
-		after(spent[len("referee."):], kit.Must, needs, "After 3 failed retries, the match is a technical loss (league.v2, retries).", "Count the attempts, and end the match after the fourth.",
+		after(spent[len("referee."):], kit.Should, needs, "After 3 failed retries, the match is a technical loss (league.v2, retries).", "Count the attempts, and end the match after the fourth.",
 			func(t T) {
 				m := t.scenario("always busy")
 				list := t.messages(m, protocol.TypeGameInvitation, playerA)
@@ -52,7 +52,7 @@ func retryChecks() []kit.Check {
 			backsOff),
 		after("error.told", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
 			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
-		after("error.header", kit.Must, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
+		after("error.header", kit.Should, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
 			func(t T) {
 				s := t.firstError()
 				t.header(s)
@@ -197,11 +197,11 @@ func faultChecks() []kit.Check {
 	}
 	declined := lost("declined")
 	return []kit.Check{
-		matchCheck("fault.declined", kit.Must, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
+		matchCheck("fault.declined", kit.Should, "A player that answers accept false is not invited again, and has a technical loss (league.v2, the game).", "Read accept; end the match with status TECHNICAL_LOSS.",
 			func(t T) { t.losesAtOnce("declined", protocol.TypeGameInvitation) }),
-		matchCheck("fault.invalid", kit.Must, "A choice that is neither even nor odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words.",
+		matchCheck("fault.invalid", kit.Should, "A choice that is neither even nor odd is a technical loss at once (league.v2, errors, E004).", "Compare with the two words.",
 			func(t T) { t.losesAtOnce("invalid", protocol.TypeChooseParityCall) }),
-		matchCheck("fault.score", kit.Must, "After a technical loss the opponent is the winner, with 3 points to 0 (league.v2, the game).", "Name the opponent in winner and winner_player_id.",
+		matchCheck("fault.score", kit.Should, "After a technical loss the opponent is the winner, with 3 points to 0 (league.v2, the game).", "Name the opponent in winner and winner_player_id.",
 			func(t T) {
 				winner, score := playerIDs[playerB], map[string]int{playerIDs[playerA]: 0, playerIDs[playerB]: game.WinPoints}
 				declined(t, func(s *sent, o outcome) {
@@ -226,7 +226,7 @@ func faultChecks() []kit.Check {
 					}
 				})
 			}),
-		matchCheck("fault.both", kit.Must, "If both players are at fault, both lose: winner null, 0 points each (league.v2, the game).", "Judge both players, and name neither as the winner.",
+		matchCheck("fault.both", kit.Should, "If both players are at fault, both lose: winner null, 0 points each (league.v2, the game).", "Judge both players, and name neither as the winner.",
 			func(t T) {
 				lost("both declined")(t, func(s *sent, o outcome) {
 					if o.status != protocol.StatusTechnicalLoss || o.winner != "" || s.who == toManager && !maps.Equal(o.score, map[string]int{playerIDs[0]: 0, playerIDs[1]: 0}) {
@@ -234,9 +234,9 @@ func faultChecks() []kit.Check {
 					}
 				})
 			}),
-		matchCheck("fault.join", kit.Must, "A player that does not answer the invitation loses the match once the retries are spent (league.v2, timeouts; 5 s by default).", "Give each attempt a deadline, and limit the retries.",
+		matchCheck("fault.join", kit.Should, "A player that does not answer the invitation loses the match once the retries are spent (league.v2, timeouts; 5 s by default).", "Give each attempt a deadline, and limit the retries.",
 			func(t T) { t.losesByTimeout("no join", protocol.TypeGameInvitation) }),
-		matchCheck("fault.choice", kit.Must, "A player that does not answer the call loses the match once the retries are spent (league.v2, timeouts; 30 s by default).", "Give each attempt a deadline, and limit the retries.",
+		matchCheck("fault.choice", kit.Should, "A player that does not answer the call loses the match once the retries are spent (league.v2, timeouts; 30 s by default).", "Give each attempt a deadline, and limit the retries.",
 			func(t T) { t.losesByTimeout("no choice", protocol.TypeChooseParityCall) }),
 	}
 }

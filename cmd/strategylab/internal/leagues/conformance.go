@@ -29,7 +29,7 @@ func conformanceCommand(p *command.Process) *cli.Command {
 			&cli.BoolFlag{Name: flagList, Usage: "list all checks instead of running them"},
 			&cli.StringSliceFlag{Name: flagOnly, Usage: "run only checks whose id starts so, such as player.join"},
 			&cli.StringFlag{
-				Name: command.FlagLevel, Value: string(conformance.Should), Usage: "fail on this level and above: must, should or wild",
+				Name: command.FlagLevel, Value: string(conformance.Should), Usage: "lowest level to print and fail on: must, should or wild",
 				Action: command.OneOf(command.FlagLevel, levelNames()...),
 			},
 			command.FormatFlag("text", "json", "junit"),
@@ -40,6 +40,7 @@ func conformanceCommand(p *command.Process) *cli.Command {
 			&cli.StringFlag{Name: command.FlagID, Usage: "id of an agent that does not register", DefaultText: "P01, or its own", Action: command.ValidID(command.FlagID, true)},
 			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start a manager's league with"},
 			&cli.IntFlag{Name: command.FlagPlayers, Value: conformance.DefaultPlayers, Usage: "players that register with a manager"},
+			command.QuietFlag(),
 			&cli.BoolFlag{Name: flagBusy, Usage: "refuse the first registration, to see the agent retry"},
 		},
 		Action: func(c *cli.Context) error {
@@ -94,6 +95,9 @@ func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Co
 		AdminToken: c.String(command.FlagAdminToken), Players: c.Int(command.FlagPlayers),
 		Say: func(what string) { fmt.Fprintln(p.Stderr, what) },
 	}
+	if !c.Bool(command.FlagQuiet) {
+		opts.Began = groups(p.Stderr)
+	}
 	switch {
 	case !command.AgentURL(opts.URL):
 		return opts, nil, command.Usagef("conformance: invalid URL %q, want one such as http://127.0.0.1:8101/mcp", opts.URL)
@@ -103,12 +107,24 @@ func conformanceOptions(p *command.Process, c *cli.Context) (opts conformance.Co
 	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
 		return opts, nil, command.WithHint(fmt.Errorf("--%s: %w", flagOnly, err), "strategylab conformance --list %s prints them", role)
 	}
-	all := c.Bool(command.FlagAll)
+	all, lowest := c.Bool(command.FlagAll), conformance.Level(c.String(command.FlagLevel))
 	return opts, map[string]func(io.Writer, *conformance.Report) error{
-		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all) },
-		"json":  func(w io.Writer, r *conformance.Report) error { return command.PrintJSON(w, r) },
-		"junit": func(w io.Writer, r *conformance.Report) error { return r.WriteJUnit(w) },
+		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all, lowest) },
+		"json":  func(w io.Writer, r *conformance.Report) error { return command.PrintJSON(w, r.From(lowest)) },
+		"junit": func(w io.Writer, r *conformance.Report) error { return r.From(lowest).WriteJUnit(w) },
 	}[c.String(command.FlagFormat)], nil
+}
+
+// groups returns a function that prints the group of each check that begins, such
+// as player.join, when it is another than before.
+func groups(w io.Writer) func(id string) {
+	last := ""
+	return func(id string) {
+		if group := id[:strings.LastIndexByte(id, '.')]; group != last {
+			last = group
+			fmt.Fprintf(w, "checking %s\n", group)
+		}
+	}
 }
 
 func levelNames() []string {

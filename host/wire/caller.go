@@ -85,7 +85,7 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	switch {
 	case announced != nil:
 		return c.assignAnyhow(ctx, p, announced, err)
-	case p.guessed():
+	case p.guessed() || asksPlayer(t) && c.Codec.Mode() == protocol.Tolerant:
 		if answer, err = c.guess(ctx, p, m, err); !UnknownMethod(err) {
 			return answer, err
 		}
@@ -94,6 +94,12 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		p.ignores(t, err)
 	}
 	return answer, err
+}
+
+// asksPlayer reports whether a message is one without whose answer a player loses
+// its match: some players register in one wrapping and serve another.
+func asksPlayer(t protocol.Type) bool {
+	return t == protocol.TypeGameInvitation || t == protocol.TypeChooseParityCall
 }
 
 // otherwise calls a peer that does not know the name of a message by others: the

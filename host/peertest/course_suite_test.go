@@ -9,7 +9,7 @@ import (
 
 // courses are the programs of the suite.
 func courses() []*course {
-	return []*course{integers(), adopting(), ports(), requests(), tools(), bare(), messages(), fixed(), counting(), quiet(), assigning()}
+	return []*course{integers(), adopting(), ports(), requests(), tools(), bare(), messages(), fixed(), counting(), quiet(), assigning(), terse()}
 }
 
 // abreast limits the leagues that are played at the same time: they wait more than

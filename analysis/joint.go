@@ -39,9 +39,6 @@ func (j *Joint) Add(values []int64) {
 	j.leagues++
 }
 
-// Leagues is the number of leagues added.
-func (j *Joint) Leagues() int { return int(j.leagues) }
-
 // Term is a coefficient times the ratio of the sums of two columns. If the base is the
 // same in all leagues, it is a mean.
 type Term struct {

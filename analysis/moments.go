@@ -18,12 +18,6 @@ func (w *wide) addProduct(a, b int64) {
 	w.hi += hi + carry
 }
 
-func (w *wide) add(o wide) {
-	var carry uint64
-	w.lo, carry = bits.Add64(w.lo, o.lo, 0)
-	w.hi += o.hi + carry
-}
-
 func (w wide) big() *big.Int {
 	z := new(big.Int).SetUint64(w.hi)
 	z.Lsh(z, 64)
@@ -165,9 +159,6 @@ func (v valueCounts) sample() Sample {
 	s.Variance = spread / float64(s.Leagues-1)
 	return s
 }
-
-// Leagues is the number of leagues that had matches.
-func (r *Ratio) Leagues() int { return int(r.leagues) }
 
 // Estimate returns all parts over all bases, between low and high, with an interval of
 // a confidence level in (0, 1) whose unit is the league.

@@ -179,6 +179,9 @@ const (
 // String returns "undecided", "different" or "equal".
 func (v Verdict) String() string { return [...]string{"undecided", "different", "equal"}[v] }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // Comparison is the paired difference between two players: computed within each league,
 // where both met the same field, so that what moves both cancels.
 type Comparison struct {

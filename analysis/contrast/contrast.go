@@ -46,8 +46,7 @@ type player struct {
 // columns before-part, before-base, after-part and after-base; leagues of independent
 // runs into one each, with part and base.
 type measure struct {
-	quantity      analysis.Quantity
-	unchanged     bool // in matches against those whose code is the same
+	Measure
 	joint         *analysis.Joint
 	before, after *analysis.Joint
 }
@@ -91,13 +90,13 @@ func New(before, after results.Plan) (*Contrast, error) {
 
 // compared lists the measures. Ranks are compared only if the fields are equally large.
 func compared(before, after results.Plan, spill bool) []measure {
-	list := []measure{{quantity: analysis.Adjusted}}
+	list := []measure{{Measure: Measure{Quantity: analysis.Adjusted}}}
 	if spill {
-		list = append(list, measure{quantity: analysis.Adjusted, unchanged: true})
+		list = append(list, measure{Measure: Measure{Quantity: analysis.Adjusted, Unchanged: true}})
 	}
-	list = append(list, measure{quantity: analysis.Differ})
+	list = append(list, measure{Measure: Measure{Quantity: analysis.Differ}})
 	if len(before.Field) == len(after.Field) {
-		list = append(list, measure{quantity: analysis.Rank})
+		list = append(list, measure{Measure: Measure{Quantity: analysis.Rank}})
 	}
 	return list
 }
@@ -141,12 +140,12 @@ func (c *Contrast) AddPair(before, after *results.League) error {
 	for _, p := range c.players {
 		for _, m := range p.measures {
 			var row [4]int64
-			if m.unchanged && c.unchanged[p.before] { // fields stand alike
+			if m.Unchanged && c.unchanged[p.before] { // fields stand alike
 				row[0], row[1] = c.before.scorer.Against(p.before, c.unchanged)
 				row[2], row[3] = c.after.scorer.Against(p.after, c.unchanged)
-			} else if !m.unchanged {
-				row[0], row[1] = c.before.scorer.Value(m.quantity, p.before)
-				row[2], row[3] = c.after.scorer.Value(m.quantity, p.after)
+			} else if !m.Unchanged {
+				row[0], row[1] = c.before.scorer.Value(m.Quantity, p.before)
+				row[2], row[3] = c.after.scorer.Value(m.Quantity, p.after)
 			}
 			m.joint.Add(row[:])
 		}
@@ -176,7 +175,7 @@ func (c *Contrast) addOne(s *side, l *results.League, of func(*player, *measure)
 		for k := range p.measures {
 			joint, field := of(p, &p.measures[k])
 			var row [2]int64
-			row[0], row[1] = s.scorer.Value(p.measures[k].quantity, field)
+			row[0], row[1] = s.scorer.Value(p.measures[k].Quantity, field)
 			joint.Add(row[:])
 		}
 	}
@@ -193,49 +192,66 @@ func (s *side) score(l *results.League) error {
 
 // Result is the comparison of two runs.
 type Result struct {
-	Level    float64
-	Paired   bool
-	Leagues  [2]int // compared, of the first and of the second run
-	Plan     []Change
-	Players  []Player // those of both, in the order of the first run's field
-	Gone     []string // who played in the first run only
-	New      []string // who played in the second run only
-	Family   int      // effects in the correction: all that could be measured
-	Excluded bool     // ranks are left out: the fields differ in size
+	Level  float64 `json:"level"`
+	Paired bool    `json:"paired"` // league by league
 	// Shared says that pairs of leagues have the same seats, draws and coins, so that
 	// only the strategies can make a difference.
-	Shared bool
+	Shared   bool     `json:"shared"`
+	Plan     []Change `json:"changes"`
+	Players  []Player `json:"players"` // those of both, in the order of the first run's field
+	Gone     []string `json:"gone"`    // who played in the first run only
+	New      []string `json:"new"`     // who played in the second run only
+	Leagues  [2]int   `json:"-"`       // compared, of the first and of the second run
+	Family   int      `json:"-"`       // effects in the correction: all that could be measured
+	Excluded bool     `json:"-"`       // ranks are left out: the fields differ in size
 }
 
 // Player is what changed for one strategy.
 type Player struct {
-	Name        string
-	CodeChanged bool // another strategy or version played under the name
-	Effects     []Effect
+	Name        string   `json:"name"`
+	CodeChanged bool     `json:"code_changed"` // another strategy or version played under the name
+	Effects     []Effect `json:"effects"`
 }
 
-// Effect is the change in one quantity.
+// Effect is the change in one measure.
 type Effect struct {
+	Measure    Measure           `json:"measure"`
+	Before     analysis.Number   `json:"before"` // mean over the leagues compared; NaN if there is none
+	After      analysis.Number   `json:"after"`
+	Difference analysis.Estimate `json:"difference"` // after minus before; its interval is for this difference alone
+	P          float64           `json:"p"`          // two-sided; 1 if nothing can be said
+	Corrected  float64           `json:"corrected"`  // P adjusted for all effects, by Holm's method
+	Verdict    analysis.Verdict  `json:"verdict"`
+}
+
+// Measure is what is compared.
+type Measure struct {
 	Quantity analysis.Quantity
 	// Unchanged says that only matches among players with unchanged code count: what
 	// changes there was passed on by strategies that learn from all their opponents.
 	// For changed players nothing is measured.
-	Unchanged     bool
-	Before, After float64           // means over the leagues compared; NaN if there is none
-	Difference    analysis.Estimate // after minus before; its interval is for this difference alone
-	P             float64           // two-sided; 1 if nothing can be said
-	Corrected     float64           // P adjusted for all effects, by Holm's method
-	Verdict       analysis.Verdict
+	Unchanged bool
 }
+
+// String is "adjusted", or "adjusted_among_unchanged" in matches among players with
+// unchanged code.
+func (m Measure) String() string {
+	if m.Unchanged {
+		return m.Quantity.String() + "_among_unchanged"
+	}
+	return m.Quantity.String()
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // Result compares the leagues so far at a confidence level in (0, 1).
 func (c *Contrast) Result(level float64) Result {
 	r := Result{
-		Level: level, Paired: c.paired, Leagues: [2]int{c.before.leagues, c.after.leagues},
+		Level: level, Paired: c.paired, Shared: c.paired && sharesChance(c.before.plan, c.after.plan), Leagues: [2]int{c.before.leagues, c.after.leagues},
 		Plan: Changes(c.before.plan, c.after.plan), Excluded: len(c.before.plan.Field) != len(c.after.plan.Field),
+		Players: []Player{}, Gone: apart(c.before.plan, c.after.plan), New: apart(c.after.plan, c.before.plan),
 	}
-	r.Shared = c.paired && sharesChance(c.before.plan, c.after.plan)
-	r.Gone, r.New = apart(c.before.plan, c.after.plan), apart(c.after.plan, c.before.plan)
 	var all []*Effect
 	for _, p := range c.players {
 		q := Player{Name: p.name, Effects: make([]Effect, len(p.measures))}
@@ -263,18 +279,18 @@ func (c *Contrast) Result(level float64) Result {
 }
 
 func (c *Contrast) effect(m *measure, level float64) Effect {
-	low, high := c.span(m.quantity)
-	e := Effect{Quantity: m.quantity, Unchanged: m.unchanged, P: 1, Corrected: 1}
+	low, high := c.span(m.Quantity)
+	e := Effect{Measure: m.Measure, P: 1, Corrected: 1}
 	plus, minus := big.NewRat(1, 1), big.NewRat(-1, 1)
 	if !c.paired {
 		one := analysis.Term{Coefficient: plus, Part: 0, Base: 1}
 		before, after := m.before.Combine(one), m.after.Combine(one)
-		e.Before, e.After = before.Mean, after.Mean
+		e.Before, e.After = analysis.Number(before.Mean), analysis.Number(after.Mean)
 		e.Difference, e.P = analysis.Welch(before, after, level, low, high)
 		return e
 	}
 	first, second := analysis.Term{Coefficient: plus, Part: 0, Base: 1}, analysis.Term{Coefficient: plus, Part: 2, Base: 3}
-	e.Before, e.After = m.joint.Combine(first).Mean, m.joint.Combine(second).Mean
+	e.Before, e.After = analysis.Number(m.joint.Combine(first).Mean), analysis.Number(m.joint.Combine(second).Mean)
 	first.Coefficient = minus
 	difference := m.joint.Combine(second, first)
 	e.Difference = difference.Interval(level, low-high, high-low)

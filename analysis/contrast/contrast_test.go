@@ -97,7 +97,7 @@ func effect(t *testing.T, r contrast.Result, name string, q analysis.Quantity, u
 	t.Helper()
 	for _, p := range r.Players {
 		for _, e := range p.Effects {
-			if p.Name == name && e.Quantity == q && e.Unchanged == unchanged {
+			if p.Name == name && e.Measure.Quantity == q && e.Measure.Unchanged == unchanged {
 				return e
 			}
 		}

@@ -19,7 +19,7 @@ type Change struct {
 
 // Changes returns the differences between two plans.
 func Changes(before, after results.Plan) []Change {
-	var list []Change
+	list := []Change{}
 	add := func(what, x, y string) {
 		if x != y {
 			list = append(list, Change{What: what, Before: x, After: y})
@@ -69,7 +69,7 @@ func code(e results.Entrant) string {
 
 // apart returns the names of the players of a that are not in b.
 func apart(a, b results.Plan) []string {
-	var names []string
+	names := []string{}
 	for _, f := range a.Field {
 		if !slices.ContainsFunc(b.Field, func(o results.Entrant) bool { return o.Name == f.Name }) {
 			names = append(names, f.Name)

@@ -91,12 +91,6 @@ func (s Setup) Contrast(m Measure, effect float64) Contrast {
 	}
 }
 
-// Sees is the chance that an experiment of some leagues puts the player with the edge
-// alone into tier 1: that it significantly beats all others, adjusted for all pairs.
-func (s Setup) Sees(m Measure, effect float64, leagues int) float64 {
-	return s.fixed().sees(m, effect, leagues)
-}
-
 // fixed is a setup with the values that do not depend on the number of leagues.
 type fixed struct {
 	Setup

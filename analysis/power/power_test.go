@@ -54,8 +54,8 @@ func TestThereAndBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if usual.Sees(m, effect, n) < usual.Chance || usual.Sees(m, effect, n-1) >= usual.Chance {
-				t.Errorf("%s, %v: %d leagues see it with %v, one less with %v", m, effect, n, usual.Sees(m, effect, n), usual.Sees(m, effect, n-1))
+			if usual.fixed().sees(m, effect, n) < usual.Chance || usual.fixed().sees(m, effect, n-1) >= usual.Chance {
+				t.Errorf("%s, %v: %d leagues see it with %v, one less with %v", m, effect, n, usual.fixed().sees(m, effect, n), usual.fixed().sees(m, effect, n-1))
 			}
 			back, err := usual.Effect(m, n)
 			if err != nil || back > effect || back < 0.94*effect {

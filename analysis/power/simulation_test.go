@@ -101,17 +101,17 @@ func TestBeyond(t *testing.T) {
 func TestMore(t *testing.T) {
 	t.Parallel()
 	for n := 100; n < 2000; n += 100 {
-		if a, b := usual.Sees(Adjusted, 0.01, n), usual.Sees(Adjusted, 0.01, n+100); a >= b {
+		if a, b := usual.fixed().sees(Adjusted, 0.01, n), usual.fixed().sees(Adjusted, 0.01, n+100); a >= b {
 			t.Errorf("%d leagues see with %v, 100 more with %v", n, a, b)
 		}
-		if a, b := usual.Sees(Adjusted, 0.01, n), usual.Sees(Adjusted, 0.012, n); a >= b {
+		if a, b := usual.fixed().sees(Adjusted, 0.01, n), usual.fixed().sees(Adjusted, 0.012, n); a >= b {
 			t.Errorf("after %d leagues an effect of 0.01 is seen with %v, one of 0.012 with %v", n, a, b)
 		}
-		if a, b := usual.Sees(Raw, 0.05, n), usual.Sees(Adjusted, 0.05, n); a > b {
+		if a, b := usual.fixed().sees(Raw, 0.05, n), usual.fixed().sees(Adjusted, 0.05, n); a > b {
 			t.Errorf("after %d leagues raw points see with %v, adjusted ones with %v", n, a, b)
 		}
 	}
-	if usual.Sees(Adjusted, 0.1, 1) != 0 {
+	if usual.fixed().sees(Adjusted, 0.1, 1) != 0 {
 		t.Error("one league sees something")
 	}
 	half, err := usual.Half(0.02)

@@ -78,8 +78,8 @@ func (c *Contrast) columns() []column {
 		{head: "strategy", left: true, cells: each(func(p *contrast.Player) string { return words.Printable(p.Name) })},
 	}
 	for k, e := range players[0].Effects {
-		head, scale := e.Quantity.String(), 1.0
-		if e.Quantity == analysis.Differ {
+		head, scale := e.Measure.Quantity.String(), 1.0
+		if e.Measure.Quantity == analysis.Differ {
 			head, scale = "differ%", 100
 		}
 		effects := make([]analysis.Estimate, len(players))
@@ -97,7 +97,7 @@ func (c *Contrast) columns() []column {
 			}
 			return fmt.Sprintf("%+.*f ±%.*f", places, scale*d.Estimate, places, scale*words.HalfWidth(d))
 		})}
-		if e.Unchanged {
+		if e.Measure.Unchanged {
 			change.head = "spill-over"
 			list = append(list, change)
 			continue
@@ -106,7 +106,8 @@ func (c *Contrast) columns() []column {
 			change.keep = 5
 		}
 		list = append(list, column{head: head, keep: 4, cells: each(func(p *contrast.Player) string {
-			return fmt.Sprintf("%s to %s", words.Plain.Number(scale*p.Effects[k].Before, places), words.Plain.Number(scale*p.Effects[k].After, places))
+			e := p.Effects[k]
+			return fmt.Sprintf("%s to %s", words.Plain.Number(scale*float64(e.Before), places), words.Plain.Number(scale*float64(e.After), places))
 		})}, change)
 	}
 	list[4].keep = 0
@@ -174,7 +175,7 @@ func (c *Contrast) verdictLines() []string {
 	}
 	lines = append(lines, fmt.Sprintf("± is for one difference at %s; p and the verdicts are adjusted for all %d (Holm).",
 		words.Plain.Level(r.Level), r.Family))
-	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Unchanged }); spill {
+	if spill := slices.ContainsFunc(r.Players[0].Effects, func(e contrast.Effect) bool { return e.Measure.Unchanged }); spill {
 		lines = append(lines, "spill-over: the change in adjusted points in matches among players with unchanged code.")
 	}
 	for _, s := range []Source{c.Before, c.After} {
@@ -198,10 +199,10 @@ func (c *Contrast) changed(p *contrast.Player) string {
 			continue
 		}
 		places, scale, unit := 4, 1.0, "adjusted points"
-		if e.Unchanged {
+		if e.Measure.Unchanged {
 			unit = "adjusted points of spill-over"
 		}
-		switch e.Quantity {
+		switch e.Measure.Quantity {
 		case analysis.Differ:
 			places, scale, unit = 2, 100, "percentage points of differing"
 		case analysis.Rank:

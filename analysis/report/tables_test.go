@@ -30,10 +30,10 @@ var undefined = analysis.Estimate{Estimate: math.NaN(), Low: 0, High: 1}
 func compared() report.Contrast {
 	effects := func(adjusted, spill, differ analysis.Estimate, v analysis.Verdict) []contrast.Effect {
 		return []contrast.Effect{
-			{Quantity: analysis.Adjusted, Before: 1.3, After: 1.3 + adjusted.Estimate, Difference: adjusted, P: 0.0004, Corrected: 0.0048, Verdict: v},
-			{Quantity: analysis.Adjusted, Unchanged: true, Before: math.NaN(), After: math.NaN(), Difference: spill, P: 1, Corrected: 1},
-			{Quantity: analysis.Differ, Before: 0.6, After: 0.6 + differ.Estimate, Difference: differ, P: 0.00001, Corrected: 0.00002, Verdict: v},
-			{Quantity: analysis.Rank, Before: 2, After: 2.25, Difference: around(0.25, 0.3), P: 0.5, Corrected: 1},
+			{Measure: contrast.Measure{Quantity: analysis.Adjusted}, Before: 1.3, After: analysis.Number(1.3 + adjusted.Estimate), Difference: adjusted, P: 0.0004, Corrected: 0.0048, Verdict: v},
+			{Measure: contrast.Measure{Quantity: analysis.Adjusted, Unchanged: true}, Before: analysis.Number(math.NaN()), After: analysis.Number(math.NaN()), Difference: spill, P: 1, Corrected: 1},
+			{Measure: contrast.Measure{Quantity: analysis.Differ}, Before: 0.6, After: analysis.Number(0.6 + differ.Estimate), Difference: differ, P: 0.00001, Corrected: 0.00002, Verdict: v},
+			{Measure: contrast.Measure{Quantity: analysis.Rank}, Before: 2, After: 2.25, Difference: around(0.25, 0.3), P: 0.5, Corrected: 1},
 		}
 	}
 	same := effects(around(0, 0.01), around(0, 0.01), around(0, 0.01), analysis.Equal)
@@ -146,7 +146,7 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 	apart, same := compared(), compared()
 	apart.Result.Paired, apart.Result.Shared, apart.Result.Leagues, apart.Replaced = false, false, [2]int{1500, 1}, nil
 	apart.Result.Leagues[1], apart.Assertions = 200, nil
-	same.Result.Plan, same.After = nil, same.Before
+	same.Result.Plan, same.After = []contrast.Change{}, same.Before
 	for name, c := range map[string]report.Contrast{"contrast": compared(), "contrast-independent": apart, "contrast-same": same} {
 		add(name, func(w io.Writer, width int) error { return report.WriteContrastTable(w, c, width) },
 			func(w io.Writer) error { return report.WriteContrastJSON(w, c) })

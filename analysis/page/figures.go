@@ -36,13 +36,13 @@ func newFigure(name string, plot *plots.Figure, label, caption string, narrow bo
 	return f, nil
 }
 
-func (s *source) draw(c *content) error {
+func (s *source) draw() error {
 	for _, part := range []struct {
 		to   **figure
 		make func() (*figure, error)
 	}{
-		{&c.Ranking, s.rankingPlot}, {&c.Matrix, s.matrixPlot}, {&c.Places, s.placesPlot},
-		{&c.Learning, s.learningPlot}, {&c.Trajectory, s.trajectoryPlot},
+		{&s.Ranking, s.rankingPlot}, {&s.Matrix, s.matrixPlot}, {&s.Places, s.placesPlot},
+		{&s.Learning, s.learningPlot}, {&s.Trajectory, s.trajectoryPlot},
 	} {
 		f, err := part.make()
 		if err != nil {
@@ -55,9 +55,9 @@ func (s *source) draw(c *content) error {
 
 func (s *source) rankingPlot() (*figure, error) {
 	var rows []plots.Row
-	for _, i := range s.e.Order {
-		p := &s.e.Players[i]
-		rows = append(rows, plots.Row{Name: p.Name, Value: p.Adjusted, Behind: p.Points, Group: max(0, s.tierOf[i]-1)})
+	for _, i := range s.E.Order {
+		p := &s.E.Players[i]
+		rows = append(rows, plots.Row{Name: p.Name, Value: p.Adjusted, Behind: p.Points, Group: max(0, s.TierOf[i]-1)})
 	}
 	return newFigure("ranking", plots.Intervals(rows, "points per match"),
 		"Adjusted points per match of every strategy, with intervals, best first",
@@ -66,15 +66,15 @@ func (s *source) rankingPlot() (*figure, error) {
 }
 
 func (s *source) matrixPlot() (*figure, error) {
-	cells := s.differs()
+	cells := s.Differs()
 	m := plots.Matrix{
 		RowAxis: "strategy", Axis: "opponent", Scale: "share of matches in which the choices differ",
 		Low: 0, Mid: 0.5, High: 1, Percent: true, Numbers: true,
 	}
-	m.Rows = s.e.Names(s.e.Order)
-	for _, i := range s.e.Order {
+	m.Rows = s.E.Names(s.E.Order)
+	for _, i := range s.E.Order {
 		var row []float64
-		for _, j := range s.e.Order {
+		for _, j := range s.E.Order {
 			row = append(row, cells[i][j].Estimate)
 		}
 		m.Cells = append(m.Cells, row)
@@ -95,7 +95,7 @@ const mostCurves = 5
 
 func (s *source) learningPlot() (*figure, error) {
 	x := &s.Explanations
-	if len(x.Players) != len(s.e.Players) || len(x.Legs) < 2 {
+	if len(x.Players) != len(s.E.Players) || len(x.Legs) < 2 {
 		return nil, nil
 	}
 	axes := plots.Axes{XLabel: "leg of the league", YLabel: "choices differ, % of matches", Height: 360}
@@ -103,7 +103,7 @@ func (s *source) learningPlot() (*figure, error) {
 		axes.X = append(axes.X, float64(legs[0]+legs[1])/2)
 	}
 	var curves []plots.Curve
-	for k, i := range s.e.Order {
+	for k, i := range s.E.Order {
 		c := plots.Curve{Name: s.name(i), Faint: k >= mostCurves}
 		for _, e := range x.Players[i].Learning {
 			c.Y = append(c.Y, 100*e.Estimate)
@@ -114,21 +114,21 @@ func (s *source) learningPlot() (*figure, error) {
 		curves = append(curves, c)
 	}
 	caption := "How often choices differ, leg by leg. A rising curve shows that a strategy or its opponents learn during a league; a flat one that " +
-		"nobody does. Bands are " + words.Typeset.Level(s.e.Level) + " intervals of single points."
-	if len(s.e.Order) > mostCurves {
+		"nobody does. Bands are " + words.Typeset.Level(s.E.Level) + " intervals of single points."
+	if len(s.E.Order) > mostCurves {
 		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; every strategy has its own curve below.", mostCurves)
 	}
 	return newFigure("learning", plots.Curves(curves, axes), "Learning curves: how often choices differ, by leg of the league", caption, true)
 }
 
 func (s *source) trajectoryPlot() (*figure, error) {
-	if s.view == nil || s.view.Trajectory == nil || len(s.view.Trajectory.Steps) < 2 {
+	if s.View == nil || s.View.Trajectory == nil || len(s.View.Trajectory.Steps) < 2 {
 		return nil, nil
 	}
-	steps, order := s.view.Trajectory.Steps, words.BySize(s.view)
+	steps, order := s.View.Trajectory.Steps, words.BySize(s.View)
 	axes := plots.Axes{XLabel: "generation", YLabel: "share of the population, %", LogX: true, Height: 360}
-	curves := make([]plots.Curve, len(s.view.Members))
-	for i, m := range s.view.Members {
+	curves := make([]plots.Curve, len(s.View.Members))
+	for i, m := range s.View.Members {
 		curves[i] = plots.Curve{Name: m.Name, Faint: true}
 	}
 	for _, step := range steps {
@@ -171,18 +171,18 @@ func (s *source) curve(i int) (template.HTML, error) {
 
 // placesPlot shows how often each strategy had each place in a league.
 func (s *source) placesPlot() (*figure, error) {
-	n := len(s.e.Players)
-	if s.e.Leagues == 0 || n < 3 {
+	n := len(s.E.Players)
+	if s.E.Leagues == 0 || n < 3 {
 		return nil, nil
 	}
 	m := plots.Matrix{RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Percent: true, Numbers: n <= 16}
 	for k := range n {
 		m.Columns = append(m.Columns, strconv.Itoa(k+1))
 	}
-	for _, i := range s.e.Order {
+	for _, i := range s.E.Order {
 		m.Rows = append(m.Rows, s.name(i))
 		row := make([]float64, n)
-		for _, r := range s.e.Players[i].Ranks {
+		for _, r := range s.E.Players[i].Ranks {
 			// Between two places, half of each.
 			below, above := math.Floor(r.Rank), math.Ceil(r.Rank)
 			row[int(below)-1] += r.Share.Estimate / 2

@@ -43,12 +43,12 @@ var pageCSS string
 
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
-	c, err := newContent(in)
+	c, err := newSource(in)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	var buf bytes.Buffer
-	if err := template.Must(template.New("page").Parse(pageHTML)).Execute(&buf, c); err != nil {
+	if err := template.Must(template.New("page").Funcs(functions).Parse(pageHTML)).Execute(&buf, c); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
@@ -68,7 +68,7 @@ func (p Plot) PNG(w io.Writer) error { return p.figure.PNG(w, plots.Wide) }
 
 // Plots returns the plots of the page, except those of single strategies.
 func Plots(in Input) ([]Plot, error) {
-	c, err := newContent(in)
+	c, err := newSource(in)
 	if err != nil {
 		return nil, err
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
-func (s *source) title() string {
-	return fmt.Sprintf("%s of %d strategies", words.Typeset.Plural(int64(s.e.Leagues), "league"), len(s.e.Players))
+func (s *source) Title() string {
+	return fmt.Sprintf("%s of %d strategies", words.Typeset.Plural(int64(s.E.Leagues), "league"), len(s.E.Players))
 }
 
-func (s *source) subtitle() string {
-	return fmt.Sprintf("%s, %s, %s. Draw %s, seed %d.", s.title(), words.Typeset.Plural(int64(s.Run.Plan.Legs), "leg"),
-		words.Typeset.Plural(s.e.Matches, "match"), s.Run.Plan.Draw, s.Run.Plan.Seed)
+func (s *source) Subtitle() string {
+	return fmt.Sprintf("%s, %s, %s. Draw %s, seed %d.", s.Title(), words.Typeset.Plural(int64(s.Run.Plan.Legs), "leg"),
+		words.Typeset.Plural(s.E.Matches, "match"), s.Run.Plan.Draw, s.Run.Plan.Seed)
 }
 
-// notes are warnings that belong above everything else.
-func (s *source) notes() []string {
+// Notes are warnings that belong above everything else.
+func (s *source) Notes() []string {
 	notes := s.Run.StoppingLines()
-	if n := s.e.Leagues; len(notes) == 0 && n < s.Run.Plan.Runs {
+	if n := s.E.Leagues; len(notes) == 0 && n < s.Run.Plan.Runs {
 		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
 			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))
 	}
-	if !s.e.Fair {
+	if !s.E.Fair {
 		notes = append(notes, "The draw is biased: choosing the likelier parity pays, and the two players of a match no longer expect the same.")
 	}
 	if !s.Run.Facts.Reproducible {
@@ -34,11 +34,11 @@ func (s *source) notes() []string {
 	return append(notes, s.Run.Facts.QuarantineLines()...)
 }
 
-func (s *source) method() []paragraph {
+func (s *source) Method() []paragraph {
 	draw := "The draw is fair: even and odd numbers are equally likely, and nobody knows the number. So a match with different choices " +
 		"is worth 1.5 points to both on average, one with equal choices 1 point to both. Nobody beats anybody; a strategy controls " +
 		"how often it differs from the others, and whether it answers at all."
-	if !s.e.Fair {
+	if !s.E.Fair {
 		draw = "The draw is biased, so a choice is worth more if it names the likelier parity. Adjusted points take that into account."
 	}
 	unit := "Strategies remember each other within a league, so its matches are dependent. Every league starts with new seats. " +
@@ -64,7 +64,7 @@ func (s *source) method() []paragraph {
 			"a point on average. Predictors are chosen on leagues with an even number and tested on leagues with an odd number, so that choosing the best of " +
 			"several does not flatter it. Regret assumes that opponents would have played the same; those that react would not."})
 	}
-	if s.refuse == nil {
+	if s.Refused == nil {
 		m = append(m, paragraph{"Population", "takes the measured payoffs as exact, and technical losses as matches that were not played. Ratings from wins, " +
 			"such as Elo, are left out: under a fair draw both players of a match win equally often, whatever they play, so such ratings rank noise."})
 	}
@@ -74,13 +74,13 @@ func (s *source) method() []paragraph {
 
 // narrower says what adjusting gains, where it gains something.
 func (s *source) narrower() string {
-	if r := s.e.VarianceRatio; math.IsNaN(r) || r < 1 {
+	if r := s.E.VarianceRatio; math.IsNaN(r) || r < 1 {
 		return ""
 	}
-	return " Here " + words.Typeset.Narrower(s.e) + "."
+	return " Here " + words.Typeset.Narrower(s.E) + "."
 }
 
-func (s *source) facts() []fact {
+func (s *source) Facts() []fact {
 	f := s.Run.Facts
 	list := []fact{{"Seed", strconv.FormatUint(s.Run.Plan.Seed, 10)}, {"Draw", s.Run.Plan.Draw}, {"Transport", s.Run.Plan.Transport}}
 	if f.Digest != "" {

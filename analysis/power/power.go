@@ -107,6 +107,8 @@ func (s Setup) fixed() *fixed {
 	}
 }
 
+// sees is the chance that an experiment of some leagues puts the player with the edge
+// alone into tier 1: that it significantly beats all others, adjusted for all pairs.
 func (s *fixed) sees(m Measure, effect float64, leagues int) float64 {
 	if leagues < 2 {
 		return 0

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -20,17 +21,7 @@ type source struct {
 	Refused error // why there is no view
 
 	Ranking, Matrix, Places, Learning, Trajectory *figure
-
-	Cards []card // empty without explanations
 }
-
-type fault struct {
-	Name, Kind, Count, Share, Where string
-}
-
-type paragraph struct{ Head, Text string }
-
-type fact struct{ Name, Value string }
 
 func newSource(in Input) (*source, error) {
 	s := &source{Input: in, E: &in.Run.Estimates, Style: words.Typeset, TierOf: in.Run.Estimates.Ranking.TierOf()}
@@ -40,14 +31,7 @@ func newSource(in Input) (*source, error) {
 	} else {
 		s.View = population.NewView(g)
 	}
-	if err := s.draw(); err != nil {
-		return nil, err
-	}
-	if len(in.Explanations.Players) == len(s.E.Players) {
-		s.Cards, err = s.cards()
-		return s, err
-	}
-	return s, nil
+	return s, s.draw()
 }
 
 func (s *source) name(i int) string { return s.E.Players[i].Name }
@@ -60,6 +44,7 @@ var functions = template.FuncMap{
 	"join":      strings.Join,
 	"next":      func(i int) int { return i + 1 },
 	"count":     func(n int) string { return words.Typeset.Count(int64(n)) },
+	"share":     func(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) },
 	"mebibytes": func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
 }
 
@@ -71,20 +56,13 @@ func (s *source) Decimals() [2]int {
 	}
 }
 
-// Faults are those of all players, best first.
-func (s *source) Faults() []fault {
-	var list []fault
-	for _, i := range s.E.Order {
-		p := &s.E.Players[i]
-		for _, f := range p.Faults {
-			list = append(list, fault{
-				Name: p.Name, Kind: f.Kind.String(), Count: words.Typeset.Count(f.Count),
-				Share: words.Typeset.Percent(float64(f.Count) / float64(p.Matches)), Where: f.Where,
-			})
-		}
-	}
-	return list
+// Failed reports whether there were technical losses.
+func (s *source) Failed() bool {
+	return slices.ContainsFunc(s.E.Players, func(p analysis.Player) bool { return len(p.Faults) > 0 })
 }
+
+// Explained reports whether there is an explanation of every strategy.
+func (s *source) Explained() bool { return len(s.Explanations.Players) == len(s.E.Players) }
 
 // FewPlayers reports whether the field is small enough for a table of pairs.
 func (s *source) FewPlayers() bool { return len(s.E.Players) <= 20 }
@@ -118,31 +96,4 @@ func (s *source) WorthsNote() string {
 	}
 	return "Worth is from the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
 		": the chance to come first, given that one strategy is first alone."
-}
-
-// card is what there is to say about one strategy.
-type card struct {
-	Name, Kind string
-	Tier       int
-	Curve      template.HTML
-	Lines      []words.Line
-}
-
-// mostCardCurves bounds the size of the page for large fields.
-const mostCardCurves = 60
-
-func (s *source) cards() ([]card, error) {
-	var list []card
-	for _, i := range s.E.Order {
-		p := &s.E.Players[i]
-		c := card{Name: p.Name, Kind: p.Kind, Tier: s.TierOf[i], Lines: words.Typeset.Explanation(s.E, &s.Explanations, i)}
-		if len(s.E.Players) <= mostCardCurves && len(s.Explanations.Legs) > 1 {
-			var err error
-			if c.Curve, err = s.curve(i); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, c)
-	}
-	return list, nil
 }

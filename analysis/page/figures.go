@@ -95,7 +95,7 @@ const mostCurves = 5
 
 func (s *source) learningPlot() (*figure, error) {
 	x := &s.Explanations
-	if len(x.Players) != len(s.E.Players) || len(x.Legs) < 2 {
+	if !s.Explained() || len(x.Legs) < 2 {
 		return nil, nil
 	}
 	axes := plots.Axes{XLabel: "leg of the league", YLabel: "choices differ, % of matches", Height: 360}
@@ -145,9 +145,15 @@ func (s *source) trajectoryPlot() (*figure, error) {
 			"The strategies with the largest final shares are named.", true)
 }
 
-// curve is the learning curve of one strategy for its card.
-func (s *source) curve(i int) (template.HTML, error) {
+// mostCardCurves bounds the size of the page for large fields.
+const mostCardCurves = 60
+
+// Curve is the learning curve of one strategy for its card; empty for none.
+func (s *source) Curve(i int) (template.HTML, error) {
 	x := &s.Explanations
+	if len(s.E.Players) > mostCardCurves || len(x.Legs) < 2 {
+		return "", nil
+	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range x.Players {
 		for _, e := range p.Learning {

@@ -34,6 +34,8 @@ func (s *source) Notes() []string {
 	return append(notes, s.Run.Facts.QuarantineLines()...)
 }
 
+type paragraph struct{ Head, Text string }
+
 func (s *source) Method() []paragraph {
 	draw := "The draw is fair: even and odd numbers are equally likely, and nobody knows the number. So a match with different choices " +
 		"is worth 1.5 points to both on average, one with equal choices 1 point to both. Nobody beats anybody; a strategy controls " +
@@ -80,11 +82,11 @@ func (s *source) narrower() string {
 	return " Here " + words.Typeset.Narrower(s.E) + "."
 }
 
-func (s *source) Facts() []fact {
+func (s *source) Facts() []paragraph {
 	f := s.Run.Facts
-	list := []fact{{"Seed", strconv.FormatUint(s.Run.Plan.Seed, 10)}, {"Draw", s.Run.Plan.Draw}, {"Transport", s.Run.Plan.Transport}}
+	list := []paragraph{{"Seed", strconv.FormatUint(s.Run.Plan.Seed, 10)}, {"Draw", s.Run.Plan.Draw}, {"Transport", s.Run.Plan.Transport}}
 	if f.Digest != "" {
-		list = append(list, fact{"Digest", f.Digest})
+		list = append(list, paragraph{"Digest", f.Digest})
 	}
 	return list
 }

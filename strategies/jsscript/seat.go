@@ -29,19 +29,16 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	st := &seat{factory: f, sandbox: newSandbox(f.usage, f.Info().Name, s.Rand.Float64, s.Log)}
 	st.guard = f.Guard(st.sandbox.interrupt)
 	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
-	if _, err := st.call(ctx, strategies.OpLoad, top, nil); err != nil {
-		_ = st.Close()
-		return nil, err
+	_, err := st.call(ctx, strategies.OpLoad, top, nil)
+	if err == nil {
+		var ok bool
+		if _, ok, err = st.hook(ctx, strategies.OpLoad, "choose"); err == nil && !ok {
+			err = f.fail(strategies.OpLoad, failAt(0, "every strategy has function choose(turn) { ... }", "there is no function choose"))
+		}
 	}
-	_, ok, err := st.hook(ctx, strategies.OpLoad, "choose")
 	if err != nil {
 		_ = st.Close()
 		return nil, err
-	}
-	if !ok {
-		_ = st.Close()
-		return nil, f.fail(strategies.OpLoad, failAt(0,
-			"every strategy has function choose(turn) { ... }", "there is no function choose"))
 	}
 	return st, nil
 }
@@ -68,18 +65,11 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 		return s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
 	}
 	s.choose, _ = goja.AssertFunction(choose)
-	s.observe = goja.Undefined()
-	observe, ok, err := s.hook(ctx, strategies.OpStart, "observe")
-	if err != nil {
-		return err
-	}
-	if ok {
-		s.observe = observe
-	}
-	return nil
+	s.observe, _, err = s.hook(ctx, strategies.OpStart, "observe")
+	return err
 }
 
-// hook returns a function of the script's, declared in whatever way. It is
+// hook returns a function of the script's, declared in whatever way, or undefined. It is
 // looked up within the budget: what looks like a variable may be a getter,
 // which is code of the script's.
 func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Value, bool, error) {
@@ -94,8 +84,10 @@ func (s *seat) hook(ctx context.Context, op strategies.Op, name string) (goja.Va
 	if err != nil {
 		return nil, false, err
 	}
-	_, ok := goja.AssertFunction(v)
-	return v, ok, nil
+	if _, ok := goja.AssertFunction(v); !ok {
+		return goja.Undefined(), false, nil
+	}
+	return v, true, nil
 }
 
 func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {

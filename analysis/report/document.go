@@ -22,11 +22,7 @@ type Document struct {
 	Leagues int    `json:"leagues"` // played; fewer than Plan.Runs if the run was stopped
 	Matches int64  `json:"matches"`
 
-	Messages         int64           `json:"messages"` // 0 for direct play
-	Seconds          float64         `json:"seconds"`
-	MatchesPerSecond analysis.Number `json:"matches_per_second"`
-	Digest           string          `json:"digest"`
-	Reproducible     bool            `json:"reproducible"`
+	Facts
 
 	Level float64 `json:"level,omitempty"` // of every interval, if it is not 0.95
 
@@ -109,16 +105,14 @@ func (r Run) Document() Document {
 			Runs: r.Plan.Runs, Legs: r.Plan.Legs, Seed: r.Plan.Seed, Field: make([]string, len(e.Players)),
 			Draw: r.Plan.Draw, Transport: r.Plan.Transport,
 		},
-		Leagues: e.Leagues, Matches: e.Matches,
-		Messages: r.Facts.Messages, Seconds: r.Facts.Seconds,
-		Digest: r.Facts.Digest, Reproducible: r.Facts.Reproducible,
+		Leagues: e.Leagues, Matches: e.Matches, Facts: r.Facts,
 		VarianceRatio: analysis.Number(e.VarianceRatio),
 		Tiers:         make([][]string, len(e.Ranking.Tiers)),
 		Players:       make([]Player, 0, len(e.Players)),
 		Pairs:         make([]Pair, 0, len(e.Pairs)),
 	}
-	if r.Facts.MatchesPerSecond > 0 {
-		d.MatchesPerSecond = analysis.Number(r.Facts.MatchesPerSecond)
+	if !(d.MatchesPerSecond > 0) {
+		d.MatchesPerSecond = 0
 	}
 	for i, p := range e.Players {
 		d.Plan.Field[i] = p.Name

@@ -24,12 +24,12 @@ type Run struct {
 
 // Facts are what is known of a run beside its results.
 type Facts struct {
-	Messages         int64   // between agents; 0 for direct play
-	Seconds          float64 // wall time
-	MatchesPerSecond float64 // not positive without a rate
-	Digest           string  // of the results, in hexadecimal
-	Reproducible     bool    // whether the same plan gives the same digest elsewhere
-	Processes        []Process
+	Messages         int64           `json:"messages"`           // between agents; 0 for direct play
+	Seconds          float64         `json:"seconds"`            // wall time
+	MatchesPerSecond analysis.Number `json:"matches_per_second"` // not positive without a rate
+	Digest           string          `json:"digest"`             // of the results, in hexadecimal
+	Reproducible     bool            `json:"reproducible"`       // whether the same plan gives the same digest elsewhere
+	Processes        []Process       `json:"-"`
 }
 
 // differences returns the ranking's comparisons in the order of Estimates.Pairs,

@@ -154,7 +154,7 @@ func (r Run) factLines() []string {
 	if r.Facts.Seconds > 0 {
 		played += fmt.Sprintf(" in %s s", words.Plain.Number(r.Facts.Seconds, 1))
 	}
-	if rate := r.Facts.MatchesPerSecond; rate > 0 && !math.IsInf(rate, 0) {
+	if rate := float64(r.Facts.MatchesPerSecond); rate > 0 && !math.IsInf(rate, 0) {
 		played += fmt.Sprintf(", %s per second", words.Plain.Count(int64(rate)))
 	}
 	if r.Facts.Messages > 0 {

@@ -134,12 +134,7 @@ func addPlayFacts(dir string, facts *report.Facts) {
 	if err != nil {
 		return // a run that is still playing has none
 	}
-	var summary struct {
-		Digest           string
-		Messages         int64
-		Seconds          float64
-		MatchesPerSecond float64 `json:"matches_per_second"`
-	}
+	var summary report.Facts
 	if json.Unmarshal(content, &summary) != nil || summary.Digest != facts.Digest {
 		return // it is about fewer leagues, or another program wrote it
 	}

@@ -93,7 +93,7 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
 		Processes: processesOf(plan, factories)}
 	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
-		facts.MatchesPerSecond = float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds
+		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
 	}
 	played.Run = study.report(analysis.DefaultLevel, facts)
 	judge(&played.Run, s.Judge, study.acc)

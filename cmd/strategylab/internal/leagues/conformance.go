@@ -29,7 +29,7 @@ func conformanceCommand(p *command.Process) *cli.Command {
 			&cli.BoolFlag{Name: flagList, Usage: "list all checks instead of running them"},
 			&cli.StringSliceFlag{Name: flagOnly, Usage: "run only checks whose id starts so, such as player.join"},
 			&cli.StringFlag{
-				Name: command.FlagLevel, Value: string(conformance.Should), Usage: "lowest level to print and fail on: must, should or wild",
+				Name: command.FlagLevel, Value: string(conformance.Should), Usage: "print and fail from this level: must, should or wild",
 				Action: command.OneOf(command.FlagLevel, levelNames()...),
 			},
 			command.FormatFlag("text", "json", "junit"),

@@ -16,10 +16,10 @@ func ExampleSelect() {
 	}
 	// Output:
 	// must   player.join.answer
-	// must   player.join.match
-	// must   player.join.player
+	// should player.join.match
+	// should player.join.player
 	// should player.join.arrival
-	// must   player.join.again
+	// should player.join.again
 	// should player.end.ack
 }
 

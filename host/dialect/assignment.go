@@ -64,6 +64,9 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	default:
 		return false, nil
 	}
+	if named, served := protocol.TypeOfMethod(name); served && named != protocol.TypeRoundAnnouncement {
+		return true, refuseMethod(r.Header.MessageType, name, named)
+	}
 	message := r.doc
 	if inner, err := rawjson.Split(message.Get("match")); err == nil && message.Get("match_id") == nil {
 		message = append(slices.Clone(message.Without("match")), inner...)

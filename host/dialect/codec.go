@@ -173,6 +173,11 @@ func refuseShape(t protocol.Type, detail string) *protocol.Error {
 	return &protocol.Error{RPC: protocol.RPCInvalidRequest, Original: t, Detail: detail}
 }
 
+// refuseMethod is the Error for a message under the name of another type.
+func refuseMethod(t protocol.Type, name string, named protocol.Type) *protocol.Error {
+	return refuseShape(t, "The message is called by "+name+", which is for "+string(named)+".")
+}
+
 // refuseTool is the Error for tool input that cannot be read as such.
 func refuseTool(code, detail string, violations ...protocol.Violation) *protocol.Error {
 	return &protocol.Error{Canonical: code, Detail: detail, Violations: violations}

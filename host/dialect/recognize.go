@@ -125,7 +125,7 @@ func (r *Request) dispatch(name string) *protocol.Error {
 			named, found = own, true
 		}
 		if said != "" && found && named != said {
-			return refuseShape(said, "The message is called by "+name+", which is for "+string(named)+".")
+			return refuseMethod(said, name, named)
 		}
 	}
 	switch {

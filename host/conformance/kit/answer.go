@@ -190,7 +190,7 @@ func (a *Answer) locate() {
 		if a.Message.Has("envelope") {
 			a.Wrapping, a.Message = dialect.Envelope.Name, a.Message.joined("envelope", "payload")
 		}
-	case a.Document.Has("method"):
+	case a.Document.Has("method") && a.Document["result"] == nil:
 		a.Wrapping, a.Message = "request", a.Document.Object("params")
 	case a.Document["result"] == nil:
 		a.Wrapping, a.Message = dialect.Bare.Name, a.Document

@@ -50,7 +50,7 @@ func authChecks() []kit.Check {
 
 func stateChecks() []kit.Check {
 	return []kit.Check{
-		check("player.state.others", kit.Should, []string{joinAnswered, "player.round.ack"}, "An invitation to a match that the manager has announced between two others is refused (4002, E005).",
+		check("player.state.others", kit.Wild, []string{joinAnswered, "player.round.ack"}, "An invitation to a match that the manager has announced between two others is refused (4002, E005).",
 			"Keep the matches of ROUND_ANNOUNCEMENT, and refuse invitations to those of others.", refusesOthers),
 		check("player.state.uninvited", kit.Should, []string{choiceAnswered, "player.choice.match"}, "A call for a match without an invitation is answered with a choice for that match, or refused (4003, E040).",
 			"Do not let the program fail on an unknown match_id.", func(t T) {

@@ -18,6 +18,7 @@ func roundChecks() []kit.Check {
 		check(playsMatches, kit.Must, nil, "A referee plays the matches that it is assigned, by ROUND_ANNOUNCEMENT or one by one: it invites both players, calls both for a choice, sends GAME_OVER to both and reports to the manager (league.v2, flow).",
 			"Pick the matches whose referee_id or referee_endpoint is your own, and send to the players at player_A_endpoint and player_B_endpoint.", func(t T) {
 				t.NeedsRegistration(t.T)
+				t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
 				m := t.scenario("win")
 				for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall} {
 					t.message(m, typ, playerA)

@@ -27,11 +27,12 @@ type mishap struct {
 }
 
 // leagueRecord counts the matches of a player in the current league.
-type leagueRecord struct{ played, technical, uninvited, refused int }
+type leagueRecord struct{ chosen, played, technical, uninvited, refused int }
 
-// lost reports whether the player has played no match, although it had one.
+// lost reports whether the player has played no match, although it had one. Where
+// it has made a choice, a refused request may have been no match of its own.
 func (r leagueRecord) lost() bool {
-	return r.played == r.technical && r.technical+r.uninvited+r.refused > 0
+	return r.played == r.technical && (r.technical+r.uninvited > 0 || r.refused > 0 && r.chosen == 0)
 }
 
 // note records an event of a player.
@@ -39,6 +40,8 @@ func (m *mishaps) note(e player.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch e.Kind {
+	case player.Chose:
+		m.record.chosen++
 	case player.Ended:
 		m.record.played++
 		if e.Result == game.TechnicalLoss.String() {

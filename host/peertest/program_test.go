@@ -31,12 +31,6 @@ type program struct {
 	ids  int
 }
 
-// launch starts a program on a free port of loopback.
-func launch(t testing.TB, s *style, sender string, handle func(p *program, t string, message object) object) *program {
-	t.Helper()
-	return launchIn(t, nil, 0, s, sender, handle)
-}
-
 // launchIn starts a program on a port of loopback, in the network of a league if
 // there is one.
 func launchIn(t testing.TB, w *world, port int, s *style, sender string, handle func(p *program, t string, message object) object) *program {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
@@ -217,11 +216,8 @@ func (t *T) Sleep(d time.Duration) {
 	}
 }
 
-// Limits of the evidence: bytes of a message, and exchanges of a check.
-const (
-	maxShown    = 4096
-	maxEvidence = 8
-)
+// maxEvidence limits the exchanges in the evidence of a check.
+const maxEvidence = 8
 
 // Keep adds evidence.
 func (t *T) Keep(e Evidence) {
@@ -235,26 +231,6 @@ func (t *T) Keep(e Evidence) {
 // as "the referee to player P01".
 func (t *T) Show(route string, body []byte) {
 	t.Keep(Evidence{From: route, Request: Printable(body)})
-}
-
-// Printable returns a message for the evidence; bytes that are not UTF-8 are
-// written as \xNN.
-func Printable(b []byte) string {
-	cut := ""
-	if len(b) > maxShown {
-		b, cut = b[:maxShown], fmt.Sprintf("... (%d bytes more)", len(b)-maxShown)
-	}
-	var text strings.Builder
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&text, "\\x%02x", b[0])
-		} else {
-			text.Write(b[:size])
-		}
-		b = b[size:]
-	}
-	return text.String() + cut
 }
 
 // Post sends a body to the agent and returns the reply, whatever it is. Every

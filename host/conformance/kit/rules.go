@@ -1,10 +1,16 @@
 package kit
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"mime"
+	"net"
+	"net/url"
 	"strings"
+	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -124,4 +130,241 @@ func IsJSON(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, named := params["charset"]
 	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
+}
+
+// Sample makes a request that an agent of a role accepts.
+type Sample func(t *T) Request
+
+// WrapsInRPC skips a check of JSON-RPC if the agent is sent messages without.
+func (r Request) WrapsInRPC(t *T) {
+	if r.Dialect != nil && r.Dialect.Request.Bare {
+		t.Skip("it registered without JSON-RPC and is sent messages without")
+	}
+}
+
+// IDChecks test that answers repeat the JSON-RPC id of their request.
+func IDChecks(role Role, needs []string, sample Sample) []Check {
+	check := func(name string, level Level, id, what string) Check {
+		return Check{
+			ID: fmt.Sprintf("%s.rpc.%s", role, name), Level: level, Needs: needs,
+			Rule:   "An answer has the id of its request with its type kept: " + what + " (JSON-RPC 2.0, response object).",
+			Advice: "Return the id as it was parsed; never convert it.",
+			Run: func(t *T) {
+				r := sample(t)
+				r.WrapsInRPC(t)
+				r.ID = id
+				a := t.Send(r)
+				switch {
+				case a.Plain:
+					t.Skip("it answers with HTTP %d, which repeats no id; see %s.hostile.form", a.Status, role)
+				case t.Session.control == nil || !a.Refused:
+					t.Accepted(a, "")
+				}
+				if got := string(a.Document["id"]); got != id {
+					t.Fail("the id %s came back as %s", id, a.Document.Shown("id"))
+				}
+			},
+		}
+	}
+	return []Check{
+		check("string", Should, `"42"`, "a string stays a string, even one of digits"),
+		check("number", Must, `42`, "a number stays a number"),
+		check("large", Should, `9007199254740993`, "a number beyond 2^53 keeps its digits"),
+	}
+}
+
+// NoIDCheck tests that requests without an id are refused.
+func NoIDCheck(role Role, needs []string, sample Sample) Check {
+	return Check{
+		ID: string(role) + ".rpc.noid", Level: Should, Needs: needs,
+		Rule:   "A request of the league without an id is refused with id null (league.v2, transport).",
+		Advice: "Answer a request without id by the error -32600 with id null.",
+		Run: func(t *T) {
+			r := sample(t)
+			r.WrapsInRPC(t)
+			r.NoID = true
+			a := t.Send(r)
+			t.Refused(a)
+			if a.Document.Has("id") {
+				t.Fail("it is refused with the id %s, want null", a.Document.Shown("id"))
+			}
+		},
+	}
+}
+
+// Wrappings are the rules about the wrappings of messages.
+func Wrappings() []Wrapping {
+	return []Wrapping{
+		{dialect.Envelope, "A message to league.handle, with the header in params.envelope and the rest in params.payload, is answered in result.envelope and result.payload."},
+		{dialect.Tool, "A message by tools/call with params.name and params.arguments is answered as a tool result, in structuredContent or as text in content."},
+		{dialect.ToolIO, "A message by tools/call with params.tool and params.input is answered in result.output."},
+		{dialect.Bare, "A message without JSON-RPC is answered without, or refused."},
+	}
+}
+
+// Wrapping is a dialect and the rule that it is answered in kind.
+type Wrapping struct {
+	Dialect *dialect.Dialect
+	Rule    string
+}
+
+// FindByWrapping is the advice to an agent that does not understand a wrapping.
+const FindByWrapping = "Look for the message where its wrapping puts it, dispatch by message_type, and answer in the same wrapping."
+
+// Check returns a check of the wrapping.
+func (w Wrapping) Check(role Role, needs []string, run func(t *T, d *dialect.Dialect)) Check {
+	return Check{
+		ID: fmt.Sprintf("%s.dialect.%s", role, w.Dialect.Name), Level: Wild, Needs: needs, Rule: w.Rule + " (league.v2, dialects)",
+		Advice: FindByWrapping, Run: func(t *T) { run(t, w.Dialect) },
+	}
+}
+
+// AnsweredIn ends the check unless an answer accepts a request in a dialect and
+// is in that dialect itself. Strict agents may refuse what is bare: it then
+// returns false.
+func (t *T) AnsweredIn(a *Answer, d *dialect.Dialect) bool {
+	if d == dialect.Bare && a.Refused {
+		t.Note("refused, as in strict mode: %s", a)
+		return false
+	}
+	t.Accepted(a, "")
+	if a.Wrapping != wrappingOf(d) {
+		t.Fail("asked in %s, it answers in %s", d.Name, a.Wrapping)
+	}
+	return true
+}
+
+// wrappingOf returns what Answer.Wrapping calls the answers of a dialect.
+func wrappingOf(d *dialect.Dialect) string {
+	switch place := d.Answer; {
+	case place.Bare:
+		return dialect.Bare.Name
+	case place.Content:
+		return dialect.Tool.Name
+	case place.Header != "":
+		return dialect.Envelope.Name
+	case place.Name != "":
+		return dialect.ToolIO.Name
+	}
+	return dialect.Contracts.Name
+}
+
+// DialectChecks test that a message is answered in its own wrapping.
+func DialectChecks(role Role, needs []string, sample Sample) []Check {
+	var checks []Check
+	for _, w := range Wrappings() {
+		checks = append(checks, w.Check(role, needs, func(t *T, d *dialect.Dialect) {
+			r := sample(t)
+			t.needsAccepted()
+			r.Dialect = d
+			t.AnsweredIn(t.Send(r), d)
+		}))
+	}
+	return checks
+}
+
+// MethodChecks test that a message is accepted under methods of other names.
+func MethodChecks(role Role, needs []string, sample Sample) []Check {
+	check := func(name, rule string, method func(protocol.Type) string) Check {
+		return Check{
+			ID: fmt.Sprintf("%s.dialect.%s", role, name), Level: Wild, Needs: needs, Rule: rule,
+			Advice: "Dispatch by message_type, wherever it is, and not by the method.",
+			Run: func(t *T) {
+				r := sample(t)
+				t.needsAccepted()
+				r.HasMethods(t)
+				r.Method = method(r.Message.Head().MessageType)
+				t.Accepted(t.Send(r), "")
+			},
+		}
+	}
+	return []Check{
+		check("type", TypeAsMethod, func(t protocol.Type) string { return string(t) }),
+		check("unknown", UnknownMethod, func(protocol.Type) string { return "unknown" }),
+	}
+}
+
+// The rules about methods of other names.
+const (
+	TypeAsMethod  = "A message whose method is its message_type is accepted (observed in real leagues)."
+	UnknownMethod = "A message with a known message_type is accepted under an unknown method (observed in real leagues)."
+)
+
+// HasMethods skips a check of methods if the agent's dialect has none.
+func (r Request) HasMethods(t *T) {
+	if r.Dialect != nil && (r.Dialect.Request.Method != "" || r.Dialect.Request.Bare) {
+		t.Skip("it registered in %s, in which methods do not matter", r.Dialect.Name)
+	}
+}
+
+// QuietCheck tests that a refusal does not repeat a token. An agent that accepts
+// the sample with a forged token is for another check to find.
+func QuietCheck(role Role, needs []string, sample Sample) Check {
+	return Check{
+		ID: string(role) + ".auth.quiet", Level: Should, Needs: needs,
+		Rule: "A refusal does not repeat the token that was sent (league.v2, errors).", Advice: "Leave tokens out of error texts, or cut them.",
+		Run: func(t *T) {
+			r := sample(t)
+			r.Message.Head().AuthToken = Forged
+			if a := t.Send(r); a.Refused && bytes.Contains(a.Body, []byte(Forged)) {
+				t.Fail("the refusal repeats the whole token")
+			}
+		},
+	}
+}
+
+// StalledCheck tests that a slow peer does not hold up others. An agent may
+// take a moment to notice a peer that has sent half a request, and hold up
+// others only then; so it is sent several messages.
+func StalledCheck(role Role, needs []string, send func(t *T) func() *Answer) Check {
+	return Check{
+		ID: string(role) + ".load.stalled", Level: Should, Needs: needs,
+		Rule:   "A peer that sends slowly does not hold up others: while one request is in progress, other requests are answered.",
+		Advice: "Serve requests concurrently; in Python, use ThreadingHTTPServer instead of HTTPServer.",
+		Run: func(t *T) {
+			const messages, pause = 10, 25 * time.Millisecond
+			next := send(t)
+			conn := t.stall()
+			defer conn.Close() // only its presence mattered
+			for range messages {
+				a := next()
+				if a.Err != nil {
+					t.Fail("while another peer had sent half a request, a message was not answered: %v", a.Err)
+				}
+				if t.Session.control == nil || !a.Refused {
+					t.Accepted(a, "")
+				}
+				t.Sleep(pause)
+			}
+		},
+	}
+}
+
+// stall opens a connection and sends the beginning of a request.
+func (t *T) stall() net.Conn {
+	u, err := url.Parse(t.Session.URL)
+	if err != nil || u.Scheme != "http" {
+		t.Skip("it can only be tested over plain HTTP")
+	}
+	conn, err := halfRequest(t.ctx, u)
+	if err != nil {
+		t.Fail("no second connection: %v", err)
+	}
+	return conn
+}
+
+func halfRequest(ctx context.Context, u *url.URL) (net.Conn, error) {
+	addr, err := address(u.String())
+	if err != nil {
+		return nil, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\":", u.RequestURI(), u.Host)
+	if err != nil {
+		return nil, fmt.Errorf("%w, %v", err, conn.Close())
+	}
+	return conn, nil
 }

@@ -259,33 +259,6 @@ func (t T) newcomer(name string) *agent {
 	}
 }
 
-// query returns a query of an agent; all agents register before it.
-func (t T) query(a *agent, query string) *protocol.LeagueQuery {
-	t.registerAll()
-	return &protocol.LeagueQuery{Header: t.header(a, protocol.TypeLeagueQuery), QueryType: query}
-}
-
-// ask sends a query of the first player.
-func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
-
-// dataOf returns the data in the answer to a query.
-func (t T) dataOf(a *kit.Answer) kit.Fields {
-	t.Accepted(a, protocol.TypeLeagueQuery.Answer())
-	data := a.Message.Object("data")
-	if data == nil {
-		t.Fail("data is %s, want an object", a.Message.Shown("data"))
-	}
-	return data
-}
-
-// data returns the data of a query of the first player.
-func (t T) data(query string) kit.Fields {
-	a := t.ask(query)
-	data := t.dataOf(a)
-	t.Equal(a, "query_type", query)
-	return data
-}
-
 // startLeague returns START_LEAGUE with an admin token, or without one.
 func (t T) startLeague(token string) *protocol.StartLeague {
 	h := protocol.NewHeader(protocol.TypeStartLeague, protocol.Sender(protocol.RoleLauncher, ""), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
@@ -301,4 +274,15 @@ func accepts(a *kit.Answer) bool {
 // duplicate reports whether a refusal says that the result is known.
 func duplicate(a *kit.Answer) bool {
 	return a.Code == 5003 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeDuplicateReport
+}
+
+// registered returns the agents that have registered.
+func (p *peers) registered() []*agent {
+	return slices.DeleteFunc(slices.Clone(p.agents), func(a *agent) bool { return a.id == "" })
+}
+
+// conducts reports whether the manager plays the matches itself: it has accepted
+// no referee.
+func (p *peers) conducts() bool {
+	return !slices.ContainsFunc(p.referees(), func(a *agent) bool { return a.id != "" })
 }

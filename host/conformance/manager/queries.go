@@ -241,3 +241,30 @@ func answersFast(t T) {
 	}
 	t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(took), kit.Milliseconds(took[len(took)/2]), kit.Milliseconds(longest))
 }
+
+// query returns a query of an agent; all agents register before it.
+func (t T) query(a *agent, query string) *protocol.LeagueQuery {
+	t.registerAll()
+	return &protocol.LeagueQuery{Header: t.header(a, protocol.TypeLeagueQuery), QueryType: query}
+}
+
+// ask sends a query of the first player.
+func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
+
+// dataOf returns the data in the answer to a query.
+func (t T) dataOf(a *kit.Answer) kit.Fields {
+	t.Accepted(a, protocol.TypeLeagueQuery.Answer())
+	data := a.Message.Object("data")
+	if data == nil {
+		t.Fail("data is %s, want an object", a.Message.Shown("data"))
+	}
+	return data
+}
+
+// data returns the data of a query of the first player.
+func (t T) data(query string) kit.Fields {
+	a := t.ask(query)
+	data := t.dataOf(a)
+	t.Equal(a, "query_type", query)
+	return data
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -367,3 +368,20 @@ func (t T) sentAfterRounds(typ protocol.Type) {
 }
 
 func probeName(kind string, n int) string { return fmt.Sprintf("%s.%d", kind, n) }
+
+// plays answers a message about a match that the manager's own referee conducts,
+// as a player does. It reports whether the message is one.
+func plays(m *message) (kit.Response, bool) {
+	h := protocol.Header{Sender: protocol.Sender(protocol.RolePlayer, m.id), AuthToken: m.to.token, MatchID: m.fields.Text("match_id")}
+	switch m.typ {
+	case protocol.TypeGameInvitation:
+		h.MessageType = protocol.TypeGameJoinAck
+		return kit.Respond(m.Raw, &protocol.GameJoinAck{
+			Header: h, PlayerID: m.id, ArrivalTimestamp: protocol.Timestamp(time.Now()), Accept: protocol.Some(true),
+		}), true
+	case protocol.TypeChooseParityCall:
+		h.MessageType = protocol.TypeChooseParityResponse
+		return kit.Respond(m.Raw, &protocol.ChooseParityResponse{Header: h, PlayerID: m.id, ParityChoice: protocol.Even}), true
+	}
+	return kit.Response{}, false
+}

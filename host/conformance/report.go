@@ -109,6 +109,8 @@ func (r *Report) playable(needed ...Level) string {
 		return fmt.Sprintf("cannot play with it: %s and %d more failed", strings.Join(failed[:most], ", "), n-most)
 	case n > 0:
 		return fmt.Sprintf("cannot play with it: %s failed", strings.Join(failed, ", "))
+	case untested == 1:
+		return "can play with it, as far as it was tested: 1 check was not"
 	case untested > 0:
 		return fmt.Sprintf("can play with it, as far as it was tested: %d checks were not", untested)
 	}

@@ -71,7 +71,7 @@ func TestVerdict(t *testing.T) {
 	for level, want := range map[conformance.Level][2]string{
 		conformance.Must:   {"our tolerant agents cannot play with it: player.b.must, player.b.silent failed", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
 		conformance.Should: {"our tolerant agents can play with it", "strict agents cannot play with it: player.b.empty failed"},
-		conformance.Wild:   {"our tolerant agents can play with it", "strict agents can play with it, as far as it was tested: 1 checks were not"},
+		conformance.Wild:   {"our tolerant agents can play with it", "strict agents can play with it, as far as it was tested: 1 check was not"},
 	} {
 		r := sample()
 		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {

@@ -1,3 +1,4 @@
+// Package player checks a player: the suite is its manager and its referees.
 package player
 
 import (

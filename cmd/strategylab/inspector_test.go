@@ -74,7 +74,7 @@ func TestInspector(t *testing.T) {
 		sameTools(t, list, managerTools)
 		inspect(t, &started, url, "--transport", "http", "--method", "tools/call", "--tool-name", "start_league",
 			"--tool-arg", "protocol=league.v2", "--tool-arg", "message_type=START_LEAGUE", "--tool-arg", "sender=launcher",
-			"--tool-arg", "timestamp=2026-01-01T12:00:00Z", "--tool-arg", "conversation_id=c", "--tool-arg", "auth_token=secret", "--tool-arg", "league_id=league")
+			"--tool-arg", "timestamp=2026-01-01T12:00:00Z", "--tool-arg", "conversation_id=c", "--tool-arg", "auth_token=secret", "--tool-arg", "league_id=league_2025_even_odd")
 		if started.IsError || started.StructuredContent["message_type"] != "LEAGUE_STATUS" {
 			t.Errorf("start_league: %+v", started)
 		}

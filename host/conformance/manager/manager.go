@@ -83,6 +83,7 @@ type message struct {
 	*trace.Exchange
 	to       *agent
 	id       string // of the agent, when it arrived
+	token    string // likewise
 	typ      protocol.Type
 	fields   kit.Fields   // without its wrapping
 	matches  []kit.Fields // of an announcement, or the match that is assigned

@@ -48,7 +48,9 @@ func (t T) probeLateRegistration() {
 	case back.Message.Text("player_id") != a.id:
 		t.league.spoiled = "late.back"
 	case token != "":
+		t.Lock()
 		a.token = token
+		t.Unlock()
 	}
 }
 

@@ -47,7 +47,7 @@ func (p *peers) receive(to *agent, in *trace.Exchange) kit.Response {
 // lock is held.
 func (p *peers) record(m *message) {
 	p.events++
-	m.arrival, m.id = p.events, m.to.id
+	m.arrival, m.id, m.token = p.events, m.to.id, m.to.token
 	if len(p.messages) == maxMessages {
 		return
 	}
@@ -372,7 +372,7 @@ func probeName(kind string, n int) string { return fmt.Sprintf("%s.%d", kind, n)
 // plays answers a message about a match that the manager's own referee conducts,
 // as a player does. It reports whether the message is one.
 func plays(m *message) (kit.Response, bool) {
-	h := protocol.Header{Sender: protocol.Sender(protocol.RolePlayer, m.id), AuthToken: m.to.token, MatchID: m.fields.Text("match_id")}
+	h := protocol.Header{Sender: protocol.Sender(protocol.RolePlayer, m.id), AuthToken: m.token, MatchID: m.fields.Text("match_id")}
 	switch m.typ {
 	case protocol.TypeGameInvitation:
 		h.MessageType = protocol.TypeGameJoinAck

@@ -216,7 +216,7 @@ type Player struct {
 // Effect is the change in one measure.
 type Effect struct {
 	Measure    Measure           `json:"measure"`
-	Before     analysis.Number   `json:"before"` // mean over the leagues compared; NaN if there is none
+	Before     analysis.Number   `json:"before"` // mean over the leagues compared; NaN without any
 	After      analysis.Number   `json:"after"`
 	Difference analysis.Estimate `json:"difference"` // after minus before; its interval is for this difference alone
 	P          float64           `json:"p"`          // two-sided; 1 if nothing can be said

@@ -97,7 +97,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 }
 
 // mend reads an answer that breaks its rules, in tolerant mode. With an HTTP
-// status of failure it is none.
+// status of failure it is not one.
 func (c *Codec) mend(sent protocol.Type, a Answer, doc rawjson.Object, flaw error) (protocol.Message, error) {
 	if c.mode == protocol.Strict || a.Status >= httpBadRequest {
 		return nil, flaw
@@ -239,7 +239,7 @@ func splitRPCError(raw jsontext.Value) (code int, message string, data jsontext.
 }
 
 // readRefusal returns the refusal that a message in place of an answer is, nil
-// if it is none. Outer is the answer that the message was found in.
+// if it is no refusal. Outer is the answer that the message was found in.
 func readRefusal(doc rawjson.Object, status int, outer jsontext.Value) *Refusal {
 	t := protocol.TypeOf(doc)
 	answer, _ := rawjson.Split(outer)

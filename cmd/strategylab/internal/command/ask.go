@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -79,7 +80,8 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 	if o, err = in.introduce(ctx, o); err == nil {
 		return in.told(o, nil)
 	}
-	if err := pause(ctx, 200*time.Millisecond); err != nil {
+	// So that two ladders do not send the same within a moment.
+	if err := agent.Wait(ctx, 200*time.Millisecond); err != nil {
 		return nil, first
 	}
 	in.stubborn, in.ladder = true, nil
@@ -87,18 +89,6 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 		return in.told(o, nil)
 	}
 	return nil, in.failure(first)
-}
-
-// pause keeps two ladders from sending the same within a moment.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // inquiry is one message on its way to a manager.

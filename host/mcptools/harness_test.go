@@ -116,7 +116,11 @@ func listen(t *testing.T, srv *mcptools.Server) string {
 
 // echo answers with the method.
 var echo = jsonrpc.HandlerFunc(func(_ context.Context, req *jsonrpc.Request) jsonrpc.Response {
-	return jsonrpc.Response{Result: fmt.Appendf(nil, `{"league":%q}`, req.Method)}
+	result, err := json.Marshal(map[string]string{"league": req.Method})
+	if err != nil {
+		panic(err)
+	}
+	return jsonrpc.Response{Result: result}
 })
 
 // clients connects a client over each transport, in both generations of the

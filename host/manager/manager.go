@@ -101,6 +101,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -115,6 +116,7 @@ type Manager struct {
 	tolerant *dialect.Codec   // what a tolerant league would take
 	journal  *journal.Journal // nil without a data directory
 	views    *views           // likewise
+	declined agent.Tally      // notifications that agents refuse
 
 	ctx    context.Context // of everything in the background; ends with Run
 	cancel context.CancelCauseFunc
@@ -329,6 +331,7 @@ func (m *Manager) shut() error {
 		return nil
 	}
 	m.background.Wait()
+	m.declined.Close(m.cfg.Log)
 	m.flushEvents()
 	if m.journal == nil {
 		return nil

@@ -240,7 +240,7 @@ func (m *Manager) attempted(c *contact, n *notification, answer protocol.Message
 	case wire.Retryable(err) || announcement && early(err):
 		return true
 	}
-	m.cfg.Log.Warn("agent refuses a notification", "agent", c.member.id, "message", string(n.kind), "error", err)
+	m.declined.Note(m.cfg.Log, "agent refuses a notification", c.member.id, string(n.kind), err)
 	if announcement && c.member.load > 0 {
 		m.giveUp(c)
 	}

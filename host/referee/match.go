@@ -36,6 +36,7 @@ type match struct {
 	dialects  [2]string
 	play      game.Play
 	waiting   [2]*expected // what each side is expected to answer
+	unjoined  [2]bool      // it has acknowledged its invitation and not joined
 	running   bool
 	recorded  bool // its result is journaled
 	notified  bool // GAME_OVER has been sent
@@ -112,13 +113,14 @@ func (m *match) stopExpecting(side int) {
 }
 
 // deliver hands over an answer that was posted. It reports whether the answer
-// was waited for; a late one, or a second one, is not.
+// was waited for; a late one, or a second one, is not, except the late join of a
+// player that has been called on without it.
 func (m *match) deliver(side int, kind protocol.Type, p posted) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.waiting[side]
 	if e == nil || e.kind != kind {
-		return false
+		return kind == protocol.TypeGameJoinAck && m.unjoined[side]
 	}
 	m.waiting[side] = nil
 	e.got <- p

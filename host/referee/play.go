@@ -184,6 +184,7 @@ func (r *Referee) ask(ctx context.Context, m *match, side int) {
 		r.record(m, side, faultOf(err, game.FaultNoAnswer), err, nil)
 		return
 	}
+	r.choseUnjoined(m, side)
 	choice, err := game.ParseParity(string(dialect.Chosen(answer.(*protocol.ChooseParityResponse))))
 	if err != nil {
 		r.record(m, side, game.FaultInvalid, err, nil)
@@ -254,11 +255,15 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(tim
 		if err == nil && !pending(answer) {
 			return answer, r.validate(m, side, answer)
 		}
-		if err != nil && !errors.Is(err, wire.ErrReceived) {
-			return nil, err
+		acknowledged := want == protocol.TypeGameJoinAck && (err == nil || wire.OnlyReceived(err))
+		switch {
+		case acknowledged && r.cfg.Mode == protocol.Tolerant:
+			return r.awaitJoin(ctx, m, side)
+		case err != nil && !errors.Is(err, wire.ErrReceived):
+			return nil, strictOnlyIf(acknowledged, err)
 		}
 		<-ctx.Done() // the player posts its answer, or has done so
-		return nil, context.Cause(ctx)
+		return nil, strictOnlyIf(acknowledged, context.Cause(ctx))
 	})
 	m.stopExpecting(side)
 	select {
@@ -271,12 +276,6 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(tim
 		r.sendError(ctx, m, side, want, agent.Attempt{Last: true, Err: err})
 	}
 	return answer, err
-}
-
-// strictOnly reports whether an error is one of strictness alone.
-func strictOnly(err error) bool {
-	_, is := errors.AsType[*strictOnlyError](err)
-	return is
 }
 
 // pending reports whether an answer says only that an invitation has arrived,

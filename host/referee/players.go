@@ -3,9 +3,11 @@ package referee
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/credential"
@@ -20,6 +22,20 @@ type strictOnlyError struct{ error }
 
 func (e *strictOnlyError) Unwrap() error { return e.error }
 
+// strictOnly reports whether an error is one of strictness alone.
+func strictOnly(err error) bool {
+	_, is := errors.AsType[*strictOnlyError](err)
+	return is
+}
+
+// strictOnlyIf marks an error as one of strictness alone, if it is.
+func strictOnlyIf(is bool, err error) error {
+	if is {
+		return &strictOnlyError{err}
+	}
+	return err
+}
+
 // validate judges an answer that came where it was asked for. That it came back
 // on the referee's own request to the player's endpoint proves whose it is, so a
 // tolerant referee asks for no other proof: many players sign with a name or a
@@ -28,10 +44,7 @@ func (e *strictOnlyError) Unwrap() error { return e.error }
 // asked for again.
 func (r *Referee) validate(m *match, side int, answer protocol.Message) error {
 	err := r.validateIn(r.cfg.Mode, m, side, answer)
-	if err != nil && r.validateIn(protocol.Tolerant, m, side, answer) == nil {
-		return &strictOnlyError{err}
-	}
-	return err
+	return strictOnlyIf(err != nil && r.validateIn(protocol.Tolerant, m, side, answer) == nil, err)
 }
 
 func (r *Referee) validateIn(mode protocol.Mode, m *match, side int, answer protocol.Message) error {
@@ -126,6 +139,45 @@ func (r *Referee) foreignSender(sender, own, opponent string) bool {
 func (r *Referee) knowsToken(token string, m *match, keys credential.KeyPair) bool {
 	return credential.SameToken(token, keys.Expect) ||
 		keys.Expect != "" && keys.AcceptsPlayer(token, m.League, m.Match, r.member.Me.ID())
+}
+
+// postingTime is how long a player that has only acknowledged its invitation has to
+// post its join.
+const postingTime = 2 * time.Second
+
+// awaitJoin gives a player that has only acknowledged its invitation the time to
+// post its join, until ctx ends at the latest. Without one it has joined all the
+// same, and its choice will prove that: many programs answer nothing else. A player
+// that has chosen so before is not waited for.
+func (r *Referee) awaitJoin(ctx context.Context, m *match, side int) (protocol.Message, error) {
+	r.mu.Lock()
+	known := r.unjoined[m.Players[side]]
+	r.mu.Unlock()
+	if !known {
+		if err := agent.Wait(ctx, min(postingTime, r.cfg.JoinTimeout/2)); err != nil {
+			return nil, err // it is posted, or the referee is leaving
+		}
+	}
+	m.mu.Lock()
+	m.unjoined[side] = true
+	m.mu.Unlock()
+	return &protocol.GameJoinAck{Accept: protocol.Some(true)}, nil
+}
+
+// choseUnjoined notes that a player has chosen, if it did so without a join.
+func (r *Referee) choseUnjoined(m *match, side int) {
+	m.mu.Lock()
+	unjoined := m.unjoined[side]
+	m.mu.Unlock()
+	if !unjoined {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unjoined == nil {
+		r.unjoined = make(map[string]bool)
+	}
+	r.unjoined[m.Players[side]] = true
 }
 
 func (r *Referee) joinPosted(_ context.Context, in *wire.Exchange) (protocol.Message, error) {

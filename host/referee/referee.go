@@ -87,12 +87,15 @@ type Referee struct {
 	mu           sync.Mutex
 	matches      map[string]*match
 	peers        map[[3]string]*wire.Peer // by id, endpoint and dialect
+	unjoined     map[string]bool          // players that choose without having joined
 	standings    map[string]protocol.OwnStandings
 	inbox        []*match // assigned before Run could begin them
 	begin        func(*match)
 	over         bool          // no match is begun any more
 	completed    bool          // the league is
 	registration chan struct{} // closed with the next registration
+
+	unacknowledged agent.Tally // results
 
 	conducting atomic.Int64 // matches that are not finished, or whose players have not heard the result
 

@@ -90,7 +90,7 @@ func (r *Referee) announceResult(ctx context.Context, m *match) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.cfg.Log.Warn("player has not acknowledged its result", "match", m.Match, "player", m.Players[side], "error", err)
+		r.unacknowledged.Note(r.cfg.Log, "player has not acknowledged a result", m.Players[side], string(protocol.TypeGameOver), err)
 		if !wire.Retryable(err) {
 			return
 		}

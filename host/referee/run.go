@@ -71,6 +71,7 @@ func (r *Referee) finish(stop context.CancelFunc) {
 	r.plays.Wait()
 	r.rest()
 	r.background.Wait()
+	r.unacknowledged.Close(r.cfg.Log)
 	r.complete()
 }
 

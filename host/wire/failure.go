@@ -23,6 +23,14 @@ import (
 // later, in a request of their own.
 var ErrReceived = errors.New("the peer has received the message and not answered it")
 
+// OnlyReceived reports whether a failed call shows that the peer has received the
+// message and does not refuse it: it has confirmed that, in whatever form, and not
+// answered.
+func OnlyReceived(err error) bool {
+	_, unusable := errors.AsType[*protocol.Error](err)
+	return errors.Is(err, ErrReceived) || unusable
+}
+
 // CodeOf returns the league error code for a failed call: the code of the peer's
 // refusal, or one for the state of the connection. An unusable answer is E002,
 // which is retried, but for an invalid choice, which is E004. The code is empty

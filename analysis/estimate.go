@@ -103,7 +103,7 @@ func (a *Accumulator) player(i int, c *intervals) Player {
 	return Player{
 		Field: i, Name: a.field[i].Name, Kind: a.field[i].Kind,
 		Matches: matches, Wins: p.wins, Draws: p.draws, Losses: matches - p.wins - p.draws,
-		TechnicalLosses: p.technical, Faults: a.faults.of(i),
+		TechnicalLosses: p.technical, Faults: a.faults.of(i, a.schedule),
 		WinRate:         c.of(newSample(a.leagues, p.wins, p.winsSq.big(), a.games), span{0, 1}),
 		AdjustedWinRate: c.of(newSample(a.leagues, p.adjWins, p.adjWinsSq.big(), a.games*a.unit), a.adjustedWin(a.technical)),
 		Points:          c.of(a.rawSample(i), span{0, game.WinPoints}),

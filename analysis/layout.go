@@ -60,7 +60,9 @@ type layout struct {
 	seed    uint64 // of the plan; resampling is seeded from it
 	games   int64  // matches of one player in one league
 	matches []scheduledMatch
-	table   [2 * codes]outcome
+	// schedule has the ids of the matches.
+	schedule []game.Match
+	table    [2 * codes]outcome
 
 	// Adjusted points are counted in units of 1/unit of a point; the chance of an even
 	// number is even/unit in lowest terms.
@@ -82,8 +84,8 @@ func newLayout(plan results.Plan) (*layout, error) {
 	l := &layout{
 		field: plan.Field, legs: plan.Legs, seed: plan.Seed,
 		games:   int64(n-1) * int64(plan.Legs),
-		matches: make([]scheduledMatch, len(schedule.Matches())),
-		unit:    int64(total / div), even: int64(even / div),
+		matches: make([]scheduledMatch, len(schedule.Matches())), schedule: schedule.Matches(),
+		unit: int64(total / div), even: int64(even / div),
 	}
 	for i, p := range schedule.Matches() {
 		s := scheduledMatch{a: uint16(p.A), b: uint16(p.B)}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -154,69 +153,4 @@ func (t *playerTally) add(o playerTally) {
 	t.adjWins += o.adjWins
 	t.differ += o.differ
 	t.clean += o.clean
-}
-
-// Fault is how often a player lost by technical losses of one kind.
-type Fault struct {
-	Kind  game.Fault `json:"-"`
-	Name  string     `json:"kind"`  // of the kind
-	Count int64      `json:"count"` // matches
-	Where string     `json:"where"` // the first time, as the record says; may be empty
-}
-
-// faults counts the kinds of fault by player and keeps the first note of each.
-type faults struct {
-	counts []int64 // [player][kind]
-	first  map[faultKey]firstNote
-}
-
-type faultKey struct {
-	player int
-	kind   game.Fault
-}
-
-type firstNote struct {
-	league int
-	text   string
-}
-
-const faultKinds = math.MaxUint8 + 1
-
-func newFaults(n int) faults {
-	return faults{counts: make([]int64, n*faultKinds), first: make(map[faultKey]firstNote)}
-}
-
-func (f *faults) count(l results.League, schedule []scheduledMatch) {
-	for i := range l.Matches {
-		m, s := &l.Matches[i], &schedule[i]
-		if m.A.Fault != game.NoFault {
-			f.counts[l.Seats[s.a]*faultKinds+int(m.A.Fault)]++
-		}
-		if m.B.Fault != game.NoFault {
-			f.counts[l.Seats[s.b]*faultKinds+int(m.B.Fault)]++
-		}
-	}
-}
-
-// note keeps the notes of the earliest league, whenever that is added.
-func (f *faults) note(l results.League) {
-	for _, n := range l.Notes {
-		k := faultKey{n.Field, n.Fault}
-		if old, ok := f.first[k]; !ok || l.Index < old.league {
-			f.first[k] = firstNote{l.Index, n.Text}
-		}
-	}
-}
-
-// of returns the faults of a player by kind.
-func (f *faults) of(player int) []Fault {
-	list := []Fault{}
-	for kind, count := range f.counts[player*faultKinds:][:faultKinds] {
-		if count == 0 {
-			continue
-		}
-		k := game.Fault(kind)
-		list = append(list, Fault{Kind: k, Name: k.String(), Count: count, Where: f.first[faultKey{player, k}].text})
-	}
-	return list
 }

@@ -139,7 +139,14 @@ func TestFaults(t *testing.T) {
 		t.Error("invalid choices are the same on every machine")
 	}
 	f := e.Players[2].Faults
-	if len(f) != 1 || f[0] != (analysis.Fault{Kind: game.FaultForfeit, Name: "forfeit", Count: 40 * 2 * 3, Where: "bot3.lua:0: broke"}) {
+	schedule, err := game.NewSchedule(3, w.plan.Legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seat := slices.Index(leagues[len(leagues)-1].Seats, 2)
+	at := slices.IndexFunc(schedule.Matches(), func(m game.Match) bool { return m.A == seat || m.B == seat })
+	first := schedule.Matches()[at].ID
+	if len(f) != 1 || f[0] != (analysis.Fault{Kind: game.FaultForfeit, Name: "forfeit", Count: 40 * 2 * 3, Match: first, Where: "bot3.lua:0: broke"}) {
 		t.Errorf("the player that always fails has %+v", f)
 	}
 	if len(e.Players[0].Faults) != 0 || len(e.Players[1].Faults) != 1 {

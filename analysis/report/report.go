@@ -18,6 +18,7 @@ type Run struct {
 	Estimates analysis.Estimates // of accumulators made for Plan
 	Facts     Facts
 	Stopping  Stopping
+	Folder    string // of the run, for commands that name it; may be empty
 	// Assertions are the assertions of the user, judged by the same leagues.
 	Assertions []assert.Outcome
 }

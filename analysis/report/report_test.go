@@ -221,7 +221,7 @@ func TestDocumentShape(t *testing.T) {
 				}
 			}
 			for _, f := range player["faults"].([]any) {
-				keys(t, name+" fault", f, "kind", "count", "where")
+				keys(t, name+" fault", f, "kind", "count", "league", "match", "where")
 			}
 		}
 		for _, p := range doc["pairs"].([]any) {

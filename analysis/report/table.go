@@ -30,7 +30,9 @@ func WriteTable(w io.Writer, r Run, width int) error {
 	s.lines(head, "")
 	s.table(r.columns())
 	s.lines("", r.verdict())
-	s.lines(slices.Concat(r.StoppingLines(), r.rankingLines(), r.faultLines(), r.factLines(), AssertionLines(r.Assertions))...)
+	s.lines(slices.Concat(r.StoppingLines(), r.rankingLines())...)
+	s.faults(r)
+	s.lines(slices.Concat(r.factLines(), AssertionLines(r.Assertions))...)
 	return s.send(w, "table")
 }
 
@@ -125,21 +127,6 @@ func (r Run) rankingLines() []string {
 		p := &e.Players[w.Field]
 		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for selection: %s.",
 			words.Printable(p.Name), len(e.Players), words.Plain.Number(p.Adjusted.Estimate, 4), words.Plain.WithRange(w.Adjusted, 4)))
-	}
-	return lines
-}
-
-// longestFault is how much of a script's message is printed.
-const longestFault = 160
-
-// faultLines say what each player's technical losses were.
-func (r Run) faultLines() []string {
-	var lines []string
-	for _, i := range r.Estimates.Order {
-		p := &r.Estimates.Players[i]
-		for _, line := range words.Plain.Losses(p, longestFault) {
-			lines = append(lines, words.Printable(p.Name)+": "+line)
-		}
 	}
 	return lines
 }

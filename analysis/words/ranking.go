@@ -3,7 +3,6 @@ package words
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -98,20 +97,6 @@ func (s Style) Narrower(e *analysis.Estimates) string {
 	default:
 		return fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
 	}
-}
-
-// Losses says how a player lost matches by failing: for each kind of fault how often,
-// and what happened first, in at most width characters.
-func (s Style) Losses(p *analysis.Player, width int) []string {
-	var lines []string
-	for _, f := range p.Faults {
-		line := s.Plural(f.Count, "technical loss") + " by " + f.Kind.String()
-		if where, _, _ := strings.Cut(f.Where, "\n"); where != "" {
-			line += ", first " + Shorten(Printable(where), width)
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // Record writes how the matches of a player ended: "9 matches: 4 won, 3 tied, 2 lost,

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
-	"github.com/strategylab/strategylab/host/game"
 )
 
 // shown is what 100 leagues of four players have shown, with these tiers. The players
@@ -127,20 +126,5 @@ func TestNarrower(t *testing.T) {
 	}
 	if got := Plain.Narrower(&analysis.Estimates{VarianceRatio: math.NaN()}); got != "adjusted points do not vary from league to league" {
 		t.Errorf("without a ratio: %q", got)
-	}
-}
-
-func TestLosses(t *testing.T) {
-	t.Parallel()
-	p := analysis.Player{Faults: []analysis.Fault{
-		{Kind: game.FaultTimeout, Count: 1200, Where: "scripts/slow.lua:12: choose took\x1b too long\nstack"},
-		{Kind: game.FaultError, Count: 1},
-	}}
-	got := strings.Join(Plain.Losses(&p, 30), "|")
-	if want := "1,200 technical losses by timeout, first scripts/slow.lua:12: choose t…|1 technical loss by error"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := Plain.Losses(&analysis.Player{}, 30); got != nil {
-		t.Errorf("without faults: %q", got)
 	}
 }

@@ -30,6 +30,7 @@ func analyze(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	run := &in.Run
+	run.Folder = c.Args().First()
 	if run.Stopping.Why == report.Interrupted {
 		out.note("%d of %d leagues so far", run.Estimates.Leagues, run.Plan.Runs)
 	}

@@ -225,6 +225,7 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 		return nil, err
 	}
 	run := &played.Run
+	run.Folder = out
 	if e.format == "csv" {
 		if err := writePairs(e.p.Path(out), run); err != nil {
 			return nil, err

@@ -125,6 +125,26 @@ func (c *Catalog) load(e *Entry) {
 	}
 }
 
+// Recorded returns the strategy of a script as it was when leagues were played
+// with it, whatever its file holds today. path is that file, for messages. Equal
+// sources share one entry.
+func (c *Catalog) Recorded(path string, source []byte) (Entry, error) {
+	format, known := c.options.format(path)
+	if !known {
+		return Entry{}, &FormatError{Path: path}
+	}
+	key := fmt.Sprintf("%s\x00%x", path, sha256.Sum256(source)) // is no path
+	e := c.files[key]
+	if e == nil {
+		e = &Entry{Info: strategies.Info{Name: stem(path), Kind: format.Kind, Source: path}}
+		if e.Factory, e.Err = format.Load(e.Info.Name, path, source, c.options.Limits); e.Err == nil {
+			e.Info = e.Factory.Info()
+		}
+		c.files[key] = e
+	}
+	return *e, e.Err
+}
+
 // nameRule is the hint for an invalid name.
 var nameRule = fmt.Sprintf("use at most %d letters, digits, - and _, starting with a letter or digit", maxName)
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
@@ -166,40 +165,4 @@ func NameError(err error) error {
 		return err
 	}
 	return &InputError{err, "strategylab strategies list shows what there is"}
-}
-
-// ErrChanged says that the code of a strategy differs from what its leagues were
-// played with.
-var ErrChanged = errors.New("has changed since the leagues were played")
-
-// FactoryOf finds the strategy of a recorded player. If its code has changed, the
-// error wraps ErrChanged.
-func FactoryOf(f results.Entrant, cat *catalog.Catalog) (strategies.Factory, error) {
-	target := f.Source
-	if target == "" || f.Kind == string(strategies.Plugin) { // one program may play several
-		target = f.Ref
-	}
-	entry, err := cat.Resolve(target)
-	if err != nil {
-		return nil, NameError(fmt.Errorf("%s: %w", f.Name, err))
-	}
-	if entry.Info.Fingerprint != f.Fingerprint {
-		return nil, fmt.Errorf("%s: the code of %s %w", f.Name, target, ErrChanged)
-	}
-	return entry.Factory, nil
-}
-
-// FactoriesOf finds the strategies of a recorded plan. Their code must not have
-// changed.
-func FactoriesOf(plan results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
-	factories := make([]strategies.Factory, len(plan.Field))
-	for i, f := range plan.Field {
-		var err error
-		if factories[i], err = FactoryOf(f, cat); errors.Is(err, ErrChanged) {
-			return nil, &InputError{err, fmt.Sprintf("restore the file, or start a new run with --seed %d --out DIR", plan.Seed)}
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return factories, nil
 }

@@ -150,7 +150,7 @@ func TestInputErrors(t *testing.T) {
 		return err
 	}
 	factories := func(p results.Plan) error {
-		_, err := FactoriesOf(p, cat)
+		_, err := (&Code{Catalog: cat, Lab: l, Folder: "empty"}).All(p)
 		return err
 	}
 	isolated := func() error {

@@ -24,6 +24,7 @@ type Session struct {
 	Workers int              // leagues played in parallel; 0 picks a number
 	Judge   *assert.Judge    // of assertions; nil for none
 	Report  *ReportOptions   // nil for no page
+	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
 	Ended   func()           // called when the last league has been played; may be nil
 }
@@ -47,6 +48,9 @@ type Played struct {
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
 	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil && s.Report.Ratings)
 	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	if err := s.keepSources(dir.Plan(), path); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
 	played, err := s.playLeagues(ctx, dir, factories, c)

@@ -206,7 +206,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := lab.FactoriesOf(plan, cat)
+	factories, err := e.codeOf(cat, out).All(plan)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}
@@ -220,7 +220,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 // finish plays the rest of the run in a folder, closes the folder and prints what
 // the whole run shows.
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
-	played, err := e.play(ctx, dir, out, factories, e.workers, e.page)
+	played, err := e.play(ctx, dir, out, factories, lab.Session{Workers: e.workers, Report: e.page})
 	if err != nil {
 		return nil, err
 	}

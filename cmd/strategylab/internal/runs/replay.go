@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
@@ -45,7 +44,8 @@ func replay(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	defer cat.Close()
-	factories, err := lab.FactoriesOf(plan, cat)
+	out := newOutput(p, c)
+	factories, err := out.codeOf(cat, dir).All(plan)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", dir, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // Commands returns the commands that play runs of leagues and study them.
@@ -106,6 +107,12 @@ func (o *output) show(run report.Run) error {
 	return report.WriteTable(o.p.Stdout, run, o.p.Width())
 }
 
+// codeOf finds the code that the run in a folder was played with, and notes where
+// today's differs.
+func (o *output) codeOf(cat *catalog.Catalog, folder string) *lab.Code {
+	return &lab.Code{Lab: o.p.Lab, Catalog: cat, Folder: folder, Note: o.note}
+}
+
 // read computes what a recorded run shows, as the flags and r say.
 func (o *output) read(dir string, r lab.Reading) (in page.Input, err error) {
 	if r.Ratings, err = wantsRatings(o.c); err != nil {
@@ -130,8 +137,8 @@ func (o *output) judge(plan results.Plan) (*assert.Judge, error) {
 }
 
 // play plays the rest of the run in a folder behind a progress bar, and closes the
-// folder.
-func (o *output) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, workers int, page *lab.ReportOptions) (*lab.Played, error) {
+// folder. s says how; play adds what all runs have in common.
+func (o *output) play(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*lab.Played, error) {
 	plan := dir.Plan()
 	judge, err := o.judge(plan)
 	if err != nil {
@@ -143,9 +150,8 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 	}
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Columns, o.p.Now, dir.Len(), plan.Runs)
-	played, err := lab.Session{
-		Lab: o.p.Lab, Workers: workers, Judge: judge, Report: page, Seen: progress, Ended: progress.Stop,
-	}.Play(ctx, dir, o.p.Path(out), factories)
+	s.Lab, s.Judge, s.Seen, s.Ended = o.p.Lab, judge, progress, progress.Stop
+	played, err := s.Play(ctx, dir, o.p.Path(out), factories)
 	if err != nil {
 		return nil, err
 	}

@@ -176,6 +176,7 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies.Factory, error) {
 	plan.Field = slices.Clone(plan.Field)
 	factories := make([]strategies.Factory, len(plan.Field))
+	code := w.codeOf(cat, w.base)
 	for _, x := range w.swaps {
 		i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == x.player })
 		if i < 0 {
@@ -199,7 +200,7 @@ func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies
 			continue
 		}
 		var err error
-		if factories[i], err = lab.FactoryOf(f, cat); errors.Is(err, lab.ErrChanged) {
+		if factories[i], err = code.Of(f); errors.Is(err, lab.ErrChanged) {
 			return nil, command.WithHint(fmt.Errorf("whatif %s: %w", w.base, err),
 				"restore the file, or swap it as well: --%s %s=%s", flagReplace, f.Name, cmp.Or(f.Source, f.Ref))
 		} else if err != nil {
@@ -211,7 +212,7 @@ func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies
 
 // playOut plays the leagues into their folder, closes it and compares.
 func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
-	played, err := w.play(ctx, dir, out, factories, w.workers, nil)
+	played, err := w.play(ctx, dir, out, factories, lab.Session{Workers: w.workers, Origin: w.p.Path(w.base)})
 	if err != nil {
 		return err
 	}

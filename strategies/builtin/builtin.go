@@ -61,6 +61,13 @@ func All() []strategies.Factory {
 	}
 }
 
+// Classics returns the names of the strategies for a first look: quick, known to
+// everybody, and each with another idea. They are all that the two constants, chance,
+// a period, imitation, counting and short memory can do.
+func Classics() []string {
+	return []string{"always-even", "always-odd", "alternate", "copy-last", "opposite-last", "frequency", "markov-2", "random"}
+}
+
 // Find returns the built-in strategy with the given name.
 func Find(name string) (strategies.Factory, bool) {
 	for _, f := range All() {

@@ -2,8 +2,8 @@
 //
 // A strategy is built in, a script, or part of a plugin. Users name it
 // (markov-2, or mine for scripts/mine.lua) or give its path (scripts/mine.lua,
-// ./x.js); random*8 stands for eight copies. A target with a dot or a slash is a
-// path.
+// ./x.js); random*8 stands for eight copies, and scripts for all of a [Group]. A
+// target with a dot or a slash is a path.
 //
 // To use a catalog:
 //
@@ -88,6 +88,9 @@ type Catalog struct {
 	entries []*Entry          // built-ins, then scripts by name, then plugins
 	files   map[string]*Entry // by absolute path
 	apart   []*Entry          // plugins resolved by path
+
+	mine      []string // names or paths of the members of GroupMine
+	knowsMine bool
 }
 
 // Load returns a catalog. Scripts that do not load become entries with errors.

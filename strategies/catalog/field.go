@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -80,62 +81,134 @@ type Player struct {
 // Field is the players of an experiment or a match, in order.
 type Field struct {
 	Players []Player
-	// Warnings name the strategies left out of a field of everything, and why.
+	// Warnings name the members of groups that are left out, and why.
 	Warnings []string
 
-	everything bool
+	open bool // a new script may join it
 }
 
 // Field resolves references. Copies of a strategy are numbered from 1 and share
-// its factory. Without references the field is every strategy that Load found;
-// those that do not load are left out with a warning. Naming one that does not
-// load is an error, and two players of one name are an *AmbiguousError.
+// its factory. A group stands for those of its members that the field names
+// neither by themselves nor by an earlier group; members that do not load are left
+// out with a warning. Without references the field is GroupAll.
+//
+// Naming a strategy that does not load, or one strategy twice, is an error, and two
+// players of one name are an *AmbiguousError.
 func (c *Catalog) Field(refs []Ref) (Field, error) {
+	b := fieldBuilder{catalog: c, named: make(map[*Entry]Ref), taken: make(map[string]*Entry)}
 	if len(refs) == 0 {
-		return c.all()
+		err := b.addGroup(GroupAll, 1)
+		return b.field, err
 	}
-	var f Field
-	named := make(map[*Entry]Ref)
-	taken := make(map[string]*Entry)
-	for _, ref := range refs {
-		e, err := c.find(ref.Target)
-		if err != nil {
+	entries := make([]*Entry, len(refs)) // nil for a group
+	for i, ref := range refs {
+		if _, ok := c.group(ref); ok {
+			continue
+		}
+		var err error
+		if entries[i], err = b.name(ref); err != nil {
 			return Field{}, err
 		}
-		if first, twice := named[e]; twice {
-			return Field{}, fmt.Errorf("strategy %s is named twice, as %q and %q; write %s*%d for several copies",
-				e.Info.Name, first, ref, ref.Target, first.Copies+ref.Copies)
-		}
-		if other := taken[e.Info.Name]; other != nil {
-			return Field{}, ambiguous(e.Info.Name, []*Entry{other, e})
-		}
-		named[e], taken[e.Info.Name] = ref, e
-		for i := range ref.Copies {
-			p := e.player(ref.Target)
-			if ref.Copies > 1 {
-				p.Name = fmt.Sprintf("%s#%d", p.Name, i+1)
-			}
-			f.Players = append(f.Players, p)
+	}
+	for i, ref := range refs {
+		if e := entries[i]; e != nil {
+			b.addCopies(e, ref)
+		} else if err := b.addGroup(Group(ref.Target), ref.Copies); err != nil {
+			return Field{}, err
 		}
 	}
-	return f, nil
+	return b.field, nil
 }
 
-func (c *Catalog) all() (Field, error) {
-	f := Field{everything: true}
-	for _, e := range c.entries {
-		c.load(e)
-		var twice *AmbiguousError
-		switch {
-		case e.Err == nil:
-			f.Players = append(f.Players, e.player(e.Info.Name))
-		case errors.As(e.Err, &twice):
-			return Field{}, e.Err
-		default:
-			f.Warnings = append(f.Warnings, fmt.Sprintf("%q is left out: %v", e.Info.Name, e.Err))
-		}
+// fieldBuilder makes a field. Strategies that references name are in named before
+// the first group is added.
+type fieldBuilder struct {
+	catalog *Catalog
+	field   Field
+	named   map[*Entry]Ref
+	taken   map[string]*Entry
+}
+
+// name finds the strategy of a reference, which must be new in the field.
+func (b *fieldBuilder) name(ref Ref) (*Entry, error) {
+	e, err := b.catalog.find(ref.Target)
+	var unknown *UnknownError
+	if errors.As(err, &unknown) && !ref.IsPath() {
+		unknown.Nearest = b.catalog.nearestInField(ref.Target)
 	}
-	return f, nil
+	if err != nil {
+		return nil, err
+	}
+	if first, twice := b.named[e]; twice {
+		return nil, fmt.Errorf("strategy %s is named twice, as %q and %q; write %s*%d for several copies",
+			e.Info.Name, first, ref, ref.Target, first.Copies+ref.Copies)
+	}
+	return e, b.take(e, ref)
+}
+
+// take reserves the name of a strategy.
+func (b *fieldBuilder) take(e *Entry, ref Ref) error {
+	if other := b.taken[e.Info.Name]; other != nil {
+		return ambiguous(e.Info.Name, []*Entry{other, e})
+	}
+	b.named[e], b.taken[e.Info.Name] = ref, e
+	return nil
+}
+
+// addCopies adds the players of a reference.
+func (b *fieldBuilder) addCopies(e *Entry, ref Ref) {
+	for i := range ref.Copies {
+		p := e.player(ref.Target)
+		if ref.Copies > 1 {
+			p.Name = fmt.Sprintf("%s#%d", p.Name, i+1)
+		}
+		b.field.Players = append(b.field.Players, p)
+	}
+}
+
+// addGroup adds the members of a group that the field does not have yet.
+func (b *fieldBuilder) addGroup(g Group, copies int) error {
+	members, err := b.catalog.members(g)
+	if err != nil {
+		return err
+	}
+	b.field.open = true
+	for _, e := range members {
+		if _, twice := b.named[e]; twice {
+			continue
+		}
+		b.catalog.load(e)
+		var same *AmbiguousError
+		switch {
+		case errors.As(e.Err, &same):
+			return e.Err
+		case e.Err != nil:
+			b.field.Warnings = append(b.field.Warnings, fmt.Sprintf("%q is left out: %v", e.Info.Name, e.Err))
+			continue
+		}
+		target := e.Info.Name
+		if !slices.Contains(b.catalog.entries, e) {
+			target = e.Info.Source // of GroupMine, elsewhere than in the scripts folder
+		}
+		ref := Ref{Target: target, Copies: copies}
+		if err := b.take(e, ref); err != nil {
+			return err
+		}
+		b.addCopies(e, ref)
+	}
+	return nil
+}
+
+// nearestInField returns the most similar name of a strategy or a group.
+func (c *Catalog) nearestInField(target string) string {
+	var names []string
+	for _, e := range c.entries {
+		names = append(names, e.Info.Name)
+	}
+	for _, g := range Groups() {
+		names = append(names, string(g))
+	}
+	return nearest(target, names)
 }
 
 func (e *Entry) player(target string) Player {

@@ -47,14 +47,14 @@ type Watch struct {
 }
 
 // Watch watches the scripts of a field, starting from the state in which they
-// were loaded. For a field of everything it watches the scripts folder, including
+// were loaded. For a field with a group it watches the scripts folder, including
 // broken scripts and new files.
 func (c *Catalog) Watch(f Field) *Watch {
 	w := &Watch{options: c.options, stamps: make(map[string]stamp)}
 	for _, p := range f.Players {
 		w.add(p.Info.Source, p.loaded)
 	}
-	if f.everything {
+	if f.open {
 		c.watchFolder(w)
 	}
 	return w

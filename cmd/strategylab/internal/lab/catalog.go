@@ -166,3 +166,16 @@ func NameError(err error) error {
 	}
 	return &InputError{err, "strategylab strategies list shows what there is"}
 }
+
+// FieldError is [NameError] for a field, in which groups can be named, too.
+func FieldError(err error) error {
+	var empty *catalog.EmptyGroupError
+	var unknown *catalog.UnknownError
+	switch {
+	case errors.As(err, &empty):
+		return &InputError{err, "name your strategies: --mine scripts/mine.lua"}
+	case errors.As(err, &unknown):
+		return &InputError{err, "strategylab strategies list shows the names; the groups are " + catalog.GroupNames()}
+	}
+	return NameError(err)
+}

@@ -31,7 +31,7 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	}
 	field, err := cat.Field(refs)
 	if err != nil {
-		return lab.NameError(err)
+		return lab.FieldError(err)
 	}
 	for _, w := range field.Warnings {
 		l.p.Warn("%s", w)

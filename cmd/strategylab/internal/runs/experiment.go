@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
@@ -35,12 +36,16 @@ func experimentCommand(p *command.Process) *cli.Command {
 		Usage: "play many leagues and rank the strategies",
 		Description: "Plays --runs leagues among the strategies of --field and prints a ranking with intervals. Each league\n" +
 			"is a round robin of --legs legs with newly drawn seats. The results stay in --out: --resume continues\n" +
-			"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.",
+			"or extends the run, 'analyze' and 'report' read it, and 'replay' shows a single match.\n\n" +
+			"--field takes names, paths, copies (random*3) and groups: classics (built-in strategies for a first look),\n" +
+			"mine (what --mine names, or what changed since the last run beside --out), scripts (of the folder), plugins\n" +
+			"(built or locked ones, and the program's own), builtins, and all. A group leaves out what the field names otherwise.",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play", Action: command.AtLeast(command.FlagRuns, 1)},
 			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
-			&cli.StringFlag{Name: command.FlagField, Usage: "strategies, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
+			&cli.StringFlag{Name: command.FlagField, Usage: "strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
+			&cli.StringFlag{Name: flagMine, Usage: "your strategies, which the answer is about", DefaultText: "what changed since the last run"},
 			command.WorkersFlag("leagues played"),
 			command.DrawFlag(),
 			&cli.StringFlag{
@@ -81,7 +86,9 @@ type experimentRun struct {
 	output
 	seed    uint64
 	draw    game.Draw
-	refs    []catalog.Ref
+	refs    []catalog.Ref // of --field; none for the default field
+	mine    []string      // the user's strategies: sources, or names of those without one
+	beyond  int           // strategies that the default field leaves out
 	stop    stopFlags
 	workers int
 	page    *lab.ReportOptions // nil for no report
@@ -178,6 +185,12 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 		factories[i] = f.Factory
 	}
 	e.note("playing %s of %d strategies, %d legs, seed %d", howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
+	if e.beyond > 0 {
+		e.note("the field is %s; --%s all adds %s", firstLookText(), command.FlagField, words.Plain.Plural(int64(e.beyond), "strategy"))
+	}
+	if yours := subjects(plan, e.mine); len(yours) > 0 {
+		e.note("yours: %s", words.List(namesOf(plan, yours), "and", 6))
+	}
 	return e.finish(ctx, dir, out, factories)
 }
 

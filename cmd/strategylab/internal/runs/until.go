@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -233,61 +232,4 @@ func parseSPRT(s string) (results.Ratio, error) {
 		return r, errors.New("delta is missing: how many adjusted points per match new has to be better")
 	}
 	return r, sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}.Validate()
-}
-
-// field returns the field of a new run. The strategies that a test compares are in
-// it, whether --field names them or not.
-func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
-	field, err := cat.Field(e.refs)
-	if err != nil || e.stop.stop == nil || e.stop.stop.Ratio == nil {
-		return field, lab.NameError(err)
-	}
-	refs := e.refs
-	for _, target := range []string{e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old} {
-		var missing *missingError
-		if _, err := playerOf(field, target); !errors.As(err, &missing) {
-			continue // in the field, or a mistake that stopRule reports
-		}
-		if len(refs) == 0 {
-			for _, p := range field.Players {
-				refs = append(refs, catalog.Ref{Target: p.Target, Copies: 1})
-			}
-		}
-		refs = append(refs, catalog.Ref{Target: target, Copies: 1})
-	}
-	if len(refs) == len(e.refs) {
-		return field, nil
-	}
-	warnings := field.Warnings
-	if field, err = cat.Field(refs); err != nil {
-		return field, lab.NameError(fmt.Errorf("--%s: %w", flagSPRT, err))
-	}
-	field.Warnings = warnings
-	return field, nil
-}
-
-// missingError names a strategy that is not in the field.
-type missingError struct{ target string }
-
-func (e *missingError) Error() string { return fmt.Sprintf("%q is not in the field", e.target) }
-
-// playerOf returns the name of the player that a name or a path stands for.
-func playerOf(field catalog.Field, target string) (string, error) {
-	var found []string
-	for _, p := range field.Players {
-		switch {
-		case p.Name == target:
-			return p.Name, nil
-		case p.Target == target, p.Info.Name == target,
-			p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target):
-			found = append(found, p.Name)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", &missingError{target}
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
 }

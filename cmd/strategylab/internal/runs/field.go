@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const flagMine = "mine"
+
+// firstLook is the default field: some classics, and everything that is not built in.
+var firstLook = []catalog.Ref{
+	{Target: string(catalog.GroupClassics), Copies: 1},
+	{Target: string(catalog.GroupScripts), Copies: 1},
+	{Target: string(catalog.GroupPlugins), Copies: 1},
+}
+
+// firstLookText is the default field as a user would write it.
+func firstLookText() string { return strings.Join(targets(firstLook), ",") }
+
+// field returns the field of a new run. The user's strategies and those that a test
+// compares are in it, whether --field names them or not.
+func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
+	named, err := catalog.ParseRefs(e.c.String(flagMine))
+	if err != nil {
+		return catalog.Field{}, command.Usagef("--%s: %w", flagMine, err)
+	}
+	if e.mine, err = e.findMine(cat, named); err != nil {
+		return catalog.Field{}, lab.NameError(fmt.Errorf("--%s: %w", flagMine, err))
+	}
+	refs := e.refs
+	if len(refs) == 0 {
+		refs = firstLook
+	}
+	field, err := cat.Field(refs)
+	if err != nil {
+		return field, lab.FieldError(err)
+	}
+	if len(e.refs) == 0 {
+		e.beyond = cat.Missing(field)
+	}
+	wanted, flag := targets(named), flagMine
+	if e.stop.stop != nil && e.stop.stop.Ratio != nil {
+		wanted, flag = append(wanted, e.stop.stop.Ratio.New, e.stop.stop.Ratio.Old), flagSPRT
+	}
+	absent := notIn(field, wanted)
+	if len(absent) == 0 {
+		return field, nil
+	}
+	if field, err = cat.Field(append(slices.Clip(refs), absent...)); err != nil {
+		return field, lab.NameError(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return field, nil
+}
+
+// notIn returns references to those of some strategies that are not in a field.
+func notIn(field catalog.Field, wanted []string) []catalog.Ref {
+	var list []catalog.Ref
+	for _, target := range wanted {
+		var absent *missingError
+		if _, err := playerOf(field, target); errors.As(err, &absent) { // other mistakes are reported where it is used
+			list = append(list, catalog.Ref{Target: target, Copies: 1})
+		}
+	}
+	return list
+}
+
+func targets(refs []catalog.Ref) []string {
+	var list []string
+	for _, ref := range refs {
+		list = append(list, ref.Target)
+	}
+	return list
+}
+
+// findMine returns the sources, or names without one, of the strategies that --mine
+// names; without the flag those that changed since the last run beside the new one. They
+// are the group of that name.
+func (e *experimentRun) findMine(cat *catalog.Catalog, named []catalog.Ref) ([]string, error) {
+	if len(named) == 0 {
+		edited := e.p.Edited(filepath.Dir(e.out()), cat.Entries())
+		cat.SetMine(edited)
+		return edited, nil
+	}
+	cat.SetMine(targets(named))
+	var mine []string
+	for _, ref := range named {
+		entry, err := cat.Resolve(ref.Target)
+		if err != nil {
+			return nil, err
+		}
+		if entry.Info.Source != "" {
+			mine = append(mine, filepath.Clean(entry.Info.Source))
+		} else {
+			mine = append(mine, entry.Info.Name)
+		}
+	}
+	return mine, nil
+}
+
+// subjects returns the field indices of the user's strategies.
+func subjects(plan results.Plan, mine []string) []int {
+	var list []int
+	for i, f := range plan.Field {
+		name, _, _ := strings.Cut(f.Name, "#")
+		if f.Source != "" && slices.Contains(mine, filepath.Clean(f.Source)) || slices.Contains(mine, f.Name) || slices.Contains(mine, name) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// missingError names a strategy that is not in the field.
+type missingError struct{ target string }
+
+func (e *missingError) Error() string { return fmt.Sprintf("%q is not in the field", e.target) }
+
+// playerOf returns the name of the player that a name or a path stands for.
+func playerOf(field catalog.Field, target string) (string, error) {
+	var found []string
+	for _, p := range field.Players {
+		switch {
+		case p.Name == target:
+			return p.Name, nil
+		case p.Target == target, p.Info.Name == target,
+			p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target):
+			found = append(found, p.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &missingError{target}
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
+}
+
+// namesOf returns the names of players.
+func namesOf(plan results.Plan, fields []int) []string {
+	var list []string
+	for _, i := range fields {
+		list = append(list, plan.Field[i].Name)
+	}
+	return list
+}

@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// Group is a word for several strategies in a reference. A strategy of that name
+// takes precedence over the group.
+type Group string
+
+// The groups. GroupMine exists once [Catalog.SetMine] has been called.
+const (
+	GroupAll      Group = "all"      // everything that Load found
+	GroupBuiltins Group = "builtins" // what comes with the program
+	GroupClassics Group = "classics" // the built-in strategies for a first look
+	GroupMine     Group = "mine"     // what the user works on
+	GroupPlugins  Group = "plugins"  // of other processes
+	GroupScripts  Group = "scripts"  // of the scripts folder
+)
+
+// Groups returns all groups.
+func Groups() []Group {
+	return []Group{GroupClassics, GroupMine, GroupScripts, GroupPlugins, GroupBuiltins, GroupAll}
+}
+
+// GroupNames lists the groups: "classics, mine, ...".
+func GroupNames() string {
+	var names []string
+	for _, g := range Groups() {
+		names = append(names, string(g))
+	}
+	return strings.Join(names, ", ")
+}
+
+// SetMine sets the members of GroupMine, by their names or paths.
+func (c *Catalog) SetMine(targets []string) { c.mine, c.knowsMine = targets, true }
+
+// group returns the group that a reference names.
+func (c *Catalog) group(ref Ref) (Group, bool) {
+	g := Group(ref.Target)
+	if !slices.Contains(Groups(), g) || g == GroupMine && !c.knowsMine {
+		return "", false
+	}
+	return g, !slices.ContainsFunc(c.entries, func(e *Entry) bool { return e.Info.Name == ref.Target })
+}
+
+// members returns the strategies of a group, in the order of Entries.
+func (c *Catalog) members(g Group) ([]*Entry, error) {
+	var list []*Entry
+	for _, e := range c.entries {
+		if e.in(g) {
+			list = append(list, e)
+		}
+	}
+	if g != GroupMine {
+		return list, nil
+	}
+	for _, target := range c.mine {
+		find := c.find
+		if isPath(target) {
+			find = c.open // one that does not load is a member
+		}
+		e, err := find(target)
+		if e == nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		return nil, &EmptyGroupError{Group: g}
+	}
+	return list, nil
+}
+
+func (e *Entry) in(g Group) bool {
+	switch g {
+	case GroupAll:
+		return true
+	case GroupBuiltins:
+		return e.Info.Kind == strategies.Builtin
+	case GroupClassics:
+		return e.Info.Kind == strategies.Builtin && slices.Contains(builtin.Classics(), e.Info.Name)
+	case GroupPlugins:
+		return e.Info.Kind == strategies.Plugin
+	case GroupScripts:
+		return e.Info.Kind.Script()
+	}
+	return false
+}
+
+// Missing counts the strategies of Entries that a field leaves out.
+func (c *Catalog) Missing(f Field) int {
+	n := 0
+	for _, e := range c.entries {
+		plays := slices.ContainsFunc(f.Players, func(p Player) bool { return p.Info == e.Info })
+		if !plays && e.Err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// EmptyGroupError is a group without members.
+type EmptyGroupError struct{ Group Group }
+
+// Error names the group and says how a strategy gets into it.
+func (e *EmptyGroupError) Error() string {
+	return fmt.Sprintf("group %q is empty: no script has changed since the last run", string(e.Group))
+}

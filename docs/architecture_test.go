@@ -101,8 +101,8 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/runs": {
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
-		"analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments/arena", "host/disk", "host/game", "host/results", "strategies",
+		"analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/words",
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/arena", "host/disk", "host/game", "host/results", "strategies",
 		"strategies/catalog",
 	},
 	"cmd/strategylab/internal/authoring": {

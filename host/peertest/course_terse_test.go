@@ -1,6 +1,9 @@
 package peertest
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // terse is a program that leaves out what it can: senders are bare names, its
 // referee calls players at the port of their number by methods of its own, reads
@@ -28,7 +31,7 @@ func terse() *course {
 			return done(in, object{"message_type": "LEAGUE_REGISTER_RESPONSE", "status": "REGISTERED", "player_id": id, "auth_token": ""})
 		})
 		w.spawn(func() {
-			n := 0
+			var n atomic.Int64
 			schedule(w.full(&list, players), func(m matchup) { terseMatch(w, m, &n) })
 			w.over()
 		})
@@ -52,18 +55,18 @@ func terse() *course {
 }
 
 // terseMatch conducts a match as that program's referee does, one request after
-// another; n counts them.
-func terseMatch(w *world, m matchup, n *int) {
+// another; n counts those of all matches, which are conducted side by side.
+func terseMatch(w *world, m matchup, n *atomic.Int64) {
 	ask := func(side int, method, kind string, more object) object {
-		*n++
+		id := int(n.Add(1))
 		message := with(object{"message_type": kind, "sender": "REF01", "timestamp": stamp(), "match_id": m.id}, more)
 		var port int
 		if _, err := fmt.Sscanf(m.sides[side].id, "P%d", &port); err != nil {
 			w.Error(err)
 		}
-		return inner(w.post(playerURL(port), rpc(method, message, *n)), "result")
+		return inner(w.post(playerURL(port), rpc(method, message, id)), "result")
 	}
-	w.conduct(m, 1+*n%10, func(side int) bool {
+	w.conduct(m, 1+int(n.Load())%10, func(side int) bool {
 		return ask(side, "game_invitation", "GAME_INVITATION", object{"opponent_id": m.sides[1-side].id})["accept"] == true
 	}, func(side int) string {
 		return text(ask(side, "make_choice", "CHOOSE_PARITY_CALL", object{"deadline": stamp()}), "choice")

@@ -182,7 +182,7 @@ func printed(t *testing.T, script string) []string {
 	log := new(lines)
 	su := setup(game.Key{1, 2})
 	su.Log = slog.New(log)
-	s, err := compile(t, script).New(t.Context(), su)
+	s, err := load(t, script, patient).New(t.Context(), su)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestPrintingHasNoEffect(t *testing.T) {
 	with.Log = slog.New(new(lines))
 	var got []strategies.Choice
 	for _, su := range []strategies.Setup{with, setup(game.Key{1, 2})} {
-		s, err := compile(t, script).New(t.Context(), su)
+		s, err := load(t, script, patient).New(t.Context(), su)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func adopting() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me, name := &identity{w: w}, "Team "+playerID(n)
+		me, name := newIdentity(w), "Team "+playerID(n)
 		w.serve(8100+n, func(_ string, in object) reply {
 			params := inner(in, "params")
 			sender := text(params, "sender")
@@ -93,7 +93,7 @@ func adopting() *course {
 
 // adoptingReferee takes matches by START_MATCH, from a manager it knows only.
 func adoptingReferee(w *world, manager string) {
-	me, league := &identity{w: w}, ""
+	me, league := newIdentity(w), ""
 	send := func(url, kind string, more object) object {
 		_, token := me.get()
 		return inner(w.post(url, rpc(kind, with(with(head(kind, "referee:REF01"), object{"auth_token": token, "league_id": league}), more), 3)), "result")

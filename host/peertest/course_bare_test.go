@@ -48,7 +48,7 @@ func bare() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		w.serve(8100+n, func(_ string, in object) reply {
 			id, token := me.get()
 			answer := with(head("", "player:"+id), object{"auth_token": token, "player_id": id, "match_id": in["match_id"], "conversation_id": in["conversation_id"]})

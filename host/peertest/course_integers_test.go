@@ -59,7 +59,7 @@ func integers() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		w.serve(8100+n, checked(func(method string, params, in object) reply {
 			id, _ := me.get()
 			answer := with(head(method, "player:"+id), object{"player_id": id, "match_id": params["match_id"]})

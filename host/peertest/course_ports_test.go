@@ -65,7 +65,7 @@ func ports() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		w.serve(8100+n, func(_ string, in object) reply {
 			params := inner(in, "params")
 			kind := text(params, "message_type")
@@ -94,7 +94,7 @@ func ports() *course {
 // portsReferee plays what announcements assign to it; the players are where the
 // course expects them.
 func portsReferee(w *world, manager string) {
-	me := &identity{w: w}
+	me := newIdentity(w)
 	send := func(url, method, kind string, more object) object {
 		own, token := me.get()
 		return inner(w.post(url, rpc(method, with(with(head(kind, "referee:"+own), object{"auth_token": token}), more), kind)), "result")

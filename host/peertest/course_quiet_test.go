@@ -56,7 +56,7 @@ func quiet() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		w.serve(8100+n, func(_ string, in object) reply {
 			params := inner(in, "params")
 			id, token := me.get()
@@ -88,7 +88,7 @@ func quiet() *course {
 func assigning() *course {
 	c := &course{name: "assigning"}
 	c.referee = func(w *world, manager string) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		send := func(url, method, kind string, more object) object {
 			_, token := me.get()
 			return inner(w.post(url, rpc(method, with(with(head(kind, "referee:REF01"), object{"auth_token": token, "league_id": "demo_league_2024"}), more), 4)), "result")

@@ -64,7 +64,7 @@ func requests() *course {
 		})
 	}
 	c.player = func(w *world, manager string, n int) {
-		me := &identity{w: w}
+		me := newIdentity(w)
 		w.serve(8100+n, func(_ string, in object) reply {
 			params := inner(in, "params")
 			id, token := me.get()

@@ -2,6 +2,7 @@ package peertest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -47,6 +48,14 @@ type identity struct {
 	id, token string
 }
 
+// newIdentity is that of a program that is about to register. Leagues begin when
+// all have learnt theirs.
+func newIdentity(w *world) *identity {
+	me := &identity{w: w}
+	w.note(func() { w.learners = append(w.learners, me) })
+	return me
+}
+
 // learn stores it. An answer without an id is a mistake.
 func (me *identity) learn(answer object, role string) {
 	me.w.Helper()
@@ -69,9 +78,13 @@ func (me *identity) known() (id, token string) {
 	return me.get()
 }
 
-// full waits until a list has n entries and returns them.
+// full waits until a list has n entries, and all programs know theirs, and
+// returns them.
 func (w *world) full(list *[]registered, n int) []registered {
-	if !w.await(func() bool { return len(*list) >= n }) {
+	learnt := func() bool {
+		return !slices.ContainsFunc(w.learners, func(me *identity) bool { return me.id == "" })
+	}
+	if !w.await(func() bool { return len(*list) >= n && learnt() }) {
 		return nil
 	}
 	w.mu.Lock()

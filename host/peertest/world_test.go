@@ -27,6 +27,7 @@ type world struct {
 	outcomes map[string]outcome // of matches, as the referee saw them
 	complete bool               // all matches have been played
 	ready    bool               // all players are there
+	learners []*identity        // of programs that register
 	left     bool               // our program has ended
 	changed  chan struct{}
 	running  sync.WaitGroup

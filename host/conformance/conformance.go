@@ -61,17 +61,20 @@ const (
 	MaxPlayers     = manager.MaxPlayers
 )
 
-func suites() []kit.Suite {
-	return []kit.Suite{player.Suite(), referee.Suite(), manager.Suite()}
-}
+// suites builds the suite of a role when it is needed: the hostile requests in
+// it are long, and every command of a program asks for the names of the roles.
+var suites = []struct {
+	role  Role
+	build func() kit.Suite
+}{{Player, player.Suite}, {Referee, referee.Suite}, {Manager, manager.Suite}}
 
 func suiteOf(role Role) (kit.Suite, error) {
 	var known []string
-	for _, s := range suites() {
-		if s.Role == role {
-			return s, nil
+	for _, s := range suites {
+		if s.role == role {
+			return s.build(), nil
 		}
-		known = append(known, string(s.Role))
+		known = append(known, string(s.role))
 	}
 	return kit.Suite{}, fmt.Errorf("there are no checks for the role %q; use %s", role, strings.Join(known, ", "))
 }
@@ -79,8 +82,8 @@ func suiteOf(role Role) (kit.Suite, error) {
 // Roles returns the roles for which there are checks.
 func Roles() []Role {
 	var roles []Role
-	for _, s := range suites() {
-		roles = append(roles, s.Role)
+	for _, s := range suites {
+		roles = append(roles, s.role)
 	}
 	return roles
 }

@@ -27,8 +27,9 @@ const (
 	hostBound     = 512 << 20
 	isolatedBound = 256 << 20
 
-	// hostileLeagues is how many leagues are played. One has to do for scripts that
-	// need the default limits and processes of their own: each uses up a second.
+	// hostileLeagues is how many leagues are played, one after another, so that
+	// the second is played by a process that has survived the first. One has to do
+	// for scripts that need the default limits: each uses up a second.
 	hostileLeagues = 2
 	// hostileSample is of how many scripts one plays under the race detector and
 	// with -short: the processes that play are what is slow there.
@@ -41,7 +42,7 @@ const (
 // hostile is one script of the hostile set, with what its first two lines say.
 type hostile struct {
 	path     string
-	kinds    []string // of fault, one of which has to be told; none at all if it is "none", and "load" if it must be refused
+	kinds    []string // of fault, one of which has to be reported; none at all if it is "none", and "load" if it must be refused
 	from, to int      // the lines that may be named, if not 0
 	limits   bool     // the default ones: it takes those to do harm
 }
@@ -184,11 +185,11 @@ func playWithin(t *testing.T, scripts []hostile, bound int64, limit string, flag
 	dir := t.TempDir()
 	field, first := around(t, scripts)
 	leagues := hostileLeagues
-	if scripts[0].limits && len(scripts) > 1 {
+	if scripts[0].limits {
 		leagues = 1
 	}
-	args := append([]string{"experiment", "--runs", fmt.Sprint(leagues), "--legs", "2", "--seed", "7", "--quiet", "--format", "json",
-		"--out", "out", "--field", strings.Join(field, ",")}, flags...)
+	args := append([]string{"experiment", "--runs", fmt.Sprint(leagues), "--legs", "2", "--seed", "7", "--workers", "1",
+		"--quiet", "--format", "json", "--out", "out", "--field", strings.Join(field, ",")}, flags...)
 	switch {
 	case scripts[0].limits:
 	case filepath.Ext(scripts[0].path) == ".lua": // the instructions are to end it, however slow the machine is
@@ -215,7 +216,7 @@ func playWithin(t *testing.T, scripts []hostile, bound int64, limit string, flag
 	for _, p := range report.Players {
 		h := slices.IndexFunc(scripts, func(h hostile) bool { return h.name() == p.Name })
 		if h >= 0 {
-			scripts[h].told(&wrong, p.Faults)
+			scripts[h].wantFault(&wrong, p.Faults)
 		} else if len(p.Faults) > 0 {
 			wrong.addf("%s, who is honest, has the faults %v", p.Name, p.Faults)
 		}
@@ -230,11 +231,11 @@ func playWithin(t *testing.T, scripts []hostile, bound int64, limit string, flag
 type hostileReport struct {
 	Players []struct {
 		Name   string
-		Faults []toldFault
+		Faults []foundFault
 	}
 }
 
-type toldFault struct{ Kind, Where string }
+type foundFault struct{ Kind, Where string }
 
 func (h hostile) name() string {
 	return strings.TrimSuffix(filepath.Base(h.path), filepath.Ext(h.path))
@@ -286,8 +287,8 @@ func (h hostile) wants(kind string) bool {
 	return slices.Contains(h.kinds, kind)
 }
 
-// told looks for the offence among the faults of the report.
-func (h hostile) told(wrong *problems, faults []toldFault) {
+// wantFault looks for the offence among the faults of the report.
+func (h hostile) wantFault(wrong *problems, faults []foundFault) {
 	kinds := 0
 	for _, f := range faults {
 		switch {
@@ -299,13 +300,13 @@ func (h hostile) told(wrong *problems, faults []toldFault) {
 		}
 	}
 	if wanted := h.kinds[0] != "none"; wanted != (kinds > 0) {
-		wrong.addf("%s: %d kinds of fault are told, want %v", h.name(), kinds, h.kinds)
+		wrong.addf("%s: %d kinds of fault are reported, want %v", h.name(), kinds, h.kinds)
 	}
 }
 
 // foundAnywhere reports whether a fault says where a guard of the process has
 // found the script, rather than what the script was bound to do.
-func (h hostile) foundAnywhere(f toldFault) bool {
+func (h hostile) foundAnywhere(f foundFault) bool {
 	return f.Kind == "crash" || f.Kind == timeoutKind && (h.kinds[0] != timeoutKind || !lined.MatchString(f.Where)) ||
 		strings.Contains(f.Where, budget.ErrMemory.Error())
 }

@@ -50,14 +50,15 @@ cross:
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go build ./...
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build ./...
 
-# The first command of the README, with the seed that it shows: it prints what
-# the README and docs/reading-results.md show, digest included.
+# The first command of the README, with the seed that it shows, and its details:
+# they print what the README and docs/reading-results.md show, digest included.
 readme:
 	rm -rf $(OUT)
 	mkdir -p $(OUT)
 	go run ./cmd/strategylab experiment --runs 1000 --out $(OUT)/first --seed $$(sed -n 's/.* --seed \([0-9]*\)$$/\1/p' README.md) > $(OUT)/table
 	cat $(OUT)/table
-	@grep -hE '^ ?[0-9]+ |^Significant|^echo is|^digest' README.md docs/reading-results.md | while IFS= read -r line; do \
+	go run ./cmd/strategylab analyze $(OUT)/first --details >> $(OUT)/table
+	@grep -hE '^ ?[0-9]+ |^echo |^points:|^1,000 |^--details|^Significant|^digest' README.md docs/reading-results.md | while IFS= read -r line; do \
 	  grep -qxF -- "$$line" $(OUT)/table || { echo "the documentation shows a line that the command does not print: $$line"; exit 1; }; \
 	done
 	rm -rf $(OUT)

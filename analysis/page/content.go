@@ -39,6 +39,7 @@ func (s *source) name(i int) string { return s.E.Players[i].Name }
 // functions are those that the template calls.
 var functions = template.FuncMap{
 	"bySize":    words.BySize,
+	"decimals":  words.RowDecimals,
 	"headline":  words.Headline,
 	"styles":    styles,
 	"join":      strings.Join,
@@ -46,14 +47,6 @@ var functions = template.FuncMap{
 	"count":     func(n int) string { return words.Typeset.Count(int64(n)) },
 	"share":     func(part, whole int64) string { return words.Typeset.Percent(float64(part) / float64(whole)) },
 	"mebibytes": func(n uint64) string { return words.Typeset.Number(float64(n)/(1<<20), 1) },
-}
-
-// Decimals are those of the players' adjusted points and points.
-func (s *source) Decimals() [2]int {
-	return [2]int{
-		words.PlayerDecimals(s.E, func(p *analysis.Player) analysis.Estimate { return p.Adjusted }),
-		words.PlayerDecimals(s.E, func(p *analysis.Player) analysis.Estimate { return p.Points }),
-	}
 }
 
 // Failed reports whether there were technical losses.

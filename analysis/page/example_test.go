@@ -49,5 +49,5 @@ func ExampleWrite() {
 	headline, _, _ := strings.Cut(rest, "</h1>")
 	fmt.Println(headline)
 	// Output:
-	// even is best.
+	// even scores most against these opponents.
 }

@@ -30,7 +30,7 @@ func TestAnswers(t *testing.T) {
 		in   page.Input
 		want []string
 	}{
-		"one is best":    {played(t, "", 4, 60, best...), []string{"mine is best.", "significantly beats all 3 others", "Tier 1 mine"}},
+		"one is best":    {played(t, "", 4, 60, best...), []string{"mine scores most against these opponents.", "significantly beats all 3 others", "Tier 1 mine"}},
 		"nobody is":      {played(t, "", 4, 60, equal...), []string{"These leagues do not tell the strategies apart.", "That does not prove that they are equal"}},
 		"several lead":   {played(t, "", 4, 60, bot{"x", 0, 0, 0}, bot{"y", 1, 1, 0}, bot{"z", 0.5, 0.5, 0}), []string{"x and y lead together.", "there is no evidence that one of them is best"}},
 		"two players":    {played(t, "", 4, 60, equal[:2]...), []string{"there is nothing to rank", "Their choices differ in"}},

@@ -53,22 +53,21 @@ func exampleEstimates(plan results.Plan) analysis.Estimates {
 func ExampleWriteTable() {
 	plan := examplePlan()
 	run := report.Run{Plan: plan, Estimates: exampleEstimates(plan), Facts: report.Facts{Reproducible: true}}
-	if err := report.WriteTable(os.Stdout, run, 100); err != nil {
+	if err := report.WriteTable(os.Stdout, run, report.Screen{Width: 100, Mine: []int{1}}); err != nil {
 		panic(err)
 	}
 	// Output:
+	// even scores most against these opponents: 1.39 points a match (95 % interval 1.37 to 1.41), ahead of
+	//   both others.
+	// Yours, odd, is 2nd: ahead of 1 and behind 1; it scores least against mixed.
+	//
+	// #  places     strategy  kind  points         raw   wins  differs
+	// 1       1  -  even            1.387 ±0.019  1.37  38.2%    77.5%
+	// 2       2  *  odd             1.360 ±0.019  1.36  36.0%    72.0%
+	// 3       3  +  mixed           1.248 ±0.032  1.26  25.2%    49.5%
+	//
+	// points: per match, without the luck of the draw (raw: with it), and ± their 95 % interval; places:
+	//   what the evidence allows; +: odd is significantly above, -: below, ~: no evidence, *: yours.
 	// 100 leagues of 3 strategies, 2 legs, draw uniform:1-10, seed 1
-	//
-	// #     strategy  tier  places        points      adjusted  win%  differ%  titles%  rank  tech.
-	// 1  >  even         1       1  1.373 ±0.052  1.387 ±0.019  38.2     77.5     36.8  1.84      0
-	// 2  >  odd          2       2  1.360 ±0.052  1.360 ±0.019  36.0     72.0     27.8  1.97      0
-	// 3     mixed        3       3  1.262 ±0.093  1.248 ±0.032  25.2     49.5     35.3  2.19      0
-	//
-	// Significant differences between neighbours: 2 of 2 (>); adjusted intervals are 2.9 times narrower
-	//   than raw ones (variance ratio 8.3).
-	// Significant differences among all pairs: 3 of 3 (by Holm's method 3). Tier 1 is every strategy that
-	//   no other significantly beats; places are the places that the evidence allows. All of these hold
-	//   together with 95 % confidence.
-	// even is first of 3 with 1.3875 adjusted points; corrected for selection: 1.3875 (1.3684 to 1.4066).
-	// 600 matches
+	// --details adds tiers, titles, corrections and the digest.
 }

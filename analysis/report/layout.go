@@ -15,8 +15,9 @@ import (
 type column struct {
 	head  string
 	cells []string
-	left  bool // aligned left; numbers are aligned right
-	keep  int  // the columns with the smallest go first when space is short; 0 is kept always
+	left  bool     // aligned left; numbers are aligned right
+	keep  int      // the columns with the smallest go first when space is short; 0 is kept always
+	paint []string // ANSI attributes of the cells; nil for none
 }
 
 // sheet is a text for people, of lines and tables that fit a width; 0 is no limit.
@@ -56,7 +57,7 @@ func (s *sheet) table(columns []column) {
 		}
 	}
 	shown := fit(columns, widths, s.width)
-	line := func(cell func(c column) string) {
+	line := func(cell func(c column) (text, paint string)) {
 		var b strings.Builder
 		for i, c := range columns {
 			if !shown[i] {
@@ -69,13 +70,23 @@ func (s *sheet) table(columns []column) {
 			if c.left {
 				width = -width
 			}
-			fmt.Fprintf(&b, "%*s", width, words.Shorten(cell(c), widths[i]))
+			text, paint := cell(c)
+			text = fmt.Sprintf("%*s", width, words.Shorten(text, widths[i]))
+			if paint != "" && strings.TrimSpace(text) != "" {
+				text = "\x1b[" + paint + "m" + text + "\x1b[0m"
+			}
+			b.WriteString(text)
 		}
 		s.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 	}
-	line(func(c column) string { return c.head })
+	line(func(c column) (string, string) { return c.head, "" })
 	for k := range columns[0].cells {
-		line(func(c column) string { return c.cells[k] })
+		line(func(c column) (string, string) {
+			if c.paint == nil {
+				return c.cells[k], ""
+			}
+			return c.cells[k], c.paint[k]
+		})
 	}
 }
 

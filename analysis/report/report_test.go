@@ -118,7 +118,7 @@ func runs(t *testing.T) map[string]report.Run {
 func TestGolden(t *testing.T) {
 	for name, r := range runs(t) {
 		for kind, write := range map[string]func(*bytes.Buffer) error{
-			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, r, 0) },
+			"txt":         func(b *bytes.Buffer) error { return report.WriteTable(b, r, report.Screen{Details: true}) },
 			"json":        func(b *bytes.Buffer) error { return report.WriteJSON(b, r.Document()) },
 			"players.csv": func(b *bytes.Buffer) error { return report.WritePlayersCSV(b, r) },
 			"pairs.csv":   func(b *bytes.Buffer) error { return report.WritePairsCSV(b, r) },
@@ -156,10 +156,10 @@ func TestNarrowTable(t *testing.T) {
 	for name, r := range runs(t) {
 		for _, width := range []int{200, 132, 100, 80, 60, 40} {
 			var buf bytes.Buffer
-			if err := report.WriteTable(&buf, r, width); err != nil {
+			if err := report.WriteTable(&buf, r, report.Screen{Width: width, Details: true}); err != nil {
 				t.Fatal(err)
 			}
-			table := strings.Split(buf.String(), "\n\n")[1]
+			table := strings.Split(buf.String(), "\n\n")[2]
 			for _, line := range strings.Split(buf.String(), "\n") {
 				oneWord := !strings.Contains(line, " ")
 				if n := utf8.RuneCountInString(line); n > width && !oneWord {
@@ -290,7 +290,7 @@ func TestTableIsHarmless(t *testing.T) {
 		entrant{name: "c", kind: "js"})
 	for _, width := range []int{0, 40} {
 		var buf bytes.Buffer
-		if err := report.WriteTable(&buf, r, width); err != nil {
+		if err := report.WriteTable(&buf, r, report.Screen{Width: width, Details: true}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(buf.String(), "\x1b\x07\r") || !strings.Contains(buf.String(), "a?[31m??b") {
@@ -309,7 +309,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
 func TestWriteErrors(t *testing.T) {
 	r := play(t, 2, 1, "", entrant{name: "a", kind: "lua"}, entrant{name: "c", kind: "js"})
 	for name, err := range map[string]error{
-		"table":   report.WriteTable(brokenPipe{}, r, 0),
+		"table":   report.WriteTable(brokenPipe{}, r, report.Screen{}),
 		"JSON":    report.WriteJSON(brokenPipe{}, r.Document()),
 		"players": report.WritePlayersCSV(brokenPipe{}, r),
 		"pairs":   report.WritePairsCSV(brokenPipe{}, r),

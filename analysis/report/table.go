@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -11,45 +10,23 @@ import (
 	"github.com/strategylab/strategylab/analysis/words"
 )
 
-// WriteTable writes the report for people: one line per player, best first, and below
-// it what the differences are worth. It is plain text without colours. If width is
-// positive and too small for all columns, the less important ones are left out, long
-// names shortened, and sentences broken, so that lines fit.
-//
-// An interval is given as ± its longer half. The mark after the place says whether the
-// player is better than the next: ">" significantly, "=" both scored the same in every
-// league, "~" no evidence. Marks, tiers and place ranges hold together.
-func WriteTable(w io.Writer, r Run, width int) error {
-	s := sheet{width: width}
-	e := &r.Estimates
-	head := fmt.Sprintf("%s of %s, %s, draw %s, seed %d", words.Plain.Plural(int64(e.Leagues), "league"),
-		words.Plain.Plural(int64(len(e.Players)), "strategy"), words.Plain.Plural(int64(r.Plan.Legs), "leg"), r.Plan.Draw, r.Plan.Seed)
-	if e.Level != analysis.DefaultLevel {
-		head += ", intervals at " + words.Plain.Level(e.Level)
-	}
-	s.lines(head, "")
+// details writes all columns and what the numbers rest on.
+func (s *sheet) details(r Run) {
+	s.lines(r.head(), "")
 	s.table(r.columns())
-	s.lines("", r.verdict())
-	s.lines(slices.Concat(r.StoppingLines(), r.rankingLines())...)
+	s.lines("")
+	s.lines(slices.Concat(r.verdict(), r.StoppingLines(), r.rankingLines())...)
 	s.faults(r)
 	s.lines(slices.Concat(r.factLines(), AssertionLines(r.Assertions))...)
-	return s.send(w, "table")
 }
 
 // columns renders all cells. If nothing can be ranked, only the columns that say
 // something about the players remain.
 func (r Run) columns() []column {
 	e := &r.Estimates
-	each := func(cell func(place int, p *analysis.Player) string) []string {
-		list := make([]string, len(e.Order))
-		for k, i := range e.Order {
-			list[k] = cell(k, &e.Players[i])
-		}
-		return list
-	}
+	each := func(cell func(place int, p *analysis.Player) string) []string { return cellsOf(e, cell) }
 	estimates := func(of func(p *analysis.Player) analysis.Estimate) []string {
-		places := words.PlayerDecimals(e, of)
-		return each(func(_ int, p *analysis.Player) string { return words.PlusMinus(of(p), 1, places) })
+		return words.PlusMinusColumn(estimatesOf(e, of))
 	}
 	percent := func(of func(p *analysis.Player) analysis.Estimate) []string {
 		return each(func(_ int, p *analysis.Player) string { return words.Plain.Number(100*of(p).Estimate, 1) })
@@ -76,8 +53,8 @@ func (r Run) columns() []column {
 		kind,
 		{head: "tier", keep: 10, cells: each(func(_ int, p *analysis.Player) string { return strconv.Itoa(tiers[p.Field]) })},
 		{head: "places", keep: 9, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Places(e.Ranking.Places[p.Field]) })},
-		{head: "points", keep: 6, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Points })},
-		{head: "adjusted", cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Adjusted })},
+		{head: "points", left: true, keep: 6, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Points })},
+		{head: "adjusted", left: true, cells: estimates(func(p *analysis.Player) analysis.Estimate { return p.Adjusted })},
 		{head: "win%", keep: 4, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.WinRate })},
 		{head: "adj.win%", keep: 2, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate })},
 		differ,
@@ -87,18 +64,16 @@ func (r Run) columns() []column {
 	}
 }
 
-// verdict says what the order of the table is worth.
-func (r Run) verdict() string {
+// verdict says what the order of the table is worth, beyond the answer.
+func (r Run) verdict() []string {
 	e := &r.Estimates
 	switch {
 	case e.Leagues < 2:
-		return words.Headline(e)
+		return nil
 	case e.NothingToRank():
-		d := e.Pairs[0].Differ
-		return fmt.Sprintf("%s Their choices differ in %s %% of matches (%s); %s.", words.Headline(e),
-			words.Plain.Number(100*d.Estimate, 2), words.Plain.Range(d, 100, 2), words.Plain.Narrower(e))
+		return []string{"Here " + words.Plain.Narrower(e) + "."}
 	}
-	return words.Plain.Neighbours(e) + "; " + words.Plain.Narrower(e) + "."
+	return []string{words.Plain.Neighbours(e) + "; " + words.Plain.Narrower(e) + "."}
 }
 
 // rankingLines say what the order as a whole is worth, and how much of the first
@@ -118,11 +93,9 @@ func (r Run) rankingLines() []string {
 		}
 	}
 	lines := []string{fmt.Sprintf("Significant differences among all pairs: %s of %s (by Holm's method %s). Tier 1 is every strategy that no other "+
-		"significantly beats; places are the places that the evidence allows. All of these hold together with %s confidence.",
+		"significantly beats, and tier 2 every strategy that only tier 1 significantly beats, so a higher place can be in a lower tier; places are "+
+		"the places that the evidence allows. All of these hold together with %s confidence.",
 		words.Plain.Count(differ), words.Plain.Count(int64(len(e.Ranking.Comparisons))), words.Plain.Count(holm), words.Plain.Level(e.Ranking.Level))}
-	if len(e.Leaders()) == len(e.Players) {
-		lines = append(lines, words.Headline(e))
-	}
 	if w := e.Winner; w != nil && len(e.Players) > 1 {
 		p := &e.Players[w.Field]
 		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for selection: %s.",

@@ -161,7 +161,9 @@ func tables(t *testing.T) map[string]func(w io.Writer, width int) error {
 			func(w io.Writer) error { return report.WritePopulationJSON(w, p) })
 	}
 	for name, r := range stopped(t) {
-		add("stopped-"+name, func(w io.Writer, width int) error { return report.WriteTable(w, r, width) },
+		add("stopped-"+name, func(w io.Writer, width int) error {
+			return report.WriteTable(w, r, report.Screen{Width: width, Details: true})
+		},
 			func(w io.Writer) error { return report.WriteJSON(w, r.Document()) })
 	}
 	return list

@@ -9,6 +9,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,12 +99,6 @@ func (s Style) Change(e analysis.Estimate, scale float64, decimals int, unit str
 		s.Signed(scale*e.Low, decimals), s.Signed(scale*e.High, decimals))
 }
 
-// Score writes adjusted points with their interval:
-// "1.307 adjusted points per match (95 % interval 1.299 to 1.315)".
-func (s Style) Score(e analysis.Estimate, level float64) string {
-	return fmt.Sprintf("%s adjusted points per match (%s interval %s)", s.Number(e.Estimate, 3), s.Level(level), s.Range(e, 1, 3))
-}
-
 // PlusMinus writes an estimate, times scale, and the longer half of its interval for a
 // column of a table: "1.307 ±0.008".
 func PlusMinus(e analysis.Estimate, scale float64, decimals int) string {
@@ -111,6 +106,68 @@ func PlusMinus(e analysis.Estimate, scale float64, decimals int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.*f ±%.*f", decimals, scale*e.Estimate, decimals, scale*HalfWidth(e))
+}
+
+// PlusMinusColumn is [PlusMinus] for the cells of one column, each with the decimals
+// that its own interval has, so that one wide interval does not hide the others; but no
+// more than most of them have. The decimal points stand below each other.
+func PlusMinusColumn(list []analysis.Estimate) []string {
+	decimals, most := columnDecimals(list)
+	cells := make([]string, len(list))
+	for i, e := range list {
+		if !e.Defined() {
+			cells[i] = "-" + strings.Repeat(" ", 2*most+5)
+			continue
+		}
+		pad := strings.Repeat(" ", most-decimals[i])
+		estimate, half, _ := strings.Cut(PlusMinus(e, 1, decimals[i]), " ")
+		cells[i] = estimate + pad + " " + half + pad
+	}
+	return cells
+}
+
+// NumberColumn writes estimates without their intervals, each with one decimal less than
+// [PlusMinusColumn] gives it, but two at least.
+func NumberColumn(list []analysis.Estimate) []string {
+	decimals, most := columnDecimals(list)
+	cells := make([]string, len(list))
+	for i, e := range list {
+		least := max(2, decimals[i]-1)
+		if cells[i] = Plain.Number(e.Estimate, least); !e.Defined() {
+			least = -1 // not even a point
+		}
+		cells[i] += strings.Repeat(" ", max(2, most-1)-least)
+	}
+	return cells
+}
+
+// columnDecimals returns the decimals of each row, at most their median, and the most of
+// them. What is not defined does not count.
+func columnDecimals(list []analysis.Estimate) (decimals []int, most int) {
+	var known []int
+	decimals = make([]int, len(list))
+	for i, e := range list {
+		if decimals[i] = RowDecimals(e); e.Defined() {
+			known = append(known, decimals[i])
+		}
+	}
+	if len(known) == 0 {
+		return decimals, 0
+	}
+	slices.Sort(known)
+	most = known[len(known)/2]
+	for i := range decimals {
+		decimals[i] = min(decimals[i], most)
+	}
+	return decimals, most
+}
+
+// RowDecimals is [Decimals] of one estimate; an interval without width gets four.
+func RowDecimals(e analysis.Estimate) int {
+	if HalfWidth(e) == 0 {
+		return 4
+	}
+	return Decimals(1, e)
 }
 
 // HalfWidth is the longer side of an interval; 0 if there is no estimate.
@@ -133,15 +190,6 @@ func Decimals(scale float64, estimates ...analysis.Estimate) int {
 		scaled *= 10
 	}
 	return decimals
-}
-
-// PlayerDecimals is [Decimals] for one number of all players.
-func PlayerDecimals(e *analysis.Estimates, of func(*analysis.Player) analysis.Estimate) int {
-	list := make([]analysis.Estimate, len(e.Players))
-	for i := range e.Players {
-		list[i] = of(&e.Players[i])
-	}
-	return Decimals(1, list...)
 }
 
 // PValue writes a p-value with four decimals, or "<0.0001".

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/strategylab/strategylab/analysis"
 )
 
@@ -89,7 +91,6 @@ func TestEstimates(t *testing.T) {
 		"share":           {Plain.Share(e), "50.0 % (43.8 to 60.0)"},
 		"share of none":   {Typeset.Share(none), "-"},
 		"change":          {Plain.Change(analysis.Estimate{Estimate: -0.1, Low: -0.2, High: 0.01}, 100, 1, "places"), "-10.0 places (-20.0 to +1.0)"},
-		"score":           {Plain.Score(e, 0.9), "0.500 adjusted points per match (90 % interval 0.438 to 0.600)"},
 		"plus minus":      {PlusMinus(e, 100, 1), "50.0 ±10.0"},
 		"nothing":         {PlusMinus(none, 1, 2), "-"},
 		"p":               {PValue(0.04321), "0.0432"},
@@ -124,11 +125,19 @@ func TestDecimals(t *testing.T) {
 	if got := Decimals(1, none); got != 6 {
 		t.Errorf("nothing measured: %d decimals", got)
 	}
-	e := analysis.Estimates{Players: []analysis.Player{
-		{Points: analysis.Estimate{Estimate: 1, Low: 0.995, High: 1}}, {Points: analysis.Estimate{Estimate: 1, Low: 0.98, High: 1}},
-	}}
-	if got := PlayerDecimals(&e, func(p *analysis.Player) analysis.Estimate { return p.Points }); got != 3 {
-		t.Errorf("two players: %d decimals, want 3", got)
+}
+
+// TestColumns: each row has the decimals of its own interval, and the points align.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	list := []analysis.Estimate{
+		{Estimate: 1.42218, Low: 1.4211, High: 1.4233}, {Estimate: 0.8, Low: 0.5, High: 1.1}, {Estimate: 1, Low: 1, High: 1}, none,
+	}
+	if diff := cmp.Diff([]string{"1.4222 ±0.0011", "0.80   ±0.30  ", "1.0000 ±0.0000", "-             "}, PlusMinusColumn(list)); diff != "" {
+		t.Errorf("with intervals (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"1.422", "0.80 ", "1.000", "-    "}, NumberColumn(list)); diff != "" {
+		t.Errorf("without (-want +got):\n%s", diff)
 	}
 }
 

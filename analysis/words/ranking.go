@@ -38,11 +38,11 @@ func Headline(e *analysis.Estimates) string {
 	case e.NothingToRank():
 		return "Two players and a fair draw: there is nothing to rank."
 	case len(leaders) == 1:
-		return e.Players[leaders[0]].Name + " is best."
+		return scoresMost(&e.Players[leaders[0]]) + "."
 	case len(leaders) == len(e.Players):
 		return "These leagues do not tell the strategies apart."
 	}
-	return List(e.Names(leaders), "and", 4) + " lead together."
+	return Printable(List(e.Names(leaders), "and", 4)) + " lead together."
 }
 
 // Confidence says what the [Headline] means and how sure it is.
@@ -68,9 +68,12 @@ func (s Style) Confidence(e *analysis.Estimates) string {
 		return fmt.Sprintf("At %s confidence no strategy significantly beats another. That does not prove that they are equal; "+
 			"more leagues may separate them.", level)
 	}
+	others := fmt.Sprintf("Each of the other %d", len(e.Players)-len(leaders))
+	if len(e.Players) == len(leaders)+1 {
+		others = "The other one"
+	}
 	return fmt.Sprintf("No strategy significantly beats any of these %d, and there is no evidence that one of them is best. "+
-		"Each of the other %d is significantly beaten by at least one strategy (%s confidence in all statements together).",
-		len(leaders), len(e.Players)-len(leaders), level)
+		"%s is significantly beaten by at least one strategy (%s confidence in all statements together).", len(leaders), others, level)
 }
 
 // Neighbours counts the verdicts on strategies next to each other in the ranking.

@@ -6,14 +6,18 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 func main() { os.Exit(realMain()) }
@@ -31,23 +35,27 @@ func realMain() int {
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
-		Terminal: isTerminal(os.Stderr),
-		Columns:  columns(os.Getenv("COLUMNS")),
+		Out:      terminal(os.Stdout),
+		Err:      terminal(os.Stderr),
+		Colour:   os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && runtime.GOOS != "windows",
 		ForBatch: forBatch,
 		ForLive:  forLive,
 	})
 }
 
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-func columns(env string) int {
-	if n, err := strconv.Atoi(env); err == nil && n > 0 {
-		return n
+// terminal returns the size of the terminal that a file is.
+func terminal(f *os.File) command.Terminal {
+	if !term.IsTerminal(int(f.Fd())) {
+		return command.Terminal{}
 	}
-	return 80
+	if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+		return command.Terminal{Columns: columns, Rows: rows}
+	}
+	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || columns < 1 {
+		columns = 80
+	}
+	return command.Terminal{Columns: columns, Rows: 24}
 }
 
 // entropy returns a seed that nobody can guess.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -52,13 +53,11 @@ func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 
 // summary says what an experiment has shown.
 func summary(est *analysis.Estimates, o Outcome) string {
-	text := fmt.Sprintf("In %s of %s: %s", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"), words.Headline(est))
+	text := fmt.Sprintf("In %s of %s: ", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"))
 	if o.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s", o.Stopped, est.Leagues, o.Requested, words.Headline(est))
+		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: ", o.Stopped, est.Leagues, o.Requested)
 	}
-	if best := est.Players[est.Order[0]]; !est.NothingToRank() {
-		text += fmt.Sprintf(" %s has the most, %s.", best.Name, words.Plain.Score(best.Adjusted, est.Level))
-	}
+	text += strings.Join(words.Plain.Answer(est, nil), " ")
 	for _, p := range est.Players {
 		text += failures(p.Name, p.TechnicalLosses, p.Matches, firstFault(p.Faults))
 	}

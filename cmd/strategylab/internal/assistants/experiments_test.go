@@ -1,6 +1,7 @@
 package assistants
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -15,6 +16,13 @@ func shown(tiers ...[]int) *analysis.Estimates {
 		est.Players = append(est.Players, analysis.Player{Name: name, Matches: 300, Adjusted: analysis.Estimate{Estimate: score, Low: score - 0.005, High: score + 0.005}})
 	}
 	est.Ranking.Tiers = tiers
+	for i := range est.Players { // carl is ahead of everybody outside the first tier
+		c := analysis.Comparison{A: 2, B: i, Verdict: analysis.Different}
+		if slices.Contains(tiers[0], i) {
+			c.Verdict = analysis.Undecided
+		}
+		est.Ranking.Comparisons = append(est.Ranking.Comparisons, c)
+	}
 	est.Ranking.Places = [][2]int{{1, 2}, {3, 4}, {1, 1}, {3, 4}}
 	return est
 }
@@ -32,12 +40,12 @@ func TestSummary(t *testing.T) {
 		outcome Outcome
 		want    string
 	}{
-		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
-		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players: carl and anna lead together. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
-		{one, complete, "In 1 league of 4 players: Too few leagues to compare strategies. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
-		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
-		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275)."},
-		{failing, complete, "In 100 leagues of 4 players: carl is best. carl has the most, 1.270 adjusted points per match (95 % interval 1.265 to 1.275). dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
+		{shown([]int{2}, []int{0, 1, 3}), complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
+		{shown([]int{2, 0}, []int{1, 3}), complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of 2 of 3 others, with no evidence of a difference from anna."},
+		{one, complete, "In 1 league of 4 players: Too few leagues to compare strategies."},
+		{shown([]int{0, 1, 2, 3}), complete, "In 100 leagues of 4 players: These leagues do not tell the strategies apart: 1.270 to 1.250 points a match, and no difference is significant. More leagues may show one."},
+		{shown([]int{2}, []int{0, 1, 3}), Outcome{Stopped: "time", Requested: 500}, "Stopped (time) after 100 of 500 leagues: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others."},
+		{failing, complete, "In 100 leagues of 4 players: carl scores most against these opponents: 1.270 points a match (95 % interval 1.265 to 1.275), ahead of all 3 others. dora lost 7 of 300 matches by failing, first at dora.lua:3: choose: no."},
 	} {
 		if got := summary(test.est, test.outcome); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

@@ -118,7 +118,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	}
 	p.ForBatch()
 	if web == nil {
-		if p.Terminal {
+		if p.Err.Is() {
 			fmt.Fprintln(p.Stderr, "waiting for MCP messages on stdin; docs/mcp.md says how to add the lab to a client")
 		}
 		err = serveStdio(c.Context, server, p)

@@ -92,7 +92,7 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 		return finished{}, err
 	}
 	var text bytes.Buffer
-	if err := report.WriteTable(&text, played.Run, 0); err != nil {
+	if err := report.WriteTable(&text, played.Run, report.Screen{Details: true}); err != nil {
 		return finished{}, err
 	}
 	if err := l.store.write(id, reportText, text.Bytes()); err != nil {

@@ -18,7 +18,9 @@ import (
 const (
 	FlagAdminToken = "admin-token"
 	FlagAll        = "all"
+	FlagColor      = "color"
 	FlagData       = "data-dir"
+	FlagDetails    = "details"
 	FlagDraw       = "draw"
 	FlagField      = "field"
 	FlagFormat     = "format"
@@ -66,6 +68,31 @@ func FormatFlag(formats ...string) cli.Flag {
 	last := len(formats) - 1
 	usage := "output format: " + strings.Join(formats[:last], ", ") + " or " + formats[last]
 	return &cli.StringFlag{Name: FlagFormat, Value: formats[0], Usage: usage, Action: OneOf(FlagFormat, formats...)}
+}
+
+// ScreenFlags say how a table is shown. [WantsColour] reads --color.
+func ScreenFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: FlagDetails, Usage: "show all columns, tiers, corrections, processes and the digest"},
+		&cli.StringFlag{
+			Name: FlagColor, Value: colourAuto, Usage: "colours in the table: auto, always or never",
+			Action: OneOf(FlagColor, colourAuto, colourAlways, colourNever),
+		},
+	}
+}
+
+const colourAuto, colourAlways, colourNever = "auto", "always", "never"
+
+// WantsColour reports whether stdout gets colours: by --color, or else if it is a
+// terminal whose user wants them.
+func WantsColour(p *Process, c *cli.Context) bool {
+	switch c.String(FlagColor) {
+	case colourAlways:
+		return true
+	case colourNever:
+		return false
+	}
+	return p.Out.Is() && p.Colour
 }
 
 // QuietFlag suppresses everything but output and errors.

@@ -22,19 +22,18 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Terminal       bool   // whether stderr is a terminal
-	Columns        int    // width of the terminal in characters
-	ForBatch       func() // tunes the process for batch work
-	ForLive        func() // tunes the process for messages
+	Out, Err       Terminal // what Stdout and Stderr are
+	Colour         bool     // whether the user wants colours on terminals
+	ForBatch       func()   // tunes the process for batch work
+	ForLive        func()   // tunes the process for messages
 }
 
-// Width is the width of the terminal in characters; 0 without one.
-func (p *Process) Width() int {
-	if p.Terminal {
-		return p.Columns
-	}
-	return 0
-}
+// Terminal is the size of a terminal in characters. The zero value is a stream that is
+// not one.
+type Terminal struct{ Columns, Rows int }
+
+// Is reports whether the stream is a terminal.
+func (t Terminal) Is() bool { return t.Columns > 0 }
 
 // Logger writes log lines for people to stderr.
 func (p *Process) Logger(level slog.Level) *slog.Logger {

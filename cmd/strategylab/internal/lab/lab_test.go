@@ -72,7 +72,7 @@ func TestReadShowsWhatPlayShowed(t *testing.T) {
 		t.Errorf("%d and %d mirrors, %d and %d leagues of worths", len(played.Mirrors), len(read.Mirrors), played.WorthLeagues, read.WorthLeagues)
 	}
 	var then, now strings.Builder
-	if err := errors.Join(report.WriteTable(&then, played.Run, 0), report.WriteTable(&now, read.Run, 0)); err != nil {
+	if err := errors.Join(report.WriteTable(&then, played.Run, report.Screen{}), report.WriteTable(&now, read.Run, report.Screen{})); err != nil {
 		t.Fatal(err)
 	}
 	if then.String() != now.String() {

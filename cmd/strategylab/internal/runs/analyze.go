@@ -13,12 +13,13 @@ func analyzeCommand(p *command.Process) *cli.Command {
 		Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
 		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
 			"Of a run that is still playing it reads the leagues recorded so far.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table", "json", "csv"),
+			mineFlag("none"),
 			assertFlag(),
 			command.QuietFlag(),
-		},
+		}, command.ScreenFlags()...),
 		Action: command.Action(p, analyze, "DIR"),
 	}
 }
@@ -27,6 +28,9 @@ func analyze(p *command.Process, c *cli.Context) error {
 	out := newOutput(p, c)
 	in, err := out.read(c.Args().First(), lab.Reading{})
 	if err != nil {
+		return err
+	}
+	if out.mine, err = namedMine(c, in.Run.Plan); err != nil {
 		return err
 	}
 	run := &in.Run

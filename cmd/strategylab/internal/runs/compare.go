@@ -68,7 +68,7 @@ func showContrast(p *command.Process, format string, out report.Contrast) error 
 	case "csv":
 		return report.WriteContrastCSV(p.Stdout, out)
 	}
-	return report.WriteContrastTable(p.Stdout, out, p.Width())
+	return report.WriteContrastTable(p.Stdout, out, p.Out.Columns)
 }
 
 // contrastRuns reads both runs into a contrast and returns their digests. Leagues

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
@@ -45,7 +45,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			&cli.StringFlag{Name: command.FlagField, Usage: "strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
-			&cli.StringFlag{Name: flagMine, Usage: "your strategies, which the answer is about", DefaultText: "what changed since the last run"},
+			mineFlag("what changed since the last run"),
 			command.WorkersFlag("leagues played"),
 			command.DrawFlag(),
 			&cli.StringFlag{
@@ -61,7 +61,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			ratingsFlag(),
 			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
 			command.QuietFlag(),
-		}, append(untilFlags(), command.CatalogFlags()...)...),
+		}, slices.Concat(command.ScreenFlags(), untilFlags(), command.CatalogFlags())...),
 		Action: command.Action(p, experiment),
 	}
 }
@@ -87,8 +87,6 @@ type experimentRun struct {
 	seed    uint64
 	draw    game.Draw
 	refs    []catalog.Ref // of --field; none for the default field
-	mine    []string      // the user's strategies: sources, or names of those without one
-	beyond  int           // strategies that the default field leaves out
 	stop    stopFlags
 	workers int
 	page    *lab.ReportOptions // nil for no report
@@ -185,12 +183,6 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 		factories[i] = f.Factory
 	}
 	e.note("playing %s of %d strategies, %d legs, seed %d", howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
-	if e.beyond > 0 {
-		e.note("the field is %s; --%s all adds %s", firstLookText(), command.FlagField, words.Plain.Plural(int64(e.beyond), "strategy"))
-	}
-	if yours := subjects(plan, e.mine); len(yours) > 0 {
-		e.note("yours: %s", words.List(namesOf(plan, yours), "and", 6))
-	}
 	return e.finish(ctx, dir, out, factories)
 }
 
@@ -214,6 +206,9 @@ func (e *experimentRun) resume(ctx context.Context) error {
 		return err
 	}
 	plan := dir.Plan()
+	if e.mine, err = namedMine(e.c, plan); err != nil {
+		return err
+	}
 	cat, err := command.LoadCatalog(ctx, e.p, e.c)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func explainRun(p *command.Process, c *cli.Context) error {
 	if out.format == "json" {
 		return report.WriteExplanationJSON(p.Stdout, shown)
 	}
-	return report.WriteExplanationTable(p.Stdout, shown, p.Width())
+	return report.WriteExplanationTable(p.Stdout, shown, p.Out.Columns)
 }
 
 // playersOf returns the field indices of players by name.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -14,6 +16,30 @@ import (
 )
 
 const flagMine = "mine"
+
+func mineFlag(without string) cli.Flag {
+	return &cli.StringFlag{Name: flagMine, Usage: "your strategies, which the answer is about", DefaultText: without}
+}
+
+// namedMine returns the strategies that --mine names in a recorded run.
+func namedMine(c *cli.Context, plan results.Plan) ([]string, error) {
+	refs, err := catalog.ParseRefs(c.String(flagMine))
+	if err != nil {
+		return nil, command.Usagef("--%s: %w", flagMine, err)
+	}
+	var mine []string
+	for _, ref := range refs {
+		target := ref.Target
+		if ref.IsPath() {
+			target = filepath.Clean(target)
+		}
+		if len(subjects(plan, []string{target})) == 0 {
+			return nil, command.Usagef("--%s: %q did not play in this run", flagMine, ref.Target)
+		}
+		mine = append(mine, target)
+	}
+	return mine, nil
+}
 
 // firstLook is the default field: some classics, and everything that is not built in.
 var firstLook = []catalog.Ref{
@@ -141,13 +167,4 @@ func playerOf(field catalog.Field, target string) (string, error) {
 		return found[0], nil
 	}
 	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
-}
-
-// namesOf returns the names of players.
-func namesOf(plan results.Plan, fields []int) []string {
-	var list []string
-	for _, i := range fields {
-		list = append(list, plan.Field[i].Name)
-	}
-	return list
 }

@@ -39,5 +39,5 @@ func showPopulation(p *command.Process, c *cli.Context) error {
 	if out.format == "json" {
 		return report.WritePopulationJSON(p.Stdout, shown)
 	}
-	return report.WritePopulationTable(p.Stdout, shown, p.Width())
+	return report.WritePopulationTable(p.Stdout, shown, p.Out.Columns)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -73,6 +74,8 @@ type output struct {
 	c      *cli.Context
 	format string
 	quiet  bool
+	mine   []string // the user's strategies: sources, or names of those without one
+	beyond int      // strategies that the default field leaves out
 }
 
 func newOutput(p *command.Process, c *cli.Context) output {
@@ -82,7 +85,7 @@ func newOutput(p *command.Process, c *cli.Context) output {
 // note prints a line to stderr, unless --quiet is set.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintf(o.p.Stderr, format+"\n", args...)
+		fmt.Fprintln(o.p.Stderr, words.Wrap(fmt.Sprintf(format, args...), o.p.Err.Columns))
 	}
 }
 
@@ -104,7 +107,15 @@ func (o *output) show(run report.Run) error {
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
 	}
-	return report.WriteTable(o.p.Stdout, run, o.p.Width())
+	return report.WriteTable(o.p.Stdout, run, o.screen(run.Plan))
+}
+
+// screen says how a run is shown on stdout.
+func (o *output) screen(plan results.Plan) report.Screen {
+	return report.Screen{
+		Width: o.p.Out.Columns, Details: o.c.Bool(command.FlagDetails), Colour: command.WantsColour(o.p, o.c),
+		Mine: subjects(plan, o.mine), Beyond: o.beyond,
+	}
 }
 
 // codeOf finds the code that the run in a folder was played with, and notes where
@@ -145,11 +156,11 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 		return nil, errors.Join(err, dir.Close())
 	}
 	var bar io.Writer
-	if o.p.Terminal && !o.quiet {
+	if o.p.Err.Is() && !o.quiet {
 		bar = o.p.Stderr
 	}
 	o.p.ForBatch()
-	progress := command.StartProgress(bar, o.p.Columns, o.p.Now, dir.Len(), plan.Runs)
+	progress := command.StartProgress(bar, o.p.Err.Columns, o.p.Now, dir.Len(), plan.Runs)
 	s.Lab, s.Judge, s.Seen, s.Ended = o.p.Lab, judge, progress, progress.Stop
 	played, err := s.Play(ctx, dir, o.p.Path(out), factories)
 	if err != nil {

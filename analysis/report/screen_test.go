@@ -1,0 +1,58 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis/report"
+)
+
+var attributes = regexp.MustCompile("\x1b\\[[0-9]+m")
+
+// TestScreens keeps the screens of a first look, piped and on terminals. Lines fit, and
+// what matters stays.
+func TestScreens(t *testing.T) {
+	for name, r := range runs(t) {
+		for _, width := range []int{0, 60, 80, 160} {
+			screen := report.Screen{Width: width, Colour: width == 160}
+			if name == "faulty" || name == "clean" {
+				screen.Mine, screen.Beyond = []int{3, 0}, 12
+			}
+			var buf bytes.Buffer
+			if err := report.WriteTable(&buf, r, screen); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, fmt.Sprintf("%s.screen.%d.txt", name, width), buf.Bytes())
+			plain := attributes.ReplaceAllString(buf.String(), "")
+			if plain == buf.String() == screen.Colour && screen.Mine != nil {
+				t.Errorf("%s at width %d: colours are %v", name, width, !screen.Colour)
+			}
+			for line := range strings.Lines(plain) {
+				command := strings.HasPrefix(line, "  strategylab ") // for a shell, in one piece
+				if n := utf8.RuneCountInString(line) - 1; n > width && width > 0 && !command {
+					t.Errorf("%s at width %d: line of %d: %q", name, width, n, line)
+				}
+			}
+			if !strings.Contains(plain, "strategy") || name != "two" && !strings.Contains(plain, "points") {
+				t.Errorf("%s at width %d lost what matters:\n%s", name, width, plain)
+			}
+		}
+	}
+}
+
+// TestWideIntervalsHideNoOther: a script that fails leaves the decimals of the others.
+func TestWideIntervalsHideNoOther(t *testing.T) {
+	for _, screen := range []report.Screen{{}, {Details: true}} {
+		var buf bytes.Buffer
+		if err := report.WriteTable(&buf, runs(t)["faulty"], screen); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(buf.String(), "±0.00 ") {
+			t.Errorf("an interval is lost:\n%s", buf.String())
+		}
+	}
+}

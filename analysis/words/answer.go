@@ -1,0 +1,166 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/strategylab/strategylab/analysis"
+)
+
+// mostYours is how many of the user's strategies an answer describes.
+const mostYours = 3
+
+// Answer says in a sentence which strategies score most, and in one more for each of
+// the user's strategies, given by field index, how it does. Points are adjusted points.
+func (s Style) Answer(e *analysis.Estimates, yours []int) []string {
+	lines := []string{s.lead(e)}
+	if e.Leagues < 2 || e.NothingToRank() {
+		return lines
+	}
+	yours = slices.Clone(yours)
+	slices.SortFunc(yours, func(i, j int) int { return cmp.Compare(e.Place(i), e.Place(j)) })
+	for _, i := range yours[:min(len(yours), mostYours)] {
+		lines = append(lines, s.standing(e, i))
+	}
+	if rest := len(yours) - mostYours; rest > 0 {
+		lines = append(lines, fmt.Sprintf("The table marks %s of yours.", s.Plural(int64(rest), "other strategy")))
+	}
+	return lines
+}
+
+// lead says who scores most, and of whom that is certain. It does not speak of tiers,
+// which need not follow the order of places.
+func (s Style) lead(e *analysis.Estimates) string {
+	switch {
+	case e.Leagues < 2:
+		return Headline(e)
+	case e.NothingToRank():
+		d := e.Pairs[0].Differ
+		return fmt.Sprintf("%s Their choices differ in %s of matches (%s interval %s).", Headline(e), s.Percent(d.Estimate), s.Level(e.Level), s.Range(d, 100, 1))
+	case len(e.Leaders()) == len(e.Players):
+		most, least := e.Players[e.Order[0]].Adjusted, e.Players[e.Order[len(e.Order)-1]].Adjusted
+		return fmt.Sprintf("%s: %s to %s points a match, and no difference is significant. More leagues may show one.",
+			strings.TrimSuffix(Headline(e), "."), s.Number(most.Estimate, brief(most)), s.Number(least.Estimate, brief(least)))
+	}
+	first := e.Order[0]
+	p := &e.Players[first]
+	text := fmt.Sprintf("%s: %s points a match (%s interval %s), ahead of ", scoresMost(p),
+		s.Number(p.Adjusted.Estimate, brief(p.Adjusted)), s.Level(e.Level), s.Range(p.Adjusted, 1, brief(p.Adjusted)))
+	level := levelWith(e, first)
+	if len(level) == 0 {
+		return text + all(len(e.Players)-1) + "."
+	}
+	return text + fmt.Sprintf("%d of %d others, with no evidence of a difference from %s.",
+		len(e.Players)-1-len(level), len(e.Players)-1, Printable(List(e.Names(level), "and", 4)))
+}
+
+// levelWith returns the players of which there is no evidence that they differ from one,
+// by place.
+func levelWith(e *analysis.Estimates, i int) []int {
+	var list []int
+	for _, j := range e.Order {
+		if c, _ := e.Compared(i, j); j != i && c.Verdict != analysis.Different {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+func scoresMost(p *analysis.Player) string {
+	return Printable(p.Name) + " scores most against these opponents"
+}
+
+// brief is [Decimals] for a sentence: one digit of the interval.
+func brief(e analysis.Estimate) int { return max(2, Decimals(1, e)-1) }
+
+func all(others int) string {
+	switch others {
+	case 1:
+		return "the other"
+	case 2:
+		return "both others"
+	}
+	return fmt.Sprintf("all %d others", others)
+}
+
+// standing says where one of the user's strategies stands.
+func (s Style) standing(e *analysis.Estimates, i int) string {
+	level := len(levelWith(e, i))
+	place := e.Ranking.Places[i]
+	behind, ahead := place[0]-1, len(e.Players)-place[1]
+	what := "ahead of " + s.Count(int64(ahead)) + " and behind " + s.Count(int64(behind))
+	switch {
+	case level > 0:
+		what = "level with " + s.Plural(int64(level), "other")
+	case behind == 0:
+		what = "ahead of " + all(ahead)
+	case ahead == 0:
+		what = "behind " + all(behind)
+	}
+	text := fmt.Sprintf("Yours, %s, is %s%s: %s", Printable(e.Players[i].Name), Ordinal(e.Place(i)), s.placeRange(place), what)
+	if worst, ok := scoresLeast(e, i); ok {
+		text += "; it scores least against " + Printable(e.Players[worst].Name)
+	}
+	return text + "."
+}
+
+// placeRange writes a place range after a place: " (9th to 14th)"; empty for one place.
+func (s Style) placeRange(p [2]int) string {
+	if p[0] == p[1] {
+		return ""
+	}
+	return " (" + Ordinal(p[0]) + " to " + Ordinal(p[1]) + ")"
+}
+
+// scoresLeast returns the opponent against which a player has the fewest adjusted points
+// per match, unless there is only one.
+func scoresLeast(e *analysis.Estimates, i int) (opponent int, ok bool) {
+	least := 0.0
+	for _, p := range e.Pairs {
+		j, points := p.B, p.AdjustedA
+		switch i {
+		case p.A:
+		case p.B:
+			j, points = p.A, p.AdjustedB
+		default:
+			continue
+		}
+		if !ok || points < least {
+			opponent, least, ok = j, points, true
+		}
+	}
+	return opponent, ok && len(e.Players) > 2
+}
+
+// Ordinal writes a place: "1st", "12th", "23rd".
+func Ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n) + suffix
+}
+
+// Against says what the comparison of a user's strategy with another has shown: "+" it
+// is significantly better, "-" it is significantly worse, "~" no evidence.
+func Against(e *analysis.Estimates, yours, other int) string {
+	c, ok := e.Compared(yours, other)
+	switch {
+	case !ok || c.Verdict == analysis.Undecided:
+		return "~"
+	case c.Verdict == analysis.Equal:
+		return "="
+	case e.Place(yours) < e.Place(other):
+		return "+"
+	}
+	return "-"
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"time"
 
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -27,7 +28,8 @@ type Identity struct {
 	manager       string // the manager's token, once it has been seen
 	managerProved bool   // the manager's token has been seen
 
-	settling chan struct{} // closed when the running registration is over; nil without one
+	settling  chan struct{} // closed when the running registration is over; nil without one
+	impatient bool          // somebody has waited for it in vain
 }
 
 // matchKeys are the keys of a match. Messages about one follow each other, and
@@ -64,7 +66,7 @@ func (i *Identity) Adopt(id, token, league string) {
 func (i *Identity) BeginRegistration() (over func()) {
 	settled := make(chan struct{})
 	i.mu.Lock()
-	i.settling = settled
+	i.settling, i.impatient = settled, false
 	i.mu.Unlock()
 	return func() {
 		i.mu.Lock()
@@ -74,18 +76,31 @@ func (i *Identity) BeginRegistration() (over func()) {
 	}
 }
 
-// AwaitRegistration waits for the running registration, if there is one, but
-// not beyond the end of ctx.
-func (i *Identity) AwaitRegistration(ctx context.Context) {
+// settlingTime is how long a message waits for a registration that is running.
+const settlingTime = time.Second
+
+// AwaitRegistration waits for the running registration, if there is one, but not
+// beyond the end of ctx. A tolerant agent waits for a second, once: a manager that
+// does one thing at a time answers no registration while it waits for the answer
+// to its own message.
+func (i *Identity) AwaitRegistration(ctx context.Context, mode protocol.Mode) {
 	i.mu.Lock()
-	settling := i.settling
+	settling, impatient := i.settling, i.impatient && mode == protocol.Tolerant
 	i.mu.Unlock()
-	if settling == nil {
+	if settling == nil || impatient {
 		return
+	}
+	if mode == protocol.Tolerant {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, settlingTime)
+		defer cancel()
 	}
 	select {
 	case <-settling:
 	case <-ctx.Done():
+		i.mu.Lock()
+		i.impatient = true
+		i.mu.Unlock()
 	}
 }
 

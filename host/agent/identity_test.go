@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/credential"
@@ -71,4 +73,27 @@ func TestKeysAreThoseOfTheMatch(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A message waits for a registration that is running: of a tolerant agent for a
+// second, once, since the manager may be waiting for the answer to the message.
+func TestMessagesWaitForTheRegistration(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		me := agent.NewIdentity(protocol.RolePlayer, "me")
+		over := me.BeginRegistration()
+		for i, want := range []time.Duration{time.Second, 0} {
+			begun := time.Now()
+			if me.AwaitRegistration(t.Context(), protocol.Tolerant); time.Since(begun) != want {
+				t.Errorf("message %d waits for %v, want %v", i, time.Since(begun), want)
+			}
+		}
+		time.AfterFunc(time.Minute, over)
+		begun := time.Now()
+		if me.AwaitRegistration(t.Context(), protocol.Strict); time.Since(begun) != time.Minute {
+			t.Errorf("a strict agent waits for %v", time.Since(begun))
+		}
+		me.BeginRegistration()()
+		me.AwaitRegistration(t.Context(), protocol.Tolerant)
+	})
 }

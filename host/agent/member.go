@@ -130,7 +130,7 @@ func (m *Member) NewEndpoint(authenticate func(context.Context, *wire.Exchange) 
 // registers it waits, since the manager may speak before the agent has read the
 // manager's answer.
 func (m *Member) FromManager(ctx context.Context, in *wire.Exchange) error {
-	m.Me.AwaitRegistration(ctx) // an attempt to register has a deadline of its own
+	m.Me.AwaitRegistration(ctx, m.Mode) // an attempt to register has a deadline of its own
 	return m.Me.FromManager(in, m.Mode)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -52,7 +53,7 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 	// recognizes a request whose answer was lost.
 	conversation, id := jsonrpc.RandomID(), jsonrpc.RandomID()
 	policy := RetryPolicy{
-		Timeout: m.Timeout, Backoff: m.Backoff,
+		Backoff: m.Backoff,
 		// What answers otherwise than a manager does will not become one.
 		Retryable: func(err error) bool {
 			_, unspoken := errors.AsType[*wire.UnspokenError](err)
@@ -66,6 +67,8 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 		},
 	}
 	_, err := Persist(ctx, policy, func(ctx context.Context) (struct{}, error) {
+		ctx, cancel := m.whileSpokenTo(ctx)
+		defer cancel()
 		return struct{}{}, m.registerOnce(ctx, a, conversation, id)
 	})
 	if err != nil {
@@ -75,6 +78,33 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 		m.Registered()
 	}
 	return nil
+}
+
+// whileSpokenTo returns a context that ends when Config.Timeout has passed in which
+// the agent has heard nothing. A manager that does one thing at a time may play the
+// league before it answers the registration that has completed it.
+func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	begun := time.Since(m.started)
+	var timer *time.Timer
+	var mu sync.Mutex // guards timer
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(m.Timeout, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if quiet := min(m.silence(), time.Since(m.started)-begun); quiet < m.Timeout && ctx.Err() == nil {
+			timer.Reset(m.Timeout - quiet)
+			return
+		}
+		cancel(context.DeadlineExceeded)
+	})
+	return ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		timer.Stop()
+		cancel(nil)
+	}
 }
 
 // apply registers under the id by which the agent introduces itself.

@@ -57,7 +57,8 @@ type Request struct {
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 
-	assignment string // the type of an assignment, empty for any other request
+	echo       rawjson.Object // what the request calls otherwise than the protocol
+	assignment string         // the type of an assignment, empty for any other request
 }
 
 // Open unwraps a JSON-RPC request and determines its message type. The Request
@@ -112,6 +113,7 @@ func (c *Codec) OpenBare(body []byte) (*Request, error) {
 	if refusal := r.dispatch(""); refusal != nil {
 		return r, refusal
 	}
+	r.respell()
 	return r, nil
 }
 
@@ -146,7 +148,11 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 		refusal.Original = r.Header.MessageType
 		return refusal
 	}
-	return r.dispatch(r.witness())
+	if refusal := r.dispatch(r.witness()); refusal != nil {
+		return refusal
+	}
+	r.respell()
+	return nil
 }
 
 // Decode validates the message against its field rules and returns it as its Go

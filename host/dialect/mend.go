@@ -37,6 +37,80 @@ func decodeMended(t protocol.Type, doc rawjson.Object, flaw error, request *prot
 	return m, nil
 }
 
+// fieldNames are the names under which programs send the fields of a match, the
+// protocol's own first. A value that is an object or a list is something else.
+var fieldNames = [][]string{
+	{"match_id", "game_id", "matchId", "gameId", "match", "session_id", "game_session_id"},
+	{"round_id", "round", "round_number", "roundId", "round_no"},
+	{"league_id", "league", "leagueId", "tournament_id"},
+	{"opponent_id", "opponent", "opponentId", "opponent_player_id", "opponent_name"},
+	{"role_in_match", "role", "player_role", "side"},
+	{"player_id", "playerId", "to_player", "recipient_id"},
+	{"auth_token", "token", "authToken", "match_token"},
+	{"conversation_id", "conversationId", "conversation"},
+	{"game_type", "gameType"},
+}
+
+// resultNames are those of a result that stands beside the header.
+var resultNames = [][]string{
+	{"drawn_number", "number", "random_number", "drawnNumber"},
+	{"points_earned", "points", "score"},
+	{"your_choice", "my_choice", "yourChoice", "player_choice"},
+	{"opponent_choice", "opponentChoice", "other_choice"},
+	{"result", "outcome"},
+}
+
+// respell gives the fields of a message about a match the names of the protocol,
+// where a tolerant agent is sent others. What it renames is echoed in the answer
+// under both names.
+func (r *Request) respell() {
+	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil {
+		return
+	}
+	tables := fieldNames
+	switch r.Type {
+	case protocol.TypeGameOver:
+		tables = slices.Concat(fieldNames, resultNames)
+	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameError, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
+	default:
+		return
+	}
+	doc := r.doc
+	for _, names := range tables {
+		v := doc.First(names...)
+		text := names[0] != "round_id" && strings.HasSuffix(names[0], "_id") && v.Kind() == '0'
+		if v == nil || v.Kind() == '{' || v.Kind() == '[' || doc.Get(names[0]) != nil && !text {
+			continue
+		}
+		at := slices.IndexFunc(names, func(name string) bool { return doc.Get(name) != nil })
+		r.echo = append(r.echo, rawjson.Member{Name: names[at], Value: v})
+		if text {
+			v = rawjson.Quote(string(v))
+		}
+		doc = doc.Set(names[0], v)
+	}
+	if r.echo == nil {
+		return
+	}
+	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+}
+
+// echoed adds to an answer about a match what the request calls otherwise.
+func (r *Request) echoed(raw jsontext.Value) (jsontext.Value, error) {
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range r.echo {
+		for _, names := range fieldNames[:3] {
+			if slices.Contains(names, m.Name) && doc.Get(names[0]) != nil {
+				doc = doc.Set(m.Name, m.Value)
+			}
+		}
+	}
+	return doc.Encode(), nil
+}
+
 // otherZone reports whether a time bears the offset of a zone other than UTC.
 func otherZone(timestamp string) bool {
 	at := strings.LastIndexAny(timestamp, "+-")

@@ -15,7 +15,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 	for _, result := range []string{
 		`{"parity_choice":"EVEN"}`, `{"choice":" Even "}`, `{"parity_choice":"","choice":"even"}`, `{"parity_choice":null,"choice":"EVEN"}`,
 		`{"message_type":"CHOOSE_PARITY_CALL","parity_choice":"even"}`, `{"message_type":"GAME_JOIN_ACK","choice":"even"}`,
-		`{"protocol":"league.v1","parity_choice":"even"}`, `{"match_id":"../x","parity_choice":"even"}`,
+		`{"protocol":"league.v1","parity_choice":"even"}`, `{"match_id":"a\u0007b","parity_choice":"even"}`,
 		`{"parity_choice":"even","timestamp":1763800000.25}`, `{"parity_choice":"even","timestamp":"2026-11-22 12:00:00"}`,
 		`{"parity_choice":"even","timestamp":"2026-11-22T12:00:00.123456"}`, `{"parity_choice":"even","timestamp":"2026-11-22T12:00:00+00:00Z"}`,
 		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
@@ -153,6 +153,42 @@ func TestRegistrationsInOtherSpellings(t *testing.T) {
 		}
 		if _, err := r.Decode(); CodeOf(err) != protocol.CodeMissingField {
 			t.Errorf("%s: %v", params, err)
+		}
+	}
+}
+
+// A tolerant agent takes the fields of a match under other names, and echoes those
+// in its answer as they came; a strict one does not.
+func TestFieldsUnderOtherNames(t *testing.T) {
+	t.Parallel()
+	for params, want := range map[string]string{
+		`{"message_type":"GAME_INVITATION","sender":"ref","game_id":"g/1","round":2,"opponent":"P02","role":"player_b"}`:      `"game_id":"g/1"`,
+		`{"message_type":"GAME_INVITATION","sender":"ref","match_id":7,"round_number":2,"opponent_id":"P02","side":"B"}`:      `"match_id":7`,
+		`{"message_type":"GAME_INVITATION","sender":"ref","matchId":"g/1","roundId":"ROUND_2","opponentId":"P02","role":"x"}`: `"matchId":"g/1"`,
+	} {
+		r, err := NewCodec(protocol.Tolerant).Open("invite", []byte(params))
+		if err != nil {
+			t.Errorf("%s: %v", params, err)
+			continue
+		}
+		m, err := r.Decode()
+		if err != nil {
+			t.Errorf("%s: %v", params, err)
+			continue
+		}
+		invitation := m.(*protocol.GameInvitation)
+		if r.Header.MatchID == "" || r.Header.RoundID.Number() != 2 || invitation.OpponentID != "P02" || invitation.RoleInMatch == "" {
+			t.Errorf("%s: %+v", params, invitation)
+		}
+		join := &protocol.GameJoinAck{Header: r.Header.Answer(protocol.TypeGameJoinAck, "player:P01", "2026-01-01T00:00:00Z"), PlayerID: "P01"}
+		reply, err := r.Reply(join)
+		if err != nil || !strings.Contains(string(reply.Result), want) {
+			t.Errorf("%s: answered by %s, %v, want %s in it", params, reply.Result, err, want)
+		}
+		if strict, err := NewCodec(protocol.Strict).Open("invite", []byte(params)); err == nil {
+			if _, err := strict.Decode(); err == nil {
+				t.Errorf("%s: a strict agent takes it", params)
+			}
 		}
 	}
 }

@@ -169,6 +169,7 @@ func (r *Request) Infer(types []protocol.Type, fit func(name string, t protocol.
 			}
 		}
 		if best > 0 {
+			r.respell()
 			return true
 		}
 	}

@@ -101,6 +101,11 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) (Reply
 	if err != nil {
 		return Reply{}, err
 	}
+	if r.echo != nil && !refused {
+		if raw, err = r.echoed(raw); err != nil {
+			return Reply{}, err
+		}
+	}
 	if r.assignment != "" && !refused {
 		doc, err := rawjson.Split(raw)
 		if err != nil {

@@ -227,6 +227,9 @@ func callError(ctx context.Context, url string, err error) *CallError {
 	}
 	// Whatever failed, it failed because the context ended.
 	failed.Kind, failed.Err = ErrTimeout, context.DeadlineExceeded
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return failed // a deadline that moved
+	}
 	if errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, context.Canceled) {
 		failed.Kind, failed.Err = context.Canceled, nil
 	}

@@ -140,78 +140,6 @@ func (s *leagueState) announce(m *protocol.RoundAnnouncement, own string, now ti
 	return news
 }
 
-// openSeat returns the strategy's seat in a league, and makes it at the first call;
-// nil if the agent has left. What the manager says of the league is handed
-// on; the rest is left open.
-func (p *Player) openSeat(s *leagueState) *leagueSeat {
-	s.open.Do(func() {
-		league := p.cfg.League
-		if league == nil {
-			league = p.queryLeague()
-		}
-		s.index = league.Index
-		s.seat = p.newSeat(league)
-		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
-		defer cancel()
-		if p.cfg.Quarantined {
-			s.seat.seat.Quarantine()
-		} else {
-			s.seat.start(ctx)
-		}
-		for _, step := range s.rebuild {
-			step(ctx, s.seat)
-		}
-		s.rebuild = nil
-		if fault, why := s.seat.seat.Out(); why != nil && p.life.Err() == nil {
-			p.emit(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
-		}
-	})
-	return s.seat
-}
-
-// queryLeague asks the manager for the players and the schedule. What it does not answer is left
-// open.
-func (p *Player) queryLeague() *League {
-	ctx, cancel := context.WithTimeout(p.life, p.cfg.Timeout)
-	defer cancel()
-	var l League
-	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
-	if err != nil {
-		p.cfg.Log.Info("list of players not available", "error", err)
-		if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
-			return &l
-		}
-	}
-	for _, pl := range players.Players {
-		l.Field = append(l.Field, pl.PlayerID)
-	}
-	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
-	if err != nil {
-		p.cfg.Log.Info("schedule not available", "error", err)
-		return &l
-	}
-	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
-	meetings := make(map[string]int)
-	own, at := p.ID(), 0
-	for _, r := range schedule.Rounds {
-		for _, m := range r.Matches {
-			switch own {
-			case m.PlayerAID:
-				meetings[m.PlayerBID]++
-				l.Index[m.MatchID] = at
-			case m.PlayerBID:
-				meetings[m.PlayerAID]++
-				l.Index[m.MatchID] = at
-			}
-			at++
-		}
-	}
-	for _, n := range meetings {
-		l.Legs = max(l.Legs, n)
-	}
-	return &l
-}
-
 func (p *Player) handlers() map[protocol.Type]wire.Handler {
 	return map[protocol.Type]wire.Handler{
 		protocol.TypeRoundAnnouncement:     p.refuseWhenLeaving(p.lenient(p.roundAnnounced)),
@@ -267,6 +195,9 @@ func (p *Player) roundAnnounced(_ context.Context, in *wire.Exchange) (protocol.
 	}
 	p.heard.Store(true)
 	own := p.ID()
+	if own == "" { // which matches are the agent's cannot be known yet
+		return p.member.Ack(in), nil
+	}
 	p.mu.Lock()
 	s, over := p.league, p.league.completed
 	var news []Event

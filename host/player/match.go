@@ -83,12 +83,13 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 		return nil, protocol.Refuse(protocol.CodeUnsupportedGameType, in.Type, fmt.Sprintf("this agent plays %s, not %s", protocol.GameEvenOdd, msg.GameType))
 	}
 	s := p.current()
+	p.noteSecond(s, in.Header.MatchID, msg)
 	m, reply, err := p.enter(s, in, msg.OpponentID, msg.RoleInMatch)
 	if err != nil {
 		return nil, err
 	}
 	p.noteID(s, in, addressee(in))
-	if msg.OpponentID == p.ID() {
+	if own := p.ID(); own != "" && msg.OpponentID == own {
 		p.noteClash(s, m.id, "the invitation names "+msg.OpponentID+" as the opponent")
 	}
 	if err := p.recordInvitation(m); err != nil {
@@ -130,13 +131,19 @@ func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string)
 	if m.opponent == "" {
 		m.opponent = cmp.Or(opponent, s.announced[id].opponentOf(own))
 	}
+	m.role = cmp.Or(roleOf(role), m.role)
+	return m, m.reply, nil
+}
+
+// roleOf reads a role in any case.
+func roleOf(role string) game.Role {
 	switch strings.ToUpper(role) {
 	case protocol.PlayerA:
-		m.role = game.RoleA
+		return game.RoleA
 	case protocol.PlayerB:
-		m.role = game.RoleB
+		return game.RoleB
 	}
-	return m, m.reply, nil
+	return game.NoRole
 }
 
 // called answers the call for a choice.

@@ -7,7 +7,6 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/seat"
 )
@@ -169,14 +168,14 @@ func (p *Player) recordInvitation(m *match) error {
 // match would be quadratic.
 func (p *Player) writeHistory(s *leagueState) {
 	own := p.ID()
-	if p.member.Journal == nil || !protocol.ValidID(own) {
+	if p.member.Journal == nil || own == "" {
 		return
 	}
 	history := p.history(s)
 	if len(history) == 0 {
 		return
 	}
-	file := filepath.Join(p.member.DataFolder("players"), own, "history.json")
+	file := filepath.Join(p.member.DataFolder("players"), disk.FileName(own), "history.json")
 	if err := disk.WriteJSON(file, map[string]any{"player_id": own, "matches": history}, 0o644); err != nil {
 		p.cfg.Log.Warn("history not written", "error", err)
 	}

@@ -22,7 +22,7 @@ func (p *Player) authenticate(ctx context.Context, in *wire.Exchange) error {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted:
 		return p.member.FromManager(ctx, in)
 	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver, protocol.TypeGameError:
-		p.member.Me.AwaitRegistration(ctx)
+		p.member.Me.AwaitRegistration(ctx, p.cfg.Mode)
 		return p.fromReferee(in)
 	}
 	return nil

@@ -28,6 +28,7 @@ func (p *Player) join(ctx context.Context) error {
 // register registers with the manager, with a token if the manager is to
 // recognize the agent.
 func (p *Player) register(ctx context.Context, token string) error {
+	p.spoken.Store(false)
 	err := p.member.Register(ctx, agent.Application{
 		Token: token,
 		Message: func(h protocol.Header) protocol.Message {
@@ -73,9 +74,12 @@ func (p *Player) adopt(ctx context.Context, r agent.Registration, known bool) er
 // begun to play.
 func (p *Player) sameLeague(ctx context.Context, reg registration, known bool) bool {
 	p.mu.Lock()
-	played := len(p.league.matches) > 0 && !p.league.completed
+	joined, over := len(p.league.matches) > 0, p.league.completed
 	p.mu.Unlock()
-	if !played || p.member.Me.ID() != reg.ID || p.member.Me.League() != reg.League {
+	if p.member.Me.ID() == "" {
+		return joined // to matches that began before the manager answered
+	}
+	if !joined || over || p.member.Me.ID() != reg.ID || p.member.Me.League() != reg.League {
 		return false
 	}
 	if known {

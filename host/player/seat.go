@@ -5,8 +5,11 @@ import (
 	"errors"
 	"hash/fnv"
 	"sync"
+	"time"
 
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/seat"
 )
@@ -100,4 +103,87 @@ func position(matchID string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(matchID)) // never fails
 	return h.Sum64() >> 2           // positions are doubled
+}
+
+// openSeat returns the strategy's seat in a league, and makes it at the first call;
+// nil if the agent has left. What the manager says of the league is handed
+// on; the rest is left open.
+func (p *Player) openSeat(s *leagueState) *leagueSeat {
+	s.open.Do(func() {
+		league := p.cfg.League
+		if league == nil {
+			league = p.queryLeague()
+		}
+		s.index = league.Index
+		s.seat = p.newSeat(league)
+		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
+		defer cancel()
+		if p.cfg.Quarantined {
+			s.seat.seat.Quarantine()
+		} else {
+			s.seat.start(ctx)
+		}
+		for _, step := range s.rebuild {
+			step(ctx, s.seat)
+		}
+		s.rebuild = nil
+		if fault, why := s.seat.seat.Out(); why != nil && p.life.Err() == nil {
+			p.emit(Event{Kind: Failed, Fault: fault.String(), Error: why.Error()})
+		}
+	})
+	return s.seat
+}
+
+// queryTime is how long a foreign manager has to answer questions about the league:
+// a referee may be waiting for a choice meanwhile, and may be the manager itself.
+const queryTime = 2 * time.Second
+
+// queryLeague asks the manager for the players and the schedule. What it does not answer is left
+// open.
+func (p *Player) queryLeague() *League {
+	var l League
+	if p.ID() == "" {
+		return &l // it waits for the agent to be registered
+	}
+	limit := p.cfg.Timeout
+	if !p.knowsIDs() {
+		limit = min(limit, queryTime)
+	}
+	ctx, cancel := context.WithTimeout(p.life, limit)
+	defer cancel()
+	players, err := ask[protocol.PlayersData](ctx, p, protocol.QueryPlayers)
+	if err != nil {
+		p.cfg.Log.Info("list of players not available", "error", err)
+		if dialect.CodeOf(err) == protocol.CodeTokenInvalid {
+			return &l
+		}
+	}
+	for _, pl := range players.Players {
+		l.Field = append(l.Field, pl.PlayerID)
+	}
+	schedule, err := ask[protocol.ScheduleData](ctx, p, protocol.QuerySchedule)
+	if err != nil {
+		p.cfg.Log.Info("schedule not available", "error", err)
+		return &l
+	}
+	l.Rounds, l.Index = len(schedule.Rounds), make(map[string]int)
+	meetings := make(map[string]int)
+	own, at := p.ID(), 0
+	for _, r := range schedule.Rounds {
+		for _, m := range r.Matches {
+			switch own {
+			case m.PlayerAID:
+				meetings[m.PlayerBID]++
+				l.Index[m.MatchID] = at
+			case m.PlayerBID:
+				meetings[m.PlayerAID]++
+				l.Index[m.MatchID] = at
+			}
+			at++
+		}
+	}
+	for _, n := range meetings {
+		l.Legs = max(l.Legs, n)
+	}
+	return &l
 }

@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -68,7 +70,6 @@ func (p *Player) after(do func()) {
 
 // awaitCalls reports that nobody has called the agent since it registered.
 func (p *Player) awaitCalls(s *leagueState) {
-	p.spoken.Store(false)
 	p.after(func() {
 		if p.spoken.Load() || p.current() != s {
 			return
@@ -142,7 +143,7 @@ func (p *Player) knowsIDs() bool {
 // noteID reports that a referee calls the agent by another id.
 func (p *Player) noteID(s *leagueState, in *wire.Exchange, id string) {
 	own := p.ID()
-	if id == "" || id == own || p.knowsIDs() {
+	if id == "" || own == "" || id == own || p.knowsIDs() {
 		return
 	}
 	p.trouble(s, id, Event{
@@ -174,13 +175,27 @@ func (p *Player) noteClash(s *leagueState, match, what string) {
 	})
 }
 
+// noteSecond reports an invitation that contradicts an earlier one to the same match,
+// in which nothing has happened since: the referee has two players under the agent's
+// id, and the agent is reached as both.
+func (p *Player) noteSecond(s *leagueState, match string, msg *protocol.GameInvitation) {
+	role := roleOf(msg.RoleInMatch)
+	p.mu.Lock()
+	m := s.matches[match]
+	second := m != nil && m.joins > 0 && !m.called && m.role != game.NoRole && role != game.NoRole && role != m.role
+	p.mu.Unlock()
+	if second {
+		p.noteClash(s, match, "it is invited to one match as PLAYER_A and as PLAYER_B")
+	}
+}
+
 // maxRefused limits the refusals that are reported in a league.
 const maxRefused = 20
 
 // refusing reports a request that the agent is about to refuse: whoever has sent it
 // may count the match as lost, and says nothing to the agent.
 func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
-	unread := in.Type == "" && in.Header.MessageType != "" // acknowledged
+	unread := in.Type == "" && (in.Header.MessageType != "" || in.Method == "ping") // acknowledged, or answered enough
 	leaving := why.Code == protocol.CodePlayerDisconnect || why.Code == protocol.CodeInvalidState
 	if p.cfg.League != nil || unread || leaving {
 		return why
@@ -194,7 +209,11 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 		return why
 	}
 	what := cmp.Or(string(in.Type), in.Method, "a message without a type")
-	e := Event{Cause: CauseRefused, Match: in.Header.MatchID, Referee: agent.SenderOf(in), Error: fmt.Sprintf("refused: %s from %s: %s", what, agent.SenderOf(in), agent.Brief(why))}
+	match := in.Header.MatchID
+	if match == "" && (in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall) {
+		match = "?"
+	}
+	e := Event{Cause: CauseRefused, Match: match, Referee: agent.SenderOf(in), Error: fmt.Sprintf("refused: %s from %s: %s", what, agent.SenderOf(in), agent.Brief(why))}
 	e.Advice = "record the messages with --record FILE and look at them with strategylab trace show FILE"
 	if p.cfg.Mode == protocol.Strict {
 		e.Advice = "with --validation tolerant the player takes more"
@@ -207,7 +226,16 @@ func (p *Player) refusing(_ context.Context, in *wire.Exchange, why *protocol.Er
 // invited to any.
 func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 	own := p.ID()
-	i := slices.IndexFunc(table, func(row protocol.Standing) bool { return row.PlayerID == own })
+	isOwn := func(row protocol.Standing) bool { return own != "" && row.PlayerID == own }
+	i := slices.IndexFunc(table, isOwn)
+	if i >= 0 && p.cfg.League == nil {
+		if name := table[i].DisplayName; otherName(name, p.cfg.Name, own) {
+			p.noteClash(s, "", fmt.Sprintf("the standings list %s as %q, and this player is %q", own, name, p.cfg.Name))
+		}
+		if slices.ContainsFunc(table[i+1:], isOwn) {
+			p.noteClash(s, "", "the standings list "+own+" twice")
+		}
+	}
 	p.mu.Lock()
 	contact := len(s.matches) > 0 || len(s.announced) > 0
 	p.mu.Unlock()
@@ -218,6 +246,15 @@ func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 		Cause: CauseUninvited, Error: fmt.Sprintf("the standings count %d matches of %s, but nobody has invited it to any", table[i].Played.Value(), own),
 		Advice: p.reachAdvice(),
 	})
+}
+
+// otherName reports whether a name in the standings is that of another agent than
+// the one that has introduced itself by own, under an id. Some managers shorten
+// names or make some up from ids.
+func otherName(listed, own, id string) bool {
+	listed, own, id = strings.ToLower(strings.TrimSpace(listed)), strings.ToLower(own), strings.ToLower(id)
+	number := strings.TrimLeft(id, "p0")
+	return listed != "" && !strings.Contains(own, listed) && !strings.Contains(listed, own) && !strings.Contains(listed, id) && (number == "" || !strings.Contains(listed, number))
 }
 
 // noteLoss reports what a referee says of a match that the agent has answered: a

@@ -28,10 +28,8 @@ func ValidID[T ~string | ~[]byte](id T) bool {
 
 // ValidForeignID reports whether tolerant agents take a text for an id: some
 // managers adopt names as ids. It has 1 to 128 characters, none of them a control
-// character or a slash, and does not begin with a dot.
-func ValidForeignID(id string) bool {
-	return validName(id) && id[0] != '.' && !strings.ContainsAny(id, `/\`)
-}
+// character.
+func ValidForeignID(id string) bool { return validName(id) }
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.

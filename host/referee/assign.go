@@ -100,7 +100,7 @@ func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 // since its holder can report in the referee's name.
 func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*assignment, error) {
 	for _, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
-		if !protocol.ValidID(id) {
+		if !protocol.ValidID(id) && (r.cfg.Mode == protocol.Strict || !protocol.ValidForeignID(id)) {
 			return nil, protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("%q is no id of a match or a player", id))
 		}
 	}

@@ -27,6 +27,7 @@ type place struct {
 	mcp        *mcptools.Config
 	validation Validation
 	tools      *toolTables
+	lists      *wire.Lists             // nil for an agent alone
 	routes     map[string]http.Handler // that the agent serves beside its endpoint, by path
 }
 
@@ -60,7 +61,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 	}
 	client := jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})
 	a := &assembled{opened: srv, client: client}
-	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant)})
+	a.agent, err = create(srv.URL(), &wire.Caller{Client: client, Codec: dialect.NewCodec(protocol.Tolerant), Lists: p.lists})
 	if err == nil {
 		a.pipeline, err = p.validation.pipeline(p.tools, role, a.agent.Endpoint())
 	}

@@ -123,6 +123,7 @@ type assembly struct {
 	lead   *manager.Manager
 	known  *player.League // what players know beforehand; nil where they have to ask
 	tools  *toolTables
+	lists  wire.Lists // of the tools of foreign agents, for all agents of the league
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	first  sync.Once
@@ -160,7 +161,7 @@ func (a *assembly) end() error {
 // endpoint.
 func (a *assembly) join(name string, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error), routes map[string]http.Handler) (string, error) {
 	l := a.league
-	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, routes: routes}
+	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, routes: routes, lists: &a.lists}
 	if l.Tap != nil {
 		p.server.Tap = l.Tap(name)
 	}

@@ -64,7 +64,7 @@ var resultNames = [][]string{
 // where a tolerant agent is sent others. What it renames is echoed in the answer
 // under both names.
 func (r *Request) respell() {
-	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil {
+	if r.mode == protocol.Strict || r.doc.Get("match_id") != nil && r.doc.Get("round_id") != nil {
 		return
 	}
 	tables := fieldNames
@@ -78,10 +78,10 @@ func (r *Request) respell() {
 	doc := r.doc
 	for _, names := range tables {
 		v := doc.First(names...)
-		text := names[0] != "round_id" && strings.HasSuffix(names[0], "_id") && v.Kind() == '0'
-		if v == nil || v.Kind() == '{' || v.Kind() == '[' || doc.Get(names[0]) != nil && !text {
+		if v == nil || v.Kind() == '{' || v.Kind() == '[' || doc.Get(names[0]) != nil {
 			continue
 		}
+		text := names[0] != "round_id" && strings.HasSuffix(names[0], "_id") && v.Kind() == '0'
 		at := slices.IndexFunc(names, func(name string) bool { return doc.Get(name) != nil })
 		r.echo = append(r.echo, rawjson.Member{Name: names[at], Value: v})
 		if text {

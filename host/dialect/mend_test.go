@@ -163,7 +163,7 @@ func TestFieldsUnderOtherNames(t *testing.T) {
 	t.Parallel()
 	for params, want := range map[string]string{
 		`{"message_type":"GAME_INVITATION","sender":"ref","game_id":"g/1","round":2,"opponent":"P02","role":"player_b"}`:      `"game_id":"g/1"`,
-		`{"message_type":"GAME_INVITATION","sender":"ref","match_id":7,"round_number":2,"opponent_id":"P02","side":"B"}`:      `"match_id":7`,
+		`{"message_type":"GAME_INVITATION","sender":"ref","game_id":7,"round_number":2,"opponent_id":"P02","side":"B"}`:       `"game_id":7`,
 		`{"message_type":"GAME_INVITATION","sender":"ref","matchId":"g/1","roundId":"ROUND_2","opponentId":"P02","role":"x"}`: `"matchId":"g/1"`,
 	} {
 		r, err := NewCodec(protocol.Tolerant).Open("invite", []byte(params))

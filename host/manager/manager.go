@@ -136,8 +136,9 @@ type Manager struct {
 	changes    uint64                                 // counts whatever an answer to GET_SCHEDULE could show
 	schedule   cachedSchedule
 	events     []Event
-	refusals   map[string]bool // that were reported
-	busy       int             // contacts whose queue is being delivered
+	refusals   map[string]bool    // that were reported
+	probes     map[string]*probed // by endpoint
+	busy       int                // contacts whose queue is being delivered
 	stopped    bool
 
 	delivering sync.Mutex // held while Config.Events is called
@@ -161,7 +162,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		cfg: cfg, state: newState(cfg.LeagueID), contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
-		refusals: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		refusals: make(map[string]bool), probes: make(map[string]*probed), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())

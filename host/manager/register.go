@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -232,8 +233,42 @@ func (m *Manager) idFor(a application) string {
 	return m.state.nextID(a.role)
 }
 
-// probe finds out whether an endpoint can be reached. Any answer will do.
+// probed is a probe of an endpoint: it runs until done is closed.
+type probed struct {
+	done chan struct{}
+	at   time.Time
+	err  error
+}
+
+// probeAgain is how soon an endpoint is not probed again: some agents register
+// twice.
+const probeAgain = time.Second
+
+// probe finds out whether an endpoint can be reached, or takes what another probe of
+// it has found just now.
 func (m *Manager) probe(ctx context.Context, endpoint string) error {
+	m.mu.Lock()
+	p := m.probes[endpoint]
+	if p != nil && time.Since(p.at) < probeAgain {
+		m.mu.Unlock()
+		select {
+		case <-p.done:
+			return p.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	maps.DeleteFunc(m.probes, func(_ string, old *probed) bool { return time.Since(old.at) >= probeAgain })
+	p = &probed{done: make(chan struct{}), at: time.Now()}
+	m.probes[endpoint] = p
+	m.mu.Unlock()
+	p.err = m.reach(ctx, endpoint)
+	close(p.done)
+	return p.err
+}
+
+// reach calls an endpoint. Any answer will do.
+func (m *Manager) reach(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
 	_, err := m.cfg.Caller.Client.Call(ctx, endpoint, jsonrpc.Message{Method: "ping", Params: []byte(`{}`)})

@@ -41,11 +41,11 @@ func drawProgram(r *rapid.T) *style {
 	s.nullError = flag("null error", 20)
 
 	s.noToken = flag("no token", 20)
-	s.assigns = one("assigned ids", "", "", "", "honour", "sender", "hex")
+	s.assigns = one("assigned ids", "", "", "", "", "honour", "sender", "hex", "space", "slash", "unicode", "dot")
 	if s.headerless && s.assigns == "sender" { // there is none
 		s.assigns = ""
 	}
-	s.ports = s.assigns != "hex" && flag("addresses by convention", 35)
+	s.ports = contains([]string{"", "honour", "sender"}, s.assigns) && flag("addresses by convention", 35)
 	s.wantsMeta = one("version", "", "", "2.")
 	if s.wantsSender { // its players declare league.v2
 		s.wantsMeta = ""
@@ -68,7 +68,13 @@ func drawProgram(r *rapid.T) *style {
 	s.repeats = flag("repeats", 10)
 	s.closes, s.latecome = flag("closes connections", 25), flag("players come late", 25)
 	s.thinks = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 20, 80}).Draw(r, "pause")) * time.Millisecond
-	s.async = s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
+	s.start, s.single = one("start", "", "", "", "within", "tool", "path", "rest"), flag("single-threaded", 30)
+	s.slow = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 1500}).Draw(r, "slow registration")) * time.Millisecond
+	if s.probes && s.repeats { // the manager would wait for a player that waits for it
+		s.single = false
+	}
+	s.joins = one("joins", "", "", "", "never")
+	s.async = s.joins == "" && s.start != "within" && s.frame == "" && !s.wantsSender && s.answers == "" && !s.quiet && flag("joins by message", 15)
 	return s
 }
 

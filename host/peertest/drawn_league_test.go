@@ -30,6 +30,9 @@ func drawsFromEnv(name string, otherwise int) int {
 // inLeague is how long a drawn league may take: all of it answers at once.
 const inLeague = 40 * time.Second
 
+// playersDrawn is the number of players in a drawn league.
+const playersDrawn = 4
+
 // drawnLeague is a league of a drawn program.
 type drawnLeague struct {
 	*world
@@ -42,6 +45,8 @@ func newDrawnLeague(t testing.TB, s *style) *drawnLeague {
 	w := newWorld(t)
 	w.limit(inLeague)
 	d := &drawnLeague{world: w, league: foreignIn(w, w, s), style: s}
+	d.league.expected = playersDrawn
+	w.Cleanup(func() { d.league.note(func() { d.league.left = true }) })
 	d.league.judge.patience = 5 * time.Second // as the course has it
 	return d
 }
@@ -80,8 +85,10 @@ func losses(reports map[string]object, id string) (lost []string, matches int) {
 // playDrawn plays a league of a drawn program: with players of its own or, at the
 // last place, with ours.
 func playDrawn(t testing.TB, s *style, ours bool) {
-	const players = 4
+	const players = playersDrawn
 	d := newDrawnLeague(t, s)
+	played := make(chan map[string]object, 1) // it may begin within the last registration
+	d.spawn(func() { played <- d.league.play(d.ctx, players, 0) })
 	first := 1
 	if s.latecome {
 		first = 2
@@ -108,13 +115,15 @@ func playDrawn(t testing.TB, s *style, ours bool) {
 		if s.latecome {
 			d.prints(guest, "registered as")
 		}
+		defer d.startedBy(url)()
 	} else {
+		d.league.note(func() { d.league.started = s.start != "within" })
 		d.seat(map[bool]int{false: players, true: 1}[s.latecome])
 	}
 	if s.latecome {
 		others()
 	}
-	reports := d.league.play(d.ctx, players, 0)
+	reports := <-played
 	if reports == nil {
 		d.Fatalf("the league is not complete%s", guest.lastWords())
 	}
@@ -143,6 +152,26 @@ func playDrawn(t testing.TB, s *style, ours bool) {
 			d.Errorf("%s %s: technical losses in %q of %d matches", r.id, r.name, lost, matches)
 		}
 	}
+}
+
+// startedBy starts the league by our command, if that is how it starts, once all have
+// registered. What it returns waits for that.
+func (d *drawnLeague) startedBy(url string) (wait func()) {
+	if s := d.style.start; s == "" || s == "within" {
+		return func() {}
+	}
+	done := make(chan struct{})
+	d.spawn(func() {
+		defer close(done)
+		d.league.await(d.ctx, "all players", func() bool { return len(d.league.players) >= playersDrawn })
+		d.record.share() // with the player, which has asked for descriptions, too
+		starter := d.strategylab("start", "--manager", url)
+		d.wait(starter)
+		if starter.err != nil && !d.style.single { // which answers when the league is over, perhaps too late
+			d.Errorf("start ended with %v: %s", starter.err, starter.lastWords())
+		}
+	})
+	return func() { <-done }
 }
 
 // lessonsOf is how many matches a player may lose before it can know what a

@@ -88,7 +88,9 @@ func (c *contestant) register(ctx context.Context, manager string) error {
 }
 
 func (c *contestant) handle(p *program, t string, message object) object {
-	<-c.settled
+	if c.style.start != "within" { // or it would wait for the league that waits for it
+		<-c.settled
+	}
 	token := c.sign(message)
 	ack := func(t string) object {
 		answer := p.header(t)
@@ -111,6 +113,13 @@ func (c *contestant) handle(p *program, t string, message object) object {
 		}
 		p.mu.Unlock()
 	case "GAME_INVITATION":
+		if c.style.joins == "never" {
+			return object{"status": "received"}
+		}
+		if c.style.async && c.style.single {
+			c.joinLater(message)
+			return object{"status": "ACKNOWLEDGED"}
+		}
 		if c.style.async {
 			c.joining.Go(func() { c.joinLater(message) })
 			return object{"status": "ACKNOWLEDGED"}

@@ -117,6 +117,9 @@ func (j *judge) invite(ctx context.Context, p matchup, side int, round any) bool
 			return false
 		}
 	}
+	if j.style.joins == "never" {
+		return answer != nil
+	}
 	switch j.style.joinField {
 	case "status":
 		return contains([]string{"ACK", "RECEIVED", "ACCEPTED"}, text(answer, "status"))

@@ -22,7 +22,8 @@ type league struct {
 	judge   *judge
 	panel   []*judge // conduct the matches in turn, instead of judge
 
-	begun int // matches
+	begun    int // matches
+	expected int // players; 0 where the league does not start by itself
 
 	mu       sync.Mutex
 	players  []registered
@@ -30,6 +31,8 @@ type league struct {
 	reports  map[string]object
 	changed  chan struct{}
 	left     bool // the last player has gone, so that nothing will come
+	started  bool
+	over     bool
 }
 
 // foreign starts a manager of a style, and its own referee.
@@ -51,7 +54,32 @@ func foreignIn(t testing.TB, w *world, s *style) *league {
 	}
 	l.manager = launchIn(t, w, at(8000), s, sender, l.handle)
 	l.judge = judgeIn(t, w, at(8001), s, "REF01")
+	if path := map[string]string{"path": "/start_league", "rest": "/league/start"}[s.start]; path != "" {
+		l.manager.paths = map[string]func() reply{path: func() reply { return reply{body: l.begin()} }}
+	}
 	return l
+}
+
+// begin starts the league. A manager that does one thing at a time answers when it is
+// over.
+func (l *league) begin() object {
+	l.note(func() { l.started = true })
+	if l.style.single || l.style.start == "within" {
+		l.awaitOver()
+	}
+	return object{"status": "started"}
+}
+
+func (l *league) awaitOver() {
+	for {
+		l.mu.Lock()
+		over, changed := l.over || l.left, l.changed
+		l.mu.Unlock()
+		if over {
+			return
+		}
+		<-changed
+	}
 }
 
 func (l *league) handle(p *program, t string, message object) object {
@@ -70,6 +98,9 @@ func (l *league) handle(p *program, t string, message object) object {
 		answer := p.header(ack)
 		answer["status"], answer["recorded"], answer["match_id"], answer["round_id"] = "recorded", true, id, message["round_id"]
 		return answer
+	}
+	if t == "START_LEAGUE" && l.style.start == "tool" {
+		return l.begin()
 	}
 	if t == "LEAGUE_QUERY" && l.style.noEndpoints && text(message, "query_type") == "GET_PLAYERS" {
 		var list []any
@@ -128,6 +159,7 @@ func (l *league) register(p *program, t string, message object, role string, lis
 			return answer
 		}
 	}
+	time.Sleep(l.style.slow) // as such a manager does
 	var r registered
 	l.note(func() {
 		for _, before := range *list {
@@ -150,6 +182,9 @@ func (l *league) register(p *program, t string, message object, role string, lis
 			}
 		default:
 			r.id = fmt.Sprintf("%s%02d", prefix, len(*list)+1)
+			if pattern := oddIDs[l.style.assigns]; pattern != "" {
+				r.id = fmt.Sprintf(pattern, len(*list)+1)
+			}
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(r.id, "P")); err == nil && l.style.ports {
 			r.endpoint = playerURL(n)
@@ -164,8 +199,17 @@ func (l *league) register(p *program, t string, message object, role string, lis
 	if !l.style.noToken {
 		answer["auth_token"], answer["league_id"] = r.token, "league_2025"
 	}
+	l.mu.Lock()
+	last := l.style.start == "within" && len(*list) == l.expected && !l.started
+	l.mu.Unlock()
+	if last {
+		l.begin()
+	}
 	return answer
 }
+
+// oddIDs are ids that cannot name a file.
+var oddIDs = map[string]string{"space": "Team A %d", "slash": "team/%d", "unicode": "Zoë·%d", "dot": ".%d"}
 
 // note changes the state and wakes those that wait for it.
 func (l *league) note(change func()) {
@@ -224,6 +268,10 @@ func (l *league) tell(ctx context.Context, t string, to []registered, fields obj
 func (l *league) play(ctx context.Context, players, referees int) map[string]object {
 	ok := l.await(ctx, "registrations", func() bool { return len(l.players) >= players && len(l.referees) >= referees })
 	if !ok {
+		return nil
+	}
+	defer l.note(func() { l.over = true })
+	if l.style.start != "" && l.expected > 0 && !l.await(ctx, "the start", func() bool { return l.started }) {
 		return nil
 	}
 	l.mu.Lock()

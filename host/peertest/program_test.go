@@ -26,6 +26,9 @@ type program struct {
 	http   http.Client
 	handle func(t string, message object) object
 
+	one   sync.Mutex              // held by a program that does one thing at a time
+	paths map[string]func() reply // taken besides its own
+
 	mu   sync.Mutex
 	seen []string // what came, by type, for failures
 	ids  int
@@ -63,7 +66,15 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 	if p.world != nil {
 		p.world.record.add(p.url, r, raw)
 	}
+	if p.style.single {
+		p.one.Lock()
+		defer p.one.Unlock()
+	}
 	var body object
+	if take := p.paths[r.URL.Path]; take != nil && r.Method == http.MethodPost {
+		take().write(w)
+		return
+	}
 	if got, elsewhere := p.style.astray(r); elsewhere {
 		got.write(w)
 		return
@@ -86,7 +97,7 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 	case refusal != nil:
 		p.style.refuse(body, refusal).write(w)
 		return
-	case p.style.wantsSender && t != "LEAGUE_REGISTER_REQUEST" && t != "REFEREE_REGISTER_REQUEST" &&
+	case p.style.wantsSender && t != "LEAGUE_REGISTER_REQUEST" && t != "START_LEAGUE" && t != "REFEREE_REGISTER_REQUEST" &&
 		(text(message, "sender") != "league_manager:LM01" && text(message, "sender") != "referee:REF01" || text(message, "auth_token") == ""):
 		reply = object{"jsonrpc": "2.0", "error": object{"code": -32000, "message": "unknown sender " + text(message, "sender")}, "id": body["id"]}
 	default:

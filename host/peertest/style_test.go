@@ -66,6 +66,10 @@ type style struct {
 	acks       string            // how notifications are acknowledged: by type, or echo, ok, empty
 	closes     bool              // closes each connection after its answer
 	latecome   bool              // its own players register after those of others
+	start      string            // of the league: by itself, within the last registration, or by tool, path or rest
+	single     bool              // does one thing at a time
+	slow       time.Duration     // a manager, with the answer to a registration
+	joins      string            // never: players only acknowledge invitations
 
 	assignBy    string // how matches are assigned to referees
 	noEndpoints bool   // assigns matches without the players' endpoints, or does not read them

@@ -24,10 +24,18 @@ type traffic struct {
 	repeats  []string             // the first few
 	repeated int
 	lines    []string // what arrived, shortened
+	shared   bool     // several of our processes call the servers
 }
 
 func newTraffic() *traffic {
 	return &traffic{last: make(map[string]time.Time), number: make(map[string]int)}
+}
+
+// share says that several processes of ours call the servers from now on.
+func (r *traffic) share() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shared = true
 }
 
 // add takes note of a request.
@@ -35,12 +43,13 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 	if req.Header.Get("X-Peer") != "" {
 		return
 	}
-	if strings.Contains(string(raw), `"method":"ping"`) || strings.Contains(string(raw), `"method":"tools/list"`) {
-		return // each of our agents asks that by itself
-	}
+	asks := strings.Contains(string(raw), `"method":"ping"`) || strings.Contains(string(raw), `"method":"tools/list"`) || req.Method == http.MethodGet
 	key := server + " " + req.Method + " " + req.URL.Path + " " + content(raw)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if asks && r.shared {
+		return // each process asks that by itself
+	}
 	r.number[server]++
 	now := time.Now()
 	if before, ok := r.last[key]; ok && now.Sub(before) < tooSoon {

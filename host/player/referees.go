@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/credential"
@@ -243,12 +244,15 @@ func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinA
 	if message.AuthToken == "" {
 		message.AuthToken = p.replyToken(in)
 	}
-	dialect := in.Dialect
+	d := in.Dialect // with request ids as the referee's own
+	if in.RPC != nil && jsontext.Value(in.RPC.ID).Kind() != '"' {
+		d = d.With(dialect.TraitNumericIDs)
+	}
 	p.inBackground(func() {
 		if !async && !p.silentFor(m) {
 			return
 		}
-		p.post(endpoint, dialect, m, &message)
+		p.post(endpoint, d, m, &message)
 	})
 }
 
@@ -271,7 +275,7 @@ func (p *Player) post(endpoint string, d *dialect.Dialect, m *match, message *pr
 	p.mu.Lock()
 	m.posted = true // the call may come before the answer to this
 	p.mu.Unlock()
-	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d.With(dialect.TraitNumericIDs)), message); err != nil {
+	if _, err := p.cfg.Caller.Call(ctx, wire.NewPeer(endpoint, d), message); err != nil {
 		p.mu.Lock()
 		m.posted = false
 		p.mu.Unlock()

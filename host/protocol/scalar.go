@@ -27,9 +27,13 @@ func ValidID[T ~string | ~[]byte](id T) bool {
 }
 
 // ValidForeignID reports whether tolerant agents take a text for an id: some
-// managers adopt names as ids. It has 1 to 128 characters, none of them a control
-// character.
-func ValidForeignID(id string) bool { return validName(id) }
+// managers adopt names as ids. It has 1 to 127 characters, none of them a control
+// character, and may begin with a dot but not with two, as a path that leads
+// elsewhere does.
+func ValidForeignID(id string) bool {
+	rest := strings.TrimPrefix(id, ".")
+	return validName(rest) && rest[0] != '.' && utf8.RuneCountInString(rest) <= 127
+}
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.

@@ -26,6 +26,8 @@ type Caller struct {
 	Client *jsonrpc.Client
 	// Codec reads the answers; Tolerant toward agents that are not ours.
 	Codec *dialect.Codec
+	// Lists, if set, is shared with other callers of the process.
+	Lists *Lists
 
 	numbered atomic.Int64 // the last id sent to a peer that accepts only numbers
 }

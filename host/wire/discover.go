@@ -267,21 +267,6 @@ func (l *Ladder) askTools(ctx context.Context, at string, t protocol.Type) {
 	}
 }
 
-// tools asks a peer for its tools.
-func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
-	ctx, cancel := context.WithTimeout(ctx, describeTime)
-	defer cancel()
-	got, err := c.send(ctx, at, header, dialect.Call{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))
-	if err != nil {
-		return nil, err
-	}
-	tools, ok := discovery.ReadTools(got.Result)
-	if !ok {
-		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: errorOf(got), Body: got.Raw})
-	}
-	return tools, err
-}
-
 // errorOf returns the error of an answer as it came, nil where there is none.
 func errorOf(got *jsonrpc.Answer) jsontext.Value {
 	doc, err := rawjson.Split(got.Raw)

@@ -189,7 +189,7 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 	if !w.Single {
 		p.learned, p.at, p.guess = d, w.URL, false
 	}
-	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil
+	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil || l.done["tools at "+w.URL]
 	p.mu.Unlock()
 	if w.Single || w.Spread || w.Input != nil || w.Name != "" {
 		p.worked(t, w)

@@ -3,11 +3,14 @@ package wire
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -186,6 +189,65 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.tools) > 0
+}
+
+// Lists are the tools that peers have listed just now, for several callers of one
+// process that would ask the same peer at the same time. It is safe for concurrent
+// use; the zero value is empty.
+type Lists struct {
+	mu     sync.Mutex
+	listed map[string]*listed
+}
+
+// listed is what a peer lists, once done is closed.
+type listed struct {
+	done  chan struct{}
+	at    time.Time
+	tools discovery.Toolbox
+	err   error
+}
+
+// tools asks a peer for its tools, unless another caller is doing that or has just
+// done so.
+func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
+	if c.Lists == nil || header != nil {
+		return c.askForTools(ctx, at, header, d)
+	}
+	key := fmt.Sprint(at, d.NumericIDs)
+	c.Lists.mu.Lock()
+	if known := c.Lists.listed[key]; known != nil && time.Since(known.at) < describeTime {
+		c.Lists.mu.Unlock()
+		select {
+		case <-known.done:
+			return known.tools, known.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	own := &listed{done: make(chan struct{}), at: time.Now()}
+	if c.Lists.listed == nil {
+		c.Lists.listed = make(map[string]*listed)
+	}
+	maps.DeleteFunc(c.Lists.listed, func(_ string, old *listed) bool { return time.Since(old.at) >= describeTime })
+	c.Lists.listed[key] = own
+	c.Lists.mu.Unlock()
+	defer close(own.done)
+	own.tools, own.err = c.askForTools(ctx, at, header, d)
+	return own.tools, own.err
+}
+
+func (c *Caller) askForTools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	got, err := c.send(ctx, at, header, dialect.Call{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))
+	if err != nil {
+		return nil, err
+	}
+	tools, ok := discovery.ReadTools(got.Result)
+	if !ok {
+		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: errorOf(got), Body: got.Raw})
+	}
+	return tools, err
 }
 
 // assignedBy returns the method by which a referee is assigned its matches one by

@@ -42,7 +42,11 @@ func startLeague(p *command.Process, c *cli.Context) error {
 		return startPlainly(p, c, err)
 	}
 	if err != nil {
-		return fmt.Errorf("start: %w", err)
+		refused := fmt.Errorf("start: %w", err)
+		if token := dialect.CodeOf(err); c.String(command.FlagAdminToken) == "" && (token == protocol.CodeTokenInvalid || token == protocol.CodeTokenMissing) && startPlainly(p, c, err) == nil {
+			return nil // some managers answer so whatever they do not know
+		}
+		return refused
 	}
 	if status, ok := told.Message.(*protocol.LeagueStatus); ok && status.TotalRounds.Value() > 0 {
 		_, err = fmt.Fprintf(p.Stdout, "the league is %s: round %d of %d\n", status.Status, status.CurrentRound.Value(), status.TotalRounds.Value())

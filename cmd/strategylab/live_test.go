@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -121,9 +122,18 @@ func TestHostPlayersAndStart(t *testing.T) {
 	if out := run1(t, dir, exitFailure, "start", "--manager", url, "--admin-token", "guess"); !strings.Contains(out, "E012") {
 		t.Errorf("a wrong admin token got %s", out)
 	}
-	run1(t, dir, exitFailure, "query", "standings", "--manager", url)
-	if out := run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token", "secret"); !strings.Contains(out, `"Ada"`) {
-		t.Errorf("the players are %s", out)
+	for _, c := range []struct{ what, want string }{
+		{"standings", `(?m)^ *1 +P01 +role +0 +0 +0 +0 +0$`},
+		{"players", `(?m)^P0[23] +Ada +(registered|active)$`},
+		{"schedule", `^the league has not started; there is no schedule yet\n$`},
+		{"status", `^the league "league_2025_even_odd" is waiting\n$`},
+	} {
+		if out := run1(t, dir, exitOK, "query", c.what, "--manager", url); !regexp.MustCompile(c.want).MatchString(out) {
+			t.Errorf("without a token, query %s prints %s", c.what, out)
+		}
+	}
+	if out := run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token", "secret", "--format", "json"); !strings.Contains(out, `"contact_endpoint": "http`) {
+		t.Errorf("with the admin token the players are %s", out)
 	}
 	run1(t, dir, exitOK, "start", "--manager", url, "--admin-token", "secret")
 

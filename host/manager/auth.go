@@ -20,7 +20,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// caller is the authenticated sender of a request.
+// caller is the sender of a request. The zero value is an asker without a token,
+// who gets answers to queries only, without the endpoints of players.
 type caller struct {
 	role  protocol.Role
 	agent *member // nil for the launcher
@@ -65,18 +66,26 @@ func (m *Manager) identify(in *wire.Exchange) (caller, error) {
 		role, id, err = m.ownerOf(token)
 	}
 	if err == nil && role == protocol.RoleLauncher {
-		return caller{role: role}, m.identifyAdmin(in)
+		err := m.identifyAdmin(in)
+		if in.Type == protocol.TypeLeagueQuery && dialect.CodeOf(err) == protocol.CodeTokenMissing {
+			return caller{}, nil
+		}
+		return caller{role: role}, err
 	}
 	if a := m.trustedReferee(in); a != nil {
 		return caller{role: protocol.RoleReferee, agent: a}, nil
 	}
-	if token == "" {
-		return caller{}, protocol.Refuse(protocol.CodeTokenMissing, in.Type,
-			"The message bears no auth_token; send the one from the answer to the registration.")
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.state.agents[id]
+	switch {
+	case token != "":
+	case in.Type == protocol.TypeLeagueQuery && err == nil && a == nil && role != protocol.RoleManager:
+		return caller{}, nil
+	default:
+		return caller{}, protocol.Refuse(protocol.CodeTokenMissing, in.Type,
+			"The message bears no auth_token; send the one from the answer to the registration.")
+	}
 	if err != nil || a == nil || a.role != role || !a.verifier.Verify(token) {
 		return caller{}, badToken(in, "The auth_token is not the one of this sender; register again if it was lost.")
 	}

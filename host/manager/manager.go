@@ -80,10 +80,12 @@
 // # Who may do what
 //
 // Every request but a registration must show the token of its sender. The
-// launcher (START_LEAGUE, and queries) shows the admin token as auth_token or
-// as Authorization: Bearer. Where none is configured, its requests count only if
+// launcher (START_LEAGUE) shows the admin token as auth_token or as
+// Authorization: Bearer. Where none is configured, its requests count only if
 // they come from a loopback address with a JSON content type, a loopback Host,
-// no Origin and no header of a proxy.
+// no Origin and no header of a proxy. Queries are public: the launcher, and
+// anybody whose id no agent has, asks without a token. Where players listen is
+// for referees and the holder of the admin token.
 //
 // An agent that registers again is known again by its current token; or, for 60
 // seconds, when source address, conversation, JSON-RPC id and what it says of

@@ -69,7 +69,7 @@ func (m *Manager) playersData(from caller) protocol.PlayersData {
 			PlayerID: a.id, DisplayName: a.reg.Name, Version: a.reg.Version, GameTypes: a.reg.Games,
 			State: string(m.contacts[a.id].life),
 		}
-		if from.role != protocol.RolePlayer {
+		if from.role == protocol.RoleReferee || from.role == protocol.RoleLauncher {
 			info.ContactEndpoint = a.reg.Endpoint
 		}
 		players = append(players, info)
@@ -113,7 +113,7 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 	}
 	if a := m.state.agents[id]; a == nil || a.role != protocol.RolePlayer {
 		return protocol.NextMatchData{}, protocol.Refuse(protocol.CodePlayerNotRegistered, protocol.TypeLeagueQuery,
-			"Unknown player; GET_PLAYERS lists the players.").With("player_id", id)
+			"Unknown player; "+m.state.whoPlays()).With("player_id", id)
 	}
 	seat, playing := m.state.seatOf[id]
 	for round := m.state.round(); playing && round <= m.state.rounds(); round++ {
@@ -124,6 +124,19 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 		}
 	}
 	return protocol.NextMatchData{}, nil
+}
+
+// whoPlays says which players there are.
+func (s *state) whoPlays() string {
+	players := s.seating()
+	switch n := len(players); n {
+	case 0:
+		return "nobody has registered yet."
+	case 1:
+		return "the only player is " + players[0].id + "."
+	default:
+		return fmt.Sprintf("there are %d players, %s to %s; GET_PLAYERS lists them.", n, players[0].id, players[n-1].id)
+	}
 }
 
 // describe returns a match to come for the player on a seat.

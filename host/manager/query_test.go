@@ -2,6 +2,7 @@ package manager_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,5 +196,42 @@ func TestQueriesThatFail(t *testing.T) {
 	wantRefusal(t, -32602, protocol.CodeMissingField, answer, err)
 	if next := ask[protocol.NextMatchData](referee, about(referee.query(protocol.QueryNextMatch), protocol.QueryParams{PlayerID: "P01"})); next.NextMatch != nil {
 		t.Errorf("before the start P01 has a match: %+v", next)
+	}
+}
+
+// Everybody may ask about a league, as nobody or under a name that no agent has;
+// what is asked in the name of an agent needs its token.
+func TestQueriesArePublic(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
+		r, _, players := running(t, func(c *manager.Config) { c.Mode, c.AdminToken = mode, "tok-admin-secret" })
+		asks := func(sender, token, kind, player string) (protocol.Message, error) {
+			q := players[0].query(kind)
+			q.Sender, q.AuthToken, q.QueryParams = sender, token, &protocol.QueryParams{PlayerID: player}
+			return send[protocol.Message](r, q)
+		}
+		for _, sender := range []string{"launcher", "player:Team 7", "player:P77", "referee:REF99"} {
+			for _, kind := range []string{protocol.QueryStandings, protocol.QuerySchedule, protocol.QueryStatus, protocol.QueryNextMatch, protocol.QueryPlayers} {
+				answer, err := asks(sender, "", kind, "P01")
+				if err != nil {
+					t.Errorf("%v: %s of %s: %v", mode, kind, sender, err)
+					continue
+				}
+				if data := string(answer.(*protocol.LeagueQueryResponse).Data); strings.Contains(data, "contact_endpoint") || strings.Contains(data, "tok-") {
+					t.Errorf("%v: %s tells %s too much: %s", mode, kind, sender, data)
+				}
+			}
+			answer, err := asks(sender, "", protocol.QueryNextMatch, "P42")
+			why := wantRefusal(t, 5, protocol.CodePlayerNotRegistered, answer, err)
+			if !strings.Contains(string(why.Data), "P01 to P0") {
+				t.Errorf("who plays is not said: %s", why.Data)
+			}
+		}
+		for _, sender := range []string{"player:P01", "referee:REF01", "league_manager"} {
+			answer, err := asks(sender, "", protocol.QueryStandings, "")
+			wantRefusal(t, 6001, protocol.CodeTokenMissing, answer, err)
+		}
+		answer, err := asks("launcher", "guess", protocol.QueryStandings, "")
+		wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
 	}
 }

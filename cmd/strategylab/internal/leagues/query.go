@@ -3,6 +3,7 @@ package leagues
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -37,9 +38,11 @@ func askFlags() []cli.Flag {
 func queryCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
+		Description: "Everybody may ask; with the admin token, players also shows where they listen.",
 		Flags: slices.Concat(askFlags(), []cli.Flag{
 			&cli.StringFlag{Name: flagPlayer, Usage: "player id, for next-match"},
 			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all", Action: command.AtLeast(flagRound, 1)},
+			command.FormatFlag("text", "json"),
 		}),
 		Action: command.Action(p, queryLeague, "QUERY"),
 	}
@@ -63,8 +66,15 @@ func putManager(p *command.Process, c *cli.Context, m protocol.Message) (_ *comm
 func queryLeague(p *command.Process, c *cli.Context) error {
 	what := c.Args().First()
 	kind, known := queries[what]
-	if !known {
+	switch {
+	case !known:
 		return command.Usagef("query: unknown query %q, want standings, schedule, players, status or next-match", what)
+	case c.IsSet(flagRound) && kind != protocol.QuerySchedule:
+		return command.Usagef("query %s: --%s is for schedule only", what, flagRound)
+	case c.IsSet(flagPlayer) && kind != protocol.QueryNextMatch:
+		return command.Usagef("query %s: --%s is for next-match only", what, flagPlayer)
+	case c.String(flagPlayer) == "" && kind == protocol.QueryNextMatch:
+		return command.Usagef("query %s: whose next match? Name a player with --%s, for example --%s P01", what, flagPlayer, flagPlayer)
 	}
 	q := &protocol.LeagueQuery{QueryType: kind}
 	q.MessageType = protocol.TypeLeagueQuery
@@ -82,5 +92,31 @@ func queryLeague(p *command.Process, c *cli.Context) error {
 	if !ok || r.Data == nil {
 		return fmt.Errorf("query %s: the answer has no data", what)
 	}
-	return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
+	if err := roundExists(r, c.Int(flagRound)); err != nil {
+		return fmt.Errorf("query %s: %w", what, err)
+	}
+	if c.String(command.FlagFormat) == "json" {
+		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
+	}
+	text, err := answerText(r, kind, c.String(flagPlayer))
+	if err != nil { // of a manager with data of its own
+		return command.PrintJSON(p.Stdout, json.RawMessage(r.Data))
+	}
+	_, err = io.WriteString(p.Stdout, text)
+	return err
+}
+
+// roundExists returns an error if an answer has no such round; 0 is every round.
+func roundExists(r *protocol.LeagueQueryResponse, round int) error {
+	if round == 0 {
+		return nil
+	}
+	d, err := protocol.ReadData[protocol.ScheduleData](r)
+	if err != nil || len(d.Rounds) > 0 {
+		return nil
+	}
+	if d.TotalRounds.Value() == 0 {
+		return fmt.Errorf("there is no round %d yet: the league has not started", round)
+	}
+	return fmt.Errorf("there is no round %d; the league has rounds 1 to %d", round, d.TotalRounds.Value())
 }

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -129,8 +130,11 @@ func (f Fields) joined(names ...string) Fields {
 
 // Object reads JSON that is an object, or a string that holds one.
 func Object(raw json.RawMessage) Fields {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && text != "" {
+	if raw = bytes.TrimSpace(raw); bytes.HasPrefix(raw, []byte{'"'}) {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return nil
+		}
 		raw = json.RawMessage(text)
 	}
 	var f Fields

@@ -318,9 +318,11 @@ func (t *T) Send(r Request) *Answer { return t.SendBytes(t.Body(r), r.Header) }
 // SendBytes sends a body and reads the answer.
 func (t *T) SendBytes(body []byte, header http.Header) *Answer {
 	a := ReadAnswer(t.Post(body, header))
+	if !a.Plain || slices.Contains(speaking, a.Status) {
+		return a
+	}
 	request := Object(body)
-	bare := request != nil && !request.Has("jsonrpc") // it asks for no JSON-RPC
-	if a.Plain && !bare && !slices.Contains(speaking, a.Status) {
+	if bare := request != nil && !request.Has("jsonrpc"); !bare { // which asks for no JSON-RPC
 		t.Session.keepPlain(t.Evidence[len(t.Evidence)-1])
 	}
 	return a

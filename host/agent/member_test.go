@@ -2,9 +2,7 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +11,6 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/journal"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -267,100 +264,6 @@ func TestStay(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// TestJournal recovers what was appended, under the name that the agent goes by
-// before it has an id.
-func TestJournal(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		role   protocol.Role
-		name   string
-		id     string
-		folder string
-	}{
-		{protocol.RolePlayer, "Team 7!", "", "Team-7-"}, {protocol.RolePlayer, "***", "", "player"}, {protocol.RolePlayer, "x", "P07", "P07"},
-		{protocol.RoleReferee, "Referee", "", "Referee"}, {protocol.RoleReferee, "Team 7!", "", "referee"}, {protocol.RoleReferee, "x", "REF02", "REF02"},
-	} {
-		dir := t.TempDir()
-		recovered := func() (*agent.Member, []string, error) {
-			m := newMember(t, tt.role, agent.Config{Name: tt.name, ID: tt.id, Data: dir}, nobody)
-			var words []string
-			err := m.Recover("agents", map[string]agent.Apply{
-				"said": agent.Into(func(w string) error { words = append(words, w); return nil }),
-				"lied": func(json.RawMessage) error { return errBoom },
-			})
-			return m, words, err
-		}
-		m, _, err := recovered()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(m.Journal.Append(t.Context(), "said", "one"), m.Journal.Append(t.Context(), "said", "two"), m.Journal.Close()); err != nil {
-			t.Fatal(err)
-		}
-		m, words, err := recovered()
-		if err != nil || strings.Join(words, " ") != "one two" {
-			t.Errorf("%s %q: recovered %q, %v", tt.role, tt.name, words, err)
-		}
-		if found, _ := filepath.Glob(filepath.Join(dir, "data", "agents", tt.folder, "journal")); len(found) != 1 {
-			all, _ := filepath.Glob(filepath.Join(dir, "data", "agents", "*"))
-			t.Errorf("%s %q: no journal in folder %q, but in %q", tt.role, tt.name, tt.folder, all)
-		}
-		if err := errors.Join(m.Journal.Append(t.Context(), "lied", 1), m.Journal.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := recovered(); !errors.Is(err, journal.ErrDamaged) || !errors.Is(err, errBoom) {
-			t.Errorf("an event that cannot be applied: %v", err)
-		}
-		if err := m.Journal.Append(t.Context(), "said", "late"); !errors.Is(err, journal.ErrClosed) || errors.Is(err, agent.ErrJournal) {
-			t.Errorf("after the end: %v", err)
-		}
-	}
-}
-
-func TestUnknownEventsAreDamage(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	m := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: dir}, nobody)
-	if err := m.Recover("players", nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(m.Journal.Append(t.Context(), "novelty", 1), m.Journal.Close()); err != nil {
-		t.Fatal(err)
-	}
-	err := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: dir}, nobody).Recover("players", nil)
-	if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "novelty") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestWithoutAJournal: a nil journal keeps nothing and fails nothing.
-func TestWithoutAJournal(t *testing.T) {
-	t.Parallel()
-	m := newMember(t, protocol.RolePlayer, agent.Config{}, nobody)
-	if err := m.Recover("players", nil); err != nil || m.Journal != nil {
-		t.Errorf("journal %v, %v", m.Journal, err)
-	}
-	if err := errors.Join(m.Journal.Append(t.Context(), "said", 1), m.Journal.Close()); err != nil || m.Journal.Failed() != nil {
-		t.Error(err)
-	}
-}
-
-func TestABrokenJournalEndsTheStay(t *testing.T) {
-	t.Parallel()
-	m := newMember(t, protocol.RolePlayer, agent.Config{ID: "P07", Data: t.TempDir()}, nobody)
-	if err := m.Recover("players", nil); err != nil {
-		t.Fatal(err)
-	}
-	defer m.Journal.Close()
-	bad := m.Journal.Append(t.Context(), "said", func() {}) // no JSON
-	if !errors.Is(bad, agent.ErrJournal) {
-		t.Fatalf("error %v", bad)
-	}
-	if err := m.Stay(t.Context(), agent.Stay{}); !errors.Is(err, agent.ErrJournal) {
-		t.Errorf("the stay ends with %v", err)
 	}
 }
 

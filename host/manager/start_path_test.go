@@ -1,0 +1,149 @@
+package manager_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// launching serves the manager's StartHandler over a socket.
+func (r *rig) launching() string {
+	srv := httptest.NewServer(r.m.StartHandler())
+	r.t.Cleanup(srv.Close)
+	return srv.URL + manager.StartPath
+}
+
+// launchBy posts to StartPath and returns the status and what is said.
+func launchBy(t *testing.T, method, url, body string, header http.Header) (int, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if h := header.Get("Host"); h != "" {
+		req.Host = h
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said map[string]any
+	if err := json.Unmarshal(raw, &said); err != nil {
+		t.Errorf("HTTP %d %s: %v", res.StatusCode, raw, err)
+	}
+	return res.StatusCode, said
+}
+
+// Who may start a league by START_LEAGUE may by POST /start_league, and nobody
+// else, in strict mode as well.
+func TestStartedByAPostToItsPath(t *testing.T) {
+	t.Parallel()
+	const secret = "open-sesame"
+	asJSON := http.Header{"Content-Type": {"application/json"}}
+	with := func(more ...string) http.Header {
+		h := asJSON.Clone()
+		for i := 0; i < len(more); i += 2 {
+			h.Set(more[i], more[i+1])
+		}
+		return h
+	}
+	for _, c := range []struct {
+		what, admin, body string
+		header            http.Header
+		status            int
+		code              string
+	}{
+		{what: "a program on this machine", body: "{}", header: asJSON, status: 200},
+		{what: "with the league", body: `{"league_id":"cup"}`, header: asJSON, status: 200},
+		{what: "with a whole message", body: `{"protocol":"league.v2","message_type":"START_LEAGUE","sender":"launcher","timestamp":"2026-01-01T12:00:00Z","conversation_id":"c","league_id":"cup"}`, header: asJSON, status: 200},
+		{what: "with another league", body: `{"league_id":"other"}`, header: asJSON, status: 404, code: "E043"},
+		{what: "without a media type", body: "", header: http.Header{}, status: 401, code: "E011"},
+		{what: "a form", body: "{}", header: http.Header{"Content-Type": {"text/plain"}}, status: 415},
+		{what: "a web page", body: "{}", header: with("Origin", "https://evil.example"), status: 401, code: "E011"},
+		{what: "by way of a proxy", body: "{}", header: with("X-Forwarded-For", "203.0.113.7"), status: 401, code: "E011"},
+		{what: "under a rebound name", body: "{}", header: with("Host", "evil.example"), status: 401, code: "E011"},
+		{what: "without the token", admin: secret, body: "{}", header: asJSON, status: 401, code: "E011"},
+		{what: "with a wrong token", admin: secret, body: `{"auth_token":"open"}`, header: asJSON, status: 403, code: "E012"},
+		{what: "with the token", admin: secret, body: `{"auth_token":"open-sesame"}`, header: asJSON, status: 200},
+		{what: "with the token as bearer", admin: secret, body: `{}`, header: with("Authorization", "Bearer "+secret), status: 200},
+		{what: "with a bearer and nothing else", admin: secret, header: http.Header{"Authorization": {"Bearer " + secret}}, status: 200},
+		{what: "as a player", admin: secret, body: `{"sender":"player:P01","auth_token":"open-sesame"}`, header: asJSON, status: 403, code: "E012"},
+		{what: "a list", body: "[]", header: asJSON, status: 400},
+		{what: "a key twice", body: `{"league_id":"cup","league_id":"other"}`, header: asJSON, status: 400},
+		{what: "another message", body: `{"message_type":"LEAGUE_QUERY"}`, header: asJSON, status: 400},
+		{what: "a long body", body: `{"league_id":"` + strings.Repeat("x", 1<<17) + `"}`, header: asJSON, status: 413},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(cfg *manager.Config) { cfg.AdminToken = c.admin })
+			r.referee("north")
+			r.field(2)
+			status, said := launchBy(t, http.MethodPost, r.launching(), c.body, c.header)
+			if code, _ := said["error_code"].(string); status != c.status || code != c.code {
+				t.Errorf("HTTP %d %v, want %d %s", status, said, c.status, c.code)
+			}
+			if status == 200 && (said["message_type"] != "LEAGUE_STATUS" || said["status"] != "running") {
+				t.Errorf("started, and says %v", said)
+			}
+			if running := r.m.Start(context.Background()) == nil && len(r.startedEvents()) == 1; !running {
+				t.Error("the league cannot be started any more")
+			}
+			if text, _ := json.Marshal(said); strings.Contains(string(text), secret) {
+				t.Errorf("the answer shows the token: %s", text)
+			}
+		})
+	}
+}
+
+func (r *rig) startedEvents() []manager.Event {
+	var started []manager.Event
+	for _, e := range r.events.all() {
+		if e.Kind == manager.LeagueStarted {
+			started = append(started, e)
+		}
+	}
+	return started
+}
+
+// A league that cannot start says so by its status, and one that runs says how
+// far it is.
+func TestAPostToStartWhatCannotStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	url, asJSON := r.launching(), http.Header{"Content-Type": {"application/json"}}
+	if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeInvalidState) {
+		t.Errorf("without players: HTTP %d %v", status, said)
+	}
+	r.conductor("north", fair)
+	r.field(2)
+	for range 2 {
+		if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 200 || said["league_id"] != "cup" {
+			t.Errorf("with players: HTTP %d %v", status, said)
+		}
+	}
+	r.run()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	if status, said := launchBy(t, http.MethodPost, url, "{}", asJSON); status != 409 || said["error_code"] != string(protocol.CodeLeagueAlreadyComplete) {
+		t.Errorf("after the end: HTTP %d %v", status, said)
+	}
+	if status, said := launchBy(t, http.MethodGet, url, "", nil); status != 405 || said["detail"] == nil {
+		t.Errorf("GET: HTTP %d %v", status, said)
+	}
+}

@@ -282,14 +282,11 @@ func TestPlayerSaysWhyItLost(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			registered := comes(func() bool {
+			until(t, "its registration", func() bool {
 				f.mu.Lock()
 				defer f.mu.Unlock()
 				return f.endpoint != ""
 			})
-			if !registered {
-				t.Fatal("it does not register")
-			}
 			c.play(f)
 			f.complete()
 			_ = cmd.Wait() // the exit code says it

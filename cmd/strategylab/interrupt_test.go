@@ -26,25 +26,35 @@ func commandLine(ctx context.Context, dir string, args ...string) *exec.Cmd {
 // until waits for a condition of another process.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	if !comes(ok) {
+	if !comes(timeUp(t), ok) {
 		t.Fatalf("waited in vain: %s", what)
 	}
 }
 
-// comes waits for something that happens elsewhere, and reports whether it has.
-func comes(ok func() bool) bool {
+// comes waits for something that happens elsewhere, and reports whether it has
+// before the end.
+func comes(end <-chan time.Time, ok func() bool) bool {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	timeout := time.NewTimer(30 * time.Second)
-	defer timeout.Stop()
 	for !ok() {
 		select {
 		case <-tick.C:
-		case <-timeout.C:
+		case <-end:
 			return false
 		}
 	}
 	return true
+}
+
+// timeUp returns a channel that delivers shortly before the time of all tests is
+// up (-timeout), so that whoever waits can still say for what; nil if they may
+// take for ever.
+func timeUp(t *testing.T) <-chan time.Time {
+	end, limited := t.Deadline()
+	if !limited {
+		return nil
+	}
+	return time.After(time.Until(end) - 10*time.Second)
 }
 
 func digestOf(t *testing.T, document []byte) (digest string, leagues int) {

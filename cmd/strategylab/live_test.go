@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // running is a live command whose events are read as they come.
@@ -23,6 +24,7 @@ type running struct {
 	stderr *os.File
 	events chan map[string]any
 	seen   []map[string]any
+	timeUp <-chan time.Time
 }
 
 // start runs a live command with events as JSON lines.
@@ -35,7 +37,7 @@ func start(t *testing.T, dir string, args ...string) *running {
 func startChanged(t *testing.T, change func(*exec.Cmd), dir string, args ...string) *running {
 	t.Helper()
 	args = append(slices.Clone(args), "--format", "json")
-	r := &running{t: t, cmd: commandLine(t.Context(), dir, args...), events: make(chan map[string]any, 10_000)}
+	r := &running{t: t, cmd: commandLine(t.Context(), dir, args...), events: make(chan map[string]any, 10_000), timeUp: timeUp(t)}
 	change(r.cmd)
 	var err error
 	if r.stderr, err = os.Create(filepath.Join(t.TempDir(), "stderr")); err != nil {
@@ -68,8 +70,11 @@ func (r *running) read(out io.Reader) {
 // until returns the first event of a kind.
 func (r *running) until(kind string) map[string]any {
 	r.t.Helper()
-	for e := range r.events {
-		r.seen = append(r.seen, e)
+	for {
+		e, ok := r.next("the event " + kind)
+		if !ok {
+			break
+		}
 		if e["event"] == kind {
 			return e
 		}
@@ -79,10 +84,26 @@ func (r *running) until(kind string) map[string]any {
 	return nil
 }
 
+// next returns the next event; ok is false if there is none.
+func (r *running) next(what string) (e map[string]any, ok bool) {
+	r.t.Helper()
+	select {
+	case e, ok = <-r.events:
+	case <-r.timeUp:
+		stderr, _ := os.ReadFile(r.stderr.Name())
+		r.t.Fatalf("%q: no time is left to wait for %s; stderr: %s; events: %v", r.cmd.Args, what, stderr, r.seen)
+	}
+	if ok {
+		r.seen = append(r.seen, e)
+	}
+	return e, ok
+}
+
 // ended waits for the end and returns the exit code.
 func (r *running) ended() int {
-	for e := range r.events {
-		r.seen = append(r.seen, e)
+	r.t.Helper()
+	for ok := true; ok; {
+		_, ok = r.next("the end")
 	}
 	_ = r.cmd.Wait() // the exit code says it
 	r.stderr.Close()

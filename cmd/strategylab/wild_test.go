@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -71,7 +72,7 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		ts.Check(process.Signal(os.Interrupt))
 	}
-	there := comes(func() bool {
+	there := comes(time.After(hostPatience), func() bool {
 		_, err := os.Stat(file)
 		return err == nil
 	})

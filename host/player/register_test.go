@@ -110,8 +110,12 @@ func TestRegistersWhenTheManagerIsUp(t *testing.T) {
 	})
 	r.open()
 	r.start()
-	for range 6 { // more often than anything else is tried
-		<-failed
+	for n := range 6 { // more often than anything else is tried
+		select {
+		case <-failed:
+		case <-time.After(patience):
+			t.Fatalf("waited %v for failure %d to register", patience, n+1)
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)

@@ -70,9 +70,9 @@ func (s *nativeSeat) Close() error {
 
 var errBoom = errors.New("boom")
 
-// told folds everything that a strategy receives into its choice, so that
-// whatever one transport tells otherwise shows in the digest.
-func told() *native {
+// foldsAll folds everything that a strategy receives into its choice, so that
+// whatever one transport delivers otherwise shows in the digest.
+func foldsAll() *native {
 	seats := func(s strategies.Setup) uint64 {
 		h := uint64(len(s.Field)) + uint64(s.Rounds)<<8 + uint64(s.Legs)<<16
 		for _, r := range s.ID + "/" + s.Name + "/" + strings.Join(s.Field, ",") {
@@ -87,7 +87,7 @@ func told() *native {
 		return h
 	}
 	return &native{
-		name: "told",
+		name: "folds-all",
 		choose: func(s strategies.Setup, t *strategies.Turn) (strategies.Choice, error) {
 			h := fold(seats(s), *t)
 			return strategies.Choice(float64(h>>40) / (1 << 24)), nil

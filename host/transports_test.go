@@ -84,7 +84,7 @@ func TestTransportsAgree(t *testing.T) {
 			return named(t, "random", "markov-1", "role", "frequency", "hedge")
 		}},
 		{name: "what is told", runs: 8, legs: 2, faults: true, field: func(t *testing.T) []strategies.Factory {
-			return []strategies.Factory{told(), told(), told(), named(t, "random")[0]}
+			return []strategies.Factory{foldsAll(), foldsAll(), foldsAll(), named(t, "random")[0]}
 		}},
 		{name: "two players", runs: 4, legs: 5, field: func(t *testing.T) []strategies.Factory { return named(t, "random", "copy-last") }},
 		{name: "Lua", runs: 2, legs: 2, field: func(t *testing.T) []strategies.Factory { return scripts(t, "*.lua") }},
@@ -93,7 +93,7 @@ func TestTransportsAgree(t *testing.T) {
 			return append(named(t, "random"), compile(t, "mixed.lua", luaMixed), compile(t, "mixed.js", jsMixed), compile(t, "endless.lua", luaEndless))
 		}},
 		{name: "erratic", runs: 12, legs: 2, faults: true, field: func(t *testing.T) []strategies.Factory {
-			return append(named(t, "random", "markov-2"), erratic(), erratic(), told())
+			return append(named(t, "random", "markov-2"), erratic(), erratic(), foldsAll())
 		}},
 		{name: "all at fault", runs: 2, legs: 1, faults: true, field: func(t *testing.T) []strategies.Factory {
 			return []strategies.Factory{failing(strategies.OpStart, 0, errBoom), failing(strategies.OpStart, 0, errBoom), &native{name: "nothing", nothing: true}}
@@ -116,16 +116,16 @@ func TestTransportsAgree(t *testing.T) {
 			return []strategies.Factory{failing(strategies.OpObserve, 0, errBoom), &native{name: "fine"}}
 		}},
 		{name: "quarantined", runs: 3, legs: 2, faults: true, quarantined: []bool{true, false, true, false, false}, field: func(t *testing.T) []strategies.Factory {
-			return append(named(t, "random", "role"), told(), erratic(), told())
+			return append(named(t, "random", "role"), foldsAll(), erratic(), foldsAll())
 		}},
 		{name: "biased draw", runs: 4, legs: 2, faults: true, draw: "weights:1=3,2=1,9=2", field: func(t *testing.T) []strategies.Factory {
-			return append(named(t, "random", "markov-1"), told())
+			return append(named(t, "random", "markov-1"), foldsAll())
 		}},
 		{name: "draw outside 1..10", runs: 4, legs: 2, draw: "uniform:1-100", faults: true, field: func(t *testing.T) []strategies.Factory {
-			return append(named(t, "random", "frequency"), told(), erratic())
+			return append(named(t, "random", "frequency"), foldsAll(), erratic())
 		}},
 		{name: "draw from 0", runs: 4, legs: 2, faults: true, draw: "weights:0=1,7=1", field: func(t *testing.T) []strategies.Factory {
-			return append(named(t, "random", "role"), told())
+			return append(named(t, "random", "role"), foldsAll())
 		}},
 	}
 	for _, test := range tests {
@@ -190,7 +190,7 @@ func compare(t *testing.T, transport string, want, got []results.League) {
 // TestWorkersAgree plays leagues one by one in another order, two at a time.
 func TestWorkersAgree(t *testing.T) {
 	t.Parallel()
-	field := append(named(t, "random"), told(), erratic(), told())
+	field := append(named(t, "random"), foldsAll(), erratic(), foldsAll())
 	const runs = 8
 	none := make([]bool, len(field))
 	want, err := played(t, driver(t, planOf("loopback", 1, "", field), field), 0, runs, none)

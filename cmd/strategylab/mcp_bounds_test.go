@@ -112,7 +112,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	a := assist(t, t.TempDir(), "--at-once", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	told := func(what string) func() bool {
+	reported := func(what string) func() bool {
 		return func() bool {
 			a.mu.Lock()
 			defer a.mu.Unlock()
@@ -124,7 +124,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		_, _, err := a.call(ctx, "run_experiment", long())
 		first <- err
 	}()
-	until(t, "the first experiment", told("of 5000 leagues"))
+	until(t, "the first experiment", reported("of 5000 leagues"))
 	go func() {
 		res, text, err := a.call(t.Context(), "run_experiment", map[string]any{"players": []any{knownPlayer("random", 3)}, "runs": 3})
 		if err == nil && res.IsError {
@@ -132,7 +132,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		}
 		second <- err
 	}()
-	until(t, "the second to wait", told("waiting for another experiment to end"))
+	until(t, "the second to wait", reported("waiting for another experiment to end"))
 	if list := answer[assistants.ListOutput](a, "list_strategies", nil); len(list.Strategies) == 0 {
 		t.Error("nothing is listed meanwhile")
 	}
@@ -226,7 +226,7 @@ func TestExperimentTakesTooLong(t *testing.T) {
 	t.Parallel()
 	notRaced(t)
 	const runs = 500_000
-	for most := 3 * time.Second; ; most *= 3 {
+	for most := time.Second; ; most *= 3 {
 		a := assist(t, t.TempDir(), "--max-time", most.String(), "--max-runs", strconv.Itoa(runs))
 		endless := long()
 		endless["runs"] = runs

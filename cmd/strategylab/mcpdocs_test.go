@@ -26,7 +26,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 	}
 	r := start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0")
 	at := r.until("listening")["manager"].(string)
-	const told = "http://127.0.0.1:8000/mcp"
+	const documented = "http://127.0.0.1:8000/mcp"
 	for _, block := range blocks {
 		type server struct {
 			Command, URL string
@@ -36,7 +36,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 			MCPServers map[string]server `json:"mcpServers"`
 			Servers    map[string]server
 		}
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], told, at)), &config); err != nil {
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], documented, at)), &config); err != nil {
 			t.Fatalf("%v:\n%s", err, block[1])
 		}
 		if len(config.MCPServers)+len(config.Servers) != 1 {

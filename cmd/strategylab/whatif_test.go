@@ -37,7 +37,7 @@ func TestWhatifWatch(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said, told := bufio.NewScanner(stdout), bufio.NewScanner(stderr)
+	printed, logged := bufio.NewScanner(stdout), bufio.NewScanner(stderr)
 	until := func(lines *bufio.Scanner, what string) {
 		t.Helper()
 		for lines.Scan() {
@@ -47,19 +47,19 @@ func TestWhatifWatch(t *testing.T) {
 		}
 		t.Fatalf("the command ended before it said %q", what)
 	}
-	until(said, "The two runs are the same, match for match") // it plays what always-odd plays
-	until(told, "waiting for a script to change")
+	until(printed, "The two runs are the same, match for match") // it plays what always-odd plays
+	until(logged, "waiting for a script to change")
 	save(`function choose(`)
-	until(told, "new.lua:1: load")
-	until(told, "waiting for a script to change")
+	until(logged, "new.lua:1: load")
+	until(logged, "waiting for a script to change")
 	save(`function choose(turn) return "even" end`)
-	until(told, "edited new.lua")
-	until(said, "It also changes always-even: ")
-	until(told, "waiting for a script to change")
+	until(logged, "edited new.lua")
+	until(printed, "It also changes always-even: ")
+	until(logged, "waiting for a script to change")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for said.Scan() || told.Scan() {
+	for printed.Scan() || logged.Scan() {
 	}
 	_ = cmd.Wait() // how it ends is told by the code
 	if code := cmd.ProcessState.ExitCode(); code != exitOK {

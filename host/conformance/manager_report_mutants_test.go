@@ -41,7 +41,7 @@ func badReportMutants() []mutant {
 			return strings.Contains(fmt.Sprint(result["score"]), ":30")
 		}),
 		acceptsBad("number", has("1000000")),
-		acceptsBad("strangers", has(`"winner":"P98"`)),
+		acceptsBad("players", has(`"winner":"P98"`)),
 		acceptsBad("winner", func(_ *memory, in *asked, data object) bool {
 			about, _ := data["context"].(object)
 			return data["error_code"] == "E046" && about["field"] == "winner" && in.text("league_id") == "cup"

@@ -55,7 +55,7 @@ func retryMutants() []mutant {
 			}
 			return r, err
 		}},
-		{check: "referee.error.told", halts: true, out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
+		{check: "referee.error.announced", halts: true, out: only(gameError, func(_ *memory, body []byte, next onward) (*jsonrpc.Reply, error) {
 			if s := reading(body); whole(s.message["retry_count"]) == 2 {
 				return said("GAME_ERROR_ACK", object{"status": "ACKNOWLEDGED"})(s), nil
 			}

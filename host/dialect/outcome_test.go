@@ -63,9 +63,9 @@ func TestReportedOutcome(t *testing.T) {
 	}
 }
 
-// TestToldOutcome: results as players are told them, by the book, once for
+// TestOutcomeForPlayer: results as players receive them, by the book, once for
 // each player, and flat. P01 is told, P02 is the opponent.
-func TestToldOutcome(t *testing.T) {
+func TestOutcomeForPlayer(t *testing.T) {
 	t.Parallel()
 	both := map[string]protocol.Choice{heron: protocol.Odd, otter: protocol.Even}
 	for what, tt := range map[string]struct {

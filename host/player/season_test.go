@@ -229,7 +229,7 @@ func TestHearsOfTheNextLeague(t *testing.T) {
 	r.until(player.Registered)
 }
 
-func TestLeavesWhenToldTo(t *testing.T) {
+func TestLeavesWhenAskedTo(t *testing.T) {
 	t.Parallel()
 	chosen := make(chan struct{})
 	r := newRig(t, func(r *rig) {

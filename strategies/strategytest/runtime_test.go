@@ -63,7 +63,7 @@ func TestBugsAreFound(t *testing.T) {
 		"takes-anything":        {"invalid-answers"},
 		"passes-on":             {"invalid-answers"},
 		"no-line":               {"invalid-answers", "throwing"},
-		"swallows":              {"throwing", "told-setup", "told-turn", "told-outcome", "told-history", "told-nothing"},
+		"swallows":              {"throwing", "received-setup", "received-turn", "received-outcome", "received-history", "received-nothing"},
 		"gives-up":              {"throwing"},
 		"strikes-next":          {"deadline", "cancel"},
 		"no-time-budget":        {"time-budget"},
@@ -73,13 +73,13 @@ func TestBugsAreFound(t *testing.T) {
 		"live-turn":             {"host-memory"},
 		"live-outcome":          {"host-memory"},
 		"way-out":               {"sandbox"},
-		"no-legs":               {"told-setup"},
-		"lower-role":            {"told-turn", "told-nothing"},
-		"wire-result":           {"told-outcome", "told-history", "told-nothing"},
-		"whole-history":         {"told-history", "told-nothing"},
-		"zero-absent":           {"told-nothing"},
-		"empty-choice":          {"told-nothing"},
-		"empty-opponent":        {"told-nothing"},
+		"no-legs":               {"received-setup"},
+		"lower-role":            {"received-turn", "received-nothing"},
+		"wire-result":           {"received-outcome", "received-history", "received-nothing"},
+		"whole-history":         {"received-history", "received-nothing"},
+		"zero-absent":           {"received-nothing"},
+		"empty-choice":          {"received-nothing"},
+		"empty-opponent":        {"received-nothing"},
 		"silent":                {"log"},
 		"batch-mixes-seats":     {"batch"},
 		"batch-drops":           {"batch"},
@@ -90,7 +90,7 @@ func TestBugsAreFound(t *testing.T) {
 		"refuses-seats": {
 			"same-seed", "own-match", "unseeded", "concurrent", "fresh-seat", "valid-answers", "invalid-answers", "throwing",
 			"deadline", "cancel", "time-budget", "instruction-budget", "host-memory", "sandbox",
-			"told-setup", "told-turn", "told-outcome", "told-history", "told-nothing", "log", "batch",
+			"received-setup", "received-turn", "received-outcome", "received-history", "received-nothing", "log", "batch",
 		},
 		"deaf": {"deadline", "cancel", "time-budget", "instruction-budget"},
 	} {
@@ -160,7 +160,7 @@ func TestRuntimeCheckStops(t *testing.T) {
 	}
 }
 
-// recorder is a test that is told what to think of its findings.
+// recorder is a test that records its findings.
 type recorder struct {
 	*testing.T
 	names, errors, skips []string
@@ -189,8 +189,8 @@ func TestRunRuntime(t *testing.T) {
 	if want := []string{"sandbox"}; !slices.Equal(r.skips, want) {
 		t.Errorf("skipped %q, want %q", r.skips, want)
 	}
-	if len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "told-turn: error told-turn: turn.role: ") {
-		t.Errorf("errors %q, want those of told-turn", r.errors)
+	if len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "received-turn: error received-turn: turn.role: ") {
+		t.Errorf("errors %q, want those of received-turn", r.errors)
 	}
 	// The same toy without its bug, in a real test and by a real clock.
 	s = toySubject(newToy(""))

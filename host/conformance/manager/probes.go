@@ -137,7 +137,7 @@ func (t T) probeContradictions(m *match, result *result) {
 		}
 	}
 	a, b := result.players[0], result.players[1]
-	bad("report.strangers", func(r *protocol.MatchResult) {
+	bad("report.players", func(r *protocol.MatchResult) {
 		r.Winner, r.Score = protocol.Some("P98"), map[string]int{"P98": 3, b: 0}
 	})
 	bad("report.number", func(r *protocol.MatchResult) { r.Details.DrawnNumber = protocol.Some(1_000_000) })

@@ -122,7 +122,7 @@ func refusedReportChecks() []kit.Check {
 		bad("winner", kit.Wild, "A report whose winner does not follow from its choices and its number is refused (-32602, E046).", recount),
 		bad("score", kit.Wild, "A report with other points than 3 and 0, or 1 each, is refused (-32602, E046).", recount),
 		bad("number", kit.Wild, "A report of a number that cannot be drawn is refused (-32602, E046).", "Check that drawn_number is in 1 to 10."),
-		bad("strangers", kit.Should, "A report with other players than those of the match is refused (-32602, E046).", "Compare the ids in winner and score with those of the schedule."),
+		bad("players", kit.Should, "A report with other players than those of the match is refused (-32602, E046).", "Compare the ids in winner and score with those of the schedule."),
 		refusedCheck("report.late", "over.report", kit.Should, "A report after the end of the league is refused and changes nothing.", "Look at the state first."),
 		leagueCheck("report.codes", kit.Wild, "A refused report has the code of its cause: 5001 for the token, 5002 for the match, 5003 for a duplicate, -32602 for the result (league.v2, errors).",
 			"Give the JSON-RPC error the number of its cause.", refusesByCode),
@@ -135,7 +135,7 @@ func refusesByCode(t T) {
 		code  int
 		names string
 	}{
-		{5001, "token tokenless"}, {5002, "unknown other"}, {5003, "differs"}, {-32602, "context empty winner score number strangers"},
+		{5001, "token tokenless"}, {5002, "unknown other"}, {5003, "differs"}, {-32602, "context empty winner score number players"},
 	} {
 		for _, name := range strings.Fields(cause.names) {
 			made := t.played().probes["report."+name]

@@ -19,7 +19,7 @@ func retryChecks() []kit.Check {
 		return check("referee."+name, level, needs, rule, advice, test)
 	}
 	const retry = "Retry if the connection fails, no answer arrives in time, or the status is 429, 502, 503 or 504."
-	announced := append(needs, spent, "referee.error.told")
+	announced := append(needs, spent, "referee.error.announced")
 	return []kit.Check{
 		after("retry.join", kit.Should, needs[:1], "An invitation to a busy player (HTTP 503) is sent again, and the match is played (league.v2, retries).", retry,
 			func(t T) { t.retried(protocol.TypeGameInvitation, playerA) }),
@@ -50,7 +50,7 @@ func retryChecks() []kit.Check {
 			}),
 		after("retry.backoff", kit.Should, append(needs, spent), "The pauses between attempts double: 1, 2 and 4 s (league.v2, retries).", "Wait 1 s x 2^attempt.",
 			backsOff),
-		after("error.told", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
+		after("error.announced", kit.Should, append(needs, spent), "Before each retry the player is sent GAME_ERROR, with the retry_count of the retry that follows (league.v2, retries).",
 			"Before each retry, send GAME_ERROR to the player that it is for.", announcesRetries),
 		after("error.header", kit.Should, announced, "GAME_ERROR has all header fields, the sender referee:<referee_id>, and the match key as auth_token (league.v2, header fields, authentication).", "Use the header of the invitation.",
 			func(t T) {

@@ -11,11 +11,11 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turn := newQueue(1, 2)
-		told := 0
-		m := func(_, _ float64, message string) { told++ }
+		notices := 0
+		m := func(_, _ float64, message string) { notices++ }
 		leave, err := turn.enter(t.Context(), m)
-		if err != nil || told != 0 {
-			t.Fatalf("the first: %v, told %d times to wait", err, told)
+		if err != nil || notices != 0 {
+			t.Fatalf("the first: %v, %d notices to wait", err, notices)
 		}
 		entered := make(chan func())
 		go func() {
@@ -48,8 +48,8 @@ func TestQueue(t *testing.T) {
 		} else {
 			leave()
 		}
-		if told != 2 {
-			t.Errorf("told %d to wait, want the two that did", told)
+		if notices != 2 {
+			t.Errorf("%d notices to wait, want the two that did", notices)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// told is what Subject.Echo must see at a path.
-type told struct{ path, want string }
+// seen is what Subject.Echo must see at a path.
+type seen struct{ path, want string }
 
-// story is a league as one seat was told of it, up to a call for a choice.
+// story is a league as one seat has seen it, up to a call for a choice.
 type story struct {
 	setup    strategies.Setup
 	outcomes []strategies.Outcome
@@ -20,7 +20,7 @@ type story struct {
 }
 
 // listen has the seat say what it sees in a story, one path at a time.
-func (p *probe) listen(ctx context.Context, st story, rows []told) {
+func (p *probe) listen(ctx context.Context, st story, rows []seen) {
 	if p.subject.Echo == nil {
 		p.add(Info, "", "", "Echo: not checked, this runtime cannot express it")
 		return
@@ -68,8 +68,8 @@ func tale() story {
 	}
 }
 
-func checkToldSetup(ctx context.Context, p *probe) {
-	p.listen(ctx, tale(), []told{
+func checkReceivedSetup(ctx context.Context, p *probe) {
+	p.listen(ctx, tale(), []seen{
 		{"setup.id", "string P02"},
 		{"setup.name", "string Ada"},
 		{"setup.players", "string P01,P02,P03"},
@@ -78,8 +78,8 @@ func checkToldSetup(ctx context.Context, p *probe) {
 	})
 }
 
-func checkToldTurn(ctx context.Context, p *probe) {
-	p.listen(ctx, tale(), []told{
+func checkReceivedTurn(ctx context.Context, p *probe) {
+	p.listen(ctx, tale(), []seen{
 		{"turn.match_id", "string R7M2"},
 		{"turn.round", "number 7"},
 		{"turn.opponent", "string P03"},
@@ -92,9 +92,9 @@ func checkToldTurn(ctx context.Context, p *probe) {
 	})
 }
 
-func checkToldOutcome(ctx context.Context, p *probe) {
+func checkReceivedOutcome(ctx context.Context, p *probe) {
 	st := tale()
-	p.listen(ctx, st, []told{
+	p.listen(ctx, st, []seen{
 		{"outcome.match_id", "string R6M2"},
 		{"outcome.round", "number 6"},
 		{"outcome.opponent", "string P01"},
@@ -106,21 +106,21 @@ func checkToldOutcome(ctx context.Context, p *probe) {
 		{"outcome.points", "number 0"},
 	})
 	st.outcomes = st.outcomes[:2]
-	p.listen(ctx, st, []told{
+	p.listen(ctx, st, []seen{
 		{"outcome.role", "string PLAYER_B"},
 		{"outcome.result", "string draw"},
 		{"outcome.points", "number 1"},
 	})
 	st.outcomes = st.outcomes[:1]
-	p.listen(ctx, st, []told{
+	p.listen(ctx, st, []seen{
 		{"outcome.result", "string win"},
 		{"outcome.points", "number 3"},
 	})
 }
 
-func checkToldHistory(ctx context.Context, p *probe) {
+func checkReceivedHistory(ctx context.Context, p *probe) {
 	st := tale()
-	p.listen(ctx, st, []told{
+	p.listen(ctx, st, []seen{
 		{"history.length", "number 2"},
 		{"history.first.match_id", "string R1M2"},
 		{"history.first.round", "number 1"},
@@ -135,7 +135,7 @@ func checkToldHistory(ctx context.Context, p *probe) {
 		{"history.last.result", "string technical_loss"},
 	})
 	st.turn.Opponent = "P01"
-	p.listen(ctx, st, []told{
+	p.listen(ctx, st, []seen{
 		{"history.length", "number 3"},
 		{"history.first.match_id", "string R2M2"},
 		{"history.last.match_id", "string R6M2"},
@@ -143,13 +143,13 @@ func checkToldHistory(ctx context.Context, p *probe) {
 	// Met for the first time, though others have been met before.
 	st.setup.Field = append(st.setup.Field, "P04")
 	st.turn.Opponent = "P04"
-	p.listen(ctx, st, []told{{"history.length", "number 0"}})
+	p.listen(ctx, st, []seen{{"history.length", "number 0"}})
 }
 
-func checkToldNothing(ctx context.Context, p *probe) {
+func checkReceivedNothing(ctx context.Context, p *probe) {
 	st := tale()
 	st.outcomes = st.outcomes[:3]
-	p.listen(ctx, st, []told{ // its own technical loss
+	p.listen(ctx, st, []seen{ // its own technical loss
 		{"outcome.choice", "none"},
 		{"outcome.opponent_choice", "string even"},
 		{"outcome.drawn_number", "none"},
@@ -158,17 +158,17 @@ func checkToldNothing(ctx context.Context, p *probe) {
 	})
 	st = tale()
 	st.outcomes = st.outcomes[:4]
-	p.listen(ctx, st, []told{ // the opponent's
+	p.listen(ctx, st, []seen{ // the opponent's
 		{"outcome.choice", "string odd"},
 		{"outcome.opponent_choice", "none"},
 		{"outcome.drawn_number", "none"},
 		{"outcome.result", "string win"},
 		{"outcome.points", "number 3"},
 	})
-	// A number that was drawn is told even where it is 0.
+	// A number that was drawn is passed on even where it is 0.
 	zero := judged(tale().turn, game.Side{Choice: game.Even}, game.Side{Choice: game.Odd}, 0)
 	st.outcomes = []strategies.Outcome{zero}
-	p.listen(ctx, st, []told{{"outcome.drawn_number", "number 0"}})
+	p.listen(ctx, st, []seen{{"outcome.drawn_number", "number 0"}})
 	foreign := story{
 		setup: strategies.Setup{ID: "P02", Name: "P02"},
 		outcomes: []strategies.Outcome{{
@@ -176,7 +176,7 @@ func checkToldNothing(ctx context.Context, p *probe) {
 		}},
 		turn: strategies.Turn{Match: 2, MatchID: "M-17", Opponent: "P01"},
 	}
-	p.listen(ctx, foreign, []told{ // a league that tells nothing of itself
+	p.listen(ctx, foreign, []seen{ // a league that tells nothing of itself
 		{"setup.id", "string P02"},
 		{"setup.players", "string "},
 		{"setup.rounds", "number 0"},
@@ -195,5 +195,5 @@ func checkToldNothing(ctx context.Context, p *probe) {
 		{"outcome.result", "string draw"},
 	})
 	foreign.turn.Opponent = ""
-	p.listen(ctx, foreign, []told{{"turn.opponent", "none"}})
+	p.listen(ctx, foreign, []seen{{"turn.opponent", "none"}})
 }

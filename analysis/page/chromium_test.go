@@ -19,7 +19,7 @@ import (
 // screens are the widths and heights of a desktop window and of a telephone, in CSS
 // pixels. Pages are shown in frames of these sizes, because a headless window is never
 // as narrow as a telephone.
-var screens = [][2]int{{1280, 900}, {390, 844}}
+var screens = [][2]int{{1400, 900}, {400, 844}}
 
 // framed is a page that shows another in frames of all sizes, and writes down the
 // messages that it is sent.
@@ -38,9 +38,9 @@ addEventListener("message", e => {
 	return b.String()
 }
 
-// browse opens a page in headless Chromium at all sizes, and returns what it sent as
+// browse opens a page in headless Chromium at all sizes in one theme, and returns what it sent as
 // messages and what was written to the console.
-func browse(t *testing.T, html string) (messages []string, console string) {
+func browse(t *testing.T, html string, dark bool) (messages []string, console string) {
 	t.Helper()
 	var binary string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -65,7 +65,8 @@ func browse(t *testing.T, html string) (messages []string, console string) {
 		"--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--user-data-dir=" + filepath.Join(dir, "profile"),
 		"--window-size=1400,2000", "--virtual-time-budget=5000", "--dump-dom", "file://" + frames,
 	}
-	cmd := exec.CommandContext(ctx, binary, args...)
+	scheme := map[bool]string{true: "0", false: "1"}[dark]
+	cmd := exec.CommandContext(ctx, binary, append(args, "--blink-settings=preferredColorScheme="+scheme)...)
 	cmd.WaitDelay = 5 * time.Second
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -89,7 +90,7 @@ func browse(t *testing.T, html string) (messages []string, console string) {
 // TestConsoleIsHeard makes sure that a silent console means something.
 func TestConsoleIsHeard(t *testing.T) {
 	t.Parallel()
-	_, console := browse(t, `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`)
+	_, console := browse(t, `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`, false)
 	if !strings.Contains(console, "here I am") {
 		t.Fatalf("an error on the console was not heard: %q", console)
 	}
@@ -100,7 +101,10 @@ func TestConsoleIsHeard(t *testing.T) {
 const probe = `<script>
 addEventListener("load", () => {
   const found = {wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    width: innerWidth, title: document.title, out: [], cut: [], overlap: [], plots: 0, labels: 0};
+    width: innerWidth, height: document.documentElement.scrollHeight, dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    hints: [...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1 && innerWidth <= 600 &&
+      !getComputedStyle(e, "::before").content.includes("scrolls")).length,
+    hidden: [...document.querySelectorAll("a[href^='#']")].filter(a => !document.querySelector(a.getAttribute("href"))).length, title: document.title, out: [], cut: [], overlap: [], plots: 0, labels: 0};
   for (const svg of document.querySelectorAll("svg")) {
     const frame = svg.getBoundingClientRect();
     if (frame.width == 0) continue;
@@ -121,7 +125,14 @@ addEventListener("load", () => {
   for (const e of document.querySelectorAll("body *"))
     if (!(e.parentElement.closest(".scroll, nav ul") || e.matches(".skip")) && (e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > innerWidth))
       found.out.push(e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 30));
-  parent.postMessage(JSON.stringify(found), "*");
+  // A link of the ranking opens the card that it leads to.
+  const link = document.querySelector("th a[href^='#s-']");
+  found.linked = !link;
+  if (link) link.click();
+  setTimeout(() => {
+    if (link) found.linked = document.querySelector(link.getAttribute("href")).closest("details").open;
+    parent.postMessage(JSON.stringify(found), "*");
+  }, 100);
 });
 </script>`
 
@@ -141,9 +152,11 @@ func TestReportInChromium(t *testing.T) {
 		{name: "短い名前", first: 0.7, last: 0.4},
 		{name: "plain", first: 0.5, last: 0.5},
 	}
+	many := append(field(28), bot{name: "broken", first: 0.5, last: 0.5, fault: 0.9})
 	for name, in := range map[string]page.Input{
 		"hostile": played(t, "", 10, 150, hostile...),
-		"large":   played(t, "", 6, 120, field(28)...),
+		"large":   played(t, "", 6, 120, many...),
+		"pair":    played(t, "", 10, 60, hostile[:2]...),
 	} {
 		html := written(t, in)
 		if !policy.MatchString(html) {
@@ -151,34 +164,41 @@ func TestReportInChromium(t *testing.T) {
 		}
 		t.Run(name+"/as it is", func(t *testing.T) {
 			t.Parallel()
-			if _, console := browse(t, html); console != "" {
+			if _, console := browse(t, html, false); console != "" {
 				t.Errorf("the console says:\n%s", console)
 			}
 		})
-		t.Run(name+"/measured", func(t *testing.T) {
-			t.Parallel()
-			// Without the policy, so that a name that is not escaped would run.
-			messages, console := browse(t, strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1))
-			if console != "" {
-				t.Errorf("the console says:\n%s", console)
-			}
-			if len(messages) != len(screens) {
-				t.Fatalf("%d of %d pages were measured", len(messages), len(screens))
-			}
-			for _, m := range messages {
-				look(t, m)
-			}
-		})
+		for theme, dark := range map[string]bool{"light": false, "dark": true} {
+			t.Run(name+"/measured/"+theme, func(t *testing.T) {
+				t.Parallel()
+				// Without the policy, so that a name that is not escaped would run.
+				messages, console := browse(t, strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1), dark)
+				if console != "" {
+					t.Errorf("the console says:\n%s", console)
+				}
+				if len(messages) != len(screens) {
+					t.Fatalf("%d of %d pages were measured", len(messages), len(screens))
+				}
+				for _, m := range messages {
+					look(t, m, dark, len(in.Run.Plan.Field))
+				}
+			})
+		}
 	}
 }
 
+// tallest is the largest height of the page of 29 strategies on a desktop, in CSS
+// pixels.
+const tallest = 8000
+
 // look judges what the probe has measured.
-func look(t *testing.T, measured string) {
+func look(t *testing.T, measured string, dark bool, players int) {
 	t.Helper()
 	var seen struct {
-		Wider, Width, Plots, Labels int
-		Title                       string
-		Out, Cut, Overlap           []string
+		Wider, Width, Height, Plots, Labels, Hints, Hidden int
+		Dark, Linked                                       bool
+		Title                                              string
+		Out, Cut, Overlap                                  []string
 	}
 	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
 		t.Fatalf("%v: %s", err, measured)
@@ -189,7 +209,20 @@ func look(t *testing.T, measured string) {
 	if !strings.HasPrefix(seen.Title, "strategylab: ") {
 		t.Errorf("the title is %q: the name of a strategy ran as a script", seen.Title)
 	}
-	if seen.Plots < 5 || seen.Labels < 50 {
+	if seen.Dark != dark {
+		t.Errorf("the page is shown in the dark: %v", seen.Dark)
+	}
+	if seen.Width == screens[0][0] && seen.Height > tallest {
+		t.Errorf("the page of %d strategies is %d pixels high, want at most %d", players, seen.Height, tallest)
+	}
+	t.Logf("%d strategies at a width of %d: %d pixels high", players, seen.Width, seen.Height)
+	if seen.Hints > 0 {
+		t.Errorf("%d parts scroll sideways at a width of %d and do not say so", seen.Hints, seen.Width)
+	}
+	if seen.Hidden > 0 || !seen.Linked {
+		t.Errorf("%d links lead nowhere; that of a row opens its card: %v", seen.Hidden, seen.Linked)
+	}
+	if players > 2 && (seen.Plots < 5 || seen.Labels < 50) || seen.Plots < 2 {
 		t.Errorf("%d plots with %d labels are too few to be the report", seen.Plots, seen.Labels)
 	}
 	if seen.Wider > 0 {

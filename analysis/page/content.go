@@ -57,8 +57,30 @@ func (s *source) Failed() bool {
 // Explained reports whether there is an explanation of every strategy.
 func (s *source) Explained() bool { return len(s.Explanations.Players) == len(s.E.Players) }
 
-// FewPlayers reports whether the field is small enough for a table of pairs.
-func (s *source) FewPlayers() bool { return len(s.E.Players) <= 20 }
+// Tiers reports whether there are tiers to show.
+func (s *source) Tiers() bool { return len(s.E.Ranking.Tiers) > 0 && !s.E.NothingToRank() }
+
+// Pair reports whether there are two players only.
+func (s *source) Pair() bool { return len(s.E.Players) == 2 }
+
+// WideTables reports whether the field is small enough for tables of pairs with
+// intervals: their size grows with its square.
+func (s *source) WideTables() bool { return len(s.E.Players) <= 60 }
+
+// Shaded reports whether a row of the ranking, from 0, lies on a shaded band: bands
+// alternate where the tier changes.
+func (s *source) Shaded(row int) bool {
+	changes := 0
+	for k := 1; k <= row; k++ {
+		if s.TierOf[s.E.Order[k]] != s.TierOf[s.E.Order[k-1]] {
+			changes++
+		}
+	}
+	return changes%2 == 1
+}
+
+// OpenCards reports whether the cards of strategies are few enough to be open.
+func (s *source) OpenCards() bool { return len(s.E.Players) <= 4 }
 
 // Differs has the chance to differ by two field indices, with mirror matches on the
 // diagonal if they are known.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/strategylab/strategylab/analysis/plots"
@@ -54,22 +55,45 @@ func (s *source) draw() error {
 }
 
 func (s *source) rankingPlot() (*figure, error) {
+	if s.E.NothingToRank() {
+		return nil, nil
+	}
 	var rows []plots.Row
 	for _, i := range s.E.Order {
 		p := &s.E.Players[i]
-		rows = append(rows, plots.Row{Name: p.Name, Value: p.Adjusted, Behind: p.Points, Group: max(0, s.TierOf[i]-1)})
+		r := plots.Row{Name: p.Name, Value: p.Adjusted, Behind: p.Points}
+		if tier := s.TierOf[i]; tier > 0 {
+			r.Group = fmt.Sprintf("tier %d", tier)
+		}
+		rows = append(rows, r)
+	}
+	caption := "Points per match, best first. The dot and its bar are adjusted points with their interval; the pale bar behind is the interval of raw " +
+		"points, which include the luck of the draw."
+	if len(s.E.Ranking.Tiers) > 1 {
+		caption += " The background changes where the tier does."
+	}
+	if off := plots.OffScale(rows); len(off) > 0 {
+		caption += fmt.Sprintf(" An arrow stands for %s: far from the others, and off the scale.", words.List(off, "and", 4))
+	}
+	if s.E.Fair && !s.Failed() {
+		caption += " Choosing at random gives 1.25."
 	}
 	return newFigure("ranking", plots.Intervals(rows, "points per match"),
-		"Adjusted points per match of every strategy, with intervals, best first",
-		"Points per match, best first. The dot and its bar are adjusted points with their interval; the pale bar behind is the interval of raw "+
-			"points, which include the luck of the draw. Each tier has its own colour. Random play gives 1.25 under a fair draw.", true)
+		"Adjusted points per match of every strategy, with intervals, best first", caption, true)
 }
 
 func (s *source) matrixPlot() (*figure, error) {
+	if s.Pair() {
+		return nil, nil
+	}
 	cells := s.Differs()
 	m := plots.Matrix{
 		RowAxis: "strategy", Axis: "opponent", Scale: "share of matches in which the choices differ",
 		Low: 0, Mid: 0.5, High: 1, Percent: true, Numbers: true,
+		Title: func(row, column int) string {
+			i, j := s.E.Order[row], s.E.Order[column]
+			return s.name(i) + " against " + s.name(j) + ": choices differ in " + s.Style.Share(cells[i][j])
+		},
 	}
 	m.Rows = s.E.Names(s.E.Order)
 	for _, i := range s.E.Order {
@@ -80,14 +104,17 @@ func (s *source) matrixPlot() (*figure, error) {
 		m.Cells = append(m.Cells, row)
 	}
 	m.Columns = m.Rows
-	caption := "How often the choices of two strategies differ, in the order of the ranking. Blue pairs differ more often than by chance (50 %), and both gain; " +
-		"orange pairs differ less often, and both lose. The matrix is symmetric: nobody beats anybody."
+	caption := "How often the choices of two strategies differ, in the order of the ranking. Blue pairs differ more often than by chance (50 %), " +
+		"orange pairs less often. The matrix is symmetric."
+	if s.E.Fair {
+		caption += " Under this fair draw a match with different choices is worth half a point more to both: nobody beats anybody."
+	}
 	if len(s.Mirrors) == 0 {
 		caption += " The diagonal is blank if a strategy never met a copy of itself."
 	} else {
 		caption += " The diagonal is each strategy against a copy of itself."
 	}
-	return newFigure("matrix", plots.Heatmap(m), "Heat map of how often the choices of each two strategies differ", caption, false)
+	return newFigure("matrix", plots.Heatmap(m), "Heat map of how often the choices of each two strategies differ; a table below has the numbers", caption, false)
 }
 
 // mostCurves is the number of learning curves with a name.
@@ -113,8 +140,8 @@ func (s *source) learningPlot() (*figure, error) {
 		}
 		curves = append(curves, c)
 	}
-	caption := "How often choices differ, leg by leg. A rising curve shows that a strategy or its opponents learn during a league; a flat one that " +
-		"nobody does. Bands are " + words.Typeset.Level(s.E.Level) + " intervals of single points."
+	caption := "How often choices differ, leg by leg. A rising curve shows that a strategy or its opponents learn during a league; a flat one " +
+		"shows no sign of it. Bands are " + words.Typeset.Level(s.E.Level) + " intervals of single points."
 	if len(s.E.Order) > mostCurves {
 		caption += fmt.Sprintf(" The first %d of the ranking are named, the others grey; every strategy has its own curve below.", mostCurves)
 	}
@@ -175,31 +202,44 @@ func (s *source) Curve(i int) (template.HTML, error) {
 	return template.HTML(svg), err
 }
 
-// placesPlot shows how often each strategy had each place in a league.
-func (s *source) placesPlot() (*figure, error) {
+// PlaceShares has how often each strategy had each place in a league, by field index
+// and place; nil for fewer than three strategies. Between two places, half of each.
+func (s *source) PlaceShares() [][]float64 {
 	n := len(s.E.Players)
 	if s.E.Leagues == 0 || n < 3 {
+		return nil
+	}
+	shares := make([][]float64, n)
+	for i := range shares {
+		shares[i] = make([]float64, n)
+		for _, r := range s.E.Players[i].Ranks {
+			below, above := math.Floor(r.Rank), math.Ceil(r.Rank)
+			shares[i][int(below)-1] += r.Share.Estimate / 2
+			shares[i][int(above)-1] += r.Share.Estimate / 2
+		}
+	}
+	return shares
+}
+
+func (s *source) placesPlot() (*figure, error) {
+	shares := s.PlaceShares()
+	if shares == nil {
 		return nil, nil
 	}
-	m := plots.Matrix{RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Percent: true, Numbers: n <= 16}
-	for k := range n {
+	m := plots.Matrix{
+		RowAxis: "strategy", Axis: "place in the league, by points", Scale: "share of leagues", Percent: true, Numbers: len(shares) <= 16,
+		Title: func(row, column int) string {
+			i := s.E.Order[row]
+			return fmt.Sprintf("%s: place %d in %s of leagues", s.name(i), column+1, s.Style.Percent(shares[i][column]))
+		},
+	}
+	for k, i := range s.E.Order {
 		m.Columns = append(m.Columns, strconv.Itoa(k+1))
-	}
-	for _, i := range s.E.Order {
 		m.Rows = append(m.Rows, s.name(i))
-		row := make([]float64, n)
-		for _, r := range s.E.Players[i].Ranks {
-			// Between two places, half of each.
-			below, above := math.Floor(r.Rank), math.Ceil(r.Rank)
-			row[int(below)-1] += r.Share.Estimate / 2
-			row[int(above)-1] += r.Share.Estimate / 2
-		}
-		for _, v := range row {
-			m.High = max(m.High, v)
-		}
-		m.Cells = append(m.Cells, row)
+		m.High = max(m.High, slices.Max(shares[i]))
+		m.Cells = append(m.Cells, shares[i])
 	}
-	return newFigure("places", plots.Heatmap(m), "Heat map of how often each strategy had each place in a league",
+	return newFigure("places", plots.Heatmap(m), "Heat map of how often each strategy had each place in a league; a table below has the numbers",
 		"The stronger the colour, the more often the strategy had that place in a single league, by the referee's points. Wide rows show how much of a "+
 			"league is luck; a clear diagonal shows how much is skill. Equal points share their places.", false)
 }

@@ -1,6 +1,9 @@
 package page_test
 
 import (
+	"fmt"
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/host/results"
 )
 
 // TestNotes: every warning stands above the ranking, and only where it belongs.
@@ -89,12 +93,102 @@ func TestWorths(t *testing.T) {
 	}
 }
 
-// TestPairTable: pairs stand in a table as long as it can be read.
-func TestPairTable(t *testing.T) {
+// TestTableBesideMatrix: what the cells of a matrix say under the pointer stands in a
+// table, too, whatever the size of the field.
+func TestTableBesideMatrix(t *testing.T) {
 	t.Parallel()
-	for players, want := range map[int]bool{20: true, 21: false} {
-		if got := strings.Contains(written(t, played(t, "", 1, 4, field(players)...)), "As a table, with intervals"); got != want {
-			t.Errorf("%d players: a table of pairs is %v, want %v", players, got, want)
+	for players, want := range map[int]string{20: "As a table, with intervals", 61: "As a table bot"} {
+		html := written(t, played(t, "", 1, 4, field(players)...))
+		if strings.Contains(text(html), "As a table, with intervals") != (players == 20) || !strings.Contains(strings.ReplaceAll(text(html), "strategy ", ""), want) {
+			t.Errorf("%d players: the page has no %q", players, want)
+		}
+		if !strings.Contains(html, `aria-label="Table of places`) {
+			t.Errorf("%d players: places have no table", players)
+		}
+	}
+	html := written(t, played(t, "", 2, 30, field(29)...))
+	if got := strings.Count(html, "<title>bot-"); got != 29*29*2 {
+		t.Errorf("%d cells say what they are, want all %d of both matrices", got, 29*29*2)
+	}
+	if !regexp.MustCompile(`<title>bot-01 against bot-02: choices differ in [0-9.]+\x{a0}%`).MatchString(html) || !regexp.MustCompile(`<title>bot-01: place 3 in [0-9.]+\x{a0}% of leagues`).MatchString(html) {
+		t.Error("a cell does not say which strategies it is about")
+	}
+}
+
+// TestCaptions: a caption says nothing that does not hold for this run.
+func TestCaptions(t *testing.T) {
+	t.Parallel()
+	faulty := append(field(3), bot{name: "broken", fault: 0.2})
+	for name, test := range map[string]struct {
+		draw       string
+		bots       []bot
+		chance     bool // at random 1.25 are expected
+		nobodyWins bool
+	}{
+		"fair":              {"uniform:1-10", field(4), true, true},
+		"fair with weights": {"weights:1=1,2=3,3=2", field(4), true, true},
+		"odd is likelier":   {"uniform:1-9", field(4), false, false},
+		"technical losses":  {"uniform:1-10", faulty, false, true},
+	} {
+		got := text(written(t, played(t, test.draw, 2, 60, test.bots...)))
+		if has := strings.Contains(got, "Choosing at random gives 1.25."); has != test.chance {
+			t.Errorf("%s: the page says that choosing at random gives 1.25: %v", name, has)
+		}
+		if has := strings.Contains(got, "nobody beats anybody"); has != test.nobodyWins {
+			t.Errorf("%s: the page says that nobody beats anybody: %v", name, has)
+		}
+	}
+}
+
+// TestOffScale: a strategy that loses nearly everything by faults does not squeeze the
+// others, and the plot says where it is.
+func TestOffScale(t *testing.T) {
+	t.Parallel()
+	in := played(t, "", 4, 60, append(field(8), bot{name: "broken", fault: 0.9})...)
+	html := written(t, in)
+	if !regexp.MustCompile(`>0\.[0-9]{3}, off the scale</text>`).MatchString(html) || !strings.Contains(text(html), "An arrow stands for broken: far from the others, and off the scale.") {
+		t.Error("the page does not say that broken is off the scale")
+	}
+	if html := written(t, played(t, "", 4, 60, field(9)...)); strings.Contains(html, "off the scale") {
+		t.Error("a strategy like the others is off the scale")
+	}
+}
+
+// TestTwoPlayers: the report on two players is about their matches, not about an order.
+func TestTwoPlayers(t *testing.T) {
+	t.Parallel()
+	in := played(t, "uniform:1-10", 10, 60, bot{name: "x", first: 0, last: 0}, bot{name: "y", first: 1, last: 1})
+	html := written(t, in)
+	got := text(html)
+	for _, want := range []string{"The pair Choices differ in 100.0 %", "Matches 600", "Won by x", "Won by y", "Tied"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not say %q:\n%.1500s", want, got)
+		}
+	}
+	for _, id := range []string{"pairs", "places", "tiers"} {
+		if strings.Contains(html, `id="`+id+`"`) || strings.Contains(html, `href="#`+id+`"`) {
+			t.Errorf("a page of two players has a section %s", id)
+		}
+	}
+}
+
+// TestRepeat: the page has the command that plays its leagues again, and the code that
+// played them.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	in := played(t, "uniform:1-10", 4, 60, field(3)...)
+	in.Version = "v1.2.3"
+	for k, f := range []results.Entrant{{Name: "random#1", Ref: "random"}, {Name: "random#2", Ref: "random"}, {Name: "it's", Ref: "it's.lua"}} {
+		f.Kind, f.Fingerprint = "lua", fmt.Sprintf("finger-%d", k)
+		in.Run.Plan.Field[k] = f
+	}
+	got := html.UnescapeString(text(written(t, in)))
+	for _, want := range []string{
+		`strategylab experiment --runs 60 --legs 4 --seed 7 --draw uniform:1-10 --field 'random*2,it'\''s.lua'`,
+		"random#1 lua finger-0", "it's lua finger-2", "Written by strategylab v1.2.3",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not say %q", want)
 		}
 	}
 }
@@ -107,7 +201,7 @@ func TestOneLeg(t *testing.T) {
 	if strings.Contains(html, `id="learning"`) || strings.Contains(html, `class="curve"`) {
 		t.Error("a league of one leg has a learning curve")
 	}
-	if got := strings.Count(html, `<article class="card">`); got != 4 {
+	if got := strings.Count(html, `<details class="card" open>`); got != 4 {
 		t.Errorf("%d cards of 4 strategies", got)
 	}
 }

@@ -33,6 +33,8 @@ type Input struct {
 	// field index; nil for none.
 	Worths       *population.Worths
 	WorthLeagues int
+	// Version is that of the program, for the footer; empty for none.
+	Version string
 }
 
 //go:embed page.html

@@ -88,5 +88,57 @@ func (s *source) Facts() []paragraph {
 	if f.Digest != "" {
 		list = append(list, paragraph{"Digest", f.Digest})
 	}
+	if s.Version != "" {
+		list = append(list, paragraph{"Written by", "strategylab " + s.Version})
+	}
+	return list
+}
+
+// Repeat is the command that plays the leagues of this page again.
+func (s *source) Repeat() string {
+	p := s.Run.Plan
+	args := []string{"strategylab", "experiment", "--runs", strconv.Itoa(s.E.Leagues), "--legs", strconv.Itoa(p.Legs), "--seed", strconv.FormatUint(p.Seed, 10)}
+	if p.Draw != "" {
+		args = append(args, "--draw", p.Draw)
+	}
+	if p.Transport != "direct" {
+		args = append(args, "--transport", p.Transport)
+	}
+	var refs []string
+	copies := map[string]int{}
+	for _, e := range p.Field {
+		if copies[e.Ref]++; copies[e.Ref] == 1 {
+			refs = append(refs, e.Ref)
+		}
+	}
+	for k, ref := range refs {
+		if n := copies[ref]; n > 1 {
+			refs[k] = fmt.Sprintf("%s*%d", ref, n)
+		}
+	}
+	args = append(args, "--field", strings.Join(refs, ","))
+	for k := range args {
+		args[k] = words.ShellWord(args[k])
+	}
+	return strings.Join(args, " ")
+}
+
+// Between says how the matches of the only two players ended.
+func (s *source) Between() []paragraph {
+	p := s.E.Pairs[0]
+	a, b := &s.E.Players[p.A], &s.E.Players[p.B]
+	share := func(n int64) string {
+		return fmt.Sprintf("%s (%s)", words.Typeset.Count(n), words.Typeset.Percent(float64(n)/float64(p.Matches)))
+	}
+	list := []paragraph{
+		{"Choices differ", "in " + words.Typeset.Share(p.Differ) + " of the matches in which both chose"},
+		{"Matches", words.Typeset.Count(p.Matches)},
+		{"Won by " + a.Name, share(p.WinsA)},
+		{"Won by " + b.Name, share(p.WinsB)},
+		{"Tied", share(p.Draws)},
+	}
+	if rest := p.Matches - p.WinsA - p.WinsB - p.Draws; rest > 0 {
+		list = append(list, paragraph{"Lost by both", share(rest)})
+	}
 	return list
 }

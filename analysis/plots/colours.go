@@ -15,6 +15,7 @@ const (
 	faint              // lines that others stand out from
 	behind             // bars that others lie on
 	paper              // behind the plot
+	band               // behind every other group of rows
 	series             // the first of several series; others follow
 )
 
@@ -35,6 +36,7 @@ var palette = [scale]struct{ light, dark color.RGBA }{
 	faint:      {color.RGBA{0xc6, 0xcc, 0xd4, 0xff}, color.RGBA{0x48, 0x50, 0x5b, 0xff}},
 	behind:     {color.RGBA{0xde, 0xe3, 0xe9, 0xff}, color.RGBA{0x37, 0x3e, 0x48, 0xff}},
 	paper:      {color.RGBA{0xff, 0xff, 0xff, 0xff}, color.RGBA{0x16, 0x1a, 0x1f, 0xff}},
+	band:       {color.RGBA{0xf0, 0xf3, 0xf8, 0xff}, color.RGBA{0x20, 0x26, 0x2d, 0xff}},
 	series:     {color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0x58, 0xa9, 0xe0, 0xff}},
 	series + 1: {color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0xf0, 0x8a, 0x4b, 0xff}},
 	series + 2: {color.RGBA{0x00, 0x8f, 0x68, 0xff}, color.RGBA{0x3f, 0xc5, 0x9b, 0xff}},
@@ -76,7 +78,8 @@ func step(ends [3]color.RGBA, i int) color.RGBA {
 	return color.RGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff}
 }
 
-// seriesRole is the colour of a series, from 0. They repeat after seven.
+// seriesRole is the colour of a series, from 0; curves with the same colour after seven
+// differ in their dashes.
 func seriesRole(i int) role { return series + role(i%seriesColours) }
 
 // scaleRole is the colour of a value on a scale from low over mid to high.

@@ -11,7 +11,7 @@ import (
 func ExampleIntervals() {
 	figure := plots.Intervals([]plots.Row{
 		{Name: "mine", Value: analysis.Estimate{Estimate: 1.31, Low: 1.29, High: 1.33}},
-		{Name: "random", Value: analysis.Estimate{Estimate: 1.25, Low: 1.24, High: 1.26}, Group: 1},
+		{Name: "random", Value: analysis.Estimate{Estimate: 1.25, Low: 1.24, High: 1.26}, Group: "tier 2"},
 	}, "points per match")
 	svg, err := figure.SVG(plots.Wide, "Adjusted points of two strategies")
 	if err != nil {

@@ -51,13 +51,14 @@ var (
 	fontName = regexp.MustCompile(`font-family:[^;"]*`)
 	textTag  = regexp.MustCompile(`<text\b`)
 	openTag  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
+	fillTag  = regexp.MustCompile(`(<path d="[^"]*" style="fill:[^n"][^"]*") ?/>`)
 )
 
 // SVG draws the figure as an svg element that is as wide as its container. The label
 // describes it to screen readers.
 func (f *Figure) SVG(width float64, label string) (string, error) {
 	height := f.height(width)
-	c := &canvas{Canvas: vgsvg.New(vg.Length(width), vg.Length(height))}
+	c := &canvas{Canvas: vgsvg.New(vg.Length(width), vg.Length(height)), titles: map[int]string{}}
 	if err := f.paint(draw.NewCanvas(c, vg.Length(width), vg.Length(height)), width); err != nil {
 		return "", fmt.Errorf("draw plot: %w", err)
 	}
@@ -65,7 +66,7 @@ func (f *Figure) SVG(width float64, label string) (string, error) {
 	if _, err := c.WriteTo(&buf); err != nil {
 		return "", fmt.Errorf("draw plot: %w", err)
 	}
-	body := compact(c.fit(openTag.ReplaceAllString(buf.String(), "")))
+	body := c.entitle(compact(c.fit(openTag.ReplaceAllString(buf.String(), ""))))
 	rendering := ""
 	if f.crisp {
 		rendering = ` shape-rendering="crispEdges"`
@@ -75,10 +76,48 @@ func (f *Figure) SVG(width float64, label string) (string, error) {
 	return head + body, nil
 }
 
-// canvas remembers how wide each text is in the font that the plot was laid out with.
+// canvas remembers how wide each text is in the font that the plot was laid out with,
+// and the titles of areas.
 type canvas struct {
 	*vgsvg.Canvas
 	widths []vg.Length
+	areas  int
+	titles map[int]string // by area
+}
+
+// Fill fills an area.
+func (c *canvas) Fill(p vg.Path) {
+	c.areas++
+	c.Canvas.Fill(p)
+}
+
+// title gives the next area a title, which browsers show under the pointer. An image
+// of pixels has no titles.
+func title(c draw.Canvas, text string) {
+	under := c.Canvas
+	for {
+		part, cropped := under.(draw.Canvas)
+		if !cropped {
+			break
+		}
+		under = part.Canvas
+	}
+	if svg, ok := under.(*canvas); ok {
+		svg.titles[svg.areas] = text
+	}
+}
+
+// entitle writes the titles into an SVG.
+func (c *canvas) entitle(svg string) string {
+	n := -1
+	return fillTag.ReplaceAllStringFunc(svg, func(tag string) string {
+		n++
+		text, ok := c.titles[n]
+		if !ok {
+			return tag
+		}
+		return fillTag.ReplaceAllString(tag, "$1>") + "<title>" + attribute.Replace(printable(text)) + "</title></path>"
+	})
 }
 
 // FillString draws a text.
@@ -171,16 +210,20 @@ func merge(s, looks text.Style) text.Style {
 
 // shorten cuts a name to a number of characters and replaces control characters.
 func shorten(name string, most int) string {
-	r := []rune(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, name))
+	r := []rune(printable(name))
 	if len(r) > most {
 		r = append(r[:most-1], '…')
 	}
 	return string(r)
+}
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // nameLength is how many characters of a name fit a figure of a width.

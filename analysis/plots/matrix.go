@@ -19,6 +19,9 @@ type Matrix struct {
 	Low, Mid, High float64     // of the colours
 	Percent        bool        // how numbers are written
 	Numbers        bool        // in the cells, where there is room
+	// Title is what a cell says under the pointer; nil for nothing. A matrix that is
+	// drawn as one picture has no titles.
+	Title func(row, column int) string
 }
 
 const (
@@ -146,6 +149,9 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 			r := h.role(v)
 			c.SetColor(colour(r))
 			box := vg.Rectangle{Min: vg.Point{X: x(left - 0.5), Y: y(top - 0.5)}, Max: vg.Point{X: x(left + 0.5), Y: y(top + 0.5)}}
+			if h.Title != nil {
+				title(c, h.Title(i, j))
+			}
 			c.Fill(box.Path())
 			if h.numbers {
 				on := ink

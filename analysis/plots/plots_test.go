@@ -30,7 +30,7 @@ func figures() map[string]*plots.Figure {
 		return m
 	}
 	return map[string]*plots.Figure{
-		"intervals":     plots.Intervals([]plots.Row{{Name: "a<b>&\"c\x00", Value: estimate(1.3), Behind: estimate(1.31)}, {Name: "b", Value: none, Behind: none, Group: 9}}, "points"),
+		"intervals":     plots.Intervals([]plots.Row{{Name: "a<b>&\"c\x00", Value: estimate(1.3), Behind: estimate(1.31)}, {Name: "b", Value: none, Behind: none, Group: "9"}}, "points"),
 		"one":           plots.Intervals([]plots.Row{{Name: "a", Value: analysis.Estimate{Estimate: 1, Low: 1, High: 1}}}, "points"),
 		"no rows":       plots.Intervals(nil, "points"),
 		"curves":        plots.Curves([]plots.Curve{{Name: "a", Y: []float64{1, math.NaN(), 3}, Low: []float64{0, 0, 2}, High: []float64{2, 3, 4}}, {Name: "b", Y: []float64{1, 1, 1}, Faint: true}}, plots.Axes{X: []float64{1, 2, 3}, XLabel: "leg", YLabel: "%", Height: 300}),
@@ -107,7 +107,7 @@ func TestColours(t *testing.T) {
 		}
 		seen[v.Light] = v.Name
 	}
-	// By the order of the roles: ink, muted; paper is the fifth from there.
+	// By the order of the roles: ink, muted; paper is the fifth from there, and bands follow it.
 	paper := list[5]
 	if paper.Light != "#ffffff" {
 		t.Fatalf("paper is %s", paper.Light)
@@ -120,7 +120,13 @@ func TestColours(t *testing.T) {
 			t.Errorf("%s has a contrast of %.1f in the dark", text.Name, c)
 		}
 	}
-	for _, line := range list[6:13] {
+	if c := contrast(t, list[0].Light, list[6].Light); c < 4.5 {
+		t.Errorf("text on a band has a contrast of %.1f in the light", c)
+	}
+	if c := contrast(t, list[0].Dark, list[6].Dark); c < 4.5 {
+		t.Errorf("text on a band has a contrast of %.1f in the dark", c)
+	}
+	for _, line := range list[7:14] {
 		if c := contrast(t, line.Light, paper.Light); c < 3 {
 			t.Errorf("%s has a contrast of %.1f in the light", line.Name, c)
 		}

@@ -22,7 +22,7 @@ func oneOfEachKind() map[string]*plots.Figure {
 	return map[string]*plots.Figure{
 		"intervals": plots.Intervals([]plots.Row{
 			{Name: "i", Value: estimate(1.3), Behind: estimate(1.2)},
-			{Name: "a-strategy-with-a-very-long-name", Value: estimate(1.1), Behind: estimate(1.2), Group: 1},
+			{Name: "a-strategy-with-a-very-long-name", Value: estimate(1.1), Behind: estimate(1.2), Group: "tier 1"},
 		}, "points per match"),
 		"curves": plots.Curves([]plots.Curve{
 			{Name: "i", Y: []float64{50, 60}}, {Name: "WWW", Y: []float64{40, math.NaN()}, Low: []float64{30, 30}, High: []float64{50, 50}},

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"github.com/strategylab/strategylab/analysis/page"
@@ -27,6 +28,9 @@ const PlotsFolder = "plots"
 
 // WritePage writes report.html and, if wanted, its plots as PNG into a folder.
 func WritePage(dir string, in page.Input, png bool) error {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		in.Version = info.Main.Version
+	}
 	var buf bytes.Buffer
 	if err := page.Write(&buf, in); err != nil {
 		return err

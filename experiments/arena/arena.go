@@ -6,9 +6,9 @@
 // A league is a state machine over the rounds of its schedule. In each round it
 // first asks every seat, then decides every match and reports the outcomes. If no
 // strategy of the field is a strategies.Batcher, a worker plays one league after
-// the other. Otherwise it plays a block of leagues in lockstep, so that all calls
-// of a round to one Batcher share a step, and alternates between two blocks, so
-// that one is computed while the other waits for its calls.
+// the other. Otherwise it plays a block of leagues in lockstep: all calls of a
+// round to one Batcher share a step, and while it is in progress the worker asks
+// the other seats of that round.
 package arena
 
 import (
@@ -32,9 +32,8 @@ const DefaultBlock = 64
 
 // Config of an arena. The zero value means the defaults.
 type Config struct {
-	// Block is the number of leagues played in lockstep with a
-	// strategies.Batcher in the field; 0 means DefaultBlock. Each worker plays
-	// two blocks at a time.
+	// Block is the number of leagues that a worker plays in lockstep with a
+	// strategies.Batcher in the field; 0 means DefaultBlock.
 	Block int
 	// Log, if not nil, returns the log for the prints of a player in a league.
 	// It must be safe for concurrent use.
@@ -134,12 +133,12 @@ func same(a, b strategies.Batcher) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
-// Block implements experiments.Driver: one league, or two blocks in lockstep.
+// Block implements experiments.Driver: one league, or those in lockstep.
 func (a *Arena) Block() int {
 	if len(a.batchers) == 0 {
 		return 1
 	}
-	return 2 * a.opts.Block
+	return a.opts.Block
 }
 
 // NewWorker returns a worker. It cannot fail.
@@ -148,15 +147,9 @@ func (a *Arena) NewWorker(context.Context) (experiments.Worker, error) {
 }
 
 func (a *Arena) newTable() *table {
-	t := &table{arena: a, blocks: make([]block, 1)}
-	if len(a.batchers) > 0 {
-		t.blocks = make([]block, 2)
-	}
-	for i := range t.blocks {
-		t.blocks[i].arena = a
-		for _, b := range a.batchers {
-			t.blocks[i].groups = append(t.blocks[i].groups, &group{factory: b})
-		}
+	t := &table{arena: a, block: block{arena: a}}
+	for _, b := range a.batchers {
+		t.block.groups = append(t.block.groups, &group{factory: b})
 	}
 	return t
 }
@@ -195,45 +188,18 @@ func (w *worker) Close() error { return w.table.close() }
 // table is where leagues are played.
 type table struct {
 	arena  *Arena
-	blocks []block
+	block  block
 	played []results.League // until the call returns; then their memory is swapped with that of the leagues passed on
 }
 
 func (t *table) play(ctx context.Context, first int, out []results.League, quarantined []bool) (err error) {
-	defer func() {
-		for i := range t.blocks {
-			err = errors.Join(err, t.blocks[i].end(err != nil))
-		}
-	}()
-	if len(t.blocks) > 1 {
-		return t.playBlocks(ctx, first, out, quarantined)
+	defer func() { err = errors.Join(err, t.block.end(err != nil)) }()
+	if len(t.arena.batchers) > 0 {
+		return t.block.play(ctx, first, out, quarantined)
 	}
 	for i := range out {
-		if err := t.blocks[0].playAlone(ctx, first+i, &out[i], quarantined); err != nil {
+		if err := t.block.playAlone(ctx, first+i, &out[i], quarantined); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// playBlocks plays the leagues as two blocks, one while the other waits for
-// answers.
-func (t *table) playBlocks(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	for i := range t.blocks {
-		lo, hi := len(out)*i/len(t.blocks), len(out)*(i+1)/len(t.blocks)
-		t.blocks[i].begin(ctx, first+lo, out[lo:hi], quarantined)
-		if _, err := t.blocks[i].advance(ctx); err != nil {
-			return err
-		}
-	}
-	for busy := true; busy; {
-		busy = false
-		for i := range t.blocks {
-			more, err := t.blocks[i].advance(ctx)
-			if err != nil {
-				return err
-			}
-			busy = busy || more
 		}
 	}
 	return nil
@@ -241,10 +207,8 @@ func (t *table) playBlocks(ctx context.Context, first int, out []results.League,
 
 func (t *table) close() error {
 	var err error
-	for i := range t.blocks {
-		for _, g := range t.blocks[i].groups {
-			err = errors.Join(err, g.close())
-		}
+	for _, g := range t.block.groups {
+		err = errors.Join(err, g.close())
 	}
 	return err
 }

@@ -48,8 +48,8 @@ func TestBatchingChangesNothing(t *testing.T) {
 					field[i] = made[direct[i]]
 				}
 				a := newArena(t, plan, arena.Config{Block: block}, field...)
-				if a.Block() != 2*block {
-					t.Errorf("takes %d leagues at once, want %d", a.Block(), 2*block)
+				if a.Block() != block {
+					t.Errorf("takes %d leagues at once, want %d", a.Block(), block)
 				}
 				got := playInBlocks(t, a, players, runs)
 				for i := range got {

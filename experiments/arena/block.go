@@ -39,6 +39,16 @@ func (ln *block) use(n int) {
 	ln.n = n
 }
 
+// play plays leagues in lockstep.
+func (ln *block) play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	ln.begin(ctx, first, out, quarantined)
+	for {
+		if more, err := ln.advance(ctx); !more || err != nil {
+			return err
+		}
+	}
+}
+
 // begin starts a block of leagues. advance returns its errors.
 func (ln *block) begin(ctx context.Context, first int, out []results.League, quarantined []bool) {
 	ln.use(len(out))
@@ -55,10 +65,11 @@ func (ln *block) begin(ctx context.Context, first int, out []results.League, qua
 	}
 }
 
-// advance receives the answers to the last step, plays every league until it waits
-// again, and sends the next step. It returns false at the end.
+// advance receives the answers to the last step, plays every league until its next
+// step is complete, sends that step, and asks the other seats meanwhile. It
+// returns false at the end.
 func (ln *block) advance(ctx context.Context) (more bool, err error) {
-	ln.flight.Wait()
+	ln.wait()
 	for _, g := range ln.groups {
 		if err := ln.receive(ctx, g); err != nil {
 			return false, err
@@ -76,17 +87,53 @@ func (ln *block) advance(ctx context.Context) (more bool, err error) {
 		if err := l.run(ctx); err != nil {
 			return false, err
 		}
-		if l.stage == waiting {
+		if l.stage == sending {
 			ln.closing = false
 		}
 	}
+	// Every step is sent before the first answer is awaited.
 	for _, g := range ln.groups {
 		if s := &g.step; len(s.Open)+len(s.Observe)+len(s.Choose)+len(s.Close) > 0 {
-			g.sent = true
-			ln.flight.Go(func() { g.exchange(ctx) })
+			ln.send(ctx, g)
+		}
+	}
+	for i := range ln.n {
+		l := &ln.leagues[i]
+		if l.stage == sending {
+			l.stage, l.at = asking, l.first
+		}
+		if err := l.run(ctx); err != nil {
+			return false, err
 		}
 	}
 	return true, nil
+}
+
+// send starts the step of a group: in this goroutine if its strategies run
+// elsewhere.
+func (ln *block) send(ctx context.Context, g *group) {
+	g.sent = true
+	if !g.ready(ctx) {
+		return
+	}
+	if s, ok := g.batch.(strategies.Sender); ok {
+		if g.err = s.Send(ctx, &g.step); g.err == nil {
+			g.sender = s
+		}
+		return
+	}
+	ln.flight.Go(func() { g.exchange(ctx) })
+}
+
+// wait ends the steps in progress.
+func (ln *block) wait() {
+	ln.flight.Wait()
+	for _, g := range ln.groups {
+		if g.sender != nil {
+			g.err = g.sender.Receive(&g.step)
+			g.sender = nil
+		}
+	}
 }
 
 func (ln *block) receive(ctx context.Context, g *group) error {
@@ -168,7 +215,7 @@ func (ln *block) failGroup(ctx context.Context, g *group) error {
 
 // end waits for steps in progress. After a failure it also closes what is open.
 func (ln *block) end(failed bool) (err error) {
-	ln.flight.Wait()
+	ln.wait()
 	if !failed {
 		return nil
 	}
@@ -188,9 +235,10 @@ type group struct {
 	factory strategies.Batcher
 	batch   strategies.Batch // nil until needed and after a loss
 	step    strategies.Step
-	asked   []question // asked[i] belongs to step.Choose[i]
-	sent    bool       // the step was sent
-	err     error      // why the step lost the group
+	asked   []question        // asked[i] belongs to step.Choose[i]
+	sent    bool              // the step was sent
+	sender  strategies.Sender // while it is in progress there
+	err     error             // why the step lost the group
 
 	base strategies.SeatID // the first id of this block
 	size int               // ids of this block
@@ -226,19 +274,23 @@ func (g *group) observe(s *seat, o *strategies.Outcome) {
 
 func (g *group) end(s *seat) { g.step.Close = append(g.step.Close, s.id) }
 
+// ready opens the batch if necessary. The reason of a failure is in err.
+func (g *group) ready(ctx context.Context) bool {
+	defer strategies.Rescue(&g.err)
+	if g.batch != nil {
+		return true
+	}
+	if g.batch, g.err = g.factory.NewBatch(ctx); g.err != nil {
+		g.batch = nil
+	} else if g.batch == nil {
+		g.err = errors.New("factory returned neither a batch nor an error")
+	}
+	return g.batch != nil
+}
+
 // exchange carries out the step. The results are in step and err.
 func (g *group) exchange(ctx context.Context) {
 	defer strategies.Rescue(&g.err)
-	if g.batch == nil {
-		if g.batch, g.err = g.factory.NewBatch(ctx); g.err != nil {
-			g.batch = nil
-			return
-		}
-		if g.batch == nil {
-			g.err = errors.New("factory returned neither a batch nor an error")
-			return
-		}
-	}
 	g.err = g.batch.Step(ctx, &g.step)
 }
 

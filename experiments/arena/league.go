@@ -15,6 +15,7 @@ const (
 	between  stage = iota // start the next parts
 	asking                // ask for choices
 	settling              // decide matches and report outcomes
+	sending               // wait until the turns of batched seats are sent
 	waiting               // wait for the choices of batched seats
 	over                  // close the seats
 	closed
@@ -75,7 +76,7 @@ func (l *league) begin(a *Arena, index int, rec *results.League, quarantined []b
 // run plays until the league is over and its seats are closed, or until it waits
 // for the choices of batched seats.
 func (l *league) run(ctx context.Context) error {
-	for l.err == nil && l.stage < waiting {
+	for l.err == nil && l.stage < sending {
 		l.carryOn(ctx)
 	}
 	if l.err == nil && l.stage == over {
@@ -108,8 +109,8 @@ func (l *league) next(ctx context.Context) {
 	case l.end == len(l.arena.parts):
 		l.stage = over
 	case l.batch:
-		l.stage, l.first, l.end = asking, l.end, l.end+l.arena.perRound
-		l.at = l.first
+		l.stage, l.first, l.end = sending, l.end, l.end+l.arena.perRound
+		l.askBatched(ctx)
 	default:
 		l.play(ctx)
 	}
@@ -135,11 +136,25 @@ func (l *league) play(ctx context.Context) {
 	l.end = len(parts)
 }
 
-// ask asks the seats of the parts before l.end.
+// askBatched adds the turns of batched seats to the next step of their group.
+func (l *league) askBatched(ctx context.Context) {
+	for at := l.first; at < l.end; at++ {
+		v := &l.arena.parts[at]
+		if s := &l.seats[v.seat]; s.group != nil {
+			*l.side(at) = l.choose(ctx, s, v, at)
+		}
+	}
+}
+
+// ask asks the seats of the parts before l.end that are not batched.
 func (l *league) ask(ctx context.Context) {
 	for ; l.at < l.end; l.at++ {
 		v := &l.arena.parts[l.at]
-		side := l.choose(ctx, &l.seats[v.seat], v, l.at)
+		s := &l.seats[v.seat]
+		if s.group != nil {
+			continue
+		}
+		side := l.choose(ctx, s, v, l.at)
 		*l.side(l.at) = side
 	}
 	if l.stage, l.at = settling, l.first; l.batch {

@@ -64,16 +64,16 @@ func (t *tappedBatch) Close() error {
 	return t.Batch.Close()
 }
 
-// TestOneStepARound counts the exchanges of two blocks of five leagues in which
+// TestOneStepARound counts the exchanges of four blocks of five leagues in which
 // one strategy has two of four seats.
 func TestOneStepARound(t *testing.T) {
 	t.Parallel()
 	b := &tapped{Batcher: batch.Of(&script{})}
 	a := newArena(t, planOf(4, 2, 20), arena.Config{Block: 5}, b, &script{}, b, &script{})
 	playInBlocks(t, a, 4, 20)
-	// Two calls of Play, two blocks in each; 6 rounds, and one step to close.
-	if len(b.steps) != 2*2*7 {
-		t.Errorf("%d steps, want %d", len(b.steps), 2*2*7)
+	// Four calls of Play; 6 rounds, and one step to close.
+	if len(b.steps) != 4*7 {
+		t.Errorf("%d steps, want %d", len(b.steps), 4*7)
 	}
 	asked := 0
 	for _, n := range b.steps {
@@ -85,8 +85,8 @@ func TestOneStepARound(t *testing.T) {
 	if want := 20 * 6 * 2; asked != want {
 		t.Errorf("%d choices asked for, want %d", asked, want)
 	}
-	if b.batches != 2 || b.closed != 2 {
-		t.Errorf("%d batches made and %d closed, want 2 and 2: one for each block of the worker", b.batches, b.closed)
+	if b.batches != 1 || b.closed != 1 {
+		t.Errorf("%d batches made and %d closed, want one for the worker", b.batches, b.closed)
 	}
 }
 
@@ -169,8 +169,8 @@ func checkLost(t *testing.T, spoil func(*strategies.Step) error, f game.Fault, n
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if b.batches != 3 || b.closed != 3 || calm.open != 0 || inner.open != 0 {
-		t.Errorf("%d batches made, %d closed, %d and %d seats open; want 3, 3, 0, 0",
+	if b.batches != 2 || b.closed != 2 || calm.open != 0 || inner.open != 0 {
+		t.Errorf("%d batches made, %d closed, %d and %d seats open; want 2, 2, 0, 0",
 			b.batches, b.closed, calm.open, inner.open)
 	}
 }

@@ -87,7 +87,7 @@ func playStuck(t *testing.T, compile func() (strategies.Factory, error)) {
 	field := mixed(t, 4)
 	field[stuckField] = f
 	var got leagues
-	a := newArena(t, plan, arena.Config{Log: d.log, Block: stuckFrom / 2}, field...)
+	a := newArena(t, plan, arena.Config{Log: d.log, Block: stuckFrom}, field...)
 	out, err := experiments.Run(t.Context(), plan, a, &got, experiments.Config{Workers: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -191,7 +191,7 @@ func (f sinkFunc) Append(l *results.League) error { return f(l) }
 
 // Leagues that a worker plays in lockstep, by where scripts run.
 const (
-	blockScripts  = 4
+	blockScripts  = 6
 	blockIsolated = 32
 	blockNative   = 256
 )

@@ -84,11 +84,12 @@ func wantNobody(t *testing.T, mark string) {
 func TestMisbehaviour(t *testing.T) {
 	t.Parallel()
 	honest := named([]string{"random", "always-odd"})
-	for how, tc := range map[string]struct {
+	type misbehaviour struct {
 		fault game.Fault
 		says  string // in a note, or in the log if there are no faults
 		aside bool
-	}{
+	}
+	for how, tc := range map[string]misbehaviour{
 		"exit":            {game.FaultCrash, "exit status 3", true},
 		"dead on arrival": {game.FaultCrash, "exit status 4", true},
 		"panic elsewhere": {game.FaultCrash, "panic: oh no", true},
@@ -99,11 +100,12 @@ func TestMisbehaviour(t *testing.T) {
 		"panic":           {game.FaultError, "panic: oh no", false},
 		"flood":           {game.NoFault, "plugin output dropped", false},
 	} {
-		t.Run(how, func(t *testing.T) {
+		check := func(t *testing.T, noLanes bool) {
 			t.Parallel()
 			mark := t.TempDir()
 			var log logged
 			c := plugins.Config{
+				NoLanes: noLanes,
 				Command: []string{os.Args[0], "misbehave", how, mark}, Restarts: 2, Backoff: time.Millisecond,
 				CallTime: time.Minute, StartTimeout: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			}
@@ -133,7 +135,9 @@ func TestMisbehaviour(t *testing.T) {
 			if aside := strings.Contains(notes, "failed 3 times"); aside != tc.aside || aside != (faults[game.FaultQuarantined] > 0) {
 				t.Errorf("quarantined %v, want %v; faults %v, notes:\n%s", aside, tc.aside, faults, notes)
 			}
-		})
+		}
+		t.Run(how, func(t *testing.T) { check(t, false) })
+		t.Run(how+" over gRPC", func(t *testing.T) { check(t, true) })
 	}
 }
 

@@ -23,7 +23,10 @@ type group struct {
 	begun   bool
 	mute    bool // drop what replayed calls print
 	lost    error
+	sent    *call // in progress
 }
+
+var _ strategies.Sender = (*group)(nil)
 
 // newGroup opens a group in a working process.
 func (f *factory) newGroup(ctx context.Context) (*group, error) {
@@ -35,6 +38,14 @@ func (f *factory) newGroup(ctx context.Context) (*group, error) {
 }
 
 func (g *group) Step(ctx context.Context, s *strategies.Step) error {
+	if err := g.Send(ctx, s); err != nil {
+		return err
+	}
+	return g.Receive(s)
+}
+
+// Send implements strategies.Sender.
+func (g *group) Send(ctx context.Context, s *strategies.Step) error {
 	if g.lost != nil {
 		return g.lost
 	}
@@ -48,7 +59,13 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		}
 	}
 	g.begun = true
-	reply, err := g.process.step(ctx, out, len(s.Open)+len(s.Observe)+len(s.Choose))
+	g.sent, g.lost = g.process.send(ctx, out, len(s.Open)+len(s.Observe)+len(s.Choose))
+	return g.lost
+}
+
+// Receive implements strategies.Sender.
+func (g *group) Receive(s *strategies.Step) error {
+	reply, err := g.process.receive(g.sent)
 	if err != nil {
 		g.lost = err
 		return err
@@ -62,7 +79,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 	if err := g.encoder.Decode(reply, s, g.factory.source()); err != nil {
 		g.lost = err
 		if errors.Is(err, wire.ErrProtocol) {
-			g.process.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
+			g.process.brokeProtocol()
 		}
 		return err
 	}
@@ -81,7 +98,10 @@ func (g *group) Close() error {
 	g.lost = errEnded
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	_, err := g.process.step(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
+	c, err := g.process.send(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
+	if err == nil {
+		_, err = g.process.receive(c)
+	}
 	if errors.Is(err, strategies.ErrCrashed) {
 		return nil // the group ended with the process
 	}
@@ -94,45 +114,69 @@ const grace = 500 * time.Millisecond
 
 // call is a step that waits for its answer.
 type call struct {
-	done chan *pb.StepReply // has room for one
-	made atomic.Uint64      // completed calls, as the process reports
+	ctx     context.Context
+	id      uint64
+	entries int                // calls of strategies in the step
+	done    chan *pb.StepReply // has room for one
+	made    atomic.Uint64      // completed calls, as the process reports
+
+	// Of a step on a lane:
+	lane    *lane
+	broken  error      // why it could not be sent
+	seen    bool       // by guard
+	guarded chan error // receives the result of await; nil while none is needed
 }
 
-// step sends a step and waits for its answer. Steps that become ready while a
-// message is being sent share the next message. calls is the number of strategy
-// calls in the step. After an error the process cannot be used.
-func (p *process) step(ctx context.Context, s *pb.Step, calls int) (*pb.StepReply, error) {
+// send starts a step: over a lane if there is one, otherwise on the stream, where
+// steps that become ready while a message is being sent share the next message.
+// entries is the number of strategy calls in the step. receive must follow.
+func (p *process) send(ctx context.Context, s *pb.Step, entries int) (*call, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		s.BudgetUs = uint64(max(time.Until(deadline).Microseconds(), 1))
 	}
-	c := &call{done: make(chan *pb.StepReply, 1)}
+	c := &call{ctx: ctx, entries: entries, done: make(chan *pb.StepReply, 1)}
 	p.mu.Lock()
 	if p.why != nil {
 		defer p.mu.Unlock()
 		return nil, p.why
 	}
 	p.lastID++
-	s.Id = p.lastID
-	p.calls[s.Id] = c
-	p.queue.Steps = append(p.queue.Steps, s)
-	p.flush()
-	defer func() {
-		p.mu.Lock()
-		delete(p.calls, s.Id)
-		p.mu.Unlock()
-	}()
-	return p.await(ctx, s.Id, c, calls)
+	c.id, s.Id = p.lastID, p.lastID
+	if c.lane = p.takeLane(); c.lane == nil {
+		p.calls[c.id] = c
+		p.queue.Steps = append(p.queue.Steps, s)
+		p.flush()
+		return c, nil
+	}
+	p.calls[c.id] = c
+	p.mu.Unlock()
+	c.broken = c.lane.frames.Send(&pb.PlayRequest{Steps: []*pb.Step{s}})
+	return c, nil
 }
 
-func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb.StepReply, error) {
+// receive waits for the answer to a step. After an error the process cannot be
+// used.
+func (p *process) receive(c *call) (*pb.StepReply, error) {
+	if c.lane != nil {
+		return p.receiveLane(c)
+	}
+	defer func() {
+		p.mu.Lock()
+		delete(p.calls, c.id)
+		p.mu.Unlock()
+	}()
+	return p.await(c)
+}
+
+func (p *process) await(c *call) (*pb.StepReply, error) {
 	patience := 2*p.config.CallTime + grace
 	if !p.progress {
-		patience = p.config.CallTime*time.Duration(max(calls, 1)) + grace
+		patience = p.config.CallTime*time.Duration(max(c.entries, 1)) + grace
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	made := uint64(0)
-	given := ctx.Done()
+	given := c.ctx.Done()
 	for {
 		select {
 		case r := <-c.done:
@@ -147,7 +191,7 @@ func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb
 		case <-given:
 			given = nil
 			p.mu.Lock()
-			p.queue.Cancel = append(p.queue.Cancel, id)
+			p.queue.Cancel = append(p.queue.Cancel, c.id)
 			p.flush()
 			timer.Reset(grace)
 		case <-timer.C:
@@ -156,7 +200,7 @@ func (p *process) await(ctx context.Context, id uint64, c *call, calls int) (*pb
 				timer.Reset(patience)
 				continue
 			}
-			return nil, p.overdue(ctx, patience)
+			return nil, p.overdue(c.ctx, patience)
 		}
 	}
 }
@@ -201,9 +245,7 @@ func (p *process) read() {
 			p.fail(p.exitError(err), false)
 			return
 		}
-		if us := reply.GetCpuUs(); us > 0 {
-			p.cpu.Store(us)
-		}
+		p.spentSoFar(reply)
 		p.mu.Lock()
 		for _, r := range reply.GetSteps() {
 			if c := p.calls[r.GetId()]; c != nil {
@@ -249,11 +291,17 @@ func (p *process) fail(why error, innocent bool) {
 	if first {
 		p.why, p.innocent = why, innocent
 		close(p.died)
+		p.closeLanes()
 	}
 	p.mu.Unlock()
 	if first && why != errStopped {
 		p.kill()
 	}
+}
+
+// brokeProtocol kills a process after an invalid answer.
+func (p *process) brokeProtocol() {
+	p.fail(fmt.Errorf("%w: killed because its answers broke the protocol", strategies.ErrCrashed), false)
 }
 
 func (p *process) reason() error {

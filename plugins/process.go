@@ -47,6 +47,7 @@ type process struct {
 	lastID   uint64
 	queue    *pb.PlayRequest
 	sending  bool
+	lanes    lanes
 }
 
 // stopTime is the time limit of an orderly shutdown.
@@ -134,20 +135,29 @@ func (p *process) open(ctx context.Context) error {
 	}
 	streaming, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	p.stream, err = strategiesClient.Play(streaming, grpc.MaxCallRecvMsgSize(mostMessage))
+	p.stream, err = strategiesClient.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("open the stream: %w", err)
 	}
 	p.reading.Go(p.read)
+	if p.lanes.offer != nil {
+		p.reading.Go(p.guard)
+	}
 	return nil
 }
 
 func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
-	told, err := c.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(mostMessage))
+	told, err := c.Describe(ctx, &pb.DescribeRequest{Lane: !p.config.NoLanes}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("ask for its strategies: %w", err)
 	}
 	p.progress = told.GetProgress()
+	if offer := told.GetLane(); offer != nil && !p.config.NoLanes {
+		if err := p.verifyLane(offer); err != nil {
+			return err
+		}
+		p.lanes.offer = offer
+	}
 	if script := p.config.Script; script != nil {
 		return p.load(ctx, c, script)
 	}
@@ -166,7 +176,7 @@ func (p *process) load(ctx context.Context, c pb.StrategiesClient, s *Script) er
 	reply, err := c.Load(ctx, &pb.LoadRequest{
 		Name: s.Name, Path: s.Path, Source: s.Source, TimeUs: uint64(s.Limits.Time.Microseconds()),
 		Instructions: s.Limits.Instructions, MemoryBytes: p.config.Memory,
-	}, grpc.MaxCallRecvMsgSize(mostMessage))
+	}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("send the script: %w", err)
 	}

@@ -14,15 +14,49 @@ type replayed struct {
 	group    *group // nil before the first step and after a loss
 	callLogs callLogs
 	lost     error
+	sent     sent
 }
+
+// sent is a step in progress. Until its end it holds the supervisor's trial lock
+// for reading.
+type sent struct {
+	ctx context.Context
+	err error // of Send
+}
+
+var _ strategies.Sender = (*replayed)(nil)
 
 func newReplayed(f *factory) *replayed { return &replayed{factory: f, callLogs: newCallLogs()} }
 
 func (r *replayed) Step(ctx context.Context, s *strategies.Step) error {
+	if err := r.Send(ctx, s); err != nil {
+		return err
+	}
+	return r.Receive(s)
+}
+
+// Send implements strategies.Sender: it starts a step beside those of other
+// groups. Receive returns its errors. A goroutine sends one step at a time to the
+// groups of a supervisor, or recover would wait for itself.
+func (r *replayed) Send(ctx context.Context, s *strategies.Step) error {
 	if r.lost != nil {
 		return r.lost
 	}
-	err := r.attempt(ctx, s)
+	r.factory.supervisor.trial.RLock()
+	r.sent = sent{ctx: ctx, err: r.ensure(ctx)}
+	if r.sent.err == nil {
+		r.sent.err = r.group.Send(ctx, s)
+	}
+	return nil
+}
+
+// Receive implements strategies.Sender.
+func (r *replayed) Receive(s *strategies.Step) error {
+	ctx, err := r.sent.ctx, r.sent.err
+	if err == nil {
+		err = r.group.Receive(s)
+	}
+	r.factory.supervisor.trial.RUnlock()
 	if err != nil && died(err) && ctx.Err() == nil {
 		r.callLogs.open(s)
 		err = r.recover(ctx, s)
@@ -43,13 +77,9 @@ func died(err error) bool {
 	return errors.Is(err, strategies.ErrCrashed) || errors.Is(err, strategies.ErrTimeout)
 }
 
-// attempt carries out a step beside those of other groups. If the process ended
-// since the last step, attempt first rebuilds all seats together: none of them
-// was being called.
-func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) {
-	trial := &r.factory.supervisor.trial
-	trial.RLock()
-	defer trial.RUnlock()
+// ensure opens the group if necessary. If the process ended since the last step,
+// it rebuilds all seats together: none of them was being called.
+func (r *replayed) ensure(ctx context.Context) (err error) {
 	if r.group == nil || r.group.process.reason() != nil {
 		if r.group, err = r.factory.newGroup(ctx); err != nil {
 			return err
@@ -60,7 +90,7 @@ func (r *replayed) attempt(ctx context.Context, s *strategies.Step) (err error) 
 			}
 		}
 	}
-	return r.group.Step(ctx, s)
+	return nil
 }
 
 // recover finds the seats that killed the process and carries out the step for

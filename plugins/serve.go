@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -58,6 +60,8 @@ type server struct {
 
 	mu        sync.Mutex
 	factories []strategies.Factory
+	lanes     net.Listener // nil unless the host asked for lanes
+	offer     *pb.Lane
 }
 
 func serve(s *server) {
@@ -66,7 +70,7 @@ func serve(s *server) {
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{server: s}}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage),
+			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(wire.MostMessage),
 				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window))...)
 		},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr}),
@@ -100,6 +104,25 @@ func watchParent() {
 	}()
 }
 
+// listenForLanes makes the plugin's socket for lanes: in the host's private
+// folder or, where go-plugin has none, on a port of this machine.
+func listenForLanes() (net.Listener, *pb.Lane, error) {
+	network, address := "tcp", "127.0.0.1:0"
+	if dir := os.Getenv(goplugin.EnvUnixSocketDir); dir != "" && unixSockets {
+		network, address = "unix", filepath.Join(dir, "lanes")
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	if network == "unix" {
+		if err := os.Chmod(address, 0o600); err != nil {
+			return nil, nil, errors.Join(err, l.Close())
+		}
+	}
+	return l, &pb.Lane{Network: network, Address: l.Addr().String(), Secret: wire.NewSecret()}, nil
+}
+
 // factory returns the i-th strategy.
 func (s *server) factory(i uint32) (strategies.Factory, error) {
 	s.mu.Lock()
@@ -111,10 +134,16 @@ func (s *server) factory(i uint32) (strategies.Factory, error) {
 }
 
 // Describe implements the protocol.
-func (s *server) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeReply, error) {
+func (s *server) Describe(_ context.Context, r *pb.DescribeRequest) (*pb.DescribeReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reply := &pb.DescribeReply{Progress: true}
+	if r.GetLane() && s.lanes == nil {
+		var err error
+		if s.lanes, s.offer, err = listenForLanes(); err != nil {
+			return nil, fmt.Errorf("listen for lanes: %w", err)
+		}
+	}
+	reply := &pb.DescribeReply{Progress: true, Lane: s.offer}
 	for _, f := range s.factories {
 		if _, own := f.(strategies.Batcher); own {
 			reply.Progress = false // its calls are not counted
@@ -146,9 +175,6 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 
 // pluginName is the name of the strategies in go-plugin.
 const pluginName = "strategies"
-
-// mostMessage bounds one message, in bytes.
-const mostMessage = 16 << 20
 
 // window is the gRPC flow-control window in bytes: far more than a step of
 // hundreds of seats. A fixed window saves the pings that estimate one.

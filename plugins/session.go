@@ -49,8 +49,10 @@ func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayRep
 	ctx, cancel := context.WithCancel(stream.Context())
 	var ticker sync.WaitGroup
 	ticker.Go(func() { ses.reportProgress(ctx) })
+	stopLanes := ses.serveLanes(ctx)
 	err := ses.receive(ctx)
 	cancel()
+	stopLanes()
 	ses.work.Wait()
 	ticker.Wait()
 	for _, g := range ses.groups {
@@ -69,19 +71,26 @@ func (ses *session) receive(ctx context.Context) error {
 			return err
 		}
 		for _, step := range req.GetSteps() {
-			ses.begin(ctx, step)
+			ses.work.Go(func() {
+				reply := ses.carryOut(ctx, step)
+				ses.mu.Lock()
+				ses.queue.Steps = append(ses.queue.Steps, reply)
+				ses.flush()
+			})
 		}
 		ses.cancelSteps(req.GetCancel())
 	}
 }
 
-func (ses *session) begin(ctx context.Context, step *pb.Step) {
+// carryOut carries out a step. Call it with one step of a group at a time.
+func (ses *session) carryOut(ctx context.Context, step *pb.Step) *pb.StepReply {
 	var cancel context.CancelFunc
 	if us := step.GetBudgetUs(); us > 0 {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
 	} else {
 		ctx, cancel = context.WithCancel(ctx)
 	}
+	defer cancel()
 	ses.mu.Lock()
 	g := ses.groups[step.GetGroup()]
 	if g == nil {
@@ -93,17 +102,14 @@ func (ses *session) begin(ctx context.Context, step *pb.Step) {
 	}
 	ses.running[step.GetId()] = &running{seats: g, cancel: cancel}
 	ses.mu.Unlock()
-	ses.work.Go(func() {
-		reply := g.step(ctx, step)
-		if step.GetEnd() {
-			g.end()
-		}
-		cancel()
-		ses.mu.Lock()
-		delete(ses.running, step.GetId())
-		ses.queue.Steps = append(ses.queue.Steps, reply)
-		ses.flush()
-	})
+	reply := g.step(ctx, step)
+	if step.GetEnd() {
+		g.end()
+	}
+	ses.mu.Lock()
+	delete(ses.running, step.GetId())
+	ses.mu.Unlock()
+	return reply
 }
 
 func (ses *session) cancelSteps(ids []uint64) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -191,6 +192,13 @@ func (k *supervisor) usage() Usage {
 		}
 	}
 	return u
+}
+
+// spentSoFar records the processor time that a process reports.
+func (p *process) spentSoFar(reply *pb.PlayReply) {
+	if us := reply.GetCpuUs(); us > 0 {
+		p.cpu.Store(us)
+	}
 }
 
 // spent returns the processor time of a process; while it runs, as it last

@@ -1,0 +1,77 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+func newSeat(t *testing.T, f strategies.Factory) strategies.Strategy {
+	t.Helper()
+	key := game.Key{1, 2}
+	s, err := f.New(t.Context(), strategies.Setup{ID: "P01", Name: "P01", Field: []string{"P01", "P02"}, Key: key, Rand: game.NewRand(key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// More seats choose at once than there are lanes.
+func TestManySeatsAtOnce(t *testing.T) {
+	t.Parallel()
+	there := open(t, plugin("alternate"))
+	var work sync.WaitGroup
+	for range 50 {
+		s := newSeat(t, there[0])
+		work.Go(func() {
+			defer s.Close()
+			want := strategies.Choice(-1)
+			for match := range uint64(40) {
+				turn := strategies.Turn{Match: match, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
+				c, err := s.Choose(t.Context(), &turn)
+				if err != nil || want >= 0 && c != want {
+					t.Errorf("choice %v, want %v; error %v", c, want, err)
+					return
+				}
+				outcome := strategies.Outcome{Match: match, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA, Choice: game.Even, OpponentChoice: game.Odd}
+				if err := s.Observe(t.Context(), &outcome); err != nil {
+					t.Error(err)
+					return
+				}
+				want = 1 - c
+			}
+		})
+	}
+	work.Wait()
+}
+
+// A call that its caller no longer waits for ends the process if the plugin
+// ignores that.
+func TestCallStopped(t *testing.T) {
+	t.Parallel()
+	for _, noLanes := range []bool{false, true} {
+		all := open(t, plugins.Config{
+			Command: []string{os.Args[0], "misbehave", "hang", t.TempDir()}, NoLanes: noLanes,
+			CallTime: time.Hour, StartTimeout: 5 * time.Minute,
+		})
+		s := newSeat(t, all[0])
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		turn := strategies.Turn{Match: 1, MatchID: "R1M1", Round: 1, Opponent: "P02", Role: game.RoleA}
+		var err error
+		for i := 0; err == nil && i < 1000; i++ { // it hangs after some choices
+			_, err = s.Choose(ctx, &turn)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("without lanes %v: error %v, want %v", noLanes, err, context.Canceled)
+		}
+		_ = s.Close()
+	}
+}

@@ -95,6 +95,16 @@ func (r *Ratio) Add(difference int64) {
 // Decision returns the decision so far.
 func (r *Ratio) Decision() Decision { return r.decision }
 
+// Evidence returns the logarithm of the likelihood ratio so far and the bounds outside
+// of which it decides. It is not ok before the burn-in, when nothing can be decided.
+func (r *Ratio) Evidence() (llr, low, high float64, ok bool) {
+	if r.n < BurnIn {
+		return 0, 0, 0, false
+	}
+	low, high = r.limits()
+	return r.llr(), low, high, true
+}
+
 // deviation is the standard deviation of a league difference, in points per match.
 // Differences that nearly always agree do not show their variance: one league at the
 // bound may have stayed unseen.

@@ -37,7 +37,7 @@ func realMain() int {
 		Stderr:   os.Stderr,
 		Out:      terminal(os.Stdout),
 		Err:      terminal(os.Stderr),
-		Colour:   os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && runtime.GOOS != "windows",
+		Colour:   os.Getenv("NO_COLOR") == "" && capable(),
 		ForBatch: forBatch,
 		ForLive:  forLive,
 	})
@@ -48,15 +48,20 @@ func terminal(f *os.File) command.Terminal {
 	if !term.IsTerminal(int(f.Fd())) {
 		return command.Terminal{}
 	}
+	cursor := capable()
 	if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-		return command.Terminal{Columns: columns, Rows: rows}
+		return command.Terminal{Columns: columns, Rows: rows, Cursor: cursor}
 	}
 	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil || columns < 1 {
 		columns = 80
 	}
-	return command.Terminal{Columns: columns, Rows: 24}
+	return command.Terminal{Columns: columns, Rows: 24, Cursor: cursor}
 }
+
+// capable reports whether terminals understand control sequences. Those of Windows do
+// so only on request.
+func capable() bool { return os.Getenv("TERM") != "dumb" && runtime.GOOS != "windows" }
 
 // entropy returns a seed that nobody can guess.
 func entropy() (uint64, error) {

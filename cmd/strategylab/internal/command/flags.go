@@ -83,16 +83,16 @@ func ScreenFlags() []cli.Flag {
 
 const colourAuto, colourAlways, colourNever = "auto", "always", "never"
 
-// WantsColour reports whether stdout gets colours: by --color, or else if it is a
+// WantsColour reports whether a stream gets colours: by --color, or else if it is a
 // terminal whose user wants them.
-func WantsColour(p *Process, c *cli.Context) bool {
+func WantsColour(p *Process, c *cli.Context, stream Terminal) bool {
 	switch c.String(FlagColor) {
 	case colourAlways:
 		return true
 	case colourNever:
 		return false
 	}
-	return p.Out.Is() && p.Colour
+	return stream.Is() && p.Colour
 }
 
 // QuietFlag suppresses everything but output and errors.

@@ -28,9 +28,12 @@ type Process struct {
 	ForLive        func()   // tunes the process for messages
 }
 
-// Terminal is the size of a terminal in characters. The zero value is a stream that is
+// Terminal is a terminal with its size in characters. The zero value is a stream that is
 // not one.
-type Terminal struct{ Columns, Rows int }
+type Terminal struct {
+	Columns, Rows int
+	Cursor        bool // whether its cursor can be moved
+}
 
 // Is reports whether the stream is a terminal.
 func (t Terminal) Is() bool { return t.Columns > 0 }

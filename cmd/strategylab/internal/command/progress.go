@@ -10,29 +10,37 @@ import (
 	"github.com/strategylab/strategylab/host/results"
 )
 
-// Progress draws a progress bar for a run. It is a sink that counts leagues.
+// Progress draws a progress bar for a run, and above it what the run has shown so far.
+// It is a sink that counts leagues.
 type Progress struct {
-	w       io.Writer
-	columns int
-	now     func() time.Time
-	total   int
-	from    int // leagues recorded before this run
-	began   time.Time
-	done    atomic.Int64
+	w      io.Writer
+	term   Terminal
+	now    func() time.Time
+	total  int
+	from   int  // leagues recorded before this run
+	atMost bool // the run may end earlier
+	began  time.Time
+	done   atomic.Int64
+
+	wanted atomic.Bool // a frame
+	frame  atomic.Pointer[func() []string]
+	first  chan struct{} // receives when there is a first frame
+	drawn  int           // lines above the bar; of the goroutine that draws
 
 	quit, gone chan struct{}
 }
 
-// StartProgress draws a bar until Stop is called. With a nil writer it only
-// counts.
-func StartProgress(w io.Writer, columns int, now func() time.Time, from, total int) *Progress {
-	p := &Progress{w: w, columns: columns, now: now, total: total, from: from, began: now(),
-		quit: make(chan struct{}), gone: make(chan struct{})}
+// StartProgress draws a bar until Stop is called. With a nil writer it only counts. A run
+// of atMost leagues may end before the last of total.
+func StartProgress(w io.Writer, term Terminal, now func() time.Time, from, total int, atMost bool) *Progress {
+	p := &Progress{w: w, term: term, now: now, total: total, from: from, atMost: atMost, began: now(),
+		first: make(chan struct{}, 1), quit: make(chan struct{}), gone: make(chan struct{})}
 	p.done.Store(int64(from))
 	if w == nil {
 		close(p.gone)
 		return p
 	}
+	p.wanted.Store(term.Cursor)
 	go p.draw()
 	return p
 }
@@ -43,7 +51,20 @@ func (p *Progress) Append(*results.League) error {
 	return nil
 }
 
-// Stop removes the bar and returns when nothing more will be drawn.
+// Wanted reports whether the lines above the bar should be renewed. It costs next to
+// nothing, so it can be asked after every league.
+func (p *Progress) Wanted() bool { return p.wanted.Load() }
+
+// Renew replaces the lines above the bar, which the goroutine that draws computes. The
+// first time they are drawn at once.
+func (p *Progress) Renew(lines func() []string) {
+	p.wanted.Store(false)
+	if p.frame.Swap(&lines) == nil {
+		p.first <- struct{}{}
+	}
+}
+
+// Stop removes all lines and returns when nothing more will be drawn.
 func (p *Progress) Stop() {
 	close(p.quit)
 	<-p.gone
@@ -51,32 +72,70 @@ func (p *Progress) Stop() {
 
 func (p *Progress) draw() {
 	defer close(p.gone)
-	const often = 150 * time.Millisecond
+	const often = 250 * time.Millisecond
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(p.w, "\r%s", p.line(int(p.done.Load()), p.now().Sub(p.began)))
+			p.redraw()
+		case <-p.first:
+			p.redraw()
 		case <-p.quit:
-			fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.columns-1))
+			if p.term.Cursor {
+				fmt.Fprint(p.w, p.back()+"\x1b[J")
+			} else {
+				fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.term.Columns-1))
+			}
 			return
 		}
 	}
+}
+
+// back moves the cursor to the first line that was drawn.
+func (p *Progress) back() string {
+	if p.drawn == 0 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", p.drawn)
+}
+
+// redraw writes all lines in one piece, over the old ones.
+func (p *Progress) redraw() {
+	bar := p.line(int(p.done.Load()), p.now().Sub(p.began))
+	if !p.term.Cursor {
+		fmt.Fprint(p.w, "\r"+bar)
+		return
+	}
+	text := p.back()
+	if frame := p.frame.Load(); frame != nil {
+		lines := (*frame)()
+		for _, line := range lines {
+			text += line + "\x1b[K\n"
+		}
+		p.drawn = len(lines)
+	}
+	fmt.Fprint(p.w, text+bar+"\x1b[J")
+	p.wanted.Store(true)
 }
 
 // line returns the bar after done leagues. It is one column short of the terminal,
 // so that no terminal wraps it.
 func (p *Progress) line(done int, elapsed time.Duration) string {
 	right := fmt.Sprintf(" %d/%d leagues", done, p.total)
+	if p.atMost {
+		right = fmt.Sprintf(" %d of at most %d leagues", done, p.total)
+	}
 	if played := done - p.from; played > 0 && elapsed > 0 {
 		rate := float64(played) / elapsed.Seconds()
-		left := time.Duration(float64(p.total-done) / rate * float64(time.Second)).Round(time.Second)
-		right += fmt.Sprintf("  %.0f/s  %v left", rate, left)
+		right += fmt.Sprintf("  %.0f/s", rate)
+		if !p.atMost {
+			right += fmt.Sprintf("  %v left", time.Duration(float64(p.total-done)/rate*float64(time.Second)).Round(time.Second))
+		}
 	}
-	width := p.columns - 1 - len(right) - 2
+	width := p.term.Columns - 1 - len(right) - 2
 	if width < 5 {
-		return fmt.Sprintf("%-*.*s", p.columns-1, p.columns-1, strings.TrimSpace(right))
+		return fmt.Sprintf("%-*.*s", p.term.Columns-1, p.term.Columns-1, strings.TrimSpace(right))
 	}
 	full := width * done / max(1, p.total)
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", width-full) + "]" + right

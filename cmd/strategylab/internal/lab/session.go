@@ -26,7 +26,10 @@ type Session struct {
 	Report  *ReportOptions   // nil for no page
 	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
-	Ended   func()           // called when the last league has been played; may be nil
+	// Watch is called after every new league, by the goroutine that records them; progress
+	// then computes what the leagues so far have shown. Nil means nobody watches.
+	Watch func(progress func() report.Progress)
+	Ended func() // called when the last league has been played; may be nil
 }
 
 // ReportOptions says what the page of a run holds.
@@ -85,6 +88,9 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	sinks := []experiments.Sink{dir, past}
 	if s.Seen != nil {
 		sinks = append(sinks, s.Seen)
+	}
+	if s.Watch != nil {
+		sinks = append(sinks, sinkFunc(func(*results.League) error { s.Watch(study.progress); return nil }))
 	}
 	before, began := prefix.Leagues(), s.Lab.Now()
 	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(sinks...),

@@ -101,6 +101,30 @@ func (s *Study) done() bool {
 	return s.rule != nil && s.rule.Done()
 }
 
+// progress returns what the leagues so far have shown, in microseconds.
+func (s *Study) progress() report.Progress {
+	p := report.Progress{Plan: s.plan, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.DefaultLevel, s.shown)}
+	if s.rule == nil {
+		return p
+	}
+	c := &report.Closeness{Rule: s.rule.Options().Rule}
+	p.Closeness = c
+	if s.ratio != nil {
+		c.Ratio = new(report.Evidence)
+		c.Ratio.LLR, c.Ratio.Low, c.Ratio.High, c.Ratio.Known = s.ratio.Evidence()
+		return p
+	}
+	decisions := s.rule.Decisions()
+	c.Apart, c.Within, c.Open = decisions.Counts()
+	for k, x := range p.Standings {
+		if k > 0 && decisions.Better(p.Standings[0].Field, x.Field) {
+			c.Ahead++
+		}
+		c.Widest = max(c.Widest, (x.Adjusted.High-x.Adjusted.Low)/2)
+	}
+	return p
+}
+
 // report returns everything that a report is made from, whether the leagues are new
 // or recorded.
 func (s *Study) report(level float64, facts report.Facts) report.Run {

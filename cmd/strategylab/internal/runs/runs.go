@@ -113,9 +113,17 @@ func (o *output) show(run report.Run) error {
 // screen says how a run is shown on stdout.
 func (o *output) screen(plan results.Plan) report.Screen {
 	return report.Screen{
-		Width: o.p.Out.Columns, Details: o.c.Bool(command.FlagDetails), Colour: command.WantsColour(o.p, o.c),
+		Width: o.p.Out.Columns, Details: o.c.Bool(command.FlagDetails), Colour: command.WantsColour(o.p, o.c, o.p.Out),
 		Mine: subjects(plan, o.mine), Beyond: o.beyond,
 	}
+}
+
+// standings says how the standings of a run are shown on stderr, and how many have a row.
+func (o *output) standings(plan results.Plan) (report.Screen, int) {
+	const others = 5 // lines: the head of the table, the decision, the bar
+	return report.Screen{
+		Width: o.p.Err.Columns - 1, Colour: command.WantsColour(o.p, o.c, o.p.Err), Mine: subjects(plan, o.mine),
+	}, max(1, o.p.Err.Rows-others)
 }
 
 // codeOf finds the code that the run in a folder was played with, and notes where
@@ -160,8 +168,15 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 		bar = o.p.Stderr
 	}
 	o.p.ForBatch()
-	progress := command.StartProgress(bar, o.p.Err.Columns, o.p.Now, dir.Len(), plan.Runs)
+	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
+	screen, rows := o.standings(plan)
 	s.Lab, s.Judge, s.Seen, s.Ended = o.p.Lab, judge, progress, progress.Stop
+	s.Watch = func(so func() report.Progress) {
+		if progress.Wanted() {
+			now := so()
+			progress.Renew(func() []string { return now.Lines(screen, rows) })
+		}
+	}
 	played, err := s.Play(ctx, dir, o.p.Path(out), factories)
 	if err != nil {
 		return nil, err

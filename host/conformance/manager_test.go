@@ -190,14 +190,14 @@ func admissionMutants() []mutant {
 			return r
 		}},
 		{check: "manager.register.id", serve: func(_ *memory, in *asked, next func(*asked) *reply) *reply {
-			if in.of(application) && in.text("sender") == "player:P77" {
+			if in.of(application) && in.text("sender") == "player:P08" {
 				in = in.changed(set("sender", "player:somebody"))
 			}
 			return next(in)
 		}},
 		{check: "manager.register.header", serve: answers(application, drop("protocol"))},
 		takesRegistration("name", func(in *asked) bool {
-			return bytes.Contains(in.body, []byte("127.0.0.1:1/name")) && !bytes.Contains(in.body, []byte("Conformance name"))
+			return in.text("sender") == "player:P08" && bytes.Contains(in.body, []byte("Conformance player-1 "))
 		}),
 		takesRegistration("game", bodyHas("chess")),
 		takesRegistration("endpoint", bodyHas("nowhere")),

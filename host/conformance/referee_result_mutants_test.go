@@ -73,6 +73,11 @@ func reportMutants() []mutant {
 				r["score"] = object{"P01": 2, "P02": 0}
 			}
 		})},
+		{check: "referee.report.tie", out: reported(func(_, r, d object) {
+			if d["status"] == "DRAW" {
+				r["winner"] = "DRAW"
+			}
+		})},
 		{check: "referee.report.details", out: emits(report, inFirst(func(o object) {
 			delete(o["result"].(object)["details"].(object), "choices")
 		}))},
@@ -152,6 +157,7 @@ func replyMutants() []mutant {
 		{check: "referee.reply.raw", out: receives(call, func(_ *sent, o object) {
 			if token, _ := o["auth_token"].(string); strings.HasPrefix(token, "tok-P01") {
 				delete(o, "parity_choice") // as if it were not taken
+				delete(o, "choice")
 			}
 		})},
 		{check: "referee.reply.accepted", out: receives(invitation, func(_ *sent, o object) {

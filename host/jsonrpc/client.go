@@ -164,7 +164,7 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
 	}
-	reply.Body = eventData(reply)
+	reply.Body = reply.Document()
 	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
 	if answer != nil {
 		answer.Status = reply.Status
@@ -180,14 +180,14 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 // SessionHeader is the header by which MCP servers recognize a session.
 const SessionHeader = "Mcp-Session-Id"
 
-// eventData returns the body of a reply, or of a stream of events, as MCP servers
+// Document returns the body of a reply, or of a stream of events, as MCP servers
 // answer, the data of the last event.
-func eventData(reply *Reply) []byte {
-	if kind := reply.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
-		return reply.Body
+func (r *Reply) Document() []byte {
+	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
+		return r.Body
 	}
 	var data []byte
-	for line := range bytes.Lines(reply.Body) {
+	for line := range bytes.Lines(r.Body) {
 		if text, ok := bytes.CutPrefix(line, []byte("data:")); ok && len(bytes.TrimSpace(text)) > 0 {
 			data = bytes.TrimSpace(text)
 		}

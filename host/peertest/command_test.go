@@ -81,10 +81,18 @@ type command struct {
 // is audited when it has ended.
 func (w *world) strategylab(args ...string) *command {
 	w.Helper()
-	dir := w.TempDir()
-	c := &command{record: filepath.Join(dir, "league.jsonl"), ended: make(chan struct{})}
-	c.cmd = exec.Command(build(w), append(args, "--record", c.record)...)
-	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, &c.out, &c.out
+	record := filepath.Join(w.TempDir(), "league.jsonl")
+	c := w.launch(append(args, "--record", record)...)
+	c.record = record
+	return c
+}
+
+// launch starts a command line in the network of the league.
+func (w *world) launch(args ...string) *command {
+	w.Helper()
+	c := &command{ended: make(chan struct{})}
+	c.cmd = exec.Command(build(w), args...)
+	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = w.TempDir(), &c.out, &c.out
 	var err error
 	w.do(func() { err = c.cmd.Start() })
 	if err != nil {

@@ -33,10 +33,13 @@ type world struct {
 	running  sync.WaitGroup
 }
 
+// mostTime is how long a league may last.
+const mostTime = 2 * time.Minute
+
 // newWorld returns an empty league on a network of its own.
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), mostTime)
 	w := &world{
 		cancel: cancel, TB: t, network: joinNetwork(t), ctx: ctx, record: newTraffic(),
 		outcomes: make(map[string]outcome), changed: make(chan struct{}),

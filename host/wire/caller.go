@@ -52,10 +52,10 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
 	announced, _ := m.(*protocol.RoundAnnouncement)
-	if name := p.assignedBy(); name != "" && announced != nil {
+	if name := p.AssignedBy(); name != "" && announced != nil {
 		return c.assign(ctx, p, name, announced)
 	}
-	w, err := p.way(t)
+	w, err := p.Way(t)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
@@ -111,7 +111,7 @@ func (c *Caller) otherwise(ctx context.Context, p *Peer, tried Way, m protocol.M
 	t, d := m.Head().MessageType, tried.Dialect
 	names := slices.Concat(discovery.Named(Words(err), t), d.MethodsOf(t))
 	if d.Request.Name != "" && p.listTools(ctx, c) {
-		w, unheard := p.way(t)
+		w, unheard := p.Way(t)
 		if unheard != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first e
 			continue
 		}
 		other := NewPeer(p.URL, d)
-		w, _ := other.way(t)
+		w, _ := other.Way(t)
 		answer, err := c.callBy(ctx, other, w, m, "")
 		if Judge(err) == Misunderstood {
 			continue
@@ -197,11 +197,11 @@ func otherDialects(tried *dialect.Dialect) []*dialect.Dialect {
 // callBy calls a peer in one way.
 func (c *Caller) callBy(ctx context.Context, p *Peer, w Way, m protocol.Message, id string) (protocol.Message, error) {
 	t := m.Head().MessageType
-	call, target, err := w.call(m)
+	call, target, err := w.Call(m)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	got, err := c.send(ctx, target, p.sessionHeader(), call, c.idFor(w.Dialect, id))
+	got, err := c.send(ctx, target, p.SessionHeader(), call, c.idFor(w.Dialect, id))
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
@@ -210,7 +210,7 @@ func (c *Caller) callBy(ctx context.Context, p *Peer, w Way, m protocol.Message,
 
 // Send sends a call that has been wrapped, under an id if that is not empty.
 func (c *Caller) Send(ctx context.Context, p *Peer, call dialect.Call, id string) (*jsonrpc.Answer, error) {
-	return c.send(ctx, p.address(), p.sessionHeader(), call, c.idFor(p.Speaks(), id))
+	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), id))
 }
 
 // idFor returns the JSON-RPC id of a request to a peer of a dialect, nil for a

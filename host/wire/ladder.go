@@ -153,7 +153,7 @@ func (l *Ladder) next(ctx context.Context, t protocol.Type) (Way, bool) {
 func (l *Ladder) put(ctx context.Context, w Way, m protocol.Message, id string) (o *Outcome, before bool) {
 	o = &Outcome{Way: w}
 	t := m.Head().MessageType
-	call, target, err := w.call(m)
+	call, target, err := w.Call(m)
 	if err != nil {
 		o.Err = fmt.Errorf("send %s: %w", t, err)
 		return o, false

@@ -90,9 +90,9 @@ func (p *Peer) Learn(d *dialect.Dialect) {
 	p.learned = d
 }
 
-// way returns how a message of a type is put to the peer. The error is that of
+// Way returns how a message of a type is put to the peer. The error is that of
 // the attempt that has shown that it knows the notification by no name.
-func (p *Peer) way(t protocol.Type) (Way, error) {
+func (p *Peer) Way(t protocol.Type) (Way, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.unheard[t]; err != nil {
@@ -160,14 +160,15 @@ func (p *Peer) ignores(t protocol.Type, err error) {
 	p.unheard[t] = err
 }
 
-// address returns where the peer takes messages.
-func (p *Peer) address() string {
+// Address returns where the peer takes messages.
+func (p *Peer) Address() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return cmp.Or(p.at, p.URL)
 }
 
-func (p *Peer) sessionHeader() http.Header {
+// SessionHeader returns the header that requests to the peer bear, nil for none.
+func (p *Peer) SessionHeader() http.Header {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.header
@@ -181,7 +182,7 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	p.listed = true
 	p.mu.Unlock()
 	if !asked {
-		tools, _ := c.tools(ctx, p.address(), p.sessionHeader(), p.Speaks())
+		tools, _ := c.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
 		p.mu.Lock()
 		p.tools = tools
 		p.mu.Unlock()
@@ -250,9 +251,9 @@ func (c *Caller) askForTools(ctx context.Context, at string, header http.Header,
 	return tools, err
 }
 
-// assignedBy returns the method by which a referee is assigned its matches one by
+// AssignedBy returns the method by which a referee is assigned its matches one by
 // one; empty where it is sent announcements.
-func (p *Peer) assignedBy() string {
+func (p *Peer) AssignedBy() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.assignment != "" {
@@ -293,8 +294,8 @@ func (w Way) String() string {
 	return text
 }
 
-// call wraps a message, and returns where it goes.
-func (w Way) call(m protocol.Message) (dialect.Call, string, error) {
+// Call wraps a message, and returns where it goes.
+func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
 	d := w.Dialect
 	if w.Input == nil && w.Query == nil && !w.Spread {
 		if w.Name == "" {

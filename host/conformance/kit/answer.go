@@ -334,10 +334,16 @@ func (a *Answer) UnknownMessage() bool {
 	if !a.Refused {
 		return false
 	}
-	for _, words := range []string{"unknown m", "unknown_m", "unknown t", "unknown_t", "method not found", "not supported", "unsupported message"} {
+	for _, words := range []string{
+		"unknown method", "unknown_method", "unknown message", "unknown_message", "unknown type", "unknown_type", "unknown tool", "unknown_tool",
+		"method not found", "not supported", "unsupported message",
+	} {
 		if strings.Contains(reason, words) {
 			return true
 		}
+	}
+	if a.Plain && (a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed) {
+		return true
 	}
 	return a.Code == -32601 || protocol.Code(a.Message.Text("error_code")) == protocol.CodeUnknownMessageType
 }
@@ -369,6 +375,23 @@ func Printable(b []byte) string {
 		b = b[size:]
 	}
 	return text.String() + cut
+}
+
+// Read returns what our own tolerant agents read in the answer to a message of a
+// type, nil where they read none.
+func (a *Answer) Read(typ protocol.Type) protocol.Message {
+	if a.Err != nil {
+		return nil
+	}
+	parts, err := dialect.ParseAnswer(a.Status, a.Body)
+	if err != nil {
+		return nil
+	}
+	m, err := dialect.NewCodec(protocol.Tolerant).ReadAnswer(typ, parts)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // Taken reports whether an answer accepts the request.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/strategylab/strategylab/host/dialect"
 )
 
 // Sizes of hostile messages. The protocol allows 1 MiB. The long message is
@@ -30,12 +32,13 @@ type Attack struct {
 // changeBody attacks by a change of the encoded message.
 func changeBody(change func(body []byte) []byte) func(*T, Request) *Answer {
 	return func(t *T, valid Request) *Answer {
-		body := t.Body(valid)
-		changed := change(slices.Clone(body))
-		if bytes.Equal(changed, body) {
+		out := t.encode(valid)
+		changed := change(slices.Clone(out.Body))
+		if bytes.Equal(changed, out.Body) {
 			return nil
 		}
-		return t.SendBytes(changed, nil)
+		out.Body = changed
+		return t.deliver(out)
 	}
 }
 
@@ -83,7 +86,7 @@ func rpcAttacks(method string) []Attack {
 			})},
 		{"method", Wild, "A message whose method belongs to another message_type", "If the method is the name of another message, answer -32600.", -32600,
 			func(t *T, valid Request) *Answer {
-				valid.Dialect, valid.Method = nil, method
+				valid.Dialect, valid.Method = t.OfKind(dialect.Contracts), method
 				return t.Send(valid)
 			}},
 		{"long", Wild, "A body longer than 1 MiB", "Look at Content-Length before reading, and answer HTTP 413 above 1 MiB.", 0,
@@ -107,7 +110,7 @@ func headerAttacks() []Attack {
 }
 
 func sendUnknownType(t *T, valid Request) *Answer {
-	if d := valid.Dialect; d.Request.Method == "" && !d.Request.Bare {
+	if d := t.way(valid).Dialect; d.Request.Method == "" && !d.Request.Bare {
 		valid.Method = "notify_weather"
 	}
 	valid.Edit = Set("message_type", "WEATHER_REPORT")
@@ -131,9 +134,9 @@ func AttackChecks(role Role, needs []string, all []Attack, sample Sample, surviv
 				valid := sample(t)
 				a := x.Send(t, valid)
 				if a == nil {
-					t.Skip("it is sent messages in %s, which has no place for that", valid.Dialect.Name)
+					t.Skip("it takes %s by %s, which has no place for that", valid.Message.Head().MessageType, t.way(valid))
 				}
-				t.Refused(a)
+				t.TurnedDown(a)
 			},
 		})
 	}
@@ -188,51 +191,6 @@ func refusesGet(t *T) {
 	// MCP serves event streams by GET.
 	if resp.StatusCode < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fail("GET is answered with HTTP %d", resp.StatusCode)
-	}
-}
-
-// AnyOf returns the first of the samples that the agent accepts: not every agent
-// knows every message. If it accepts none, the sample is the first one, and a
-// refusal in the same words no longer counts as a finding about anything else.
-// The choice is made once in a session.
-func AnyOf(samples ...Sample) Sample {
-	return func(t *T) Request {
-		s := t.Session
-		if s.base == nil {
-			s.base = samples[0]
-			for i, sample := range samples {
-				a := t.Aside().try(sample)
-				if a.Taken() {
-					s.base, s.control = sample, nil
-					break
-				}
-				if i == 0 && a.Refused {
-					s.control = a
-				}
-			}
-		}
-		return s.base(t)
-	}
-}
-
-// try sends a sample. A sample that cannot be made is not answered.
-func (t *T) try(sample Sample) *Answer {
-	a := &Answer{}
-	t.Catch(func() { a = t.Send(sample(t)) })
-	return a
-}
-
-// Control reports whether an answer is the refusal that the agent gives to the
-// base of the session without any fault.
-func (t *T) Control(a *Answer) bool {
-	c := t.Session.control
-	return c != nil && c.SameRefusal(a)
-}
-
-// needsAccepted skips a check if the agent accepts no sample.
-func (t *T) needsAccepted() {
-	if c := t.Session.control; c != nil {
-		t.Skip("it accepts none of the messages with which this is tested: %s", c)
 	}
 }
 

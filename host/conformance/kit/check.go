@@ -5,14 +5,10 @@ package kit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // Level says how serious it is to break a rule.
@@ -231,38 +227,6 @@ func (t *T) Keep(e Evidence) {
 // as "the referee to player P01".
 func (t *T) Show(route string, body []byte) {
 	t.Keep(Evidence{From: route, Request: Printable(body)})
-}
-
-// Post sends a body to the agent and returns the reply, whatever it is. Every
-// exchange is evidence.
-func (t *T) Post(body []byte, header http.Header) Reply {
-	return t.PostTo(t.Session.URL, body, header)
-}
-
-// PostTo is Post to another URL than the agent's.
-func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
-	ctx, cancel := context.WithTimeout(t.ctx, t.Session.Timeout)
-	defer cancel()
-	began := time.Now()
-	reply, err := t.Session.exchange(ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body, MaxAnswer: maxAnswer})
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("no reply within %v", t.Session.Timeout)
-	}
-	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
-		broken.URL = url
-	}
-	r := Reply{Took: time.Since(began), Err: err}
-	e := Evidence{To: url, Request: Printable(body), TookMS: Milliseconds(r.Took)}
-	if err != nil {
-		e.Error = err.Error()
-		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
-	}
-	if reply != nil {
-		r.Status, r.Header, r.Body = reply.Status, reply.Header, reply.Body
-		e.Status, e.Answer = reply.Status, Printable(reply.Body)
-	}
-	t.Keep(e)
-	return r
 }
 
 const maxAnswer = 16 << 20

@@ -213,8 +213,15 @@ func openRequest(body []byte) (*dialect.Request, frame, error) {
 // Respond answers a request in its own wrapping: with a message, with a refusal
 // (an error), or, for nil, with an acknowledgement. It also answers requests
 // that it cannot read, as well as possible.
-func Respond(body []byte, answer any) Response {
+func Respond(body []byte, answer any) Response { return RespondIn(body, answer, nil) }
+
+// RespondIn is [Respond] in a dialect that follows from the request's; nil for
+// that itself.
+func RespondIn(body []byte, answer any, in func(*dialect.Dialect) *dialect.Dialect) Response {
 	req, frame, err := openRequest(body)
+	if req != nil && in != nil {
+		req.Dialect = in(req.Dialect)
+	}
 	if req == nil {
 		return Response{Status: http.StatusBadRequest, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
 	}

@@ -25,7 +25,7 @@ func TestRefusals(t *testing.T) {
 		`{"detail":[{"loc":["body","id"],"msg":"value is not a valid integer"}]}`: {
 			422, true, true, false, `a refusal: HTTP 422 [{"loc":["body","id"],"msg":"value is not a valid integer"}]`},
 		`{"detail":"Unknown method: league_query"}`:                                         {400, true, true, true, "a refusal: HTTP 400 Unknown method: league_query"},
-		`<html>Not Found</html>`:                                                            {404, true, true, false, "a refusal: HTTP 404 <html>Not Found</html>"},
+		`<html>Not Found</html>`:                                                            {404, true, true, true, "a refusal: HTTP 404 <html>Not Found</html>"},
 		`{"error":"Unknown message type"}`:                                                  {200, true, false, true, "a refusal: Unknown message type"},
 		`{"error":"bad json"}`:                                                              {400, true, true, false, "a refusal: HTTP 400 bad json"},
 		`{"jsonrpc":"2.0","id":1,"result":{"status":"unknown_message_type"}}`:               {200, true, false, true, "a refusal: "},

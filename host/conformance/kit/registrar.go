@@ -14,6 +14,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // League is the id of the league that the suite's own manager runs.
@@ -36,9 +37,8 @@ type Registrar struct {
 	Endpoint *Endpoint
 
 	Monitor // guards what follows
-	// ID, Dialect and Token are those of the agent, once they are known.
+	// ID and Token are those of the agent, once they are known.
 	ID       string
-	Dialect  *dialect.Dialect
 	Token    string
 	Verifier credential.Verifier
 	// Rounds counts the rounds that have begun.
@@ -55,6 +55,9 @@ type Registration struct {
 	*trace.Exchange
 	Message Fields
 	Meta    Fields // player_meta or referee_meta
+	// Name and Endpoint are what the agent says of itself, wherever our own manager
+	// finds it.
+	Name, Endpoint string
 
 	dialect  *dialect.Dialect
 	accepted bool
@@ -86,7 +89,7 @@ func formOf(role Role) *form {
 // NewRegistrar listens as the manager of an agent. The caller closes its
 // endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Dialect: dialect.Contracts}
+	r := &Registrar{Session: s, form: formOf(role), ID: s.ID}
 	var err error
 	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
@@ -118,6 +121,7 @@ func (r *Registrar) Await(ctx context.Context) error {
 	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", role))
 	r.Lock()
 	defer r.Unlock()
+	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
 	r.admit(r.form.id)
 	return nil
 }
@@ -162,9 +166,9 @@ func (r *Registrar) Describe() (agent, dialect string) {
 	r.Lock()
 	defer r.Unlock()
 	if len(r.attempts) > 0 {
-		agent = r.attempts[0].Meta.Text("display_name")
+		agent = r.attempts[0].Name
 	}
-	return agent, r.Dialect.Name
+	return agent, r.Session.Peer().Speaks().Name
 }
 
 // admit gives the agent an id, unless it has one, and a token. The lock is
@@ -189,10 +193,11 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta), dialect: dialect.Contracts}
 	if req, _ := OpenRequest(in.Raw); req != nil {
 		a.dialect = req.Dialect
+		a.describe(req)
 	}
 	began := time.Now()
 	// By default 2 s: the agent waits longer for the answer to its registration.
-	_, a.failed = r.Session.Get(context.Background(), a.Meta.Text("contact_endpoint"), r.Session.Timeout*2/5)
+	_, a.failed = r.Session.Get(context.Background(), a.Endpoint, r.Session.Timeout*2/5)
 	a.answered = time.Since(began)
 	r.Lock()
 	defer r.Unlock()
@@ -211,12 +216,27 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 			id = m[1]
 		}
 		r.admit(id)
-		r.Dialect = a.dialect
+		r.Session.Meet(wire.NewPeer(r.Session.URL, a.dialect))
 	}
 	a.accepted = true
 	answer := r.form.response(r.ID)
 	answer.Head().AuthToken, answer.Head().LeagueID = r.Token, League
 	return Respond(in.Raw, answer)
+}
+
+// describe reads what the agent says of itself.
+func (a *Registration) describe(req *dialect.Request) {
+	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
+	m, err := req.Decode()
+	if err != nil {
+		return
+	}
+	switch m := m.(type) {
+	case *protocol.LeagueRegisterRequest:
+		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
+	case *protocol.RefereeRegisterRequest:
+		a.Name, a.Endpoint = m.Meta.DisplayName, m.Meta.ContactEndpoint
+	}
 }
 
 // Header returns the header of a message of the manager about a round.
@@ -231,11 +251,11 @@ func (r *Registrar) Header(t protocol.Type, round int) protocol.Header {
 
 // Signs reports whether the agent's dialect says who the sender is. Without
 // that, nobody can sign.
-func (r *Registrar) Signs() bool { return !slices.Contains(r.Dialect.Omit, "sender") }
+func (r *Registrar) Signs() bool { return !slices.Contains(r.Session.Peer().Speaks().Omit, "sender") }
 
-// Send sends a message in the dialect in which the agent registered.
+// Send sends a message in the way in which the agent takes its type.
 func (r *Registrar) Send(t *T, m protocol.Message, edits ...Edit) *Answer {
-	request := Request{Message: m, Dialect: r.Dialect}
+	request := Request{Message: m}
 	for _, edit := range edits {
 		request.Edit = edit
 	}

@@ -1,9 +1,7 @@
 package kit
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,13 +10,13 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Role is what the agent under test is.
@@ -83,18 +81,31 @@ type Session struct {
 	Config
 	transport jsonrpc.RoundTripper
 	selected  []string
-	lost      string  // the check during which the agent became unreachable
-	base      Sample  // that AnyOf has chosen
-	control   *Answer // the refusal of the base, if it is refused without any fault
+	lost      string       // the check during which the agent became unreachable
+	peer      *wire.Peer   // the agent, and how it takes messages
+	numbers   atomic.Int64 // the last request id that is a number
+	base      Sample       // that AnyOf has chosen
+	control   *Answer      // the refusal of the base, if it is refused without any fault
 
-	mu    sync.Mutex // guards what follows: checks may send at the same time
-	plain *Evidence  // the first refusal that is only an HTTP status
+	mu    sync.Mutex      // guards what follows: checks may send at the same time
+	plain *Evidence       // the first refusal that is only an HTTP status
+	known []protocol.Type // for which it was found out how the agent takes them
+	ids   [][2]string     // the ids of requests that were accepted, and of their answers
 }
 
 // NewSession returns a session that runs the checks with the selected ids.
 func NewSession(cfg Config, selected []string) *Session {
-	return &Session{Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), selected: selected}
+	return &Session{
+		Config: cfg, transport: jsonrpc.OverHTTP(jsonrpc.HTTPConfig{}), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
+	}
 }
+
+// Meet sets who the agent is, as far as is known how it takes messages. It is
+// called before anything is sent.
+func (s *Session) Meet(p *wire.Peer) { s.peer = p }
+
+// Peer returns the agent, with what was found out of how it takes messages.
+func (s *Session) Peer() *wire.Peer { return s.peer }
 
 // Close closes the connections to the agent.
 func (s *Session) Close() error { return s.transport.Close() }
@@ -205,129 +216,6 @@ func (s *Session) firstPlain() *Evidence {
 	return s.plain
 }
 
-// Request is a message to the agent. With only a message it is sent exactly as
-// the protocol says.
-type Request struct {
-	Message protocol.Message
-	Dialect *dialect.Dialect // nil: Contracts
-	ID      string           // the JSON-RPC id as JSON; empty: a new one
-	NoID    bool             // leave the JSON-RPC id out
-	Method  string           // instead of the dialect's
-	Header  http.Header
-	// Wrap replaces the dialect's wrapping of the message.
-	Wrap func(d *dialect.Dialect) (dialect.Call, error)
-	// Edit changes the members of the message, wherever the dialect puts them.
-	Edit Edit
-}
-
-// Edit changes the members of a message.
-type Edit = func(map[string]any)
-
-// Set returns an edit that sets a member.
-func Set(name string, value any) Edit { return func(m map[string]any) { m[name] = value } }
-
-// Delete returns an edit that deletes members.
-func Delete(names ...string) Edit {
-	return func(m map[string]any) {
-		for _, name := range names {
-			delete(m, name)
-		}
-	}
-}
-
-// Forged is a token that was never issued.
-const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
-
-// Body encodes a request.
-func (t *T) Body(r Request) []byte {
-	d := r.Dialect
-	if d == nil {
-		d = dialect.Contracts
-	}
-	wrap := r.Wrap
-	if wrap == nil {
-		wrap = func(d *dialect.Dialect) (dialect.Call, error) { return d.Call(r.Message) }
-	}
-	call, err := wrap(d)
-	if err != nil {
-		t.Skip("the message cannot be written in %s: %v", d.Name, err)
-	}
-	if r.Method != "" {
-		call.Method = r.Method
-	}
-	id := r.ID
-	if id == "" {
-		id = `"` + jsonrpc.RandomID() + `"`
-		if d.NumericIDs {
-			id = "4711"
-		}
-	}
-	doc := call.Document(jsontext.Value(id))
-	if r.NoID {
-		doc = edited(doc, func(tree any) { delete(tree.(map[string]any), "id") })
-	}
-	if r.Edit == nil {
-		return doc
-	}
-	return EditMessage(doc, r.Edit)
-}
-
-// EditMessage applies an edit to every object of a document that is a message
-// or holds a part of one.
-func EditMessage(doc []byte, edit Edit) []byte {
-	return edited(doc, func(tree any) { change(tree, edit) })
-}
-
-func change(tree any, edit Edit) {
-	switch v := tree.(type) {
-	case map[string]any:
-		if v["message_type"] != nil || v["match_id"] != nil {
-			edit(v)
-			return
-		}
-		for _, inner := range v {
-			change(inner, edit)
-		}
-	case []any:
-		for _, inner := range v {
-			change(inner, edit)
-		}
-	}
-}
-
-// edited decodes a document that this package has encoded, changes it and
-// encodes it again.
-func edited(doc []byte, edit func(tree any)) []byte {
-	var tree any
-	reader := json.NewDecoder(bytes.NewReader(doc))
-	reader.UseNumber()
-	if err := reader.Decode(&tree); err != nil {
-		panic(err)
-	}
-	edit(tree)
-	out, err := json.Marshal(tree)
-	if err != nil {
-		panic(err)
-	}
-	return out
-}
-
-// Send sends a request and reads the answer.
-func (t *T) Send(r Request) *Answer { return t.SendBytes(t.Body(r), r.Header) }
-
-// SendBytes sends a body and reads the answer.
-func (t *T) SendBytes(body []byte, header http.Header) *Answer {
-	a := ReadAnswer(t.Post(body, header))
-	if !a.Plain || slices.Contains(speaking, a.Status) {
-		return a
-	}
-	request := Object(body)
-	if bare := request != nil && !request.Has("jsonrpc"); !bare { // which asks for no JSON-RPC
-		t.Session.keepPlain(t.Evidence[len(t.Evidence)-1])
-	}
-	return a
-}
-
 // speaking are the HTTP statuses that say why by themselves.
 var speaking = []int{
 	http.StatusMethodNotAllowed, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -363,10 +251,20 @@ func (t *T) Accepted(a *Answer, want protocol.Type) {
 	}
 }
 
-// Refused ends the check unless an answer is a refusal, in any form. A refusal
+// Refused ends the check unless an answer refuses what the agent understands. An
+// agent that does not know the message at all would have refused it anyway: then
+// the check is skipped.
+func (t *T) Refused(a *Answer) {
+	if a.UnknownMessage() {
+		t.Skip("it does not know the message with which this is tested: %s", a)
+	}
+	t.TurnedDown(a)
+}
+
+// TurnedDown ends the check unless an answer is a refusal, in any form. A refusal
 // that would have come for the message without its fault as well tells nothing:
 // then the check is skipped.
-func (t *T) Refused(a *Answer) {
+func (t *T) TurnedDown(a *Answer) {
 	switch {
 	case a.Err != nil:
 		t.Fail("it was not answered: %v", a.Err)
@@ -385,5 +283,56 @@ func (t *T) Refused(a *Answer) {
 func (t *T) Equal(a *Answer, name, want string) {
 	if got := a.Message.Text(name); got != want {
 		t.Fail("%s is %s, want %q", name, a.Message.Shown(name), want)
+	}
+}
+
+// Sample makes a request that an agent of a role accepts.
+type Sample func(t *T) Request
+
+// AnyOf returns the first of the samples that the agent accepts: not every agent
+// knows every message. If it accepts none, the sample is the first one, and a
+// refusal in the same words no longer counts as a finding about anything else.
+// The choice is made once in a session.
+func AnyOf(samples ...Sample) Sample {
+	return func(t *T) Request {
+		s := t.Session
+		if s.base == nil {
+			s.base = samples[0]
+			for i, sample := range samples {
+				a := t.Aside().try(sample)
+				if a.Taken() {
+					s.base, s.control = sample, nil
+					break
+				}
+				if i == 0 && a.Refused {
+					s.control = a
+				}
+			}
+		}
+		return s.base(t)
+	}
+}
+
+// try sends a sample. A sample that cannot be made is not answered.
+func (t *T) try(sample Sample) *Answer {
+	a := &Answer{}
+	t.Catch(func() { a = t.Send(sample(t)) })
+	return a
+}
+
+// Control reports whether an answer is the refusal that the agent gives to the
+// base of the session without any fault.
+func (t *T) Control(a *Answer) bool {
+	c := t.Session.control
+	return c != nil && c.SameRefusal(a)
+}
+
+// AcceptsNone reports whether the agent accepts none of the samples.
+func (t *T) AcceptsNone() bool { return t.Session.control != nil }
+
+// NeedsAccepted skips a check if the agent accepts no sample.
+func (t *T) NeedsAccepted() {
+	if c := t.Session.control; c != nil {
+		t.Skip("it accepts none of the messages with which this is tested: %s", c)
 	}
 }

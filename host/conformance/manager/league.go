@@ -2,20 +2,22 @@ package manager
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // playLeague plays the league. It ends no check.
 func playLeague(t T) {
 	if why, ended := t.Catch(func() {
 		t.registerAll()
+		t.join(t.players()[len(t.players())-1])
 		t.start()
 		if t.conducts() {
 			if t.league.stopped == "" {
@@ -81,36 +83,38 @@ func (t T) start() {
 	t.startOtherwise(a)
 }
 
-// startOtherwise tries other known ways to start a league, and then waits for
-// somebody else to do it.
+// startOtherwise tries to start the league as our launcher does, under several
+// senders, and then waits for somebody else to do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
-	plain := func(path string) func() {
-		return func() {
-			if u, err := url.Parse(t.session.URL); err == nil {
-				u.Path, u.RawQuery = path, ""
-				t.PostTo(u.String(), []byte("{}"), nil)
-			}
-		}
-	}
-	call := func(method, params string) func() {
-		return func() {
-			t.Post(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), nil)
-		}
-	}
-	signed := func() {
-		m := t.startLeague(t.session.AdminToken)
-		m.Sender = protocol.Sender(protocol.RolePlayer, t.players()[0].id)
-		m.AuthToken = cmp.Or(m.AuthToken, t.players()[0].token)
-		t.send(m)
-	}
-	ways := []func(){
-		call("start_league", "{}"), call("start_league", fmt.Sprintf(`{"league_id":%q}`, t.leagueID)),
-		call("tools/call", fmt.Sprintf(`{"name":"start_league","arguments":{"league_id":%q}}`, t.leagueID)),
-		signed, plain("/start_league"), plain("/start"),
-	}
 	running := func() bool { return t.assigned(0) > 0 || t.sent(protocol.TypeGameInvitation) > 0 }
-	for _, way := range ways {
-		if way(); t.Until(t.shortDelay(), running) {
+	for _, sign := range []func(h *protocol.Header){
+		func(*protocol.Header) {},
+		func(h *protocol.Header) { h.Sender = kit.ManagerName },
+		func(h *protocol.Header) {
+			h.Sender, h.AuthToken = protocol.Sender(protocol.RolePlayer, t.players()[0].id), cmp.Or(h.AuthToken, t.players()[0].token)
+		},
+	} {
+		m := t.startLeague(t.session.AdminToken)
+		sign(m.Head())
+		known := t.session.Peer()
+		ladder := &wire.Ladder{Caller: t.Record().Caller, Peer: wire.GuessPeer(known.Address(), known.Speaks())}
+		o, err := ladder.Climb(t.Context(), m, m.ConversationID, func(_ context.Context, o *wire.Outcome) wire.Verdict {
+			switch v := wire.Judge(o.Err); {
+			case t.Until(0, running):
+				return wire.Understood
+			case v == wire.Doubtful && o.Answer != nil && o.Answer.Status < http.StatusMultipleChoices:
+				return wire.Understood // in words of its own
+			case v == wire.Doubtful && o.Answer != nil:
+				return wire.Misunderstood
+			default:
+				return v
+			}
+		})
+		wait := t.shortDelay()
+		if err == nil && o.Verdict == wire.Understood {
+			wait = t.patience()
+		}
+		if t.Until(wait, running) {
 			return
 		}
 	}
@@ -169,9 +173,6 @@ func (p *peers) announced(round int) int {
 	}
 	return len(p.players()) / 2
 }
-
-// pairs returns how many matches a leg has.
-func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
 
 // listed returns how many matches GET_SCHEDULE lists; 0 without an answer.
 func (t T) listed() int {
@@ -320,12 +321,4 @@ func (t T) afterLeague() {
 	before := len(t.messages)
 	t.Unlock()
 	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
-}
-
-// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
-// held.
-func (p *peers) endSent() bool {
-	return !slices.ContainsFunc(p.registered(), func(to *agent) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
-	})
 }

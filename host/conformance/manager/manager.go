@@ -3,15 +3,16 @@
 package manager
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -35,44 +36,53 @@ const (
 
 const referees = 2
 
-// wantedID is the id that the last player asks for.
-const wantedID = "P77"
+// wantedID is the id that the last player asks for: free, and with one digit in
+// small leagues, because some managers know no others.
+func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.session.Players+3) }
 
 // peers are the agents that register with the manager, and what they record.
 type peers struct {
 	session  *kit.Session
-	agents   []*agent // players, then referees
-	leagueID string   // as the manager calls it
-	dialect  *dialect.Dialect
-	run      string  // makes names unique
-	league   *league // once it was played
-	play     func(T) // plays it
-	tooEarly bool    // the manager started a league without agents
+	agents   []*member                          // players, then referees
+	leagueID string                             // as the manager calls it
+	desk     *kit.Record                        // of registrations
+	joining  map[protocol.Role]*agent.Registrar // how the agents of a role register
+	run      string                             // makes names unique
+	league   *league                            // once it was played
+	play     func(T)                            // plays it
+	life     context.Context                    // of the suite
+	end      context.CancelFunc
+	posting  sync.WaitGroup // what players send by themselves
+	adopted  string         // the check by which the last player was registered, if any
+	tooEarly bool           // the manager started a league without agents
 
 	kit.Monitor // guards what follows, and who the agents are
 	messages    []*message
 	events      int // counts arrivals and answers of messages
 	matches     []*match
+	seats       map[string]*seat // by match and player
+	answers     agent.AnswerDialects
 	holding     int  // messages that are not answered yet
 	finished    bool // nothing more will be asked
 	closing     bool
 }
 
-// agent is a player or a referee of the suite.
-type agent struct {
+// member is a player or a referee of the suite.
+type member struct {
 	role     protocol.Role
 	name     string // it signs with, until it has an id
 	display  string
 	endpoint *kit.Endpoint
+	also     []*kit.Endpoint // where some referees call it by its id
 	id       string
 	token    string
 	verifier credential.Verifier
 	answer   *kit.Answer // to its registration
-	book     *kit.Answer // to its first attempt, exactly as the protocol says
+	first    *kit.Answer // to its first attempt, exactly as the protocol says for the first agent of a role
 }
 
 // called returns the id of an agent, or its name while it has none.
-func (a *agent) called() string {
+func (a *member) called() string {
 	if a.id == "" {
 		return a.name
 	}
@@ -81,7 +91,7 @@ func (a *agent) called() string {
 
 type message struct {
 	*trace.Exchange
-	to       *agent
+	to       *member
 	id       string // of the agent, when it arrived
 	token    string // likewise
 	typ      protocol.Type
@@ -101,7 +111,7 @@ type match struct {
 	id      string
 	round   int
 	players [2]string
-	referee *agent   // guarded by the peers' lock, because it may change
+	referee *member  // guarded by the peers' lock, because it may change
 	by      *message // that assigned it
 	result  *result  // once it was reported
 }
@@ -179,23 +189,27 @@ func (p *peers) Close() error {
 	p.Notify()
 	p.Unlock()
 	var errs []error
+	p.end()
 	for _, a := range p.agents {
-		errs = append(errs, a.endpoint.Close())
+		for _, e := range append(a.also, a.endpoint) {
+			errs = append(errs, e.Close())
+		}
 	}
+	p.posting.Wait()
 	return errors.Join(errs...)
 }
 
 // Describe implements kit.Peers.
 func (p *peers) Describe() (string, string) {
-	return p.leagueID, cmp.Or(p.dialect, dialect.Contracts).Name
+	return p.leagueID, p.session.Peer().Speaks().Name
 }
 
-func (p *peers) players() []*agent { return p.agents[:p.session.Players] }
+func (p *peers) players() []*member { return p.agents[:p.session.Players] }
 
-func (p *peers) referees() []*agent { return p.agents[p.session.Players:] }
+func (p *peers) referees() []*member { return p.agents[p.session.Players:] }
 
 // withID returns the agent that has an id, or nil.
-func (p *peers) withID(id string) *agent {
+func (p *peers) withID(id string) *member {
 	for _, a := range p.agents {
 		if a.id == id && id != "" {
 			return a
@@ -205,7 +219,7 @@ func (p *peers) withID(id string) *agent {
 }
 
 // refereeOf returns the referee that a match was last assigned to.
-func (p *peers) refereeOf(m *match) *agent {
+func (p *peers) refereeOf(m *match) *member {
 	p.Lock()
 	defer p.Unlock()
 	return m.referee
@@ -221,19 +235,18 @@ func (p *peers) shortDelay() time.Duration {
 // after a pause that the protocol allows.
 func (p *peers) patience() time.Duration { return p.session.Timeout + kit.LongestPause }
 
-// send sends a message as the protocol says, or as the manager has accepted a
-// registration.
+// send sends a message in the way in which the manager takes its type.
 func (t T) send(m protocol.Message) *kit.Answer {
-	return t.Send(kit.Request{Message: m, Dialect: t.peers.dialect})
+	return t.Send(kit.Request{Message: m})
 }
 
-func (t T) header(a *agent, typ protocol.Type) protocol.Header {
+func (t T) header(a *member, typ protocol.Type) protocol.Header {
 	h := protocol.NewHeader(typ, protocol.Sender(a.role, a.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID = a.token, t.leagueID
 	return h
 }
 
-func (t T) registration(a *agent) *protocol.LeagueRegisterRequest {
+func (t T) registration(a *member) *protocol.LeagueRegisterRequest {
 	return &protocol.LeagueRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeLeagueRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
 		Meta: protocol.PlayerMeta{
@@ -242,7 +255,7 @@ func (t T) registration(a *agent) *protocol.LeagueRegisterRequest {
 	}
 }
 
-func (t T) refereeRegistration(a *agent) *protocol.RefereeRegisterRequest {
+func (t T) refereeRegistration(a *member) *protocol.RefereeRegisterRequest {
 	return &protocol.RefereeRegisterRequest{
 		Header: protocol.NewHeader(protocol.TypeRefereeRegisterRequest, protocol.Sender(a.role, a.name), protocol.Timestamp(time.Now()), jsonrpc.RandomID()),
 		Meta: protocol.RefereeMeta{
@@ -253,8 +266,8 @@ func (t T) refereeRegistration(a *agent) *protocol.RefereeRegisterRequest {
 }
 
 // newcomer is a player that has not registered.
-func (t T) newcomer(name string) *agent {
-	return &agent{
+func (t T) newcomer(name string) *member {
+	return &member{
 		role: protocol.RolePlayer, name: name, display: fmt.Sprintf("Conformance %s %s", name, t.run),
 		endpoint: &kit.Endpoint{URL: "http://127.0.0.1:1/" + name},
 	}
@@ -278,12 +291,53 @@ func duplicate(a *kit.Answer) bool {
 }
 
 // registered returns the agents that have registered.
-func (p *peers) registered() []*agent {
-	return slices.DeleteFunc(slices.Clone(p.agents), func(a *agent) bool { return a.id == "" })
+func (p *peers) registered() []*member {
+	return slices.DeleteFunc(slices.Clone(p.agents), func(a *member) bool { return a.id == "" })
 }
 
 // conducts reports whether the manager plays the matches itself: it has accepted
 // no referee.
 func (p *peers) conducts() bool {
-	return !slices.ContainsFunc(p.referees(), func(a *agent) bool { return a.id != "" })
+	return !slices.ContainsFunc(p.referees(), func(a *member) bool { return a.id != "" })
+}
+
+// conductsMatches is why checks of reports are not made.
+const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
+
+// reported skips a check of results in a league whose results the suite does not
+// know.
+func (t T) reported() {
+	if t.conducts() {
+		t.Skip(conductsMatches)
+	}
+}
+
+// query returns a query of an agent; all agents register before it.
+func (t T) query(a *member, query string) *protocol.LeagueQuery {
+	t.registerAll()
+	return &protocol.LeagueQuery{Header: t.header(a, protocol.TypeLeagueQuery), QueryType: query}
+}
+
+// ask sends a query of the first player.
+func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
+
+// dataOf returns the data in the answer to a query.
+func (t T) dataOf(a *kit.Answer) kit.Fields {
+	t.Accepted(a, protocol.TypeLeagueQuery.Answer())
+	data := a.Message.Object("data")
+	if data == nil {
+		t.Fail("data is %s, want an object", a.Message.Shown("data"))
+	}
+	return data
+}
+
+// pairs returns how many matches a leg has.
+func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }
+
+// endSent reports whether every agent was sent LEAGUE_COMPLETED. The lock is
+// held.
+func (p *peers) endSent() bool {
+	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
+		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.typ == protocol.TypeLeagueCompleted })
+	})
 }

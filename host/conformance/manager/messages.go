@@ -81,7 +81,7 @@ func haveContext(t T) {
 }
 
 func haveToken(t T) {
-	first := map[*agent]string{}
+	first := map[*member]string{}
 	t.known(func(m *message) {
 		got := m.fields.Text("auth_token")
 		if first[m.to] == "" {

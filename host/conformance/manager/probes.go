@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -116,7 +115,7 @@ func (t T) probeBadReports(m *match, result *result) {
 	t.risk("report.empty", func() *kit.Answer {
 		return t.Send(kit.Request{Message: t.report(m, own, result), Edit: kit.Delete("result")})
 	})
-	i := slices.IndexFunc(t.referees(), func(a *agent) bool { return a != own })
+	i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != own })
 	t.risk("report.other", func() *kit.Answer { return t.send(t.report(m, t.referees()[i], result)) })
 }
 
@@ -202,7 +201,7 @@ func sample(t *kit.T) kit.Request {
 	for _, query := range []string{protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers, protocol.QuerySchedule, protocol.QueryNextMatch} {
 		all = append(all, func(t *kit.T) kit.Request {
 			m := with(t)
-			return kit.Request{Message: m.query(m.players()[0], query), Dialect: cmp.Or(m.peers.dialect, dialect.Contracts)}
+			return kit.Request{Message: m.query(m.players()[0], query)}
 		})
 	}
 	return kit.AnyOf(all...)(t)
@@ -221,9 +220,8 @@ func inputChecks() []kit.Check {
 				Run: func(t *kit.T) {
 					r := sample(t)
 					r.Edit = kit.Set("x_weather", "sunny")
-					if a := t.Send(r); !t.Control(a) {
-						t.Accepted(a, "")
-					}
+					t.NeedsAccepted()
+					t.Accepted(t.Send(r), "")
 				},
 			},
 			kit.StalledCheck(kit.Manager, needs, func(t *kit.T) func() *kit.Answer {
@@ -238,11 +236,11 @@ func inputChecks() []kit.Check {
 				}
 			},
 		}),
-		authChecks(needs),
 	)
 }
 
-func authChecks(needs []string) []kit.Check {
+func authChecks() []kit.Check {
+	needs := []string{registersEveryone}
 	// A manager that knows no query shows by reports whether it compares tokens.
 	refused := func(name, probe, rule string, change func(t T, h *protocol.Header)) kit.Check {
 		return kit.Check{
@@ -250,11 +248,11 @@ func authChecks(needs []string) []kit.Check {
 			Advice: "Compare auth_token with that of the agent in sender before anything else.",
 			Run: func(t *kit.T) {
 				r := sample(t)
-				if t.Control(t.Aside().Send(r)) {
+				if t.AcceptsNone() {
 					t.Refused(with(t).recorded(probe))
 					return
 				}
-				change(with(t), r.Message.Head())
+				r.Fault = func(m protocol.Message) { change(with(t), m.Head()) }
 				t.Refused(t.Send(r))
 			},
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -16,7 +15,7 @@ import (
 const maxMessages = 20_000
 
 // receive records a message of the manager and answers it.
-func (p *peers) receive(to *agent, in *trace.Exchange) kit.Response {
+func (p *peers) receive(to *member, in *trace.Exchange) kit.Response {
 	m := &message{Exchange: in, to: to, typ: in.Type, fields: kit.Object(in.Raw).Inner(), n: 1}
 	m.round = m.fields.Round("round_id")
 	if req, err := kit.OpenRequest(in.Raw); err == nil && req.Type == protocol.TypeRoundAnnouncement {
@@ -24,6 +23,9 @@ func (p *peers) receive(to *agent, in *trace.Exchange) kit.Response {
 		m.round = req.Header.RoundID.Number()
 	}
 	p.Lock()
+	if own := p.withID(m.fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
+		m.to = own // it was called by its id, at the port of another
+	}
 	p.record(m)
 	misbehave := p.misbehavior(m)
 	m.refused = misbehave != nil && m.typ == protocol.TypeRoundAnnouncement && m.round == faultyRound
@@ -33,7 +35,7 @@ func (p *peers) receive(to *agent, in *trace.Exchange) kit.Response {
 	if misbehave != nil {
 		response = misbehave()
 	} else {
-		response = acknowledge(m)
+		response = p.plays(m)
 	}
 	p.Lock()
 	defer p.Unlock()
@@ -77,9 +79,6 @@ func (p *peers) record(m *message) {
 
 // acknowledge answers a message as the protocol says.
 func acknowledge(m *message) kit.Response {
-	if response, ok := plays(m); ok {
-		return response
-	}
 	about, _ := protocol.Describe(m.typ)
 	ack, ok := protocol.New(about.Answer).(*protocol.Ack)
 	if !ok {
@@ -323,10 +322,10 @@ func (t T) secret(m *message, text, format string, args ...any) {
 }
 
 // firsts returns the first announcement of a round to each agent of a role.
-func (t T) firsts(role protocol.Role, round int) map[*agent]*message {
+func (t T) firsts(role protocol.Role, round int) map[*member]*message {
 	t.Lock()
 	defer t.Unlock()
-	first := map[*agent]*message{}
+	first := map[*member]*message{}
 	for _, m := range t.messages {
 		if m.typ == protocol.TypeRoundAnnouncement && m.round == round && m.to.role == role && first[m.to] == nil {
 			first[m.to] = m
@@ -336,7 +335,7 @@ func (t T) firsts(role protocol.Role, round int) map[*agent]*message {
 }
 
 // atEnd returns the last message of a type to an agent at the end of a round.
-func (t T) atEnd(to *agent, typ protocol.Type, r *round) *message {
+func (t T) atEnd(to *member, typ protocol.Type, r *round) *message {
 	t.Lock()
 	defer t.Unlock()
 	var last *message
@@ -368,20 +367,3 @@ func (t T) sentAfterRounds(typ protocol.Type) {
 }
 
 func probeName(kind string, n int) string { return fmt.Sprintf("%s.%d", kind, n) }
-
-// plays answers a message about a match that the manager's own referee conducts,
-// as a player does. It reports whether the message is one.
-func plays(m *message) (kit.Response, bool) {
-	h := protocol.Header{Sender: protocol.Sender(protocol.RolePlayer, m.id), AuthToken: m.token, MatchID: m.fields.Text("match_id")}
-	switch m.typ {
-	case protocol.TypeGameInvitation:
-		h.MessageType = protocol.TypeGameJoinAck
-		return kit.Respond(m.Raw, &protocol.GameJoinAck{
-			Header: h, PlayerID: m.id, ArrivalTimestamp: protocol.Timestamp(time.Now()), Accept: protocol.Some(true),
-		}), true
-	case protocol.TypeChooseParityCall:
-		h.MessageType = protocol.TypeChooseParityResponse
-		return kit.Respond(m.Raw, &protocol.ChooseParityResponse{Header: h, PlayerID: m.id, ParityChoice: protocol.Even}), true
-	}
-	return kit.Response{}, false
-}

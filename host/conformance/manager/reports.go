@@ -195,7 +195,7 @@ func (p *peers) resultOf(m *match) *result {
 
 // position returns the index of a player among those that registered.
 func (p *peers) position(id string) int {
-	return slices.IndexFunc(p.players(), func(a *agent) bool { return a.id == id })
+	return slices.IndexFunc(p.players(), func(a *member) bool { return a.id == id })
 }
 
 // another returns a different result of the same match.
@@ -239,7 +239,7 @@ func (r *result) message() protocol.MatchResult {
 }
 
 // report returns the report of a match by a referee.
-func (t T) report(m *match, from *agent, r *result) *protocol.MatchResultReport {
+func (t T) report(m *match, from *member, r *result) *protocol.MatchResultReport {
 	h := protocol.NewHeader(protocol.TypeMatchResultReport, protocol.Sender(from.role, from.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID, h.MatchID, h.GameType = from.token, t.leagueID, m.id, protocol.GameEvenOdd
 	if m.round > 0 {

@@ -55,6 +55,9 @@ func roundChecks() []kit.Check {
 func playsToTheEnd(t T) {
 	l := t.leaguePlayed()
 	start := l.probes["start"]
+	if t.players()[len(t.players())-1].id == "" {
+		t.Fail("%s", l.stopped) // the last player cannot register
+	}
 	if len(l.rounds) == 0 {
 		if !l.selfStarted && (start == nil || !accepts(start.answer)) {
 			t.Skip("the league did not begin: %s", l.stopped)
@@ -105,7 +108,7 @@ func announcesToPlayersFirst(t T) {
 
 // refusedBefore reports whether a player has not accepted a message before
 // another one arrived.
-func (t T) refusedBefore(player *agent, other *message) bool {
+func (t T) refusedBefore(player *member, other *message) bool {
 	return t.Until(0, func() bool {
 		return slices.ContainsFunc(t.messages, func(m *message) bool { return m.to == player && m.refused && m.arrival < other.arrival })
 	})
@@ -187,7 +190,7 @@ func announcesTheSame(t T) {
 func namesReferee(t T) {
 	t.announcedMatches(func(m *message, f kit.Fields) {
 		id, endpoint := f.Text("referee_id"), f.Text("referee_endpoint")
-		if !slices.ContainsFunc(t.referees(), func(a *agent) bool {
+		if !slices.ContainsFunc(t.referees(), func(a *member) bool {
 			return (id == a.id || id == "") && (endpoint == a.endpoint.URL || endpoint == "") && id+endpoint != ""
 		}) {
 			t.failOn(m, "match %s has the referee_id %s and the referee_endpoint %s; no such referee has registered", f.Text("match_id"), f.Shown("referee_id"), f.Shown("referee_endpoint"))

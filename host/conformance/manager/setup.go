@@ -3,27 +3,22 @@ package manager
 import (
 	"bytes"
 	"cmp"
-	"fmt"
+	"net"
+	"net/http"
 	"slices"
+	"strconv"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 func registrationChecks() []kit.Check {
 	needs := []string{registersEveryone}
-	refused := func(name string, level kit.Level, rule, advice string, change func(t T, m *protocol.LeagueRegisterRequest), edit kit.Edit) kit.Check {
-		return check("manager.register."+name, level, needs, rule, advice, func(t T) {
-			t.registerAll()
-			m := t.registration(t.newcomer(name))
-			if change != nil {
-				change(t, m)
-			}
-			t.Refused(t.Send(kit.Request{Message: m, Edit: edit}))
-		})
-	}
 	const putAll = "Answer with HTTP 200, and put all four beside the header fields."
 	return []kit.Check{
 		check("manager.register.referee", kit.Should, nil, "REFEREE_REGISTER_REQUEST is answered by REFEREE_REGISTER_RESPONSE with status ACCEPTED, referee_id, auth_token and league_id.",
@@ -34,17 +29,8 @@ func registrationChecks() []kit.Check {
 			putAll, func(t T) {
 				t.joinsByTheBook(t.players()[0], protocol.TypeLeagueRegisterRequest.Answer(), "player_id")
 			}),
-		check(registersEveryone, kit.Must, nil, "Every player can register, in some known way, and every agent has an id and a token of its own (league.v2, registration).",
-			"Number the ids, and make each token from at least 128 random bits.", registersAll),
-		check("manager.register.id", kit.Should, needs, "An agent gets the id that it asks for in sender, if it is free and has the form P07 (league.v2, registration): some players keep it whatever the answer.",
-			"Read the id from sender, and assign it if it is free.", func(t T) {
-				t.registerAll()
-				a := t.players()[len(t.players())-1]
-				t.Show("the manager", a.answer.Body)
-				if a.id != wantedID {
-					t.Fail("player:%s was assigned the id %s", wantedID, a.id)
-				}
-			}),
+		check(registersEveryone, kit.Must, nil, "Every player can register, in the way that our own agents find out, and every agent has an id of its own (league.v2, registration).",
+			"Number the ids.", registersAll),
 		check("manager.register.header", kit.Should, needs, kit.AnswerHeader.Rule, kit.AnswerHeader.Advice+" "+kit.UTC.Advice, func(t T) {
 			t.registerAll()
 			for _, a := range t.registered() {
@@ -53,6 +39,33 @@ func registrationChecks() []kit.Check {
 				kit.UTC.Test(t.T, "", a.answer.Message, nil)
 			}
 		}),
+	}
+}
+
+// faultyRegistrationChecks come just before the league is played, which may begin
+// when one of these registrations is accepted.
+func faultyRegistrationChecks() []kit.Check {
+	needs := []string{registersEveryone}
+	refused := func(name string, level kit.Level, rule, advice string, change func(t T, m *protocol.LeagueRegisterRequest), edit kit.Edit) kit.Check {
+		return check("manager.register."+name, level, needs, rule, advice, func(t T) {
+			t.registerAll()
+			last := t.players()[len(t.players())-1]
+			if last.id != "" && t.adopted == "" {
+				t.Skip("the league has been played already")
+			}
+			if last.id != "" {
+				t.Skip("it has accepted a registration that it should have refused (manager.register.%s), and has one player too few to accept another", t.adopted)
+			}
+			r := kit.Request{Message: t.registration(last), Edit: edit}
+			if change != nil {
+				r.Fault = func(m protocol.Message) { change(t, m.(*protocol.LeagueRegisterRequest)) }
+			}
+			a := t.Send(r)
+			t.adopt(last, a, name)
+			t.Refused(a)
+		})
+	}
+	return []kit.Check{
 		refused("name", kit.Should, "A player with the display_name of another, at another endpoint, is refused (2002, E022).", "Compare the names, and answer with the error 2002.",
 			func(t T, m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = t.players()[0].display }, nil),
 		refused("game", kit.Should, "A player that does not play even_odd is refused (2004, E045).", "Look for even_odd in game_types.",
@@ -60,25 +73,46 @@ func registrationChecks() []kit.Check {
 		refused("endpoint", kit.Should, "A player whose contact_endpoint is not a URL is refused (2003, E044).", "Parse contact_endpoint; it must be absolute, with http or https and a host.",
 			func(_ T, m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "nowhere" }, nil),
 		refused("meta", kit.Should, "A registration without player_meta is refused (-32602, E003).", "Check that it is present before you read it.",
-			nil, kit.Delete("player_meta")),
+			nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")),
 	}
+}
+
+// adopt makes the last player one that was accepted although its registration
+// should have been refused: another one would be one too many for its league. A
+// manager that lists its players tells whether it is.
+func (t T) adopt(a *member, answer *kit.Answer, check string) {
+	found, yes := dialect.FindAcceptance(answer.Body)
+	if !yes || answer.Refused || found.ID == "" {
+		return
+	}
+	listed := t.Aside().Send(kit.Request{Message: t.query(t.players()[0], protocol.QueryPlayers)})
+	if listed.Taken() && listed.Message.Object("data").Has("players") && !bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID)) {
+		return
+	}
+	t.listenAs(a, found.ID)
+	t.Lock()
+	defer t.Unlock()
+	t.peers.adopted = check
+	a.id, a.token, a.verifier, a.answer = found.ID, found.Token, credential.NewVerifier(found.Token), answer
 }
 
 func registersAll(t T) {
 	seen := map[string]string{}
-	for _, a := range t.registrationOrder() {
+	order := t.registrationOrder()
+	for _, a := range order[:len(order)-1] {
+		if t.refereeRefused(a) {
+			continue // it plays the matches itself
+		}
 		if why, ended := t.Catch(func() { t.join(a) }); ended {
 			if a.role == protocol.RoleReferee {
-				continue // it plays the matches itself
+				continue
 			}
 			t.Fail("%s", why)
 		}
-		for what, value := range map[string]string{"id": a.id, "token": a.token} {
-			if other, taken := seen[what+value]; taken && value != "" {
-				t.Fail("%s has the same %s as %s: %s", a.name, what, other, value)
-			}
-			seen[what+value] = a.name
+		if other, taken := seen[a.id]; taken {
+			t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
 		}
+		seen[a.id] = a.name
 	}
 }
 
@@ -130,14 +164,14 @@ func wantsToken(a *kit.Answer) bool {
 	return a.Refused && (code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid || a.Code == 11 || a.Code == 12)
 }
 
-// earlyCheck comes before any agent registers.
+// earlyCheck comes when only one player has registered, by whom it is known how the
+// manager is spoken to.
 func earlyCheck() kit.Check {
 	return check("manager.start.early", kit.Should, nil, "START_LEAGUE is refused without a referee, or with fewer than two players (E007).",
 		"Count the agents before you make the schedule, and answer with an error.", func(t T) {
-			if t.players()[0].id != "" || t.referees()[0].id != "" {
-				t.Skip("agents have registered already")
-			}
-			a := t.send(t.startLeague(t.session.AdminToken))
+			t.Catch(func() { t.join(t.players()[0]) }) // it is for another check to find that it cannot
+			// As the protocol says, and in no other way: some managers begin at once.
+			a := t.Send(kit.Request{Message: t.startLeague(t.session.AdminToken), Dialect: t.OfKind(dialect.Contracts)})
 			if wantsToken(a) {
 				t.Skip(tokenNeeded)
 			}
@@ -151,6 +185,18 @@ func earlyCheck() kit.Check {
 func startChecks() []kit.Check {
 	const compare = "Compare auth_token, or the Bearer token of the Authorization header, with the admin token, before you start anything."
 	return []kit.Check{
+		leagueCheck("register.id", kit.Should, "An agent gets the id that it asks for in sender, if it is free and has the form P07 (league.v2, registration): some players keep it whatever the answer.",
+			"Read the id from sender, and assign it if it is free.", func(t T) {
+				t.leaguePlayed()
+				a := t.players()[len(t.players())-1]
+				if a.id == "" {
+					t.Skip("the player that asks for an id could not register: %s", t.whyStopped())
+				}
+				t.Show("the manager", a.answer.Body)
+				if a.id != t.wantedID() {
+					t.Fail("player:%s was assigned the id %s", t.wantedID(), a.id)
+				}
+			}),
 		refusedCheck("start.report", "start.report", kit.Should, "A report before the start of the league is refused (5002, E040).", "Look the match up in the schedule; there is none yet."),
 		refusedCheck("start.missing", "start.missing", kit.Should, "START_LEAGUE without the admin token is refused (E011).", compare),
 		refusedCheck("start.token", "start.token", kit.Should, "START_LEAGUE with a wrong admin token is refused (E012).", compare),
@@ -188,127 +234,81 @@ func answersStart(t T) {
 	}
 }
 
-// conductsMatches is why checks of reports are not made.
-const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
-
-// watch follows a league whose matches the manager conducts itself, until it
-// ends or nothing more is sent.
-func (t T) watch() {
-	l := t.league
-	for n := -1; ; {
-		over, now := false, 0
-		more := t.Until(t.patience(), func() bool {
-			over, now = t.endSent(), len(t.messages)
-			return over || now > n || t.Context().Err() != nil
-		})
-		if over || !more || t.Context().Err() != nil {
-			break
-		}
-		n = now
-	}
-	t.Lock()
-	defer t.Unlock()
-	byRound := map[int]*round{}
-	for _, m := range t.messages {
-		id := m.fields.Text("match_id")
-		if m.typ != protocol.TypeGameInvitation && m.typ != protocol.TypeChooseParityCall || id == "" {
-			continue
-		}
-		i := slices.IndexFunc(t.matches, func(known *match) bool { return known.id == id })
-		switch {
-		case i < 0:
-			known := &match{id: id, round: m.round, by: m, players: [2]string{m.id}}
-			t.peers.matches = append(t.matches, known)
-			if byRound[m.round] == nil {
-				byRound[m.round] = &round{number: m.round, spoiled: true, closed: t.events}
-				l.rounds = append(l.rounds, byRound[m.round])
-			}
-			byRound[m.round].matches = append(byRound[m.round].matches, known)
-		case t.matches[i].players[0] != m.id && t.matches[i].players[1] == "":
-			t.matches[i].players[1] = m.id
-		}
-	}
-	if n := len(t.matches); n < t.pairs() {
-		l.stopped = fmt.Sprintf("of %d pairs of players, the manager's own referee invited %d", t.pairs(), n)
-	}
-}
-
-// reported skips a check of results in a league whose results the suite does not
-// know.
-func (t T) reported() {
-	if t.conducts() {
-		t.Skip(conductsMatches)
-	}
-}
-
-// join registers an agent, in the first way that the manager accepts, and ends
-// the check if it refuses all.
-func (t T) join(a *agent) {
+// join registers an agent as our own agents register, who find out how the manager
+// wants to be spoken to, and ends the check if the manager refuses.
+func (t T) join(a *member) {
 	if a.id != "" {
 		return
 	}
 	var request protocol.Message = t.registration(a)
-	idName := "player_id"
 	if a.role == protocol.RoleReferee {
-		request, idName = t.refereeRegistration(a), "referee_id"
+		request = t.refereeRegistration(a)
 	}
-	a.answer = t.Send(kit.Request{Message: request, Dialect: t.peers.dialect})
-	if a.book == nil {
-		a.book = a.answer
+	by := t.joining[a.role]
+	if by == nil {
+		by = &agent.Registrar{Caller: t.desk.Caller, Peer: t.session.Peer()}
+		t.joining[a.role] = by
 	}
-	if t.tooEarly && a.answer.Refused {
+	t.desk.For(t.T)
+	granted, err := by.Register(t.Context(), agent.Applicant{Message: request, ID: jsonrpc.RandomID(), Name: a.display, Endpoint: a.endpoint.URL})
+	if a.first == nil {
+		a.first = t.desk.First()
+	}
+	a.answer = t.desk.Last()
+	if t.tooEarly && err != nil {
 		t.Skip("the league has begun already; see manager.start.early")
 	}
-	for _, d := range t.otherDialects() {
-		if a.answer.Err != nil || joined(a.answer, idName) {
-			break
-		}
-		again := t.Send(kit.Request{Message: request, Dialect: d})
-		if joined(again, idName) {
-			a.answer, t.peers.dialect = again, d
-		}
+	if err != nil {
+		t.Fail("the registration of %s failed: %v", a.name, err)
 	}
-	f := a.answer.Message
-	if !joined(a.answer, idName) {
-		t.Accepted(a.answer, "")
-		t.Fail("status is %s and %s is %s, want ACCEPTED and a string", f.Shown("status"), idName, f.Shown(idName))
-	}
+	id := cmp.Or(identity(granted), a.name) // without an id, it leaves the agent its name
+	t.listenAs(a, id)
 	t.Lock()
 	defer t.Unlock()
-	a.id, a.token = f.Text(idName), f.Text("auth_token")
+	a.id = id
+	head := granted.Head()
+	a.token = head.AuthToken
 	a.verifier = credential.NewVerifier(a.token)
-	t.peers.leagueID = cmp.Or(f.Text("league_id"), t.peers.leagueID)
+	t.peers.leagueID = cmp.Or(head.LeagueID, t.peers.leagueID)
 }
 
-// joined reports whether an answer accepts a registration.
-func joined(a *kit.Answer, idName string) bool {
-	status := a.Message.Text("status")
-	return a.Taken() && (status == "" || dialect.Accepted(status)) && a.Message.Text(idName) != ""
+// listenAs listens for an agent also on the port of its id, where some referees
+// call it whatever it has registered, unless another agent of the suite is there.
+func (p *peers) listenAs(a *member, id string) {
+	host, own, err := net.SplitHostPort(p.session.Listen)
+	port := agent.PortOf(a.role, id)
+	if err != nil || own == "0" || port == 0 {
+		return
+	}
+	e, err := kit.Listen(p.life, net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return // it, or another program, listens there already
+	}
+	e.Handle(func(in *trace.Exchange, _ http.Header) kit.Response { return p.receive(a, in) })
+	a.also = append(a.also, e)
 }
 
-// otherDialects returns the ways to register other than the protocol's, while no
-// way is known: with integer ids, which some managers want, and all other
-// wrappings.
-func (p *peers) otherDialects() []*dialect.Dialect {
-	if p.dialect != nil || slices.ContainsFunc(p.agents, func(a *agent) bool { return a.id != "" }) {
-		return nil
+// identity returns the id that an answer to a registration grants.
+func identity(granted protocol.Message) string {
+	switch m := granted.(type) {
+	case *protocol.LeagueRegisterResponse:
+		return m.PlayerID
+	case *protocol.RefereeRegisterResponse:
+		return m.RefereeID
 	}
-	var all []*dialect.Dialect
-	for _, d := range dialect.Known() {
-		all = append(all, d.With(dialect.TraitNumericIDs), d)
-	}
-	return all
+	return ""
 }
 
 // joinsByTheBook ends the check unless the manager has answered the registration
 // of an agent, exactly as the protocol says, with all that the protocol asks for.
-func (t T) joinsByTheBook(a *agent, typ protocol.Type, idName string) {
+func (t T) joinsByTheBook(a *member, typ protocol.Type, idName string) {
 	why, ended := t.Catch(func() { t.join(a) })
-	if a.book == nil {
+	if a.first == nil {
 		t.Fail("%s", why)
 	}
-	t.Accepted(a.book, typ)
-	f := a.book.Message
+	t.Show("the manager", a.first.Body)
+	t.Accepted(a.first, typ)
+	f := a.first.Message
 	if !dialect.Accepted(f.Text("status")) {
 		t.Fail("status is %s, want ACCEPTED", f.Shown("status"))
 	}
@@ -322,22 +322,31 @@ func (t T) joinsByTheBook(a *agent, typ protocol.Type, idName string) {
 	}
 }
 
-// registrationOrder returns the agents in the order in which they register:
-// referees first, because some leagues start with the last player.
-func (p *peers) registrationOrder() []*agent {
-	return append(slices.Clone(p.referees()), p.players()...)
+// registrationOrder returns the agents in the order in which they register: a
+// player first, which finds out how the manager is spoken to, and then referees,
+// because some leagues start with the last player.
+func (p *peers) registrationOrder() []*member {
+	return slices.Concat(p.players()[:1], p.referees(), p.players()[1:])
 }
 
-// registerAll registers all agents that are not registered. It skips the check
-// if a player is refused: that is for another check to find. A manager without
-// referees plays the matches itself.
+// registerAll registers all agents but the last, with which some leagues begin:
+// it registers when the league is played. The check is skipped if a player is
+// refused: that is for another check to find. A manager without referees plays the
+// matches itself.
 func (t T) registerAll() {
-	for _, a := range t.registrationOrder() {
-		if a.role == protocol.RoleReferee && a.book != nil && a.id == "" {
-			continue // it was refused before
+	order := t.registrationOrder()
+	for _, a := range order[:len(order)-1] {
+		if t.refereeRefused(a) {
+			continue
 		}
 		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
 			t.Skip("not all agents can be registered: %s", why)
 		}
 	}
+}
+
+// refereeRefused reports whether an agent is a referee, and one was refused.
+func (t T) refereeRefused(a *member) bool {
+	first := t.referees()[0]
+	return a.role == protocol.RoleReferee && first.first != nil && first.id == ""
 }

@@ -199,7 +199,7 @@ func (t T) exists(typ protocol.Type) { t.every(typ, func(*message) {}) }
 // once ends the check if an agent was sent two of some messages, the second
 // after it had acknowledged the first.
 func (t T) once(messages func(yield func(m *message))) {
-	first := map[*agent]*message{}
+	first := map[*member]*message{}
 	messages(func(m *message) {
 		if first[m.to] == nil {
 			first[m.to] = m
@@ -278,7 +278,7 @@ func leagueEndChecks() []kit.Check {
 	return []kit.Check{
 		leagueCheck("end.sent", kit.Should, "When the last round is completed, players and referees are sent LEAGUE_COMPLETED (league.v2, flow).", "Send it to the contact_endpoint of every agent.", func(t T) {
 			l := t.complete()
-			sent := map[*agent]bool{}
+			sent := map[*member]bool{}
 			t.every("", func(m *message) { sent[m.to] = sent[m.to] || m.typ == end })
 			for _, to := range t.registered() {
 				if !sent[to] {
@@ -294,7 +294,7 @@ func leagueEndChecks() []kit.Check {
 		}),
 		leagueCheck("end.last", kit.Should, "LEAGUE_COMPLETED is the last message, after the end of all rounds (league.v2, flow).", "Send to each agent one message after the other.", func(t T) {
 			t.exists(end)
-			over := map[*agent]bool{}
+			over := map[*member]bool{}
 			t.every("", func(m *message) {
 				if over[m.to] && m.typ != end {
 					t.failOn(m, "%s was sent to %s after LEAGUE_COMPLETED", m.typ, m.to.id)

@@ -75,9 +75,9 @@ func (t T) begin() match {
 	return m
 }
 
-// send sends a message in the dialect in which the player registered.
+// send sends a message in the way in which the player takes its type.
 func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
-	r := kit.Request{Message: m, Dialect: t.Dialect}
+	r := kit.Request{Message: m}
 	for _, edit := range edits {
 		r.Edit = edit
 	}
@@ -132,6 +132,9 @@ func (t T) awaitPosted(typ protocol.Type, match string, within time.Duration) (f
 }
 
 func joins(a *kit.Answer) bool {
+	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok && m.Accept.Value() {
+		return true
+	}
 	for _, name := range []string{"accept", "accepted"} {
 		if a.Message.Has(name) {
 			return string(a.Message[name]) == "true"
@@ -146,6 +149,9 @@ func joins(a *kit.Answer) bool {
 
 // choiceIn returns the choice in an answer, "" without one.
 func choiceIn(a *kit.Answer) protocol.Choice {
+	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok && m.ParityChoice.Valid() {
+		return m.ParityChoice
+	}
 	for _, name := range []string{"parity_choice", "choice"} {
 		if c := protocol.Choice(a.Message.Text(name)); c != "" {
 			return c
@@ -209,7 +215,7 @@ func (t T) sameMatch(a *kit.Answer, m match) {
 func (t T) needsKeys() {
 	t.NeedsRegistration(t.T)
 	if !t.Signs() {
-		t.Skip("it is sent messages in %s, which has no place for a sender", t.Dialect.Name)
+		t.Skip("it is sent messages in %s, which has no place for a sender", t.T.Session.Peer().Speaks().Name)
 	}
 }
 

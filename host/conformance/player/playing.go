@@ -60,8 +60,16 @@ func joinsAgain(t T) {
 func choiceChecks() []kit.Check {
 	needs := []string{joinAnswered, choiceAnswered}
 	return []kit.Check{
-		check(choiceAnswered, kit.Must, needs[:1], `CHOOSE_PARITY_CALL is answered before its deadline by a CHOOSE_PARITY_RESPONSE whose choice is exactly "even" or "odd"; anything else loses the match (CHOOSE_PARITY_RESPONSE, E004).`,
+		check(choiceAnswered, kit.Must, needs[:1], `CHOOSE_PARITY_CALL is answered before its deadline by a CHOOSE_PARITY_RESPONSE whose choice is even or odd, however it is spelled; anything else loses the match (CHOOSE_PARITY_RESPONSE, E004).`,
 			`Answer with "parity_choice": "even" or "odd" in lower case, within the deadline. If your player needs longer and a league allows it, try --timeout 30s.`, func(t T) { t.called() }),
+		check("player.choice.exact", kit.Should, needs, `The choice is exactly "even" or "odd" (CHOOSE_PARITY_RESPONSE).`, "Write it in lower case.", func(t T) {
+			_, a := t.called()
+			for _, name := range []string{"parity_choice", "choice"} {
+				if c := protocol.Choice(a.Message.Text(name)); a.Message.Has(name) && !c.Valid() {
+					t.Fail("%s is %s", name, a.Message.Shown(name))
+				}
+			}
+		}),
 		check("player.choice.name", kit.Wild, needs, "The choice is called parity_choice; some players call it choice, which is read too (CHOOSE_PARITY_RESPONSE).",
 			"Send the choice under both names, parity_choice and choice: some referees know only one.", func(t T) {
 				if _, a := t.called(); a.Message.Text("parity_choice") == "" {
@@ -156,8 +164,8 @@ func answerChecks() []kit.Check {
 			Rule:   "All messages of a match share conversation_id: an answer repeats the request's (league.v2, header fields).",
 			Advice: "Copy conversation_id from the request into the answer.",
 			Run: both(func(t T, m match, a *kit.Answer, _ protocol.Type) {
-				if slices.Contains(t.Dialect.Omit, "conversation_id") {
-					t.Skip("it is sent messages in %s, which leaves conversation_id out", t.Dialect.Name)
+				if d := t.T.Session.Peer().Speaks(); slices.Contains(d.Omit, "conversation_id") {
+					t.Skip("it is sent messages in %s, which leaves conversation_id out", d.Name)
 				}
 				t.Equal(a, "conversation_id", m.conversation)
 			}),
@@ -192,8 +200,12 @@ func signs(t T) {
 }
 
 func authChecks() []kit.Check {
-	needs := []string{choiceAnswered, acksStandings}
+	needs := []string{choiceAnswered}
 	signed := func(name, rule, advice string, test func(t T)) kit.Check {
+		needs := needs
+		if name == "manager" {
+			needs = []string{choiceAnswered, acksStandings}
+		}
 		return check("player.auth."+name, kit.Should, needs, rule, advice, func(t T) {
 			t.needsKeys()
 			test(t)
@@ -221,7 +233,7 @@ func authChecks() []kit.Check {
 		kit.QuietCheck(kit.Player, needs, func(t *kit.T) kit.Request {
 			p := with(t)
 			p.needsKeys()
-			return kit.Request{Message: p.call(p.joined()), Dialect: p.Dialect}
+			return kit.Request{Message: p.call(p.joined())}
 		}),
 		check("player.auth.then", kit.Should, needs[:1], "A refused call changes nothing: the referee's own call is answered afterwards.",
 			"Check the token before you store anything of the message.", func(t T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -42,7 +43,7 @@ func sample(t *kit.T) kit.Request {
 }
 
 func sampleOf(message func(t T) protocol.Message) kit.Sample {
-	return func(t *kit.T) kit.Request { return kit.Request{Message: message(with(t)), Dialect: with(t).Dialect} }
+	return func(t *kit.T) kit.Request { return kit.Request{Message: message(with(t))} }
 }
 
 // foreignRound announces a match of another referee.
@@ -65,7 +66,7 @@ func (t T) newMatches(plans ...plan) []*match {
 	t.Rounds++
 	var all []*match
 	for i, plan := range plans {
-		m := &match{peers: t.peers, id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
+		m := &match{peers: t.peers, assigned: time.Now(), id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
 		for who, token := range t.tokens {
 			m.keys[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
 		}
@@ -99,7 +100,7 @@ func (t T) standings(wins int) *protocol.LeagueStandingsUpdate {
 
 func (t T) leagueCompleted() *protocol.LeagueCompleted { return t.LeagueCompleted(playerIDs[:]...) }
 
-// send sends a message in the dialect in which the referee registered.
+// send sends a message in the way in which the referee takes its type.
 func (t T) send(m protocol.Message, edits ...kit.Edit) *kit.Answer {
 	return t.Registrar.Send(t.T, m, edits...)
 }
@@ -122,7 +123,7 @@ func (t T) play(p plan) *match {
 func (t T) awaitEnd(m *match) {
 	for n := 0; ; {
 		over, now := false, 0
-		more := t.Until(t.patience(), func() bool {
+		more := t.Until(t.patience()-t.quiet(m), func() bool {
 			over, now = m.over(), len(m.sent)
 			return over || now > n
 		})
@@ -135,6 +136,17 @@ func (t T) awaitEnd(m *match) {
 		}
 		n = now
 	}
+}
+
+// quiet is how long the referee has sent nothing about a match.
+func (t T) quiet(m *match) time.Duration {
+	t.Lock()
+	defer t.Unlock()
+	last := m.assigned
+	if n := len(m.sent); n > 0 {
+		last = m.sent[n-1].At
+	}
+	return time.Since(last)
 }
 
 // summary says how many messages were sent about a match.
@@ -222,7 +234,7 @@ func scenarios() map[string]plan {
 		"win":             {},
 		"tie":             {choose: [2]reaction{choosing(protocol.Odd), choosing(protocol.Odd)}},
 		"declined":        {join: [2]reaction{declines}},
-		"invalid":         {choose: [2]reaction{choosing(protocol.Even, kit.Set("parity_choice", "both"))}},
+		"invalid":         {choose: [2]reaction{choosing(protocol.Even, func(msg map[string]any) { msg["parity_choice"], msg["choice"] = "both", "both" })}},
 		"both declined":   {join: [2]reaction{declines, declines}},
 		"busy":            {join: [2]reaction{atFirst(busy, joining())}, choose: [2]reaction{playerB: atFirst(busy, choosing(protocol.Odd))}},
 		"always busy":     {join: [2]reaction{busy}},
@@ -322,7 +334,22 @@ func (s *sent) result() outcome {
 	return o
 }
 
+// report returns what a report says, as our own manager reads it.
 func (s *sent) report() outcome {
+	o := s.stated()
+	if req, err := kit.OpenRequest(s.Raw); err == nil {
+		m, _ := req.Decode()
+		if r, ok := m.(*protocol.MatchResultReport); ok {
+			if read, err := dialect.ReportedOutcome(r, playerIDs[playerA], playerIDs[playerB]); err == nil {
+				o.winner, o.score = read.Winner, r.Result.Score
+			}
+		}
+	}
+	return o
+}
+
+// stated returns what a report says by its own members.
+func (s *sent) stated() outcome {
 	result := s.fields.Object("result")
 	o := details(result.Object("details"))
 	o.winner = result.Text("winner")

@@ -164,7 +164,7 @@ func orderChecks() []kit.Check {
 	return []kit.Check{
 		parallelCheck("invitation", protocol.TypeGameInvitation, joining()),
 		parallelCheck("call", protocol.TypeChooseParityCall, choosing(protocol.Even)),
-		matchCheck("call.after", kit.Must, "No player is called for a choice before both have joined (league.v2, states of a match).", "Wait for both joins, and call the players then.",
+		matchCheck("call.after", kit.Should, "No player is called for a choice before both have joined (league.v2, states of a match).", "Wait for both joins, and call the players then.",
 			func(t T) {
 				delay := t.shortDelay()
 				m := t.play(plan{join: [2]reaction{playerB: func(m *match, s *sent) kit.Response {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -68,7 +69,8 @@ func (p *peers) listen(ctx context.Context) error {
 		if p.tokens[who], err = credential.NewToken(rand.Reader, id); err != nil {
 			return err
 		}
-		if p.players[who], err = kit.ListenBeside(ctx, p.Session.Listen); err != nil {
+		// Some referees call players at the ports of their ids, whatever they are sent.
+		if p.players[who], err = kit.ListenAs(ctx, p.Session.Listen, agent.PortOf(protocol.RolePlayer, id)); err != nil {
 			return fmt.Errorf("listen as a player: %w", err)
 		}
 		p.players[who].Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(who, in, header) })
@@ -116,13 +118,14 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 }
 
 type match struct {
-	peers *peers
-	id    string
-	round int
-	keys  [2]credential.KeyPair
-	plan  plan
-	sent  []*sent // what the referee sent about it, in order; guarded by the peers' lock
-	late  bool    // a player answered after its time; likewise
+	peers    *peers
+	id       string
+	round    int
+	keys     [2]credential.KeyPair
+	plan     plan
+	assigned time.Time
+	sent     []*sent // what the referee sent about it, in order; guarded by the peers' lock
+	late     bool    // a player answered after its time; likewise
 }
 
 // sent is a message of the referee about a match.
@@ -201,7 +204,7 @@ func joining(edits ...kit.Edit) reaction {
 	return func(m *match, s *sent) kit.Response {
 		return m.answer(s, &protocol.GameJoinAck{
 			Header: protocol.Header{MessageType: protocol.TypeGameJoinAck}, PlayerID: playerIDs[s.who],
-			ArrivalTimestamp: protocol.Timestamp(time.Now()), Accept: protocol.Some(true),
+			ArrivalTimestamp: protocol.Timestamp(time.Now()), Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
 		}, edits)
 	}
 }
@@ -209,7 +212,7 @@ func joining(edits ...kit.Edit) reaction {
 func choosing(c protocol.Choice, edits ...kit.Edit) reaction {
 	return func(m *match, s *sent) kit.Response {
 		return m.answer(s, &protocol.ChooseParityResponse{
-			Header: protocol.Header{MessageType: protocol.TypeChooseParityResponse}, PlayerID: playerIDs[s.who], ParityChoice: c,
+			Header: protocol.Header{MessageType: protocol.TypeChooseParityResponse}, PlayerID: playerIDs[s.who], ParityChoice: c, Choice: c,
 		}, edits)
 	}
 }
@@ -231,7 +234,11 @@ func acknowledges(_ *match, s *sent) kit.Response {
 	return kit.Respond(s.Raw, m)
 }
 
-func declines(m *match, s *sent) kit.Response { return joining(kit.Set("accept", false))(m, s) }
+func declines(m *match, s *sent) kit.Response {
+	return joining(func(msg map[string]any) {
+		msg["accept"], msg["accepted"], msg["status"] = false, false, protocol.StatusRejected
+	})(m, s)
+}
 
 func busy(_ *match, s *sent) kit.Response { return kit.RespondBusy(s.Raw) }
 

@@ -45,7 +45,7 @@ func replyChecks() []kit.Check {
 			"Accept as auth_token what the announcement says under expect, or a token t with HMAC(SHA-256(t), ...) = expect; ask again otherwise.", call,
 			choosing(protocol.Odd, kit.Set("auth_token", kit.Forged)), choosing(protocol.Even)),
 		matchCheck("reply.empty", kit.Should, "After an answer without a choice, the call is sent again (league.v2, errors, E002).", ask, func(t T) {
-			m := t.play(plan{choose: [2]reaction{atFirst(choosing(protocol.Even, kit.Delete("parity_choice")), choosing(protocol.Even))}})
+			m := t.play(plan{choose: [2]reaction{atFirst(choosing(protocol.Even, kit.Delete("parity_choice", "choice")), choosing(protocol.Even))}})
 			if o := t.message(m, protocol.TypeGameOver, playerB).result(); o.status == protocol.StatusTechnicalLoss {
 				t.show(t.message(m, call, playerA))
 				t.Fail("an answer without a choice has lost the match at once; it may have been damaged in transit")
@@ -58,6 +58,7 @@ func replyChecks() []kit.Check {
 			}),
 		counts("accepted", kit.Wild, "A join with accepted instead of accept counts (observed in real leagues).", "Look for accept, accepted and status.", plan{join: [2]reaction{joining(func(msg map[string]any) {
 			delete(msg, "accept")
+			delete(msg, "status")
 			msg["accepted"] = true
 		})}}),
 		counts("choice", kit.Wild, "A choice that is called choice instead of parity_choice counts (observed in real leagues).", "Look for both names.", plan{choose: [2]reaction{choosing(protocol.Even, func(msg map[string]any) {

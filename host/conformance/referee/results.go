@@ -108,6 +108,12 @@ func reportChecks() []kit.Check {
 					t.Fail("the choices were %v and the number %d: winner is %q, want %q; score is %v, want %v", want.choices, want.number, o.winner, want.winner, o.score, want.score)
 				}
 			})),
+		matchCheck("report.tie", kit.Should, "winner is null after a tie, and nothing else (MATCH_RESULT_REPORT).", `Write null, and not "DRAW".`,
+			func(t T) {
+				if s := t.message(t.scenario("tie"), protocol.TypeMatchResultReport, toManager); s.stated().winner != "" {
+					t.Fail("winner is %q", s.stated().winner)
+				}
+			}),
 		matchCheck("report.details", kit.Should, "details has drawn_number, number_parity and choices, the same as GAME_OVER (MATCH_RESULT_REPORT).", "Put the same into both.",
 			eachFair(func(t T, m *match, over, _ outcome) {
 				o := t.message(m, protocol.TypeMatchResultReport, toManager).report()
@@ -169,7 +175,7 @@ func (t T) reportedOnce(m *match, what string) {
 
 // sends ends the check unless an agent is sent n messages of a type.
 func (t T) sends(m *match, typ protocol.Type, who, n int, otherwise string) {
-	if !t.Until(t.patience(), func() bool { return m.count(typ, who) >= n }) {
+	if !t.Until(t.patience()-t.quiet(m), func() bool { return m.count(typ, who) >= n }) {
 		t.showAll(m)
 		t.Fail("%s within %v", otherwise, t.patience())
 	}

@@ -133,7 +133,7 @@ const otherManager = "league_manager:LM01"
 // request assigns a match in one way.
 func (t T) request(w assignment, a *protocol.RoundAnnouncement) kit.Request {
 	a.Sender = cmp.Or(w.sender, a.Sender)
-	r := kit.Request{Message: a, Dialect: t.Dialect}
+	r := kit.Request{Message: a}
 	if w.name != "" {
 		r.Wrap = func(d *dialect.Dialect) (dialect.Call, error) {
 			calls, err := d.AssignmentCalls(w.name, a)
@@ -216,6 +216,15 @@ func (t T) findAssignment() assignment {
 		a := try(assignment{name: name})
 		if w, ok := result(); ok {
 			return w
+		}
+		if name == "" && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
+			ways, matches = append(ways, assignment{}), append(matches, t.newMatch(plan{}))
+			t.Aside().Find(t.announcement(matches[len(matches)-1]))
+			ways[len(ways)-1].name = t.T.Session.Peer().AssignedBy()
+			t.Until(t.assignmentDelay(a), func() bool { return played() >= 0 })
+			if w, ok := result(); ok {
+				return w
+			}
 		}
 		if a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
 			try(assignment{name: name, sender: otherManager})

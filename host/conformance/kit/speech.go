@@ -1,0 +1,377 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// Request is a message to the agent. With only a message it is sent in the way in
+// which the agent takes messages of its type; how that is found out, see
+// [T.Send].
+type Request struct {
+	Message protocol.Message
+	Dialect *dialect.Dialect // instead of the way that was found
+	ID      string           // the JSON-RPC id as JSON; empty: a new one
+	NoID    bool             // leave the JSON-RPC id out
+	Method  string           // instead of the dialect's
+	Header  http.Header
+	// Wrap replaces the wrapping of the message.
+	Wrap func(d *dialect.Dialect) (dialect.Call, error)
+	// Fault spoils the message before it is wrapped, and Edit changes the members
+	// of the message wherever its wrapping puts them. A check is skipped if that
+	// changes nothing, because the way has no place for it.
+	Fault func(m protocol.Message)
+	Edit  Edit
+}
+
+// plain reports whether a request is nothing but a message.
+func (r Request) plain() bool {
+	return r.Dialect == nil && r.ID == "" && !r.NoID && r.Method == "" && r.Header == nil && r.Wrap == nil && r.Fault == nil && r.Edit == nil
+}
+
+// Edit changes the members of a message.
+type Edit = func(map[string]any)
+
+// Set returns an edit that sets a member.
+func Set(name string, value any) Edit { return func(m map[string]any) { m[name] = value } }
+
+// Delete returns an edit that deletes members.
+func Delete(names ...string) Edit {
+	return func(m map[string]any) {
+		for _, name := range names {
+			delete(m, name)
+		}
+	}
+}
+
+// Forged is a token that was never issued.
+const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
+
+// way returns the way in which a request is sent.
+func (t *T) way(r Request) wire.Way {
+	p := t.Session.peer
+	if r.Dialect == nil {
+		if w, err := p.Way(r.Message.Head().MessageType); err == nil {
+			return w
+		}
+		return wire.Way{URL: p.Address(), Dialect: p.Speaks()} // for the agent to refuse
+	}
+	return wire.Way{URL: p.Address(), Dialect: r.Dialect}
+}
+
+// OfKind returns a dialect with request ids of the kind that the agent takes.
+func (t *T) OfKind(d *dialect.Dialect) *dialect.Dialect {
+	if t.Session.peer.Speaks().NumericIDs && !d.NumericIDs && !d.Request.Bare {
+		return d.With(dialect.TraitNumericIDs)
+	}
+	return d
+}
+
+// Body encodes a request.
+func (t *T) Body(r Request) []byte { return t.encode(r).Body }
+
+// encode encodes a request, and says where it goes.
+func (t *T) encode(r Request) *jsonrpc.Outgoing {
+	w := t.way(r)
+	if r.ID == "" {
+		r.ID = strconv.Quote(jsonrpc.RandomID())
+		if w.Dialect.NumericIDs {
+			r.ID = strconv.FormatInt(t.Session.numbers.Add(1), 10)
+		}
+	}
+	out := t.document(r, w)
+	clean := out.Body
+	if r.Fault != nil {
+		r.Fault(r.Message)
+		out = t.document(r, w)
+	}
+	if r.NoID {
+		out.Body = edited(out.Body, func(tree any) { delete(tree.(map[string]any), "id") })
+	}
+	if r.Edit != nil {
+		clean = edited(out.Body, func(any) {})
+		if w.Input != nil {
+			out.Body = edited(out.Body, func(tree any) { editDeclared(tree, w, r.Edit) })
+		} else {
+			out.Body = EditMessage(out.Body, r.Edit)
+		}
+	}
+	if (r.Fault != nil || r.Edit != nil) && bytes.Equal(clean, out.Body) {
+		t.Skip("it takes %s by %s, which has no place for what this tests", r.Message.Head().MessageType, w)
+	}
+	out.Header = t.Session.peer.SessionHeader().Clone()
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
+	maps.Copy(out.Header, r.Header)
+	return out
+}
+
+// document wraps the message of a request.
+func (t *T) document(r Request, w wire.Way) *jsonrpc.Outgoing {
+	call, url, err := dialect.Call{}, w.URL, error(nil)
+	if r.Wrap != nil {
+		call, err = r.Wrap(w.Dialect)
+	} else {
+		call, url, err = w.Call(r.Message)
+	}
+	if err != nil {
+		t.Skip("the message cannot be written in %s: %v", w.Dialect.Name, err)
+	}
+	if r.Method != "" {
+		call.Method = r.Method
+	}
+	return &jsonrpc.Outgoing{URL: url, Body: call.Document(jsontext.Value(r.ID))}
+}
+
+// editDeclared edits the arguments that the agent has declared, and adds none.
+func editDeclared(tree any, w wire.Way, edit Edit) {
+	declared, _ := tree.(map[string]any)
+	if !w.Dialect.Request.Bare {
+		declared, _ = declared["params"].(map[string]any)
+		if name := w.Dialect.Request.Message; name != "" {
+			declared, _ = declared[name].(map[string]any)
+		}
+	}
+	if declared == nil {
+		return
+	}
+	before := maps.Clone(declared)
+	edit(declared)
+	maps.DeleteFunc(declared, func(name string, _ any) bool { _, had := before[name]; return !had })
+}
+
+// EditMessage applies an edit to every object of a document that is a message
+// or holds a part of one.
+func EditMessage(doc []byte, edit Edit) []byte {
+	return edited(doc, func(tree any) { change(tree, edit) })
+}
+
+func change(tree any, edit Edit) {
+	switch v := tree.(type) {
+	case map[string]any:
+		if v["message_type"] != nil || v["match_id"] != nil {
+			edit(v)
+			return
+		}
+		for _, inner := range v {
+			change(inner, edit)
+		}
+	case []any:
+		for _, inner := range v {
+			change(inner, edit)
+		}
+	}
+}
+
+// edited decodes a document that this package has encoded, changes it and
+// encodes it again.
+func edited(doc []byte, edit func(tree any)) []byte {
+	var tree any
+	reader := json.NewDecoder(bytes.NewReader(doc))
+	reader.UseNumber()
+	if err := reader.Decode(&tree); err != nil {
+		panic(err)
+	}
+	edit(tree)
+	out, err := json.Marshal(tree)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// Send sends a request and reads the answer. The first plain request of a type is
+// sent as our own agents send it, who find out by which names, arguments, ids and
+// wrappings the agent takes it; all others of the type are sent in the way that
+// was found.
+func (t *T) Send(r Request) *Answer {
+	if r.plain() && t.Session.learns(r.Message.Head().MessageType) {
+		if a := t.Find(r.Message); a != nil {
+			return a
+		}
+	}
+	return t.deliver(t.encode(r))
+}
+
+// learns reports whether it has to be found out how the agent takes a type, and
+// notes that it is. How a referee is assigned matches is for its suite to find.
+func (s *Session) learns(typ protocol.Type) bool {
+	if s.Role == Referee && typ == protocol.TypeRoundAnnouncement {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.known, typ) {
+		return false
+	}
+	s.known = append(s.known, typ)
+	return true
+}
+
+// Find sends a message as our own agents do. It returns the answer of the attempt
+// that was understood or, if none was, of the first; nil if none was made.
+func (t *T) Find(m protocol.Message) *Answer {
+	r := t.Record()
+	_, err := r.Caller.Call(t.ctx, t.Session.peer, m)
+	last := len(r.exchanges) - 1
+	if last < 0 {
+		return nil
+	}
+	if err == nil || errors.Is(err, wire.ErrReceived) || wire.Judge(err) == wire.Refuses {
+		return r.answer(last)
+	}
+	return r.answer(0)
+}
+
+// deliver sends an encoded request and reads the answer.
+func (t *T) deliver(out *jsonrpc.Outgoing) *Answer {
+	reply, _ := t.post(t.ctx, out)
+	a := ReadAnswer(reply)
+	t.learn(out.Body, a)
+	return a
+}
+
+// learn keeps what an exchange shows of the agent: the ids, and a refusal by
+// nothing but an HTTP status. It is the last one of the evidence.
+func (t *T) learn(body []byte, a *Answer) {
+	plain := a.Plain && !slices.Contains(speaking, a.Status)
+	if !plain && !a.Taken() {
+		return
+	}
+	request := Object(body)
+	switch {
+	case !plain && request.HasID():
+		t.Session.mu.Lock()
+		t.Session.ids = append(t.Session.ids, [2]string{string(request["id"]), string(a.Document["id"])})
+		t.Session.mu.Unlock()
+	case plain && (request == nil || request.Has("jsonrpc")): // what is bare asks for no JSON-RPC
+		t.Session.keepPlain(t.Evidence[len(t.Evidence)-1])
+	}
+}
+
+// A Record is what our own agents exchange with the agent on behalf of a check.
+type Record struct {
+	// Caller sends as our agents do.
+	Caller *wire.Caller
+
+	t         *T
+	exchanges []exchange
+}
+
+type exchange struct {
+	body     []byte
+	reply    Reply
+	evidence Evidence
+}
+
+// Record returns a caller whose exchanges are evidence of the check.
+func (t *T) Record() *Record {
+	r := &Record{t: t}
+	r.Caller = &wire.Caller{Client: jsonrpc.NewClient(r, jsonrpc.ClientConfig{Timeout: t.Session.Timeout}), Codec: dialect.NewCodec(protocol.Tolerant)}
+	return r
+}
+
+// For has a caller work for another check, and forget what it has exchanged.
+func (r *Record) For(t *T) { r.t, r.exchanges = t, nil }
+
+// First and Last return the answers of the first exchange and of the last, nil
+// without any.
+func (r *Record) First() *Answer { return r.answer(0) }
+
+// Last returns the answer of the last exchange.
+func (r *Record) Last() *Answer { return r.answer(len(r.exchanges) - 1) }
+
+// answer returns the answer of an exchange, which becomes the decisive evidence.
+func (r *Record) answer(i int) *Answer {
+	if i < 0 || i >= len(r.exchanges) {
+		return nil
+	}
+	x := r.exchanges[i]
+	if i < len(r.exchanges)-1 {
+		r.t.Keep(x.evidence)
+	}
+	a := ReadAnswer(x.reply)
+	r.t.learn(x.body, a)
+	return a
+}
+
+// RoundTrip implements jsonrpc.RoundTripper.
+func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	if out.Method != "" && out.Method != http.MethodPost {
+		return r.t.Session.exchange(ctx, out)
+	}
+	reply, raw := r.t.post(ctx, out)
+	r.exchanges = append(r.exchanges, exchange{slices.Clone(out.Body), reply, r.t.Evidence[len(r.t.Evidence)-1]})
+	if reply.Err != nil {
+		return nil, reply.Err
+	}
+	return raw, nil
+}
+
+// Transport implements jsonrpc.RoundTripper.
+func (r *Record) Transport() jsonrpc.Transport { return r.t.Session.transport.Transport() }
+
+// Close implements jsonrpc.RoundTripper. The connections are the session's.
+func (r *Record) Close() error { return nil }
+
+// post sends a request, whose exchange is evidence, and returns the reply.
+func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (r Reply, raw *jsonrpc.Reply) {
+	ctx, cancel := context.WithTimeout(ctx, t.Session.Timeout)
+	defer cancel()
+	out.MaxAnswer = maxAnswer
+	began := time.Now()
+	raw, err := t.Session.exchange(ctx, out)
+	r = Reply{Took: time.Since(began), Err: err}
+	e := Evidence{To: out.URL, Request: Printable(out.Body), TookMS: Milliseconds(r.Took)}
+	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
+		broken.URL = out.URL
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			r.Err = noReply{t.Session.Timeout}
+		}
+		e.Error = r.Err.Error()
+		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
+	}
+	if raw != nil {
+		r.Status, r.Header, r.Body = raw.Status, raw.Header, raw.Document()
+		e.Status, e.Answer = raw.Status, Printable(raw.Body)
+	}
+	t.Keep(e)
+	return r, raw
+}
+
+// noReply says that no reply has come in time.
+type noReply struct{ within time.Duration }
+
+func (e noReply) Error() string { return fmt.Sprintf("no reply within %v", e.within) }
+
+func (noReply) Unwrap() error { return context.DeadlineExceeded }
+
+// Post sends a body to the agent and returns the reply, whatever it is. Every
+// exchange is evidence.
+func (t *T) Post(body []byte, header http.Header) Reply {
+	return t.PostTo(t.Session.URL, body, header)
+}
+
+// PostTo is Post to another URL than the agent's.
+func (t *T) PostTo(url string, body []byte, header http.Header) Reply {
+	reply, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Header: header, Body: body})
+	return reply
+}

@@ -22,6 +22,10 @@ func (p *peers) receive(to *member, in *trace.Exchange) kit.Response {
 		m.typ, m.matches, m.assigned = req.Type, kit.Object(json.RawMessage(req.Raw)).List("matches"), req.IsAssignment()
 		m.round = req.Header.RoundID.Number()
 	}
+	if m.typ == protocol.TypeGameInvitation || m.typ == protocol.TypeChooseParityCall {
+		// A league may begin before the last registration is answered.
+		p.Until(p.session.Timeout, func() bool { return to.id != "" || p.closing })
+	}
 	p.Lock()
 	if own := p.withID(m.fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
 		m.to = own // it was called by its id, at the port of another

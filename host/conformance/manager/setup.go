@@ -92,6 +92,7 @@ func (t T) adopt(a *member, answer *kit.Answer, check string) {
 	t.listenAs(a, found.ID)
 	t.Lock()
 	defer t.Unlock()
+	defer t.Notify()
 	t.peers.adopted = check
 	a.id, a.token, a.verifier, a.answer = found.ID, found.Token, credential.NewVerifier(found.Token), answer
 }
@@ -265,6 +266,7 @@ func (t T) join(a *member) {
 	t.listenAs(a, id)
 	t.Lock()
 	defer t.Unlock()
+	defer t.Notify()
 	a.id = id
 	head := granted.Head()
 	a.token = head.AuthToken

@@ -49,6 +49,9 @@ type League struct {
 	Tap func(name string) jsonrpc.Tap
 	// Started, if set, is called once everybody listens, with the manager's URL.
 	Started func(managerURL string)
+	// Stay, if set, is called when the league is complete, while the manager still
+	// answers. Play returns after it.
+	Stay func(*Played)
 	// Validation says how requests are validated against the contract of envelopes and
 	// tools.
 	Validation Validation
@@ -83,7 +86,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	select {
 	case <-m.Done():
 		a.agents.Wait()
-		return &Played{Matches: m.Results(), Standings: m.Standings(), Before: true}, nil
+		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Before: true}), nil
 	default:
 	}
 	if m.Over() {
@@ -94,7 +97,7 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return &Played{Matches: m.Results(), Standings: m.Standings()}, nil
+		return l.stay(&Played{Matches: m.Results(), Standings: m.Standings()}), nil
 	}
 	for i := range l.Referees {
 		if err := a.referee(i, url); err != nil {
@@ -114,7 +117,15 @@ func (l *League) Play(ctx context.Context) (_ *Played, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return &Played{Matches: m.Results(), Standings: m.Standings(), Players: players}, nil
+	return l.stay(&Played{Matches: m.Results(), Standings: m.Standings(), Players: players}), nil
+}
+
+// stay calls Stay, if there is one, and returns what was played.
+func (l *League) stay(played *Played) *Played {
+	if l.Stay != nil {
+		l.Stay(played)
+	}
+	return played
 }
 
 // assembly is a league while it is put together and played.

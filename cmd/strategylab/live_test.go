@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -172,6 +173,54 @@ func TestHostPlayersAndStart(t *testing.T) {
 	}
 	if code := host.ended(); code != exitOK {
 		t.Errorf("the host ended with %d", code)
+	}
+}
+
+// The admin token is shown once, on stderr. With --data-dir it outlives the host,
+// and with --stay the host answers after the league.
+func TestAdminTokenAndStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	brief := start(t, dir, "host", "--listen", "127.0.0.1:0", "--field", "random*2", "--legs", "1")
+	url := brief.until("listening")["manager"].(string)
+	var tokens []string
+	until(t, "the token", func() bool {
+		text, err := os.ReadFile(brief.stderr.Name())
+		tokens = regexp.MustCompile("admin-[0-9a-f]{32}").FindAllString(string(text), -1)
+		return err == nil && len(tokens) > 0
+	})
+	run1(t, dir, exitOK, "start", "--manager", url, "--admin-token", tokens[0])
+	if code := brief.ended(); code != exitOK || len(tokens) != 1 {
+		t.Errorf("it ended with %d and has shown %q", code, tokens)
+	}
+
+	args := []string{"host", "--listen", "127.0.0.1:0", "--field", "random*2", "--legs", "300", "--data-dir", "data", "--stay"}
+	host := start(t, dir, args...)
+	file := filepath.Join("data", "data", "leagues", "league_2025_even_odd", "admin-token")
+	run1(t, dir, exitOK, "start", "--manager", host.until("listening")["manager"].(string), "--admin-token-file", file)
+	host.until("round_completed")
+	host.signal(syscall.SIGKILL)
+	host.ended()
+	if info, err := os.Stat(filepath.Join(dir, file)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of the token: %v, %v", info, err)
+	}
+	host = start(t, dir, args...)
+	url = host.until("listening")["manager"].(string)
+	host.until("league_completed")
+	resumed := slices.IndexFunc(host.seen, func(e map[string]any) bool { return e["event"] == "league_resumed" })
+	if resumed < 0 || host.seen[resumed]["round"].(float64) < 2 || host.seen[resumed]["total_rounds"].(float64) != 300 {
+		t.Errorf("that it resumed is missing or wrong (event %d)", resumed)
+	}
+	run1(t, dir, exitOK, "query", "players", "--manager", url, "--admin-token-file", file)
+	if out := run1(t, dir, exitOK, "query", "schedule", "--round", "300", "--manager", url); !strings.Contains(out, "finished") {
+		t.Errorf("after the league, the schedule is %s", out)
+	}
+	if out := run1(t, dir, exitFailure, "query", "schedule", "--round", "301", "--manager", url); !strings.Contains(out, "the league has rounds 1 to 300") {
+		t.Errorf("round 301 gives %s", out)
+	}
+	host.signal(syscall.SIGINT)
+	if code := host.ended(); code != exitOK {
+		t.Errorf("a host that stayed ended with %d", code)
 	}
 }
 

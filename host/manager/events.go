@@ -23,6 +23,8 @@ const (
 	AgentState EventKind = "agent_state"
 	// LeagueStarted: Total rounds.
 	LeagueStarted EventKind = "league_started"
+	// LeagueResumed: Round, Total: an earlier process has started the league.
+	LeagueResumed EventKind = "league_resumed"
 	// Notified: Message, Round, Acked, Missing: everybody has had one attempt
 	// at the message, or was not waited for.
 	Notified EventKind = "notified"

@@ -210,8 +210,11 @@ func (m *Manager) open() error {
 	for _, a := range s.agents {
 		m.updateContact(a).life = LifeRegistered
 	}
-	if s.concluded {
+	switch {
+	case s.concluded:
 		m.finish()
+	case s.running():
+		m.emit(Event{Kind: LeagueResumed, Round: s.round(), Total: s.rounds()})
 	}
 	return nil
 }

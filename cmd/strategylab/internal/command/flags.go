@@ -17,6 +17,7 @@ import (
 // Flags that several commands have. A flag means the same in each of them.
 const (
 	FlagAdminToken = "admin-token"
+	FlagAdminFile  = "admin-token-file"
 	FlagAll        = "all"
 	FlagColor      = "color"
 	FlagData       = "data-dir"

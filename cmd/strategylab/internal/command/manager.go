@@ -36,7 +36,7 @@ func Remedy(c *cli.Context, err error) error {
 	case errors.Is(err, jsonrpc.ErrStatus), errors.Is(err, jsonrpc.ErrMalformed):
 		return Advise(err, "the server at %s is not a league manager; the manager prints its URL when it starts, usually ending in /mcp", manager)
 	case dialect.CodeOf(err) == protocol.CodeTokenMissing, dialect.CodeOf(err) == protocol.CodeTokenInvalid:
-		return Advise(err, "pass the token that the host printed as --%s", FlagAdminToken)
+		return Advise(err, "pass the token that the host printed as --%s, or its file as --%s", FlagAdminToken, FlagAdminFile)
 	case dialect.CodeOf(err) == protocol.CodeDuplicateName:
 		return Advise(err, "choose another name: --%s %q", FlagName, cmp.Or(suggested(err), "Team 7"))
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:

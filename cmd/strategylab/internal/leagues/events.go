@@ -66,6 +66,8 @@ func (l *live) managed(e manager.Event) {
 		}
 	case manager.LeagueStarted:
 		text = fmt.Sprintf("the league starts: %d rounds", e.Total)
+	case manager.LeagueResumed:
+		text = fmt.Sprintf("resumed round %d of %d", e.Round, e.Total)
 	case manager.RefereeUnable:
 		text = fmt.Sprintf("%-5s %s cannot be made to conduct %v (%s); they go to another referee, or wait for one to register", e.Agent, e.Name, e.Matches, e.Error)
 	case manager.MatchesReassigned:

@@ -2,8 +2,6 @@ package leagues
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -21,11 +19,8 @@ const (
 	flagReferees  = "referees"
 	flagAllowHost = "allow-host"
 	flagProbe     = "probe"
+	flagStay      = "stay"
 )
-
-// noAdminToken lets every program on the host's machine start the league, for
-// launchers that know no token.
-const noAdminToken = "none"
 
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
@@ -39,7 +34,9 @@ func hostFlags() []cli.Flag {
 func openFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start the league with; none allows local programs", DefaultText: "generated and printed"},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start the league with; none allows local programs", DefaultText: "generated, shown once on stderr"},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "file for the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
+		&cli.BoolFlag{Name: flagStay, Usage: "answer queries after the league, until Ctrl-C"},
 		&cli.StringSliceFlag{Name: flagAllowHost, Usage: "pattern of remote hosts that agents may use; repeatable"},
 		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "call an agent when it registers: off, warn or require"},
 	}
@@ -79,6 +76,13 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 	if league.Manager, err = l.managerConfig(c, draw); err != nil {
 		return err
 	}
+	admin := new(adminToken)
+	if !closed {
+		if admin, err = l.adminToken(c); err != nil {
+			return err
+		}
+	}
+	league.Manager.AdminToken = admin.token
 	key, err := l.seedLeague(c)
 	if err != nil {
 		return err
@@ -107,22 +111,48 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 		league.Tap = seen.tap
 	}
 	league.Validation = seen.Validation
-	league.Started = func(url string) { l.started(c, url, league, closed) }
+	league.Started = func(url string) {
+		if !closed {
+			l.started(c, url, league, admin)
+		}
+	}
+	if c.Bool(flagStay) {
+		league.Stay = func(played *host.Played) { l.stay(c, played) }
+	}
 	if err := l.refereeCount(c, closed); err != nil {
 		return err
 	}
 	played, err := league.Play(c.Context)
-	if summary := l.trouble.summary(l.mode); summary != "" {
-		l.out.say("%s", summary)
+	switch {
+	case played != nil && league.Stay != nil: // it has summed up, and was stopped
+		return nil
+	case played != nil:
+		l.sumUp(played)
+	default:
+		l.sumUp(new(host.Played))
 	}
 	if c.Context.Err() != nil {
 		return fmt.Errorf("%w: %w", command.ErrStopped, context.Cause(c.Context))
 	}
-	if err == nil && played.Before {
+	return command.Remedy(c, err)
+}
+
+// sumUp prints what went wrong, and the table of a league that was complete before.
+func (l *live) sumUp(played *host.Played) {
+	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
+		l.out.say("%s", summary)
+	}
+	if played.Before {
 		l.out.say("the league in %s is complete; to start a new one, choose another --%s or --%s", l.data, command.FlagLeagueID, command.FlagData)
 		l.out.table(played.Standings)
 	}
-	return command.Remedy(c, err)
+}
+
+// stay sums up and waits for the end of the command.
+func (l *live) stay(c *cli.Context, played *host.Played) {
+	l.sumUp(played)
+	l.out.say("the host stays to answer queries; Ctrl-C ends it")
+	<-c.Context.Done()
 }
 
 // refereeCount checks --referees.
@@ -142,13 +172,7 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Draw: draw, Mode: l.mode,
 		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
 		Now: l.p.Now, Log: l.log, Events: l.managed,
-		AdminToken: c.String(command.FlagAdminToken), AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(command.FlagPlayers),
-	}
-	switch cfg.AdminToken {
-	case "":
-		cfg.AdminToken = newAdminToken()
-	case noAdminToken:
-		cfg.AdminToken = ""
+		AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(command.FlagPlayers),
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
@@ -187,32 +211,4 @@ func (l *live) drawer(c *cli.Context, draw game.Draw, key uint64) func(referee.M
 		word, err := l.p.Entropy()
 		return draw.Pick(word), err
 	}
-}
-
-// started prints where the manager listens and how others take part.
-func (l *live) started(c *cli.Context, url string, league *host.League, closed bool) {
-	if closed {
-		return
-	}
-	l.out.write(map[string]any{"event": "listening", "manager": url}, "the manager listens at "+url)
-	l.out.say("players join with:   strategylab player --strategy NAME --manager %s", url)
-	if c.Int(flagReferees) == 0 {
-		l.out.say("referees join with:  strategylab referee --manager %s", url)
-	}
-	if n := league.Manager.Players; n > 0 {
-		l.out.say("the league starts when %d players have registered", n)
-		return
-	}
-	line := "start the league with:  strategylab start --manager " + url
-	if token := league.Manager.AdminToken; token != "" {
-		line += " --admin-token " + token
-	}
-	l.out.say("%s", line)
-}
-
-// newAdminToken returns a random token.
-func newAdminToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "admin-" + hex.EncodeToString(b[:])
 }

@@ -2,6 +2,9 @@ package leagues
 
 import (
 	"errors"
+	"log/slog"
+	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +35,7 @@ func TestMatchLine(t *testing.T) {
 func TestTroubles(t *testing.T) {
 	t.Parallel()
 	var all troubles
-	if got := all.summary(protocol.Strict); got != "" {
+	if got := all.summary(protocol.Strict, nil); got != "" {
 		t.Errorf("without troubles: %q", got)
 	}
 	all.managed(manager.Event{Kind: manager.MessageRefused, Message: protocol.TypeLeagueRegisterRequest, Name: "Early", Error: "league full"})
@@ -41,7 +44,7 @@ func TestTroubles(t *testing.T) {
 	for range 2 {
 		all.forfeited(referee.Event{Player: "P01", Fault: "timeout", Error: "no answer within 30s"})
 	}
-	text := all.summary(protocol.Strict)
+	text := all.summary(protocol.Strict, nil)
 	for _, part := range []string{`player "Odd": no version  [accepted with --validation tolerant]`, "P01 Early, in 2 matches: timeout (no answer within 30s)"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q does not contain %q", text, part)
@@ -50,8 +53,18 @@ func TestTroubles(t *testing.T) {
 	if strings.Contains(text, "league full") {
 		t.Errorf("%q has an agent that registered later", text)
 	}
+	all.forfeited(referee.Event{Player: "P02", Fault: "connect"})
+	text = all.summary(protocol.Strict, []manager.Standing{{PlayerID: "P01", TechnicalLosses: 2}, {PlayerID: "P02", DisplayName: "Bob", TechnicalLosses: 4}})
+	for _, part := range []string{"P02 Bob, in 1 match: connect\n", "P02 Bob, in 3 matches before this process started"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("of a resumed league, %q does not contain %q", text, part)
+		}
+	}
+	if strings.Contains(text, "P01 Early, in 2 matches before") {
+		t.Errorf("%q counts twice", text)
+	}
 	const advice = "accepts messages that lack fields"
-	if !strings.Contains(text, advice) || strings.Contains(all.summary(protocol.Tolerant), advice) {
+	if !strings.Contains(text, advice) || strings.Contains(all.summary(protocol.Tolerant, nil), advice) {
 		t.Error("the advice does not depend on the mode")
 	}
 }
@@ -109,6 +122,56 @@ func TestDrawTests(t *testing.T) {
 	for _, favoured := range tests[2:] {
 		if favoured.N != 1 {
 			t.Errorf("%s: %d contests, want 1", favoured.Question, favoured.N)
+		}
+	}
+}
+
+// On a terminal that shows stdout and stderr, warnings are lines among the events;
+// elsewhere they go to stderr.
+func TestWarningsAmongEvents(t *testing.T) {
+	t.Parallel()
+	screen := command.Terminal{Columns: 80, Rows: 24}
+	for _, c := range []struct {
+		out, err command.Terminal
+		json     bool
+		among    bool
+	}{{screen, screen, false, true}, {screen, screen, true, false}, {screen, command.Terminal{}, false, false}, {command.Terminal{}, screen, false, false}} {
+		var stdout, stderr strings.Builder
+		p := &command.Process{Stdout: &stdout, Stderr: &stderr, Out: c.out, Err: c.err}
+		e := &eventWriter{w: p.Stdout, json: c.json}
+		log := e.logger(p, slog.LevelWarn)
+		log.Info("not shown")
+		log.With("agent", "P03").Warn("agent not reachable", "error", errors.New("connection refused"))
+		if c.among {
+			if got, want := stdout.String(), "warning: agent not reachable: agent \"P03\", error \"connection refused\"\n"; got != want || stderr.Len() > 0 {
+				t.Errorf("the screen has %q and %q, want %q", got, stderr.String(), want)
+			}
+		} else if stdout.Len() > 0 || !strings.Contains(stderr.String(), "agent not reachable") || strings.Contains(stderr.String(), "not shown") {
+			t.Errorf("%+v: stdout %q, stderr %q", c, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// A host that listens everywhere names the addresses of its interfaces.
+func TestReachable(t *testing.T) {
+	t.Parallel()
+	addrs := func() ([]net.Addr, error) {
+		var all []net.Addr
+		for _, text := range []string{"127.0.0.1/8", "fd00::5/64", "10.0.7.5/24", "fe80::1/64", "::1/128"} {
+			ip, n, err := net.ParseCIDR(text)
+			if err != nil {
+				return nil, err
+			}
+			n.IP = ip
+			all = append(all, n)
+		}
+		return all, nil
+	}
+	four, six := farAddress{"http://10.0.7.5:8000/mcp", "10.0.7.0/24"}, farAddress{"http://[fd00::5]:8000/mcp", "fd00::/64"}
+	for listen, want := range map[string][]farAddress{"0.0.0.0": {four}, "::": {four, six}, "": {four, six}, "127.0.0.1": nil, "10.0.7.5": nil, "localhost": nil} {
+		l := &live{host: listen}
+		if got := l.reachable("http://127.0.0.1:8000/mcp", addrs); !slices.Equal(got, want) {
+			t.Errorf("%q is reached at %v, want %v", listen, got, want)
 		}
 	}
 }

@@ -98,7 +98,7 @@ type live struct {
 
 func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, error) {
 	p.ForLive()
-	l := &live{p: p, mode: mode, data: p.Path(c.String(command.FlagData)), log: p.Logger(slog.LevelWarn)}
+	l := &live{p: p, mode: mode, data: p.Path(c.String(command.FlagData))}
 	switch v := c.String(flagValidation); v {
 	case "":
 	case "strict":
@@ -109,6 +109,7 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 		return nil, command.Usagef("--%s is %q, want strict or tolerant", flagValidation, v)
 	}
 	l.out = &eventWriter{w: p.Stdout, json: c.String(command.FlagFormat) == "json"}
+	l.log = l.out.logger(p, slog.LevelWarn)
 	var err error
 	if l.host, l.ports, err = parseListen(c.String(command.FlagListen)); err != nil {
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8000", command.FlagListen, c.String(command.FlagListen))
@@ -124,7 +125,7 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	}
 	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, AcceptObjects: l.mode == protocol.Tolerant}
 	if c.Bool(command.FlagVerbose) {
-		l.log = p.Logger(slog.LevelDebug)
+		l.log = l.out.logger(p, slog.LevelDebug)
 		l.server.Logger = l.log
 	}
 	if c.String(flagMCP) == "on" {

@@ -25,10 +25,11 @@ var queries = map[string]string{
 	"status": protocol.QueryStatus, "next-match": protocol.QueryNextMatch,
 }
 
-func askFlags() []cli.Flag {
+func askFlags(p *command.Process) []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
 		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "admin token that the host printed"},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "file with the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
 		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league"},
 		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
 		recordFlag(),
@@ -39,7 +40,7 @@ func queryCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
 		Description: "Everybody may ask; with the admin token, players also shows where they listen.",
-		Flags: slices.Concat(askFlags(), []cli.Flag{
+		Flags: slices.Concat(askFlags(p), []cli.Flag{
 			&cli.StringFlag{Name: flagPlayer, Usage: "player id, for next-match"},
 			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all", Action: command.AtLeast(flagRound, 1)},
 			command.FormatFlag("text", "json"),

@@ -26,7 +26,7 @@ func startCommand(p *command.Process) *cli.Command {
 		Description: "Sends START_LEAGUE in the ways that managers take, the commonest first, then start_league without a message\n" +
 			"and POST /start_league. If the manager refuses the sender or the league id, tries others that it knows.\n" +
 			"For managers that want each round announced, use --announce-round N.",
-		Flags: slices.Concat(askFlags(), []cli.Flag{
+		Flags: slices.Concat(askFlags(p), []cli.Flag{
 			&cli.IntFlag{Name: flagAnnounce, Usage: "announce this round instead of starting", Action: command.AtLeast(flagAnnounce, 1)},
 		}),
 		Action: command.Action(p, startLeague),

@@ -2,10 +2,12 @@ package leagues
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -60,10 +62,16 @@ func (t *troubles) forfeited(e referee.Event) {
 }
 
 // summary says which agents were refused or lost by failing, and what to do about
-// it; empty if none. It leaves out agents that registered later.
-func (t *troubles) summary(mode protocol.Mode) string {
+// it; empty if none. It leaves out agents that registered later. The standings tell
+// what an earlier process of the league has seen.
+func (t *troubles) summary(mode protocol.Mode, standings []manager.Standing) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	names, before := make(map[string]string), make(map[string]int)
+	for _, s := range standings {
+		names[s.PlayerID], before[s.PlayerID] = s.DisplayName, s.TechnicalLosses
+	}
+	maps.Copy(names, t.seated)
 	var b strings.Builder
 	tolerant := false
 	line := func(title *string, text string, strictness bool) {
@@ -85,13 +93,21 @@ func (t *troubles) summary(mode protocol.Mode) string {
 	}
 	title = "technical losses:"
 	for _, l := range t.losses {
-		line(&title, fmt.Sprintf("%s %s, in %d matches: %s", l.player, t.seated[l.player], l.matches, reasonText(l.fault, l.first)), l.tolerant)
+		before[l.player] -= l.matches
+		line(&title, fmt.Sprintf("%s %s, in %s: %s", l.player, names[l.player], matches(l.matches), reasonText(l.fault, l.first)), l.tolerant)
+	}
+	for _, s := range standings {
+		if n := before[s.PlayerID]; n > 0 {
+			line(&title, fmt.Sprintf("%s %s, in %s before this process started", s.PlayerID, s.DisplayName, matches(n)), false)
+		}
 	}
 	if tolerant && mode == protocol.Strict {
 		fmt.Fprintf(&b, "\n%s accepts messages that lack fields or name them differently; it still checks tokens", tolerantFlag)
 	}
 	return b.String()
 }
+
+func matches(n int) string { return words.Plain.Plural(int64(n), "match") }
 
 // registered reports whether an agent has registered after it was refused. The
 // lock is held.

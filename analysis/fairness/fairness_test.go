@@ -101,7 +101,7 @@ func TestUniformWithoutEnough(t *testing.T) {
 // is found about as often as Power says.
 func TestErrorsOfBothKinds(t *testing.T) {
 	t.Parallel()
-	const repetitions = 1000
+	const repetitions = 500 // three standard errors of the power are 5 points
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{20, 400} {
 		false1, false2 := 0, 0

@@ -17,7 +17,7 @@ import (
 // TestClock stops a script that is within its instructions.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	limits := budget.Limits{Time: 300 * time.Millisecond, Instructions: 1 << 40}
+	limits := budget.Limits{Time: 100 * time.Millisecond, Instructions: 1 << 40}
 	for _, body := range []string{
 		"while true do end",
 		"while true do pcall(function() while true do end end) end",
@@ -31,7 +31,7 @@ func TestClock(t *testing.T) {
 		}
 		s := mustSit(t, f)
 		_, err = s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:2: choose: exceeded its time limit: more than 300ms in one call"
+		want := "scripts/mine.lua:2: choose: exceeded its time limit: more than 100ms in one call"
 		if !errors.Is(err, strategies.ErrTimeout) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}

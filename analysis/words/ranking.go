@@ -61,9 +61,13 @@ func (s Style) Confidence(e *analysis.Estimates) string {
 		if w := e.Winner; w != nil && w.Field == leaders[0] {
 			p, corrected = w.Adjusted, ", corrected for selection"
 		}
-		return fmt.Sprintf("It expects %s adjusted points per match (%s interval %s%s) and significantly beats all %d others, "+
+		beaten := fmt.Sprintf("all %d others", len(e.Players)-1)
+		if level := levelWith(e, leaders[0]); len(level) > 0 { // others of the field beat these
+			beaten = fmt.Sprintf("%d of %d others", len(e.Players)-1-len(level), len(e.Players)-1)
+		}
+		return fmt.Sprintf("It expects %s adjusted points per match (%s interval %s%s) and significantly beats %s, "+
 			"adjusted for all comparisons (%s confidence in all statements together).",
-			s.Number(p.Estimate, 4), level, s.Range(p, 1, 4), corrected, len(e.Players)-1, level)
+			s.Number(p.Estimate, 4), level, s.Range(p, 1, 4), corrected, beaten, level)
 	case len(leaders) == len(e.Players):
 		return fmt.Sprintf("At %s confidence no strategy significantly beats another. That does not prove that they are equal; "+
 			"more leagues may separate them.", level)

@@ -31,8 +31,10 @@ func TestHeadline(t *testing.T) {
 		e                    *analysis.Estimates
 		headline, confidence string
 	}{
-		"one is best": {shown(100, []int{0}, []int{1, 2, 3}), "anna scores most against these opponents.",
+		"one is best": {compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, _ int) bool { return i == 0 }), "anna scores most against these opponents.",
 			"It expects 1.3000 adjusted points per match (95 % interval 1.2900 to 1.3100) and significantly beats all 3 others, adjusted for all comparisons"},
+		"one alone": {compared(shown(100, []int{0}, []int{1, 2, 3}), func(i, j int) bool { return i+1 < j || i == 1 }), "anna scores most against these opponents.",
+			"and significantly beats 2 of 3 others, adjusted"},
 		"two lead":    {shown(100, []int{0, 1}, []int{2, 3}), "anna and bert lead together.", "No strategy significantly beats any of these 2, and there is no evidence that one of them is best. Each of the other 2 is"},
 		"all equal":   {shown(100, []int{0, 1, 2, 3}), "These leagues do not tell the strategies apart.", "At 95 % confidence no strategy significantly beats another."},
 		"one league":  {shown(1, []int{0, 1, 2, 3}), "Too few leagues to compare strategies.", "One league says nothing about the next."},

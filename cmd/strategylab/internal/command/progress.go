@@ -82,6 +82,11 @@ func (p *Progress) draw() {
 		case <-p.first:
 			p.redraw()
 		case <-p.quit:
+			select {
+			case <-p.first: // every run shows its standings once
+				p.redraw()
+			default:
+			}
 			if p.term.Cursor {
 				fmt.Fprint(p.w, p.back()+"\x1b[J")
 			} else {

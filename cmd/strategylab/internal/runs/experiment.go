@@ -12,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
@@ -182,8 +183,14 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for i, f := range field.Players {
 		factories[i] = f.Factory
 	}
-	e.note("playing %s of %d strategies, %d legs, seed %d", howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
+	e.note("playing %s", planned(plan))
 	return e.finish(ctx, dir, out, factories)
+}
+
+// planned says what a run plays.
+func planned(plan results.Plan) string {
+	return fmt.Sprintf("%s of %s, %s, seed %d", howMany(plan), words.Plain.Plural(int64(len(plan.Field)), "strategy"),
+		words.Plain.Plural(int64(plan.Legs), "leg"), plan.Seed)
 }
 
 // resume continues the run in a folder.
@@ -218,8 +225,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}
-	e.note("resuming after %d of %s of %d strategies, %d legs, seed %d",
-		dir.Len(), howMany(plan), len(plan.Field), plan.Legs, plan.Seed)
+	e.note("resuming after %d of %s", dir.Len(), planned(plan))
 	closeDir = false // finish closes it
 	_, err = e.finish(ctx, dir, out, factories)
 	return err

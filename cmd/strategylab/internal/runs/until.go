@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -171,13 +172,13 @@ func howItEnds(plan results.Plan) string {
 // howMany says how many leagues a run plays.
 func howMany(plan results.Plan) string {
 	if plan.Stop == nil {
-		return fmt.Sprintf("%d leagues", plan.Runs)
+		return words.Plain.Plural(int64(plan.Runs), "league")
 	}
 	what := "the test is decided"
 	if plan.Stop.Until != "" {
 		what = plan.Stop.Until
 	}
-	return fmt.Sprintf("at most %d leagues (until %s)", plan.Runs, what)
+	return fmt.Sprintf("at most %s (until %s)", words.Plain.Plural(int64(plan.Runs), "league"), what)
 }
 
 const sprtExample = "new=x.lua,old=y.lua,delta=0.01,alpha=0.05,beta=0.05"

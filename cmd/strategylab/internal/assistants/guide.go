@@ -3,6 +3,7 @@ package assistants
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -27,6 +28,7 @@ const instructions = "A lab for strategies in the Even/Odd game. To write one: g
 const (
 	reportsURI = "strategylab://reports"
 	apiURI     = "strategylab://script-api/"
+	answersURI = "strategylab://answers"
 )
 
 func reportURI(id string) string { return reportsURI + "/" + id }
@@ -81,8 +83,9 @@ func scriptAPI(t tongue) string {
 	return out.String()
 }
 
-// resources returns the script API and the reports.
-func (l *labTools) resources() []mcptools.Resource {
+// resources returns the script API, the reports, and the schemas of the answers of
+// tools.
+func (l *labTools) resources(answers map[string]json.RawMessage) []mcptools.Resource {
 	var all []mcptools.Resource
 	for _, t := range tongues() {
 		all = append(all, mcptools.Resource{
@@ -92,6 +95,10 @@ func (l *labTools) resources() []mcptools.Resource {
 		})
 	}
 	all = append(all, mcptools.Resource{
+		URI: answersURI, Name: "answers", Title: "Answers of the tools", MIME: "application/json",
+		Description: "What every number in the answers means: their full JSON Schemas by tool.",
+		Read:        func(context.Context, string) ([]byte, error) { return json.Marshal(answers) },
+	}, mcptools.Resource{
 		URI: reportsURI, Name: "reports", Title: "Reports", MIME: "text/plain",
 		Description: "All reports, newest first: one address per line.", Read: l.readList,
 	})

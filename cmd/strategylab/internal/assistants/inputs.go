@@ -1,24 +1,42 @@
 package assistants
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Player is a strategy in an input, by name or with its source.
+// Player is a strategy in an input, by name or with its source. Its short form is a
+// text: "council", or "random*3" for three copies.
 type Player struct {
-	Name     string `json:"name" jsonschema:"name of a strategy of list_strategies; with source, the name of the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
+	Name     string `json:"name" jsonschema:"known strategy, or with source the name of the new one" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"`
 	Language string `json:"language,omitempty" jsonschema:"language of source: lua (5.1) or js" enum:"lua,js"`
-	Source   string `json:"source,omitempty" jsonschema:"source of a new strategy, at most 256 KiB, with a global function choose(turn); it runs isolated; see the resource strategylab://script-api/lua or /javascript" min:"1" max:"262144"`
-	Copies   int    `json:"copies,omitempty" jsonschema:"number of players with this strategy" min:"1" max:"8" default:"1"`
+	Source   string `json:"source,omitempty" jsonschema:"source of a new strategy; see strategylab://script-api/lua or /javascript" min:"1" max:"262144"`
+	Copies   int    `json:"copies,omitempty" jsonschema:"players with it" min:"1" max:"8" default:"1"`
 }
 
-// UnmarshalJSON reads a player and defaults copies to 1.
+// UnmarshalJSON reads a player in either form and defaults copies to 1.
 func (p *Player) UnmarshalJSON(raw []byte) error {
 	type plain Player
 	p.Copies = 1
-	return json.Unmarshal(raw, (*plain)(p))
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)) {
+		return json.Unmarshal(raw, (*plain)(p))
+	}
+	var short string
+	if err := json.Unmarshal(raw, &short); err != nil {
+		return err
+	}
+	name, copies, several := strings.Cut(short, "*")
+	p.Name = name
+	if !several {
+		return nil
+	}
+	var err error
+	p.Copies, err = strconv.Atoi(copies)
+	return err
 }
 
 // kindOf returns the kind of scripts in a language.
@@ -54,7 +72,7 @@ type CheckInput struct {
 
 // RunInput is what run_experiment takes.
 type RunInput struct {
-	Players []Player `json:"players" jsonschema:"the field: 2 to 32 players, copies included, at most 8 with source. With a fair draw a field of two cannot be ranked" min:"1" max:"32"`
+	Players []Player `json:"players" jsonschema:"the field: 2 to 32 players, copies included, at most 8 with source. A player is a name such as \"council\" or \"random*3\", or an object. With a fair draw a field of two cannot be ranked" min:"1" max:"32"`
 	Runs    int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"200"`
 	Legs    int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league; strategies that learn need several" min:"1" max:"100" default:"10"`
 	Seed    *uint64  `json:"seed,omitempty" jsonschema:"random seed: the same players, runs, legs and seed give the same leagues; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
@@ -76,7 +94,7 @@ type CompareInput struct {
 type ExplainInput struct {
 	Player    Player   `json:"player" jsonschema:"the strategy to explain"`
 	Opponents []Player `json:"opponents,omitempty" jsonschema:"its opponents; absent: several built-in strategies" max:"31"`
-	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play" min:"2" default:"200"`
+	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"2" default:"200"`
 	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"10"`
 	Seed      *uint64  `json:"seed,omitempty" jsonschema:"random seed; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
 }

@@ -104,13 +104,13 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	}
 	defer command.EndLog(valid)
 	offer := newTools(cfg)
-	tools, err := offer.tools()
+	tools, answers, err := offer.tools()
 	if err != nil {
 		return err
 	}
 	server, err := mcptools.New(mcptools.Config{
 		Name: "strategylab", Version: version(), Instructions: instructions,
-		Tools: tools, Resources: offer.resources(), Prompts: offer.prompts(),
+		Tools: tools, Resources: offer.resources(answers), Prompts: offer.prompts(),
 		Validation: valid, Logger: log, AllowOrigins: c.StringSlice(flagAllowOrigin), MaxCalls: 32,
 	})
 	if err != nil {

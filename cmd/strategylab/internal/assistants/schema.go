@@ -65,6 +65,9 @@ func annotate(s *jsonschema.Schema, t reflect.Type, limits map[string]int) error
 		if inner.Kind() == reflect.Slice && p.Items != nil {
 			inner, object = inner.Elem(), p.Items
 		}
+		if inner == reflect.TypeFor[Player]() { // its short form is a text
+			object.Type, object.Types, object.Pattern = "", []string{"string", "object"}, playerPattern
+		}
 		if inner.Kind() == reflect.Struct {
 			if err := annotate(object, inner, limits); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
@@ -72,6 +75,23 @@ func annotate(s *jsonschema.Schema, t reflect.Type, limits map[string]int) error
 		}
 	}
 	return nil
+}
+
+// outline shortens the schema of an answer to what a model needs to plan with: the
+// properties of the answer with their meaning, and only the types of what is below
+// them. Clients send all schemas to their model with every question.
+func outline(full json.RawMessage) (json.RawMessage, error) {
+	s := new(jsonschema.Schema)
+	if err := json.Unmarshal(full, s); err != nil {
+		return nil, err
+	}
+	for _, p := range s.Properties {
+		p.Properties, p.Required, p.AdditionalProperties = nil, nil, nil
+		if p.Items != nil {
+			p.Items = &jsonschema.Schema{Type: p.Items.Type, Types: p.Items.Types}
+		}
+	}
+	return json.Marshal(s)
 }
 
 // property is a field of a struct that is a property of an object.
@@ -190,8 +210,9 @@ func mistake(format string, args ...any) error {
 // The patterns of texts that become file names. The tags of inputs repeat them for
 // the schemas; code that opens files checks them again.
 const (
-	namePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`
-	idPattern   = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
+	namePattern   = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`
+	playerPattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\*[1-8])?$` // a player's short form
+	idPattern     = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
 )
 
 func isName(text string) bool { return regexp.MustCompile(namePattern).MatchString(text) }

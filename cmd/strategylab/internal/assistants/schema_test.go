@@ -1,9 +1,12 @@
 package assistants
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,7 +20,7 @@ import (
 func toolsOf(t *testing.T, cfg config) []mcptools.Tool {
 	t.Helper()
 	cfg.log = slog.New(slog.DiscardHandler)
-	all, err := newTools(cfg).tools()
+	all, _, err := newTools(cfg).tools()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,21 +31,21 @@ func toolsOf(t *testing.T, cfg config) []mcptools.Tool {
 // be served.
 func TestToolsAreDescribed(t *testing.T) {
 	t.Parallel()
-	all := toolsOf(t, config{allowSave: true, maxRuns: 123, atOnce: 1})
-	if len(all) != 8 {
-		t.Fatalf("%d tools, want 8", len(all))
+	all, answers, err := newTools(config{allowSave: true, maxRuns: 123, atOnce: 1, log: slog.New(slog.DiscardHandler)}).tools()
+	if err != nil || len(all) != 8 {
+		t.Fatalf("%d tools, want 8, %v", len(all), err)
 	}
 	for _, tool := range all {
 		if tool.Title == "" || len(tool.Description) < 40 {
 			t.Errorf("%s is described by %q", tool.Name, tool.Description)
 		}
-		for what, raw := range map[string]json.RawMessage{"input": tool.Input, "output": tool.Output} {
+		for what, raw := range map[string]json.RawMessage{"input": tool.Input, "answer": answers[tool.Name]} {
 			var s jsonschema.Schema
 			if err := json.Unmarshal(raw, &s); err != nil {
 				t.Fatalf("%s: %s: %v", tool.Name, what, err)
 			}
 			allDescribed(t, tool.Name+" "+what, &s)
-			if what == "output" && (s.Properties["summary"] == nil || s.Required[0] != "summary") {
+			if what == "answer" && (s.Properties["summary"] == nil || s.Required[0] != "summary") {
 				t.Errorf("%s has no summary", tool.Name)
 			}
 			if runs := s.Properties["runs"]; what == "input" && runs != nil && (*runs.Maximum != 123 || string(runs.Default) != "123") {
@@ -73,6 +76,43 @@ func allDescribed(t *testing.T, where string, s *jsonschema.Schema) {
 			t.Errorf("%s.%s is described by %q", where, name, p.Description)
 		}
 		allDescribed(t, where+"."+name, p)
+	}
+}
+
+// A client sends the definitions of all tools to its model with every question, so they
+// are short.
+func TestDefinitionsAreShort(t *testing.T) {
+	t.Parallel()
+	server, err := mcptools.New(mcptools.Config{Name: "lab", Tools: toolsOf(t, config{allowSave: true, maxRuns: 1000, atOnce: 1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	answer := httptest.NewRecorder()
+	ask := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	ask.Header.Set("Content-Type", "application/json")
+	ask.Header.Set("Accept", "application/json")
+	server.Handler().ServeHTTP(answer, ask)
+	list := answer.Body.Bytes()
+	const most = 20_000
+	t.Logf("tools/list has %d bytes", len(list))
+	if len(list) > most || len(list) < 5000 {
+		t.Errorf("tools/list has %d bytes, want at most %d: shorten descriptions", len(list), most)
+	}
+	for _, name := range []string{"save_strategy", `"comparison":{"type":"object","description":"a against b"}`} {
+		if !bytes.Contains(list, []byte(name)) {
+			t.Errorf("tools/list has no %s", name)
+		}
+	}
+}
+
+// A player is a name, a name with copies, or an object.
+func TestShortPlayers(t *testing.T) {
+	t.Parallel()
+	in, err := decode[RunInput](json.RawMessage(`{"players":["council", "random*3", {"name":"mine","language":"lua","source":"x"}]}`), nil)
+	want := []Player{{Name: "council", Copies: 1}, {Name: "random", Copies: 3}, {Name: "mine", Language: "lua", Source: "x", Copies: 1}}
+	if err != nil || !reflect.DeepEqual(in.Players, want) {
+		t.Errorf("got %+v, %v; want %+v", in.Players, err, want)
 	}
 }
 

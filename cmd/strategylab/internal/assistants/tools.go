@@ -67,11 +67,12 @@ func newTools(cfg config) *labTools {
 	}
 }
 
-// tools returns the tools with their schemas.
-func (l *labTools) tools() ([]mcptools.Tool, error) {
+// tools returns the tools with their schemas, and the full schemas of their answers by
+// tool: a tool shows an outline.
+func (l *labTools) tools() ([]mcptools.Tool, map[string]json.RawMessage, error) {
 	const play = " Takes seconds, reports progress and can be cancelled; it then keeps the finished leagues."
 	limits := map[string]int{"runs": l.cfg.maxRuns}
-	var b builder
+	b := builder{answers: map[string]json.RawMessage{}}
 	add(&b, limits, mcptools.Tool{
 		Name: "list_strategies", Title: "List strategies", ReadOnly: true, Idempotent: true,
 		Description: "Lists all strategies: built-in ones, scripts in Lua and JavaScript, and plugins.",
@@ -106,13 +107,14 @@ func (l *labTools) tools() ([]mcptools.Tool, error) {
 			Description: "Writes a script, if it loads, to the folder of scripts, so that other tools find it by name.",
 		}, l.save)
 	}
-	return b.tools, errors.Join(b.errs...)
+	return b.tools, b.answers, errors.Join(b.errs...)
 }
 
 // builder collects tools.
 type builder struct {
-	tools []mcptools.Tool
-	errs  []error
+	tools   []mcptools.Tool
+	answers map[string]json.RawMessage // full schemas by tool
+	errs    []error
 }
 
 // add adds a tool with the schemas of its function's input and output.
@@ -121,7 +123,10 @@ func add[In, Out any](b *builder, limits map[string]int, t mcptools.Tool, f func
 	if t.Input, err = schemaOf[In](limits); err != nil {
 		b.errs = append(b.errs, fmt.Errorf("tool %s: %w", t.Name, err))
 	}
-	if t.Output, err = schemaOf[Out](nil); err != nil {
+	if b.answers[t.Name], err = schemaOf[Out](nil); err == nil {
+		t.Output, err = outline(b.answers[t.Name])
+	}
+	if err != nil {
 		b.errs = append(b.errs, fmt.Errorf("tool %s: %w", t.Name, err))
 	}
 	t.Call = func(ctx context.Context, c *mcptools.Call) (json.RawMessage, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -43,7 +44,19 @@ func (m *Manager) drive() error {
 		if err := m.completeRound(round); err != nil {
 			return err
 		}
+		if err := m.pace(); err != nil {
+			return err
+		}
 	}
+}
+
+// pace waits for Config.Pace before the next round.
+func (m *Manager) pace() error {
+	if m.cfg.Pace <= 0 || m.Over() {
+		return nil
+	}
+	m.deliverEvents()
+	return agent.Wait(m.ctx, m.cfg.Pace)
 }
 
 // until returns when the condition, which is asked with m.mu held, is true.

@@ -213,6 +213,7 @@ func (r *Referee) record(m *match, side int, fault game.Fault, why error, good f
 			lost.Error = agent.Brief(why)
 		}
 		r.emit(lost)
+		r.missed(m, m.Players[side], fault, why)
 		good = func(p *game.Play) error { return p.Fail(side, fault) }
 	}
 	if err := m.change(good); err != nil {
@@ -244,7 +245,7 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(tim
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := m.expect(side, want, stop)
-	policy := agent.RetryPolicy{Backoff: r.cfg.Backoff, OnFailure: func(_ context.Context, a agent.Attempt) {
+	policy := agent.RetryPolicy{Backoff: r.backoff(m.Players[side]), OnFailure: func(_ context.Context, a agent.Attempt) {
 		r.sendError(ctx, m, side, want, a)
 	}}
 	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
@@ -272,6 +273,9 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(tim
 	default:
 	}
 	var unusable *protocol.Error
+	if err == nil || wire.Refused(err) || errors.As(err, &unusable) && !wire.Retryable(err) {
+		r.answered(m.Players[side])
+	}
 	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
 		r.sendError(ctx, m, side, want, agent.Attempt{Last: true, Err: err})
 	}

@@ -88,6 +88,7 @@ type Referee struct {
 	matches      map[string]*match
 	peers        map[[3]string]*wire.Peer // by id, endpoint and dialect
 	unjoined     map[string]bool          // players that choose without having joined
+	absences     map[string]int           // matches in a row that a player has lost without a word
 	standings    map[string]protocol.OwnStandings
 	inbox        []*match // assigned before Run could begin them
 	begin        func(*match)
@@ -120,7 +121,7 @@ func New(cfg Config) (*Referee, error) {
 	defaults(&cfg)
 	r := &Referee{
 		cfg: cfg, member: member, inPlay: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		matches: make(map[string]*match), registration: make(chan struct{}),
+		matches: make(map[string]*match), absences: make(map[string]int), registration: make(chan struct{}),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
@@ -183,6 +184,7 @@ const (
 	Registered EventKind = "registered"
 	Retried    EventKind = "retried"   // a player has to be asked again
 	Forfeited  EventKind = "forfeited" // a player has lost a match by technical loss: Fault, and Error if there is more to say
+	Absent     EventKind = "absent"    // a player has not answered in Matches in a row: it is asked once in each until it answers
 	Finished   EventKind = "finished"  // a match is
 	Alarm      EventKind = "alarm"     // a match cannot be played or reported, or the manager holds another result of it
 	Completed  EventKind = "completed" // the league is; Matches were conducted

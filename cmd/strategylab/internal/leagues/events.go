@@ -243,6 +243,8 @@ func (l *live) refereed(e referee.Event) {
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:
 		text = fmt.Sprintf("%-7s %s against %s  %d:%d", e.Match, e.Players[0], e.Players[1], e.Points[0], e.Points[1])
+	case referee.Absent:
+		text = absentText(e)
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	case referee.Forfeited:

@@ -18,6 +18,7 @@ import (
 const (
 	flagReferees  = "referees"
 	flagAllowHost = "allow-host"
+	flagPace      = "pace"
 	flagProbe     = "probe"
 	flagStay      = "stay"
 )
@@ -26,6 +27,7 @@ func hostFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
 		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
+		&cli.DurationFlag{Name: flagPace, Usage: "pause after each round, to watch", DefaultText: "none"},
 		command.SeedFlag(),
 		command.DrawFlag(),
 	}
@@ -169,13 +171,16 @@ func (l *live) refereeCount(c *cli.Context, closed bool) error {
 
 func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, error) {
 	cfg := manager.Config{
-		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Draw: draw, Mode: l.mode,
+		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Pace: c.Duration(flagPace), Draw: draw, Mode: l.mode,
 		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
 		Now: l.p.Now, Log: l.log, Events: l.managed,
 		AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(command.FlagPlayers),
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
+	}
+	if cfg.Pace < 0 {
+		return cfg, command.Usagef("--%s is %v, want a duration of at least 0s", flagPace, cfg.Pace)
 	}
 	for _, pattern := range cfg.AllowHosts {
 		if err := manager.CheckHostPattern(pattern); err != nil {

@@ -160,6 +160,8 @@ func (l *live) conducted(e referee.Event) {
 	case referee.Forfeited:
 		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
 		l.trouble.forfeited(e)
+	case referee.Absent:
+		text = absentText(e)
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	default:
@@ -174,4 +176,9 @@ func reasonText(fault, detail string) string {
 		return fault
 	}
 	return fault + " (" + detail + ")"
+}
+
+// absentText says that a player is not waited for any longer.
+func absentText(e referee.Event) string {
+	return fmt.Sprintf("%-7s %s has not answered in %s in a row; it is asked once in each until it answers", e.Match, e.Player, matches(e.Matches))
 }

@@ -44,6 +44,7 @@ type peers struct {
 	lastReceived   time.Time
 	notJSON        []*sent // with another Content-Type
 	assigned       assignment
+	abandons       bool // it has left a match unfinished
 }
 
 // open listens for the referee and waits until it has registered.
@@ -310,5 +311,13 @@ func tooLate(m *match, s *sent) kit.Response {
 }
 
 // patience is how long the checks wait for something before which the referee
-// may have to pause.
-func (p *peers) patience() time.Duration { return p.Session.Timeout + kit.LongestPause }
+// may have to pause. One that has abandoned a match is given its pauses, and
+// hardly more.
+func (p *peers) patience() time.Duration {
+	p.Lock()
+	defer p.Unlock()
+	if p.abandons {
+		return min(p.Session.Timeout, time.Second) + kit.LongestPause
+	}
+	return p.Session.Timeout + kit.LongestPause
+}

@@ -52,13 +52,17 @@ func TestLock(t *testing.T) {
 		!strings.Contains(err.Error(), sum) || !strings.Contains(err.Error(), unlocked.Got) {
 		t.Errorf("a changed program: %v", err)
 	}
+	lock["coin"] = plugins.Pin{Name: "coin", Sum: sum, Dev: true}
+	if pin, err := lock.Check(coin); err != nil || pin.Sum != unlocked.Got {
+		t.Errorf("a changed program in development: pin %v, %v; want the SHA-256 it has now", pin, err)
+	}
 }
 
 func FuzzParseLock(f *testing.F) {
 	sum := strings.Repeat("0a", 32)
 	for _, s := range []string{
 		"", "# nothing\n\n", "coin sha256=" + sum + "\n", "coin sha256=" + sum + " mtls=false\nb sha256=" + sum,
-		"coin", "../coin sha256=" + sum, "coin sha256=12", "coin sha256=" + sum + " mtls=no", "a sha256=" + sum + "\na sha256=" + sum,
+		"coin", "../coin sha256=" + sum, "coin sha256=12", "coin sha256=" + sum + " mtls=no", "coin dev=true sha256=" + sum, "a sha256=" + sum + "\na sha256=" + sum,
 	} {
 		f.Add([]byte(s))
 	}

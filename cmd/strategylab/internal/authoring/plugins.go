@@ -22,6 +22,7 @@ import (
 
 const (
 	flagNoTLS = "no-tls"
+	flagDev   = "dev"
 
 	// examples is the folder of the example plugins in the source.
 	examples = "plugins/examples"
@@ -33,8 +34,9 @@ func pluginsCommand(p *command.Process) *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "plugins",
-		Usage: "list, build and accept plugins",
+		Usage: "create, list, build and accept plugins",
 		Subcommands: []*cli.Command{
+			newPluginCommand(p),
 			{
 				Name: "list", Usage: "list plugins and whether they are accepted",
 				Flags:  []cli.Flag{folder(), command.FormatFlag("table", "json")},
@@ -43,10 +45,13 @@ func pluginsCommand(p *command.Process) *cli.Command {
 			{
 				Name: "lock", ArgsUsage: "[PROGRAM...]", Usage: "accept plugins in their current form",
 				Description: "Writes the SHA-256 of the programs, by default of all in the folder, into " + plugins.LockName + " beside them. Only\n" +
-					"accepted programs are started. One accepted without mTLS stays so until --" + flagNoTLS + "=false.",
-				Flags: []cli.Flag{folder(), &cli.BoolFlag{
-					Name: flagNoTLS, Usage: "accept them without mTLS, over a private socket",
-				}},
+					"accepted programs are started. One accepted without mTLS stays so until --" + flagNoTLS + "=false, one accepted\n" +
+					"while you work on it until --" + flagDev + "=false.",
+				Flags: []cli.Flag{
+					folder(),
+					&cli.BoolFlag{Name: flagNoTLS, Usage: "accept them without mTLS, over a private socket"},
+					&cli.BoolFlag{Name: flagDev, Usage: "accept later changes too, with a note"},
+				},
 				Action: func(c *cli.Context) error { return lockPlugins(p, c) },
 			},
 			{
@@ -61,7 +66,7 @@ func pluginsCommand(p *command.Process) *cli.Command {
 // listedPlugin is a plugin in the JSON form of the list.
 type listedPlugin struct {
 	Path   string `json:"path"`
-	Status string `json:"status"` // accepted, changed, or new
+	Status string `json:"status"` // accepted, development, changed, or new
 	MTLS   bool   `json:"mtls"`
 	Sum    string `json:"sha256"`
 }
@@ -83,11 +88,12 @@ func listPlugins(p *command.Process, c *cli.Context) error {
 			return err
 		}
 		l := listedPlugin{Path: filepath.Join(folder, name), Status: "new", MTLS: !lock[name].NoTLS, Sum: sum}
-		switch lock[name].Sum {
-		case sum:
+		switch pin := lock[name]; {
+		case pin.Dev:
+			l.Status = "development"
+		case pin.Sum == sum:
 			l.Status = "accepted"
-		case "":
-		default:
+		case pin.Sum != "":
 			l.Status = "changed"
 		}
 		list = append(list, l)
@@ -126,17 +132,19 @@ func lockPlugins(p *command.Process, c *cli.Context) error {
 	if len(paths) == 0 {
 		return command.WithHint(fmt.Errorf("no plugins in %s", c.String(command.FlagPlugins)), "name one: strategylab plugins lock PROGRAM")
 	}
-	var noTLS *bool
-	if c.IsSet(flagNoTLS) {
-		v := c.Bool(flagNoTLS)
-		noTLS = &v
-	}
-	return accept(p, paths, noTLS)
+	return accept(p, paths, func(pin *plugins.Pin) {
+		if c.IsSet(flagNoTLS) {
+			pin.NoTLS = c.Bool(flagNoTLS)
+		}
+		if c.IsSet(flagDev) {
+			pin.Dev = c.Bool(flagDev)
+		}
+	})
 }
 
-// accept adds programs to the lock files of their folders. With noTLS nil they
-// keep their setting.
-func accept(p *command.Process, paths []string, noTLS *bool) error {
+// accept adds programs to the lock files of their folders. They keep the settings
+// that change does not set.
+func accept(p *command.Process, paths []string, change func(*plugins.Pin)) error {
 	for _, path := range paths {
 		file := p.Path(path)
 		if ok, err := plugins.Executable(file); err != nil {
@@ -152,10 +160,9 @@ func accept(p *command.Process, paths []string, noTLS *bool) error {
 		if err != nil {
 			return err
 		}
-		pin := plugins.Pin{Name: filepath.Base(file), Sum: sum, NoTLS: lock[filepath.Base(file)].NoTLS}
-		if noTLS != nil {
-			pin.NoTLS = *noTLS
-		}
+		pin := lock[filepath.Base(file)]
+		pin.Name, pin.Sum = filepath.Base(file), sum
+		change(&pin)
 		lock[pin.Name] = pin
 		for name := range lock { // programs that no longer exist
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), name)); errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +197,7 @@ func buildPlugins(p *command.Process, c *cli.Context) error {
 		fmt.Fprintf(p.Stdout, "built %s\n", path)
 		paths = append(paths, path)
 	}
-	return accept(p, paths, nil)
+	return accept(p, paths, func(*plugins.Pin) {})
 }
 
 // The hidden commands below run in the processes that this program starts.

@@ -153,6 +153,9 @@ func openPlugin(ctx context.Context, config plugins.Config) ([]strategies.Factor
 	if err != nil {
 		return nil, err
 	}
+	if pin.Sum != lock[pin.Name].Sum && config.Log != nil {
+		config.Log.Warn("plugin has changed, and is accepted because it was locked with --dev", "plugin", config.Source)
+	}
 	config.Sum, config.NoTLS = pin.Sum, pin.NoTLS
 	return plugins.Open(ctx, config)
 }

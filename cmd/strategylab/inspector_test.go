@@ -67,7 +67,7 @@ func TestInspector(t *testing.T) {
 	}
 	t.Run("HTTP host", func(t *testing.T) {
 		t.Parallel()
-		r := start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0", "--field", "random,markov-1", "--admin-token", "secret")
+		r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1", "--admin-token", "secret")
 		url := r.until("listening")["manager"].(string)
 		var list, started inspected
 		inspect(t, &list, url, "--transport", "http", "--method", "tools/list")

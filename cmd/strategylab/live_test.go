@@ -228,7 +228,7 @@ func TestAdminTokenAndStay(t *testing.T) {
 func TestAgentsAloneAndInterrupt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--players", "3", "--data-dir", "data")
+	manager := start(t, dir, "manager", "--legs", "1", "--listen", "127.0.0.1:0", "--players", "3", "--data-dir", "data")
 	url := manager.until("listening")["manager"].(string)
 	referee := start(t, dir, "referee", "--manager", url)
 	referee.until("registered")
@@ -268,7 +268,7 @@ func TestAgentsWaitForTheManager(t *testing.T) {
 			t.Errorf("it waits because of %v", e["error"])
 		}
 	}
-	manager := start(t, dir, "host", "--listen", addr, "--field", "role", "--players", "2", "--referees", "0")
+	manager := start(t, dir, "host", "--legs", "1", "--listen", addr, "--field", "role", "--players", "2", "--referees", "0")
 	manager.until("league_completed")
 	for _, a := range append(early, manager) {
 		if code := a.ended(); code != exitOK {
@@ -330,7 +330,7 @@ func TestCurlExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	manager := start(t, dir, "manager", "--listen", "127.0.0.1:0", "--probe", "off")
+	manager := start(t, dir, "manager", "--legs", "1", "--listen", "127.0.0.1:0", "--probe", "off")
 	url := manager.until("listening")["manager"].(string)
 	wants := []string{`"player_id":"P01"`, "AUTH_TOKEN_MISSING"}
 	for line := range strings.Lines(string(page)) {

@@ -210,7 +210,7 @@ func TestTooManyScripts(t *testing.T) {
 func TestLeagueStatusOfManagers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--field", "random,role", "--players", "3", "--league-id", "spring", "--data-dir", "kept", "--admin-token", "open-sesame")
+	host := start(t, dir, "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,role", "--players", "3", "--league-id", "spring", "--data-dir", "kept", "--admin-token", "open-sesame")
 	url := host.until("listening")["manager"].(string)
 	a := assist(t, t.TempDir(), "--manager", "spring="+url, "--manager", "gone=http://127.0.0.1:1/mcp", "--data-dir", filepath.Join(dir, "kept"), "--admin-token", "open-sesame")
 	var out assistants.LeagueOutput

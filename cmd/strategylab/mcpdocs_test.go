@@ -24,7 +24,7 @@ func TestConfigurationsOfClientsWork(t *testing.T) {
 	if !found || len(blocks) != 3 {
 		t.Fatalf("found %d configurations, want 3", len(blocks))
 	}
-	r := start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0")
+	r := start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0")
 	at := r.until("listening")["manager"].(string)
 	const documented = "http://127.0.0.1:8000/mcp"
 	for _, block := range blocks {

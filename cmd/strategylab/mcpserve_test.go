@@ -75,7 +75,7 @@ func TestAgentsServeClientsOverHTTP(t *testing.T) {
 			refusedWith(t, c, "game_join_ack", "game_error")
 			interrupted(t, r, c)
 
-			r = start(t, t.TempDir(), "host", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
+			r = start(t, t.TempDir(), "host", "--legs", "1", "--listen", "127.0.0.1:0", "--field", "random,markov-1,role", "--admin-token", "secret")
 			url := r.until("listening")["manager"].(string)
 			c = clientOf(t, &mcp.StreamableClientTransport{Endpoint: url}, version)
 			offers(t, c, managerTools)

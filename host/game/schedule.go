@@ -11,6 +11,10 @@ const (
 	MaxMatches = 2_000_000
 )
 
+// DefaultLegs is how often each pair meets in experiments and live leagues unless
+// their user says otherwise: often enough for a strategy to learn its opponents.
+const DefaultLegs = 10
+
 // Match is one scheduled match. A and B are seats, counted from 0.
 type Match struct {
 	Index int    // position in the league's schedule, from 0

@@ -119,7 +119,7 @@ func TestHostSeatsPlayersOfPrograms(t *testing.T) {
 	t.Parallel()
 	leagues(t, func(c *course) bool { return c.player != nil && !c.unseated }, func(w *world, c *course) {
 		const players = 3
-		ours := w.strategylab("host", "--validation", "tolerant", "--players", fmt.Sprint(players), "--format", "json")
+		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--players", fmt.Sprint(players), "--format", "json")
 		w.prints(ours, "listening")
 		for n := range players {
 			c.player(w, "http://127.0.0.1:8000/mcp", n+1)
@@ -134,7 +134,7 @@ func TestHostSeatsPlayersOfAllProgramsAtOnce(t *testing.T) {
 	t.Parallel()
 	list := slices.DeleteFunc(courses(), func(c *course) bool { return c.player == nil || c.unseated })
 	eachCourse(t, []*course{{name: "all"}}, func(w *world, _ *course) {
-		ours := w.strategylab("host", "--validation", "tolerant", "--players", fmt.Sprint(len(list)), "--format", "json")
+		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--players", fmt.Sprint(len(list)), "--format", "json")
 		w.prints(ours, "listening")
 		for i, c := range list {
 			c.player(w, "http://127.0.0.1:8000/mcp", i+1)
@@ -185,7 +185,7 @@ func TestProgramsPlayAmongThemselves(t *testing.T) {
 func TestRefereesOfProgramsUnderOurManager(t *testing.T) {
 	t.Parallel()
 	leagues(t, func(c *course) bool { return c.referee != nil }, func(w *world, c *course) {
-		ours := w.strategylab("host", "--validation", "tolerant", "--referees", "0", "--field", "random,alternate,frequency", "--players", "3", "--format", "json")
+		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--referees", "0", "--field", "random,alternate,frequency", "--players", "3", "--format", "json")
 		w.prints(ours, `"P03"`)
 		c.referee(w, "http://127.0.0.1:8000/mcp")
 		w.wait(ours)

@@ -314,7 +314,7 @@ func TestHostSeatsDrawnPlayers(t *testing.T) {
 func seatDrawn(t testing.TB, all drawnPlayers) {
 	w := newWorld(t)
 	w.limit(inLeague)
-	ours := w.strategylab("host", "--validation", "tolerant", "--players", fmt.Sprint(len(all)), "--format", "json")
+	ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--players", fmt.Sprint(len(all)), "--format", "json")
 	w.prints(ours, "listening")
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()

@@ -72,7 +72,7 @@ func TestPlayerLeavesManagerThatRefusesEverything(t *testing.T) {
 func TestHostOutlivesPlayerThatRefusesEverything(t *testing.T) {
 	t.Parallel()
 	refusing(t, func(w *world, r reply) {
-		ours := w.strategylab("host", "--validation", "tolerant", "--field", "random,alternate", "--players", "3", "--format", "json", "--retry-delay", "200ms", "--join-timeout", "500ms")
+		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--field", "random,alternate", "--players", "3", "--format", "json", "--retry-delay", "200ms", "--join-timeout", "500ms")
 		w.prints(ours, `"P02"`)
 		w.refuse(8103, r)
 		w.post("http://127.0.0.1:8000/mcp", rpc("register_player", with(head("LEAGUE_REGISTER_REQUEST", "player:P03"), object{
@@ -91,7 +91,7 @@ func TestHostOutlivesPlayerThatRefusesEverything(t *testing.T) {
 func TestManagerReplacesRefereeThatRefusesEverything(t *testing.T) {
 	t.Parallel()
 	refusing(t, func(w *world, r reply) {
-		ours := w.strategylab("host", "--validation", "tolerant", "--field", "random,alternate", "--players", "3", "--format", "json", "--retry-delay", "200ms")
+		ours := w.strategylab("host", "--legs", "1", "--validation", "tolerant", "--field", "random,alternate", "--players", "3", "--format", "json", "--retry-delay", "200ms")
 		w.prints(ours, `"P02"`)
 		w.refuse(8002, r)
 		w.post("http://127.0.0.1:8000/mcp", rpc("register_referee", with(head("REFEREE_REGISTER_REQUEST", "referee:REF02"), object{

@@ -26,7 +26,7 @@ const (
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
-		&cli.IntFlag{Name: command.FlagLegs, Value: 1, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
+		&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
 		&cli.DurationFlag{Name: flagPace, Usage: "pause after each round, to watch", DefaultText: "none"},
 		command.SeedFlag(),
 		command.DrawFlag(),

@@ -40,7 +40,7 @@ func calibrateCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field", Action: command.AtLeast(flagRepetitions, 1)},
 			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "field sizes"},
 			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals, looking, widths"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
+			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment", Action: command.AtLeast(flagLeagues, 2)},
 			command.SeedFlag(),
 			command.WorkersFlag("experiments"),

@@ -43,7 +43,7 @@ func experimentCommand(p *command.Process) *cli.Command {
 			"(built or locked ones, and the program's own), builtins, and all. A group leaves out what the field names otherwise.",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play", Action: command.AtLeast(command.FlagRuns, 1)},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
+			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			&cli.StringFlag{Name: command.FlagField, Usage: "strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
 			mineFlag("what changed since the last run"),

@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -24,7 +25,7 @@ func matchCommand(p *command.Process) *cli.Command {
 			"their choices differ. With a fair draw neither can beat the other.",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series", Action: command.AtLeast(flagMatches, 1)},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
+			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			command.DrawFlag(),
 			command.FormatFlag("table", "json"),

@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/power"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/game"
 )
 
 const (
@@ -29,7 +30,7 @@ func powerCommand(p *command.Process) *cli.Command {
 			&cli.Float64Flag{Name: flagEffect, Usage: "edge in P(differ), such as 0.01"},
 			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues whose detectable edge to compute"},
 			&cli.IntFlag{Name: command.FlagPlayers, Value: 8, Usage: "players in the field"},
-			&cli.IntFlag{Name: command.FlagLegs, Value: 10, Usage: "matches of each pair in a league"},
+			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league"},
 			&cli.Float64Flag{Name: flagDiffer, Value: 0.5, Usage: "P(differ) of the other players"},
 			&cli.Float64Flag{Name: flagChance, Value: 0.9, Usage: "probability of detecting the edge"},
 			command.FormatFlag("table", "json"),

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,28 @@ func TestProgressIsRemoved(t *testing.T) {
 	})
 }
 
+// screen is written by the goroutine that draws and read by a test.
+type screen struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, p...)
+	return len(p), nil
+}
+
+// take returns what was written since the last call.
+func (s *screen) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := string(s.text)
+	s.text = nil
+	return text
+}
+
 func TestProgressUntil(t *testing.T) {
 	t.Parallel()
 	p := &Progress{term: Terminal{Columns: 80}, total: 20_000, atMost: true}
@@ -57,12 +80,11 @@ func TestProgressUntil(t *testing.T) {
 func TestStandingsAreRedrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out screen
 		p := StartProgress(&out, Terminal{Columns: 60, Rows: 24, Cursor: true}, time.Now, 0, 1000, false)
 		drawn := func() string {
 			synctest.Wait()
-			defer out.Reset()
-			return out.String()
+			return out.take()
 		}
 		if !p.Wanted() {
 			t.Error("no first frame is wanted")

@@ -40,7 +40,7 @@ var may = map[string][]string{
 	"strategies/script":       {"strategies", "strategies/budget"},
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
-	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/seat"},
+	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
 	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
@@ -53,7 +53,7 @@ var may = map[string][]string{
 	"plugins":                     {"plugins/internal/strategypb", "plugins/internal/wire", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
-	"strategies/catalog": {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/luascript", "strategies/jsscript"},
+	"strategies/catalog": {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript"},
 	"plugins/isolate":    {"plugins", "strategies", "strategies/budget", "strategies/catalog"},
 	"experiments":        {"host/game", "host/results"},
 	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // Resolve returns the strategy with a name or path. Errors are *UnknownError,
@@ -35,7 +36,7 @@ func (c *Catalog) find(target string) (*Entry, error) {
 		}
 		names = append(names, e.Info.Name)
 	}
-	return nil, &UnknownError{Target: target, Nearest: nearest(target, names)}
+	return nil, &UnknownError{Target: target, Nearest: script.Nearest(target, names)}
 }
 
 func (c *Catalog) findPath(path string) (*Entry, error) {
@@ -65,7 +66,7 @@ func (c *Catalog) nearestScript(path string) string {
 		}
 		paths = append(paths, e.Info.Source)
 	}
-	return nearest(path, paths)
+	return script.Nearest(path, paths)
 }
 
 // Player is one player of a field.
@@ -208,7 +209,7 @@ func (c *Catalog) nearestInField(target string) string {
 	for _, g := range Groups() {
 		names = append(names, string(g))
 	}
-	return nearest(target, names)
+	return script.Nearest(target, names)
 }
 
 func (e *Entry) player(target string) Player {

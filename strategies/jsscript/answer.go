@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // choice parses an answer of choose. It does not query objects, which would run code
@@ -44,18 +47,19 @@ func choice(answer goja.Value) (strategies.Choice, *failure) {
 func choiceHint(answer goja.Value) string {
 	switch v := answer.(type) {
 	case nil:
-		return "does choose return on every path?"
+		return script.AnswerHint("nothing", "")
 	case goja.String:
-		if s := strings.ToLower(strings.TrimSpace(textOf(v))); s == "even" || s == "odd" {
-			return "use lower case without spaces"
-		}
+		return script.AnswerHint("text", textOf(v))
 	case *goja.Object:
 		if _, ok := goja.AssertFunction(v); ok {
-			return "did you forget to call it?"
+			return script.AnswerHint("function", "")
 		}
 	default:
 		if goja.IsUndefined(v) {
-			return "does choose return on every path?"
+			return script.AnswerHint("nothing", "")
+		}
+		if t := v.ExportType(); t != nil && t.Kind() == reflect.Bool {
+			return script.AnswerHint("boolean", "")
 		}
 	}
 	return ""
@@ -225,7 +229,7 @@ func (b *sandbox) thrown(v goja.Value) (message, hint string) {
 	case message == "":
 		return strategies.OneLine(name, maxMessage), ""
 	}
-	return strategies.OneLine(name+": "+message, maxMessage), missingHint(name, message)
+	return strategies.OneLine(name+": "+message, maxMessage), b.thrownHint(name, message)
 }
 
 // property returns a string property.
@@ -261,9 +265,21 @@ var missing = map[string]string{
 
 const exportsHint = "there are no modules: the functions at the top level are found by their names"
 
-func missingHint(name, message string) string {
+// thrownHint returns what may be behind an error of the interpreter: a name that does not
+// exist here, a misspelled one, or an outcome that does not exist yet.
+func (b *sandbox) thrownHint(name, message string) string {
 	if what, ok := strings.CutSuffix(message, " is not defined"); ok && name == "ReferenceError" {
-		return missing[what]
+		if missing[what] != "" {
+			return missing[what]
+		}
+		names := maps.Clone(b.usage.names)
+		delete(names, what)
+		if near := script.Nearest(what, slices.Sorted(maps.Keys(names))); near != "" && len(what) > 2 {
+			return fmt.Sprintf("did you mean %s?", near)
+		}
+	}
+	if name == "TypeError" && strings.HasPrefix(message, "Cannot read property ") && strings.HasSuffix(message, " of undefined") && b.usage.names["history"] {
+		return "the history is empty in the first match against an opponent: test for undefined"
 	}
 	return ""
 }

@@ -49,6 +49,7 @@ package jsscript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,9 +87,13 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 	f := &factory{
 		Host:   script.NewHost(script.Describe(strategies.JavaScript, name, path, source, header(source)), opts.Limits),
 		source: string(source),
+		text:   script.NewText(source, "//", jsHabits),
 	}
 	var failed *failure
 	if f.main, f.usage, failed = compile(source); failed != nil {
+		if failed.hint == "" {
+			failed.hint = cmp.Or(f.text.Habit(failed.line), f.text.Habit(failed.line-1))
+		}
 		return nil, f.fail(strategies.OpLoad, failed)
 	}
 	err := f.Try(func(ctx context.Context) (io.Closer, error) {
@@ -104,6 +109,7 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 type factory struct {
 	*script.Host
 	source string // for NewBare
+	text   *script.Text
 	main   *goja.Program
 	usage  *usage
 }

@@ -170,9 +170,13 @@ func TestInvalidAnswers(t *testing.T) {
 		"'x'.repeat(100000)": `answered "xxxx`,
 	} {
 		_, err := ask(t, "const boom = () => { throw new Error('boom') };\n"+body("return "+answer))
-		want(t, err, strategies.OpChoose, game.FaultInvalid, source+":2", shown)
+		at := ":2" // where choose begins
+		if answer[0] == '"' {
+			at = ":3" // where the text stands
+		}
+		want(t, err, strategies.OpChoose, game.FaultInvalid, source+at, shown)
 	}
-	_, err := ask(t, "let choose = (turn) =>\n  'maybe'")
+	_, err := ask(t, "let choose = (turn) =>\n  'may' + 'be'")
 	want(t, err, strategies.OpChoose, game.FaultInvalid, source+":1", `answered "maybe"`)
 }
 

@@ -1,6 +1,7 @@
 package jsscript
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type seat struct {
 	choose  goja.Callable
 	observe goja.Value // undefined if the script has none
 	view
+	watch *watch // nil in play
 }
 
 // open makes a runtime and runs the top level in it.
@@ -33,7 +35,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	if err == nil {
 		var ok bool
 		if _, ok, err = st.hook(ctx, strategies.OpLoad, "choose"); err == nil && !ok {
-			err = f.fail(strategies.OpLoad, failAt(0, "every strategy has function choose(turn) { ... }", "there is no function choose"))
+			err = f.fail(strategies.OpLoad, f.noChoose())
 		}
 	}
 	if err != nil {
@@ -47,13 +49,19 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 // once, after start.
 func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 	s.view = newView(s.sandbox.vm)
+	s.watch.object(s.turn, "turn")
+	if s.watch != nil {
+		s.opened = func(history *goja.Object) { s.watch.list(history, "history") }
+	}
 	start, ok, err := s.hook(ctx, strategies.OpStart, "start")
 	if err != nil {
 		return err
 	}
 	if ok {
 		f, _ := goja.AssertFunction(start)
-		if _, err := s.call(ctx, strategies.OpStart, f, []goja.Value{setupObject(s.sandbox.vm, setup)}); err != nil {
+		arg := setupObject(s.sandbox.vm, setup)
+		s.watch.object(arg, "setup")
+		if _, err := s.call(ctx, strategies.OpStart, f, []goja.Value{arg}); err != nil {
 			return err
 		}
 	}
@@ -65,7 +73,10 @@ func (s *seat) begin(ctx context.Context, setup *strategies.Setup) error {
 		return s.factory.fail(strategies.OpStart, failAt(0, "", "after start there is no function choose any more"))
 	}
 	s.choose, _ = goja.AssertFunction(choose)
-	s.observe, _, err = s.hook(ctx, strategies.OpStart, "observe")
+	observe, _, err := s.hook(ctx, strategies.OpStart, "observe")
+	if err == nil {
+		s.observe = s.watch.told(observe)
+	}
 	return err
 }
 
@@ -104,7 +115,10 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	}
 	c, failed := choice(answer)
 	if failed != nil {
-		failed.line = s.factory.usage.chooseLine
+		if text, ok := answer.(goja.String); ok {
+			failed.line = s.factory.text.LineOfText(textOf(text))
+		}
+		failed.line = cmp.Or(failed.line, s.factory.usage.chooseLine)
 		return 0, s.factory.fail(strategies.OpChoose, failed)
 	}
 	return c, nil

@@ -35,6 +35,7 @@ type view struct {
 	match     string          // the latest match id
 	id        goja.Value      // and its value
 	opponents map[string]*opponent
+	opened    func(history *goja.Object) // of a new opponent; nil in play
 }
 
 // newView makes the turn. Scripts cannot write to it: what they wrote would
@@ -66,6 +67,9 @@ func (d *view) against(id string) *opponent {
 	if !ok {
 		r = &opponent{id: word(id), history: d.vm.NewArray()}
 		d.opponents[id] = r
+		if d.opened != nil {
+			d.opened(r.history)
+		}
 	}
 	return r
 }

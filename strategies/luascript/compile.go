@@ -101,13 +101,14 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, header(source)), opts.Limits),
 		source:  bytes.Clone(source),
 		sandbox: newSandbox(),
+		text:    script.NewText(source, "--", luaHabits),
 	}
 	var err error
 	if f.main, err = f.compile(source); err != nil {
 		return nil, err
 	}
 	err = f.Try(func(ctx context.Context) (io.Closer, error) {
-		return f.open(ctx, strategies.Setup{Rand: game.NewRand(game.Key{})})
+		return f.open(ctx, strategies.Setup{Rand: game.NewRand(game.Key{})}, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -119,13 +120,14 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 type factory struct {
 	*script.Host
 	source  []byte // for NewBare
+	text    *script.Text
 	main    *lua.FunctionProto
 	sandbox sandbox
 }
 
 // New makes a seat: it runs the top level, and start if there is one.
 func (f *factory) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	seat, err := f.open(ctx, s)
+	seat, err := f.open(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +183,13 @@ func (f *factory) syntaxError(source []byte, err error) error {
 	}
 	if pe.Pos.Line == parse.EOF {
 		lines := bytes.Count(bytes.TrimRight(source, "\n"), []byte("\n")) + 1
-		return f.loadError(lines, "is an \"end\" missing?", "%s at the end of the file", pe.Message)
+		hint := "is an \"end\" missing?"
+		if n := f.text.First(elseIf); n > 0 {
+			hint = fmt.Sprintf("is an \"end\" missing? In line %d, write elseif: else if needs an end of its own", n)
+		}
+		return f.loadError(lines, hint, "%s at the end of the file", pe.Message)
 	}
-	return f.loadError(pe.Pos.Line, "", "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
+	return f.loadError(pe.Pos.Line, f.syntaxHint(pe.Pos.Line), "%s near %q", pe.Message, strategies.OneLine(pe.Token, 40))
 }
 
 // header returns the lines of the comment at the top of a script.

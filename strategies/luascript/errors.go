@@ -55,6 +55,21 @@ func (m *machine) failure(err error) failure {
 	return f
 }
 
+// hintAt returns what may be behind an error of the interpreter: a name that this Lua
+// does not have, or an outcome that does not exist yet.
+func (f *factory) hintAt(seen failure) string {
+	if !strings.HasPrefix(seen.message, "attempt to ") {
+		return "" // the script's own error
+	}
+	if hint := f.text.Habit(seen.line); hint != "" {
+		return hint
+	}
+	if strings.HasPrefix(seen.message, "attempt to index a non-table object(nil) with key ") && f.text.LineOf("history") > 0 {
+		return "the history is empty in the first match against an opponent: test for nil"
+	}
+	return ""
+}
+
 // cutPosition splits "script:12: text".
 func cutPosition(s string) (line int, rest string, ok bool) {
 	s, ok = strings.CutPrefix(s, chunk+":")
@@ -104,6 +119,7 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 		}
 	default:
 		out.Err = errors.New(strategies.OneLine(seen.message, maxMessage))
+		out.Hint = f.hintAt(seen)
 	}
 	return out
 }

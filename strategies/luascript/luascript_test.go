@@ -103,8 +103,16 @@ func TestAnswers(t *testing.T) {
 	} {
 		s := sit(t, "x = 1\n\nfunction choose(turn)\n  return "+answer+"\nend")
 		_, err := s.Choose(t.Context(), turn(0))
-		want := "scripts/mine.lua:3: choose: invalid choice: answered " + shown +
-			`, want "even", "odd" or a probability of even in [0, 1]`
+		line := "3" // where choose begins
+		if strings.HasPrefix(shown, `"`) && answer == shown {
+			line = "4" // where the text stands
+		}
+		want := "scripts/mine.lua:" + line + ": choose: invalid choice: answered " + shown +
+			`, want "even", "odd" or a probability of even in [0, 1]` + map[string]string{
+			"nil": " (does choose return on every path?)", "true": " (true and false are no choices)",
+			"a function": " (did you forget to call it?)",
+			`"Even"`:     " (use lower case without spaces)", `"even "`: " (use lower case without spaces)",
+		}[shown]
 		if !errors.Is(err, strategies.ErrInvalidChoice) || err.Error() != want {
 			t.Errorf("answer %s:\n %v\n want %s", answer, err, want)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/script"
 )
 
 // seat is one script in one league, with a Lua state of its own.
@@ -25,12 +26,16 @@ type seat struct {
 	choose  *lua.LFunction
 	observe *lua.LFunction // nil if the script has none
 	view
+	watch *watch // nil in play
 }
 
 // open makes a state and runs the top level in it.
-func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
+func (f *factory) open(ctx context.Context, s strategies.Setup, w *watch) (*seat, error) {
 	m := f.newMachine(&s)
-	st := &seat{factory: f, machine: m}
+	st := &seat{factory: f, machine: m, watch: w}
+	if w != nil {
+		w.furnish(m.state)
+	}
 	st.guard = f.Guard(func() { m.stop.Store(true) })
 	if _, err := st.call(ctx, strategies.OpLoad, m.state.NewFunctionFromProto(f.main), nil, 0); err != nil {
 		_ = st.Close()
@@ -39,7 +44,7 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 	choose, ok := m.state.G.Global.RawGetString("choose").(*lua.LFunction)
 	if !ok {
 		_ = st.Close()
-		return nil, f.loadError(0, "every strategy has function choose(turn) ... end", "there is no function choose")
+		return nil, f.noChoose()
 	}
 	st.choose = choose
 	return st, nil
@@ -50,8 +55,11 @@ func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
 func (s *seat) begin(ctx context.Context, setup strategies.Setup) error {
 	l, globals := s.machine.state, s.machine.state.G.Global
 	s.view = newView(l, setup.Legs)
+	s.watch.object(l, s.turn, "turn")
 	if start, ok := globals.RawGetString("start").(*lua.LFunction); ok {
-		if _, err := s.call(ctx, strategies.OpStart, start, setupTable(l, &setup), 0); err != nil {
+		arg := setupTable(l, &setup)
+		s.watch.object(l, arg, "setup")
+		if _, err := s.call(ctx, strategies.OpStart, start, arg, 0); err != nil {
 			return err
 		}
 	}
@@ -75,11 +83,30 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 	if c, ok := choice(answer); ok {
 		return c, nil
 	}
-	line := 0
-	if s.choose.Proto != nil { // it is none of the built-in functions
+	return 0, s.invalid(answer)
+}
+
+// invalid returns the error for an answer that is no choice. Where choose returned it
+// is unknown, unless the answer stands in the script.
+func (s *seat) invalid(answer lua.LValue) error {
+	kind, text, line := "object", "", 0
+	switch v := answer.(type) {
+	case lua.LString:
+		kind, text = "text", string(v)
+		line = s.factory.text.LineOfText(text)
+	case lua.LBool:
+		kind = "boolean"
+	case lua.LNumber:
+		kind = "number"
+	case *lua.LNilType:
+		kind = "nothing"
+	case *lua.LFunction:
+		kind = "function"
+	}
+	if line == 0 && s.choose.Proto != nil { // it is none of the built-in functions
 		line = s.choose.Proto.LineDefined
 	}
-	return 0, s.factory.Fail(strategies.OpChoose, line, "", strategies.InvalidChoice(shown(answer)))
+	return s.factory.Fail(strategies.OpChoose, line, script.AnswerHint(kind, text), strategies.InvalidChoice(shown(answer)))
 }
 
 func choice(v lua.LValue) (c strategies.Choice, ok bool) {
@@ -103,6 +130,7 @@ func (s *seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 		return s.ended
 	}
 	entry := s.enter(s.machine.state, o)
+	s.watch.object(s.machine.state, entry, "outcome")
 	if s.observe == nil {
 		return nil
 	}

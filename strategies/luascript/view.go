@@ -91,6 +91,7 @@ func (s *seat) against(id string) *opponent {
 	if !ok {
 		r = &opponent{id: word(id), history: s.machine.state.CreateTable(s.legs, 0)}
 		s.opponents[id] = r
+		s.watch.list(s.machine.state, r.history, "history")
 	}
 	return r
 }

@@ -69,6 +69,7 @@ type checker struct {
 	findings []Finding
 	seen     map[string]*repeated // by kind of failure
 	order    []string             // of the kinds
+	overran  bool                 // a call exceeded its limits
 }
 
 // repeated is a reported failure and the scenarios where it occurred again.
@@ -98,6 +99,10 @@ func (c *checker) run(ctx context.Context) {
 		return // no other check can succeed
 	}
 	c.answers(first)
+	for _, f := range Slips(ctx, c.factory, c.options, false) {
+		c.add(f)
+	}
+	c.varies(first)
 	if !first.overran() && c.deterministic(ctx, league, first) {
 		c.independent(ctx, league, first)
 		c.seeded(ctx, league, first)
@@ -115,7 +120,9 @@ func (c *checker) run(ctx context.Context) {
 		c.judge(ctx, c.newPlaythrough(ctx, sc, c.key(0), m).finish(ctx))
 	}
 	c.repeats()
-	c.costs(short, long)
+	if !c.overran {
+		c.costs(short, long) // else they repeat which limit it exceeded
+	}
 	c.memory(long)
 }
 
@@ -169,9 +176,16 @@ func (c *checker) repeats() {
 	}
 }
 
-// kind identifies a failure by its place and cause, not by its match.
+// kind identifies a failure by its place and cause, not by its match. An exceeded
+// limit strikes at any line of a loop.
 func (r *playthrough) kind(f failure) string {
 	where, cause, _ := r.place(f)
+	switch strategies.FaultOf(f.err) {
+	case game.FaultTimeout, game.FaultBudget:
+		where = ""
+	case game.FaultInvalid:
+		cause = "" // the place says enough: true and false are one mistake
+	}
 	return fmt.Sprintf("%s\x00%s\x00%s", f.op, where, cause)
 }
 
@@ -229,14 +243,14 @@ func matches(n int) string {
 
 // quarantine explains what exceeded limits mean for a run of many leagues.
 func (c *checker) quarantine(r *playthrough) {
-	overran := slices.ContainsFunc(r.failures, func(f failure) bool {
+	c.overran = slices.ContainsFunc(r.failures, func(f failure) bool {
 		switch strategies.FaultOf(f.err) {
 		case game.FaultTimeout, game.FaultBudget, game.FaultCrash:
 			return true
 		}
 		return false
 	})
-	if overran {
+	if c.overran {
 		c.add(Finding{ID: "quarantine", Level: Info,
 			What: "an experiment quarantines a strategy that exceeds its limits in half of 64 leagues in a row"})
 	}

@@ -60,7 +60,7 @@ func TestPrintVerdict(t *testing.T) {
 		{Level: strategytest.Error, What: "it fails", Where: "mine.lua:7", Hint: "check for nil"},
 	}}
 	var out bytes.Buffer
-	const want = "mine (lua)\n\n  ok       it loads\n  error    it fails\n           at mine.lua:7\n           check for nil\n\nIt is not ready.\n"
+	const want = "mine (lua)\n\n  error    it fails\n           at mine.lua:7\n           check for nil\n  ok       it loads\n\nIt is not ready.\n"
 	if err := printVerdict(&out, "table", v); err != nil || out.String() != want {
 		t.Errorf("printed as %q, %v; want %q", out.String(), err, want)
 	}

@@ -1,8 +1,10 @@
 package authoring
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -52,7 +54,9 @@ func printVerdict(w io.Writer, format string, v lab.Verdict) error {
 		return command.PrintJSON(w, v)
 	}
 	fmt.Fprintf(w, "%s (%s)\n\n", v.Strategy, v.Kind)
-	for _, f := range v.Findings {
+	// What has to be fixed stands first; JSON keeps the order of the checks.
+	worst := slices.SortedStableFunc(slices.Values(v.Findings), func(a, b strategytest.Finding) int { return cmp.Compare(b.Level, a.Level) })
+	for _, f := range worst {
 		fmt.Fprintf(w, "  %-7s  %s\n", f.Level, f.What)
 		if f.Where != "" && f.Level > strategytest.Info {
 			fmt.Fprintf(w, "           at %s\n", f.Where)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -97,6 +98,22 @@ func LoadStrategy(p *Process, c *cli.Context, target string) (*catalog.Catalog, 
 		return nil, catalog.Entry{}, lab.NameError(err)
 	}
 	return cat, e, nil
+}
+
+// WarnOfSlips prints what the scripts of players read although it does not exist and,
+// with failures, how they fail, unless --quiet is set. It watches them in this process, also where they are isolated by
+// default, but not if the user asked for isolation.
+func WarnOfSlips(p *Process, c *cli.Context, players []catalog.Player, failures bool) {
+	if c.Bool(FlagQuiet) || c.IsSet(FlagIsolate) && c.Bool(FlagIsolate) {
+		return
+	}
+	for _, f := range p.Slips(c.Context, players, Limits(c), failures) {
+		text := fmt.Sprintf("strategylab: warning: %s: %s", f.Where, f.What)
+		if f.Hint != "" {
+			text += " (" + f.Hint + ")"
+		}
+		fmt.Fprintln(p.Stderr, text)
+	}
 }
 
 // ChildLog is the log of plugin and script processes, for people.

@@ -71,18 +71,54 @@ func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c
 	return v, err
 }
 
+// Slips watches scripts for a short league, in this process, and returns what they read
+// although it does not exist and, with failures, how they fail. Each file is watched
+// once.
+func (l Lab) Slips(ctx context.Context, players []catalog.Player, limits budget.Limits, failures bool) []strategytest.Finding {
+	var found []strategytest.Finding
+	seen := make(map[string]bool)
+	for _, p := range players {
+		if p.Info.Kind.Script() && !seen[p.Info.Source] {
+			seen[p.Info.Source] = true
+			found = append(found, l.slipsOf(ctx, catalog.Entry{Info: p.Info, Factory: p.Factory}, limits, failures)...)
+		}
+	}
+	return found
+}
+
+func (l Lab) slipsOf(ctx context.Context, e catalog.Entry, limits budget.Limits, failures bool) []strategytest.Finding {
+	o := strategytest.Config{Seed: CheckSeed, Limits: limits}
+	f := e.Factory
+	if _, isolated := f.(plugins.Metered); isolated {
+		var err error
+		if f, err = l.loadAgain(e, o, catalog.Formats()); err != nil {
+			return nil // what loads it to play says so
+		}
+		defer f.Close() // nothing is lost
+	}
+	var found []strategytest.Finding // the goroutine's until it has returned
+	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
+		found = strategytest.Slips(ctx, f, o, failures)
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
 // compareIsolated plays a script in this process and in its own, as live leagues
 // do, and reports whether it plays the same and what its process used.
 func (l Lab) compareIsolated(ctx context.Context, e catalog.Entry, c Checking, o strategytest.Config) []strategytest.Finding {
 	var found []strategytest.Finding
 	inside, outside := e.Factory, e.Factory
-	if c.Isolated { // what was checked ran outside, where instructions are not counted
+	if c.Isolated { // what was checked ran outside, where a script cannot be watched
 		f, err := l.loadAgain(e, o, catalog.Formats())
 		if err != nil {
 			return []strategytest.Finding{loadFailure(e, "in this process", err)}
 		}
 		defer f.Close()
-		inside, found = f, instructionsOf(strategytest.Check(ctx, f, o))
+		inside, found = f, insideOnly(strategytest.Check(ctx, f, o))
 	} else {
 		f, err := l.loadAgain(e, o, l.isolatedFormats(c.Log))
 		if err != nil {
@@ -101,10 +137,11 @@ func loadFailure(e catalog.Entry, where string, err error) strategytest.Finding 
 	}
 }
 
-// instructionsOf returns the findings that count instructions.
-func instructionsOf(all []strategytest.Finding) (found []strategytest.Finding) {
+// insideOnly returns the findings that only a script in this process has: what it reads
+// and how many instructions it takes.
+func insideOnly(all []strategytest.Finding) (found []strategytest.Finding) {
 	for _, f := range all {
-		if strings.HasPrefix(f.ID, "budget-") {
+		if strings.HasPrefix(f.ID, "budget-") || f.ID == "slip" || f.ID == "constant" {
 			found = append(found, f)
 		}
 	}

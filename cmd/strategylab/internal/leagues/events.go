@@ -147,7 +147,7 @@ func (l *live) played(e player.Event) {
 	case player.Chose:
 		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s", e.Match, against(e.Opponent), e.Choice)
 	case player.Failed:
-		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, e.Error)
+		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, cmp.Or(e.Error, earlierFailure))
 	case player.Ended:
 		text = fmt.Sprintf("%-7s %s%s", e.Match, e.Result, against(e.Opponent))
 		if e.Other != "" {

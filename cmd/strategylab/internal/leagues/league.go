@@ -9,6 +9,7 @@ import (
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -36,10 +37,12 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 	for _, w := range field.Warnings {
 		l.p.Warn("%s", w)
 	}
+	command.WarnOfSlips(l.p, c, field.Players, true)
 	for i, f := range field.Players {
 		cfg := l.playerConfig()
 		cfg.Factory, cfg.Name = f.Factory, f.Name
 		cfg.Key, cfg.Coin = game.StrategyKey(key, 0, i), game.CoinKey(key, 0, i)
+		cfg.Events = func(e player.Event) { l.trouble.failed(f.Name, e) }
 		cfg.Print = l.log.With("strategy", f.Name)
 		league.Seats = append(league.Seats, host.Seat{Config: cfg})
 	}

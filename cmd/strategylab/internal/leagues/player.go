@@ -10,6 +10,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 const flagOnce = "once"
@@ -35,6 +36,7 @@ func play(p *command.Process, c *cli.Context) (err error) {
 		return err
 	}
 	defer cat.Close()
+	command.WarnOfSlips(p, c, []catalog.Player{{Info: e.Info, Factory: e.Factory}}, true)
 	s, err := command.Seed(p, c)
 	if err != nil {
 		return err

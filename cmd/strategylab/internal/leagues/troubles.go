@@ -1,6 +1,7 @@
 package leagues
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 )
@@ -23,7 +25,14 @@ type troubles struct {
 	seated  map[string]string // names of registered agents, by id
 	refused []manager.Event   // registrations, and messages that are invalid only in strict mode
 	losses  []*loss
+	scripts map[match]string // errors of the strategies of house players
 }
+
+// earlierFailure is why a strategy is not called any more.
+const earlierFailure = "an earlier failure costs it the rest of the league"
+
+// match is one player's side of a match.
+type match struct{ name, id string }
 
 // loss counts the technical losses of one player by one kind of fault.
 type loss struct {
@@ -48,17 +57,34 @@ func (t *troubles) managed(e manager.Event) {
 	}
 }
 
-// forfeited records a technical loss.
-func (t *troubles) forfeited(e referee.Event) {
+// failed records why the strategy of a house player makes no choice in a match. The
+// referee hears only that it makes none.
+func (t *troubles) failed(name string, e player.Event) {
+	if e.Kind != player.Failed {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.scripts == nil {
+		t.scripts = make(map[match]string)
+	}
+	t.scripts[match{name, e.Match}] = cmp.Or(e.Error, earlierFailure)
+}
+
+// forfeited records a technical loss and returns its reason: the error of the strategy,
+// if that is known, or else what the referee says.
+func (t *troubles) forfeited(e referee.Event) (reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	reason = cmp.Or(t.scripts[match{t.seated[e.Player], e.Match}], e.Error)
 	at := slices.IndexFunc(t.losses, func(l *loss) bool { return l.player == e.Player && l.fault == e.Fault })
 	if at < 0 {
 		at = len(t.losses)
-		t.losses = append(t.losses, &loss{player: e.Player, fault: e.Fault, first: e.Error})
+		t.losses = append(t.losses, &loss{player: e.Player, fault: e.Fault, first: reason})
 	}
 	t.losses[at].matches++
 	t.losses[at].tolerant = t.losses[at].tolerant || e.Tolerant
+	return reason
 }
 
 // summary says which agents were refused or lost by failing, and what to do about
@@ -158,8 +184,7 @@ func (l *live) conducted(e referee.Event) {
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, e.Error))
-		l.trouble.forfeited(e)
+		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, l.trouble.forfeited(e)))
 	case referee.Absent:
 		text = absentText(e)
 	case referee.Alarm:

@@ -165,6 +165,7 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	for _, w := range field.Warnings {
 		e.note("strategylab: warning: %s", w)
 	}
+	command.WarnOfSlips(e.p, e.c, field.Players, false)
 	plan, err := e.plan(field)
 	if err != nil {
 		return nil, err

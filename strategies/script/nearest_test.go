@@ -1,4 +1,4 @@
-package catalog
+package script
 
 import (
 	"strings"
@@ -66,11 +66,11 @@ func TestNearest(t *testing.T) {
 		"rand":        "random",
 		"alternating": "alternate",
 	} {
-		if got := nearest(in, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		if got := Nearest(in, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := nearest("random", nil); got != "" {
-		t.Errorf("nearest of nothing = %q, want nothing", got)
+	if got := Nearest("random", nil); got != "" {
+		t.Errorf("Nearest of nothing = %q, want nothing", got)
 	}
 }

@@ -1,0 +1,46 @@
+package jsscript
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/strategylab/strategylab/strategies/script"
+)
+
+// jsHabits are the forms of other languages, the most specific first.
+var jsHabits = func() []script.Habit {
+	var list []script.Habit
+	for _, h := range [...]struct{ form, write string }{
+		{`\belif\b|\belseif\b`, "write else if"},
+		{`\blocal\b`, "declare a variable with const or let"},
+		{`^\s*def\b`, "declare a function with function choose(turn) { ... }"},
+		{`~=`, "\"not equal\" is !=="},
+		{`\bnil\b|\bNone\b`, "use null"},
+		{`\bthen\b|\bend\b\s*$`, "blocks are if (...) { ... }"},
+		{`\band\b`, "in JavaScript it is &&"}, {`\bor\b`, "in JavaScript it is ||"}, {`\bnot\b`, "in JavaScript it is !"},
+		{`\b(if|while|for)\b.*:\s*$|\belse\s*:`, "blocks are if (...) { ... }"},
+		{`\b(if|while)\s+[^(\s]`, "put the condition in brackets: if (...) { ... }"},
+		{`\.\.[^.]`, "join texts with +"},
+		{`:\s*(number|string|boolean|any)\b`, "scripts are JavaScript: leave out the types of TypeScript"},
+	} {
+		list = append(list, script.Habit{Form: regexp.MustCompile(h.form), Write: h.write})
+	}
+	return list
+}()
+
+var (
+	jsFunction = regexp.MustCompile(`\bfunction\s+(\w+)\s*\(|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:function\b|\(?[\w\s,]*\)?\s*=>)`)
+	inObject   = regexp.MustCompile(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
+)
+
+// noChoose returns the failure of a script without a function choose at its top level:
+// with the place where one is declared in another way.
+func (f *factory) noChoose() *failure {
+	line, hint := 0, "every strategy has function choose(turn) { ... }"
+	if n := f.text.First(inObject); n > 0 {
+		line, hint = n, "declare function choose(turn) { ... } by itself, outside of any class or object"
+	} else if name, n := f.text.Declared("choose", jsFunction); n > 0 {
+		line, hint = n, fmt.Sprintf("rename %s to choose: upper and lower case matter", name)
+	}
+	return failAt(line, hint, "there is no function choose")
+}

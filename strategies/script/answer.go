@@ -1,0 +1,21 @@
+package script
+
+import "strings"
+
+// AnswerHint says what is behind an invalid choice, if that is known. kind is "text",
+// "boolean", "nothing", "function" or another; text is the answer if it is a text.
+func AnswerHint(kind, text string) string {
+	switch kind {
+	case "text":
+		if s := strings.ToLower(strings.TrimSpace(text)); s == "even" || s == "odd" {
+			return "use lower case without spaces"
+		}
+	case "boolean":
+		return "true and false are no choices"
+	case "nothing":
+		return "does choose return on every path?"
+	case "function":
+		return "did you forget to call it?"
+	}
+	return ""
+}

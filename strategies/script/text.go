@@ -1,0 +1,146 @@
+package script
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Text is the source of a script, for hints at what its author may have meant. It
+// reads lines, not a syntax tree: it serves scripts that do not parse. It is safe for
+// concurrent use.
+type Text struct {
+	source  []byte
+	comment string
+	habits  []Habit
+
+	// A script that fails in every match asks the same every time.
+	mu     sync.Mutex
+	wrote  map[int]string
+	quotes map[string]int
+}
+
+// NewText returns the text of a script in a language where comments begin with
+// comment.
+func NewText(source []byte, comment string, habits []Habit) *Text {
+	return &Text{source: bytes.Clone(source), comment: comment, habits: habits, wrote: make(map[int]string), quotes: make(map[string]int)}
+}
+
+// Habit is a form of another language, and what to write instead.
+type Habit struct {
+	Form  *regexp.Regexp // in a line without texts and comments
+	Write string
+}
+
+// quoted matches what stands in quotes on one line.
+var quoted = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`)
+
+// code returns a line, from 1, without its comment and the content of its texts.
+func (t *Text) code(line int) string {
+	rest := t.source
+	for range line - 1 {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	text, _, _ := bytes.Cut(rest, []byte("\n"))
+	code, _, _ := strings.Cut(quoted.ReplaceAllString(string(text), `""`), t.comment)
+	return code
+}
+
+func (t *Text) lines() int { return bytes.Count(t.source, []byte("\n")) + 1 }
+
+// Habit returns what to write instead of a form of another language on a line, or
+// "".
+func (t *Text) Habit(line int) string {
+	if line < 1 {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	write, known := t.wrote[line]
+	if !known {
+		code := t.code(line)
+		if at := slices.IndexFunc(t.habits, func(h Habit) bool { return h.Form.MatchString(code) }); at >= 0 {
+			write = t.habits[at].Write
+		}
+		t.wrote[line] = write // there are not more than lines
+	}
+	return write
+}
+
+// First returns the first line of code with a form, 0 if there is none.
+func (t *Text) First(form *regexp.Regexp) (line int) {
+	for n := range t.lines() {
+		if form.MatchString(t.code(n + 1)) {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// LineOf returns the first line of code with a word, 0 if there is none.
+func (t *Text) LineOf(word string) int {
+	return t.First(regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`))
+}
+
+// LineOfText returns the only line that has a text in quotes, 0 if there is none or
+// several.
+func (t *Text) LineOfText(text string) int {
+	const most = 100 // a script can make up any number of texts
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line, known := t.quotes[text]
+	if !known && len(t.quotes) < most {
+		line = t.lineOfText(text)
+		t.quotes[text] = line
+	}
+	return line
+}
+
+func (t *Text) lineOfText(text string) int {
+	found := 0
+	for n, line := range strings.Split(string(t.source), "\n") {
+		for _, q := range quoted.FindAllString(line, -1) {
+			if q[1:len(q)-1] != text {
+				continue
+			}
+			if found != 0 && found != n+1 {
+				return 0
+			}
+			found = n + 1
+		}
+	}
+	return found
+}
+
+// Assigns reports whether the script may assign to a name: then reading it before is
+// no mistake.
+func (t *Text) Assigns(name string) bool {
+	q := regexp.QuoteMeta(name)
+	return regexp.MustCompile(`\b` + q + `\s*(?:=[^=]|\+\+|--|[-+*/|&?]+=)|\bfunction\s+` + q + `\b`).Match(t.source)
+}
+
+// Declared returns the function whose name is most like one that is missing, and its
+// line; 0 if none is like it. Functions called elsewhere in the script are left out.
+func (t *Text) Declared(missing string, function *regexp.Regexp) (name string, line int) {
+	at := make(map[string]int)
+	var names []string
+	for n := range t.lines() {
+		for _, m := range function.FindAllStringSubmatch(t.code(n+1), -1) {
+			if name := m[1] + strings.Join(m[2:], ""); at[name] == 0 { // one of the groups
+				at[name] = n + 1
+				names = append(names, name)
+			}
+		}
+	}
+	for _, n := range names {
+		if folded(n) == folded(missing) || folded(n) == "on"+folded(missing) {
+			return n, at[n]
+		}
+	}
+	if n := Nearest(missing, names); n != "" && distance(n, missing) <= 2 && len(regexp.MustCompile(`\b`+n+`\b`).FindAll(t.source, -1)) == 1 {
+		return n, at[n]
+	}
+	return "", 0
+}

@@ -42,6 +42,7 @@ type contact struct {
 	wake    chan struct{} // wakes the goroutine that delivers it; nil before there is one
 
 	proved bool // it has shown its token
+	gone   bool // every attempt at a notification has failed, and it was not heard of since
 
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the current round is outdated
@@ -99,6 +100,7 @@ func (m *Manager) setLife(c *contact, life AgentLife) {
 // alive notes that an agent was heard of. It is called with m.mu held.
 func (m *Manager) alive(c *contact) {
 	m.setLife(c, LifeActive)
+	c.gone = false
 	if c.dead && !c.unable {
 		c.dead = false
 		m.changes++

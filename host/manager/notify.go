@@ -77,14 +77,19 @@ func (m *Manager) send(kind protocol.Type, to []*contact, build func(c *contact)
 
 // enqueue puts a notification into an agent's queue. It is called with m.mu held.
 func (m *Manager) enqueue(c *contact, n *notification) {
+	// The end of the league is all that an agent that is gone still needs, and the
+	// manager waits for it.
+	replaces := func(old *notification) bool {
+		return old.kind == n.kind || c.gone && n.kind == protocol.TypeLeagueCompleted
+	}
 	c.queue = slices.DeleteFunc(c.queue, func(old *notification) bool {
-		if old.kind != n.kind {
+		if !replaces(old) {
 			return false
 		}
 		old.count(c.member.id, false)
 		return true
 	})
-	if c.current != nil && c.current.kind == n.kind {
+	if c.current != nil && replaces(c.current) {
 		c.current.supersede()
 	}
 	if c.life == LifeSuspended || m.stopped {
@@ -172,6 +177,7 @@ func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
 		peer, message, reports := c.peer, n.write(c), c.reports
+		once := c.gone && n.kind == protocol.TypeLeagueCompleted
 		if message == nil {
 			n.count(c.member.id, true)
 		}
@@ -192,10 +198,10 @@ func (m *Manager) try(c *contact, n *notification) {
 		again := m.attempted(c, n, answer, err)
 		m.deliverEvents()
 		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
-		if again && more && pause(m.ctx, n, delay) {
+		if again && more && !once && pause(m.ctx, n, delay) {
 			continue
 		}
-		if again && !more {
+		if again && (!more || once) {
 			m.cfg.Log.Warn("notification abandoned",
 				"agent", c.member.id, "message", string(n.kind), "attempts", retry, "error", err)
 			m.lost(c, n, err)
@@ -267,6 +273,7 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 func (m *Manager) lost(c *contact, n *notification, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	c.gone = !reached(err)
 	switch {
 	case n.kind != protocol.TypeRoundAnnouncement || c.member.load == 0:
 	case reached(err):

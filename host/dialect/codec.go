@@ -155,6 +155,9 @@ func (c *Codec) open(r *Request, params rawjson.Object, raw []byte) *protocol.Er
 	return nil
 }
 
+// Tolerant reports whether the request is read in tolerant mode.
+func (r *Request) Tolerant() bool { return r.mode == protocol.Tolerant }
+
 // Decode validates the message against its field rules and returns it as its Go
 // type. Call it after Open has succeeded. The error is an [*Error] that lists
 // everything that is wrong. In tolerant mode what is wrong with a message that

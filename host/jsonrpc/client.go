@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -164,6 +165,13 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
 	}
+	if elsewhere, moved := movedTo(out.URL, reply); moved {
+		again := *out
+		again.URL = elsewhere
+		if reply, err = c.rt.RoundTrip(ctx, &again); err != nil {
+			return nil, callError(ctx, elsewhere, err)
+		}
+	}
 	reply.Body = reply.Document()
 	answer, err := parseAnswer(reply.Body, c.cfg.MaxDepth)
 	if answer != nil {
@@ -175,6 +183,23 @@ func (c *Client) exchange(ctx context.Context, out *Outgoing, id jsontext.Value)
 		return nil, failed
 	}
 	return answer, nil
+}
+
+// movedTo returns where a redirect that keeps the method leads, if that is another
+// path of the same server, as for a slash at the end. Nobody else gets the message.
+func movedTo(from string, reply *Reply) (string, bool) {
+	if reply.Status != http.StatusTemporaryRedirect && reply.Status != http.StatusPermanentRedirect {
+		return "", false
+	}
+	base, err := url.Parse(from)
+	if err != nil {
+		return "", false
+	}
+	to, err := base.Parse(reply.Header.Get("Location"))
+	if err != nil || to.Scheme != base.Scheme || to.Host != base.Host || to.Path == base.Path {
+		return "", false
+	}
+	return to.String(), true
 }
 
 // SessionHeader is the header by which MCP servers recognize a session.

@@ -92,6 +92,9 @@ func readApplication(in *wire.Exchange) (application, error) {
 		return a, protocol.Refuse(protocol.CodeUnsupportedGameType, a.kind,
 			"This league plays "+protocol.GameEvenOdd+"; register an agent that can.").With("supported", []string{protocol.GameEvenOdd})
 	}
+	if u, err := url.Parse(a.endpoint); in.Tolerant() && err == nil && u.Host != "" && u.Path == "" {
+		a.endpoint = u.JoinPath("/mcp").String() // the course's path; a referee finds others
+	}
 	if err := checkEndpoint(a.endpoint); err != nil {
 		return a, protocol.Refuse(protocol.CodeInvalidEndpoint, a.kind, "The contact endpoint "+err.Error()+".")
 	}

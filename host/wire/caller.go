@@ -60,6 +60,16 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
+	for range mostNarrowings {
+		narrower, is := w.narrower(m, err)
+		if !is {
+			break
+		}
+		w = narrower
+		if answer, err = c.callBy(ctx, p, w, m, id); err == nil {
+			p.worked(t, w)
+		}
+	}
 	if !w.Dialect.Request.Bare && (blamesID(err) || !p.understands() && unreadable(err) && !UnknownMethod(err)) {
 		other := w
 		other.Dialect = otherID(w.Dialect)
@@ -150,48 +160,39 @@ func otherID(d *dialect.Dialect) *dialect.Dialect {
 	return d.With(dialect.TraitNumericIDs)
 }
 
-// guess tries the other dialects on a peer whose dialect is not known. If none
-// works, the error is that of the first attempt.
+// mostGuesses bounds the requests by which a ladder finds out how a peer wants to
+// be called.
+const mostGuesses = 48
+
+// guess climbs a ladder for a peer that takes a message in no way that is known of
+// it, once for each peer. If that leads nowhere, the error is that of the first
+// attempt.
 func (c *Caller) guess(ctx context.Context, p *Peer, m protocol.Message, first error) (protocol.Message, error) {
 	t, tried := m.Head().MessageType, p.Speaks()
-	sent := make(map[string]bool)
-	again := func(d *dialect.Dialect, name string) bool {
-		call, err := d.CallAs(name, m)
-		document := fmt.Sprint(d.NumericIDs, string(call.Document(nil)))
-		defer func() { sent[document] = true }()
-		return err == nil && sent[document]
+	if !p.climbs() {
+		return nil, first
 	}
-	for _, name := range tried.MethodsOf(t) {
-		again(tried, name)
-	}
-	for _, d := range otherDialects(tried) {
-		if again(d, d.MethodsOf(t)[0]) {
-			continue
+	l := &Ladder{Caller: c, Peer: p, Most: mostGuesses, stay: !wrongPath(first), sent: make(map[string]bool)}
+	for i, name := range tried.MethodsOf(t) {
+		for _, d := range []*dialect.Dialect{tried, otherID(tried)} {
+			if call, err := d.CallAs(name, m); err == nil && (d == tried || i == 0 && unreadable(first) && !UnknownMethod(first)) {
+				l.sent[document(p.Address(), d, call)] = true
+			}
 		}
-		other := NewPeer(p.URL, d)
-		w, _ := other.Way(t)
-		answer, err := c.callBy(ctx, other, w, m, "")
-		if Judge(err) == Misunderstood {
-			continue
+	}
+	o, err := l.Climb(ctx, m, jsonrpc.RandomID(), func(_ context.Context, o *Outcome) Verdict {
+		switch {
+		case OnlyReceived(o.Err):
+			return Understood
+		case o.Way.URL != p.URL && errors.Is(o.Err, jsonrpc.ErrConnect):
+			return Misunderstood // nothing is there, but the peer has answered
 		}
-		p.Learn(d)
-		return answer, err
+		return Judge(o.Err)
+	})
+	if err != nil {
+		return nil, first
 	}
-	return nil, first
-}
-
-// otherDialects returns the dialects to try on a peer that does not understand
-// one: with request ids of the same kind first.
-func otherDialects(tried *dialect.Dialect) []*dialect.Dialect {
-	all := dialect.RegistrationOrder()
-	numeric := make([]*dialect.Dialect, 0, 2*len(all))
-	for _, d := range all[:len(all)-1] { // without JSON-RPC there are no ids
-		numeric = append(numeric, d.With(dialect.TraitNumericIDs))
-	}
-	if tried.NumericIDs {
-		return append(numeric, all...)
-	}
-	return append(all, numeric...)
+	return o.Message, o.Err
 }
 
 // callBy calls a peer in one way.

@@ -58,6 +58,11 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		l.lookAround(ctx, t)
 		return
 	}
+	// The first finding may hide others, so that this comes before all else.
+	if narrower, is := w.narrower(l.message, err); is && len(narrower.Drop) <= mostDropped {
+		l.prefer(narrower)
+		return
+	}
 	if l.once(w.URL) { // a path that takes something
 		l.prefer(l.waysAt(w.URL, t)...)
 	}

@@ -31,7 +31,10 @@ type Ladder struct {
 	Peer *Peer
 	// Wrappings are the dialects to try, and no other way; nil for all.
 	Wrappings []*dialect.Dialect
+	// Most bounds the requests; 0 stands for MaxRequests.
+	Most int
 
+	stay     bool // at the peer's own path
 	queue    []Way
 	late     []Way // at a path that seems to take nothing
 	begun    bool
@@ -42,6 +45,7 @@ type Ladder struct {
 	named    []string        // names that the peer has mentioned
 	tried    []Try
 	requests int
+	message  protocol.Message // that is put
 
 	header     http.Header
 	tools      discovery.Toolbox
@@ -73,6 +77,7 @@ func (l *Ladder) Climb(ctx context.Context, m protocol.Message, id string, judge
 		judge = func(_ context.Context, o *Outcome) Verdict { return Judge(o.Err) }
 	}
 	t := m.Head().MessageType
+	l.message = m
 	l.begin(t)
 	for {
 		w, ok := l.next(ctx, t)
@@ -125,23 +130,27 @@ func (l *Ladder) begin(t protocol.Type) {
 	if l.begun && len(l.queue) > 0 {
 		return
 	}
+	l.done = make(map[string]bool)
+	if l.begun || l.sent == nil { // before the first time it holds what was sent without the ladder
+		l.sent = make(map[string]bool)
+	}
 	l.begun, l.requests, l.tried, l.late = true, 0, nil, nil
-	l.done, l.sent = make(map[string]bool), make(map[string]bool)
 	l.text = !l.Peer.guessed() && !l.Peer.Speaks().NumericIDs
 	l.queue = l.waysAt(l.Peer.URL, t)
 	l.done[l.Peer.URL] = true
+	l.done["tools at "+l.Peer.URL] = l.Peer.askedForTools()
 }
 
 // next takes the next way from the queue.
 func (l *Ladder) next(ctx context.Context, t protocol.Type) (Way, bool) {
-	if len(l.queue) == 0 && l.settled == nil && l.Wrappings == nil {
+	if len(l.queue) == 0 && l.settled == nil && l.Wrappings == nil && !l.stay {
 		l.lookAround(ctx, t)
 		if len(l.queue) == 0 {
 			l.queue, l.late = l.late, nil
 			l.askTools(ctx, l.Peer.URL, t)
 		}
 	}
-	if len(l.queue) == 0 || l.requests >= MaxRequests {
+	if len(l.queue) == 0 || l.requests >= cmp.Or(l.Most, MaxRequests) {
 		return Way{}, false
 	}
 	w := l.queue[0]
@@ -159,14 +168,14 @@ func (l *Ladder) put(ctx context.Context, w Way, m protocol.Message, id string) 
 		return o, false
 	}
 	rpc := l.Caller.idFor(w.Dialect, id)
-	document := target + " " + string(call.Document(rpc))
-	if l.sent[document] {
+	what := document(target, w.Dialect, call)
+	if l.sent[what] {
 		return nil, true
 	}
 	if l.sent == nil {
 		l.sent = make(map[string]bool)
 	}
-	l.sent[document] = true
+	l.sent[what] = true
 	l.requests++
 	if o.Answer, o.Err = l.Caller.send(ctx, target, l.header, call, rpc); o.Err != nil {
 		o.Err = fmt.Errorf("send %s: %w", t, o.Err)
@@ -174,6 +183,11 @@ func (l *Ladder) put(ctx context.Context, w Way, m protocol.Message, id string) 
 	}
 	o.Message, o.Err = l.Caller.Read(t, o.Answer)
 	return o, false
+}
+
+// document is what tells one request from another: all but the value of its id.
+func document(target string, d *dialect.Dialect, call dialect.Call) string {
+	return fmt.Sprint(target, " ", d.NumericIDs, " ", string(call.Document(nil)))
 }
 
 // settle keeps the way that was understood.
@@ -191,7 +205,7 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 	}
 	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil || l.done["tools at "+w.URL]
 	p.mu.Unlock()
-	if w.Single || w.Spread || w.Input != nil || w.Name != "" {
+	if w.Single || w.Spread || w.Input != nil || w.Name != "" || w.Drop != nil {
 		p.worked(t, w)
 	}
 }

@@ -38,6 +38,7 @@ type Peer struct {
 	tools      discovery.Toolbox       // that it lists
 	listed     bool                    // it was asked for them
 	operations []discovery.Operation   // that it publishes
+	climbed    bool                    // a ladder was climbed for it
 	assignment string                  // method by which it accepts single assignments, if not by announcements
 }
 
@@ -134,6 +135,16 @@ func (p *Peer) name(t protocol.Type, understood bool) {
 	if !slices.Contains(p.settled, t) {
 		p.settled = append(p.settled, t)
 	}
+}
+
+// climbs reports whether a ladder may be climbed for the peer: once, so that a peer
+// that refuses everything gets no more.
+func (p *Peer) climbs() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.climbed
+	p.climbed = true
+	return !was
 }
 
 // named reports whether the name of a type is settled.
@@ -251,6 +262,13 @@ func (c *Caller) askForTools(ctx context.Context, at string, header http.Header,
 	return tools, err
 }
 
+// askedForTools reports whether the peer was asked for its tools.
+func (p *Peer) askedForTools() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.listed
+}
+
 // AssignedBy returns the method by which a referee is assigned its matches one by
 // one; empty where it is sent announcements.
 func (p *Peer) AssignedBy() string {
@@ -274,6 +292,8 @@ type Way struct {
 	Query *discovery.Schema
 	// Spread repeats what an agent says of itself beside the object that holds it.
 	Spread bool
+	// Drop are the members that the peer forbids, at any depth.
+	Drop []string
 	// Single is a path for messages of this type only.
 	Single bool
 }
@@ -291,13 +311,16 @@ func (w Way) String() string {
 	if w.Spread {
 		text += " (flat)"
 	}
+	if w.Drop != nil {
+		text += " without " + strings.Join(w.Drop, ", ")
+	}
 	return text
 }
 
 // Call wraps a message, and returns where it goes.
 func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
 	d := w.Dialect
-	if w.Input == nil && w.Query == nil && !w.Spread {
+	if w.Input == nil && w.Query == nil && !w.Spread && w.Drop == nil {
 		if w.Name == "" {
 			call, err := d.Call(m)
 			return call, w.URL, err
@@ -318,6 +341,9 @@ func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
 		raw, err = w.Input.Fill(raw)
 	case w.Spread:
 		raw = discovery.Spread(raw)
+	}
+	if w.Drop != nil && err == nil {
+		raw = dropped(raw, w.Drop)
 	}
 	name := cmp.Or(w.Name, d.MethodOf(m.Head().MessageType))
 	switch {

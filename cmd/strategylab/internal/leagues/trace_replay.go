@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -116,7 +117,7 @@ func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run f
 		return nil, nil, command.Usagef("trace replay: this is the recording of a manager; only players and referees can be replayed")
 	case asked(jsonrpc.Out, protocol.TypeGameInvitation):
 		cfg := referee.Config{
-			Config: agent.Config{Mode: protocol.Tolerant, Now: p.Now},
+			Config: agent.Config{Mode: protocol.Tolerant, Now: p.Now, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond}},
 			Draw: func(m referee.Match) (int, error) {
 				return game.FairDraw().Pick(game.LiveWord(s, m.League, m.ID)), nil
 			},

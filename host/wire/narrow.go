@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
+)
+
+// Some programs validate what they get against models that forbid members they do
+// not know, and name those in their refusal. Then the message goes without them.
+
+// mostNarrowings limits how often a message is put again with fewer members.
+const mostNarrowings = 6
+
+// mostDropped limits how many members a ladder leaves out.
+const mostDropped = 16
+
+// forbids are the phrases by which validators refuse members.
+var forbids = []string{
+	"extra inputs are not permitted", "extra fields not permitted", "extra_forbidden", "unexpected keyword argument", "unexpected keyword arguments",
+	"additional properties are not allowed", "unknown field", "unknown fields", "unexpected field", "unexpected fields", "unexpected property", "unrecognized field",
+}
+
+// narrower returns the way without the members of the message that the refusal
+// forbids; false where it forbids none.
+func (w Way) narrower(m protocol.Message, err error) (Way, bool) {
+	text := Words(err)
+	if !contains(strings.ToLower(text), forbids) {
+		return w, false
+	}
+	raw, failed := protocol.Encode(m)
+	if failed != nil {
+		return w, false
+	}
+	drop := slices.Clone(w.Drop)
+	for finding := range strings.SplitSeq(text, ";") {
+		drop = append(drop, forbidden(finding, namesIn(raw, nil))...)
+	}
+	slices.Sort(drop)
+	drop = slices.Compact(drop)
+	if len(drop) == len(w.Drop) {
+		return w, false
+	}
+	w.Drop = drop
+	return w, true
+}
+
+// forbidden returns the names that a finding forbids: the last one of the path
+// before it, or those that follow it.
+func forbidden(finding string, names []string) []string {
+	lower := strings.ToLower(finding)
+	at := slices.IndexFunc(forbids, func(phrase string) bool { return contains(lower, []string{phrase}) })
+	if at < 0 {
+		return nil
+	}
+	before, after, _ := strings.Cut(lower, forbids[at])
+	if path, _, is := strings.Cut(before, ":"); is {
+		steps := strings.Split(path, ".")
+		if last := strings.TrimSpace(steps[len(steps)-1]); slices.Contains(names, last) {
+			return []string{last}
+		}
+		return nil
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
+}
+
+// namesIn appends the names of the members of an object and of the objects in it.
+func namesIn(raw jsontext.Value, names []string) []string {
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return names
+	}
+	for _, m := range doc {
+		if names = append(names, m.Name); m.Value.Kind() == '{' {
+			names = namesIn(m.Value, names)
+		}
+	}
+	return names
+}
+
+// dropped returns an object without some members, at any depth.
+func dropped(raw jsontext.Value, names []string) jsontext.Value {
+	doc, err := rawjson.Split(raw)
+	if err != nil {
+		return raw
+	}
+	doc = doc.Without(names...)
+	for i, m := range doc {
+		if m.Value.Kind() == '{' {
+			doc[i].Value = dropped(m.Value, names)
+		}
+	}
+	return doc.Encode()
+}

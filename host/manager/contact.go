@@ -42,7 +42,7 @@ type contact struct {
 	wake    chan struct{} // wakes the goroutine that delivers it; nil before there is one
 
 	proved bool // it has shown its token
-	gone   bool // every attempt at a notification has failed, and it was not heard of since
+	gone   bool // of a player: every attempt at a notification has failed, and it was not heard of since
 
 	// The rest is for referees only, but for stale.
 	stale    bool          // what it knows of the current round is outdated

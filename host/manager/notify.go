@@ -77,7 +77,7 @@ func (m *Manager) send(kind protocol.Type, to []*contact, build func(c *contact)
 
 // enqueue puts a notification into an agent's queue. It is called with m.mu held.
 func (m *Manager) enqueue(c *contact, n *notification) {
-	// The end of the league is all that an agent that is gone still needs, and the
+	// The end of the league is all that a player that is gone still needs, and the
 	// manager waits for it.
 	replaces := func(old *notification) bool {
 		return old.kind == n.kind || c.gone && n.kind == protocol.TypeLeagueCompleted
@@ -273,7 +273,8 @@ func (m *Manager) acknowledges(c *contact, answer protocol.Message) bool {
 func (m *Manager) lost(c *contact, n *notification, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c.gone = !reached(err)
+	// A referee stays until it hears of the end.
+	c.gone = !reached(err) && c.member.role == protocol.RolePlayer
 	switch {
 	case n.kind != protocol.TypeRoundAnnouncement || c.member.load == 0:
 	case reached(err):

@@ -72,19 +72,34 @@ func (c *contestant) register(ctx context.Context, manager string) error {
 		if want == "" {
 			want = "ACCEPTED"
 		}
-		if text(answer, "status") != want && c.id != "" {
+		if id, _ := c.known(); text(answer, "status") != want && id != "" {
 			break // a repeat, and the league has begun meanwhile
 		}
 		if text(answer, "status") != want {
 			return fmt.Errorf("%s: registration answered by %v, want status %s", c.style.name, answer, want)
 		}
-		c.id, c.token = text(answer, "player_id"), text(answer, "auth_token")
-	}
-	c.program.sender = "player:" + c.id
-	if c.style.plural {
-		c.program.sender = "players:" + c.id
+		c.learn(text(answer, "player_id"), text(answer, "auth_token"))
 	}
 	return nil
+}
+
+// learn stores who the player is; a league within the registration asks before.
+func (c *contestant) learn(id, token string) {
+	role := "player:"
+	if c.style.plural {
+		role = "players:"
+	}
+	c.program.signAs(role + id)
+	c.program.mu.Lock()
+	defer c.program.mu.Unlock()
+	c.id, c.token = id, token
+}
+
+// known returns what learn has stored so far.
+func (c *contestant) known() (id, token string) {
+	c.program.mu.Lock()
+	defer c.program.mu.Unlock()
+	return c.id, c.token
 }
 
 func (c *contestant) handle(p *program, t string, message object) object {
@@ -94,7 +109,8 @@ func (c *contestant) handle(p *program, t string, message object) object {
 	token := c.sign(message)
 	ack := func(t string) object {
 		answer := p.header(t)
-		answer["player_id"], answer["auth_token"] = c.id, token
+		id, _ := c.known()
+		answer["player_id"], answer["auth_token"] = id, token
 		if c.style.tokens == "none" {
 			delete(answer, "auth_token")
 		}
@@ -193,8 +209,9 @@ func (c *contestant) joinLater(message object) {
 	c.program.mu.Lock()
 	url := c.referees[match]
 	c.program.mu.Unlock()
+	id, token := c.known()
 	c.program.call(ctx, url, "GAME_JOIN_ACK", object{
-		"match_id": match, "player_id": c.id, "accept": true, "auth_token": c.token, "league_id": message["league_id"],
+		"match_id": match, "player_id": id, "accept": true, "auth_token": token, "league_id": message["league_id"],
 		"conversation_id": message["conversation_id"], "arrival_timestamp": time.Now().UTC().Format("2006-01-02T15:04:05Z"),
 	})
 }

@@ -11,7 +11,7 @@ import (
 // ports are all free; false where the system does not let this process have one.
 func isolated(t testing.TB) (*network, bool) {
 	t.Helper()
-	n := &network{work: make(chan func())}
+	n := &network{work: make(chan func()), gone: make(chan struct{})}
 	ready := make(chan error)
 	go func() {
 		// The thread has left the network of the process, and ends with this
@@ -22,14 +22,19 @@ func isolated(t testing.TB) (*network, bool) {
 		if err != nil {
 			return
 		}
-		for f := range n.work {
-			f()
+		for {
+			select {
+			case f := <-n.work:
+				f()
+			case <-n.gone:
+				return
+			}
 		}
 	}()
 	if <-ready != nil {
 		return nil, false
 	}
-	t.Cleanup(func() { close(n.work) })
+	t.Cleanup(func() { close(n.gone) })
 	return n, true
 }
 

@@ -13,7 +13,8 @@ import (
 // network is where a league runs whose programs count on the ports of the
 // course: 8000 for the manager, 800N for REF0N, 810N for P0N.
 type network struct {
-	work chan func() // runs on the thread that is in the network; nil: everywhere
+	work chan func()   // runs on the thread that is in the network; nil: everywhere
+	gone chan struct{} // closed when that thread takes no more
 }
 
 // alone is held by a league that uses the ports of the machine itself.
@@ -39,21 +40,25 @@ func joinNetwork(t testing.TB) *network {
 	return new(network)
 }
 
-// do runs f in the network.
+// do runs f in the network, unless the league is over.
 func (n *network) do(f func()) {
 	if n.work == nil {
 		f()
 		return
 	}
 	done := make(chan struct{})
-	n.work <- func() {
+	select {
+	case n.work <- func() {
 		defer close(done)
 		f()
+	}:
+		<-done
+	case <-n.gone: // the HTTP client dials on even if nobody waits for it any more
 	}
-	<-done
 }
 
 func (n *network) listen(addr string) (ln net.Listener, err error) {
+	err = net.ErrClosed
 	n.do(func() { ln, err = net.Listen("tcp4", addr) })
 	return ln, err
 }
@@ -63,6 +68,7 @@ func (n *network) client() *http.Client {
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (conn net.Conn, err error) {
 			addr = strings.Replace(addr, "localhost", "127.0.0.1", 1)
+			err = net.ErrClosed
 			n.do(func() { conn, err = new(net.Dialer).DialContext(ctx, "tcp4", addr) })
 			return conn, err
 		},

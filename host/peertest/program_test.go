@@ -126,12 +126,21 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(reply)
 }
 
+// signAs changes the sender of the program's messages.
+func (p *program) signAs(sender string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sender = sender
+}
+
 // header is what the program puts into all its messages.
 func (p *program) header(t string) object {
 	layout := p.style.timestamp
 	if layout == "" {
 		layout = "2006-01-02T15:04:05Z"
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return object{
 		"protocol": "league.v2", "message_type": t, "sender": p.sender,
 		"timestamp": time.Now().UTC().Format(layout),

@@ -158,7 +158,7 @@ func (o *official) register(ctx context.Context, manager string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.id, o.token = text(answer, "referee_id"), text(answer, "auth_token")
-	o.program.sender = "referee:" + o.id
+	o.program.signAs("referee:" + o.id)
 }
 
 // begin plays an assigned match, and reports it.

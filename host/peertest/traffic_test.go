@@ -81,7 +81,7 @@ func timeless(v any) {
 	case object:
 		for name, value := range v {
 			if strings.Contains(name, "timestamp") || name == "deadline" || name == "next_retry_at" {
-				delete(v, name)
+				v[name] = "" // a message without it is another one
 				continue
 			}
 			timeless(value)

@@ -185,9 +185,10 @@ func (l *Ladder) put(ctx context.Context, w Way, m protocol.Message, id string) 
 	return o, false
 }
 
-// document is what tells one request from another: all but the value of its id.
+// document is what tells one request from another: all but the value of its id,
+// which a message without JSON-RPC does not have.
 func document(target string, d *dialect.Dialect, call dialect.Call) string {
-	return fmt.Sprint(target, " ", d.NumericIDs, " ", string(call.Document(nil)))
+	return fmt.Sprint(target, " ", d.NumericIDs && !d.Request.Bare, " ", string(call.Document(nil)))
 }
 
 // settle keeps the way that was understood.

@@ -47,7 +47,7 @@ func comes(end <-chan time.Time, ok func() bool) bool {
 }
 
 // timeUp returns a channel that delivers shortly before the time of all tests is
-// up (-timeout), so that whoever waits can still say for what; nil if they may
+// up (-timeout), so that what waits can still say for what; nil if they may
 // take for ever.
 func timeUp(t *testing.T) <-chan time.Time {
 	end, limited := t.Deadline()

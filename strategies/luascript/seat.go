@@ -103,7 +103,7 @@ func (s *seat) invalid(answer lua.LValue) error {
 	case *lua.LFunction:
 		kind = "function"
 	}
-	if line == 0 && s.choose.Proto != nil { // it is none of the built-in functions
+	if line == 0 && s.choose.Proto != nil { // not a built-in function
 		line = s.choose.Proto.LineDefined
 	}
 	return s.factory.Fail(strategies.OpChoose, line, script.AnswerHint(kind, text), strategies.InvalidChoice(shown(answer)))

@@ -36,7 +36,7 @@ func TestFitTellsMessagesApart(t *testing.T) {
 }
 
 // TestReadOpenAPI: paths that are posted to, with the schema of their body, also
-// where it is a reference; what is no description is none.
+// where it is a reference; other text describes nothing.
 func TestReadOpenAPI(t *testing.T) {
 	t.Parallel()
 	operations, ok := discovery.ReadOpenAPI([]byte(`{"openapi":"3.1.0","paths":{

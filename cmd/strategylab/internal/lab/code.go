@@ -86,7 +86,7 @@ func (c *Code) All(plan results.Plan) ([]strategies.Factory, error) {
 }
 
 // keepSources writes the scripts of a plan to the folder of its run. A script whose
-// file is not what plays, because it was edited meanwhile or is none, is left out:
+// file is not what plays, because it was edited meanwhile or is not there, is left out:
 // then the run cannot be played again after an edit.
 func (s Session) keepSources(plan results.Plan, folder string) error {
 	for _, e := range plan.Field {

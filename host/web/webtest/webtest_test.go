@@ -1,0 +1,78 @@
+package webtest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"testing"
+)
+
+const form = `<!DOCTYPE html><html lang="en"><title>form</title><body><main><h1>Form</h1>
+<label>Name <input id="name" value="old"></label> <button id="send">Send</button> <p id="sent"></p></main>
+<script>
+let keys = "";
+document.addEventListener("keydown", e => { keys += (e.ctrlKey ? "^" : "") + e.key + " "; });
+document.getElementById("send").addEventListener("click", () => { document.getElementById("sent").textContent = document.getElementById("name").value; });
+</script></body></html>`
+
+func serve(t *testing.T, body string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A person types, clicks and presses keys; the page is looked at in all windows.
+func TestHands(t *testing.T) {
+	t.Parallel()
+	b := Start(t)
+	b.Open(serve(t, form))
+	b.Type("#name", "new")
+	b.Click("#send")
+	b.Until(`document.getElementById("sent").textContent === "new"`)
+	b.Type("#name", "")
+	for _, key := range []string{"a", "B", "ArrowLeft", "Control+x", "Tab"} {
+		b.Press(key)
+	}
+	b.Press("Space")
+	b.Until(`document.getElementById("sent").textContent === "aB"`)
+	if got := b.Eval(`keys`); got != "Backspace a B ArrowLeft ^x Tab   " {
+		t.Errorf("the keys are %q", got)
+	}
+	b.Fits("form")
+}
+
+// A silent console, and silence towards other servers, mean something.
+func TestConsoleAndRequestsAreHeard(t *testing.T) {
+	t.Parallel()
+	b := Start(t)
+	elsewhere := serve(t, "elsewhere")
+	b.Open(serve(t, `<!DOCTYPE html><title>loud</title><body><script>console.warn("here I am"); new Image().src = "`+elsewhere+`/picture";</script></body>`))
+	b.Allow("here I am")
+	b.Until(`document.images.length === 0 && performance.getEntriesByType("resource").length > 0`)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.Index(b.loaded, elsewhere+"/picture")
+	if len(b.console) != 1 || at < 0 {
+		t.Fatalf("the console says %q; the page asked for %q", b.console, b.loaded)
+	}
+	b.loaded = slices.Delete(b.loaded, at, at+1)
+}
+
+// axe-core objects to a page with obstacles.
+func TestObstaclesAreFound(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile(os.Getenv("AXE_CORE"))
+	if err != nil {
+		t.Skip("no axe-core here: AXE_CORE is to name its axe.min.js")
+	}
+	b := Start(t)
+	b.Open(serve(t, `<!DOCTYPE html><html lang="en"><title>obstacles</title><body><main><h1 style="color:#bbb">Pale</h1><input></main></body></html>`))
+	if found := b.obstacles(t, string(source)); len(found) != 2 {
+		t.Errorf("axe-core objects to %q, want a contrast and a missing label", found)
+	}
+}

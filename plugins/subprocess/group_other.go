@@ -1,0 +1,9 @@
+//go:build !unix
+
+package subprocess
+
+import "syscall"
+
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+func killGroup(int) {}

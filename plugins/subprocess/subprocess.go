@@ -1,0 +1,45 @@
+// Package subprocess starts processes that end with this one, and limits the
+// memory of this one.
+//
+// # Memory
+//
+// On Linux the kernel refuses more memory than the limit (RLIMIT_DATA), and the
+// process dies. On other systems the process checks its size every few
+// milliseconds and ends itself, so it can exceed the limit for that time.
+package subprocess
+
+import (
+	"fmt"
+	"os/exec"
+)
+
+// Config says how Start starts a process.
+type Config struct {
+	// Unlimited lifts the memory limit of this process for the new one, which
+	// would inherit it otherwise.
+	Unlimited bool
+}
+
+// Start starts a process in a group of its own, so that signals of the terminal
+// do not reach it and Kill ends its children, too. On Linux the kernel kills it
+// when this process ends; elsewhere it must watch a pipe. It has no standard
+// input unless cmd has one.
+func Start(cmd *exec.Cmd, c Config) error {
+	cmd.SysProcAttr = ownGroup()
+	if !c.Unlimited {
+		return cmd.Start()
+	}
+	restore, err := liftLimit()
+	if err != nil {
+		return fmt.Errorf("lift the memory limit: %w", err)
+	}
+	defer restore()
+	return cmd.Start()
+}
+
+// Kill kills a process that Start has started, and its children that are still in
+// its group. Soon after the end of the process it kills those children alone.
+func Kill(cmd *exec.Cmd) {
+	killGroup(cmd.Process.Pid)
+	_ = cmd.Process.Kill() // where there are no groups
+}

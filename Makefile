@@ -12,8 +12,9 @@ FUZZTIME ?= 3000x
 # Some packages start hundreds of processes, which takes long on a busy machine.
 RACETIMEOUT ?= 25m
 OUT ?= /tmp/strategylab-readme
+CRASHLOG ?= /tmp/strategylab-crash-tests
 
-.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test figures figures-table
+.PHONY: default ci fmt vet lint tidy generate clean-tree build cross readme fuzz race test crash-tests figures figures-table calibration
 
 default: fmt vet lint build test
 
@@ -58,7 +59,7 @@ readme:
 	go run ./cmd/strategylab experiment --runs 1000 --out $(OUT)/first --seed $$(sed -n 's/.* --seed \([0-9]*\)$$/\1/p' README.md) > $(OUT)/table
 	cat $(OUT)/table
 	go run ./cmd/strategylab analyze $(OUT)/first --details >> $(OUT)/table
-	@grep -hE '^ ?[0-9]+ |^echo |^points:|^1,000 |^--details|^Significant|^digest' README.md docs/reading-results.md | while IFS= read -r line; do \
+	@grep -hE '^ ?[0-9]+ |^echo |^sorted by |^1,000 |^--details|^Significant|^digest' README.md docs/reading-results.md | while IFS= read -r line; do \
 	  grep -qxF -- "$$line" $(OUT)/table || { echo "the documentation shows a line that the command does not print: $$line"; exit 1; }; \
 	done
 	rm -rf $(OUT)
@@ -77,8 +78,20 @@ race:
 test:
 	go test ./...
 
+# Ends the program at every place where it can be ended, and damages every file that it
+# leaves, and prints how many cases there were. A plain test run takes a sample.
+crash-tests:
+	@WHOLE_TESTS=1 go test -count 1 -timeout $(RACETIMEOUT) -v -run '^TestCrash' ./host/journal ./host/results ./host/manager ./host/referee ./host/player ./cmd/strategylab > $(CRASHLOG); failed=$$?; \
+	grep -E 'crash: |^ *--- FAIL|^FAIL' $(CRASHLOG) | sed 's/^ *[a-z_]*\.go:[0-9]*: //'; \
+	[ $$failed = 0 ] || { echo "$(CRASHLOG) has the rest"; exit 1; }
+
 figures:
 	go run ./docs/figures
+
+# Computes the tables of docs/calibration*.md again, by the commands above them: half an hour
+# of one processor. The tests compute a few of their columns.
+calibration:
+	go test ./cmd/strategylab -run 'TestCalibrationPage$$' -timeout 2h -update
 
 # Refreshes the table of figures in CONTRIBUTING.md.
 figures-table:

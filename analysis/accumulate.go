@@ -54,6 +54,8 @@ type playerSums struct {
 	playerTally          // of all leagues
 	winsSq, adjWinsSq    wide
 	drawsSq, technicalSq wide
+	adjCubes             wide
+	failed               int64 // leagues with a technical loss
 	differ               Ratio
 }
 
@@ -104,6 +106,10 @@ func (a *Accumulator) Add(l results.League) error {
 		p.drawsSq.addProduct(t.draws, t.draws)
 		p.technicalSq.addProduct(t.technical, t.technical)
 		p.differ.Add(t.differ, t.clean)
+		p.adjCubes.addCube(t.adj)
+		if t.technical > 0 {
+			p.failed++
+		}
 		a.league.raw[i], a.league.adj[i] = t.raw, t.adj
 	}
 	a.raw.addOuter(a.league.raw)

@@ -69,18 +69,14 @@ func (c *intervals) resampled(v valueCounts, r span, source *rand.PCG) Estimate 
 	if math.IsInf(above, 0) || math.IsInf(below, 0) {
 		// Many resamples hold a single value: nearly all leagues agree.
 		w := c.unseen(s.Leagues)
-		return Estimate{
-			s.Mean,
+		return c.by(ByUnseen, s.Mean,
 			min(plain.Low, s.Mean-float64(w*(s.Mean-r.low))),
-			max(plain.High, s.Mean+float64(w*(r.high-s.Mean))),
-		}
+			max(plain.High, s.Mean+float64(w*(r.high-s.Mean))))
 	}
 	se := s.standardError()
-	return Estimate{
-		s.Mean,
+	return c.by(ByResample, s.Mean,
 		max(r.low, min(s.Mean, s.Mean-float64(sequential.Rounded(below)*se))),
-		min(r.high, max(s.Mean, s.Mean-float64(sequential.Rounded(above)*se))),
-	}
+		min(r.high, max(s.Mean, s.Mean-float64(sequential.Rounded(above)*se))))
 }
 
 // studentised returns the sorted t statistics of resamples, drawn with replacement.

@@ -101,8 +101,8 @@ func TestResampledCases(t *testing.T) {
 		v    valueCounts
 		want Estimate // zero: that of Student
 	}{
-		{"all agree", valueCounts{[]float64{2}, []int64{100}}, Estimate{2, 2 - c.unseen(100), 2 + 7*c.unseen(100)}},
-		{"all but one agree", valueCounts{[]float64{2, 2.5}, []int64{99, 1}}, Estimate{2.005, 2.005 - 1.005*c.unseen(100), 2.005 + 6.995*c.unseen(100)}},
+		{"all agree", valueCounts{[]float64{2}, []int64{100}}, c.by(ByUnseen, 2, 2-c.unseen(100), 2+7*c.unseen(100))},
+		{"all but one agree", valueCounts{[]float64{2, 2.5}, []int64{99, 1}}, c.by(ByUnseen, 2.005, 2.005-1.005*c.unseen(100), 2.005+6.995*c.unseen(100))},
 		{"few leagues", valueCounts{[]float64{2, 3, 4}, []int64{5, 5, 5}}, Estimate{}},
 	} {
 		if tt.want == (Estimate{}) {
@@ -113,6 +113,9 @@ func TestResampledCases(t *testing.T) {
 			if math.Abs(pair[0]-pair[1]) > 1e-12 {
 				t.Errorf("%s: number %d of %v, want %v", tt.name, k, got, tt.want)
 			}
+		}
+		if got.Method != tt.want.Method {
+			t.Errorf("%s: method %q, want %q", tt.name, got.Method, tt.want.Method)
 		}
 	}
 }

@@ -51,6 +51,9 @@ func TestBruteForce(t *testing.T) {
 			same(rt, fmt.Sprintf("player %d adjusted win rate", i), p.AdjustedWinRate, v.adjWin, 0, b.winHigh)
 			same(rt, fmt.Sprintf("player %d share", i), p.ChampionShare, v.share, 0, 1)
 			same(rt, fmt.Sprintf("player %d rank", i), p.Rank, v.rank, 1, float64(len(w.bots)))
+			if got, want := acc.Skewness(i), skewness(v.adj); math.Abs(got-want) > 1e-7*(1+want) {
+				rt.Errorf("player %d has skewness %v, want %v", i, got, want)
+			}
 			for _, f := range p.Faults {
 				if f.Kind != w.bots[i].kind || f.Count != v.technical || f.Where != v.where {
 					rt.Errorf("player %d faults %+v, want %d at %q", i, f, v.technical, v.where)
@@ -119,6 +122,21 @@ func meanSD(x []float64) (mean, sd float64) {
 		sd += (v - mean) * (v - mean) / float64(len(x)-1)
 	}
 	return mean, math.Sqrt(sd)
+}
+
+// skewness is that of the values, squared and divided by their number.
+func skewness(x []float64) float64 {
+	mean, _ := meanSD(x)
+	var m2, m3 float64
+	for _, v := range x {
+		d := v - mean
+		m2 += d * d
+		m3 += d * d * d
+	}
+	if m2 < 1e-12 {
+		return 0
+	}
+	return m3 * m3 / (m2 * m2 * m2)
 }
 
 // brute has what TestBruteForce needs, by player and league.

@@ -14,6 +14,7 @@ type Estimates struct {
 	Matches int64
 	Players []Player // by field index
 	Pairs   []Pair   // (0,1), (0,2), ..., (1,2), ...
+	Odds    []Odds   // of single leagues, in the order of Pairs
 
 	// Order has the field indices from most to fewest adjusted points; players with
 	// equal points stand in field order.
@@ -29,6 +30,13 @@ type Estimates struct {
 	// adjusted intervals are narrower by its square root. NaN if adjusted points do not
 	// vary, or with fewer than two leagues.
 	VarianceRatio float64
+	// DifferenceRatio is the same for differences between players, over all pairs; NaN if
+	// adjusted differences do not vary.
+	DifferenceRatio float64
+
+	// Skewed has the players that intervals and comparisons do not hold for, because a
+	// few leagues decide their points; nil in nearly every field.
+	Skewed []Skewed
 
 	// Fair says that even and odd numbers are equally likely.
 	Fair bool
@@ -42,7 +50,7 @@ type Estimates struct {
 type Player struct {
 	Field           int     `json:"-"` // field index
 	Name            string  `json:"name"`
-	Kind            string  `json:"kind"` // "builtin", "lua", "js" or "plugin"
+	Kind            string  `json:"kind"` // "builtin", "lua", "js", "wasm" or "plugin"
 	Matches         int64   `json:"matches"`
 	Wins            int64   `json:"wins"`
 	Draws           int64   `json:"draws"`
@@ -73,27 +81,54 @@ type RankShare struct {
 
 // Estimates computes every estimate at a confidence level in (0, 1). It changes nothing
 // and can be called at any time. It panics if the level is out of range.
-func (a *Accumulator) Estimates(level float64) Estimates {
+func (a *Accumulator) Estimates(level float64) Estimates { return a.complete(level, 1) }
+
+// Verdicts is [Accumulator.Estimates] in less time: where no difference is significant,
+// the corrected p-values of the ranking may be 1. Everything else is the same.
+func (a *Accumulator) Verdicts(level float64) Estimates { return a.complete(level, 1-level) }
+
+func (a *Accumulator) complete(level, enough float64) Estimates {
 	e := a.estimates(newIntervals(level))
-	e.Ranking = a.Ranking(level)
+	e.Ranking = a.ranking(level, enough)
 	e.Winner = a.winner(e.Order, level)
 	return e
 }
 
+// PointVerdicts is what [Accumulator.Verdicts] says about adjusted points, in much less
+// time: the ranking, who is skewed, and of players names, kinds, technical losses and
+// adjusted points. Everything else is missing.
+func (a *Accumulator) PointVerdicts(level float64) Estimates {
+	c := newIntervals(level)
+	e := a.summary(c)
+	for i := range e.Players {
+		e.Players[i] = Player{
+			Field: i, Name: a.field[i].Name, Kind: a.field[i].Kind,
+			TechnicalLosses: a.players[i].technical, Adjusted: c.of(a.adjSample(i), a.adjustedPoints(a.technical)),
+		}
+	}
+	e.Ranking = a.ranking(level, 1-level)
+	return e
+}
+
+// summary has what concerns all players.
+func (a *Accumulator) summary(c *intervals) Estimates {
+	return Estimates{
+		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.matches)), Players: make([]Player, len(a.players)),
+		Order: a.order(), Skewed: a.skewed(), Fair: 2*a.even == a.unit, Reproducible: true,
+	}
+}
+
 // estimates computes everything but the ranking and the winner.
 func (a *Accumulator) estimates(c *intervals) Estimates {
-	e := Estimates{
-		Level: c.level, Leagues: int(a.leagues), Matches: a.leagues * int64(len(a.matches)),
-		Players: make([]Player, len(a.players)), Pairs: a.pairEstimates(c),
-		Order: a.order(), Fair: 2*a.even == a.unit, Reproducible: true,
-	}
+	e := a.summary(c)
+	e.Pairs, e.Odds = a.pairEstimates(c), a.odds(c)
 	for i := range e.Players {
 		e.Players[i] = a.player(i, c)
 		for _, f := range e.Players[i].Faults {
 			e.Reproducible = e.Reproducible && f.Kind.Reproducible()
 		}
 	}
-	e.VarianceRatio = a.varianceRatio()
+	e.VarianceRatio, e.DifferenceRatio = a.varianceRatio(), a.differenceRatio()
 	return e
 }
 
@@ -142,6 +177,22 @@ func (a *Accumulator) varianceRatio() float64 {
 	for i := range a.players {
 		raw += a.rawSample(i).Variance
 		adj += a.adjSample(i).Variance
+	}
+	if adj == 0 {
+		return math.NaN()
+	}
+	return raw / adj
+}
+
+// differenceRatio is varianceRatio for the differences of all pairs.
+func (a *Accumulator) differenceRatio() float64 {
+	var raw, adj float64
+	for i := range a.players {
+		for j := i + 1; j < len(a.players) && a.leagues >= 2; j++ {
+			spread := a.rawSpread(i, j)
+			raw += float64(spread * spread)
+			adj += a.differenceSample(i, j).Variance
+		}
 	}
 	if adj == 0 {
 		return math.NaN()

@@ -43,5 +43,12 @@ func (a *Accumulator) withRaw() *Accumulator {
 	return &raw
 }
 
+// Skewness is the squared skewness of a player's adjusted points over the number of
+// leagues.
+func (a *Accumulator) Skewness(player int) float64 { return a.skewness(player) }
+
 // StandardError is that of the mean.
 func (s Sample) StandardError() float64 { return s.standardError() }
+
+// SignTest makes signTest testable.
+var SignTest = signTest

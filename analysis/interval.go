@@ -19,6 +19,8 @@ type Estimate struct {
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
+	Level    float64 `json:"level,omitempty"`  // of the interval, such as 0.95; absent from what is not estimated
+	Method   Method  `json:"method,omitempty"` // of the interval
 }
 
 // MarshalJSON writes null if there is no estimate.
@@ -90,24 +92,24 @@ func newIntervals(level float64) *intervals {
 //   - Fewer: the whole range, since one league says nothing about the next.
 func (c *intervals) of(s Sample, r span) Estimate {
 	if s.Leagues == 0 {
-		return Estimate{math.NaN(), r.low, r.high}
+		return c.by(ByRange, math.NaN(), r.low, r.high)
 	}
 	mean := min(max(s.Mean, r.low), r.high) // against the last bit of the division
 	if s.Leagues == 1 {
-		return Estimate{mean, r.low, r.high}
+		return c.by(ByRange, mean, r.low, r.high)
 	}
 	if s.Constant {
 		w := c.unseen(s.Leagues)
-		return Estimate{mean, mean - float64(w*(mean-r.low)), mean + float64(w*(r.high-mean))}
+		return c.by(ByUnseen, mean, mean-float64(w*(mean-r.low)), mean+float64(w*(r.high-mean)))
 	}
 	if c.silent(s.Leagues) {
-		return Estimate{mean, r.low, r.high}
+		return c.by(ByRange, mean, r.low, r.high)
 	}
 	if e, ok := c.lopsided(s, mean, r, fewEvents); ok {
 		return e
 	}
 	half := float64(c.t(s.Leagues) * s.standardError())
-	return Estimate{mean, max(r.low, mean-half), min(r.high, mean+half)}
+	return c.by(ByStudent, mean, max(r.low, mean-half), min(r.high, mean+half))
 }
 
 // fewEvents is the number from which on the t interval for a rare event holds its level
@@ -137,11 +139,9 @@ func (c *intervals) lopsided(s Sample, mean float64, r span, few float64) (Estim
 	x, tail := float64(p*trials), c.tail(s.Leagues)
 	low := sequential.Rounded(mathext.InvRegIncBeta(x, trials-x+1, tail))
 	high := sequential.Rounded(mathext.InvRegIncBeta(x+1, trials-x, 1-tail))
-	return Estimate{
-		mean,
+	return c.by(ByEvents, mean,
 		min(mean, r.low+float64(r.width()*low)),
-		max(mean, min(r.high, r.low+float64(r.width()*high))),
-	}, true
+		max(mean, min(r.high, r.low+float64(r.width()*high)))), true
 }
 
 // t is the two-sided critical value of Student's t for the mean of n leagues.
@@ -163,8 +163,16 @@ func (c *intervals) t(n int64) float64 {
 //
 // If the one value is a bound of the range, this is the exact interval of C. J. Clopper
 // and E. S. Pearson, Biometrika 26 (1934), 404-413, for no success in n trials.
+//
+// It is wrong at some n while all agree only if it is at the first such n, so it may be
+// looked at after every league. In a sequence it gets the part of the error that is left
+// of [sequenceShare], because the leagues may come to differ later.
 func (c *intervals) unseen(n int64) float64 {
-	return sequential.Rounded(-math.Expm1(math.Log((1-c.level)/2) / float64(n)))
+	tail := (1 - c.level) / 2
+	if c.sequence != nil {
+		tail = (1 - sequenceShare) * (1 - c.level)
+	}
+	return sequential.Rounded(-math.Expm1(math.Log(tail) / float64(n)))
 }
 
 // tTest is the two-sided p-value of the hypothesis that a mean of n league values is
@@ -188,11 +196,15 @@ const fewTrials = 50
 // given small one.
 func (c *intervals) trials(hits, n int64) Estimate {
 	if n == 0 {
-		return Estimate{math.NaN(), 0, 1}
+		return c.by(ByRange, math.NaN(), 0, 1)
 	}
 	share := float64(hits) / float64(n)
-	if n == 1 || c.silent(n) {
-		return Estimate{share, 0, 1}
+	if n == 1 {
+		return c.by(ByRange, share, 0, 1)
+	}
+	if c.sequence != nil {
+		low, high := sequential.TrialsInterval(hits, n-hits, c.level)
+		return c.by(ByTrialsSequence, share, low, high)
 	}
 	if min(hits, n-hits) < fewTrials {
 		return c.exact(hits, n)
@@ -201,11 +213,11 @@ func (c *intervals) trials(hits, n int64) Estimate {
 	weight := float64(z*z) / float64(n)
 	centre := (share + weight/2) / (1 + weight)
 	half := float64(math.Sqrt(float64(share*(1-share))*weight+float64(weight*weight)/4)) / (1 + weight)
-	return Estimate{share, centre - half, centre + half}
+	return c.by(ByWilson, share, centre-half, centre+half)
 }
 
 func (c *intervals) exact(hits, n int64) Estimate {
-	e := Estimate{float64(hits) / float64(n), 0, 1}
+	e := c.by(ByExact, float64(hits)/float64(n), 0, 1)
 	x, rest, tail := float64(hits), float64(n-hits), c.tail(n)
 	if hits > 0 {
 		e.Low = min(e.Estimate, sequential.Rounded(mathext.InvRegIncBeta(x, rest+1, tail)))

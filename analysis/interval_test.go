@@ -67,14 +67,14 @@ func TestIntervalCases(t *testing.T) {
 		r    span
 		want Estimate
 	}{
-		{"t", sleep, span{-10, 10}, Estimate{2.33, 0.8976775, 3.7623225}},
-		{"0.4 and 0.6, cut off", newSample(2, 10, mul(52), 10), span{0, 1}, Estimate{0.5, 0, 1}},
-		{"no league", Sample{}, span{0, 3}, Estimate{math.NaN(), 0, 3}},
-		{"one league", all(1, 2), span{0, 3}, Estimate{2, 0, 3}},
-		{"all at the top", all(20, 1.5), span{1, 1.5}, Estimate{1.5, 1.5 - 0.5*0.1684335, 1.5}},
-		{"all at the bottom", all(20, 1), span{1, 1.5}, Estimate{1, 1, 1 + 0.5*0.1684335}},
-		{"all inside", all(20, 1.25), span{1, 1.5}, Estimate{1.25, 1.25 - 0.25*0.1684335, 1.25 + 0.25*0.1684335}},
-		{"two that agree", all(2, 0), span{0, 1}, Estimate{0, 0, 0.8418861}},
+		{"t", sleep, span{-10, 10}, c.by(ByStudent, 2.33, 0.8976775, 3.7623225)},
+		{"0.4 and 0.6, cut off", newSample(2, 10, mul(52), 10), span{0, 1}, c.by(ByStudent, 0.5, 0, 1)},
+		{"no league", Sample{}, span{0, 3}, c.by(ByRange, math.NaN(), 0, 3)},
+		{"one league", all(1, 2), span{0, 3}, c.by(ByRange, 2, 0, 3)},
+		{"all at the top", all(20, 1.5), span{1, 1.5}, c.by(ByUnseen, 1.5, 1.5-0.5*0.1684335, 1.5)},
+		{"all at the bottom", all(20, 1), span{1, 1.5}, c.by(ByUnseen, 1, 1, 1+0.5*0.1684335)},
+		{"all inside", all(20, 1.25), span{1, 1.5}, c.by(ByUnseen, 1.25, 1.25-0.25*0.1684335, 1.25+0.25*0.1684335)},
+		{"two that agree", all(2, 0), span{0, 1}, c.by(ByUnseen, 0, 0, 0.8418861)},
 	} {
 		got := c.of(tt.s, tt.r)
 		for k, pair := range [][2]float64{{got.Estimate, tt.want.Estimate}, {got.Low, tt.want.Low}, {got.High, tt.want.High}} {
@@ -84,6 +84,9 @@ func TestIntervalCases(t *testing.T) {
 			if !(math.Abs(pair[0]-pair[1]) <= 1e-7) {
 				t.Errorf("%s: number %d of %v is not that of %v", tt.name, k, got, tt.want)
 			}
+		}
+		if got.Method != tt.want.Method || got.Level != 0.95 {
+			t.Errorf("%s: method %q at level %v, want %q at 0.95", tt.name, got.Method, got.Level, tt.want.Method)
 		}
 	}
 }

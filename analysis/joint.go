@@ -136,7 +136,7 @@ func (s Sample) Zero(width float64) float64 {
 func Welch(a, b Sample, level, low, high float64) (Estimate, float64) {
 	width := high - low
 	if math.IsNaN(a.Mean) || math.IsNaN(b.Mean) || min(a.Leagues, b.Leagues) < 2 {
-		return Estimate{b.Mean - a.Mean, -width, width}, 1
+		return newIntervals(level).by(ByRange, b.Mean-a.Mean, -width, width), 1
 	}
 	if a.Constant || b.Constant {
 		return apart(a, b, level, low, high), apartP(a, b, low, high)
@@ -148,7 +148,7 @@ func Welch(a, b Sample, level, low, high float64) (Estimate, float64) {
 	mean := b.Mean - a.Mean
 	t := mean / se
 	half := float64(sequential.Rounded(distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.5+level/2)) * se)
-	e := Estimate{mean, max(-width, mean-half), min(width, mean+half)}
+	e := newIntervals(level).by(ByWelch, mean, max(-width, mean-half), min(width, mean+half))
 	return e, sequential.Rounded(mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t))))
 }
 
@@ -156,7 +156,7 @@ func Welch(a, b Sample, level, low, high float64) (Estimate, float64) {
 func apart(a, b Sample, level, low, high float64) Estimate {
 	each := (1 + level) / 2
 	x, y := a.Interval(each, low, high), b.Interval(each, low, high)
-	return Estimate{b.Mean - a.Mean, y.Low - x.High, y.High - x.Low}
+	return newIntervals(level).by(ByParts, b.Mean-a.Mean, y.Low-x.High, y.High-x.Low)
 }
 
 // apartP is the smallest risk at which [apart] excludes zero.

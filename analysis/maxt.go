@@ -41,7 +41,10 @@ func normalEquivalent(p float64) float64 {
 // decide, and by the share allowance, see [estimatedAllowance]. A constant seeds the
 // simulation, so that equal results get equal verdicts. The contrasts are sorted in
 // place, largest first.
-func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
+//
+// P-values above enough need not be exact: the simulation ends, and all are 1, as soon
+// as the smallest exceeds it for certain. 1 makes all exact.
+func stepDown(contrasts []contrast, cov triangle, allowance, enough float64) []float64 {
 	slices.SortStableFunc(contrasts, func(a, b contrast) int { return cmp.Compare(b.z, a.z) })
 	m := len(contrasts)
 	if m == 0 {
@@ -54,7 +57,14 @@ func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	exceeded := make([]int, m)
 	simulated := make([]float64, m)
 	sim := newNullSimulation(cov.root())
+	most := 0 // as often may the largest contrast be exceeded
+	for most < replicates && simulatedP(most+1, replicates, allowance) <= enough {
+		most++
+	}
 	for range replicates {
+		if exceeded[0] > most {
+			return slices.Repeat([]float64{1}, m)
+		}
 		sim.next()
 		// The reversed hypotheses are never rejected and so always in the running.
 		largest := math.Inf(-1)
@@ -77,13 +87,18 @@ func stepDown(contrasts []contrast, cov triangle, allowance float64) []float64 {
 	p := make([]float64, m)
 	worst := 0.0
 	for k := range p {
-		// Counting the data as one replicate keeps the level (B. Phipson and G. K.
-		// Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010)).
-		share := float64(exceeded[k]+1) / float64(replicates+1)
-		worst = max(worst, min(1, float64(share*(1+allowance))+2*math.Sqrt(share*(1-share)/float64(replicates))))
+		worst = max(worst, simulatedP(exceeded[k], replicates, allowance))
 		p[k] = worst
 	}
 	return p
+}
+
+// simulatedP is the p-value of a statistic that some of the replicates exceeded.
+// Counting the data as one replicate keeps the level (B. Phipson and G. K. Smyth, Stat.
+// Appl. Genet. Mol. Biol. 9 (2010)).
+func simulatedP(exceeded, replicates int, allowance float64) float64 {
+	share := float64(exceeded+1) / float64(replicates+1)
+	return min(1, float64(share*(1+allowance))+2*math.Sqrt(share*(1-share)/float64(replicates)))
 }
 
 // estimatedAllowance is the share by which p-values grow because the covariance of n

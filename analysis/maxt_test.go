@@ -68,7 +68,7 @@ func TestStepDown(t *testing.T) {
 		},
 	} {
 		contrasts := contrastsOf(tt.means, tt.cov, tt.leagues)
-		p := stepDown(contrasts, tt.cov, 0)
+		p := stepDown(contrasts, tt.cov, 0, 1)
 		for k, c := range contrasts {
 			want, ok := tt.want[[2]int{c.better, c.worse}]
 			if !ok {
@@ -117,7 +117,7 @@ func TestPlacesOfCountries(t *testing.T) {
 	for i := range superior {
 		superior[i] = make([]bool, len(scores))
 	}
-	for k, p := range stepDown(contrasts, cov, 0) {
+	for k, p := range stepDown(contrasts, cov, 0, 1) {
 		superior[contrasts[k].better][contrasts[k].worse] = p <= 0.05
 	}
 	same := 0

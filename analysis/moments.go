@@ -7,7 +7,7 @@ import (
 )
 
 // wide is an unsigned 128-bit sum. The largest league and draw that the rules allow
-// make squares of 2^65; 2^63 such leagues fit.
+// make squares of 2^65, and 2^63 such leagues fit; of their cubes, 2^30.
 type wide struct{ hi, lo uint64 }
 
 // addProduct adds a*b. Neither is negative.
@@ -16,6 +16,16 @@ func (w *wide) addProduct(a, b int64) {
 	var carry uint64
 	w.lo, carry = bits.Add64(w.lo, lo, 0)
 	w.hi += hi + carry
+}
+
+// addCube adds the cube of a, which is not negative.
+func (w *wide) addCube(a int64) {
+	x := uint64(a)
+	high, low := bits.Mul64(x, x)
+	carried, low := bits.Mul64(low, x)
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, low, 0)
+	w.hi += high*x + carried + carry
 }
 
 func (w wide) big() *big.Int {

@@ -9,7 +9,11 @@ import (
 // Ranking orders all players at once by adjusted points. All its statements together
 // hold in at least the stated share of experiments.
 type Ranking struct {
-	Level float64
+	Level  float64
+	Method Method // of the corrected p-values, the places and the tiers
+	// Resolution is the smallest p-value that the simulation behind the step-down
+	// procedure can give: a corrected p-value at it is at most that. 0 without simulation.
+	Resolution float64
 	// Comparisons has every pair, the better player first, in the order of
 	// Estimates.Order. Corrected p-values are those of the step-down procedure on the
 	// largest statistic, or Holm's if leagues are few (fewer than 100, or than five per
@@ -41,11 +45,17 @@ func (r *Ranking) TierOf() []int {
 //
 // It simulates, which takes some hundredths of a second for 18 players and half a
 // second for 100. It panics if the level is out of range.
-func (a *Accumulator) Ranking(level float64) Ranking {
+func (a *Accumulator) Ranking(level float64) Ranking { return a.ranking(level, 1) }
+
+// ranking is Ranking; if the smallest of the corrected p-values exceeds enough, all that
+// are simulated may be 1.
+func (a *Accumulator) ranking(level, enough float64) Ranking {
 	c := newIntervals(level)
 	order := a.order()
 	r := Ranking{Level: level, Comparisons: a.differences(order, c)}
-	a.correctRanking(r.Comparisons)
+	if r.Method = a.correctRanking(r.Comparisons, enough); r.Method == ByStepDown {
+		r.Resolution = simulatedP(0, replicatesFor(len(r.Comparisons)), estimatedAllowance(a.leagues))
+	}
 	superior := newRelation(len(order))
 	for k := range r.Comparisons {
 		d := &r.Comparisons[k]
@@ -66,8 +76,9 @@ const (
 	fewLeaguesPlayer = 5
 )
 
-// correctRanking fills in the p-values adjusted for both directions of all pairs.
-func (a *Accumulator) correctRanking(list []Comparison) {
+// correctRanking fills in the p-values adjusted for both directions of all pairs, and
+// returns how it adjusted them. See stepDown for enough.
+func (a *Accumulator) correctRanking(list []Comparison, enough float64) Method {
 	both := make([]float64, 0, 2*len(list))
 	for _, d := range list {
 		both = append(both, d.P/2, 1-d.P/2)
@@ -78,7 +89,7 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 		}
 	}
 	if a.leagues < max(fewLeagues, fewLeaguesPlayer*int64(len(a.players))) {
-		return
+		return ByHolm
 	}
 	// Differences on which all leagues agree have no t; they get Bonferroni's
 	// correction.
@@ -94,10 +105,11 @@ func (a *Accumulator) correctRanking(list []Comparison) {
 			index: k, better: d.A, worse: d.B, se: s.standardError(), z: normalEquivalent(d.P),
 		})
 	}
-	for k, p := range stepDown(contrasts, a.covariance(), estimatedAllowance(a.leagues)) {
+	for k, p := range stepDown(contrasts, a.covariance(), estimatedAllowance(a.leagues), enough) {
 		d := &list[contrasts[k].index]
 		d.Corrected = max(p, d.P/2) // never below what the one comparison alone gives
 	}
+	return ByStepDown
 }
 
 // covariance is that of the mean adjusted points per match, lower triangle.
@@ -198,8 +210,9 @@ type Comparison struct {
 
 // Reversed is the same comparison with B first.
 func (c Comparison) Reversed() Comparison {
-	d := c.Difference
-	c.A, c.B, c.Difference = c.B, c.A, Estimate{-d.Estimate, -d.High, -d.Low}
+	d := &c.Difference
+	c.A, c.B = c.B, c.A
+	d.Estimate, d.Low, d.High = -d.Estimate, -d.High, -d.Low
 	return c
 }
 

@@ -17,48 +17,58 @@ func (a *Accumulator) Tracker(o sequential.Options) (*sequential.Tracker, error)
 
 // Shape returns what the rules say about the league values of the plan. The match
 // between two players moves both equally under a fair draw, and in general by no more
-// than the edge of the likelier parity, so differences stay well within the bounds of
-// points.
+// than the edge of the likelier parity, so differences by choices stay well within the
+// bounds of points.
 func (a *Accumulator) Shape() sequential.Shape {
 	opponents := float64(len(a.field) - 1)
-	choices, technical := a.adjustedPoints(false), a.adjustedPoints(true)
 	edge := float64(winPoints) * float64(max(2*a.even-a.unit, a.unit-2*a.even)) / float64(a.unit)
 	return sequential.Shape{
 		Players: len(a.field),
 		Scale:   a.games * a.unit,
-		Choices: sequential.Bounds{
-			Low: choices.low, High: choices.high,
-			Difference: (float64((opponents-1)*choices.width()) + edge) / opponents,
-		},
-		Technical: sequential.Bounds{Low: technical.low, High: technical.high, Difference: technical.width()},
+		High:    a.adjustedPoints(true).high,
+		Choices: (float64((opponents-1)*a.adjustedPoints(false).width()) + edge) / opponents,
 	}
 }
 
-// Last returns the points of the league that was added last. They are valid until the
-// next Add.
-func (a *Accumulator) Last() sequential.League {
-	return sequential.League{Points: a.league.adj, Technical: a.league.technical}
-}
+// Last returns the adjusted points of the league that was added last, in units of
+// Shape.Scale. They are valid until the next Add.
+func (a *Accumulator) Last() []int64 { return a.league.adj }
 
 // SequentialEstimates computes every estimate like [Accumulator.Estimates], with
 // intervals and a ranking that hold at all numbers of leagues at once, however often
 // somebody looked. The tracker must have been given the same leagues.
 //
-// The intervals of adjusted points are the tracker's; elsewhere its t sequence replaces
-// Student's t. The p-values of comparisons are always-valid and adjusted for all pairs
-// and looks by Holm's method. There is no winner corrected for selection: that method
+// The intervals of adjusted points are the tracker's; of what a league does as a whole,
+// and of the odds of single leagues, the chances are bet against, which needs no
+// approximation; elsewhere the t sequence replaces Student's t. The p-values of
+// comparisons are always-valid and adjusted for all pairs and looks by Holm's method,
+// those of points by themselves and those of odds by themselves. There is no winner corrected for selection: that method
 // is for a fixed number of leagues.
 func (a *Accumulator) SequentialEstimates(t *sequential.Tracker) Estimates {
 	c := newIntervals(t.Options().Level)
 	student := sequential.NewStudent(sequential.BurnIn)
-	c.sequence = &sequence{student: student, threshold: student.Threshold(1 - c.level)}
+	c.sequence = &sequence{student: student, threshold: student.Threshold(sequenceShare * (1 - c.level))}
 	e := a.estimates(c)
 	for i := range e.Players {
-		adjusted, low, high := t.Interval(i)
-		e.Players[i].Adjusted = Estimate{adjusted, low, high}
+		e.Players[i].Adjusted = c.tracked(t, i)
 	}
 	e.Ranking = a.sequentialRanking(e.Order, c, t.Decisions())
+	e.Ranking.Method = trackedBy(t)
 	return e
+}
+
+// trackedBy is how a tracker makes intervals and p-values.
+func trackedBy(t *sequential.Tracker) Method {
+	if t.Options().Guarantee == sequential.Finite {
+		return ByBetting
+	}
+	return ByMixture
+}
+
+// tracked returns the adjusted points of a player with the interval of a tracker.
+func (c *intervals) tracked(t *sequential.Tracker, player int) Estimate {
+	adjusted, low, high := t.Interval(player)
+	return c.by(trackedBy(t), adjusted, low, high)
 }
 
 func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential.Decisions) Ranking {
@@ -76,6 +86,10 @@ func (a *Accumulator) sequentialRanking(order []int, c *intervals, d *sequential
 	r.Tiers = tiers(order, superior)
 	return r
 }
+
+// sequenceShare is the part of the error that goes to leagues that differ; the rest goes
+// to those that all agree so far.
+const sequenceShare = 0.95
 
 // sequence replaces the quantile of Student's t by the value that |t| exceeds at no
 // number of leagues.

@@ -30,7 +30,7 @@ func (a *Accumulator) Standings(level float64, t *sequential.Tracker) []Standing
 			Differ:   c.of(p.differ.sample(), span{0, 1}),
 		}
 		if t != nil {
-			s.Adjusted.Estimate, s.Adjusted.Low, s.Adjusted.High = t.Interval(i)
+			s.Adjusted = c.tracked(t, i)
 		}
 		list = append(list, s)
 	}

@@ -122,6 +122,11 @@ func TestVarianceRatio(t *testing.T) {
 	if math.Abs(e.VarianceRatio-19) > 0.06*19 {
 		t.Errorf("variance ratio %v, want about 19", e.VarianceRatio)
 	}
+	// Of a difference, the 2(n-2) matches against others have variances of 19/16 and 1/16,
+	// and the one between the two adds 9/2 to the raw one alone: 19 + 36/(n-2) = 25.
+	if math.Abs(e.DifferenceRatio-25) > 0.06*25 {
+		t.Errorf("variance ratio of differences %v, want about 25", e.DifferenceRatio)
+	}
 }
 
 // TestFaults: counts by kind, the earliest note whatever the order of leagues,

@@ -48,7 +48,7 @@ func (a *Accumulator) winner(order []int, level float64) *Winner {
 	e := hybrid(means, row, best, level, step)
 	r := a.adjustedPoints(a.technical)
 	clip := func(x float64) float64 { return min(max(x, r.low), r.high) }
-	return &Winner{Field: best, Adjusted: Estimate{clip(e.Estimate), clip(e.Low), clip(e.High)}}
+	return &Winner{Field: best, Adjusted: c.by(BySelected, clip(e.Estimate), clip(e.Low), clip(e.High))}
 }
 
 // hybrid returns the hybrid interval and the hybrid median-unbiased estimate for the
@@ -89,7 +89,7 @@ func hybrid(means, row []float64, best int, level, step float64) Estimate {
 		return sequential.Rounded(conditionalQuantile(y, s, low, high, reach, chance))
 	}
 	mid := at(0.5)
-	return Estimate{mid, min(mid, at(1-tail)), max(mid, at(tail))}
+	return Estimate{Estimate: mid, Low: min(mid, at(1-tail)), High: max(mid, at(tail))}
 }
 
 // sidak is how many standard deviations none of n normal values exceeds, up or down,

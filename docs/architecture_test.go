@@ -12,15 +12,17 @@ const (
 // decision and is reviewed as one. A package that is missing may not exist.
 var may = map[string][]string{
 	// floor 0: vocabulary and formats
-	"host/game":       {},
-	"host/disk":       {},
-	"host/results":    {"host/disk", "host/game"},
-	"host/journal":    {"host/disk"},
-	"host/rawjson":    {},
-	"host/credential": {},
-	"host/protocol":   {"host/credential", "host/rawjson"},
-	"host/dialect":    {"host/protocol", "host/rawjson"},
-	"host/jsonrpc":    {"host/rawjson"},
+	"host/game":                {},
+	"host/disk":                {},
+	"host/results":             {"host/disk", "host/game"},
+	"host/journal":             {"host/disk"},
+	"host/journal/journaltest": {},
+	"host/rawjson":             {},
+	"host/draws":               {},
+	"host/credential":          {},
+	"host/protocol":            {"host/credential", "host/rawjson"},
+	"host/dialect":             {"host/protocol", "host/rawjson"},
+	"host/jsonrpc":             {"host/rawjson"},
 
 	// floor 1: the contracts
 	"strategies":          {"host/game"},
@@ -30,9 +32,9 @@ var may = map[string][]string{
 	"host/wire/eventlog":  {"host/disk", "host/jsonrpc"},
 	"host/wire/discovery": {"host/protocol", "host/rawjson"},
 	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},
-	"host/agent":          {"host/credential", "host/dialect", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/agent":          {"host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/trace":          {"host/dialect", "host/jsonrpc", "host/protocol"},
-	"host/trace/audit":    {"host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
+	"host/trace/audit":    {"host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":        {"host/game", "strategies", "strategies/seat"},
@@ -40,27 +42,39 @@ var may = map[string][]string{
 	"strategies/script":       {"strategies", "strategies/budget"},
 	"strategies/luascript":    {"host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/jsscript":     {"host/game", "strategies", "strategies/budget", "strategies/script"},
+	"strategies/wasmscript":   {"host/disk", "host/game", "strategies", "strategies/budget", "strategies/script"},
 	"strategies/strategytest": {"host/game", "strategies", "strategies/budget", "strategies/script", "strategies/seat"},
 	"host/manager":            {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
+	"host/referee":            {"host/agent", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire"},
+	"host/player":             {"host/agent", "host/credential", "host/dialect", "host/disk", "host/draws", "host/game", "host/jsonrpc", "host/protocol", "host/wire", "strategies", "strategies/seat"},
 
 	"host/mcptools":    {"host/dialect", "host/jsonrpc", "host/protocol", "host/wire", "host/wire/eventlog", "host/wire/schema"},
 	"host/leaguetools": {"host/dialect", "host/jsonrpc", "host/mcptools", "host/protocol"},
 
 	"plugins/internal/strategypb": {},
+	"plugins/internal/memory":     {},
 	"plugins/internal/wire":       {"host/game", "plugins/internal/strategypb", "strategies"},
-	"plugins":                     {"plugins/internal/strategypb", "plugins/internal/wire", "strategies", "strategies/batch", "strategies/budget"},
+	"plugins/subprocess":          {},
+	"plugins":                     {"plugins/internal/memory", "plugins/internal/strategypb", "plugins/internal/wire", "plugins/subprocess", "strategies", "strategies/batch", "strategies/budget"},
 
 	// floor 3: what puts them to use
-	"strategies/catalog": {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript"},
-	"plugins/isolate":    {"plugins", "strategies", "strategies/budget", "strategies/catalog"},
-	"experiments":        {"host/game", "host/results"},
-	"experiments/arena":  {"host/game", "host/results", "strategies", "experiments"},
+	"strategies/catalog":  {"host/game", "strategies", "strategies/budget", "strategies/builtin", "strategies/script", "strategies/luascript", "strategies/jsscript", "strategies/wasmscript"},
+	"plugins/isolate":     {"plugins", "plugins/subprocess", "strategies", "strategies/budget", "strategies/catalog"},
+	"experiments":         {"host/game", "host/results"},
+	"experiments/arena":   {"host/game", "host/results", "strategies", "experiments"},
+	"experiments/chunk":   {"host/results"},
+	"experiments/cluster": {"experiments", "experiments/chunk", "host/disk", "host/game", "host/results"},
+	"experiments/workers": {
+		"experiments", "experiments/arena", "experiments/chunk", "host/game", "host/results", "plugins", "plugins/isolate", "plugins/subprocess",
+		"strategies", "strategies/budget", "strategies/builtin", "strategies/catalog",
+	},
 	"host": {
 		"experiments", "host/agent", "host/dialect", "host/game", "host/jsonrpc", "host/leaguetools", "host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee",
 		"host/results", "host/wire", "host/wire/eventlog", "host/wire/schema", "strategies", "strategies/seat",
 	},
+	"host/web":                 {},
+	"host/web/studio":          {"host/web"},
+	"host/web/wall":            {"host/game", "host/manager", "host/protocol", "host/referee", "host/web"},
 	"host/peertest":            {},
 	"host/trace/playback":      {"host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/trace", "host/wire"},
@@ -76,14 +90,16 @@ var may = map[string][]string{
 	"analysis/assert":      {"host/results", "analysis", "analysis/words"},
 	"analysis/contrast":    {"host/results", "analysis"},
 	"analysis/export":      {"host/game", "host/results", "analysis"},
-	"analysis/words":       {"analysis", "analysis/explain", "analysis/population"},
-	"analysis/report":      {"analysis", "analysis/assert", "analysis/contrast", "analysis/explain", "analysis/population", "analysis/sequential", "analysis/words", "host/results"},
+	"analysis/robust":      {"analysis"},
+	"analysis/words":       {"host/game", "analysis", "analysis/explain", "analysis/population", "analysis/robust"},
+	"analysis/report":      {"analysis", "analysis/assert", "analysis/contrast", "analysis/explain", "analysis/population", "analysis/robust", "analysis/sequential", "analysis/words", "host/results"},
 	"analysis/fairness":    {"analysis", "host/game"},
-	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential"},
+	"analysis/calibration": {"host/game", "host/results", "analysis", "analysis/sequential", "analysis/words"},
 	"analysis/population":  {"host/game", "host/results", "analysis"},
 	"analysis/explain":     {"host/game", "host/results", "analysis"},
 	"analysis/plots":       {"analysis"},
-	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report", "analysis/words"},
+	"analysis/page":        {"analysis", "analysis/explain", "analysis/plots", "analysis/population", "analysis/report", "analysis/words", "host/game", "host/results"},
+	"host/web/experiment":  {"analysis/page", "analysis/report", "analysis/words", "host/web"},
 
 	// an author's program: it sees what authors see
 	"plugins/examples/thue-morse": {"host/game", "plugins", "strategies"},
@@ -91,49 +107,62 @@ var may = map[string][]string{
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab/internal/lab": {
 		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
-		"analysis/report", "analysis/sequential", "experiments", "experiments/arena", "host", "host/disk", "host/game",
-		"host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
+		"analysis/report", "analysis/robust", "analysis/sequential", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/disk", "host/game",
+		"host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
 		"strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
-		"analysis", "cmd/strategylab/internal/lab", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
+		"analysis", "analysis/words", "cmd/strategylab/internal/lab", "experiments/cluster", "host", "host/agent", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/protocol", "host/results", "host/wire", "host/wire/eventlog", "strategies/budget", "strategies/catalog",
+		"strategies/script",
 	},
 	"cmd/strategylab/internal/runs": {
 		"analysis", "analysis/assert", "analysis/calibration", "analysis/contrast", "analysis/export", "analysis/page",
 		"analysis/population", "analysis/power", "analysis/report", "analysis/sequential", "analysis/words",
-		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/arena", "host/disk", "host/game", "host/results", "strategies",
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "experiments/cluster", "host/disk", "host/game", "host/jsonrpc", "host/results", "host/web/experiment", "plugins/subprocess", "strategies",
 		"strategies/catalog",
 	},
 	"cmd/strategylab/internal/authoring": {
-		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host/disk", "host/game", "plugins", "plugins/isolate",
-		"strategies", "strategies/catalog", "strategies/strategytest",
+		"analysis", "analysis/page", "analysis/words",
+		"cmd/strategylab/internal/command", "cmd/strategylab/internal/lab", "host/disk", "host/game", "host/jsonrpc", "host/results",
+		"host/web/studio", "plugins", "plugins/isolate", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/leagues": {
-		"analysis/fairness", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/game", "host/jsonrpc",
+		"analysis/fairness", "analysis/page", "analysis/power", "analysis/words", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/lab", "host", "host/agent", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/manager", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/trace", "host/trace/audit",
-		"host/trace/playback", "host/wire/eventlog", "strategies/catalog",
+		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},
 	"cmd/strategylab/internal/assistants": {
 		"analysis", "analysis/explain", "analysis/page", "analysis/report", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/game", "host/mcptools", "host/protocol",
+		"cmd/strategylab/internal/lab", "experiments", "host/dialect", "host/disk", "host/game", "host/mcptools", "host/protocol",
 		"host/results", "host/wire/eventlog", "strategies", "strategies/catalog", "strategies/strategytest",
 	},
+	"cmd/strategylab/internal/clusters": {"cmd/strategylab/internal/command", "experiments", "experiments/cluster"},
 	"cmd/strategylab": {
-		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/command",
+		"cmd/strategylab/internal/assistants", "cmd/strategylab/internal/authoring", "cmd/strategylab/internal/clusters", "cmd/strategylab/internal/command",
 		"cmd/strategylab/internal/lab", "cmd/strategylab/internal/leagues", "cmd/strategylab/internal/runs", "strategies",
 	},
+
+	// beside the program: what tests make modules with
+	"strategies/wasmscript/wasmtest": {},
+
+	// beside the program: what tests drive pages in
+	"host/web/webtest": {},
 
 	// beside the program: how large it is
 	"docs/figures/measure": {},
 	"docs/figures":         {"docs/figures/measure"},
+
+	// beside the program: the schemas of its files
+	"docs/schemas": {"analysis", "analysis/population", "analysis/report", "host/results"},
 }
 
 // onlyIn says which package alone may import a dependency, and why.
 var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/yuin/gopher-lua", "strategies/luascript", "the script API is the same in every language; Lua is a detail of one runtime"},
 	{"github.com/dop251/goja", "strategies/jsscript", "the script API is the same in every language; goja is a detail of one runtime"},
+	{"github.com/tetratelabs/wazero", "strategies/wasmscript", "how a module runs is a detail of one runtime"},
 	{"github.com/hashicorp", "plugins", "a strategy is a Factory; that it runs in another process is a detail of plugins"},
 	{"google.golang.org", "plugins", "gRPC is how a plugin is spoken to, and nothing else"},
 	{"gonum.org/v1/gonum", "analysis", "numbers with uncertainty are made in one place and handed on as values"},
@@ -141,6 +170,7 @@ var onlyIn = []struct{ dependency, home, why string }{
 	{"github.com/parquet-go/parquet-go", "analysis/export", "a file format for other programs is no concern of what counts"},
 	{"github.com/modelcontextprotocol", "host/mcptools", "the MCP standard is one way in; the league must not depend on it"},
 	{"github.com/google/jsonschema-go", "cmd/strategylab/internal/assistants", "schemas are made of Go types where a tool is described, and nowhere else"},
+	{"rsc.io/qr", "host/web/wall", "a QR code is part of one page"},
 	{"github.com/nats-io", "experiments/cluster", "an experiment on one machine needs no broker"},
 	{"github.com/urfave/cli", "cmd/strategylab", "only the command line knows flags; everything else takes values"},
 }
@@ -155,10 +185,11 @@ var unreachable = []struct {
 	{[]string{"host/referee"}, []string{"host/manager", "host/player"}, "the three agents meet in the protocol and nowhere else"},
 	{[]string{"host/player"}, []string{"host/manager", "host/referee"}, "the three agents meet in the protocol and nowhere else"},
 	{[]string{"cmd/strategylab/internal/lab"}, []string{"cmd/strategylab/internal/command"}, "the lab takes values; flags stop at the commands"},
-	{[]string{rooms + "runs"}, []string{rooms + "authoring", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
-	{[]string{rooms + "authoring"}, []string{rooms + "runs", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
-	{[]string{rooms + "leagues"}, []string{rooms + "runs", rooms + "authoring", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
-	{[]string{rooms + "assistants"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "runs"}, []string{rooms + "authoring", rooms + "leagues", rooms + "assistants", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "authoring"}, []string{rooms + "runs", rooms + "leagues", rooms + "assistants", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "leagues"}, []string{rooms + "runs", rooms + "authoring", rooms + "assistants", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "assistants"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues", rooms + "clusters"}, "what two rooms of commands need is in command or lab"},
+	{[]string{rooms + "clusters"}, []string{rooms + "runs", rooms + "authoring", rooms + "leagues", rooms + "assistants"}, "what two rooms of commands need is in command or lab"},
 	{[]string{"analysis"}, []string{"host/manager", "host/referee", "host/player", "experiments", "strategies"}, "last month's result file must analyse alone"},
 	{[]string{"experiments"}, []string{"analysis"}, "cmd composes plan, run, estimate and report; an experiment does not judge itself"},
 }
@@ -167,7 +198,7 @@ var unreachable = []struct {
 // no other way.
 var initialises = map[string]string{
 	"plugins/internal/strategypb": "generated code registers its messages",
-	"strategies/jsscript":         "goja compiles regular expressions with the match timeout that regexp2 keeps in a variable of its own",
+	"strategies/luascript":        "gopher-lua keeps the highest index of an array in a variable of its own",
 }
 
 // clockless packages take no clock and no unseeded randomness, so that the
@@ -185,6 +216,7 @@ var clockless = []string{
 	"analysis/population",
 	"analysis/power",
 	"analysis/report",
+	"analysis/robust",
 	"analysis/sequential",
 	"analysis/words",
 	"experiments",
@@ -205,6 +237,8 @@ var clockless = []string{
 
 // processes are the files besides main.go that may touch the process, and why.
 var processes = map[string]string{
-	"plugins/serve.go":     "Serve is the whole of an author's main",
-	"docs/figures/main.go": "a program of its own, for those who work on the source",
+	"plugins/serve.go":         "Serve is the whole of an author's main",
+	"docs/figures/main.go":     "a program of its own, for those who work on the source",
+	"host/web/webtest/look.go": "tests get a folder for pictures and axe-core from their environment",
+	"docs/schemas/main.go":     "a program of its own, for those who work on the source",
 }

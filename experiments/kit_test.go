@@ -118,9 +118,10 @@ func (s *stub) makeUp(index int, l *results.League, quarantined []bool) {
 		l.Notes = append(l.Notes, results.Note{Field: field, Fault: f, Text: fmt.Sprintf("%v in league %d", f, index)})
 		return game.Side{Fault: f}
 	}
+	draw, words := game.FairDraw(), game.NewDrawStream(s.plan.Seed, index)
 	for _, p := range s.schedule().Matches() {
 		m := results.Match{A: side(p.A), B: side(p.B), Number: results.NoNumber}
-		number := int32(1 + rng.IntN(10))
+		number := int32(draw.Pick(words.Next()))
 		if m.A.Fault|m.B.Fault == game.NoFault {
 			m.Number = number
 		}

@@ -16,6 +16,8 @@ import (
 type Prefix struct {
 	schedule     []game.Match
 	players      int
+	first        int  // index of the first league: not 0 in a shard
+	late         bool // a run of results.PlanSchema1
 	hasher       *results.Hasher
 	matches      int
 	reproducible bool
@@ -23,6 +25,9 @@ type Prefix struct {
 	plugin          []bool   // by field index
 	overran         []int    // by field index: leagues with exceeded limits since the last checkpoint
 	lastOverrun     []int    // by field index: the last league counted in overran, from 1
+	lost            []int    // by field index: leagues without a match of its own choice since the last checkpoint
+	lostMatches     []int    // by field index: technical losses in the league that is being added
+	useless         []bool   // by field index: quarantined because it failed in every match
 	quarantined     []bool   // by field index; replaced, never modified
 	quarantineOrder []int    // field indices in order of quarantine
 	noted           []uint64 // by field index: a bit for each fault that has a note
@@ -42,10 +47,19 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	for i, f := range plan.Field {
 		plugin[i] = f.Kind == kindPlugin
 	}
-	return &Prefix{
-		schedule: sched.Matches(), players: n, hasher: results.NewHasher(), reproducible: true,
-		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n), quarantined: make([]bool, n), noted: make([]uint64, n),
-	}, nil
+	first, _ := plan.Span()
+	p := &Prefix{
+		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, hasher: results.NewHasherAt(first), reproducible: true,
+		plugin: plugin, overran: make([]int, n), lastOverrun: make([]int, n),
+		lost: make([]int, n), lostMatches: make([]int, n), useless: make([]bool, n), quarantined: make([]bool, n), noted: make([]uint64, n),
+	}
+	if plan.Shard != nil {
+		for _, field := range plan.Shard.Quarantined {
+			p.quarantined[field], p.noted[field] = true, 1<<game.FaultQuarantined
+			p.quarantineOrder = append(p.quarantineOrder, field)
+		}
+	}
+	return p, nil
 }
 
 // Resume returns the prefix of leagues recorded earlier. It passes each of them to
@@ -69,7 +83,8 @@ func Resume(plan results.Plan, leagues iter.Seq2[*results.League, error], sink S
 	return p, nil
 }
 
-// Leagues returns the number of leagues.
+// Leagues returns the index of the next league: the number of leagues, unless the plan
+// is that of a shard.
 func (p *Prefix) Leagues() int { return p.hasher.Len() }
 
 // Digest returns the digest of the leagues; see results.Hasher.
@@ -98,6 +113,7 @@ func (p *Prefix) Add(l *results.League) error {
 		return err
 	}
 	p.matches += len(l.Matches)
+	clear(p.lostMatches)
 	for i := range l.Matches {
 		m := &l.Matches[i]
 		if m.A.Fault != game.NoFault {
@@ -107,13 +123,31 @@ func (p *Prefix) Add(l *results.League) error {
 			p.addFault(l, p.schedule[i].B, m.B.Fault)
 		}
 	}
+	for field, n := range p.lostMatches {
+		if n*p.players == 2*len(l.Matches) {
+			p.lost[field]++
+		}
+	}
 	for _, n := range l.Notes {
 		p.noted[n.Field] |= 1 << n.Fault
 	}
-	if p.Leagues()%Checkpoint == 0 {
-		p.decide()
+	if previous, next := p.checkpoints(l.Index); next == p.Leagues() {
+		p.decide(next - previous)
 	}
 	return nil
+}
+
+// checkpoints returns the checkpoints around a league: the last one not after its
+// index, or 0, and the first one after it.
+func (p *Prefix) checkpoints(league int) (previous, next int) {
+	if p.late || league >= Checkpoint {
+		previous = league - league%Checkpoint
+		return previous, previous + Checkpoint
+	}
+	for next = firstCheckpoint; next <= league; next *= 2 {
+		previous = next
+	}
+	return previous, next
 }
 
 func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
@@ -121,6 +155,9 @@ func (p *Prefix) addFault(l *results.League, seat int, f game.Fault) {
 		p.reproducible = false
 	}
 	field := l.Seats[seat]
+	if f != game.FaultCrash || !p.plugin[field] {
+		p.lostMatches[field]++
+	}
 	if p.overrun(field, f) && p.lastOverrun[field] != l.Index+1 {
 		p.lastOverrun[field] = l.Index + 1
 		p.overran[field]++
@@ -141,17 +178,26 @@ func (p *Prefix) overrun(field int, f game.Fault) bool {
 	return false
 }
 
-// decide quarantines players at a checkpoint.
-func (p *Prefix) decide() {
+// leastLost is how many leagues in a row a player must have lost by its failures in
+// every match before it is quarantined for that: so many that a strategy that works in
+// some of its leagues is hardly taken for one that never works.
+const leastLost = 16
+
+// decide quarantines players at a checkpoint, a number of leagues after the last
+// one.
+func (p *Prefix) decide(leagues int) {
 	quarantined := slices.Clone(p.quarantined)
 	for field, n := range p.overran {
-		if n >= QuarantineAfter && !quarantined[field] {
+		useless := !p.late && leagues >= leastLost && p.lost[field] == leagues
+		if (n >= leagues/2 || useless) && !quarantined[field] {
 			quarantined[field] = true
+			p.useless[field] = n < leagues/2
 			p.quarantineOrder = append(p.quarantineOrder, field)
 		}
 	}
 	p.quarantined = quarantined
 	clear(p.overran)
+	clear(p.lost)
 }
 
 // annotate keeps in the next league only the first note of each player and fault
@@ -161,8 +207,13 @@ func (p *Prefix) annotate(l *results.League) {
 		if p.noted[field]&(1<<game.FaultQuarantined) != 0 {
 			continue
 		}
-		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined, Text: fmt.Sprintf(
-			"quarantined from league %d on: exceeded its limits or crashed in at least %d of %d leagues in a row", l.Index, QuarantineAfter, Checkpoint)})
+		previous, checkpoint := p.checkpoints(l.Index - 1)
+		why := fmt.Sprintf("exceeded its limits or crashed in at least %d of %d leagues in a row", (checkpoint-previous)/2, checkpoint-previous)
+		if p.useless[field] {
+			why = fmt.Sprintf("failed in every match of %d leagues in a row", checkpoint-previous)
+		}
+		l.Notes = append(l.Notes, results.Note{Field: field, Fault: game.FaultQuarantined,
+			Text: fmt.Sprintf("quarantined from league %d on: %s", l.Index, why)})
 	}
 	if len(l.Notes) == 0 {
 		return

@@ -1,9 +1,14 @@
 package experiments_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,31 +64,53 @@ func quarantinedFrom(t *testing.T, plan results.Plan, leagues []results.League, 
 
 func TestQuarantineRule(t *testing.T) {
 	t.Parallel()
-	first := func(n int, f game.Fault) func(int, int) game.Fault {
+	const always, late = 1 << 20, results.PlanSchema1
+	// in fails in the leagues from each first bound to before the second.
+	in := func(f game.Fault, bounds ...int) func(int, int) game.Fault {
 		return func(league, field int) game.Fault {
-			if field == 1 && league%64 < n {
-				return f
+			for b := range slices.Chunk(bounds, 2) {
+				if field == 1 && league >= b[0] && league < b[1] {
+					return f
+				}
 			}
 			return game.NoFault
 		}
 	}
 	for name, tc := range map[string]struct {
-		fault func(int, int) game.Fault
-		from  int
+		schema string
+		fault  func(int, int) game.Fault
+		from   int
 	}{
-		"always":                          {loops(1, 0), 64},
-		"half of the leagues":             {first(32, game.FaultTimeout), 64},
-		"one less than half":              {first(31, game.FaultTimeout), -1},
-		"over budget":                     {first(32, game.FaultBudget), 64},
-		"crashes":                         {first(32, game.FaultCrash), 64},
-		"errors cost the run nothing":     {first(64, game.FaultError), -1},
-		"from league 90":                  {loops(1, 90), 128},
-		"from league 97, too late by one": {loops(1, 97), 192},
-		"nobody":                          {nil, -1},
+		"always":                 {"", in(game.FaultTimeout, 0, always), 4},
+		"half of the first four": {"", in(game.FaultTimeout, 2, 4), 4},
+		"one of the first four, half of the next":    {"", in(game.FaultTimeout, 3, 6), 8},
+		"from league 5 on":                           {"", in(game.FaultTimeout, 5, always), 8},
+		"from league 7 on":                           {"", in(game.FaultTimeout, 7, always), 16},
+		"half of 8 to 15":                            {"", in(game.FaultTimeout, 12, 16), 16},
+		"one less than half of each up to 63":        {"", in(game.FaultTimeout, 3, 4, 7, 8, 13, 16, 25, 32, 49, 64), -1},
+		"half of 32 to 63":                           {"", in(game.FaultTimeout, 40, 56), 64},
+		"half of 64 to 127":                          {"", in(game.FaultTimeout, 70, 102), 128},
+		"one less than half of 64 to 127":            {"", in(game.FaultTimeout, 70, 101), -1},
+		"over budget":                                {"", in(game.FaultBudget, 0, always), 4},
+		"crashes":                                    {"", in(game.FaultCrash, 0, always), 4},
+		"errors in every match of 16 leagues":        {"", in(game.FaultError, 0, always), 32},
+		"errors in all of them but one":              {"", in(game.FaultError, 0, 31, 32, 63, 64, 127, 128, 191, 192, 255, 256, 300), -1},
+		"errors from league 64 on":                   {"", in(game.FaultError, 64, always), 128},
+		"errors, in an old run":                      {late, in(game.FaultError, 0, always), -1},
+		"from league 90":                             {"", loops(1, 90), 128},
+		"from league 97, too late by one":            {"", loops(1, 97), 192},
+		"nobody":                                     {"", nil, -1},
+		"always, in an old run":                      {late, in(game.FaultTimeout, 0, always), 64},
+		"half of the leagues, in an old run":         {late, in(game.FaultTimeout, 0, 32), 64},
+		"one less than half, in an old run":          {late, in(game.FaultTimeout, 0, 31), -1},
+		"from league 97, in an old run, one too few": {late, loops(1, 97), 192},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan := planOf(4, 2, 300)
+			if tc.schema != "" {
+				plan.Schema = tc.schema
+			}
 			var want *collector
 			for _, workers := range []int{1, 2, 7} {
 				for _, block := range []int{1, 10, 64, 150} {
@@ -101,6 +128,24 @@ func TestQuarantineRule(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEarlyCheckpointsCostNoTime plays with a player that fails always: none of its calls
+// after the first checkpoint is wasted, however many workers wait for leagues.
+func TestEarlyCheckpointsCostNoTime(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	fault := func(league, field int) game.Fault {
+		if field != 1 {
+			return game.NoFault
+		}
+		asked.Add(1)
+		return game.FaultTimeout
+	}
+	run(t, &stub{plan: planOf(4, 2, 300), fault: fault}, experiments.Config{Workers: 7})
+	if n := asked.Load(); n != 4 {
+		t.Errorf("the player failed in %d leagues, want 4", n)
 	}
 }
 
@@ -122,7 +167,7 @@ func TestQuarantineOfSeveral(t *testing.T) {
 		if diff := cmp.Diff([]int{2, 4, 0}, out.Quarantined); diff != "" {
 			t.Errorf("quarantined (-want +got):\n%s", diff)
 		}
-		for field, want := range []int{192, -1, 64, -1, 64} {
+		for field, want := range []int{192, -1, 4, -1, 4} {
 			if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
 				t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 			}
@@ -142,31 +187,45 @@ func TestQuarantineOfPlugins(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 2}, out.Quarantined); diff != "" {
 		t.Errorf("quarantined (-want +got):\n%s", diff)
 	}
-	for field, want := range []int{-1, 64, 64} {
+	for field, want := range []int{-1, 4, 4} {
 		if from := quarantinedFrom(t, plan, got.leagues, field); from != want {
 			t.Errorf("player %d is quarantined from league %d on, want %d", field, from, want)
 		}
 	}
 }
 
-// TestQuarantineSurvivesResumption cuts the record at every few leagues around
-// the decisions.
+// TestQuarantineSurvivesResumption cuts the record after every league. An old run
+// continues by its own rule.
 func TestQuarantineSurvivesResumption(t *testing.T) {
 	t.Parallel()
-	plan := planOf(3, 1, 200)
-	want, outcome := run(t, &stub{plan: plan, fault: loops(2, 60)}, experiments.Config{})
-	for _, cut := range []int{0, 1, 63, 64, 65, 100, 127, 128, 129, 191, 192, 199, 200} {
-		got := &collector{leagues: append([]results.League(nil), want.leagues[:cut]...)}
-		prefix, err := experiments.Resume(plan, got.all, nil)
-		if err != nil {
-			t.Fatal(err)
+	fault := func(league, field int) game.Fault {
+		if league >= []int{5, 30, 60}[field] {
+			return game.FaultTimeout
 		}
-		out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, fault: loops(2, 60)}, got, experiments.Config{After: prefix})
-		if err != nil {
-			t.Fatal(err)
+		return game.NoFault
+	}
+	for schema, from := range map[string][]int{results.PlanSchema: {8, 64, 128}, results.PlanSchema1: {64, 64, 128}} {
+		plan := planOf(3, 1, 200)
+		plan.Schema = schema
+		want, outcome := run(t, &stub{plan: plan, fault: fault}, experiments.Config{})
+		for field, league := range from {
+			if got := quarantinedFrom(t, plan, want.leagues, field); got != league {
+				t.Errorf("%s: player %d is quarantined from league %d on, want %d", schema, field, got, league)
+			}
 		}
-		wantOutcome(t, outcome, out)
-		wantLeagues(t, want, got)
+		for cut := range len(want.leagues) + 1 {
+			got := &collector{leagues: slices.Clone(want.leagues[:cut])}
+			prefix, err := experiments.Resume(plan, got.all, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := experiments.Run(t.Context(), plan, &stub{plan: plan, fault: fault}, got, experiments.Config{After: prefix})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOutcome(t, outcome, out)
+			wantLeagues(t, want, got)
+		}
 	}
 }
 
@@ -179,11 +238,40 @@ func TestHonestRunsPlayNothingTwice(t *testing.T) {
 	if driver.played != 1000 {
 		t.Errorf("%d leagues played for a plan of 1000", driver.played)
 	}
-	// One player quarantined costs at most what was in progress.
-	driver = &stub{plan: plan, fault: loops(1, 0)}
-	run(t, driver, experiments.Config{Workers: 4})
-	if most := 1000 + 4*4*experiments.Checkpoint; driver.played > most {
-		t.Errorf("%d leagues played, want at most %d", driver.played, most)
+}
+
+// TestHangingPlayerCostsFewLeagues plays with one whose league takes a second
+// instead of a millisecond: beside the four leagues before the first checkpoint it
+// has at most those that workers begin before it is known.
+func TestHangingPlayerCostsFewLeagues(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 2, 16} {
+		for _, block := range []int{1, 32} {
+			for _, players := range []int{4, 60} { // chunks of many leagues, and of one
+				synctest.Test(t, func(t *testing.T) {
+					plan := planOf(players, 2, 400)
+					var hung atomic.Int32
+					driver := &stub{plan: plan, block: block, fault: func(_, field int) game.Fault {
+						if field != 1 {
+							return game.NoFault
+						}
+						hung.Add(1)
+						time.Sleep(time.Second)
+						return game.FaultTimeout
+					}, before: func(context.Context, int) error {
+						time.Sleep(time.Millisecond)
+						return nil
+					}}
+					began := time.Now()
+					run(t, driver, experiments.Config{Workers: workers})
+					took, most := time.Since(began), 4+max(4, 2*workers)
+					if n := int(hung.Load()); n > most || took > time.Duration(most/workers+1)*time.Second {
+						t.Errorf("%d workers, %d players, blocks of %d: %d leagues hung, %d were played, in %v; want at most %d to hang in %d s",
+							workers, players, block, n, driver.played, took, most, most/workers+1)
+					}
+				})
+			}
+		}
 	}
 }
 
@@ -193,7 +281,7 @@ func TestNotes(t *testing.T) {
 	plan := planOf(4, 1, 200)
 	fault := func(league, field int) game.Fault {
 		switch {
-		case field == 3:
+		case field == 3 && (league == 0 || league >= 7):
 			return game.FaultBudget
 		case field == 1 && league >= 5 && league%2 == 1:
 			return game.FaultError
@@ -210,8 +298,9 @@ func TestNotes(t *testing.T) {
 		{0, results.Note{Field: 3, Fault: game.FaultBudget, Text: "budget in league 0"}},
 		{5, results.Note{Field: 1, Fault: game.FaultError, Text: "error in league 5"}},
 		{10, results.Note{Field: 1, Fault: game.FaultInvalid, Text: "invalid-choice in league 10"}},
-		{64, results.Note{Field: 3, Fault: game.FaultQuarantined,
-			Text: "quarantined from league 64 on: exceeded its limits or crashed in at least 32 of 64 leagues in a row"}},
+		{16, results.Note{Field: 3, Fault: game.FaultQuarantined,
+			Text: "quarantined from league 16 on: exceeded its limits or crashed in at least 4 of 8 leagues in a row"}},
+		{32, results.Note{Field: 1, Fault: game.FaultQuarantined, Text: "quarantined from league 32 on: failed in every match of 16 leagues in a row"}},
 	}
 	for _, workers := range []int{1, 4} {
 		c, _ := run(t, &stub{plan: plan, fault: fault}, experiments.Config{Workers: workers})

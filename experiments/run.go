@@ -10,16 +10,18 @@
 // # Quarantine
 //
 // A player that exceeds its limits in league after league would make a run
-// unusably slow. So before each league whose index is a multiple of Checkpoint,
-// the run quarantines the players that lost their seat to game.FaultTimeout,
-// game.FaultBudget or game.FaultCrash in at least QuarantineAfter of the
-// Checkpoint leagues before. The crash of a plugin does not count: it affects all
-// leagues in progress, and the number of its restarts is limited. A quarantined
-// player loses every match with game.FaultQuarantined and is not called again.
-// The rule depends on records only, so a resumed run makes the same decisions.
+// unusably slow. So after 4, 8, 16, 32, 64 leagues and then after every 64
+// (Checkpoint), the run quarantines the players that lost their seat to
+// game.FaultTimeout, game.FaultBudget or game.FaultCrash in at least half of the
+// leagues since the last such decision. The crash of a plugin does not count: it
+// affects all leagues in progress, and the number of its restarts is limited. A
+// quarantined player loses every match with game.FaultQuarantined and is not
+// called again. The rule depends on records only, so a resumed run makes the same
+// decisions. A run of results.PlanSchema1 decides after every 64 leagues only.
 //
 // Workers do not wait for the decision. They continue with the quarantine they
-// know, and a league that was played with an outdated one is played again.
+// know, each with the league or block that it plays at that moment, and a league
+// that was played with an outdated one is played again.
 package experiments
 
 import (
@@ -28,6 +30,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,12 +38,14 @@ import (
 )
 
 // Checkpoint is the interval, in leagues, of decisions that depend on earlier
-// leagues: whom to quarantine and, unless Config.Every is set, whether to stop.
+// leagues: whom to quarantine, if not sooner, and, unless Config.Every is set,
+// whether to stop.
 const Checkpoint = 64
 
-// QuarantineAfter is the number of leagues, out of the last Checkpoint, in which a
-// player must have exceeded its limits to be quarantined.
-const QuarantineAfter = Checkpoint / 2
+// firstCheckpoint is the number of leagues before the first decision about
+// quarantine. It doubles up to Checkpoint: a script that hangs in every call costs
+// four leagues.
+const firstCheckpoint = 4
 
 // Driver plays the leagues of a plan. It is safe for concurrent use.
 type Driver interface {
@@ -137,8 +142,8 @@ type Outcome struct {
 	Stopped      bool   // by Config.Stop
 }
 
-// Run plays the leagues of a plan after config.After and passes each to sink, in
-// league order.
+// Run plays the leagues of a plan, or of its shard, after config.After and passes each
+// to sink, in league order.
 //
 // If ctx is done, Run stops soon and returns the context's cause. If a league
 // cannot be played or recorded, it returns that error. In both cases the sink has
@@ -152,16 +157,22 @@ func Run(ctx context.Context, plan results.Plan, driver Driver, sink Sink, confi
 			return Outcome{}, err
 		}
 	}
-	if prefix.players != len(plan.Field) || prefix.Leagues() > plan.Runs {
+	if _, end := plan.Span(); prefix.players != len(plan.Field) || prefix.Leagues() > end {
 		return Outcome{}, fmt.Errorf("run: %d leagues of %d players do not begin a plan of %d leagues of %d",
-			prefix.Leagues(), prefix.players, plan.Runs, len(plan.Field))
+			prefix.Leagues(), prefix.players, end, len(plan.Field))
 	}
 	r := newRun(plan, prefix, driver, sink, config)
 	err := r.run(ctx)
+	out := prefix.outcome()
+	out.Stopped = r.stopped
+	return out, err
+}
+
+func (p *Prefix) outcome() Outcome {
 	return Outcome{
-		Leagues: prefix.Leagues(), Matches: prefix.matches, Digest: prefix.Digest(),
-		Reproducible: prefix.reproducible, Quarantined: slices.Clone(prefix.quarantineOrder), Stopped: r.stopped,
-	}, err
+		Leagues: p.Leagues() - p.first, Matches: p.matches, Digest: p.Digest(),
+		Reproducible: p.reproducible, Quarantined: slices.Clone(p.quarantineOrder),
+	}
 }
 
 // chunk is a number of consecutive leagues, the unit of work. It belongs to the run
@@ -172,7 +183,7 @@ type chunk struct {
 	from        int              // leagues[:from] are recorded
 	played      int              // leagues[from:played] are ready
 	quarantined []bool           // the quarantine it is played with
-	version     int              // of the quarantine: its number of players
+	version     int64            // of the quarantine: its number of players
 	err         error
 }
 
@@ -184,12 +195,16 @@ type run struct {
 	sink   Sink
 	stop   func(int) bool
 	every  int // leagues from one call of stop to the next
-	total  int // leagues in the plan
+	total  int // index after the last league
 
 	workers int
 	block   int
 	size    int // leagues in a chunk
 
+	elastic Elastic // the driver, if it is one; else nil
+	ahead   int     // leagues that may be played before an earlier one is; for elastic
+
+	version atomic.Int64   // of the quarantine; written by the run
 	next    int            // first league not yet in a chunk
 	free    []*chunk       // waiting for leagues
 	ready   map[int]*chunk // played, by the first unrecorded league
@@ -205,30 +220,37 @@ func newRun(plan results.Plan, prefix *Prefix, driver Driver, sink Sink, config 
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	rest, matches := plan.Runs-prefix.Leagues(), len(prefix.schedule)
+	_, end := plan.Span()
+	rest, matches := end-prefix.Leagues(), len(prefix.schedule)
 	r := &run{
-		prefix: prefix, driver: driver, sink: sink, stop: config.Stop, every: config.Every, total: plan.Runs,
+		prefix: prefix, driver: driver, sink: sink, stop: config.Stop, every: config.Every, total: end,
 		block: max(1, driver.Block()),
 		next:  prefix.Leagues(), ready: make(map[int]*chunk),
 	}
 	if r.every < 1 {
 		r.every = Checkpoint
 	}
+	r.version.Store(int64(len(prefix.quarantineOrder)))
 	r.size = chunkSize(r.block, matches, rest, workers)
 	r.workers = max(1, min(workers, (rest+r.size-1)/r.size))
+	if elastic, ok := driver.(Elastic); ok {
+		r.elastic, r.ahead, r.size, r.workers = elastic, max(elasticMemory/(matches*matchBytes), Checkpoint), r.block, workers
+	}
 	// Enough chunks that workers do not wait for a slow one, within a bound on
 	// memory.
 	const most = 64 << 20
-	const matchBytes = 8
 	slots := min(max(most/(r.size*matches*matchBytes), r.workers+1), 4*r.workers)
 	for range slots {
-		r.free = append(r.free, &chunk{leagues: make([]results.League, r.size)})
+		r.free = append(r.free, new(chunk))
 	}
 	// Large enough that sending never blocks: each chunk is in one place.
 	r.todo = make(chan *chunk, slots)
 	r.done = make(chan *chunk, slots+r.workers)
 	return r
 }
+
+// matchBytes is the memory of a match in a league.
+const matchBytes = 8
 
 // chunkSize balances the cost of passing a chunk on, about that of ten matches,
 // against idle workers at the end and work lost by an interruption.
@@ -276,15 +298,16 @@ func (r *run) work(ctx context.Context) (err error) {
 		}
 	}()
 	for c := range r.todo {
-		c.play(ctx, w, r.block)
+		c.play(ctx, w, r)
 		r.done <- c
 	}
 	return nil
 }
 
-func (c *chunk) play(ctx context.Context, w Worker, block int) {
-	for c.played < len(c.leagues) {
-		first, end := c.first+c.played, min(c.played+block, len(c.leagues))
+// play plays the rest of the chunk, as long as its quarantine holds.
+func (c *chunk) play(ctx context.Context, w Worker, r *run) {
+	for c.played < len(c.leagues) && !r.stale(c) {
+		first, end := c.first+c.played, min(c.played+r.block, len(c.leagues))
 		if c.err = ctx.Err(); c.err != nil {
 			return
 		}

@@ -3,6 +3,8 @@ package experiments
 import (
 	"context"
 	"fmt"
+
+	"github.com/strategylab/strategylab/host/results"
 )
 
 // over reports whether the run needs no further league.
@@ -30,12 +32,31 @@ func (r *run) schedule(ctx context.Context) error {
 }
 
 // dispatch puts the next leagues into free chunks. Chunks end at multiples of
-// their size, also after a resumption.
+// their size, also after a resumption. Before the early checkpoints they are small
+// enough for every worker to have one, end there, and wait for its decision: a player
+// that always uses up its time would do so in vain. Later ones are not worth splitting
+// a large block of leagues, or waiting.
 func (r *run) dispatch() {
 	for len(r.free) > 0 && r.next < r.total {
+		size, end, parallel := r.size, r.total, r.workers
+		if r.elastic != nil {
+			var ok bool
+			if size, parallel, ok = r.stretch(); !ok {
+				return
+			}
+		}
+		if previous, checkpoint := r.prefix.checkpoints(r.next); checkpoint-previous < Checkpoint {
+			if r.prefix.Leagues() < previous {
+				return
+			}
+			size, end = max(1, min(size, (checkpoint-previous)/parallel)), min(end, checkpoint)
+		}
+		n := min(size-r.next%size, end-r.next)
 		c := r.free[len(r.free)-1]
 		r.free = r.free[:len(r.free)-1]
-		n := min(r.size-r.next%r.size, r.total-r.next)
+		if cap(c.leagues) < n {
+			c.leagues = make([]results.League, size)
+		}
 		c.first, c.leagues, c.from = r.next, c.leagues[:n], 0
 		r.next += n
 		r.send(c)
@@ -49,13 +70,14 @@ func (r *run) send(c *chunk) {
 		return
 	}
 	c.played, c.err = c.from, nil
-	c.quarantined, c.version = r.prefix.quarantined, len(r.prefix.quarantineOrder)
+	c.quarantined, c.version = r.prefix.quarantined, r.version.Load()
 	r.todo <- c
 }
 
 // stale reports whether the quarantine has changed since c was sent. Then none of
-// its unrecorded leagues counts: all come after the checkpoint that changed it.
-func (r *run) stale(c *chunk) bool { return c.version != len(r.prefix.quarantineOrder) }
+// its unrecorded leagues counts: all come after the checkpoint that changed it. It
+// is safe for concurrent use.
+func (r *run) stale(c *chunk) bool { return c.version != r.version.Load() }
 
 // accept receives a played chunk and records the leagues that are ready.
 func (r *run) accept(c *chunk) error {
@@ -123,6 +145,7 @@ func (r *run) recordOne(c *chunk) error {
 	if err := r.prefix.Add(l); err != nil {
 		return fmt.Errorf("record league %d: %w", l.Index, err)
 	}
+	r.version.Store(int64(len(r.prefix.quarantineOrder)))
 	c.from++
 	r.stopped = r.asksToStop()
 	return nil

@@ -27,8 +27,14 @@ type place struct {
 	mcp        *mcptools.Config
 	validation Validation
 	tools      *toolTables
-	lists      *wire.Lists             // nil for an agent alone
-	routes     map[string]http.Handler // that the agent serves beside its endpoint, by path
+	lists      *wire.Lists // nil for an agent alone
+	besides
+}
+
+// besides is what an agent serves beside its endpoint.
+type besides struct {
+	routes map[string]http.Handler // by path
+	pages  http.Handler            // on all other paths; nil for none
 }
 
 // runner is an agent: a manager, a referee or a player.
@@ -54,6 +60,9 @@ func assemble(ctx context.Context, p place, role protocol.Role, create func(url 
 		maps.Copy(all, p.server.Routes)
 		maps.Copy(all, p.routes)
 		p.server.Routes = all
+	}
+	if p.pages != nil {
+		p.server.Other = onPath{path(p.server), http.HandlerFunc(onlyPost), pages{p.pages, path(p.server)}}
 	}
 	srv, err := open(ctx, p.network, p.name, p.server, p.mcp)
 	if err != nil {

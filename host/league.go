@@ -34,8 +34,11 @@ type Seat struct{ player.Config }
 
 // League is a league whose agents all live in this process.
 type League struct {
-	Network  Network
-	Manager  manager.Config // Caller is filled in
+	Network Network
+	Manager manager.Config // Caller is filled in
+	// Web, if set, returns what the manager serves beside its endpoint, such as pages. It
+	// is called once, before anything is served.
+	Web      func(*manager.Manager) http.Handler
 	Referees []referee.Config
 	Seats    []Seat
 	// Server configures every endpoint.
@@ -170,9 +173,9 @@ func (a *assembly) end() error {
 
 // join assembles an agent, serves it and runs it. It returns the URL of its
 // endpoint.
-func (a *assembly) join(name string, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error), routes map[string]http.Handler) (string, error) {
+func (a *assembly) join(name string, role protocol.Role, create func(url string, caller *wire.Caller) (runner, error), beside besides) (string, error) {
 	l := a.league
-	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, routes: routes, lists: &a.lists}
+	p := place{network: l.Network, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside, lists: &a.lists}
 	if l.Tap != nil {
 		p.server.Tap = l.Tap(name)
 	}
@@ -197,13 +200,21 @@ func (a *assembly) join(name string, role protocol.Role, create func(url string,
 
 func (a *assembly) manager() (m *manager.Manager, url string, err error) {
 	cfg, launcher := a.league.Manager, new(later)
+	beside := besides{routes: map[string]http.Handler{manager.StartPath: launcher}}
+	pages := new(later)
+	if a.league.Web != nil {
+		beside.pages = pages
+	}
 	url, err = a.join("manager", protocol.RoleManager, func(_ string, caller *wire.Caller) (runner, error) {
 		cfg.Caller = caller
 		if m, err = manager.New(cfg); err == nil {
 			launcher.Handler = m.StartHandler()
+			if a.league.Web != nil {
+				pages.Handler = a.league.Web(m)
+			}
 		}
 		return m, err
-	}, map[string]http.Handler{manager.StartPath: launcher})
+	}, beside)
 	a.lead = m
 	return m, url, err
 }
@@ -225,7 +236,7 @@ func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, ma
 			first() // in an earlier process, says its journal
 		}
 		return m, err
-	}, nil)
+	}, besides{})
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ var receivers = map[protocol.Type]struct {
 	to   []string
 }{
 	protocol.TypeStartLeague:           {protocol.RoleLauncher, []string{"manager"}},
+	protocol.TypeSetPlayerStatus:       {protocol.RoleLauncher, []string{"manager"}},
 	protocol.TypeMatchResultReport:     {protocol.RoleReferee, []string{"manager"}},
 	protocol.TypeLeagueQuery:           {protocol.RolePlayer, []string{"manager"}},
 	protocol.TypeRoundAnnouncement:     {protocol.RoleManager, []string{"P01", "REF01"}},

@@ -120,6 +120,26 @@ func (p onPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// pages serves pages to those who read. Others look for the endpoint.
+type pages struct {
+	http.Handler
+	endpoint string
+}
+
+func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		onPath{path: p.endpoint}.ServeHTTP(w, r)
+		return
+	}
+	p.Handler.ServeHTTP(w, r)
+}
+
+// onlyPost refuses what is not a POST, as an endpoint does that is the agent's alone.
+func onlyPost(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", http.MethodPost)
+	http.Error(w, "the endpoint takes POST only", http.StatusMethodNotAllowed)
+}
+
 // roleName is how a role is called in the name of a server.
 func roleName(role protocol.Role) string {
 	if role == protocol.RoleManager {

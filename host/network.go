@@ -35,6 +35,9 @@ type Sockets struct {
 	// Addrs returns the addresses that an agent may listen on; it takes the first
 	// that is free. The default is "127.0.0.1:0".
 	Addrs func(name string) []string
+	// Reached returns the URL that an agent gives to others; url is its own, which is
+	// on loopback where it listens on all interfaces. The default is url.
+	Reached func(name, url string) string
 
 	client jsonrpc.RoundTripper
 }
@@ -53,6 +56,9 @@ func (s *Sockets) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (
 	var first error
 	for _, addr := range addrs {
 		server, err := jsonrpc.Listen(ctx, addr, cfg)
+		if err == nil && s.Reached != nil {
+			return reached{server, s.Reached(name, server.URL())}, nil
+		}
 		if err == nil {
 			return server, nil
 		}
@@ -63,6 +69,15 @@ func (s *Sockets) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (
 	}
 	return nil, first
 }
+
+// reached is a server under the URL by which others reach it.
+type reached struct {
+	*jsonrpc.Server
+	url string
+}
+
+// URL implements Server.
+func (r reached) URL() string { return r.url }
 
 // From implements Network. All agents of a process share connections.
 func (s *Sockets) From(string) jsonrpc.RoundTripper { return s.client }

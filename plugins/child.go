@@ -12,14 +12,17 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
+
+	"github.com/strategylab/strategylab/plugins/subprocess"
 )
 
 // child is one operating system process, run by go-plugin. Unlike go-plugin's own
 // runner it gives the process no standard input, a process group of its own, and
 // a pipe that closes when the host ends.
 type child struct {
-	cmd    *exec.Cmd
-	output *output
+	cmd       *exec.Cmd
+	output    *output
+	unlimited bool // lift the memory limit of the host
 
 	stdout  io.ReadCloser
 	parent  *os.File // the host's end of the pipe; never written to
@@ -35,10 +38,10 @@ type child struct {
 
 var _ runner.Runner = (*child)(nil)
 
-func newChild(command []string, dir string, env []string, out *output) *child {
-	cmd := exec.Command(command[0], command[1:]...)
+func newChild(config *Config, dir string, env []string, out *output) *child {
+	cmd := exec.Command(config.Command[0], config.Command[1:]...)
 	cmd.Dir, cmd.Env = dir, env
-	return &child{cmd: cmd, output: out, done: make(chan struct{})}
+	return &child{cmd: cmd, output: out, unlimited: config.Unlimited, done: make(chan struct{})}
 }
 
 func (c *child) Start(context.Context) error {
@@ -54,10 +57,10 @@ func (c *child) Start(context.Context) error {
 	}
 	ours[0], theirs[0] = theirs[0], ours[0] // the host holds the write end of the parent pipe
 	c.cmd.Stdout, c.cmd.Stderr = theirs[1], theirs[2]
-	if detach(c.cmd, theirs[0]) {
+	if passPipe(c.cmd, theirs[0]) {
 		c.cmd.Env = append(c.cmd.Env, parentKey+"="+strconv.Itoa(3))
 	}
-	if err := c.cmd.Start(); err != nil {
+	if err := subprocess.Start(c.cmd, subprocess.Config{Unlimited: c.unlimited}); err != nil {
 		closeAll(ours)
 		return err
 	}
@@ -86,7 +89,7 @@ const drain = 2 * time.Second
 
 // ended cleans up after the process.
 func (c *child) ended(err error, pipes []*os.File) {
-	killGroup(c.cmd.Process.Pid) // descendants in its group
+	subprocess.Kill(c.cmd) // descendants in its group
 	c.mu.Lock()
 	c.state = "exit status 0"
 	if err != nil {
@@ -140,8 +143,7 @@ func (c *child) kill() {
 	select {
 	case <-c.done: // the system may have reused its number
 	default:
-		killGroup(p.Pid)
-		_ = p.Kill()
+		subprocess.Kill(c.cmd)
 	}
 }
 

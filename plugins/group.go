@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -91,6 +92,8 @@ func (g *group) Receive(s *strategies.Step) error {
 	return nil
 }
 
+// Close implements strategies.Batch. It cannot fail: a group whose process hangs or has
+// ended ends with it, and the next use of the process reports why.
 func (g *group) Close() error {
 	if g.lost != nil || !g.begun {
 		return nil
@@ -98,14 +101,10 @@ func (g *group) Close() error {
 	g.lost = errEnded
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	c, err := g.process.send(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1)
-	if err == nil {
-		_, err = g.process.receive(c)
+	if c, err := g.process.send(ctx, &pb.Step{Group: g.id, Strategy: g.factory.index, End: true}, 1); err == nil {
+		_, _ = g.process.receive(c)
 	}
-	if errors.Is(err, strategies.ErrCrashed) {
-		return nil // the group ended with the process
-	}
-	return err
+	return nil
 }
 
 // grace is the time that a process gets beyond the limit of its calls, to report
@@ -264,6 +263,9 @@ func (p *process) read() {
 	}
 }
 
+// errStuck is the end of a worker by its own report.
+var errStuck = fmt.Errorf("%w: %s", strategies.ErrTimeout, stuckText)
+
 // exitError returns how the process ended. The stream breaks shortly before the
 // exit status is known.
 func (p *process) exitError(err error) error {
@@ -277,10 +279,27 @@ func (p *process) exitError(err error) error {
 	if state == "" {
 		return fmt.Errorf("%w: connection closed: %s", strategies.ErrCrashed, strategies.OneLine(err.Error(), mostText))
 	}
-	if words := p.output.reason(); words != "" {
-		state += "; last output: " + words
+	if p.output.reason() == stuckText && p.config.Script != nil {
+		return errStuck
 	}
-	return fmt.Errorf("%w: %s", strategies.ErrCrashed, state)
+	return fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
+}
+
+// noMemory is how the process of a script ends at its memory limit: by Go's runtime, by
+// the C library, by the race detector, or by a signal where one of them does not expect
+// the end of the memory.
+var noMemory = regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to allocate|^SIG")
+
+// exited says how a process ended whose exit state is known.
+func (p *process) exited(state string) string {
+	switch words := p.output.reason(); {
+	case words == "":
+		return state
+	case p.config.Script != nil && noMemory.MatchString(words):
+		return fmt.Sprintf("out of memory, of which a script has %d MiB", p.config.Memory>>20)
+	default:
+		return state + "; last output: " + words
+	}
 }
 
 // fail marks the process as failed and kills it, once. innocent means that the
@@ -289,7 +308,7 @@ func (p *process) fail(why error, innocent bool) {
 	p.mu.Lock()
 	first := p.why == nil
 	if first {
-		p.why, p.innocent = why, innocent
+		p.why, p.innocent, p.single = why, innocent, len(p.calls) == 1
 		close(p.died)
 		p.closeLanes()
 	}
@@ -308,6 +327,14 @@ func (p *process) reason() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why
+}
+
+// stuckAlone reports whether the process has ended itself because a call ignored its
+// interrupt, while one step was in progress.
+func (p *process) stuckAlone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why == errStuck && p.single
 }
 
 // blamed reports whether the process failed by its own fault.

@@ -3,17 +3,24 @@ package plugins
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 func TestOutput(t *testing.T) {
@@ -35,17 +42,106 @@ func TestOutput(t *testing.T) {
 	if got := o.reason(); got != "panic: oh no" {
 		t.Errorf("reason %q, want the panic", got)
 	}
-	for range 2 * burstLines {
-		o.line("flood")
-	}
-	o.end()
-	if text := log.String(); strings.Count(text, "flood") > burstLines || !strings.Contains(text, "plugin output dropped") {
-		t.Errorf("%d lines of a flood of %d, want at most %d and a note", strings.Count(text, "flood"), 2*burstLines, burstLines)
-	}
 	if n, err := o.Write([]byte("one\ntwo\n")); n != 8 || err != nil {
 		t.Errorf("Write = %d, %v", n, err)
 	}
 }
+
+// TestEndOfScript: what the runtime writes when it has no memory left becomes one
+// sentence for the script's author, and nobody sees the rest.
+func TestEndOfScript(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	for words, want := range map[string]string{
+		"fatal error: runtime: out of memory\n\ngoroutine 1 [running]:":                                 "out of memory, of which a script has 256 MiB",
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f": "out of memory, of which a script has 256 MiB",
+		"SIGSEGV: segmentation violation\nPC=0x43a8dd m=8 sigcode=1 addr=0x0":                           "out of memory, of which a script has 256 MiB",
+		"panic: oh no\n\ngoroutine 1 [running]:":                                                        "exit status 2; last output: panic: oh no",
+		"":                                                                                              "exit status 2",
+	} {
+		p := &process{
+			config: &Config{Script: new(Script), Memory: 256 << 20},
+			output: &output{log: slog.New(slog.NewTextHandler(&log, nil)), own: true},
+		}
+		p.output.read(strings.NewReader(words))
+		p.output.end()
+		if got := p.exited("exit status 2"); got != want {
+			t.Errorf("after %q it says %q, want %q", words, got, want)
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("it warns of\n%s", log.String())
+	}
+}
+
+// TestHalvedTimeSurvivesRestarts: a call that ends its process must not get the whole
+// time again in the next.
+func TestHalvedTimeSurvivesRestarts(t *testing.T) {
+	t.Parallel()
+	script := &Script{Limits: budget.Limits{Time: 800 * time.Millisecond}}
+	k := &supervisor{config: Config{Script: script}}
+	for stuck, want := range map[int]time.Duration{0: 800, 1: 400, 3: 100, 20: 50} {
+		k.stuck = stuck
+		if got := k.halved().Script.Limits.Time; got != want*time.Millisecond {
+			t.Errorf("after %d stuck calls: %v, want %d ms", stuck, got, want)
+		}
+	}
+	if script.Limits.Time != 800*time.Millisecond {
+		t.Errorf("the limit of the configuration became %v", script.Limits.Time)
+	}
+}
+
+// TestFloodOfOutput: the warnings are bounded and end with the last line; the
+// trace of a panic is none of them, but the author finds it in the debug log.
+func TestFloodOfOutput(t *testing.T) {
+	t.Parallel()
+	numbered := func(prefix string, n int) []string {
+		lines := make([]string, n)
+		for i := range lines {
+			lines[i] = fmt.Sprint(prefix, i)
+		}
+		return lines
+	}
+	trace := slices.Concat([]string{"starting", "panic: oh no"}, numbered("goroutine ", 1000))
+	for name, tc := range map[string]struct {
+		lines    []string
+		warnings []string // the last with the number of lines and the last of them
+		debug    int
+	}{
+		"few":           {numbered("note ", burstLines), numbered("note ", burstLines), 0},
+		"flood":         {numbered("note ", 1000), append(numbered("note ", burstLines), "plugin output shortened 980 note 999"), mostBurst - burstLines},
+		"panic":         {trace, []string{"starting", "panic: oh no", "plugin output shortened 1000 goroutine 999"}, mostBurst - 2},
+		"short panic":   {trace[:4], []string{"starting", "panic: oh no", "plugin output shortened 2 goroutine 1"}, 2},
+		"only an error": {[]string{"fatal error: all goroutines are asleep"}, []string{"fatal error: all goroutines are asleep"}, 0},
+	} {
+		var warnings []string
+		debug := 0
+		o := &output{log: slog.New(recorded(func(r slog.Record) {
+			if r.Level < slog.LevelWarn {
+				debug++
+				return
+			}
+			text := r.Message
+			r.Attrs(func(a slog.Attr) bool { text += " " + a.Value.String(); return true })
+			warnings = append(warnings, text)
+		}))}
+		synctest.Test(t, func(*testing.T) { // all in one burst
+			o.read(strings.NewReader(strings.Join(tc.lines, "\n")))
+			o.end()
+		})
+		if !slices.Equal(warnings, tc.warnings) || debug != tc.debug {
+			t.Errorf("%s: %d debug lines and the warnings\n%s\nwant %d and\n%s", name, debug, strings.Join(warnings, "\n"), tc.debug, strings.Join(tc.warnings, "\n"))
+		}
+	}
+}
+
+// recorded passes records to a function.
+type recorded func(slog.Record)
+
+func (h recorded) Enabled(context.Context, slog.Level) bool      { return true }
+func (h recorded) Handle(_ context.Context, r slog.Record) error { h(r); return nil }
+func (h recorded) WithAttrs([]slog.Attr) slog.Handler            { return h }
+func (h recorded) WithGroup(string) slog.Handler                 { return h }
 
 func TestFirstLine(t *testing.T) {
 	t.Parallel()
@@ -168,4 +264,51 @@ func TestSweep(t *testing.T) {
 	if err != nil || len(left) != 3 || slices.Contains(left, filepath.Join(temp, "plugin-dir1")) {
 		t.Errorf("left are %v, %v; want all but plugin-dir1", left, err)
 	}
+}
+
+// TestSocketLane: a lane without shared memory carries messages, and Close ends a
+// wait for one at either end.
+func TestSocketLane(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	there, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []io.ReadWriteCloser
+	for _, conn := range []net.Conn{there, here} {
+		end, err := laneOf(conn, &pb.Lane{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, end)
+	}
+	var got pb.PlayRequest
+	if err := wire.NewFrames(ends[0]).Send(&pb.PlayRequest{Cancel: []uint64{7}}); err != nil {
+		t.Error(err)
+	}
+	if err := wire.NewFrames(ends[1]).Receive(&got); err != nil || !slices.Equal(got.GetCancel(), []uint64{7}) {
+		t.Errorf("received %v, error %v", &got, err)
+	}
+	var waiting sync.WaitGroup
+	for _, end := range ends {
+		waiting.Go(func() {
+			if _, err := end.Read(make([]byte, 1)); err == nil {
+				t.Error("read a byte that nobody sent")
+			}
+		})
+	}
+	if err := ends[0].Close(); err != nil {
+		t.Error(err)
+	}
+	waiting.Wait()
+	_ = ends[1].Close()
 }

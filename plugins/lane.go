@@ -11,6 +11,7 @@ import (
 
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 )
@@ -66,12 +67,21 @@ func (p *process) openLane(ctx context.Context, offer *pb.Lane) (*lane, error) {
 	if err := wire.Greet(conn, offer.GetSecret()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open lane: %w", err), conn.Close())
 	}
-	_ = conn.SetDeadline(time.Time{})
-	raw, err := blocking(conn)
+	raw, err := laneOf(conn, offer, memory.Offer)
 	if err != nil {
 		return nil, fmt.Errorf("open lane: %w", err)
 	}
 	return &lane{process: p, conn: raw, frames: wire.NewFrames(raw)}, nil
+}
+
+// laneOf turns a connection whose ends have greeted each other into a lane. share
+// passes on or receives shared memory.
+func laneOf(conn net.Conn, offer *pb.Lane, share func(*net.UnixConn) (io.ReadWriteCloser, error)) (io.ReadWriteCloser, error) {
+	if unix, ok := conn.(*net.UnixConn); ok && offer.GetShared() {
+		return share(unix)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return blocking(conn)
 }
 
 // takeLane returns a free lane, or nil if the step has to use the stream. Call it

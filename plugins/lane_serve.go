@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
+	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 )
@@ -27,7 +29,7 @@ func (ses *session) serveLanes(ctx context.Context) (stop func()) {
 			if err != nil {
 				return
 			}
-			ses.work.Go(func() { ses.serveLane(ctx, conn, offer.GetSecret(), open) })
+			ses.work.Go(func() { ses.serveLane(ctx, conn, offer, open) })
 		}
 	})
 	return func() {
@@ -36,15 +38,20 @@ func (ses *session) serveLanes(ctx context.Context) (stop func()) {
 	}
 }
 
+// measureEvery is the interval in which a lane reports processor time: asking for
+// it costs as much as a step.
+const measureEvery = 10 * time.Millisecond
+
 // serveLane answers the steps of one lane, one after another.
-func (ses *session) serveLane(ctx context.Context, conn net.Conn, secret []byte, open *openLanes) {
+func (ses *session) serveLane(ctx context.Context, conn net.Conn, offer *pb.Lane, open *openLanes) {
 	_ = conn.SetDeadline(time.Now().Add(stopTime))
-	if err := wire.Welcome(conn, secret); err != nil {
+	if err := wire.Welcome(conn, offer.GetSecret()); err != nil {
 		_ = conn.Close()
 		return
 	}
-	_ = conn.SetDeadline(time.Time{})
-	raw, err := blocking(conn)
+	own := offer.GetShared() && open.addProcessor()
+	defer open.removeProcessor(own)
+	raw, err := laneOf(conn, offer, func(conn *net.UnixConn) (io.ReadWriteCloser, error) { return memory.Accept(conn, own) })
 	if err != nil {
 		return
 	}
@@ -53,13 +60,17 @@ func (ses *session) serveLane(ctx context.Context, conn net.Conn, secret []byte,
 		return
 	}
 	frames := wire.NewFrames(raw)
+	var measured time.Time
 	for {
 		var request pb.PlayRequest
 		if frames.Receive(&request) != nil || len(request.GetSteps()) != 1 {
 			return
 		}
-		reply := ses.carryOut(ctx, request.GetSteps()[0])
-		if frames.Send(&pb.PlayReply{Steps: []*pb.StepReply{reply}, CpuUs: cpuTime()}) != nil {
+		reply := pb.PlayReply{Steps: []*pb.StepReply{ses.carryOut(ctx, request.GetSteps()[0])}}
+		if now := time.Now(); now.Sub(measured) > measureEvery {
+			measured, reply.CpuUs = now, cpuTime()
+		}
+		if frames.Send(&reply) != nil {
 			return
 		}
 	}
@@ -70,6 +81,30 @@ type openLanes struct {
 	mu     sync.Mutex
 	closed bool
 	of     map[io.Closer]bool
+	added  int // processors
+}
+
+// addProcessor adds a processor for a lane that waits, unless there are as many of
+// them as the machine has: idle ones make Go's scheduler search for work.
+func (o *openLanes) addProcessor() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.added == runtime.NumCPU() {
+		return false
+	}
+	o.added++
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	return true
+}
+
+func (o *openLanes) removeProcessor(added bool) {
+	if !added {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.added--
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
 }
 
 // add returns false if the session has ended.

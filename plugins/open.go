@@ -78,8 +78,8 @@ type Config struct {
 	CallTime time.Duration
 	// StartTimeout is the time limit of the program's start; default 20 s.
 	StartTimeout time.Duration
-	// Restarts is the number of restarts after a failure; default 5. After that
-	// the plugin is quarantined.
+	// Restarts is the number of restarts after a failure; default 5. After that, and
+	// after a hundred failed starts in a row, the plugin is quarantined.
 	Restarts int
 	// Backoff is the pause before the first restart; it doubles with each
 	// restart, up to 64 times. Default 50 ms; negative means none.
@@ -88,7 +88,7 @@ type Config struct {
 	// comment.
 	Replay bool
 	// Log receives the plugin's standard error; nil discards it.
-	Log *slog.Logger
+	Log *slog.Logger `json:"-"`
 	// Strategies lists the plugin's strategies, if known. The plugin then starts
 	// when it is first needed.
 	Strategies []strategies.Info
@@ -96,6 +96,9 @@ type Config struct {
 	Script *Script
 	// Memory is the memory limit of a worker, in bytes.
 	Memory uint64
+	// Unlimited lifts the memory limit of this process for the plugin, which would
+	// inherit it otherwise.
+	Unlimited bool
 }
 
 // Script is a script for a worker.
@@ -178,12 +181,32 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 		}
 		k.process, k.starts, infos = p, 1, p.info
 	}
+	k.infos = infos
 	var all []strategies.Factory
 	for i, info := range infos {
 		all = append(all, &factory{supervisor: k, info: info, index: uint32(i)})
 	}
 	k.users = len(all)
 	return all, nil
+}
+
+// Place is how a factory that Open returned was opened: another process that opens
+// Config gets the same strategy at Index.
+type Place struct {
+	Config Config
+	Index  int
+}
+
+// PlaceOf returns how a factory was opened, with the strategies listed; false if it
+// is not one that Open returned.
+func PlaceOf(f strategies.Factory) (Place, bool) {
+	own, ok := f.(*factory)
+	if !ok {
+		return Place{}, false
+	}
+	p := Place{Config: own.supervisor.config, Index: int(own.index)}
+	p.Config.Strategies = own.supervisor.infos
+	return p, true
 }
 
 type factory struct {

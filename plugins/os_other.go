@@ -10,10 +10,8 @@ import (
 	"os/exec"
 )
 
-// detach does nothing: this system passes on no file descriptors.
-func detach(*exec.Cmd, *os.File) bool { return false }
-
-func killGroup(int) {}
+// passPipe does nothing: this system passes on no file descriptors.
+func passPipe(*exec.Cmd, *os.File) bool { return false }
 
 // cpuTime is not measured on this system.
 func cpuTime() uint64 { return 0 }

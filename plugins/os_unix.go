@@ -13,16 +13,12 @@ import (
 	"syscall"
 )
 
-// detach puts a process into its own group, so that terminal signals do not reach
-// it and the whole group can be killed, and passes the pipe as file descriptor 3.
-// It returns false if the system cannot do that.
-func detach(cmd *exec.Cmd, pipe *os.File) bool {
+// passPipe passes the pipe as file descriptor 3. It returns false if the system
+// cannot do that.
+func passPipe(cmd *exec.Cmd, pipe *os.File) bool {
 	cmd.ExtraFiles = []*os.File{pipe}
-	cmd.SysProcAttr = ownGroup()
 	return true
 }
-
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
 // cpuTime returns the processor time of this process in microseconds.
 func cpuTime() uint64 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -14,10 +15,13 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// Limits on what a plugin may log through its standard output and error. Further
-// lines are counted and dropped.
+// Limits on what a plugin may log through its standard output and error in
+// burstTime. The lines beyond burstLines, and the trace after a panic, go to the
+// debug log; one line says how many and how they end. Beyond mostBurst they are
+// dropped.
 const (
-	burstLines = 200
+	burstLines = 20
+	mostBurst  = 500
 	burstTime  = 10 * time.Second
 	lastWords  = 5 // lines kept for the message about its end
 )
@@ -25,14 +29,19 @@ const (
 // output logs what a process writes, line by line. It is safe for concurrent use.
 type output struct {
 	log *slog.Logger
+	own bool // the process is this program: it writes only why it ends
 
 	mu      sync.Mutex
 	since   time.Time
 	lines   int
-	dropped int
+	hidden  int // not logged as warnings since that was last reported
 	last    []string
-	verdict string // Go's "panic:" or "fatal error:" line
+	trace   bool   // what follows is the trace after verdict
+	verdict string // the first line of Go's last words
 }
+
+// verdicts begin the first line of what Go's runtime writes when a program ends badly.
+var verdicts = regexp.MustCompile("^(panic|fatal error|runtime/cgo|SIG[A-Z]+): ")
 
 // read logs r until it ends.
 func (o *output) read(r io.Reader) {
@@ -65,36 +74,44 @@ func (o *output) line(text string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.verdict == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
-		o.verdict = text
+	if now := time.Now(); now.Sub(o.since) > burstTime {
+		o.since, o.lines, o.trace = now, 0, false
+		o.logHidden()
+	}
+	trace := o.trace
+	if o.verdict == "" && verdicts.MatchString(text) {
+		o.verdict, o.trace = text, true
 	}
 	if o.last = append(o.last, text); len(o.last) > lastWords {
 		o.last = o.last[1:]
 	}
-	if now := time.Now(); now.Sub(o.since) > burstTime {
-		o.since, o.lines = now, 0
-		o.logDropped()
-	}
-	if o.lines++; o.lines > burstLines {
-		o.dropped++
+	o.lines++
+	switch {
+	case o.own:
+		o.log.Debug(text)
 		return
+	case !trace && o.lines <= burstLines:
+		o.log.Warn(text)
+		return
+	case o.lines <= mostBurst:
+		o.log.Debug(text)
 	}
-	o.log.Warn(text)
+	o.hidden++
 }
 
-// logDropped reports the number of dropped lines.
-func (o *output) logDropped() {
-	if o.dropped > 0 {
-		o.log.Warn("plugin output dropped", "lines", o.dropped)
-		o.dropped = 0
+// logHidden reports the number of lines that were no warnings.
+func (o *output) logHidden() {
+	if o.hidden > 0 {
+		o.log.Warn("plugin output shortened", "lines", o.hidden, "last", o.last[len(o.last)-1])
+		o.hidden = 0
 	}
 }
 
-// end reports the lines dropped last.
+// end reports the lines hidden last.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.logDropped()
+	o.logHidden()
 }
 
 // reason returns the line that best explains the end of a process, or "".

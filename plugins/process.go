@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -43,6 +44,7 @@ type process struct {
 	child    *child // nil until it is started
 	why      error  // why it cannot be used; nil while it can
 	innocent bool   // the failure is not its fault
+	single   bool   // one step was in progress at the failure
 	calls    map[uint64]*call
 	lastID   uint64
 	queue    *pb.PlayRequest
@@ -57,7 +59,7 @@ const stopTime = 2 * time.Second
 func start(ctx context.Context, config *Config) (*process, error) {
 	p := &process{
 		config: config, died: make(chan struct{}), calls: make(map[uint64]*call), queue: new(pb.PlayRequest),
-		output: &output{log: config.Log.With("plugin", config.Name)},
+		output: &output{log: config.Log.With("plugin", config.Name), own: config.Script != nil},
 	}
 	if err := config.verify(); err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func (p *process) spawn(_ hclog.Logger, spec *exec.Cmd, folder string) (runner.R
 	if err := claim(folder); err != nil {
 		return nil, err
 	}
-	p.child = newChild(p.config.Command, folder, append(env, p.config.Env...), p.output)
+	p.child = newChild(p.config, folder, append(env, p.config.Env...), p.output)
 	return p.child, nil
 }
 
@@ -147,7 +149,7 @@ func (p *process) open(ctx context.Context) error {
 }
 
 func (p *process) describe(ctx context.Context, c pb.StrategiesClient) error {
-	told, err := c.Describe(ctx, &pb.DescribeRequest{Lane: !p.config.NoLanes}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
+	told, err := c.Describe(ctx, &pb.DescribeRequest{Lane: !p.config.NoLanes, Shared: memory.Supported}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
 		return fmt.Errorf("ask for its strategies: %w", err)
 	}
@@ -243,6 +245,8 @@ func (p *process) explain(err error, late bool) error {
 	case len(parts) >= 4 && parts[1] != fmt.Sprint(Version):
 		return fmt.Errorf("plugin %s: protocol version %s, want %d; "+
 			"rebuild the plugin with this program's version of the module", p.config.Name, strategies.OneLine(parts[1], 20), Version)
+	case p.config.Script != nil && len(parts) >= 4:
+		return p.ended(state, late)
 	case len(parts) < 4 && hello != "":
 		err = fmt.Errorf("its first line of output is %q, want 1|%d|unix|PATH|grpc|CERTIFICATE; is it a plugin?",
 			strategies.OneLine(hello, 60), Version)
@@ -260,4 +264,15 @@ func (p *process) explain(err error, late bool) error {
 		err = fmt.Errorf("%w; last output: %s", err, words)
 	}
 	return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
+}
+
+// ended returns the error of a script that has kept its worker from loading it.
+func (p *process) ended(state string, late bool) error {
+	err := fmt.Errorf("%w: %s", strategies.ErrCrashed, p.exited(state))
+	if late {
+		err = fmt.Errorf("%w: not loaded within %v", strategies.ErrTimeout, p.config.StartTimeout)
+	} else if p.output.reason() == stuckText {
+		err = errStuck
+	}
+	return &strategies.Error{Source: p.config.Script.Path, Op: strategies.OpLoad, Err: err}
 }

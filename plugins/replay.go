@@ -95,14 +95,25 @@ func (r *replayed) ensure(ctx context.Context) (err error) {
 
 // recover finds the seats that killed the process and carries out the step for
 // the others. It is alone in the process, so that a failure points to the seat
-// being tried.
+// being tried. The only seat whose call can have ended the process needs no trial,
+// which would take the time limit of a call again.
 func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 	trial := &r.factory.supervisor.trial
 	trial.Lock()
 	defer trial.Unlock()
 	s.Choices, s.Failed = make([]strategies.Choice, len(s.Choose)), s.Failed[:0]
+	culprit, convicted := onlySeat(s)
+	convicted = convicted && r.sent.err == nil && r.group.process.stuckAlone()
 	var sound []strategies.SeatID
 	for _, id := range r.callLogs.seats() {
+		switch {
+		case convicted && id == culprit:
+			r.refuse(s, id, r.group.process.reason())
+			continue
+		case convicted:
+			sound = append(sound, id)
+			continue
+		}
 		failures := len(s.Failed)
 		if err := r.try(ctx, id, s); err != nil {
 			return err
@@ -110,6 +121,10 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 		if !ended(s.Failed[failures:], id) {
 			sound = append(sound, id)
 		}
+	}
+	if len(sound) == 0 {
+		r.group = nil // ensure makes the next
+		return nil
 	}
 	var err error
 	if r.group, err = r.factory.newGroup(ctx); err == nil {
@@ -128,6 +143,21 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step) error {
 		}
 	}
 	return nil
+}
+
+// onlySeat returns the seat that a step calls, if it calls just one.
+func onlySeat(s *strategies.Step) (id strategies.SeatID, only bool) {
+	called := make(map[strategies.SeatID]bool)
+	for _, o := range s.Open {
+		id, called[o.Seat] = o.Seat, true
+	}
+	for _, o := range s.Observe {
+		id, called[o.Seat] = o.Seat, true
+	}
+	for _, t := range s.Choose {
+		id, called[t.Seat] = t.Seat, true
+	}
+	return id, len(called) == 1
 }
 
 func ended(failed []strategies.SeatError, id strategies.SeatID) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/strategylab/strategylab/plugins/internal/memory"
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
 	"github.com/strategylab/strategylab/strategies"
@@ -58,6 +60,8 @@ type server struct {
 	pb.UnimplementedStrategiesServer
 	load Loader
 
+	stderr io.Writer // of the process
+
 	mu        sync.Mutex
 	factories []strategies.Factory
 	lanes     net.Listener // nil unless the host asked for lanes
@@ -65,6 +69,7 @@ type server struct {
 }
 
 func serve(s *server) {
+	s.stderr = os.Stderr // which go-plugin replaces
 	watchParent()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake(),
@@ -142,6 +147,7 @@ func (s *server) Describe(_ context.Context, r *pb.DescribeRequest) (*pb.Describ
 		if s.lanes, s.offer, err = listenForLanes(); err != nil {
 			return nil, fmt.Errorf("listen for lanes: %w", err)
 		}
+		s.offer.Shared = r.GetShared() && memory.Supported && s.offer.GetNetwork() == "unix"
 	}
 	reply := &pb.DescribeReply{Progress: true, Lane: s.offer}
 	for _, f := range s.factories {
@@ -164,13 +170,32 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 	if s.load == nil || len(s.factories) > 0 {
 		return nil, errors.New("this process does not load scripts")
 	}
-	limits := budget.Limits{Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions()}
+	limits := budget.Limits{
+		Time: time.Duration(r.GetTimeUs()) * time.Microsecond, Instructions: r.GetInstructions(), Stuck: endWhenStuck(s.stderr),
+	}
 	f, err := s.load(r.GetName(), r.GetPath(), r.GetSource(), limits, r.GetMemoryBytes())
 	if err != nil {
 		return &pb.LoadReply{Failure: wire.EncodeFailure(strategies.SeatError{Op: strategies.OpLoad, Err: err})}, nil
 	}
 	s.factories = append(s.factories, f)
 	return &pb.LoadReply{Strategy: describe(f.Info())}, nil
+}
+
+// stuckText is what a worker says of a call that ignores its interrupt, before it ends
+// itself.
+const stuckText = "the call ignored its interrupt"
+
+// endWhenStuck returns a channel on which the report of a stuck call ends this process.
+func endWhenStuck(stderr io.Writer) chan<- struct{} {
+	stuck := make(chan struct{}, 1)
+	go func() { // for as long as the process lives
+		<-stuck
+		fmt.Fprintln(stderr, stuckText)
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill()
+		}
+	}()
+	return stuck
 }
 
 // pluginName is the name of the strategies in go-plugin.

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -10,19 +11,23 @@ import (
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // supervisor starts the process of a plugin when it is needed and restarts it
 // after failures, up to a limit.
 type supervisor struct {
 	config Config
-	turn   chan struct{} // held while the process is started or stopped
-	trial  sync.RWMutex  // held for writing by a step that must be alone in the process
+	infos  []strategies.Info // of its strategies
+	turn   chan struct{}     // held while the process is started or stopped
+	trial  sync.RWMutex      // held for writing by a step that must be alone in the process
 
 	mu          sync.Mutex
 	process     *process // nil until it is started
 	quarantined error    // why it is not restarted; nil while it is
 	failed      int      // failures of the plugin itself
+	stuck       int      // of them, calls that ignored their interrupt
+	hopeless    bool     // it does not start
 	starts      int
 	users       int // factories that are not closed
 	spent       time.Duration
@@ -63,20 +68,34 @@ func (k *supervisor) reap(p *process) {
 	k.peak = max(k.peak, peak)
 	if p.blamed() {
 		k.failed++
-		k.config.Log.Warn("plugin failed", "plugin", k.config.Name, "failures", k.failed, "reason", p.reason())
+		if p.reason() == errStuck {
+			k.stuck++
+		}
+		level := slog.LevelDebug
+		if k.failed&(k.failed-1) == 0 { // the first, second, fourth, ...: it may do so in every match
+			level = slog.LevelWarn
+		}
+		what := "plugin"
+		if k.config.Script != nil {
+			what = "script"
+		}
+		k.config.Log.Log(context.Background(), level, what+" failed", what, k.config.Name, "failures", k.failed, "reason", p.reason())
 	}
 }
 
+// mostStarts is the number of starts in a row that may fail.
+const mostStarts = 100
+
 // restart starts the process, after a backoff if it has failed.
 func (k *supervisor) restart(ctx context.Context) (*process, error) {
-	for {
+	for attempt := 1; ; attempt++ {
 		if err := k.quarantine(nil); err != nil {
 			return nil, err
 		}
 		if err := k.pause(ctx); err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, &k.config)
+		p, err := start(ctx, k.halved())
 		k.mu.Lock()
 		if err == nil {
 			k.process = p
@@ -85,6 +104,7 @@ func (k *supervisor) restart(ctx context.Context) (*process, error) {
 			return p, nil
 		}
 		k.failed++
+		k.hopeless = attempt == mostStarts
 		k.mu.Unlock()
 		if ctx.Err() != nil {
 			return nil, err
@@ -95,11 +115,25 @@ func (k *supervisor) restart(ctx context.Context) (*process, error) {
 	}
 }
 
+// halved returns the configuration of the next process. It continues the halving of the
+// time limit that the calls of the processes before have begun.
+func (k *supervisor) halved() *Config {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.stuck == 0 || k.config.Script == nil {
+		return &k.config
+	}
+	config, script := k.config, *k.config.Script
+	script.Limits.Time = budget.Halved(script.Limits.OrDefaults().Time, k.stuck)
+	config.Script = &script
+	return &config
+}
+
 // quarantine ends the restarts if the plugin has failed too often.
 func (k *supervisor) quarantine(last error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.quarantined != nil || k.failed <= k.config.Restarts {
+	if k.quarantined != nil || k.failed <= k.config.Restarts && !k.hopeless {
 		return k.quarantined
 	}
 	k.quarantined = fmt.Errorf("%w: plugin %s failed %d times, after %d restarts", strategies.ErrQuarantined, k.config.Name, k.failed, k.failed-1)

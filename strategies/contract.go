@@ -65,15 +65,15 @@ type Kind string
 
 // The kinds of strategy, as reports name them.
 const (
-	Builtin    Kind = "builtin"
-	Lua        Kind = "lua"
-	JavaScript Kind = "js"
-	Plugin     Kind = "plugin"
+	Builtin     Kind = "builtin"
+	Lua         Kind = "lua"
+	JavaScript  Kind = "js"
+	WebAssembly Kind = "wasm"
+	Plugin      Kind = "plugin"
 )
 
-// Script reports whether strategies of this kind are scripts. Their calls may
-// have to be abandoned if they run in this process; see RunAbandonable.
-func (k Kind) Script() bool { return k == Lua || k == JavaScript }
+// Script reports whether strategies of this kind are scripts.
+func (k Kind) Script() bool { return k == Lua || k == JavaScript || k == WebAssembly }
 
 // Info describes a strategy to people and to records.
 type Info struct {

@@ -58,8 +58,10 @@ func TestMore(t *testing.T) {
 		value analysis.Estimate
 		want  string
 	}{
-		{analysis.Estimate{Estimate: 1.1, Low: 0.9, High: 1.3}, "about 400 leagues would decide, if the estimate stays"},
-		{analysis.Estimate{Estimate: 1.03, Low: 0.9, High: 1.1}, "about 1900 leagues would decide, if the estimate stays"},
+		// (1 + 1.2816/1.9600)^2 = 2.735 times as many for 90 %
+		{analysis.Estimate{Estimate: 1.1, Low: 0.9, High: 1.3, Level: 0.95}, "a new run of about 400 leagues would decide with a chance of one half, of 1100 with 90 %, if the estimate is right"},
+		// (1 + 1.2816/2.5758)^2 = 2.243
+		{analysis.Estimate{Estimate: 1.03, Low: 0.9, High: 1.1, Level: 0.99}, "a new run of about 1900 leagues would decide with a chance of one half, of 4300 with 90 %, if the estimate is right"},
 		{analysis.Estimate{Estimate: 1, Low: 0.9, High: 1.1}, "far too close to tell"},
 		{analysis.Estimate{Estimate: 1.0001, Low: 0.9, High: 1.1}, "far too close to tell"},
 	} {

@@ -17,6 +17,8 @@ import (
 	"math"
 	"math/big"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -265,7 +267,8 @@ func note(o *Outcome, e *analysis.Estimates) string {
 	return ""
 }
 
-// more says how many leagues would decide, if the estimate stays where it is.
+// more says how many leagues a new run needs to decide, if the estimate is the true
+// value: with a chance of one half those that make the interval as short as the gap.
 func more(o *Outcome, leagues int) string {
 	gap := math.Abs(o.Value.Estimate - o.Bound)
 	half := max(o.Value.Estimate-o.Value.Low, o.Value.High-o.Value.Estimate)
@@ -274,8 +277,14 @@ func more(o *Outcome, leagues int) string {
 	}
 	const digits = 100 // two, rounded up: it is a guess
 	n := float64(leagues) * half * half / (gap * gap)
-	unit := max(1, math.Pow(10, math.Ceil(math.Log10(n/digits))))
-	return fmt.Sprintf("about %.0f leagues would decide, if the estimate stays", math.Ceil(n/unit)*unit)
+	z := distuv.UnitNormal.Quantile((1 + o.Value.Level) / 2)
+	likely := 1 + distuv.UnitNormal.Quantile(0.9)/z
+	rounded := func(n float64) float64 {
+		unit := max(1, math.Pow(10, math.Ceil(math.Log10(n/digits))))
+		return math.Ceil(n/unit) * unit
+	}
+	return fmt.Sprintf("a new run of about %.0f leagues would decide with a chance of one half, of %.0f with 90 %%, if the estimate is right",
+		rounded(n), rounded(n*likely*likely))
 }
 
 // Conclude is the verdict on all assertions together: refuted if one is, else undecided

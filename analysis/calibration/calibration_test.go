@@ -29,7 +29,7 @@ func play(ctx context.Context, plan results.Plan, players []calibration.Player, 
 	if err != nil {
 		return err
 	}
-	even := make([]float64, len(players))
+	even, fault := make([]float64, len(players)), make([]float64, len(players))
 	for index := range plan.Runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -37,12 +37,15 @@ func play(ctx context.Context, plan results.Plan, players []calibration.Player, 
 		r := rand.New(rand.NewPCG(plan.Seed, uint64(index)))
 		l := results.League{Index: index, Seats: game.Seats(plan.Seed, index, len(players))}
 		for i, b := range players {
-			even[i] = b.Even + b.Mood*float64(2*r.IntN(2)-1)
+			even[i], fault[i] = b.Even+b.Mood*float64(2*r.IntN(2)-1), b.Fault
+			if r.Float64() < b.Down {
+				fault[i] = 1
+			}
 		}
 		side := func(seat int) game.Side {
 			i := l.Seats[seat]
 			switch {
-			case r.Float64() < players[i].Fault:
+			case r.Float64() < fault[i]:
 				return game.Side{Fault: game.FaultInvalid}
 			case r.Float64() < even[i]:
 				return game.Side{Choice: game.Even}
@@ -143,6 +146,31 @@ func TestMeasure(t *testing.T) {
 		if diff := cmp.Diff(one.String(), two.String()); diff != "" {
 			t.Errorf("%s: one worker and two differ: %s", f.Name, diff)
 		}
+	}
+}
+
+// TestMeasureRare: a player that fails for a whole league is found different while it has
+// not failed, and then there is a warning.
+func TestMeasureRare(t *testing.T) {
+	t.Parallel()
+	rows, err := calibration.MeasureRare(t.Context(), calibration.Failing(3, 4, 40, 0.03), play,
+		calibration.Options{Repetitions: 60, Seed: 1, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := map[string]float64{}
+	for _, r := range rows {
+		share[r.What] = float64(r.Measured)
+		if !r.Kept() {
+			t.Errorf("%s: %v", r.What, r.Measured)
+		}
+	}
+	hidden := share["not failed yet"]
+	if hidden < 0.1 || hidden > 0.5 || share["false difference"] < hidden/2 || share["covers"] > 1-hidden/2 {
+		t.Errorf("%v", share)
+	}
+	if warned := share["warned"]; warned < 0.9*(1-hidden) || warned > 1-hidden {
+		t.Errorf("warned in %v of experiments, and it failed in %v", warned, 1-hidden)
 	}
 }
 

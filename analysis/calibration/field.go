@@ -16,9 +16,16 @@ type Player struct {
 	// instead, with equal chance: so the matches of a league are dependent, as with
 	// players that learn.
 	Even, Mood float64
-	// Fault is its chance of a technical loss.
-	Fault float64
+	// Rarely is the chance that it says even throughout a league; the others make up for
+	// it, so that Even stays its chance. It excludes Mood.
+	Rarely float64
+	// Fault is its chance of a technical loss in a match, and Down that of losing all
+	// matches of a league so.
+	Fault, Down float64
 }
+
+// fails is its chance of a technical loss in any match.
+func (p Player) fails() float64 { return 1 - (1-p.Fault)*(1-p.Down) }
 
 // Field is a league of players and the length of an experiment with it.
 type Field struct {
@@ -38,9 +45,12 @@ func (f Field) Plan(seed uint64) results.Plan {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: f.Leagues, Legs: f.Legs, Seed: seed, Draw: cmp.Or(f.Draw, game.FairDraw().String()), Transport: "direct",
 	}
-	for i := range f.Players {
-		name := fmt.Sprintf("player-%d", i+1)
-		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: "builtin", Ref: name})
+	for i, player := range f.Players {
+		name, kind := fmt.Sprintf("player-%d", i+1), "builtin"
+		if player.fails() > 0 || player.Rarely > 0 {
+			kind = "lua" // of which runs say what they are too short to show
+		}
+		plan.Field = append(plan.Field, results.Entrant{Name: name, Kind: kind, Ref: name})
 	}
 	return plan
 }
@@ -133,16 +143,17 @@ func (f Field) Truth() Truth {
 				continue
 			}
 			saidEven, saidOdd := a.Even*(1-b.Even), (1-a.Even)*b.Even
-			clean := (1 - a.Fault) * (1 - b.Fault)
+			failA, failB := a.fails(), b.fails()
+			clean := (1 - failA) * (1 - failB)
 			t.PairDiffer[i][j] = saidEven + saidOdd
 			t.Differ[i] += clean * (saidEven + saidOdd)
 			cleanAll += clean
 			share := 1 / float64(n-1)
-			t.Wins[i] += share * (clean*(even*saidEven+(1-even)*saidOdd) + (1-a.Fault)*b.Fault)
+			t.Wins[i] += share * (clean*(even*saidEven+(1-even)*saidOdd) + (1-failA)*failB)
 			t.Draws[i] += share * clean * (1 - saidEven - saidOdd)
 		}
 		t.Differ[i] /= cleanAll
-		t.Technical[i] = a.Fault
+		t.Technical[i] = a.fails()
 		t.Points[i] = game.WinPoints*t.Wins[i] + game.TiePoints*t.Draws[i]
 	}
 	return t

@@ -3,6 +3,7 @@ package calibration
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -74,7 +75,9 @@ func TestSuite(t *testing.T) {
 			}
 		}
 		for _, w := range s.Watches() {
-			watches = append(watches, w.Field.Name+" "+string(w.Guarantee))
+			for _, g := range w.Guarantees {
+				watches = append(watches, fmt.Sprintf("%s, %d legs, %s", w.Field.Name, w.Field.Legs, g))
+			}
 		}
 		return fields, watches, promised
 	}
@@ -86,12 +89,13 @@ func TestSuite(t *testing.T) {
 	if len(fields) != 6+2+5+2+1 || promised != 1 || fields[len(fields)-1] != "rare events, biased draw" {
 		t.Errorf("fields %q, %d promises", fields, promised)
 	}
-	want := []string{
-		"4 equal players asymptotic", "4 equal players finite", "8 equal players asymptotic", "edge 0.05, 8 players asymptotic",
-		"8 equal players finite", "edge 0.05, 8 players finite",
+	each := map[string]int{}
+	for _, name := range watches {
+		each[name]++
 	}
-	if diff := cmp.Diff(want, watches); diff != "" {
-		t.Errorf("watches: %s", diff)
+	if len(watches) != 2*(10+9+1) || len(each) != len(watches) ||
+		each["8 players, one fails in 10 % of matches, 10 legs, finite"] != 1 || each["edge 0.05, 8 players, 10 legs, asymptotic"] != 1 {
+		t.Errorf("watches %q", watches)
 	}
 	if _, _, promised := names(Suite{Players: []int{8}, Legs: 2, Leagues: 200}); promised != 0 {
 		t.Error("a promise for leagues of two legs")
@@ -117,6 +121,32 @@ func TestFields(t *testing.T) {
 	if got := Equal(3, 1, 1).Plan(1).Draw; got != game.FairDraw().String() {
 		t.Errorf("draw %q", got)
 	}
+}
+
+// TestRarities: all players of these fields expect the same, whatever the first does
+// rarely.
+func TestRarities(t *testing.T) {
+	t.Parallel()
+	list := Suite{Players: []int{2, 3, 4, 20}, Legs: 10}.Rarities()
+	if len(list) != 12+16+16 {
+		t.Errorf("%d fields", len(list))
+	}
+	for _, f := range list {
+		for _, points := range f.Truth().Points {
+			if math.Abs(points-f.Truth().Points[0]) > 1e-12 {
+				t.Errorf("%s: %v", f.Name, f.Truth().Points)
+			}
+		}
+		if first := f.Players[0]; f.Rare != (first.fails()+first.Rarely > 0) || first.Rarely > first.Even || first.Even > 1 {
+			t.Errorf("%s: %+v", f.Name, first)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a player that fails in half of the leagues is level with others")
+		}
+	}()
+	Failing(4, 10, 10, 0.5)
 }
 
 // judgement is an experiment with three players of whom the first is truly best, the
@@ -277,7 +307,7 @@ func scripted(ctx context.Context, plan results.Plan, players []Player, add func
 func TestLookingStops(t *testing.T) {
 	t.Parallel()
 	for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
-		w := Watch{Field: Edge(4, 2, 200, 1), Guarantee: g, Stop: true, Median: 150}
+		w := Watch{Field: Edge(4, 2, 200, 1), Guarantees: []sequential.Guarantee{g}, Stop: true, Median: 150}
 		done := 0
 		rows, err := MeasureLooking(t.Context(), w, scripted, Options{Repetitions: 3, Seed: 1, Workers: 1, Done: func() { done++ }})
 		if err != nil || done != 3 {
@@ -290,7 +320,7 @@ func TestLookingStops(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		if stop := measured["median leagues until the best is known"]; stop < 2 || stop > 150 || measured["stopped at the best player"] != 1 || measured["any wrong decision"] != 0 {
+		if stop := measured["median leagues"]; stop < 2 || stop > 150 || measured["stopped at the best"] != 1 || measured["wrong decision"] != 0 {
 			t.Errorf("%s: %v", g, measured)
 		}
 	}
@@ -300,16 +330,34 @@ func TestLookingStops(t *testing.T) {
 // wrong, and the measurement says so.
 func TestLookingFindsErrors(t *testing.T) {
 	t.Parallel()
-	rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 120), Guarantee: sequential.Asymptotic}, scripted, Options{Repetitions: 40, Seed: 1, Workers: 2})
+	rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 120), Guarantees: []sequential.Guarantee{sequential.Asymptotic}}, scripted, Options{Repetitions: 40, Seed: 1, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range rows[:2] {
+	for _, r := range rows[:3] { // nothing is rare in this field, so nothing warns of the wrong decisions
 		if r.Kept() || r.Measured < 0.9 {
 			t.Errorf("%s: %v is said to be kept", r.What, r.Measured)
 		}
 	}
-	if !rows[2].Kept() { // there is no promise about the naive test
-		t.Errorf("%+v", rows[2])
+	if !rows[3].Kept() { // there is no promise about the naive test
+		t.Errorf("%+v", rows[3])
+	}
+}
+
+// TestGuaranteesShareLeagues: judging by both guarantees at once gives what judging by
+// each alone gives.
+func TestGuaranteesShareLeagues(t *testing.T) {
+	t.Parallel()
+	both := []sequential.Guarantee{sequential.Asymptotic, sequential.Finite}
+	look := func(g ...sequential.Guarantee) []Row {
+		rows, err := MeasureLooking(t.Context(), Watch{Field: Equal(3, 2, 100), Guarantees: g}, scripted, Options{Repetitions: 4, Seed: 1, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	together, apart := fmt.Sprintf("%+v", look(both...)), fmt.Sprintf("%+v", append(look(both[0]), look(both[1])...))
+	if together != apart {
+		t.Errorf("together:\n%s\neach alone:\n%s", together, apart)
 	}
 }

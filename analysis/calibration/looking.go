@@ -10,13 +10,15 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
 // Watch is an experiment that is looked at after every league.
 type Watch struct {
-	Field     Field // Leagues is how many are looked at, at most
-	Guarantee sequential.Guarantee
+	Field Field // Leagues is how many are looked at, at most
+	// Guarantees are those that the same leagues are judged by; one if Stop.
+	Guarantees []sequential.Guarantee
 	// Stop ends it as soon as one player is significantly the best; else it goes on to
 	// the last league, and every decision on the way counts.
 	Stop bool
@@ -25,22 +27,34 @@ type Watch struct {
 }
 
 // Watches lists the experiments of a suite that are looked at after every league: equal
-// players, and for eight also one with an edge.
+// players, up to eight also with one that rarely behaves differently, and for eight one
+// with an edge.
 func (s Suite) Watches() []Watch {
-	const looks = 1000
+	const looks, rareLooks = 1000, 400
+	both := []sequential.Guarantee{sequential.Asymptotic, sequential.Finite}
 	var list []Watch
 	for _, n := range s.Players {
-		if n == 2 || n > edgePlayers {
-			continue // nothing to decide, or too long to look at
+		var fields []Field
+		switch {
+		case n == 2: // nothing to decide
+		case n > edgePlayers:
+			fields = []Field{Equal(n, s.Legs, rareLooks)} // the rest takes too long
+		default:
+			fields = append([]Field{Equal(n, s.Legs, looks)}, rarely(n, s.Legs, rareLooks)...)
 		}
-		for _, g := range []sequential.Guarantee{sequential.Asymptotic, sequential.Finite} {
-			list = append(list, Watch{Field: Equal(n, s.Legs, looks), Guarantee: g})
-			if n != edgePlayers {
-				continue
-			}
-			w := Watch{Field: Edge(n, s.Legs, looks, 0.05), Guarantee: g, Stop: true}
+		if n > 2 && n < edgePlayers {
+			fields = append(fields, Moody(n, 10*s.Legs, rareLooks, 0.05), Moody(n, 10*s.Legs, rareLooks, 0.20))
+		}
+		for _, f := range fields {
+			list = append(list, Watch{Field: f, Guarantees: both})
+		}
+		if n != edgePlayers {
+			continue
+		}
+		for k, g := range both {
+			w := Watch{Field: Edge(n, s.Legs, 2*looks, 0.05), Guarantees: both[k : k+1], Stop: true}
 			if s.Legs >= 10 {
-				w.Median = map[sequential.Guarantee]float64{sequential.Asymptotic: 120, sequential.Finite: 300}[g]
+				w.Median = map[sequential.Guarantee]float64{sequential.Asymptotic: 100, sequential.Finite: 1300}[g]
 			}
 			list = append(list, w)
 		}
@@ -48,8 +62,22 @@ func (s Suite) Watches() []Watch {
 	return list
 }
 
+// rarely lists fields of n players that expect the same, of whom the first rarely
+// behaves differently.
+func rarely(n, legs, leagues int) []Field {
+	list := []Field{
+		Faulty(n, legs, leagues, 0.01), Failing(n, legs, leagues, 0.01), Failing(n, legs, leagues, 0.03),
+		Moody(n, legs, leagues, 0.05), Moody(n, legs, leagues, 0.20),
+	}
+	if n > 3 {
+		list = append(list, Faulty(n, legs, leagues, 0.10), Failing(n, legs, leagues, 0.10))
+	}
+	return list
+}
+
 type sight struct {
 	wrong  bool   // a decision at some league was wrong
+	silent bool   // and a run that had ended there would not have warned
 	naive  bool   // a t test of the first two after each league found a difference
 	missed []bool // by player: the interval of adjusted points missed the truth at some league
 	stop   int    // leagues until the best was known; 0 if never
@@ -57,34 +85,45 @@ type sight struct {
 }
 
 // MeasureLooking looks at experiments after every league and counts those with any
-// error on the way.
+// error on the way, for each guarantee.
 func MeasureLooking(ctx context.Context, w Watch, play Play, opts Options) ([]Row, error) {
 	opts.Level = cmp.Or(opts.Level, analysis.DefaultLevel)
 	truth := w.Field.Truth()
-	seen := make([]sight, opts.Repetitions)
-	err := repeat(ctx, w.Field, opts, func(ctx context.Context, rep int) (err error) {
-		seen[rep], err = w.look(ctx, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
+	seen := make([][]sight, len(w.Guarantees)) // by repetition
+	for k := range seen {
+		seen[k] = make([]sight, opts.Repetitions)
+	}
+	err := repeat(ctx, w.Field, opts, func(ctx context.Context, rep int) error {
+		sights, err := w.look(ctx, &truth, play, w.Field.Plan(opts.Seed+uint64(rep)), opts.Level)
+		for k := range sights {
+			seen[k][rep] = sights[k]
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return w.rows(seen, opts), nil
+	var rows []Row
+	for k, g := range w.Guarantees {
+		rows = append(rows, w.rows(g, seen[k], opts)...)
+	}
+	return rows, nil
 }
 
 var errEnough = errors.New("enough leagues")
 
-func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.Plan, confidence float64) (sight, error) {
-	s := sight{missed: make([]bool, len(plan.Field))}
+func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.Plan, confidence float64) ([]sight, error) {
 	acc, err := analysis.NewAccumulator(plan)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	tracker, err := acc.Tracker(sequential.Options{
-		Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: w.Guarantee, Level: confidence,
-	})
-	if err != nil {
-		return s, err
+	sights, trackers := make([]sight, len(w.Guarantees)), make([]*sequential.Tracker, len(w.Guarantees))
+	for k, g := range w.Guarantees {
+		sights[k].missed = make([]bool, len(plan.Field))
+		trackers[k], err = acc.Tracker(sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: g, Level: confidence})
+		if err != nil {
+			return nil, err
+		}
 	}
 	var n, sum, squares float64 // of the first player's points minus the second's
 	err = play(ctx, plan, w.Field.Players, func(l *results.League) error {
@@ -92,80 +131,88 @@ func (w Watch) look(ctx context.Context, truth *Truth, play Play, plan results.P
 			return err
 		}
 		last := acc.Last()
-		if err := tracker.Add(last); err != nil {
-			return err
-		}
-		d := float64(last.Points[0] - last.Points[1])
+		d := float64(last[0] - last[1])
 		n, sum, squares = n+1, sum+d, squares+d*d
 		t := sum / math.Sqrt(n*(squares-sum*sum/n)/(n-1))
-		s.naive = s.naive || n >= sequential.BurnIn && math.Abs(t) > 1.96
-		s.judgeDecisions(tracker, truth)
-		if tracker.Leagues()%w.between() == 0 {
-			s.judgeIntervals(tracker, truth)
-		}
-		if w.Stop && tracker.Done() {
-			s.stop = tracker.Leagues()
-			s.right = acc.SequentialEstimates(tracker).Ranking.Tiers[0][0] == 0
-			return errEnough
+		naive := n >= sequential.BurnIn && math.Abs(t) > 1.96
+		for k, tracker := range trackers {
+			if err := tracker.Add(last); err != nil {
+				return err
+			}
+			s := &sights[k]
+			s.naive = s.naive || naive
+			s.judge(acc, tracker, truth)
+			if w.Stop && tracker.Done() {
+				s.stop = tracker.Leagues()
+				s.right = acc.SequentialEstimates(tracker).Ranking.Tiers[0][0] == 0
+				return errEnough
+			}
 		}
 		return nil
 	})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return s, err
+	return sights, err
 }
 
-// between is the number of leagues between two looks at the intervals: those of the
-// finite guarantee take milliseconds.
-func (w Watch) between() int {
-	if w.Guarantee == sequential.Finite {
-		return 50
+// judge looks at the decisions and the intervals after a league.
+func (s *sight) judge(acc *analysis.Accumulator, t *sequential.Tracker, truth *Truth) {
+	if !s.wrong && t.Decided() && wrongDecision(t, truth) {
+		e := acc.SequentialEstimates(t)
+		s.wrong, s.silent = true, words.Plain.Skewed(&e) == "" && words.Plain.Unseen(&e) == ""
 	}
-	return 1
+	if t.Options().Guarantee == sequential.Finite && t.Leagues()%finiteLooks != 0 {
+		return
+	}
+	for i, p := range truth.Points {
+		s.missed[i] = s.missed[i] || !t.Holds(i, p)
+	}
 }
 
-func (s *sight) judgeDecisions(t *sequential.Tracker, truth *Truth) {
+// finiteLooks is the number of leagues between two looks at intervals with a finite
+// guarantee, which take longer.
+const finiteLooks = 50
+
+// wrongDecision reports whether a player is said to be better that is not.
+func wrongDecision(t *sequential.Tracker, truth *Truth) bool {
 	d := t.Decisions()
 	for i, p := range truth.Points {
 		for j, q := range truth.Points {
-			s.wrong = s.wrong || i != j && p-q < level && d.Better(i, j)
-		}
-	}
-}
-
-func (s *sight) judgeIntervals(t *sequential.Tracker, truth *Truth) {
-	for i, p := range truth.Points {
-		_, low, high := t.Interval(i)
-		s.missed[i] = s.missed[i] || p < low-level || p > high+level
-	}
-}
-
-func (w Watch) rows(seen []sight, opts Options) []Row {
-	f := w.Field
-	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, w.Guarantee)
-	t := &tally{field: f, opts: opts}
-	alpha := analysis.Number(1 - opts.Level)
-	count := func(of func(s *sight) bool) int {
-		n := 0
-		for k := range seen {
-			if of(&seen[k]) {
-				n++
+			if i != j && p-q < level && d.Better(i, j) {
+				return true
 			}
 		}
-		return n
 	}
-	list := []Row{t.event("any wrong decision", count(func(s *sight) bool { return s.wrong }), atMost, alpha)}
+	return false
+}
+
+func (w Watch) rows(g sequential.Guarantee, seen []sight, opts Options) []Row {
+	f := w.Field
+	f.Name = fmt.Sprintf("%s, looked at after every league, %s guarantee", f.Name, g)
+	t := &tally{field: f, opts: opts}
+	alpha := analysis.Number(1 - opts.Level)
+	promised, unwarned := atMost, alpha
+	if f.Rare && g == sequential.Asymptotic {
+		promised, unwarned = noPromise, mostFalse
+	}
+	count := func(of func(s sight) bool) int { return countOf(seen, of) }
+	list := []Row{
+		t.event("wrong decision", count(func(s sight) bool { return s.wrong }), promised, alpha),
+		t.event("wrong, not warned", count(func(s sight) bool { return s.wrong && s.silent }), atMost, unwarned),
+	}
 	if !w.Stop {
-		misses := t.event("an interval of adjusted points ever misses", 0, atMost, alpha)
+		misses := t.event("interval ever misses", 0, promised, alpha)
 		misses.Intervals, misses.Lowest, misses.Width = len(f.Players), 1, analysis.Number(math.NaN())
 		for i := range f.Players {
-			share := float64(count(func(s *sight) bool { return s.missed[i] })) / float64(len(seen))
+			share := float64(count(func(s sight) bool { return s.missed[i] })) / float64(len(seen))
 			misses.Measured += analysis.Number(share / float64(len(f.Players)))
 			misses.Lowest, misses.Highest = min(misses.Lowest, share), max(misses.Highest, share)
 		}
-		return append(list, misses, t.event("two equal players found different by a t test after each league",
-			count(func(s *sight) bool { return s.naive }), noPromise, 0))
+		if promised == noPromise {
+			misses.Error = analysis.Number(math.Sqrt(float64(misses.Measured*(1-misses.Measured)) / float64(len(seen))))
+		}
+		return append(list, misses, t.event("t test after each league", count(func(s sight) bool { return s.naive }), noPromise, 0))
 	}
 	stops := make([]float64, len(seen))
 	for k := range seen {
@@ -175,11 +222,11 @@ func (w Watch) rows(seen []sight, opts Options) []Row {
 		}
 	}
 	slices.Sort(stops)
-	median := t.value("median leagues until the best is known", stops[len(stops)/2])
+	median := t.value("median leagues", stops[len(stops)/2])
 	if w.Median > 0 {
 		median.Nominal = analysis.Number(w.Median)
 		median.AtMost = median.Nominal
 	}
 	return append(list, median,
-		t.event("stopped at the best player", count(func(s *sight) bool { return s.stop > 0 && s.right }), noPromise, 0))
+		t.event("stopped at the best", count(func(s sight) bool { return s.stop > 0 && s.right }), noPromise, 0))
 }

@@ -84,7 +84,7 @@ func (t *tally) repetition(ctx context.Context, rep int, play Play) error {
 	if err := play(ctx, plan, t.field.Players, func(l *results.League) error { return acc.Add(*l) }); err != nil {
 		return err
 	}
-	e := acc.Estimates(t.opts.Level)
+	e := acc.Verdicts(t.opts.Level)
 	found := t.judge(&e)
 	t.mu.Lock()
 	defer t.mu.Unlock()

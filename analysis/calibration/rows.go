@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/strategylab/strategylab/analysis"
@@ -37,12 +38,18 @@ type Row struct {
 	Lowest    float64         `json:"lowest"`    // among the intervals
 	Highest   float64         `json:"highest"`
 	Width     analysis.Number `json:"width"` // mean width of the intervals; NaN for other rows
+
+	// Verdict, instead of Measured, says how a bar is kept, or that it is missed.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // Kept reports whether the measurement is consistent with the promise: within three
 // Monte Carlo errors of the bounds, for the lowest and the highest of several within
 // four and a half.
 func (r Row) Kept() bool {
+	if r.Verdict != "" {
+		return r.Verdict != missed
+	}
 	within := func(x, errors analysis.Number) bool {
 		slack := analysis.Number(0)
 		if r.share() {
@@ -55,6 +62,8 @@ func (r Row) Kept() bool {
 	}
 	return r.Intervals < 2 || within(analysis.Number(r.Lowest), 4.5) && within(analysis.Number(r.Highest), 4.5)
 }
+
+const missed = "MISSED"
 
 func newRow(f Field, what string, opts Options) Row {
 	nan := analysis.Number(math.NaN())
@@ -103,7 +112,8 @@ func WriteTable(w io.Writer, rows []Row) error {
 	tw := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
 	last := ""
 	for _, r := range rows {
-		head := fmt.Sprintf("%s, %d legs, %d leagues, %d repetitions", r.Field, r.Legs, r.Leagues, r.Repetitions)
+		heading := r.heading()
+		head := strings.Join(heading[:], ", ")
 		if head != last {
 			if last != "" {
 				fmt.Fprintln(tw)
@@ -126,6 +136,9 @@ func WriteTable(w io.Writer, rows []Row) error {
 func (r Row) share() bool { return !math.IsNaN(float64(r.Error)) }
 
 func (r Row) measured(x analysis.Number) string {
+	if r.Verdict != "" {
+		return r.Verdict
+	}
 	if !r.share() {
 		return digits(x)
 	}
@@ -147,7 +160,7 @@ func (r Row) promised() string {
 }
 
 func (r Row) chance() string {
-	if !r.share() {
+	if !r.share() || r.Verdict != "" {
 		return ""
 	}
 	return fmt.Sprintf("%.2f", 100*r.Error)
@@ -161,10 +174,10 @@ func (r Row) spread() string {
 }
 
 func (r Row) missed() string {
-	if r.Kept() {
+	if r.Kept() || r.Verdict != "" {
 		return ""
 	}
-	return "MISSED"
+	return missed
 }
 
 func digits(x analysis.Number) string {

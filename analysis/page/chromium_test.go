@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,26 +23,31 @@ import (
 // as narrow as a telephone.
 var screens = [][2]int{{1400, 900}, {400, 844}}
 
-// framed is a page that shows another in frames of all sizes, and writes down the
-// messages that it is sent.
-func framed(file string) string {
+// framed is a page that shows others in frames of all sizes, and writes down the
+// messages that they send, after the name of the sender.
+func framed(names []string) string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html><head><title>frames</title></head><body><script>
 addEventListener("message", e => {
   const pre = document.createElement("pre");
-  pre.textContent = e.data;
+  pre.textContent = [...document.querySelectorAll("iframe")].find(f => f.contentWindow === e.source).name + " " + e.data;
   document.body.append(pre);
 });</script>`)
-	for _, s := range screens {
-		fmt.Fprintf(&b, `<iframe src="%s" style="border:0;width:%dpx;height:%dpx"></iframe>`, file, s[0], s[1])
+	for _, name := range names {
+		for _, s := range screens {
+			fmt.Fprintf(&b, `<iframe name="%s" src="%s" style="border:0;width:%dpx;height:%dpx"></iframe>`, name, fileOf(name), s[0], s[1])
+		}
 	}
 	b.WriteString("</body></html>")
 	return b.String()
 }
 
-// browse opens a page in headless Chromium at all sizes in one theme, and returns what it sent as
-// messages and what was written to the console.
-func browse(t *testing.T, html string, dark bool) (messages []string, console string) {
+func fileOf(name string) string { return name + "-" + page.File }
+
+// browse opens pages by name in headless Chromium at all sizes in one theme, and
+// returns the messages of each and what was written to the console. All share a
+// browser, which takes longer to start than to show them.
+func browse(t *testing.T, pages map[string]string, dark bool) (messages map[string][]string, console string) {
 	t.Helper()
 	var binary string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -53,17 +60,21 @@ func browse(t *testing.T, html string, dark bool) (messages []string, console st
 		t.Skip("no Chromium here: install the package chromium to see the report opened")
 	}
 	dir := t.TempDir()
-	file := filepath.Join(dir, page.File)
 	frames := filepath.Join(dir, "frames.html")
-	if err := errors.Join(os.WriteFile(file, []byte(html), 0o644), os.WriteFile(frames, []byte(framed(page.File)), 0o644)); err != nil {
+	names := slices.Sorted(maps.Keys(pages))
+	err := os.WriteFile(frames, []byte(framed(names)), 0o644)
+	for name, html := range pages {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, fileOf(name)), []byte(html), 0o644))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	args := []string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--user-data-dir=" + filepath.Join(dir, "profile"),
-		"--window-size=1400,2000", "--virtual-time-budget=5000", "--dump-dom", "file://" + frames,
+		fmt.Sprintf("--window-size=1400,%d", 2000*len(pages)), "--virtual-time-budget=5000", "--dump-dom", "file://" + frames,
 	}
 	scheme := map[bool]string{true: "0", false: "1"}[dark]
 	cmd := exec.CommandContext(ctx, binary, append(args, "--blink-settings=preferredColorScheme="+scheme)...)
@@ -81,8 +92,10 @@ func browse(t *testing.T, html string, dark bool) (messages []string, console st
 			console += line + "\n"
 		}
 	}
+	messages = make(map[string][]string)
 	for _, m := range message.FindAllStringSubmatch(out.String(), -1) {
-		messages = append(messages, strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(m[1]))
+		name, said, _ := strings.Cut(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(m[1]), " ")
+		messages[name] = append(messages[name], said)
 	}
 	return messages, console
 }
@@ -90,7 +103,7 @@ func browse(t *testing.T, html string, dark bool) (messages []string, console st
 // TestConsoleIsHeard makes sure that a silent console means something.
 func TestConsoleIsHeard(t *testing.T) {
 	t.Parallel()
-	_, console := browse(t, `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`, false)
+	_, console := browse(t, map[string]string{"loud": `<!DOCTYPE html><html><script>console.error("here I am")</script></html>`}, false)
 	if !strings.Contains(console, "here I am") {
 		t.Fatalf("an error on the console was not heard: %q", console)
 	}
@@ -153,37 +166,41 @@ func TestReportInChromium(t *testing.T) {
 		{name: "plain", first: 0.5, last: 0.5},
 	}
 	many := append(field(28), bot{name: "broken", first: 0.5, last: 0.5, fault: 0.9})
-	for name, in := range map[string]page.Input{
+	inputs := map[string]page.Input{
 		"hostile": played(t, "", 10, 150, hostile...),
 		"large":   played(t, "", 6, 120, many...),
 		"pair":    played(t, "", 10, 60, hostile[:2]...),
-	} {
+	}
+	asIs, measured := make(map[string]string), make(map[string]string)
+	for name, in := range inputs {
 		html := written(t, in)
 		if !policy.MatchString(html) {
 			t.Fatal("the page does not forbid scripts")
 		}
-		t.Run(name+"/as it is", func(t *testing.T) {
+		asIs["plain-"+name] = html
+		// Without the policy, so that a name that is not escaped would run.
+		measured[name] = strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1)
+	}
+	for theme, dark := range map[string]bool{"light": false, "dark": true} {
+		t.Run(theme, func(t *testing.T) {
 			t.Parallel()
-			if _, console := browse(t, html, false); console != "" {
+			pages := maps.Clone(measured)
+			if !dark {
+				maps.Copy(pages, asIs)
+			}
+			messages, console := browse(t, pages, dark)
+			if console != "" {
 				t.Errorf("the console says:\n%s", console)
 			}
-		})
-		for theme, dark := range map[string]bool{"light": false, "dark": true} {
-			t.Run(name+"/measured/"+theme, func(t *testing.T) {
-				t.Parallel()
-				// Without the policy, so that a name that is not escaped would run.
-				messages, console := browse(t, strings.Replace(policy.ReplaceAllString(html, ""), "</body>", probe+"</body>", 1), dark)
-				if console != "" {
-					t.Errorf("the console says:\n%s", console)
+			for name, in := range inputs {
+				if len(messages[name]) != len(screens) {
+					t.Errorf("%s: measured at %d of %d sizes", name, len(messages[name]), len(screens))
 				}
-				if len(messages) != len(screens) {
-					t.Fatalf("%d of %d pages were measured", len(messages), len(screens))
-				}
-				for _, m := range messages {
+				for _, m := range messages[name] {
 					look(t, m, dark, len(in.Run.Plan.Field))
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

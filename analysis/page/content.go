@@ -24,12 +24,14 @@ type source struct {
 }
 
 func newSource(in Input) (*source, error) {
-	s := &source{Input: in, E: &in.Run.Estimates, Style: words.Typeset, TierOf: in.Run.Estimates.Ranking.TierOf()}
-	g, err := population.NewGame(in.Run.Plan, s.E, in.Mirrors)
+	s := &source{Input: printable(in), Style: words.Typeset, TierOf: in.Run.Estimates.Ranking.TierOf()}
+	s.E = &s.Run.Estimates
+	g, err := population.NewGame(in.Run.Plan, &in.Run.Estimates, in.Mirrors, in.Leagues)
 	if err != nil {
 		s.Refused = err
 	} else {
 		s.View = population.NewView(g)
+		printableView(s.View)
 	}
 	return s, s.draw()
 }
@@ -41,6 +43,7 @@ var functions = template.FuncMap{
 	"bySize":    words.BySize,
 	"decimals":  words.RowDecimals,
 	"headline":  words.Headline,
+	"sign":      words.Sign,
 	"styles":    styles,
 	"join":      strings.Join,
 	"next":      func(i int) int { return i + 1 },
@@ -79,6 +82,9 @@ func (s *source) Shaded(row int) bool {
 	return changes%2 == 1
 }
 
+// LastLeague is the number of the last league.
+func (s *source) LastLeague() int { return s.E.Leagues - 1 }
+
 // OpenCards reports whether the cards of strategies are few enough to be open.
 func (s *source) OpenCards() bool { return len(s.E.Players) <= 4 }
 
@@ -104,6 +110,11 @@ func (s *source) Differs() [][]analysis.Estimate {
 	return cells
 }
 
+// FieldsNote says what the numbers about other fields are and rest on.
+func (s *source) FieldsNote() string {
+	return "In a resampled field opponents are drawn from this one with replacement, as many as there are. " + words.AssumedOfFields
+}
+
 // WorthsNote says what the Plackett-Luce column is.
 func (s *source) WorthsNote() string {
 	if s.Worths == nil {
@@ -111,4 +122,9 @@ func (s *source) WorthsNote() string {
 	}
 	return "Worth is from the Plackett-Luce model with ties, fitted to the placings in " + words.Typeset.Plural(int64(s.WorthLeagues), "league") +
 		": the chance to come first, given that one strategy is first alone."
+}
+
+// Worth is the worth of a player, by field index.
+func (s *source) Worth(player int) analysis.Estimate {
+	return s.Worths.Of([]int{player}, s.E.Level)
 }

@@ -20,6 +20,9 @@ type figure struct {
 	Caption      string
 }
 
+// Name names the plot for readers who do not see it.
+func (f *figure) Name() string { return f.name }
+
 func newFigure(name string, plot *plots.Figure, label, caption string, narrow bool) (*figure, error) {
 	f := &figure{name: name, plot: plot, Caption: caption}
 	wide, err := plot.SVG(plots.Wide, label)

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -61,6 +62,7 @@ func played(t testing.TB, draw string, legs, leagues int, bots ...bot) page.Inpu
 		},
 		Explanations: collector.Explanations(analysis.DefaultLevel),
 	}
+	in.Run.Robustness = robust.Of(&in.Run.Estimates, plan.Seed)
 	for _, b := range bots {
 		in.Mirrors = append(in.Mirrors, population.Mirror{
 			Strategy: b.name, Leagues: 100, Differ: analysis.Estimate{Estimate: 0.45, Low: 0.4, High: 0.5},

@@ -84,7 +84,7 @@ func TestWorths(t *testing.T) {
 	if got := text(written(t, in)); strings.Contains(got, "Plackett") {
 		t.Error("the page speaks of a model that nobody asked for")
 	}
-	in.Worths, in.WorthLeagues = &population.Worths{Worth: []float64{0.125, 0.25, 0.625}}, 60
+	in.Worths, in.WorthLeagues = &population.Worths{Worth: []float64{0.125, 0.25, 0.625}, Covariance: [][]float64{{0, 0, 0}, {0, 0.04, 0.01}, {0, 0.01, 0.04}}}, 60
 	got := text(written(t, in))
 	for _, want := range []string{"Worth is from the Plackett-Luce model with ties, fitted to the placings in 60 leagues", "12.5 %", "25.0 %", "62.5 %", "mean place worth technical losses"} {
 		if !strings.Contains(got, want) {

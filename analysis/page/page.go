@@ -29,10 +29,16 @@ type Input struct {
 	// needs them, and says so.
 	Explanations explain.Explanations
 	Mirrors      []population.Mirror
+	// Leagues are those of the run, for the ranges of the population; nil takes payoffs as
+	// independent.
+	Leagues *population.Leagues
 	// Worths is the Plackett-Luce model of the placings in WorthLeagues leagues, by
 	// field index; nil for none.
 	Worths       *population.Worths
 	WorthLeagues int
+	// Replays says that the page is served beside pages of leagues and matches, to which
+	// it links: leagues/0/ and leagues/0/R1M1.
+	Replays bool
 	// Version is that of the program, for the footer; empty for none.
 	Version string
 }
@@ -43,6 +49,13 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
+//go:embed theme.css
+var themeCSS string
+
+// Theme returns the colours of the page as a style sheet of CSS variables, in light and
+// dark, for pages that are to look like it.
+func Theme() string { return themeCSS }
+
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
 	c, err := newSource(in)
@@ -50,7 +63,7 @@ func Write(w io.Writer, in Input) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	var buf bytes.Buffer
-	if err := template.Must(template.New("page").Funcs(functions).Parse(pageHTML)).Execute(&buf, c); err != nil {
+	if err := document().Execute(&buf, c); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
@@ -90,5 +103,5 @@ func styles() template.CSS {
 		fmt.Fprintf(&light, "%s:%s;", v.Name, v.Light)
 		fmt.Fprintf(&dark, "%s:%s;", v.Name, v.Dark)
 	}
-	return template.CSS(fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s", light.String(), dark.String(), pageCSS))
+	return template.CSS(fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s%s", light.String(), dark.String(), themeCSS, pageCSS))
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,8 +21,9 @@ func (s *source) Subtitle() string {
 
 // Notes are warnings that belong above everything else.
 func (s *source) Notes() []string {
-	notes := s.Run.StoppingLines()
-	if n := s.E.Leagues; len(notes) == 0 && n < s.Run.Plan.Runs {
+	stopping := s.Run.StoppingLines()
+	notes := slices.Concat(s.Run.ConfirmationLines(), stopping)
+	if n := s.E.Leagues; len(stopping) == 0 && n < s.Run.Plan.Runs {
 		notes = append(notes, fmt.Sprintf("The run was stopped after %s of %s leagues; this page shows those.",
 			words.Typeset.Count(int64(n)), words.Typeset.Count(int64(s.Run.Plan.Runs))))
 	}
@@ -31,7 +33,7 @@ func (s *source) Notes() []string {
 	if !s.Run.Facts.Reproducible {
 		notes = append(notes, words.NotReproducible)
 	}
-	return append(notes, s.Run.Facts.QuarantineLines()...)
+	return slices.Concat(notes, s.Run.WarningLines(), s.Run.Facts.QuarantineLines())
 }
 
 type paragraph struct{ Head, Text string }
@@ -47,7 +49,7 @@ func (s *source) Method() []paragraph {
 		"Every interval is computed from values of whole leagues"
 	stopping := s.Run.StoppingLines()
 	if len(stopping) == 0 {
-		unit += ", by Student's t or, near a bound, by a method that stays valid there"
+		unit += ", by Student's t or, near a bound, by a method that stays valid there; those of titles and mean places by a bootstrap over leagues"
 	}
 	m := []paragraph{
 		{"The game", draw},
@@ -67,7 +69,7 @@ func (s *source) Method() []paragraph {
 			"several does not flatter it. Regret assumes that opponents would have played the same; those that react would not."})
 	}
 	if s.Refused == nil {
-		m = append(m, paragraph{"Population", "takes the measured payoffs as exact, and technical losses as matches that were not played. Ratings from wins, " +
+		m = append(m, paragraph{"Population", "takes technical losses as matches that were not played; its ranges are a bootstrap of the leagues, with which payoffs vary within their intervals. Ratings from wins, " +
 			"such as Elo, are left out: under a fair draw both players of a match win equally often, whatever they play, so such ratings rank noise."})
 	}
 	return append(m, paragraph{"Assumptions", "Leagues are independent and alike: every league gets its own seats, draws and randomness from the seed. " +

@@ -56,14 +56,14 @@ func ExampleNewView() {
 	never := analysis.Estimate{Estimate: 0, Low: 0, High: 0.05} // a copy of itself says the same
 	g, err := population.NewGame(plan, &e, []population.Mirror{
 		{Strategy: "even", Leagues: 100, Differ: never}, {Strategy: "odd", Leagues: 100, Differ: never}, {Strategy: "mixed", Leagues: 100, Differ: never},
-	})
+	}, nil)
 	if err != nil {
 		panic(err)
 	}
 	v := population.NewView(g)
 	fmt.Println("at an equilibrium:", v.Trajectory.Settled)
 	for _, m := range v.Members {
-		fmt.Printf("%-7s final share %.2f, invades %.1f, worst opponent %s\n", m.Name, m.Share, m.Invades, v.Members[m.Worst].Name)
+		fmt.Printf("%-7s final share %.2f, invades %.1f, worst opponent %s\n", m.Name, m.Share.Estimate, m.Invades.Estimate, v.Members[m.Worst].Name)
 	}
 	// Output:
 	// at an equilibrium: true

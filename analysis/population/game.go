@@ -46,21 +46,28 @@ type Game struct {
 	// Differ has by strategy and opponent the chance that their choices differ. Unknown
 	// cells are NaN with the interval [0, 1].
 	Differ [][]analysis.Estimate
+
+	level    float64       // of ranges
+	seed     uint64        // of resampling
+	together [][][]float64 // see Leagues.deviations
 }
 
 // NewGame makes the game from the estimates of a plan, and from the mirror matches of
 // strategies that have one copy in the field. Other mirrors are ignored.
 //
+// Leagues are those that the estimates are from, for ranges that allow for payoffs that
+// vary together; nil takes the payoffs as independent.
+//
 // Technical losses do not count: the game is that among strategies that answer. With a
 // biased draw the error is [ErrBiased].
-func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror) (*Game, error) {
+func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror, leagues *Leagues) (*Game, error) {
 	if !e.Fair {
 		return nil, ErrBiased
 	}
 	if len(plan.Field) != len(e.Players) {
 		return nil, fmt.Errorf("population: the plan has %d players and the estimates %d", len(plan.Field), len(e.Players))
 	}
-	g := &Game{}
+	g := &Game{level: e.Level, seed: plan.Seed}
 	kind := make([]int, len(plan.Field)) // of field indices
 	known := map[[4]string]int{}
 	for f, p := range plan.Field {
@@ -81,6 +88,7 @@ func NewGame(plan results.Plan, e *analysis.Estimates, mirrors []Mirror) (*Game,
 		}
 	}
 	g.fill(e, kind)
+	g.together = leagues.deviations(kind, len(g.Names))
 	for _, m := range mirrors {
 		for i, name := range g.Names {
 			if name == m.Strategy && len(g.Copies[i]) == 1 && m.Differ.Defined() {
@@ -111,6 +119,7 @@ func (g *Game) fill(e *analysis.Estimates, kind []int) {
 		c.Estimate += p.Differ.Estimate
 		c.Low += p.Differ.Low
 		c.High += p.Differ.High
+		c.Level = p.Differ.Level
 		count[i][j]++
 	}
 	for i := range g.Differ {
@@ -143,18 +152,6 @@ func (g *Game) Unknown() []string {
 		}
 	}
 	return names
-}
-
-// complete reports whether every cell is known.
-func (g *Game) complete() bool {
-	for _, row := range g.Differ {
-		for _, c := range row {
-			if !c.Defined() {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // differ is the matrix of estimates alone.

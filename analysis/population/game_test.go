@@ -109,7 +109,7 @@ func around(x float64) analysis.Estimate {
 func TestCopiesGiveTheDiagonal(t *testing.T) {
 	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.2 + 0.2*float64(i+j)/2) }) // 0.3, 0.4, 0.5
-	g, err := population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}})
+	g, err := population.NewGame(plan("random#1", "random#2", "mine"), e, []population.Mirror{{Strategy: "mine", Differ: around(0.7)}, {Strategy: "random", Differ: around(0.9)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,20 +128,64 @@ func TestCopiesGiveTheDiagonal(t *testing.T) {
 func TestViewWithoutDiagonal(t *testing.T) {
 	t.Parallel()
 	e := estimates(3, func(i, j int) analysis.Estimate { return around(0.1 * float64(i+j)) })
-	g, err := population.NewGame(plan("a", "b", "c"), e, nil)
+	g, err := population.NewGame(plan("a", "b", "c"), e, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := population.NewView(g)
-	if v.Trajectory != nil || len(v.Missing) != 3 || !math.IsNaN(v.Members[0].Share) || !math.IsNaN(v.Members[0].AlphaRank) {
+	if v.Trajectory != nil || len(v.Missing) != 3 || v.Members[0].Share.Defined() || v.Members[0].AlphaRank.Defined() {
 		t.Errorf("dynamics without a diagonal: %+v", v.Members[0])
 	}
 	// 0 meets 1 at 0.1 and 2 at 0.2; 1 meets 2 at 0.3.
-	if m := v.Members[0]; m.Worst != 1 || m.Borda != 0 {
+	if m := v.Members[0]; m.Worst != 1 || m.Borda.Estimate != 0 {
 		t.Errorf("a: %+v", m)
 	}
-	if m := v.Members[2]; m.Worst != 0 || m.Borda != 1 {
+	if m := v.Members[2]; m.Worst != 0 || m.Borda.Estimate != 1 {
 		t.Errorf("c: %+v", m)
+	}
+}
+
+// TestRanges: of two strategies that differ with chance b from each other, and with chance
+// 0.2 and 0 from their copies, the first ends with b/(2b-0.2) of the population. b is 0.5,
+// and 0.4 to 0.6 in 95 of 100 experiments, so its share is between 0.667 and 0.6.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	sure := func(p float64) analysis.Estimate {
+		return analysis.Estimate{Estimate: p, Low: p, High: p, Level: 0.95}
+	}
+	e := estimates(2, func(i, j int) analysis.Estimate {
+		return analysis.Estimate{Estimate: 0.5, Low: 0.4, High: 0.6, Level: 0.95}
+	})
+	e.Level = 0.95
+	mirrors := []population.Mirror{{Strategy: "a", Differ: sure(0.2)}, {Strategy: "b", Differ: sure(0)}}
+	view := func() *population.View {
+		g, err := population.NewGame(plan("a", "b"), e, mirrors, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return population.NewView(g)
+	}
+	v := view()
+	share := v.Members[0].Share
+	if math.Abs(share.Estimate-0.625) > 1e-3 || math.Abs(share.Low-0.6) > 0.01 || math.Abs(share.High-0.667) > 0.02 {
+		t.Errorf("share %+v, want 0.625 (0.600 to 0.667)", share)
+	}
+	if share.Level != 0.95 || share.Method != analysis.ByDrawing {
+		t.Errorf("a share of level %v by %q", share.Level, share.Method)
+	}
+	if other := v.Members[1].Share; math.Abs(other.Low+share.High-1) > 1e-9 || math.Abs(other.High+share.Low-1) > 1e-9 {
+		t.Errorf("shares %+v and %+v do not add up", share, other)
+	}
+	if again := view(); again.Members[0].Share != share || again.Members[0].Invades != v.Members[0].Invades {
+		t.Errorf("the same game gives %+v and %+v", v.Members[0], again.Members[0])
+	}
+	e.Pairs[0].Differ = sure(0.5)
+	for _, m := range view().Members {
+		for _, x := range []analysis.Estimate{m.Share, m.AlphaRank, m.Invades} {
+			if math.Abs(x.Width()) > 1e-12 {
+				t.Errorf("%s: %+v follows from payoffs that are known", m.Name, x)
+			}
+		}
 	}
 }
 
@@ -149,7 +193,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	e := estimates(2, func(i, j int) analysis.Estimate { return around(0.5) })
 	e.Fair = false
-	if _, err := population.NewGame(plan("a", "b"), e, nil); !errors.Is(err, population.ErrBiased) {
+	if _, err := population.NewGame(plan("a", "b"), e, nil, nil); !errors.Is(err, population.ErrBiased) {
 		t.Errorf("with a biased draw: %v", err)
 	}
 	if err := population.RefuseRating("Elo"); !strings.Contains(err.Error(), "rank noise") {
@@ -209,7 +253,7 @@ func BenchmarkView(b *testing.B) {
 			mirrors[i] = population.Mirror{Strategy: names[i], Differ: around(0.4)}
 		}
 		e := estimates(n, func(i, j int) analysis.Estimate { return around(0.5 + 0.3*math.Sin(float64(7*i*j+i+j))) })
-		g, err := population.NewGame(plan(names...), e, mirrors)
+		g, err := population.NewGame(plan(names...), e, mirrors, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -23,8 +23,11 @@ type Placing struct {
 // Worths is a fitted Plackett-Luce model.
 type Worths struct {
 	// Worth is the chance of each member to come first in a ranking of all, given that
-	// it is first alone. They add up to 1.
+	// it is first alone. They add up to 1; Of has intervals.
 	Worth []float64
+	// Covariance is that of the log-worths, that of member 0 being fixed; nil if the
+	// placings do not determine it.
+	Covariance [][]float64
 	// Ties has by the number of members in a tie, from 2, how much ties of that size
 	// are favoured: two members of equal worth tie with chance Ties[0]/(2+Ties[0]). 0
 	// for sizes never seen.
@@ -68,7 +71,9 @@ func PlackettLuce(n int, placings []Placing) (Worths, error) {
 	if r == nil {
 		return Worths{}, fmt.Errorf("fit placings: %w", err)
 	}
-	return m.worths(r.X, -r.F), nil
+	w := m.worths(r.X, -r.F)
+	w.Covariance = m.covariance(r.X)
+	return w, nil
 }
 
 // placingModel has the placings and the sizes of ties in them. Its parameters are the

@@ -184,11 +184,11 @@ func TestBordaAgreesWithCountedBallots(t *testing.T) {
 	t.Parallel()
 	r := load(t).Borda
 	names := []string{"a", "b", "c", "d"}
-	g, err := population.NewGame(plan(names...), estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Differ[i][j]) }), nil)
+	g, err := population.NewGame(plan(names...), estimates(len(names), func(i, j int) analysis.Estimate { return around(r.Differ[i][j]) }), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, m := range population.NewView(g).Members {
-		near(t, names[i], m.Borda, r.Want[i], 1e-12)
+		near(t, names[i], m.Borda.Estimate, r.Want[i], 1e-12)
 	}
 }

@@ -12,7 +12,7 @@ type Shares struct {
 // Trajectory is how a population changes under replicator dynamics.
 type Trajectory struct {
 	// Settled reports an equilibrium: no strategy would gain more than Gap, at most
-	// settledGap, over the mean of the last population.
+	// SettledGap, over the mean of the last population.
 	Settled bool    `json:"settled"`
 	Gap     float64 `json:"gap"` // points per match
 	// Steps has the population at generation 0, at generations ever farther apart, and
@@ -20,9 +20,15 @@ type Trajectory struct {
 	Steps []Shares `json:"steps"`
 }
 
+// SettledGap is the gain, in points per match, below which no strategy counts as better
+// than the population; it is far below what experiments resolve.
+const SettledGap = 1e-4
+
 const (
-	settledGap     = 1e-4 // points per match; far below what experiments resolve
 	maxGenerations = 50_000
+	// resampledGenerations, of which a view has some hundreds of thousands, leave shares
+	// that no longer matter.
+	resampledGenerations = 2_000
 )
 
 // Last is the population at the end of the trajectory.
@@ -37,7 +43,9 @@ func (t *Trajectory) Last() Shares { return t.Steps[len(t.Steps)-1] }
 // differ is the symmetric matrix of chances to differ. Because it is symmetric and not
 // negative, the mean payoff never falls (L. E. Baum and J. A. Eagon, Bulletin of the
 // AMS 73 (1967), 360-363).
-func Replicate(differ [][]float64) Trajectory {
+func Replicate(differ [][]float64) Trajectory { return replicate(differ, maxGenerations) }
+
+func replicate(differ [][]float64, generations int) Trajectory {
 	n := len(differ)
 	x := make([]float64, n)
 	for i := range x {
@@ -57,8 +65,8 @@ func Replicate(differ [][]float64) Trajectory {
 			best = max(best, f)
 		}
 		t.Gap = max(0, (best-mean)/2)
-		t.Settled = t.Gap <= settledGap
-		over := t.Settled || generation == maxGenerations || mean == 0
+		t.Settled = t.Gap <= SettledGap
+		over := t.Settled || generation == generations || mean == 0
 		if generation == next || over {
 			t.Steps = append(t.Steps, Shares{generation, 1 + mean/2, append([]float64(nil), x...)})
 			next = max(generation+1, generation*6/5)

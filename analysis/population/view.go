@@ -2,6 +2,7 @@ package population
 
 import (
 	"math"
+	"slices"
 
 	"github.com/strategylab/strategylab/analysis"
 )
@@ -24,90 +25,113 @@ type View struct {
 
 // Member is the fate of one strategy.
 type Member struct {
-	Name  string
-	Self  analysis.Estimate // points per match against its own copy
-	Share float64           // in the population that replicator dynamics end with
+	Name string
+	Self analysis.Estimate // points per match against its own copy
+
+	// These four have ranges from resampled payoffs; see [NewView].
+	Share analysis.Estimate // in the population that replicator dynamics end with
 	// AlphaRank is the share of time that a small population spends with it; see
 	// [AlphaRank] with [Size] and [Intensity].
-	AlphaRank float64
+	AlphaRank analysis.Estimate
 	// Invades is the chance that one mutant of it takes over a population of another
 	// strategy, see [Moran], as a multiple of the neutral chance 1/[Size], averaged
 	// over the other strategies.
-	Invades float64
+	Invades analysis.Estimate
+	// Borda is the share of the other strategies that it outscores against an opponent,
+	// averaged over all opponents; equal scores count half.
+	Borda analysis.Estimate
+
 	// Worst is the opponent other than itself against which it scores least.
 	Worst       int
 	WorstPayoff analysis.Estimate
-	// Borda is the share of the other strategies that it outscores against an opponent,
-	// averaged over all opponents; equal scores count half.
-	Borda float64
 }
 
 // NewView computes the view of a game of at least two strategies.
+//
+// The ranges of what follows from all payoffs together are a bootstrap: in each of 119
+// resamples of the leagues (39 above 40 strategies) every payoff moves within its interval
+// as it does there, and a range has what comes out at the level of the game. Payoffs
+// against copies that were measured in leagues of their own, and those on which all leagues
+// agree, are drawn from the normal distributions that their intervals stand for. The seed
+// is that of the plan.
 func NewView(g *Game) *View {
 	v := &View{Game: g, Members: make([]Member, len(g.Names)), Missing: g.Unknown()}
-	nan, unknown := math.NaN(), analysis.Estimate{Estimate: math.NaN()}
 	for i, name := range g.Names {
 		m := &v.Members[i]
-		*m = Member{Name: name, Self: g.Payoff(i, i), Share: nan, AlphaRank: nan, Invades: nan, Worst: -1, WorstPayoff: unknown}
+		*m = Member{Name: name, Self: g.Payoff(i, i), Worst: -1, WorstPayoff: analysis.Estimate{Estimate: math.NaN()}}
 		for j := range g.Names {
 			if p := g.Payoff(i, j); j != i && p.Defined() && (m.Worst < 0 || p.Estimate < m.WorstPayoff.Estimate) {
 				m.Worst, m.WorstPayoff = j, p
 			}
 		}
 	}
-	g.borda(v.Members)
-	if !g.complete() {
-		return v
+	f := fatesOf(g.differ(), maxGenerations)
+	v.Trajectory = f.trajectory
+	v.ranges(f)
+	return v
+}
+
+// fatesOf computes the numbers of all members, with at most so many generations of
+// replicator dynamics.
+func fatesOf(differ [][]float64, generations int) *fates {
+	n := len(differ)
+	f := new(fates)
+	for k := range f.numbers {
+		f.numbers[k] = slices.Repeat([]float64{math.NaN()}, n)
 	}
-	t := Replicate(g.differ())
-	v.Trajectory = &t
-	for i, s := range t.Last().Share {
-		v.Members[i].Share = s
-	}
-	payoff := g.differ()
-	for _, row := range payoff {
-		for j := range row {
-			row[j] = 1 + row[j]/2
+	f.numbers[ofBorda] = borda(differ)
+	payoff := make([][]float64, n)
+	for i, row := range differ {
+		payoff[i] = make([]float64, n)
+		for j, p := range row {
+			if math.IsNaN(p) {
+				return f
+			}
+			payoff[i][j] = 1 + p/2
 		}
 	}
-	for i, s := range AlphaRank(payoff, Size, Intensity) {
-		v.Members[i].AlphaRank = s
-	}
-	for i := range v.Members {
+	t := replicate(differ, generations)
+	f.trajectory = &t
+	f.numbers[ofShare] = t.Last().Share
+	f.numbers[ofAlphaRank] = AlphaRank(payoff, Size, Intensity)
+	for i := range n {
 		sum := 0.0
-		for j := range payoff {
+		for j := range n {
 			if j != i {
 				sum += Size * Moran(payoff[i][i], payoff[i][j], payoff[j][i], payoff[j][j], Size, 1)
 			}
 		}
-		v.Members[i].Invades = sum / float64(len(payoff)-1)
+		f.numbers[ofInvades][i] = sum / float64(n-1)
 	}
-	return v
+	return f
 }
 
-// borda lets every strategy j rank all others by their scores against it.
-func (g *Game) borda(members []Member) {
-	n := len(g.Names)
-	for i := range members {
+// borda lets every strategy j rank all others by their scores against it. Scores that
+// are NaN do not count.
+func borda(differ [][]float64) []float64 {
+	n := len(differ)
+	list := make([]float64, n)
+	for i := range n {
 		points, votes := 0.0, 0
 		for j := range n {
 			for k := range n {
-				a, b := g.Differ[i][j], g.Differ[k][j]
-				if i == j || i == k || j == k || !a.Defined() || !b.Defined() {
+				a, b := differ[i][j], differ[k][j]
+				if i == j || i == k || j == k || math.IsNaN(a) || math.IsNaN(b) {
 					continue
 				}
 				votes++
 				switch {
-				case a.Estimate > b.Estimate:
+				case a > b:
 					points++
-				case a.Estimate == b.Estimate:
+				case a == b:
 					points += 0.5
 				}
 			}
 		}
-		members[i].Borda = math.NaN()
+		list[i] = math.NaN()
 		if votes > 0 {
-			members[i].Borda = points / float64(votes)
+			list[i] = points / float64(votes)
 		}
 	}
+	return list
 }

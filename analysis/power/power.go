@@ -85,11 +85,22 @@ func (s Setup) Contrast(m Measure, effect float64) Contrast {
 	total := (k-2)*(variance(q)+variance(p)) + direct
 	common := (k-3)*variance(q) + direct + between
 	return Contrast{
-		Mean:        effect / 2 * (k - 2) / (k - 1),
+		Mean:        s.Delta(effect),
 		Deviation:   math.Sqrt(total/float64(s.Legs)) / (k - 1),
 		Correlation: common / total,
 	}
 }
+
+// Delta is the mean difference between the player with the edge and another, in adjusted
+// points per match: the unit of tables, margins and sequential tests.
+func (s Setup) Delta(effect float64) float64 {
+	k := float64(s.Players)
+	return effect / 2 * (k - 2) / (k - 1)
+}
+
+// EffectOf is the effect that makes a difference in adjusted points per match. It is
+// infinite for fewer than 3 players.
+func (s Setup) EffectOf(delta float64) float64 { return delta / s.Delta(1) }
 
 // fixed is a setup with the values that do not depend on the number of leagues.
 type fixed struct {

@@ -24,6 +24,25 @@ func WriteContrastTable(w io.Writer, c Contrast, width int) error {
 	return s.send(w, "comparison")
 }
 
+// WriteChanges writes for people what has changed since the run before, in a run of the
+// same plan: the strategies with other code and those that changed significantly, each
+// with the intervals of its changes. See [WriteTable].
+func WriteChanges(w io.Writer, c Contrast, width int) error {
+	r := &c.Result
+	s := sheet{width: width}
+	s.lines("", fmt.Sprintf("Changes since the run before, league by league over %s:", words.Plain.Plural(int64(r.Leagues[0]), "league")))
+	s.lines(c.fieldLines()...)
+	shown := c
+	shown.Result.Players = slices.DeleteFunc(slices.Clone(r.Players), func(p contrast.Player) bool {
+		return !p.CodeChanged && verdictOf(&p) != analysis.Different
+	})
+	if len(shown.Result.Players) > 0 {
+		s.table(shown.columns())
+	}
+	s.lines(c.verdictLines()...)
+	return s.send(w, "changes")
+}
+
 func (c *Contrast) headLines() []string {
 	r := &c.Result
 	before, after := words.Plain.Plural(int64(r.Leagues[0]), "league"), words.Plain.Plural(int64(r.Leagues[1]), "league")
@@ -34,7 +53,11 @@ func (c *Contrast) headLines() []string {
 	case !r.Paired:
 		how = fmt.Sprintf("two independent runs, of %s and %s", before, after)
 	}
-	lines := []string{fmt.Sprintf("%s, then %s", words.Printable(c.Before.Dir), words.Printable(c.After.Dir)), how, ""}
+	lines := []string{fmt.Sprintf("%s, then %s", words.Printable(c.Before.Dir), words.Printable(c.After.Dir))}
+	if len(r.Gone)+len(r.New) > 0 {
+		lines = append(lines, "The fields differ, so a change may be due to the opponents.")
+	}
+	lines = append(lines, how, "")
 	if len(r.Plan) == 0 {
 		lines = append(lines, "Nothing changed in the plan.")
 	} else {
@@ -47,10 +70,15 @@ func (c *Contrast) headLines() []string {
 		}
 		lines = append(lines, fmt.Sprintf("  %s: %s, then %s", what, words.Printable(x.Before), words.Printable(x.After)))
 	}
-	if len(r.Gone) > 0 {
+	return append(lines, c.fieldLines()...)
+}
+
+// fieldLines say how the fields of the runs differ.
+func (c *Contrast) fieldLines() (lines []string) {
+	if r := &c.Result; len(r.Gone) > 0 {
 		lines = append(lines, "  gone: "+words.Printable(strings.Join(r.Gone, ", ")))
 	}
-	if len(r.New) > 0 {
+	if r := &c.Result; len(r.New) > 0 {
 		lines = append(lines, "  new: "+words.Printable(strings.Join(r.New, ", ")))
 	}
 	return lines
@@ -185,9 +213,6 @@ func (c *Contrast) verdictLines() []string {
 	}
 	if r.Excluded {
 		lines = append(lines, "Ranks are not compared: the fields differ in size.")
-	}
-	if len(r.Gone)+len(r.New) > 0 {
-		lines = append(lines, "The opponents differ too: a change may be due to them.")
 	}
 	return lines
 }

@@ -47,10 +47,14 @@ func WritePlayersCSV(w io.Writer, r Run) error {
 // WritePairsCSV writes one line per pair of players, in field order, under a header
 // line; see [WritePlayersCSV]. Clean matches are those decided by choices. The
 // difference is in adjusted points per match over all opponents, and p is adjusted for
-// all pairs.
+// all pairs; where it is as small as p_resolution, it is at most that.
 func WritePairsCSV(w io.Writer, r Run) error {
 	rows := [][]string{{"a", "b", "matches", "clean", "wins_a", "wins_b", "draws", "differ", "differ_low", "differ_high",
-		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm"}}
+		"points_a", "points_b", "adjusted_a", "adjusted_b", "difference", "difference_low", "difference_high", "p", "p_holm", "p_resolution"}}
+	resolution := "" // without simulation
+	if x := r.Estimates.Ranking.Resolution; x > 0 {
+		resolution = cell(x)
+	}
 	for k, c := range r.differences() {
 		p := &r.Estimates.Pairs[k]
 		row := []string{r.Estimates.Players[p.A].Name, r.Estimates.Players[p.B].Name}
@@ -60,7 +64,7 @@ func WritePairsCSV(w io.Writer, r Run) error {
 			row = append(row, cell(x))
 		}
 		row = append(row, cells(c.Difference)...)
-		row = append(row, cell(c.Corrected), cell(c.Holm))
+		row = append(row, cell(c.Corrected), cell(c.Holm), resolution)
 		rows = append(rows, row)
 	}
 	return writeCSV(w, "pairs", rows)

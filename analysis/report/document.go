@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
@@ -15,24 +16,32 @@ const Schema = "strategylab/experiment/v1"
 // Document is an experiment's outcome for other programs: what "experiment --format
 // json" prints and what summary.json holds. It has no NaN and no infinities; a number
 // that does not exist is null. If Reproducible is true, a rerun of the plan gives the
-// same document, except Seconds, MatchesPerSecond and Processes.
+// same document, except Seconds, MatchesPerSecond, Processes and
+// Cluster.
 type Document struct {
-	Schema  string `json:"schema"`
-	Plan    Plan   `json:"plan"`
-	Leagues int    `json:"leagues"` // played; fewer than Plan.Runs if the run was stopped
-	Matches int64  `json:"matches"`
+	Schema string `json:"schema"`
+	Plan   Plan   `json:"plan"`
+
+	Confirms *Confirms `json:"confirms,omitempty"` // the run that this one confirms with a fresh seed
+
+	Leagues int   `json:"leagues"` // played; fewer than Plan.Runs if the run was stopped
+	Matches int64 `json:"matches"`
 
 	Facts
 
-	Level float64 `json:"level,omitempty"` // of every interval, if it is not 0.95
+	Level float64 `json:"level"` // of every interval, and of all places and tiers together
 
 	// VarianceRatio is how many times the variance of points exceeds that of
 	// adjusted points; null if adjusted points do not vary.
 	VarianceRatio analysis.Number `json:"variance_ratio"`
+	// DifferenceRatio is the same for the differences between players.
+	DifferenceRatio analysis.Number `json:"variance_ratio_differences"`
 
 	// Tiers has the names of the players by tier, best first: in tier 1 is every
 	// strategy that no other significantly beats.
 	Tiers [][]string `json:"tiers"`
+	// TiersMethod corrects the comparisons that tiers and place ranges follow from.
+	TiersMethod analysis.Method `json:"tiers_method"`
 	// Winner is the first by adjusted points, its estimate corrected for selection; null
 	// if there is no ranking or leagues are too few.
 	Winner *Winner `json:"winner"`
@@ -40,12 +49,16 @@ type Document struct {
 	Players []Player `json:"players"` // by adjusted points, most first
 	Pairs   []Pair   `json:"pairs"`   // in field order
 
+	OtherFields *OtherFields `json:"other_fields,omitempty"` // absent for fewer than four players or two leagues
+
+	Warnings   []Warning        `json:"warnings,omitempty"` // why intervals and places may not hold
 	Stopped    Stopped          `json:"stopped"`
 	Sequential *Sequential      `json:"sequential,omitempty"` // absent for a fixed number of leagues
 	RatioTest  *RatioTest       `json:"sprt,omitempty"`
 	Assertions []assert.Outcome `json:"assertions,omitempty"` // in the order of the command line
 
 	Processes []Process `json:"processes,omitempty"` // of plugins and isolated scripts, by their first player
+	Cluster   []Share   `json:"cluster,omitempty"`   // workers of a cluster, the most leagues first
 }
 
 // Plan is the part of a plan that says what was played, without where the
@@ -57,12 +70,38 @@ type Plan struct {
 	Field     []string `json:"field"` // names, by field index
 	Draw      string   `json:"draw"`
 	Transport string   `json:"transport"`
+	Looks     []int    `json:"looks,omitempty"` // leagues at which the run was complete, and was then extended
 }
 
 // Winner is the player with the most adjusted points per match.
 type Winner struct {
-	Name     string            `json:"name"`
-	Adjusted analysis.Estimate `json:"adjusted"`
+	Name     string   `json:"name"`
+	Adjusted Selected `json:"adjusted"`
+}
+
+// Selected is the interval of a number that was selected as the largest of several.
+type Selected struct {
+	// Estimate is null unless the player is alone in tier 1: in a close race one number
+	// would say little.
+	Estimate analysis.Number `json:"estimate"`
+	Low      float64         `json:"low"`
+	High     float64         `json:"high"`
+	Level    float64         `json:"level"`
+	Method   analysis.Method `json:"method"`
+}
+
+// winner is the first player with what its selection leaves of its estimate.
+func (r Run) winner() *Winner {
+	e := &r.Estimates
+	if e.Winner == nil {
+		return nil
+	}
+	x := e.Winner.Adjusted
+	s := Selected{Estimate: analysis.Number(math.NaN()), Low: x.Low, High: x.High, Level: x.Level, Method: x.Method}
+	if len(e.Leaders()) == 1 {
+		s.Estimate = analysis.Number(x.Estimate)
+	}
+	return &Winner{Name: e.Players[e.Winner.Field].Name, Adjusted: s}
 }
 
 // Player is one strategy of the field. Rates and points are per match.
@@ -71,9 +110,14 @@ type Player struct {
 	// Ranks has the number of leagues by rank, such as "1" or, with as many points as
 	// the next, "1.5".
 	Ranks map[string]int64 `json:"ranks"`
+	// Differ is the share of differing choices among the matches in which both players
+	// made one; null if there was none.
+	Differ analysis.Estimate `json:"differ"`
 	// RankInterval is the place range by adjusted points; the ranges of all players
 	// hold together.
-	RankInterval [2]int `json:"rank_interval"`
+	RankInterval       [2]int          `json:"rank_interval"`
+	RankIntervalLevel  float64         `json:"rank_interval_level"` // of all ranges together
+	RankIntervalMethod analysis.Method `json:"rank_interval_method"`
 }
 
 // Pair is two players' matches against each other.
@@ -93,7 +137,28 @@ type Pair struct {
 	// pairs, by Romano and Wolf's method (Holm's if leagues are few) and by Holm's.
 	Difference analysis.Estimate `json:"difference"`
 	P          float64           `json:"p"`
+	PMethod    analysis.Method   `json:"p_method"`
+	PLevel     float64           `json:"p_level"` // the players differ significantly if p is at most 1 - p_level
 	Holm       float64           `json:"p_holm"`
+	// Resolution is the smallest p that the simulation behind the step-down method can
+	// give: where p is as small, the p-value is at most that. Absent without simulation.
+	Resolution float64 `json:"p_resolution,omitempty"`
+	// Effect is Difference in standard deviations of one league's raw points of A minus
+	// B's; null if these do not vary.
+	Effect analysis.Estimate `json:"effect"`
+
+	// Above and Below are the chances that A has more raw points in a league than B, and B
+	// more than A. TitlesA and TitlesB count the leagues in which one, and not the other,
+	// had the most points of all. The p-values are those of sign tests, adjusted together
+	// for both comparisons of all pairs by Holm's method, in a sequential experiment for all
+	// looks, too.
+	Above      analysis.Estimate `json:"above"`
+	Below      analysis.Estimate `json:"below"`
+	PAbove     analysis.Number   `json:"p_above"`
+	TitlesA    int64             `json:"titles_a"`
+	TitlesB    int64             `json:"titles_b"`
+	PTitles    analysis.Number   `json:"p_titles"`
+	OddsMethod analysis.Method   `json:"odds_method"` // of p_above and p_titles, significant if at most 1 - p_level
 }
 
 // Document puts the report into the form that programs read.
@@ -102,14 +167,18 @@ func (r Run) Document() Document {
 	d := Document{
 		Schema: Schema,
 		Plan: Plan{
-			Runs: r.Plan.Runs, Legs: r.Plan.Legs, Seed: r.Plan.Seed, Field: make([]string, len(e.Players)),
+			Looks: r.Plan.Looks,
+			Runs:  r.Plan.Runs, Legs: r.Plan.Legs, Seed: r.Plan.Seed, Field: make([]string, len(e.Players)),
 			Draw: r.Plan.Draw, Transport: r.Plan.Transport,
 		},
 		Leagues: e.Leagues, Matches: e.Matches, Facts: r.Facts,
-		VarianceRatio: analysis.Number(e.VarianceRatio),
-		Tiers:         make([][]string, len(e.Ranking.Tiers)),
-		Players:       make([]Player, 0, len(e.Players)),
-		Pairs:         make([]Pair, 0, len(e.Pairs)),
+		VarianceRatio: analysis.Number(e.VarianceRatio), DifferenceRatio: analysis.Number(e.DifferenceRatio),
+		Level:       e.Level,
+		Tiers:       make([][]string, len(e.Ranking.Tiers)),
+		TiersMethod: e.Ranking.Method,
+		Players:     make([]Player, 0, len(e.Players)),
+		Winner:      r.winner(),
+		Pairs:       make([]Pair, 0, len(e.Pairs)),
 	}
 	if !(d.MatchesPerSecond > 0) {
 		d.MatchesPerSecond = 0
@@ -120,30 +189,31 @@ func (r Run) Document() Document {
 	for k, tier := range e.Ranking.Tiers {
 		d.Tiers[k] = e.Names(tier)
 	}
-	if w := e.Winner; w != nil {
-		d.Winner = &Winner{Name: e.Players[w.Field].Name, Adjusted: w.Adjusted}
-	}
 	for _, i := range e.Order {
-		p := Player{Player: e.Players[i], Ranks: map[string]int64{}, RankInterval: e.Ranking.Places[i]}
+		p := Player{
+			Player: e.Players[i], Ranks: map[string]int64{}, Differ: e.Players[i].Differ,
+			RankInterval: e.Ranking.Places[i], RankIntervalLevel: e.Ranking.Level, RankIntervalMethod: e.Ranking.Method,
+		}
 		for _, share := range p.Player.Ranks {
 			p.Ranks[cell(share.Rank)] = share.Leagues
 		}
 		d.Players = append(d.Players, p)
 	}
 	for k, c := range r.differences() {
-		p := &e.Pairs[k]
+		p, o := &e.Pairs[k], &e.Odds[k]
 		d.Pairs = append(d.Pairs, Pair{
 			A: e.Players[p.A].Name, B: e.Players[p.B].Name, Matches: p.Matches,
 			Differ: p.Differ, WinsA: p.WinsA, WinsB: p.WinsB, Draws: p.Draws,
-			Difference: c.Difference, P: c.Corrected, Holm: c.Holm,
+			Difference: c.Difference, P: c.Corrected, PMethod: e.Ranking.Method, PLevel: e.Ranking.Level, Holm: c.Holm, Resolution: e.Ranking.Resolution, Effect: o.Effect(c.Difference),
+			Above: o.Above, Below: o.Below, PAbove: analysis.Number(o.P),
+			TitlesA: o.TitlesA, TitlesB: o.TitlesB, PTitles: analysis.Number(o.TitlesP), OddsMethod: o.Method,
 		})
 	}
-	if e.Level != analysis.DefaultLevel {
-		d.Level = e.Level
-	}
 	d.Stopped, d.Sequential, d.RatioTest = r.stopped(), r.sequential(), r.ratioTest()
-	d.Assertions = r.Assertions
+	d.Confirms, d.Assertions = r.confirms(), r.Assertions
+	d.Warnings, d.OtherFields = r.Warnings(), r.otherFields()
 	d.Processes = r.Facts.Processes
+	d.Cluster = r.Facts.Cluster
 	return d
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PopulationSchema is the version of the document that [WritePopulationJSON] writes.
-const PopulationSchema = "strategylab/population/v1"
+const PopulationSchema = "strategylab/population/v2"
 
 // Population is all that a report on strategies as a population is made from.
 type Population struct {
@@ -48,19 +48,19 @@ type PopulationStrategy struct {
 	Name        string            `json:"name"`
 	Copies      []string          `json:"copies"` // players that are this strategy
 	Self        analysis.Estimate `json:"self"`
-	Share       analysis.Number   `json:"share"`
-	AlphaRank   analysis.Number   `json:"alpha_rank"`
-	Invades     analysis.Number   `json:"invades"`
+	Share       analysis.Estimate `json:"share"`
+	AlphaRank   analysis.Estimate `json:"alpha_rank"`
+	Invades     analysis.Estimate `json:"invades"`
 	Worst       string            `json:"worst_opponent"` // "" if it met nobody
 	WorstPayoff analysis.Estimate `json:"worst_payoff"`
-	Borda       analysis.Number   `json:"borda"`
+	Borda       analysis.Estimate `json:"borda"`
 }
 
 // PopulationModel is a fitted Plackett-Luce model of placings.
 type PopulationModel struct {
-	Leagues int                `json:"leagues"`
-	Worths  map[string]float64 `json:"worths"` // by player; they add up to 1
-	Ties    []float64          `json:"ties"`   // by size of tie, from 2
+	Leagues int                          `json:"leagues"`
+	Worths  map[string]analysis.Estimate `json:"worths"` // by player; they add up to 1
+	Ties    []float64                    `json:"ties"`   // by size of tie, from 2
 }
 
 // WritePopulationJSON writes the population as a document.
@@ -72,8 +72,8 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 	}
 	for i, m := range v.Members {
 		s := PopulationStrategy{
-			Name: m.Name, Self: m.Self, Share: analysis.Number(m.Share), AlphaRank: analysis.Number(m.AlphaRank), Invades: analysis.Number(m.Invades),
-			WorstPayoff: m.WorstPayoff, Borda: analysis.Number(m.Borda),
+			Name: m.Name, Self: m.Self, Share: m.Share, AlphaRank: m.AlphaRank, Invades: m.Invades,
+			WorstPayoff: m.WorstPayoff, Borda: m.Borda,
 		}
 		for _, k := range v.Game.Copies[i] {
 			s.Copies = append(s.Copies, e.Players[k].Name)
@@ -89,9 +89,9 @@ func WritePopulationJSON(w io.Writer, p Population) error {
 		d.Payoffs = append(d.Payoffs, row)
 	}
 	if p.Worths != nil {
-		d.Placings = &PopulationModel{Leagues: p.WorthLeagues, Worths: map[string]float64{}, Ties: append([]float64{}, p.Worths.Ties...)}
-		for i, x := range p.Worths.Worth {
-			d.Placings.Worths[e.Players[i].Name] = x
+		d.Placings = &PopulationModel{Leagues: p.WorthLeagues, Worths: map[string]analysis.Estimate{}, Ties: append([]float64{}, p.Worths.Ties...)}
+		for i := range p.Worths.Worth {
+			d.Placings.Worths[e.Players[i].Name] = p.Worths.Of([]int{i}, e.Level)
 		}
 	}
 	return writeDocument(w, "population", d)
@@ -121,6 +121,9 @@ func numbers(order []int) []string {
 }
 
 func (p *Population) columns(order []int) []column {
+	withRange := func(e analysis.Estimate, scale float64, decimals int) string {
+		return fmt.Sprintf("%s (%s)", words.Plain.Number(scale*e.Estimate, decimals), words.Plain.Range(e, scale, decimals))
+	}
 	each := func(of func(i int, m *population.Member) string) []string {
 		var list []string
 		for _, i := range order {
@@ -128,17 +131,23 @@ func (p *Population) columns(order []int) []column {
 		}
 		return list
 	}
-	share := func(of func(m *population.Member) float64) []string {
-		return each(func(_ int, m *population.Member) string { return words.Plain.Number(100*of(m), 1) })
+	ranged := func(scale float64, decimals int, of func(m *population.Member) analysis.Estimate) []string {
+		return each(func(_ int, m *population.Member) string {
+			e := of(m)
+			if !e.Defined() {
+				return "-"
+			}
+			return withRange(e, scale, decimals)
+		})
 	}
 	list := []column{
 		{head: "#", cells: numbers(order)},
 		{head: "strategy", left: true, cells: each(func(_ int, m *population.Member) string { return words.Printable(m.Name) })},
-		{head: "share%", cells: share(func(m *population.Member) float64 { return m.Share })},
-		{head: "alpha-rank%", keep: 5, cells: share(func(m *population.Member) float64 { return m.AlphaRank })},
-		{head: "invades", keep: 4, cells: each(func(_ int, m *population.Member) string { return words.Plain.Number(m.Invades, 2) })},
+		{head: "share%", cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.Share })},
+		{head: "alpha-rank%", keep: 5, cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.AlphaRank })},
+		{head: "invades", keep: 4, cells: ranged(1, 2, func(m *population.Member) analysis.Estimate { return m.Invades })},
 		{head: "against its copy", keep: 6, cells: each(func(_ int, m *population.Member) string { return words.PlusMinus(m.Self, 1, 3) })},
-		{head: "Borda%", keep: 3, cells: share(func(m *population.Member) float64 { return m.Borda })},
+		{head: "Borda%", keep: 3, cells: ranged(100, 1, func(m *population.Member) analysis.Estimate { return m.Borda })},
 		{head: "worst opponent", left: true, keep: 2, cells: each(func(_ int, m *population.Member) string {
 			if m.Worst < 0 {
 				return "-"
@@ -148,11 +157,7 @@ func (p *Population) columns(order []int) []column {
 	}
 	if p.Worths != nil {
 		list = append(list, column{head: "worth%", keep: 7, cells: each(func(i int, _ *population.Member) string {
-			sum := 0.0
-			for _, k := range p.View.Game.Copies[i] {
-				sum += p.Worths.Worth[k]
-			}
-			return words.Plain.Number(100*sum, 1)
+			return withRange(p.Worths.Of(p.View.Game.Copies[i], p.Run.Estimates.Level), 100, 1)
 		})})
 	}
 	return list
@@ -184,11 +189,12 @@ func (p *Population) notes() []string {
 	}
 	lines = append(lines,
 		fmt.Sprintf("share: final share under replicator dynamics from equal shares; alpha-rank: share of time that %d individuals spend with it; "+
-			"invades: its chance to take over that population, 1 is neutral; Borda: share of the others that it outscores.", population.Size),
-		fmt.Sprintf("These take the payoffs as exact; ± is for one payoff at %s.", words.Plain.Level(p.Run.Estimates.Level)))
+			"invades: chance of one of it to take over that population, as a multiple of the neutral chance; Borda: share of the others that it outscores, averaged over opponents.", population.Size),
+		fmt.Sprintf("In brackets is where %s of these lie when the leagues are resampled and payoffs vary with them within their intervals; ± is for one payoff at %s.",
+			words.Plain.Level(p.Run.Estimates.Level), words.Plain.Level(p.Run.Estimates.Level)))
 	if p.Worths != nil {
-		lines = append(lines, fmt.Sprintf("worth: chance to come first, by the Plackett-Luce model with ties, fitted to the placings in %s; copies are added up.",
-			words.Plain.Plural(int64(p.WorthLeagues), "league")))
+		lines = append(lines, fmt.Sprintf("worth: chance to come first, by the Plackett-Luce model with ties, fitted to the placings in %s; copies are added up; in brackets is its %s interval.",
+			words.Plain.Plural(int64(p.WorthLeagues), "league"), words.Plain.Level(p.Run.Estimates.Level)))
 	}
 	return append(lines, "No Elo or Bradley-Terry: under a fair draw both players of a match win equally often, so ratings from wins rank noise.")
 }

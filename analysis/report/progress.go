@@ -41,7 +41,7 @@ func (p Progress) Lines(screen Screen, rows int) []string {
 	s := sheet{width: screen.Width}
 	s.table(p.columns(screen, p.shown(screen, rows)))
 	if p.Closeness != nil {
-		s.lines(p.closeness())
+		s.lines(p.Decision())
 	}
 	return strings.Split(strings.TrimSuffix(s.String(), "\n"), "\n")
 }
@@ -115,10 +115,13 @@ func (p Progress) columns(screen Screen, shown []int) []column {
 	return list
 }
 
-// closeness says how close the decision is.
-func (p Progress) closeness() string {
+// Decision says in a sentence how close the stopping rule is to its decision; it is empty
+// without one.
+func (p Progress) Decision() string {
 	c := p.Closeness
 	switch {
+	case c == nil:
+		return ""
 	case c.Ratio != nil && !c.Ratio.Known:
 		return fmt.Sprintf("The test: no decision before league %d.", sequential.BurnIn)
 	case c.Ratio != nil:

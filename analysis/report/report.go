@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/assert"
+	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -21,6 +22,8 @@ type Run struct {
 	Folder    string // of the run, for commands that name it; may be empty
 	// Assertions are the assertions of the user, judged by the same leagues.
 	Assertions []assert.Outcome
+	// Robustness is how far the order depends on the field; nil if it was not computed.
+	Robustness *robust.Robustness
 }
 
 // Facts are what is known of a run beside its results.
@@ -31,6 +34,16 @@ type Facts struct {
 	Digest           string          `json:"digest"`             // of the results, in hexadecimal
 	Reproducible     bool            `json:"reproducible"`       // whether the same plan gives the same digest elsewhere
 	Processes        []Process       `json:"-"`
+	Cluster          []Share         `json:"-"`
+}
+
+// Share is what one worker of a cluster has played of a run. It depends on who was there.
+type Share struct {
+	Worker  string `json:"worker"`  // name of its machine, and its id
+	Cores   int    `json:"cores"`   // leagues it played in parallel
+	Version string `json:"version"` // of its program
+	Chunks  int    `json:"chunks"`  // messages with records
+	Leagues int    `json:"leagues"`
 }
 
 // differences returns the ranking's comparisons in the order of Estimates.Pairs,
@@ -55,7 +68,7 @@ func (r Run) differences() []analysis.Comparison {
 // often they failed. It depends on the machine.
 type Process struct {
 	Name    string   `json:"name"`    // of the program or the script
-	Kind    string   `json:"kind"`    // "plugin", "lua" or "js"
+	Kind    string   `json:"kind"`    // "plugin", "lua", "js" or "wasm"
 	Players []string `json:"players"` // that it plays for, in field order
 
 	CPUSeconds float64 `json:"cpu_seconds"` // of all processes, one after another

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -45,18 +46,32 @@ const (
 func WriteTable(w io.Writer, r Run, screen Screen) error {
 	s := sheet{width: screen.Width}
 	e := &r.Estimates
-	s.lines(words.Plain.Answer(e, screen.Mine)...)
+	stopping := r.StoppingLines()
+	s.lines(r.ConfirmationLines()...)
+	if r.Stopping.Ratio == nil {
+		answer := words.Plain.Answer(e, screen.Mine)
+		answer[0] = strings.TrimSuffix(answer[0], ".") + words.TitlesElsewhere(e) + words.Plain.Fragile(e, r.Robustness) + "."
+		s.lines(answer...)
+	} else {
+		s.lines(r.ratioAnswer())
+	}
 	s.lines("")
 	if screen.Details {
 		s.details(r)
 		return s.send(w, "table")
 	}
-	s.table(r.brief(screen))
-	s.lines("")
-	s.lines(legend(e, screen)...)
-	if lines := r.StoppingLines(); len(lines) > 0 {
-		s.lines(lines[:len(lines)-1]...) // the last is about the method
+	if r.Stopping.Ratio == nil {
+		s.table(r.brief(screen))
+		s.lines("")
+		s.lines(legend(e, screen)...)
+	} else {
+		s.table(r.tested(screen))
+		s.lines("", pointsLegend(e)+".")
 	}
+	if len(stopping) > 0 {
+		s.lines(stopping[:len(stopping)-1]...) // the last is about the method
+	}
+	s.lines(r.WarningLines()...)
 	s.faults(r)
 	s.lines(slices.Concat(r.Facts.QuarantineLines(), AssertionLines(r.Assertions))...)
 	if !r.Facts.Reproducible {
@@ -64,6 +79,9 @@ func WriteTable(w io.Writer, r Run, screen Screen) error {
 	}
 	s.lines(r.head())
 	more := "--details adds tiers, titles, corrections and the digest"
+	if r.Stopping.Ratio != nil {
+		more = "--details adds the other strategies, tiers, corrections and the digest"
+	}
 	if screen.Beyond > 0 {
 		more += "; --field all plays " + words.Plain.Plural(int64(screen.Beyond), "more strategy")
 	}
@@ -87,13 +105,16 @@ func legend(e *analysis.Estimates, screen Screen) []string {
 	if e.NothingToRank() || e.Leagues == 0 {
 		return nil
 	}
-	line := fmt.Sprintf("points: per match, without the luck of the draw (raw: with it), and ± their %s interval; places: what the evidence allows; ",
-		words.Plain.Level(e.Level))
+	line := pointsLegend(e) + "; places: possible by expected points in this field; "
 	if len(screen.Mine) == 0 {
 		return []string{line + "> significantly above the next, ~ no evidence."}
 	}
 	first := words.Printable(e.Players[firstOf(e, screen.Mine)].Name)
 	return []string{line + fmt.Sprintf("%s: %s is significantly above, %s: below, ~: no evidence, *: yours.", screen.sign("+"), first, screen.sign("-"))}
+}
+
+func pointsLegend(e *analysis.Estimates) string {
+	return fmt.Sprintf("sorted by points per match without the luck of the draw (raw: with it), ± their %s interval", words.Plain.Level(e.Level))
 }
 
 // firstOf returns the player among some that has the best place.
@@ -148,6 +169,25 @@ func (r Run) brief(screen Screen) []column {
 		list = append(list, faults)
 	}
 	screen.paint(e, list)
+	return list
+}
+
+// tested has the rows of the two players of a test, and no columns about the others.
+func (r Run) tested(screen Screen) []column {
+	e, q := &r.Estimates, r.Stopping.Ratio
+	list := slices.DeleteFunc(r.brief(screen), func(c column) bool { return c.head == "#" || c.head == "places" || c.head == "" })
+	keep := func(cells []string) []string {
+		var kept []string
+		for k, field := range e.Order {
+			if name := e.Players[field].Name; cells != nil && (name == q.New || name == q.Old) {
+				kept = append(kept, cells[k])
+			}
+		}
+		return kept
+	}
+	for i := range list {
+		list[i].cells, list[i].paint = keep(list[i].cells), keep(list[i].paint)
+	}
 	return list
 }
 

@@ -64,6 +64,10 @@ type RatioTest struct {
 	Ratio
 	Mean     analysis.Number   `json:"mean_difference"`
 	Estimate analysis.Estimate `json:"difference"` // median-unbiased given how the test stopped; null before the burn-in
+	// Bound is at the one-sided level of the decision: the difference is at least that if
+	// accepted, at most that if rejected; null while open.
+	Bound      analysis.Number `json:"one_sided_bound"`
+	BoundLevel analysis.Number `json:"one_sided_level"` // 1 - alpha if accepted, 1 - beta if rejected; null while open
 }
 
 func (r Run) stopped() Stopped {
@@ -91,7 +95,12 @@ func (r Run) ratioTest() *RatioTest {
 	if q == nil {
 		return nil
 	}
-	return &RatioTest{*q, analysis.Number(q.Mean), analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}}
+	level := map[sequential.Decision]float64{sequential.Accepted: 1 - q.Alpha, sequential.Rejected: 1 - q.Beta, sequential.Open: math.NaN()}[q.Decision]
+	return &RatioTest{
+		Ratio: *q, Mean: analysis.Number(q.Mean),
+		Estimate: analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh, Level: r.Estimates.Level, Method: analysis.ByStopped},
+		Bound:    analysis.Number(q.Bound), BoundLevel: analysis.Number(level),
+	}
 }
 
 // StoppingLines say why a run ended and what its intervals rest on; nothing for a run
@@ -107,10 +116,11 @@ func (r Run) StoppingLines() []string {
 	}
 	rate := strconv.FormatFloat(100*(1-o.Level), 'g', 3, 64)
 	method := fmt.Sprintf("Intervals, tiers and places come from confidence sequences, valid after every league (t-statistic mixture "+
-		"from league %d on); error at most %s %% over all pairs and looks.", sequential.BurnIn, rate)
+		"from league %d on); error at most %s %%, of tiers and places over all pairs and looks, of each interval over all looks, unless few leagues decide: the differences of leagues are taken as nearly normal.", sequential.BurnIn, rate)
 	if o.Guarantee == sequential.Finite {
 		method = fmt.Sprintf("Tiers, places and intervals of adjusted points come from betting against bounded means: valid after every league, "+
-			"without approximation; error at most %s %% over all pairs and looks. Other intervals come from the t-statistic mixture sequence.", rate)
+			"without approximation, technical losses included; error at most %s %%, of tiers and places over all pairs and looks, of each interval over all looks. "+
+			"The odds of one league hold like that, too; other intervals come from the t-statistic mixture sequence.", rate)
 	}
 	return append(lines, method)
 }
@@ -142,6 +152,24 @@ func (r Run) stopLine() string {
 	return fmt.Sprintf("Stopped after %s of at most %s: %s", leagues, most, why)
 }
 
+// ratioAnswer says in a sentence what the test of two players has shown.
+func (r Run) ratioAnswer() string {
+	q, style := r.Stopping.Ratio, words.Plain
+	newer, older := words.Printable(q.New), words.Printable(q.Old)
+	edge := strconv.FormatFloat(q.Delta, 'g', -1, 64) + " adjusted points per match better"
+	measured := analysis.Estimate{Estimate: q.Estimate, Low: q.EstimateLow, High: q.EstimateHigh}
+	places := words.Decimals(1, measured)
+	switch q.Decision {
+	case sequential.Accepted:
+		return fmt.Sprintf("%s is better than %s: by %s adjusted points per match (%s; one-sided, as the test is, at least %s).", newer, older,
+			style.Number(q.Estimate, places), style.Range(measured, 1, places), style.Number(q.Bound, places))
+	case sequential.Rejected:
+		return fmt.Sprintf("%s is not %s than %s: the difference is %s (%s to %s; one-sided, as the test is, at most %s).", newer, edge, older,
+			style.Signed(q.Estimate, places), style.Signed(q.EstimateLow, places), style.Signed(q.EstimateHigh, places), style.Signed(q.Bound, places))
+	}
+	return fmt.Sprintf("Not decided whether %s is %s than %s: it needs more leagues.", newer, edge, older)
+}
+
 func (r Run) ratioLines() []string {
 	q, style := r.Stopping.Ratio, words.Plain
 	newer, older := words.Printable(q.New), words.Printable(q.Old)
@@ -160,6 +188,10 @@ func (r Run) ratioLines() []string {
 	if math.IsNaN(q.Estimate) {
 		return lines
 	}
-	return append(lines, fmt.Sprintf("Difference %+.4f (%.4f to %.4f), median-unbiased given how the test stopped; as observed %+.4f.",
-		q.Estimate, q.EstimateLow, q.EstimateHigh, q.Mean))
+	side := map[sequential.Decision]string{
+		sequential.Accepted: fmt.Sprintf("; one-sided, as alpha is, at least %+.4f", q.Bound),
+		sequential.Rejected: fmt.Sprintf("; one-sided, as beta is, at most %+.4f", q.Bound),
+	}[q.Decision]
+	return append(lines, fmt.Sprintf("Difference %+.4f (%.4f to %.4f%s), median-unbiased given how the test stopped; as observed %+.4f.",
+		q.Estimate, q.EstimateLow, q.EstimateHigh, side, q.Mean))
 }

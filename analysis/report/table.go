@@ -15,7 +15,9 @@ func (s *sheet) details(r Run) {
 	s.lines(r.head(), "")
 	s.table(r.columns())
 	s.lines("")
-	s.lines(slices.Concat(r.verdict(), r.StoppingLines(), r.rankingLines())...)
+	s.lines(slices.Concat(r.verdict(), r.StoppingLines(), r.rankingLines(), r.WarningLines())...)
+	s.oneLeague(r)
+	s.otherFields(r)
 	s.faults(r)
 	s.lines(slices.Concat(r.factLines(), AssertionLines(r.Assertions))...)
 }
@@ -59,7 +61,7 @@ func (r Run) columns() []column {
 		{head: "adj.win%", keep: 2, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.AdjustedWinRate })},
 		differ,
 		{head: "titles%", keep: 7, cells: percent(func(p *analysis.Player) analysis.Estimate { return p.ChampionShare })},
-		{head: "rank", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Number(p.Rank.Estimate, 2) })},
+		{head: "mean place", keep: 5, cells: each(func(_ int, p *analysis.Player) string { return words.Plain.Number(p.Rank.Estimate, 2) })},
 		tech,
 	}
 }
@@ -94,12 +96,16 @@ func (r Run) rankingLines() []string {
 	}
 	lines := []string{fmt.Sprintf("Significant differences among all pairs: %s of %s (by Holm's method %s). Tier 1 is every strategy that no other "+
 		"significantly beats, and tier 2 every strategy that only tier 1 significantly beats, so a higher place can be in a lower tier; places are "+
-		"the places that the evidence allows. All of these hold together with %s confidence.",
+		"those possible by expected points in this field. All of these hold together with %s confidence.",
 		words.Plain.Count(differ), words.Plain.Count(int64(len(e.Ranking.Comparisons))), words.Plain.Count(holm), words.Plain.Level(e.Ranking.Level))}
 	if w := e.Winner; w != nil && len(e.Players) > 1 {
 		p := &e.Players[w.Field]
-		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for selection: %s.",
-			words.Printable(p.Name), len(e.Players), words.Plain.Number(p.Adjusted.Estimate, 4), words.Plain.WithRange(w.Adjusted, 4)))
+		corrected := words.Plain.Range(w.Adjusted, 1, 4)
+		if len(e.Leaders()) == 1 { // in a close race a single number would say little
+			corrected = words.Plain.WithRange(w.Adjusted, 4)
+		}
+		lines = append(lines, fmt.Sprintf("%s is first of %d with %s adjusted points; corrected for having been selected: %s.",
+			words.Printable(p.Name), len(e.Players), words.Plain.Number(p.Adjusted.Estimate, 4), corrected))
 	}
 	return lines
 }

@@ -56,7 +56,7 @@ func compared() report.Contrast {
 		},
 		Assertions: []assert.Outcome{
 			{Text: "mine.adjusted > 1.2", Verdict: assert.Holds, Of: "mine.adjusted", Op: ">", Bound: 1.2, Value: around(1.2253, 0.0074), Level: new(0.975)},
-			{Text: "mine.points > pool.points", Verdict: assert.Undecided, Of: "mine.points - pool.points", Op: ">", Value: around(0.01, 0.05), Level: new(0.975), Paired: true, Note: "about 2000 leagues would decide, if the estimate stays"},
+			{Text: "mine.points > pool.points", Verdict: assert.Undecided, Of: "mine.points - pool.points", Op: ">", Value: around(0.01, 0.05), Level: new(0.975), Paired: true, Note: "a new run of about 2000 leagues would decide with a chance of one half, of 5000 with 90 %, if the estimate is right"},
 			{Text: "mine.wins == 7", Verdict: assert.Refuted, Of: "mine.wins", Op: "==", Bound: 7, Counted: true, Value: around(1234, 0)},
 		},
 	}
@@ -92,7 +92,8 @@ func evolved(t *testing.T, missing bool) report.Population {
 		}
 		g.Differ = append(g.Differ, row)
 	}
-	p := report.Population{Run: run, WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01}}}
+	p := report.Population{Run: run, WorthLeagues: 300, Worths: &population.Worths{Worth: []float64{0.1, 0.2, 0.1, 0.35, 0.25}, Ties: []float64{0.5, 0.01},
+		Covariance: [][]float64{{0, 0, 0, 0, 0}, {0, 0.04, 0.01, 0.01, 0.01}, {0, 0.01, 0.05, 0.01, 0.01}, {0, 0.01, 0.01, 0.03, 0.01}, {0, 0.01, 0.01, 0.01, 0.03}}}}
 	if missing {
 		g.Differ[1][1], p.Worths = undefined, nil
 	}
@@ -114,15 +115,15 @@ func stopped(t *testing.T) map[string]report.Run {
 	test := with("sprt", sequential.Options{Guarantee: sequential.Asymptotic})
 	test.Stopping.Ratio = &report.Ratio{New: "mine\x1b", Old: "random", Report: sequential.Report{
 		Hypotheses: sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.1}, Leagues: 50, Decision: sequential.Accepted, LLR: 3.1,
-		Bounds: [2]float64{-2.25, 2.89}, Deciding: [2]float64{-2.1, 2.75}, Mean: 0.0213, Estimate: 0.0198, EstimateLow: 0.0021, EstimateHigh: 0.0376,
+		Bounds: [2]float64{-2.25, 2.89}, Deciding: [2]float64{-2.1, 2.75}, Mean: 0.0213, Estimate: 0.0198, EstimateLow: 0.0021, EstimateHigh: 0.0376, Bound: 0.0049,
 	}}
 	open := with(report.MaxRuns, sequential.Options{Guarantee: sequential.Asymptotic})
 	undecided := *test.Stopping.Ratio
-	undecided.Decision, undecided.Estimate, undecided.Mean = sequential.Open, math.NaN(), math.NaN()
+	undecided.Decision, undecided.Estimate, undecided.Mean, undecided.Bound = sequential.Open, math.NaN(), math.NaN(), math.NaN()
 	open.Stopping.Ratio = &undecided
 	rejected := with("sprt", sequential.Options{Guarantee: sequential.Asymptotic})
 	worse := *test.Stopping.Ratio
-	worse.Decision = sequential.Rejected
+	worse.Decision, worse.Bound = sequential.Rejected, 0.0347
 	rejected.Stopping.Ratio = &worse
 	return map[string]report.Run{
 		"best":        with("best", sequential.Options{Rule: sequential.Rule{Kind: sequential.Best}, Guarantee: sequential.Finite}),
@@ -213,11 +214,11 @@ func TestTablesReportErrors(t *testing.T) {
 // TestFewLeagues: nothing is said about changes where nothing can be.
 func TestFewLeagues(t *testing.T) {
 	for want, change := range map[string]func(c *report.Contrast){
-		"Too few leagues to compare runs.":                                    func(c *report.Contrast) { c.Result.Leagues[1] = 1 },
-		"No strategy played in both runs, so there is nothing to compare.":    func(c *report.Contrast) { c.Result.Players = nil },
-		"The two runs are the same, match for match: digest aa":               func(c *report.Contrast) { c.After.Digest = "aa" },
-		"The opponents differ too: a change may be due to them.":              func(*report.Contrast) {},
-		"Significant change: mine: -0.0747 adjusted points (-0.0821 to -0.06": func(c *report.Contrast) { c.Replaced = nil },
+		"Too few leagues to compare runs.":                                     func(c *report.Contrast) { c.Result.Leagues[1] = 1 },
+		"No strategy played in both runs, so there is nothing to compare.":     func(c *report.Contrast) { c.Result.Players = nil },
+		"The two runs are the same, match for match: digest aa":                func(c *report.Contrast) { c.After.Digest = "aa" },
+		"runs/b?\nThe fields differ, so a change may be due to the opponents.": func(*report.Contrast) {},
+		"Significant change: mine: -0.0747 adjusted points (-0.0821 to -0.06":  func(c *report.Contrast) { c.Replaced = nil },
 	} {
 		c := compared()
 		change(&c)
@@ -262,7 +263,7 @@ func TestAssertions(t *testing.T) {
 	lines := strings.Join(report.AssertionLines(list), "\n")
 	for _, want := range []string{
 		"Assertions (adjusted for 2 of them):", "  holds      mine.adjusted > 1.2", "mine.adjusted is 1.2253 (97.5 % interval 1.2179 to 1.2327)",
-		"(97.5 % interval -0.040 to 0.060, within leagues); about 2000 leagues would decide", "mine.wins was counted: 1234",
+		"(97.5 % interval -0.040 to 0.060, within leagues); a new run of about 2000 leagues would decide", "mine.wins was counted: 1234",
 	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)

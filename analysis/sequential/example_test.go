@@ -9,9 +9,7 @@ import (
 // shape is that of a league of three under a fair draw, with points in halves of a
 // match.
 var shape = sequential.Shape{
-	Players: 3, Scale: 20,
-	Choices:   sequential.Bounds{Low: 1, High: 1.5, Difference: 0.25},
-	Technical: sequential.Bounds{Low: 0, High: 3, Difference: 3},
+	Players: 3, Scale: 20, High: 3, Choices: 0.25,
 }
 
 func ExampleTracker() {
@@ -23,14 +21,14 @@ func ExampleTracker() {
 	}
 	for i := int64(0); !t.Done(); i++ {
 		noise := i % 3 // the first player is ahead by one or two units in every league
-		if err := t.Add(sequential.League{Points: []int64{27 + noise, 25, 26 - i%2}}); err != nil {
+		if err := t.Add([]int64{27 + noise, 25, 26 - i%2}); err != nil {
 			panic(err)
 		}
 	}
 	estimate, low, high := t.Interval(0)
 	fmt.Printf("stopped after %d leagues: %.3f (%.3f to %.3f)\n", t.Leagues(), estimate, low, high)
 	// Output:
-	// stopped after 22 leagues: 1.398 (1.283 to 1.434)
+	// stopped after 32 leagues: 1.398 (1.377 to 1.420)
 }
 
 func ExampleParseRule() {
@@ -45,7 +43,7 @@ func ExampleParseRule() {
 }
 
 func ExampleRatio() {
-	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, 20, 0.25)
+	r, err := sequential.NewRatio(sequential.Hypotheses{Delta: 0.01, Alpha: 0.05, Beta: 0.05}, shape)
 	if err != nil {
 		panic(err)
 	}

@@ -25,18 +25,38 @@ func (m *mean) total() int64 { return m.first*m.n + m.sum }
 // true value is outside of it at any league is at most 1 minus the level, for each
 // player alone. Without a league, estimate is NaN.
 func (t *Tracker) Interval(player int) (estimate, low, high float64) {
-	m, b := t.players[player], t.bounds[t.regime()]
+	m, most := t.players[player], t.shape.High
 	if m.n == 0 {
-		return math.NaN(), b.Low, b.High
+		return math.NaN(), 0, most
 	}
-	estimate = min(max(m.mean()/t.scale, b.Low), b.High)
+	estimate = min(m.mean()/t.scale, most)
 	if t.byStudent(m) {
 		half := t.half(m)
-		return estimate, max(b.Low, estimate-half), min(b.High, estimate+half)
+		return estimate, max(0, estimate-half), min(most, estimate+half)
 	}
-	low = t.bisect(estimate, b.Low, func(x float64) bool { return t.refutes(m, x, b.Low) })
-	high = t.bisect(estimate, b.High, func(x float64) bool { return t.refutes(m, x, b.High) })
+	low = t.bisect(estimate, 0, func(x float64) bool { return t.refutes(m, x, 0) })
+	high = t.bisect(estimate, most, func(x float64) bool { return t.refutes(m, x, most) })
 	return estimate, low, high
+}
+
+// Holds reports whether a value lies within the interval of a player, up to the rounding
+// of its bounds. It takes far less time than the bounds.
+func (t *Tracker) Holds(player int, x float64) bool {
+	m, most := t.players[player], t.shape.High
+	if m.n == 0 || x <= 0 || x >= most { // refutes knows nothing of the bounds themselves
+		_, low, high := t.Interval(player)
+		return low <= x && x <= high
+	}
+	estimate := min(m.mean()/t.scale, most)
+	switch {
+	case t.byStudent(m):
+		return math.Abs(x-estimate) <= t.half(m)
+	case x < estimate:
+		return !t.refutes(m, x, 0)
+	case x > estimate:
+		return !t.refutes(m, x, most)
+	}
+	return true
 }
 
 func (t *Tracker) byStudent(m *mean) bool {
@@ -110,12 +130,12 @@ func (t *Tracker) preciseFor(m *mean) bool {
 	if m.n == 0 {
 		return false
 	}
-	b, width := t.bounds[t.regime()], t.options.Rule.Width
+	most, width := t.shape.High, t.options.Rule.Width
 	x := m.mean() / t.scale
 	if t.byStudent(m) {
-		return t.half(m) <= width || (x-width <= b.Low && x+width >= b.High)
+		return t.half(m) <= width || (x-width <= 0 && x+width >= most)
 	}
-	return (x-width <= b.Low || t.refutes(m, x-width, b.Low)) && (x+width >= b.High || t.refutes(m, x+width, b.High))
+	return (x-width <= 0 || t.refutes(m, x-width, 0)) && (x+width >= most || t.refutes(m, x+width, most))
 }
 
 // settled is how many times values must change from one league to the next before the t

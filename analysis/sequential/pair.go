@@ -24,10 +24,10 @@ func (c claim) offset() float64 { return [...]float64{0, 0, -1, 1}[c] }
 // pair has the evidence from the differences of two players.
 type pair struct {
 	values
-	student [claims]float64    // most evidence so far
-	bets    [claims][2]capital // one for each of the bounds, see [Bounds]
-	betting [claims][2]float64 // most evidence so far
-	p       [claims]cached     // always-valid p-values
+	student [claims]float64 // most evidence so far
+	bets    [claims]capital
+	betting [claims]float64 // most evidence so far
+	p       [claims]cached  // always-valid p-values
 }
 
 // cached is a p-value and the evidence it was computed from.
@@ -37,9 +37,7 @@ func newPair() *pair {
 	q := &pair{}
 	for c := range claims {
 		q.student[c] = math.Inf(-1)
-		for k := range q.bets[c] {
-			q.bets[c][k] = newCapital()
-		}
+		q.bets[c] = newCapital()
 		q.p[c].p = 1
 		q.p[c].student = math.Inf(-1)
 	}
@@ -66,18 +64,12 @@ func (t *Tracker) add(q *pair, d int64) {
 	}
 }
 
-// bet bets on a claim, within the bounds without technical losses and within those with
-// them.
+// bet bets on a claim.
 func (t *Tracker) bet(q *pair, c claim, x float64) {
 	gain := c.sign() * (x - float64(c.offset()*t.options.Margin))
-	for k, b := range t.bounds {
-		least := b.Difference + c.sign()*c.offset()*t.options.Margin // how far below zero the gain can be
-		if least <= 0 || (k == 0 && t.technical) {
-			continue
-		}
-		q.bets[c][k].bet(gain / least)
-		q.betting[c][k] = max(q.betting[c][k], Rounded(q.bets[c][k].evidence()))
-	}
+	least := t.shape.High + c.sign()*c.offset()*t.options.Margin // how far below zero the gain can be
+	q.bets[c].bet(gain / least)
+	q.betting[c] = max(q.betting[c], Rounded(q.bets[c].evidence()))
 }
 
 // The t sequence says nothing about differences that always agree, so without a finite
@@ -89,7 +81,7 @@ const (
 
 // pValue is that of the opposite of a claim: valid at all leagues so far at once.
 func (t *Tracker) pValue(q *pair, c claim) float64 {
-	known, evidence := &q.p[c], q.betting[c][t.regime()]
+	known, evidence := &q.p[c], q.betting[c]
 	if known.student == q.student[c] && known.betting == evidence {
 		return known.p
 	}
@@ -109,7 +101,7 @@ func (t *Tracker) equalP(q *pair) float64 {
 // The bets of the hedged capital process: the shares of the largest bet within the
 // bounds, and how much of the capital goes on each. League values vary far less than
 // their bounds allow, so the largest bet is mostly the best one; smaller ones are for
-// small effects among values that vary much. The capital of a mixture of fixed bets
+// values that vary much, such as those of players that fail for a whole league. The capital of a mixture of fixed bets
 // does not depend on the order of the values.
 var (
 	stakes  = [...]float64{1, 1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128}

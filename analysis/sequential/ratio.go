@@ -61,17 +61,16 @@ type Ratio struct {
 	decision Decision
 }
 
-// NewRatio returns an empty test. Differences are in units of 1/scale points per match,
-// and cannot exceed bound points.
-func NewRatio(h Hypotheses, scale int64, bound float64) (*Ratio, error) {
+// NewRatio returns an empty test of the difference between two players.
+func NewRatio(h Hypotheses, s Shape) (*Ratio, error) {
 	if err := h.Validate(); err != nil {
 		return nil, fmt.Errorf("ratio test: %w", err)
 	}
-	if h.Delta >= bound {
+	if h.Delta >= s.Choices {
 		return nil, fmt.Errorf("ratio test: delta is %v; want less than %.4g points per match, the largest difference in this field",
-			h.Delta, bound)
+			h.Delta, s.Choices)
 	}
-	return &Ratio{hypotheses: h, scale: float64(scale), bound: bound, decision: Open}, nil
+	return &Ratio{hypotheses: h, scale: float64(s.Scale), bound: s.High, decision: Open}, nil
 }
 
 // Add takes in the difference of the next league. After a decision it has no effect.
@@ -159,6 +158,10 @@ type Report struct {
 	Estimate     float64 `json:"-"`
 	EstimateLow  float64 `json:"-"`
 	EstimateHigh float64 `json:"-"`
+	// Bound is what the decision says about the difference, at its own one-sided level:
+	// if accepted, it is at least Bound at 1-Alpha; if rejected, at most Bound at 1-Beta.
+	// NaN without a decision.
+	Bound float64 `json:"-"`
 }
 
 // Report computes the state of the test. The level of the interval is in (0, 1).
@@ -167,7 +170,7 @@ func (r *Ratio) Report(level float64) Report {
 	rep := Report{
 		Hypotheses: r.hypotheses, Leagues: int(r.n), Decision: r.decision, Mean: math.NaN(),
 		Bounds: [2]float64{low, high}, Deciding: [2]float64{low, high},
-		Estimate: math.NaN(), EstimateLow: -r.bound, EstimateHigh: r.bound,
+		Estimate: math.NaN(), EstimateLow: -r.bound, EstimateHigh: r.bound, Bound: math.NaN(),
 	}
 	if r.n > 0 {
 		rep.Mean = r.mean() / r.scale
@@ -182,6 +185,12 @@ func (r *Ratio) Report(level float64) Report {
 		rep.Estimate = s.quantile(0.5)
 		rep.EstimateLow = max(-r.bound, s.quantile((1-level)/2))
 		rep.EstimateHigh = min(r.bound, s.quantile((1+level)/2))
+		switch r.decision {
+		case Accepted:
+			rep.Bound = s.quantile(r.hypotheses.Alpha)
+		case Rejected:
+			rep.Bound = s.quantile(1 - r.hypotheses.Beta)
+		}
 	}
 	return rep
 }

@@ -39,7 +39,7 @@ func TestCorridor(t *testing.T) {
 
 func ratioTest(t *testing.T, h Hypotheses, mean float64, most int, r *rand.Rand) *Ratio {
 	t.Helper()
-	q, err := NewRatio(h, 1_000_000, 0.43)
+	q, err := NewRatio(h, Shape{Players: 8, Scale: 1_000_000, High: 3, Choices: 0.43})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestEstimateAfterStopping(t *testing.T) {
 	t.Parallel()
 	const repetitions = 60
 	h := Hypotheses{0.01, 0.05, 0.05}
-	below, meanBelow, held, all, open := 0, 0, 0, 0, 0
+	below, meanBelow, held, all, open, contradicts := 0, 0, 0, 0, 0, 0
 	for _, truth := range []float64{0, 0.005, 0.01, 0.015} {
 		for rep := range repetitions {
 			q := ratioTest(t, h, truth, 150, rand.New(rand.NewPCG(uint64(rep), math.Float64bits(truth))))
@@ -103,6 +103,13 @@ func TestEstimateAfterStopping(t *testing.T) {
 			if !(p.EstimateLow < p.Estimate && p.Estimate < p.EstimateHigh) {
 				t.Fatalf("%+v", p)
 			}
+			// What the test says and its bound never contradict each other.
+			if p.Decision == Accepted && !(p.Bound > 0 && p.EstimateLow < p.Bound && p.Bound < p.Estimate) ||
+				p.Decision == Rejected && !(p.Bound < 0.01 && p.Estimate < p.Bound && p.Bound < p.EstimateHigh) ||
+				p.Decision == Open && !math.IsNaN(p.Bound) {
+				contradicts++
+				t.Logf("%+v", p)
+			}
 		}
 	}
 	t.Logf("below %d of %d, held %d, mean below %d of %d, open %d", below, all, held, meanBelow, all/2, open)
@@ -116,6 +123,9 @@ func TestEstimateAfterStopping(t *testing.T) {
 	if float64(meanBelow) > 0.45*float64(all/2) {
 		t.Errorf("the mean at the end is below the truth in %d of %d; the estimate has lost its point", meanBelow, all/2)
 	}
+	if contradicts > 0 {
+		t.Errorf("decision and one-sided bound contradict each other in %d of %d", contradicts, all)
+	}
 	if open == 0 {
 		t.Error("no test was cut off")
 	}
@@ -124,11 +134,11 @@ func TestEstimateAfterStopping(t *testing.T) {
 // TestRatioOfConstantLeagues decides in reasonable time and claims no certainty.
 func TestRatioOfConstantLeagues(t *testing.T) {
 	t.Parallel()
-	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, 100, 0.43)
+	q, err := NewRatio(Hypotheses{0.01, 0.05, 0.05}, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := q.Report(0.95); p.Decision != Open || !math.IsNaN(p.Estimate) || p.EstimateLow != -0.43 {
+	if p := q.Report(0.95); p.Decision != Open || !math.IsNaN(p.Estimate) || p.EstimateLow != -3 {
 		t.Errorf("without a league: %+v", p)
 	}
 	for n := 0; q.Decision() == Open; n++ {
@@ -142,7 +152,7 @@ func TestRatioOfConstantLeagues(t *testing.T) {
 	}
 	for name, h := range map[string]Hypotheses{"delta 0": {0, 0.05, 0.05}, "delta NaN": {math.NaN(), 0.05, 0.05}, "alpha 0": {0.01, 0, 0.05},
 		"alpha half": {0.01, 0.5, 0.05}, "beta 1": {0.01, 0.05, 1}, "delta beyond the bound": {0.5, 0.05, 0.05}} {
-		if _, err := NewRatio(h, 100, 0.43); err == nil {
+		if _, err := NewRatio(h, Shape{Players: 8, Scale: 100, High: 3, Choices: 0.43}); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}

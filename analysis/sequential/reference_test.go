@@ -61,20 +61,20 @@ func TestBettingReference(t *testing.T) {
 	for _, row := range rows(t, "testdata/betting.csv") {
 		n, want := int(number(t, row[1])), number(t, row[2])
 		c := newCapital()
-		tr, err := NewTracker(Shape{Players: 2, Scale: 140, Choices: Bounds{1, 1.5, 0.5}, Technical: Bounds{0, 3, 3}},
+		tr, err := NewTracker(Shape{Players: 2, Scale: 140, High: 0.5, Choices: 0.5},
 			Options{Rule: Rule{Kind: Precision, Width: 0.1}, Guarantee: Finite, Level: 0.95})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
 			c.bet(float64(step(i)-45) / 100)
-			x := 168 + step(i)/4 - 12
-			if err := tr.Add(League{Points: []int64{x, x}}); err != nil {
+			x := 28 + step(i)/4 - 12 // the values of the reference, less one
+			if err := tr.Add([]int64{x, x}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		_, low, high := tr.Interval(0)
-		if got := map[string]float64{"evidence": c.evidence(), "low": low, "high": high}[row[0]]; !near(got, want, 1e-7) {
+		if got := map[string]float64{"evidence": c.evidence(), "low": low + 1, "high": high + 1}[row[0]]; !near(got, want, 1e-7) {
 			t.Errorf("%s after %d values is %v, R has %v", row[0], n, got, want)
 		}
 	}

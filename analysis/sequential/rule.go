@@ -58,9 +58,8 @@ type Guarantee string
 const (
 	// Asymptotic assumes that league differences are nearly normal after the burn-in.
 	Asymptotic Guarantee = "asymptotic"
-	// Finite assumes only that league values are independent, alike, and within the
-	// bounds of the game. These are narrower until the first technical loss, which
-	// reopens every decision from the first league on.
+	// Finite assumes only that leagues are independent and alike, and league values
+	// within the bounds of the game, technical losses included.
 	Finite Guarantee = "finite"
 )
 
@@ -95,10 +94,10 @@ func (o Options) validate(s Shape) error {
 		return fmt.Errorf("margin is %v; want points per match, at least 0", o.Margin)
 	case o.Margin > 0 && o.Rule.Kind != Ranked:
 		return fmt.Errorf("a margin needs the rule ranked, not %s", o.Rule)
-	case o.Margin > 0 && o.Margin >= s.Choices.Difference:
+	case o.Margin > 0 && o.Margin >= s.Choices:
 		return fmt.Errorf("margin is %v; want less than %.4g points per match, the largest difference in this field",
-			o.Margin, s.Choices.Difference)
-	case o.Rule.Kind != Precision && s.Choices.Difference == 0:
+			o.Margin, s.Choices)
+	case o.Rule.Kind != Precision && s.Choices == 0:
 		return errors.New("two players and a fair draw: both expect the same points, so neither can be better")
 	}
 	return nil

@@ -16,7 +16,8 @@
 //   - a hedged capital process that bets against a bounded mean, by I. Waudby-Smith and
 //     A. Ramdas (Estimating means of bounded random variables by betting, JRSS B 86
 //     (2024), 1-27), with a fixed mixture of bets. It assumes only the bounds, which
-//     the rules of the game give, and needs about twice as many leagues.
+//     the rules of the game give, and needs about ten times as many leagues: as many as
+//     it takes to see a strategy that rarely fails for a whole league.
 //
 // A [Tracker] turns either into always-valid p-values, takes their running minimum,
 // adjusts them for both directions of all pairs by Holm's step-down method, and checks
@@ -38,21 +39,9 @@ import (
 // Shape is what the rules of the game say about league values.
 type Shape struct {
 	Players int
-	Scale   int64  // values are in units of 1/Scale points per match
-	Choices Bounds // without technical losses
-	// Technical holds from the first technical loss on.
-	Technical Bounds
-}
-
-// Bounds are the range of one player's adjusted points per match in a league, and the
-// largest difference between two players.
-type Bounds struct{ Low, High, Difference float64 }
-
-// League has the adjusted points of one league by field index, in units of Shape.Scale,
-// and whether there was a technical loss.
-type League struct {
-	Points    []int64
-	Technical bool
+	Scale   int64   // values are in units of 1/Scale points per match
+	High    float64 // adjusted points per match in a league are from 0 to High, technical losses included
+	Choices float64 // the largest difference between two players without technical losses
 }
 
 // Tracker follows an experiment league by league. It is for one goroutine at a time.
@@ -60,11 +49,9 @@ type Tracker struct {
 	options   Options
 	shape     Shape
 	scale     float64
-	bounds    [2]Bounds // by choices, technical
-	claims    claim     // how many are followed
+	claims    claim // how many are followed
 	student   Student
 	threshold float64 // of a player's interval
-	technical bool
 	leagues   int
 	players   []*mean
 	pairs     []*pair // (0,1), (0,2), ..., (1,2), ...
@@ -77,8 +64,7 @@ func NewTracker(s Shape, o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("sequential experiment: %w", err)
 	}
 	t := &Tracker{
-		options: o, shape: s, scale: float64(s.Scale), bounds: [2]Bounds{s.Choices, s.Technical},
-		claims: above + 2, student: NewStudent(BurnIn),
+		options: o, shape: s, scale: float64(s.Scale), claims: above + 2, student: NewStudent(BurnIn),
 		players: make([]*mean, s.Players), pairs: make([]*pair, s.Players*(s.Players-1)/2),
 	}
 	if o.Margin > 0 {
@@ -100,30 +86,22 @@ func (t *Tracker) Options() Options { return t.options }
 // Leagues is the number of leagues added.
 func (t *Tracker) Leagues() int { return t.leagues }
 
-// Add takes in the next league, in the order of the experiment: decisions depend on it.
-func (t *Tracker) Add(l League) error {
-	if len(l.Points) != t.shape.Players {
-		return fmt.Errorf("sequential experiment: a league of %d players, want %d", len(l.Points), t.shape.Players)
+// Add takes in the adjusted points of the next league by field index, in units of
+// Shape.Scale, in the order of the experiment: decisions depend on it.
+func (t *Tracker) Add(points []int64) error {
+	if len(points) != t.shape.Players {
+		return fmt.Errorf("sequential experiment: a league of %d players, want %d", len(points), t.shape.Players)
 	}
 	t.leagues++
-	t.technical = t.technical || l.Technical
 	k := 0
-	for i, x := range l.Points {
+	for i, x := range points {
 		t.players[i].add(x)
-		for _, y := range l.Points[i+1:] {
+		for _, y := range points[i+1:] {
 			t.add(t.pairs[k], x-y)
 			k++
 		}
 	}
 	return nil
-}
-
-// regime is the index of the bounds that hold.
-func (t *Tracker) regime() int {
-	if t.technical {
-		return 1
-	}
-	return 0
 }
 
 // Done reports whether the leagues so far meet the rule.
@@ -200,6 +178,21 @@ type hypothesis struct {
 	pair  int
 	claim claim // above, below, or aboveMargin for both margins
 	p     float64
+}
+
+// Decided reports whether Decisions rejects any hypothesis, in less time.
+func (t *Tracker) Decided() bool {
+	least, family := 1.0, 2*len(t.pairs)
+	for _, q := range t.pairs {
+		least = min(least, t.pValue(q, above), t.pValue(q, below))
+		if t.options.Margin > 0 {
+			least = min(least, t.equalP(q))
+		}
+	}
+	if t.options.Margin > 0 {
+		family += len(t.pairs)
+	}
+	return float64(family)*least <= 1-t.options.Level
 }
 
 // Decisions adjusts the p-values of all pairs for each other, by Holm's step-down

@@ -83,7 +83,11 @@ func TestExplanationDepends(t *testing.T) {
 // view is a population of three of whom the second is largest at the end.
 func view(settled bool) *population.View {
 	return &population.View{
-		Members: []population.Member{{Name: "anna", Share: 0.3, Borda: 0.2}, {Name: "bert", Share: 0.699, Borda: 0.1}, {Name: "carl", Share: 0.001}},
+		Members: []population.Member{
+			{Name: "anna", Share: analysis.Estimate{Estimate: 0.3, Low: 0, High: 0.4}, Borda: analysis.Estimate{Estimate: 0.2}},
+			{Name: "bert", Share: analysis.Estimate{Estimate: 0.699, Low: 0.6, High: 1}, Borda: analysis.Estimate{Estimate: 0.1}},
+			{Name: "carl", Share: analysis.Estimate{Estimate: 0.001}},
+		},
 		Trajectory: &population.Trajectory{Settled: settled, Gap: 0.00123, Steps: []population.Shares{
 			{Generation: 0, Payoff: 1.25}, {Generation: 1234, Payoff: 1.4567},
 		}},
@@ -94,9 +98,9 @@ func TestPopulation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ got, want string }{
 		"settled": {Plain.Population(view(true), 3, 0), "From equal shares the mean payoff rises from 1.250 to 1.457 points per match. " +
-			"After 1,234 generations these are left: bert 69.9 % and anna 30.0 %. No strategy would gain by switching: an equilibrium."},
+			"After 1,234 generations these are left: bert 69.9 % (60.0 to 100.0) and anna 30.0 % (0.0 to 40.0). No strategy would gain more than 0.0001 points by switching: an equilibrium."},
 		"moving": {Plain.Population(view(false), 4, 0), "From equal shares the mean payoff rises from 1.2500 to 1.4567 points per match. " +
-			"After 1,234 generations these are left: bert 69.9 % and anna 30.0 %. It has not settled: the best strategy would still gain 0.00123 points per match."},
+			"After 1,234 generations these are left: bert 69.9 % (60.0 to 100.0) and anna 30.0 % (0.0 to 40.0). It has not settled: the best strategy would still gain 0.00123 points per match."},
 		"one missing": {Plain.Population(&population.View{Missing: []string{"anna"}}, 3, 0), "How the population evolves is unknown: anna never met a copy of itself."},
 		"two missing": {Plain.Population(&population.View{Missing: []string{"anna", "bert"}}, 3, 0), "How the population evolves is unknown: anna and bert never met copies of themselves."},
 	} {
@@ -113,7 +117,7 @@ func TestBySize(t *testing.T) {
 		t.Errorf("by share: %v", got)
 	}
 	for i := range v.Members {
-		v.Members[i].Share = none.Estimate
+		v.Members[i].Share.Estimate = none.Estimate
 	}
 	if got := BySize(v); got[0] != 0 || got[1] != 1 || got[2] != 2 {
 		t.Errorf("by Borda score: %v", got)

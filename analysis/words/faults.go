@@ -5,7 +5,31 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/host/game"
 )
+
+// Cause names a kind of fault so that "by" can stand before it.
+func Cause(f game.Fault) string {
+	switch f {
+	case game.FaultInvalid:
+		return "an invalid choice"
+	case game.FaultBudget:
+		return "too many instructions"
+	case game.FaultQuarantined:
+		return "quarantine"
+	case game.FaultNoJoin:
+		return "not joining"
+	case game.FaultDeclined:
+		return "declining"
+	case game.FaultNoAnswer:
+		return "no answer"
+	case game.FaultDisconnect:
+		return "a lost connection"
+	case game.FaultConnect:
+		return "no connection"
+	}
+	return f.String()
+}
 
 // Faults says how a player lost matches by failing: for each kind of fault how often
 // and where first, below it what the strategy's error was, in at most width
@@ -15,7 +39,7 @@ import (
 func (s Style) Faults(p *analysis.Player, folder string, width int) []string {
 	var lines []string
 	for _, f := range p.Faults {
-		line := Printable(p.Name) + ": " + s.Plural(f.Count, "technical loss") + " by " + f.Kind.String()
+		line := Printable(p.Name) + ": " + s.Plural(f.Count, "technical loss") + " by " + Cause(f.Kind)
 		where, _, _ := strings.Cut(f.Where, "\n")
 		where = Shorten(Printable(where), width)
 		if f.Consequence() {

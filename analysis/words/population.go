@@ -20,7 +20,7 @@ func BySize(v *population.View) []int {
 	}
 	slices.SortStableFunc(list, func(i, j int) int {
 		a, b := v.Members[i], v.Members[j]
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Borda, a.Borda))
+		return cmp.Or(cmp.Compare(b.Share.Estimate, a.Share.Estimate), cmp.Compare(b.Borda.Estimate, a.Borda.Estimate))
 	})
 	return list
 }
@@ -39,15 +39,15 @@ func (s Style) Population(v *population.View, decimals, most int) string {
 	}
 	var left []string
 	for _, i := range BySize(v) {
-		if m := v.Members[i]; m.Share >= smallestShare {
-			left = append(left, m.Name+" "+s.Percent(m.Share))
+		if m := v.Members[i]; m.Share.Estimate >= smallestShare {
+			left = append(left, fmt.Sprintf("%s %s (%s)", m.Name, s.Percent(m.Share.Estimate), s.Range(m.Share, 100, 1)))
 		}
 	}
 	last := t.Last()
 	text := fmt.Sprintf("From equal shares the mean payoff rises from %s to %s points per match. After %s these are left: %s.",
 		s.Number(t.Steps[0].Payoff, decimals), s.Number(last.Payoff, decimals), s.Plural(int64(last.Generation), "generation"), List(left, "and", most))
 	if t.Settled {
-		return text + " No strategy would gain by switching: an equilibrium."
+		return text + fmt.Sprintf(" No strategy would gain more than %s points by switching: an equilibrium.", s.Number(population.SettledGap, 4))
 	}
 	return text + fmt.Sprintf(" It has not settled: the best strategy would still gain %s points per match.", s.Number(t.Gap, 5))
 }

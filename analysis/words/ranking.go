@@ -102,7 +102,11 @@ func (s Style) Narrower(e *analysis.Estimates) string {
 	case ratio < 1:
 		return fmt.Sprintf("adjusted intervals are not narrower than raw ones here (variance ratio %s)", s.Number(ratio, 2))
 	default:
-		return fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
+		line := fmt.Sprintf("adjusted intervals are %s times narrower than raw ones (variance ratio %s)", s.Number(math.Sqrt(ratio), 1), s.Number(ratio, 1))
+		if d := e.DifferenceRatio; d > 0 && !e.NothingToRank() {
+			line += fmt.Sprintf(", those of differences %s times (%s)", s.Number(math.Sqrt(d), 1), s.Number(d, 1))
+		}
+		return line
 	}
 }
 

@@ -37,12 +37,18 @@ func TestStoppedCalibrationKeepsWhatItHas(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the second field begins", func() bool { return strings.Contains(progress.String(), "\n2 of ") })
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	begun := func() bool { return strings.Contains(progress.String(), "\n2 of ") }
+	until(t, "the second field begins", func() bool { return begun() || len(ended) > 0 })
+	if len(ended) > 0 {
+		t.Fatalf("it ended by itself: %v\n%s", <-ended, progress.String())
+	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+	if err := <-ended; !errors.As(err, &exit) || exit.ExitCode() != 4 {
 		t.Errorf("ended with %v, want exit code 4; %s", err, progress.String())
 	}
 	if !strings.Contains(out.String(), "2 players") || !strings.Contains(out.String(), "coverage: P(differ) of a pair") || strings.Contains(out.String(), "20 equal") {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"strconv"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -18,11 +20,20 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("DOCS", docs)
 }
 
+// setFreePort chooses below the ports that systems give to servers on port 0 and
+// to clients: one of those might take the port before the test does, and the agent
+// that waits for its peer there would get to know another one.
 func setFreePort(ts *testscript.TestScript, name string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ts.Check(err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ts.Check(err)
-	ts.Check(l.Close())
-	ts.Setenv(name, port)
+	const lowest, count, tries = 10_000, 22_000, 100
+	for range tries {
+		port := strconv.Itoa(lowest + rand.IntN(count))
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+		if err != nil {
+			continue
+		}
+		ts.Check(l.Close())
+		ts.Setenv(name, port)
+		return
+	}
+	ts.Fatalf("no free port in %d tries", tries)
 }

@@ -168,54 +168,55 @@ func TestAgentsAreKilledForGood(t *testing.T) {
 	})
 }
 
-// crowd starts a command that may write little to any file, as on a disk that
-// runs full.
-func crowd(t *testing.T, dir string, args ...string) *running {
+// crowd starts a command that can write files of a size only, as on a disk that is full.
+func crowd(t *testing.T, size int, dir string, args ...string) *running {
 	t.Helper()
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("there is no shell to limit the size of files with")
-	}
-	program := filepath.Join(t.TempDir(), "strategylab") // by which name the test binary knows what it is to be
-	if err := os.Symlink(os.Args[0], program); err != nil {
-		t.Fatal(err)
-	}
-	return startChanged(t, func(c *exec.Cmd) {
-		c.Args = append([]string{"sh", "-c", `ulimit -f 6 && exec "$0" "$@"`, program}, c.Args[1:]...)
-		c.Path = shell
-	}, dir, args...)
+	return startChanged(t, func(c *exec.Cmd) { c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", fileSizeEnv, size)) }, dir, args...)
 }
 
-// An agent that cannot write its journal ends, with an error that says which
-// file and why. What it has acknowledged is on disk: started again with room, it
-// goes on, and the league ends as if nothing had been.
-func TestAFullDisk(t *testing.T) {
+// TestCrashByAFullDisk starts agents that soon cannot write their journal. They end, with
+// an error that says which file and why. What they have acknowledged is on disk: started
+// again with room, they go on, and the league ends as if nothing had been.
+func TestCrashByAFullDisk(t *testing.T) {
 	t.Parallel()
+	step, most := 3000, 4000
+	if wholeSets {
+		step = 300
+	}
+	cases := 0
 	for _, who := range []string{"manager", "REF01", "Ada"} {
-		t.Run(who, func(t *testing.T) {
-			t.Parallel()
-			p := separately(t, 1, patient)
-			p.running[who].signal(syscall.SIGKILL)
-			p.running[who].ended()
-			p.running[who] = crowd(t, p.dir, p.line[who]...)
-			if code := p.running[who].ended(); code != exitFailure {
-				t.Errorf("ended with %d", code)
-			}
-			stderr, err := os.ReadFile(p.running[who].stderr.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range []string{"journal", "file too large", "start again"} {
-				if !strings.Contains(string(stderr), want) {
-					t.Errorf("no %q in: %s", want, stderr)
-				}
-			}
-			p.start(who)
-			healthy(t, p.complete())
-			p.leave("Ada", "Bob", "Cleo", "REF01")
-			if i := slices.IndexFunc(p.running["REF01"].seen, func(e map[string]any) bool { return e["event"] == "alarm" }); i >= 0 {
-				t.Errorf("the referee raises an alarm: %v", p.running["REF01"].seen[i])
-			}
-		})
+		for size := step; size <= most; size += step {
+			cases++
+			t.Run(fmt.Sprintf("%s, %d bytes", who, size), func(t *testing.T) {
+				t.Parallel()
+				fullDisk(t, who, size)
+			})
+		}
+	}
+	t.Logf("crash: manager, referee, player: the disk full at %d moments", cases)
+}
+
+func fullDisk(t *testing.T, who string, size int) {
+	p := separately(t, 1, patient)
+	p.running[who].signal(syscall.SIGKILL)
+	p.running[who].ended()
+	p.running[who] = crowd(t, size, p.dir, p.line[who]...)
+	if code := p.running[who].ended(); code != exitFailure {
+		t.Errorf("ended with %d", code)
+	}
+	stderr, err := os.ReadFile(p.running[who].stderr.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"journal", "file too large", "start again"} {
+		if !strings.Contains(string(stderr), want) {
+			t.Errorf("no %q in: %s", want, stderr)
+		}
+	}
+	p.start(who)
+	healthy(t, p.complete())
+	p.leave("Ada", "Bob", "Cleo", "REF01")
+	if i := slices.IndexFunc(p.running["REF01"].seen, func(e map[string]any) bool { return e["event"] == "alarm" }); i >= 0 {
+		t.Errorf("the referee raises an alarm: %v", p.running["REF01"].seen[i])
 	}
 }

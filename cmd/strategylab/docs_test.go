@@ -60,7 +60,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 				if !ok || flag == "" || flag == "help" {
 					continue
 				}
-				if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+				if !slices.ContainsFunc(slices.Concat(cmd.Flags, app.Flags), func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
 					t.Errorf("%s: %s has no flag --%s: strategylab %s", page, cmd.Name, flag, words)
 				}
 			}

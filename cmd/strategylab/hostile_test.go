@@ -21,22 +21,18 @@ import (
 )
 
 const (
-	// hostBound is how much memory the process may take in which a hostile
-	// script plays: resident, at its peak. isolatedBound is the same where the
-	// script plays in another process, for the larger of the two.
-	hostBound     = 512 << 20
-	isolatedBound = 256 << 20
+	// hostBound is how much memory a process may take while hostile scripts play:
+	// resident, at its peak. It is what a worker may have, and the program itself: some
+	// 64 MiB of its file, and what Go maps at its start, of which a heap takes 64 MiB.
+	hostBound = budget.Memory + 192<<20
 
-	// hostileLeagues is how many leagues are played, one after another, so that
-	// the second is played by a process that has survived the first. One has to do
-	// for scripts that need the default limits: each uses up a second.
-	hostileLeagues = 2
-	// hostileSample is of how many scripts one plays under the race detector and
-	// with -short: the processes that play are what is slow there.
-	hostileSample = 8
-	// isolatedTogether is how many scripts play in one league where each has a
-	// process of its own.
-	isolatedTogether = 10
+	// hostileTogether is how many scripts play in one league: each may be blamed for
+	// its own faults only.
+	hostileTogether = 10
+	// hostileSample is of how many scripts of a kind one plays in a plain run; raceSample
+	// under the race detector and with -short.
+	hostileSample = 6
+	raceSample    = 40
 )
 
 // hostile is one script of the hostile set, with what its first two lines say.
@@ -76,61 +72,70 @@ func hostileSet(t *testing.T) (set []hostile) {
 	if len(set) < 40 {
 		t.Fatalf("%d hostile scripts, want at least 40", len(set))
 	}
-	if !raced && !testing.Short() {
-		return set
+	switch {
+	case raced || testing.Short():
+		return sampled(t, set, func(hostile) string { return "" }, raceSample)
+	case !wholeSets:
+		return sampled(t, set, hostile.kind, hostileSample)
 	}
-	sample := set[:0]
-	for i, h := range set {
-		if i%hostileSample == 0 {
+	return set
+}
+
+// wholeSets says that every hostile script plays, however long that takes.
+var wholeSets = os.Getenv("WHOLE_TESTS") != ""
+
+// sampled returns the first of so many scripts of each kind.
+func sampled(t *testing.T, set []hostile, kind func(hostile) string, of int) (sample []hostile) {
+	seen := make(map[string]int)
+	for _, h := range set {
+		k := kind(h)
+		if seen[k]%of == 0 {
 			sample = append(sample, h)
 		}
+		seen[k]++
 	}
 	t.Logf("a sample of %d", len(sample))
 	return sample
 }
 
-// TestHostileSet has each script of the set play in a process of the program
-// among honest players. The process lives, within its memory and a bounded
-// time; it leaves no other behind; the honest players' records are what they
-// would have been beside anybody with the same answers; and the report says
-// what the script did wrong, and where.
+// kind is what a script has in common with others: language, faults and limits.
+func (h hostile) kind() string {
+	return fmt.Sprint(filepath.Ext(h.path), slices.Sorted(slices.Values(h.kinds)), h.limits)
+}
+
+// TestHostileSet has each script of the set play among honest players. The command
+// lives, within its memory and a bounded time; it leaves no process behind; the honest
+// players' records are what they would have been beside anybody with the same answers; and
+// the report says what the script did wrong, and where. A plain run plays at least one
+// script of each language, kind of fault and limits.
 func TestHostileSet(t *testing.T) {
 	t.Parallel()
-	for _, h := range hostileSet(t) {
-		t.Run(filepath.Base(h.path), func(t *testing.T) {
+	for name, scripts := range together(hostileSet(t)) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			play(t, []hostile{h}, hostBound)
+			play(t, scripts)
 		})
 	}
 }
 
-// TestHostileSetIsolated is the same with every script in a process of its own.
-// As none of them can reach another, several play in the same leagues.
-func TestHostileSetIsolated(t *testing.T) {
-	t.Parallel()
-	groups := make(map[string][]hostile)
-	for _, h := range hostileSet(t) {
+// together groups scripts for the leagues that they play in, by language and limits.
+// Scripts that are refused play alone.
+func together(set []hostile) map[string][]hostile {
+	kinds, groups := make(map[string][]hostile), make(map[string][]hostile)
+	for _, h := range set {
 		if slices.Contains(h.kinds, "load") {
-			t.Run(filepath.Base(h.path), func(t *testing.T) {
-				t.Parallel()
-				play(t, []hostile{h}, isolatedBound, "--isolate")
-			})
+			groups[filepath.Base(h.path)] = []hostile{h}
 			continue
 		}
-		if !slices.Contains(h.kinds, "none") {
-			h.kinds = append(h.kinds, "crash") // of the worker, if it is out of memory
-		}
 		kind := fmt.Sprintf("%s, default limits %v", filepath.Ext(h.path), h.limits)
-		groups[kind] = append(groups[kind], h)
+		kinds[kind] = append(kinds[kind], h)
 	}
-	for kind, all := range groups {
-		for group := range slices.Chunk(all, isolatedTogether) {
-			t.Run(kind+" from "+filepath.Base(group[0].path), func(t *testing.T) {
-				t.Parallel()
-				play(t, group, isolatedBound, "--isolate")
-			})
+	for kind, all := range kinds {
+		for group := range slices.Chunk(all, hostileTogether) {
+			groups[kind+" from "+filepath.Base(group[0].path)] = group
 		}
 	}
+	return groups
 }
 
 // around puts honest players around hostile ones, and tells where these are.
@@ -156,16 +161,15 @@ type problems []string
 
 func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// timeLimits are those of scripts in JavaScript that only the clock ends. Where a
-// machine is so busy that one of them ends a script too early, in an honest call or
-// before it has come to its offence, the script plays again with the next.
+// timeLimits are those of scripts that need no default limits. Where a machine is so busy
+// that one of them ends a script too early, in an honest call or before it has come to its
+// offence, the script plays again with the next.
 var timeLimits = []string{"100ms", "500ms", "2500ms"}
 
-// play has hostile scripts of one kind play in a host that may take so much
-// memory.
-func play(t *testing.T, scripts []hostile, bound int64, flags ...string) {
+// play has hostile scripts of one kind play.
+func play(t *testing.T, scripts []hostile) {
 	for i, limit := range timeLimits {
-		wrong := playWithin(t, scripts, bound, limit, flags...)
+		wrong := playWithin(t, scripts, limit)
 		if wrong == nil {
 			return
 		}
@@ -181,27 +185,16 @@ func play(t *testing.T, scripts []hostile, bound int64, flags ...string) {
 
 // playWithin has scripts play with a time limit, where they have no other, and
 // returns what is wrong with their faults.
-func playWithin(t *testing.T, scripts []hostile, bound int64, limit string, flags ...string) (wrong problems) {
+func playWithin(t *testing.T, scripts []hostile, limit string) (wrong problems) {
 	dir := t.TempDir()
 	field, first := around(t, scripts)
-	leagues := hostileLeagues
-	if scripts[0].limits {
-		leagues = 1
+	const leagues = 1
+	args := []string{"experiment", "--runs", fmt.Sprint(leagues), "--legs", "2", "--seed", "7", "--workers", "1",
+		"--quiet", "--format", "json", "--out", "out", "--no-report", "--field", strings.Join(field, ",")}
+	if !scripts[0].limits {
+		args = append(args, "--time-limit", limit, "--instructions", "500000")
 	}
-	args := append([]string{"experiment", "--runs", fmt.Sprint(leagues), "--legs", "2", "--seed", "7", "--workers", "1",
-		"--quiet", "--format", "json", "--out", "out", "--field", strings.Join(field, ",")}, flags...)
-	switch {
-	case scripts[0].limits:
-	case filepath.Ext(scripts[0].path) == ".lua": // the instructions are to end it, however slow the machine is
-		args = append(args, "--time-limit", "1m", "--instructions", "500000")
-	case slices.ContainsFunc(scripts, func(s hostile) bool { return strings.HasPrefix(filepath.Base(s.path), "regexp-") }):
-		// They do not overrun a longer one everywhere: an expression that
-		// backtracks is cut off by a bound of its own, and counts as no match then.
-		args = append(args, "--time-limit", "100ms")
-	default:
-		args = append(args, "--time-limit", limit)
-	}
-	stdout, stderr, err := runHost(t, dir, args, bound)
+	stdout, stderr, err := runHost(t, dir, args, hostBound)
 	if slices.Contains(scripts[0].kinds, "load") {
 		scripts[0].refused(t, &wrong, stderr, err)
 		return wrong
@@ -269,19 +262,16 @@ func (h hostile) wantPlace(wrong *problems, message string, anywhere bool, ops .
 	}
 }
 
-// races are the kinds of fault of which no test can tell the first: in
-// JavaScript, which counts no instructions, the clock, the bounds of built-in
-// functions and the memory of the process race to end a script that goes too far.
-var races = []string{budgetKind, timeoutKind}
+// races are the kinds of fault of which no test can tell the first: instructions or the
+// depth of calls, the clock, and the memory of a process race to end a script that goes too
+// far.
+var races = []string{"budget", timeoutKind, "crash"}
 
-const (
-	budgetKind  = "budget"
-	timeoutKind = "timeout"
-)
+const timeoutKind = "timeout"
 
 // wants reports whether a kind of fault is among those that a script is to have.
 func (h hostile) wants(kind string) bool {
-	if filepath.Ext(h.path) == ".js" && slices.Contains(races, kind) {
+	if slices.Contains(races, kind) {
 		return slices.ContainsFunc(h.kinds, func(k string) bool { return slices.Contains(races, k) })
 	}
 	return slices.Contains(h.kinds, kind)
@@ -307,8 +297,7 @@ func (h hostile) wantFault(wrong *problems, faults []foundFault) {
 // foundAnywhere reports whether a fault says where a guard of the process has
 // found the script, rather than what the script was bound to do.
 func (h hostile) foundAnywhere(f foundFault) bool {
-	return f.Kind == "crash" || f.Kind == timeoutKind && (h.kinds[0] != timeoutKind || !lined.MatchString(f.Where)) ||
-		strings.Contains(f.Where, budget.ErrMemory.Error())
+	return f.Kind == "crash" || f.Kind == timeoutKind && (h.kinds[0] != timeoutKind || !lined.MatchString(f.Where))
 }
 
 var lined = regexp.MustCompile(`^\S+:\d+: `)

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,6 +97,7 @@ func TestInterruptedRunsResume(t *testing.T) {
 				if _, n := digestOf(t, partial); n < 1 || n > longRun {
 					t.Errorf("reported on %d leagues", n)
 				}
+				wantReadable(t, filepath.Join(dir, name))
 			}
 			resumed, err := commandLine(t.Context(), dir, "experiment", "--resume", name, "--format", "json", "--quiet").Output()
 			if err != nil {
@@ -190,16 +194,63 @@ func TestWatch(t *testing.T) {
 	save(`return == "odd"`)
 	stderr.until("scripts/mine.lua:1: load:")
 	save(`return "odd"`)
-	stderr.until("results in out-2") // and the third round of waiting follows what is printed
 	until(t, "the changes", func() bool { return strings.Count(stderr.until("waiting"), "waiting for a script") == 3 })
-	text := stdout.until("changes in adjusted")
-	if !strings.Contains(text, "changes in adjusted points") || !strings.Contains(text, "mine ") {
+	text := stdout.until("Changes since the run before, league by league over 20 leagues:")
+	if !regexp.MustCompile(`\n[!~] +\* +mine +1\.\d+ to 1\.\d+ +[+-]0\.\d+ ±0\.\d+ `).MatchString(text) {
 		t.Errorf("stdout: %s", text)
+	}
+	narrowing := regexp.MustCompile(`mine against its version before, (5|10|15|20) leagues: [+-]0\.\d+ adjusted points \([+-]\d\.\d+ to [+-]\d\.\d+\)`)
+	if got := narrowing.FindAllString(stderr.until("results"), -1); len(got) != 4 {
+		t.Errorf("differences while the leagues are played: %q", got)
+	}
+	save(`return "odd" --[[ the same choices ]]`)
+	until(t, "the same leagues", func() bool { return strings.Count(stderr.until("waiting"), "waiting for a script") == 4 })
+	if text := stderr.until("results"); !strings.Contains(text, "20 leagues of 20 are those of the run before") || !strings.Contains(text, "20 leagues: no difference yet") {
+		t.Errorf("after an edit that changes nothing: %s", text)
+	}
+	afresh := run1(t, dir, exitOK, "experiment", "--runs", "20", "--seed", "1", "--field", "mine,always-even,random", "--out", "fresh", "--format", "json", "--quiet")
+	digest, _ := digestOf(t, []byte(afresh))
+	summary, err := os.ReadFile(filepath.Join(dir, "out", "summary.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := digestOf(t, summary); got != digest {
+		t.Errorf("digest %s with leagues taken over, %s without", got, digest)
+	}
+	if names, err := filepath.Glob(filepath.Join(dir, "*out*")); err != nil || len(names) != 1 || strings.Count(stderr.until("results"), "results in out,") != 3 {
+		t.Errorf("folders %v, %v; want out for all runs", names, err)
+	}
+	if hidden, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(hidden) > 0 {
+		t.Errorf("left behind: %v, %v", hidden, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("after Ctrl-C: %v", err)
+	}
+	stderr.until("confirm them once with a fresh one: strategylab experiment --resume out --confirm")
+}
+
+// ofOwner fails unless every file below a folder belongs to its owner alone.
+func ofOwner(t *testing.T, folder string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		return // which has no such permissions
+	}
+	files := 0
+	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has permissions %v", name, info.Mode().Perm())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 5 {
+		t.Errorf("%s has %d files, %v", folder, files, err)
 	}
 }

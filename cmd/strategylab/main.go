@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -29,8 +30,9 @@ func realMain() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	exe, _ := os.Executable()    // without it, strategies in other processes are left out
+	build, _ := debug.ReadBuildInfo()
 	return run(ctx, command.Process{
-		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy},
+		Lab:      lab.Lab{Exe: exe, Now: time.Now, Entropy: entropy, Code: codeFolder()},
 		Args:     os.Args,
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
@@ -38,6 +40,8 @@ func realMain() int {
 		Out:      terminal(os.Stdout),
 		Err:      terminal(os.Stderr),
 		Colour:   os.Getenv("NO_COLOR") == "" && capable(),
+		Env:      os.Getenv,
+		Build:    build,
 		ForBatch: forBatch,
 		ForLive:  forLive,
 	})
@@ -62,6 +66,19 @@ func terminal(f *os.File) command.Terminal {
 // capable reports whether terminals understand control sequences. Those of Windows do
 // so only on request.
 func capable() bool { return os.Getenv("TERM") != "dumb" && runtime.GOOS != "windows" }
+
+// codeFolder returns the folder for compiled scripts: that of the variable, none if it is
+// empty, and by default one among the user's caches.
+func codeFolder() string {
+	if folder, set := os.LookupEnv(lab.CodeVariable); set {
+		return folder
+	}
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(caches, "strategylab", "code")
+}
 
 // entropy returns a seed that nobody can guess.
 func entropy() (uint64, error) {

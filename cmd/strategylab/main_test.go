@@ -4,27 +4,38 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
-// TestMain lets the test binary be the program. Tests wait for processes, so more
+// TestMain lets the test binary be the program and the processes that it starts. Tests wait for processes, so more
 // of them run at once than there are processors.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && slices.Contains([]string{lab.CommandServe, lab.CommandWorker, lab.CommandLeagues}, os.Args[1]) {
+		os.Exit(realMain())
+	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil { // -parallel overrides it
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"strategylab": func() { os.Exit(realMain()) },
-		"exiting":     serveExiting,
+		"strategylab": func() {
+			limitFiles()
+			code := realMain()
+			tellPeak()
+			os.Exit(code)
+		},
+		"exiting": serveExiting,
 	})
 }
 
@@ -36,18 +47,31 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		// Under the race detector a process has several times its memory, so that a
+		// script ends it which would otherwise be warned.
+		Condition: func(name string) (bool, error) {
+			if name != "raced" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return raced, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"digest":   sameDigest,
-			"truncate": truncate,
-			"damage":   damage,
-			"anyof":    anyOf,
-			"serving":  serving,
-			"foreign":  foreign,
-			"port":     freePort,
-			"code":     exitsWith,
-			"hosting":  hosting,
-			"ended":    ended,
-			"posting":  posting,
+			"digest":     sameDigest,
+			"truncate":   truncate,
+			"damage":     damage,
+			"anyof":      anyOf,
+			"serving":    serving,
+			"foreign":    foreign,
+			"port":       freePort,
+			"code":       exitsWith,
+			"hosting":    hosting,
+			"ended":      ended,
+			"posting":    posting,
+			"readable":   readable,
+			"verifiable": verifiable,
+			"module":     writeModule,
+			"broker":     broker,
+			"worker":     worker,
 
 			"wildplayer": wildPlayer,
 

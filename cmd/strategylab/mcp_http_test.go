@@ -1,15 +1,16 @@
 package main
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -104,21 +105,38 @@ func TestAssistantOverHTTPS(t *testing.T) {
 	}
 }
 
-// A web page cannot call the lab, nor can one that has made a name of its own
-// lead here.
+// A web page cannot call the lab, an agent or what starts a league, nor can one that
+// has made a name of its own lead here.
 func TestWebPagesAreKeptOut(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	cmd := commandLine(t.Context(), dir, "mcp", "--http", "127.0.0.1:0", "--allow-origin", "http://localhost:6274")
-	url := startWeb(t, cmd)
+	allow := []string{"--allow-origin", "http://localhost:6274"}
+	lab := commandLine(t.Context(), t.TempDir(), append([]string{"mcp", "--http", "127.0.0.1:0"}, allow...)...)
+	knockAs(t, startWeb(t, lab))
+	if err := lab.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.Wait(); err != nil {
+		t.Errorf("interrupted, the server ended with %v", err)
+	}
+	host := start(t, t.TempDir(), append([]string{"host", "--listen", "127.0.0.1:0"}, allow...)...)
+	url := host.until("listening")["manager"].(string)
+	knockAs(t, url)
+	knockAs(t, strings.TrimSuffix(url, "/mcp")+"/start_league")
+	host.signal(syscall.SIGINT)
+	host.ended()
+}
+
+// knockAs sends a request as pages and other programs would.
+func knockAs(t *testing.T, url string) {
+	t.Helper()
 	for _, from := range []struct {
 		origin, host string
-		status       int
+		foreign      bool
 	}{
-		{"", "", http.StatusOK}, {"http://localhost:6274", "", http.StatusOK},
-		{"https://evil.example", "", http.StatusForbidden}, {"http://evil.example", "evil.example", http.StatusForbidden}, {"", "evil.example", http.StatusForbidden},
+		{"", "", false}, {"http://localhost:6274", "", false},
+		{"https://evil.example", "", true}, {"http://evil.example", "evil.example", true}, {"", "evil.example", true},
 	} {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`))
 		if err != nil {
 			t.Fatal(err)
@@ -133,15 +151,10 @@ func TestWebPagesAreKeptOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if res.StatusCode != from.status {
-			t.Errorf("origin %q, host %q: status %d, want %d", from.origin, from.host, res.StatusCode, from.status)
+		if kept := res.StatusCode == http.StatusForbidden && strings.Contains(string(body), "--allow-"); err != nil || kept != from.foreign {
+			t.Errorf("%s, origin %q, host %q: %d %s", url, from.origin, from.host, res.StatusCode, body)
 		}
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("interrupted, the server ended with %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/assistants"
+	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
 // assistant is a client of the lab, as an assistant has one.
@@ -146,6 +148,10 @@ func TestAssistantWritesAStrategy(t *testing.T) {
 	if !verdict.Ready || !strings.Contains(verdict.Summary, "all checks passed") {
 		t.Fatalf("the example of the prompt in JavaScript: %+v", verdict)
 	}
+	verdict = answer[assistants.CheckOutput](a, "check_strategy", assistants.CheckInput{Language: "js", Source: "function choose(t) { return t.oponent ? 0.2 : 0.4; }", Name: "mine"})
+	if !slices.ContainsFunc(verdict.Findings, func(f assistants.Finding) bool { return f.Check == "slip" && strings.Contains(f.What, "oponent") }) {
+		t.Errorf("a slip of the author, which only a worker can watch: %+v", verdict)
+	}
 	mine := assistants.Player{Name: "mine", Language: "lua", Source: source, Copies: 1}
 	a.story(mine)
 	a.gone()
@@ -184,12 +190,18 @@ func (a *assistant) story(mine assistants.Player) {
 	again := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
 		"players": []any{mine, knownPlayer("random", 2), knownPlayer("markov-2", 1), knownPlayer("alternate", 1)}, "runs": 150, "seed": seed,
 	})
+	if !strings.Contains(run.Note, "confirm once without a seed") || len(run.OtherFields) < 2 || run.Players[0].Title == nil {
+		t.Errorf("no advice to confirm, no other fields or no titles: %+v", run)
+	}
 	if again.Outcome.Digest != run.Outcome.Digest {
 		t.Errorf("the same seed gave the digests %s and %s", run.Outcome.Digest, again.Outcome.Digest)
 	}
 	compared := answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": mine, "b": knownPlayer("random", 1), "seed": seed})
 	if c := compared.Comparison; c.Verdict != "mine is better" || c.Difference.Low <= 0 || c.Corrected > 0.05 || !strings.Contains(compared.Summary, "mine is better") {
 		t.Errorf("against chance: %+v", compared)
+	}
+	if c := compared.Comparison; c.Above == nil || c.Effect == nil || c.Effect.Low <= 0 || c.Titles == "" || !strings.Contains(compared.Note, "confirm") {
+		t.Errorf("odds of one league: %+v", compared)
 	}
 	compared = answer[assistants.CompareOutput](a, "compare_strategies", map[string]any{"a": knownPlayer("always-even", 1), "b": knownPlayer("always-odd", 1), "opponents": []any{knownPlayer("random", 4)}, "runs": 100, "seed": seed})
 	if compared.Comparison.Verdict != "no evidence that these differ" {
@@ -232,12 +244,14 @@ func TestToolAndCommandPlayTheSameLeagues(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "scripts/mine.lua", `function choose(turn) return turn.role == "PLAYER_A" and 0.25 or "odd" end`)
+	write(t, dir, "scripts/module.wasm", string(wasmtest.Frequency().Bytes()))
 	a := assist(t, dir)
 	run := answer[assistants.RunOutput](a, "run_experiment", map[string]any{
-		"players": []any{knownPlayer("mine", 1), knownPlayer("random", 2), knownPlayer("markov-2", 1)}, "runs": 40, "legs": 3, "seed": 11,
+		"players": []any{knownPlayer("mine", 1), knownPlayer("module", 1), knownPlayer("random", 2), knownPlayer("markov-2", 1)},
+		"runs":    40, "legs": 3, "seed": 11,
 	})
 	a.gone()
-	text, err := commandLine(t.Context(), dir, "experiment", "--field", "mine,random*2,markov-2", "--runs", "40", "--legs", "3", "--seed", "11",
+	text, err := commandLine(t.Context(), dir, "experiment", "--field", "mine,module,random*2,markov-2", "--runs", "40", "--legs", "3", "--seed", "11",
 		"--out", "run", "--format", "json", "--quiet").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,12 @@ func (a asked) text(name string) string {
 	return s
 }
 
+// arguments are those of a tool.
+func (a asked) arguments() map[string]any {
+	args, _ := a.params["arguments"].(map[string]any)
+	return args
+}
+
 type reply = map[string]any
 
 // startable are the ways in which managers of real leagues are started: each
@@ -75,7 +81,7 @@ var startable = map[string]struct {
 			return 500, reply{"detail": "start_league() got an unexpected keyword argument 'protocol'"}
 		}
 		return 200, a.result("started")
-	}, "the manager accepted start_league without parameters", false, 4},
+	}, "contracts+numeric-ids without parameters: ", false, 4},
 	"by a tool of its own": {func(a asked) (int, any) {
 		switch {
 		case a.method == "tools/list":
@@ -89,6 +95,44 @@ var startable = map[string]struct {
 		}
 		return 200, a.result(reply{"content": []any{reply{"type": "text", "text": `{"ok":true}`}}})
 	}, "begin_league_now as launcher", false, 12},
+	"by a function with one parameter, behind error pages": {func(a asked) (int, any) {
+		switch {
+		case a.method != "tools/call" || a.text("name") != "start_league":
+			return 500, "<html>Internal Server Error</html>"
+		case len(a.arguments()) == 0:
+			return 500, reply{"detail": "start_league() missing 1 required positional argument: 'league'"}
+		}
+		for name := range a.arguments() {
+			if name != "league" {
+				return 500, reply{"detail": fmt.Sprintf("start_league() got an unexpected keyword argument '%s'", name)}
+			}
+		}
+		return 200, a.result(reply{"content": []any{reply{"type": "text", "text": `{"status":"running"}`}}})
+	}, "tool+numeric-ids with league only: ", false, 12},
+	"by a path, in plain words": {func(a asked) (int, any) {
+		if a.path == "/start" {
+			return 200, "League started with 4 players"
+		}
+		return 404, reply{"detail": "Not Found"}
+	}, "the manager accepted POST /start", false, 12},
+	"by a path, refusing a token for all else": {func(a asked) (int, any) {
+		if a.path == "/league/start" && len(a.params) == 0 {
+			return 200, reply{"started": true}
+		}
+		return 401, a.refusal(-32001, "AUTH_TOKEN_INVALID")
+	}, "the manager accepted POST /league/start", false, 24},
+	"by an acknowledgement": {func(a asked) (int, any) {
+		return 200, a.result(reply{"status": "received"})
+	}, "it does not say that the league has started", false, 1},
+	"by nobody, since it waits": {func(a asked) (int, any) {
+		return 200, a.result(reply{"started": false, "message": "Need at least 4 players"})
+	}, `the league waits for more agents and was not started; the manager says: "Need at least 4 players"`, true, 1},
+	"by nobody, since it runs": {func(a asked) (int, any) {
+		return 400, reply{"detail": "League is already running"}
+	}, `the league has started already; the manager says: "League is already running"`, true, 1},
+	"by nobody, in words of its own": {func(a asked) (int, any) {
+		return 200, a.result(reply{"status": "ignored", "message": "no handler for this"})
+	}, `"no handler for this"`, true, 120},
 	"by nobody": {func(asked) (int, any) {
 		return 200, reply{"status": "error", "message": "Closed for the summer holidays"}
 	}, "Closed for the summer holidays", true, 120},
@@ -123,6 +167,10 @@ func TestStartForeignLeagues(t *testing.T) {
 				status, answer := c.answer(asked{r.URL.Path, doc.Method, doc.ID, doc.Params})
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(status)
+				if words, is := answer.(string); is {
+					_, _ = io.WriteString(w, words)
+					return
+				}
 				_ = json.NewEncoder(w).Encode(answer)
 			}))
 			defer server.Close()

@@ -24,7 +24,7 @@ func TestStartForms(t *testing.T) {
 		fails             bool
 	}{
 		{name: "by the book", takes: "start_league/full", want: "the league is running"},
-		{name: "without parameters", takes: "start_league/empty", want: "start_league without parameters"},
+		{name: "without parameters", takes: "start_league/empty", want: "contracts+numeric-ids without parameters"},
 		{name: "by another path", takes: "/start_league", want: "POST /start_league"},
 		{name: "round by round", takes: "announce_round", want: "announce_round", args: []string{"--announce-round", "2"}},
 		{name: "not at all", takes: "nothing", fails: true},

@@ -23,7 +23,7 @@ const falseAlarm = 1e-4
 
 // played plays every built-in, two of some, and the example scripts. Luck is what
 // each player's raw points exceed its adjusted ones by, per match.
-func played(t *testing.T, draw string) (acc *analysis.Accumulator, luck []analysis.Sample) {
+func played(t *testing.T, runs int, draw string) (acc *analysis.Accumulator, luck []analysis.Sample) {
 	t.Helper()
 	cat, err := catalog.Load(t.Context(), catalog.Config{Scripts: "../../scripts", RequireScripts: true})
 	if err != nil {
@@ -38,7 +38,7 @@ func played(t *testing.T, draw string) (acc *analysis.Accumulator, luck []analys
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := results.Plan{Schema: results.PlanSchema, Runs: 120, Legs: 4, Seed: 20, Draw: draw, Transport: "direct"}
+	plan := results.Plan{Schema: results.PlanSchema, Runs: runs, Legs: 4, Seed: 20, Draw: draw, Transport: "direct"}
 	var factories []strategies.Factory
 	for _, p := range append(field.Players, twice.Players...) {
 		plan.Field = append(plan.Field, results.Entrant{Name: p.Name, Kind: string(p.Info.Kind)})
@@ -92,7 +92,7 @@ func checkLuck(t *testing.T, est analysis.Estimates, luck []analysis.Sample) {
 // The theory of the game, met in leagues that were really played.
 func TestTheory(t *testing.T) {
 	t.Parallel()
-	acc, luck := played(t, game.FairDraw().String())
+	acc, luck := played(t, 80, game.FairDraw().String())
 	est := acc.Estimates(analysis.DefaultLevel)
 	wide := acc.Estimates(1 - falseAlarm/float64(len(est.Pairs)))
 	checkLuck(t, est, luck)
@@ -126,7 +126,7 @@ func TestTheory(t *testing.T) {
 // Under a biased draw adjusting must still take out luck and nothing else.
 func TestTheoryUnderABiasedDraw(t *testing.T) {
 	t.Parallel()
-	acc, luck := played(t, "weights:1=1,2=3")
+	acc, luck := played(t, 40, "weights:1=1,2=3")
 	est := acc.Estimates(analysis.DefaultLevel)
 	checkLuck(t, est, luck)
 	for _, pair := range est.Pairs {

@@ -30,6 +30,21 @@ import (
 // steps too small for their overhead.
 const DefaultBlock = 64
 
+// Lockstep returns how many leagues a worker should play in lockstep. More leagues need
+// fewer exchanges with plugins, but all seats of a block are alive at once: the
+// machines of scripts take memory and fall out of the CPU caches. scripts says that
+// the field has scripts in this process, isolated that it has some in other
+// processes.
+func Lockstep(scripts, isolated bool) int {
+	switch {
+	case scripts:
+		return 6
+	case isolated:
+		return 32
+	}
+	return 256
+}
+
 // Config of an arena. The zero value means the defaults.
 type Config struct {
 	// Block is the number of leagues that a worker plays in lockstep with a
@@ -48,7 +63,6 @@ type Arena struct {
 	batchers  []strategies.Batcher // each once
 	batcherOf []int                // by field index, in batchers; -1 for none
 	draw      game.Draw
-	scripts   bool // the field has scripts, whose calls may be abandoned
 	rounds    int
 	perRound  int      // parts in a round
 	parts     []part   // in the order of the schedule, side A before side B
@@ -108,7 +122,6 @@ func (a *Arena) inspect() error {
 			return fmt.Errorf("arena: no factory for %s", a.plan.Field[i].Name)
 		}
 		a.sources = append(a.sources, cmp.Or(f.Info().Source, a.plan.Field[i].Name))
-		a.scripts = a.scripts || f.Info().Kind.Script()
 		a.batcherOf = append(a.batcherOf, -1)
 		b, ok := f.(strategies.Batcher)
 		if !ok {
@@ -143,71 +156,38 @@ func (a *Arena) Block() int {
 
 // NewWorker returns a worker. It cannot fail.
 func (a *Arena) NewWorker(context.Context) (experiments.Worker, error) {
-	return &worker{table: a.newTable()}, nil
-}
-
-func (a *Arena) newTable() *table {
-	t := &table{arena: a, block: block{arena: a}}
+	w := &worker{arena: a, block: block{arena: a}}
 	for _, b := range a.batchers {
-		t.block.groups = append(t.block.groups, &group{factory: b})
+		w.block.groups = append(w.block.groups, &group{factory: b})
 	}
-	return t
+	return w, nil
 }
 
-type worker struct{ table *table }
+type worker struct {
+	arena *Arena
+	block block
+}
 
-// Play implements experiments.Worker. A script in this process may get stuck in a
-// call. Play then abandons its goroutine with the table and plays the leagues
-// again from the start; the script fails in them at once.
-func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
-	if n := len(w.table.arena.factories); len(quarantined) != n {
+// Play implements experiments.Worker.
+func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) (err error) {
+	if n := len(w.arena.factories); len(quarantined) != n {
 		return fmt.Errorf("arena: quarantine has %d players, want %d", len(quarantined), n)
 	}
-	if !w.table.arena.scripts {
-		return w.table.play(ctx, first, out, quarantined)
-	}
-	for {
-		t := w.table
-		t.played = append(t.played, make([]results.League, max(0, len(out)-len(t.played)))...)
-		err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-			return t.play(ctx, first, t.played[:len(out)], quarantined)
-		})
-		if errors.Is(err, strategies.ErrStuck) {
-			w.table = t.arena.newTable()
-			continue
-		}
-		for i := range out {
-			out[i], t.played[i] = t.played[i], out[i]
-		}
-		return err
-	}
-}
-
-func (w *worker) Close() error { return w.table.close() }
-
-// table is where leagues are played.
-type table struct {
-	arena  *Arena
-	block  block
-	played []results.League // until the call returns; then their memory is swapped with that of the leagues passed on
-}
-
-func (t *table) play(ctx context.Context, first int, out []results.League, quarantined []bool) (err error) {
-	defer func() { err = errors.Join(err, t.block.end(err != nil)) }()
-	if len(t.arena.batchers) > 0 {
-		return t.block.play(ctx, first, out, quarantined)
+	defer func() { err = errors.Join(err, w.block.end(err != nil)) }()
+	if len(w.arena.batchers) > 0 {
+		return w.block.play(ctx, first, out, quarantined)
 	}
 	for i := range out {
-		if err := t.block.playAlone(ctx, first+i, &out[i], quarantined); err != nil {
+		if err := w.block.playAlone(ctx, first+i, &out[i], quarantined); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *table) close() error {
+func (w *worker) Close() error {
 	var err error
-	for _, g := range t.block.groups {
+	for _, g := range w.block.groups {
 		err = errors.Join(err, g.close())
 	}
 	return err

@@ -62,3 +62,18 @@ func DefaultEndpoint(manager string, role protocol.Role, id string) string {
 	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(port))
 	return u.String()
 }
+
+// SameEndpoint reports whether two URLs lead to the same endpoint: localhost and
+// 127.0.0.1 are two names of one host.
+func SameEndpoint(a, b string) bool {
+	at, err := url.Parse(a)
+	to, bad := url.Parse(b)
+	return err == nil && bad == nil && a != "" && at.Port() == to.Port() && hostOf(at) == hostOf(to)
+}
+
+func hostOf(u *url.URL) string {
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return "localhost"
+	}
+	return u.Hostname()
+}

@@ -40,7 +40,7 @@ func (m *Member) Recover(agents string, events map[string]Apply) error {
 	if m.Data == "" {
 		return nil
 	}
-	j, err := journal.Recover(filepath.Join(m.DataFolder(agents), m.folder(), "journal"), journal.Config{}, m.Log, func(e journal.Event) error {
+	j, err := journal.Recover(filepath.Join(m.Folder(agents), "journal"), journal.Config{}, m.Log, func(e journal.Event) error {
 		apply := events[e.Type]
 		if apply == nil {
 			return errors.New("unknown event; a newer version may have written it")
@@ -56,6 +56,9 @@ func (m *Member) Recover(agents string, events map[string]Apply) error {
 
 // DataFolder returns the folder in which agents of a kind keep their data.
 func (m *Member) DataFolder(agents string) string { return filepath.Join(m.Data, "data", agents) }
+
+// Folder returns the folder of an agent of a kind in the data directory.
+func (m *Member) Folder(agents string) string { return filepath.Join(m.DataFolder(agents), m.folder()) }
 
 // Append writes one event; it is on disk when Append returns. An error other
 // than the end of ctx or of the journal wraps ErrJournal.

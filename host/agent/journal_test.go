@@ -24,6 +24,7 @@ func TestJournal(t *testing.T) {
 	}{
 		{protocol.RolePlayer, "Team 7!", "", "Team-7-"}, {protocol.RolePlayer, "***", "", "player"}, {protocol.RolePlayer, "x", "P07", "P07"},
 		{protocol.RoleReferee, "Referee", "", "Referee"}, {protocol.RoleReferee, "Team 7!", "", "referee"}, {protocol.RoleReferee, "x", "REF02", "REF02"},
+		{protocol.RolePlayer, "x", "../a: b", "%2E.%2Fa%3A%20b"},
 	} {
 		dir := t.TempDir()
 		recovered := func() (*agent.Member, []string, error) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -103,8 +104,8 @@ func NewMember(role protocol.Role, cfg Config) (*Member, error) {
 	switch {
 	case cfg.Manager == nil, cfg.Caller == nil, cfg.Endpoint == "":
 		return nil, fmt.Errorf("%s: endpoint, manager and caller are required", role)
-	case cfg.ID != "" && !protocol.ValidID(cfg.ID):
-		return nil, fmt.Errorf("%s: id %q is not usable; use letters, digits, '-', '_' and '.'", role, cfg.ID)
+	case cfg.ID != "" && !protocol.ValidForeignID(cfg.ID):
+		return nil, fmt.Errorf("%s: id %q is not usable; use 1 to 128 characters, no control characters", role, cfg.ID)
 	}
 	m := &Member{Config: cfg.withDefaults(), role: role, again: make(chan struct{}, 1), started: time.Now()}
 	m.registrar = Registrar{Caller: cfg.Caller, Peer: cfg.Manager, Candidates: cfg.Dialects}
@@ -176,8 +177,11 @@ func Query[T protocol.QueryData](ctx context.Context, m *Member, h protocol.Head
 // or, since the manager's answer comes later, the display name as far as it can
 // name a file.
 func (m *Member) folder() string {
-	name := cmp.Or(m.ID, m.Name)
-	if m.role == protocol.RolePlayer && m.ID == "" {
+	if m.ID != "" {
+		return disk.FileName(m.ID)
+	}
+	name := m.Name
+	if m.role == protocol.RolePlayer {
 		name = strings.Map(func(r rune) rune {
 			if r < 128 && protocol.ValidID("x"+string(r)) {
 				return r

@@ -39,7 +39,7 @@ func TestNewMemberValidatesItsConfig(t *testing.T) {
 		"no endpoint":    {Manager: peer, Caller: by},
 		"no manager":     {Endpoint: "http://ada/mcp", Caller: by},
 		"no caller":      {Endpoint: "http://ada/mcp", Manager: peer},
-		"an unusable id": {Endpoint: "http://ada/mcp", Manager: peer, Caller: by, ID: "../x"},
+		"an unusable id": {Endpoint: "http://ada/mcp", Manager: peer, Caller: by, ID: "a\x07"},
 	} {
 		if _, err := agent.NewMember(protocol.RolePlayer, cfg); err == nil || !strings.HasPrefix(err.Error(), "player: ") {
 			t.Errorf("%s: error %v", name, err)
@@ -125,11 +125,15 @@ func TestRegister(t *testing.T) {
 		"without an id": {protocol.RoleReferee, `{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "Ada", Token: "t", League: "cup"}, ""},
 		"refused":       {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"REJECTED","reason":"League already started"}`, agent.Registration{}, "League already started"},
 		"a bad id":      {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../x","auth_token":"t","league_id":"cup"}`, agent.Registration{}, "player id"},
+		"a foreign id":  {protocol.RolePlayer, `{"message_type":"LEAGUE_REGISTER_RESPONSE","status":"ACCEPTED","player_id":"../a: b","auth_token":"t","league_id":"cup"}`, agent.Registration{ID: "../a: b", Token: "t", League: "cup"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			registered := 0
 			cfg := agent.Config{Name: "Ada", Registered: func() { registered++ }}
+			if name == "a foreign id" {
+				cfg.Mode = protocol.Tolerant
+			}
 			m := newMember(t, tt.role, cfg, func(*jsonrpc.Request) jsonrpc.Response {
 				return jsonrpc.Response{Result: []byte(tt.answer)}
 			})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -87,56 +88,60 @@ func TestANoIsBelieved(t *testing.T) {
 func TestADoubtfulAttemptIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, tells := range []bool{true, false} {
-		var mu sync.Mutex // the handler of the first attempt may still be at it
-		var heard []string
-		silent, late := true, make(chan struct{})
-		c, p := caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
-			mu.Lock()
-			heard = append(heard, req.Method+" "+string(req.ID[:min(len(req.ID), 6)]))
-			first := silent && strings.HasPrefix(req.Method, "register")
-			silent = silent && !first
-			mu.Unlock()
-			switch {
-			case req.Method == "league_query" && tells:
-				return jsonrpc.Response{Result: []byte(`{"data":{"players":[{"player_id":"P07","display_name":"Ada","contact_endpoint":"http://ada/mcp"}]}}`)}
-			case req.Method == "league_query":
-				return unknown()
-			case first:
-				<-late
-				return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
-			}
-			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
-		})
-		r := agent.Registrar{Caller: c, Peer: p}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		context.AfterFunc(ctx, func() { close(late) })
-		_, err := r.Register(ctx, applicant())
-		cancel()
-		if !errors.Is(err, jsonrpc.ErrTimeout) {
-			t.Fatalf("the first attempt: %v", err)
-		}
-		answer, err := r.Register(t.Context(), applicant())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if id := answer.(*protocol.LeagueRegisterResponse).PlayerID; id != "P07" {
-			t.Errorf("the id is %q", id)
-		}
+		synctest.Test(t, func(t *testing.T) { repeatDoubtful(t, tells) })
+	}
+}
+
+func repeatDoubtful(t *testing.T, tells bool) {
+	var mu sync.Mutex // the handler of the first attempt may still be at it
+	var heard []string
+	silent, late := true, make(chan struct{})
+	c, p := caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
 		mu.Lock()
-		defer mu.Unlock()
-		registrations := 0
-		for _, h := range heard {
-			if strings.HasPrefix(h, "register_player") {
-				registrations++
-				if h != `register_player "id-1"` {
-					t.Errorf("registered by %s", h)
-				}
-			} else if !strings.HasPrefix(h, "league_query") && !strings.Contains(strings.ToLower(h), "query") {
-				t.Errorf("tried %s", h)
+		heard = append(heard, req.Method+" "+string(req.ID[:min(len(req.ID), 6)]))
+		first := silent && strings.HasPrefix(req.Method, "register")
+		silent = silent && !first
+		mu.Unlock()
+		switch {
+		case req.Method == "league_query" && tells:
+			return jsonrpc.Response{Result: []byte(`{"data":{"players":[{"player_id":"P07","display_name":"Ada","contact_endpoint":"http://ada/mcp"}]}}`)}
+		case req.Method == "league_query":
+			return unknown()
+		case first:
+			<-late
+			return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
+		}
+		return jsonrpc.Response{Result: []byte(`{"player_id":"P07","status":"ACCEPTED"}`)}
+	})
+	r := agent.Registrar{Caller: c, Peer: p}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	context.AfterFunc(ctx, func() { close(late) })
+	_, err := r.Register(ctx, applicant())
+	cancel()
+	if !errors.Is(err, jsonrpc.ErrTimeout) {
+		t.Fatalf("the first attempt: %v", err)
+	}
+	answer, err := r.Register(t.Context(), applicant())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := answer.(*protocol.LeagueRegisterResponse).PlayerID; id != "P07" {
+		t.Errorf("the id is %q", id)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	registrations := 0
+	for _, h := range heard {
+		if strings.HasPrefix(h, "register_player") {
+			registrations++
+			if h != `register_player "id-1"` {
+				t.Errorf("registered by %s", h)
 			}
+		} else if !strings.HasPrefix(h, "league_query") && !strings.Contains(strings.ToLower(h), "query") {
+			t.Errorf("tried %s", h)
 		}
-		if want := map[bool]int{true: 1, false: 2}[tells]; registrations != want {
-			t.Errorf("told %v: %d registrations, want %d: %q", tells, registrations, want, heard)
-		}
+	}
+	if want := map[bool]int{true: 1, false: 2}[tells]; registrations != want {
+		t.Errorf("told %v: %d registrations, want %d: %q", tells, registrations, want, heard)
 	}
 }

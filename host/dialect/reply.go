@@ -28,22 +28,43 @@ func (d *Dialect) Call(m protocol.Message) (Call, error) {
 // or, where all requests share one, what stands in the place for it.
 func (d *Dialect) CallAs(name string, m protocol.Message) (Call, error) {
 	t := m.Head().MessageType
-	if about, known := protocol.Describe(t); known && about.Method == "" {
-		return Call{}, fmt.Errorf("protocol: %s is an answer and cannot be a request", t)
-	}
-	raw, err := protocol.Encode(m)
+	raw, err := d.Body(m)
 	if err != nil {
 		return Call{}, err
 	}
-	if raw, err = d.edited(t, raw, true); err != nil {
-		return Call{}, fmt.Errorf("protocol: edit %s for dialect %s: %w", t, d.Name, err)
+	call, err := d.Wrap(name, raw)
+	if err != nil {
+		return Call{}, fmt.Errorf("protocol: wrap %s for dialect %s: %w", t, d.Name, err)
 	}
+	return call, nil
+}
+
+// Body returns a request for a peer of the dialect before it is wrapped. The
+// error is that of [Dialect.Call].
+func (d *Dialect) Body(m protocol.Message) (jsontext.Value, error) {
+	t := m.Head().MessageType
+	if about, known := protocol.Describe(t); known && about.Method == "" {
+		return nil, fmt.Errorf("protocol: %s is an answer and cannot be a request", t)
+	}
+	raw, err := protocol.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	if raw, err = d.edited(t, raw, true); err != nil {
+		return nil, fmt.Errorf("protocol: edit %s for dialect %s: %w", t, d.Name, err)
+	}
+	return raw, nil
+}
+
+// Wrap wraps what is to be sent under a name from [Dialect.MethodsOf] as it is,
+// be it a message or other parameters.
+func (d *Dialect) Wrap(name string, raw jsontext.Value) (Call, error) {
 	if d.Request.Bare {
 		return Call{Body: raw}, nil
 	}
 	params, err := d.Request.put(raw, name, false)
 	if err != nil {
-		return Call{}, fmt.Errorf("protocol: wrap %s for dialect %s: %w", t, d.Name, err)
+		return Call{}, err
 	}
 	if d.Request.Method != "" {
 		name = d.Request.Method

@@ -92,7 +92,7 @@ type Lock struct{ file *os.File }
 // Lock of this one, holds it, the error is a *LockedError, which wraps
 // ErrLocked.
 func Acquire(name string) (*Lock, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}

@@ -70,7 +70,7 @@ type Opened struct {
 // returns the events it holds. Only one process can have it open. An error
 // wraps ErrDamaged or disk.ErrLocked where those are the cause.
 func Open(name string, opts Config) (*Journal, Opened, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, Opened{}, fmt.Errorf("open journal: %w", err)
 	}
 	lock, err := disk.Acquire(name + ".lock")

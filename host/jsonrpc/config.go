@@ -38,6 +38,9 @@ type Config struct {
 	// its lines with send, which is safe for concurrent use.
 	Beside func(send func(line []byte) error) Side
 
+	// Callers says which web pages may call, and by which names. Requests that it
+	// keeps out are answered 403 on every path, before they are read.
+	Callers Callers
 	// AcceptObjects passes JSON objects without a "jsonrpc" member to the handler
 	// as KindObject instead of refusing them.
 	AcceptObjects bool

@@ -38,6 +38,8 @@
 // where the body was not read:
 //
 //	condition                                            HTTP  code
+//	a web page of another origin, or a Host that is
+//	not the server's, whatever the path                   403  -32600
 //	empty body, syntax error, byte order mark,
 //	trailing data, duplicate name at any depth,
 //	invalid UTF-8 or unpaired surrogate, nesting

@@ -26,6 +26,7 @@ type Server struct {
 	cfg   Config
 	conns *connections
 	gate  *gate
+	guard *Guard
 	tls   *tls.Config
 }
 
@@ -35,6 +36,13 @@ type Server struct {
 func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults()}
 	s.gate = newGate(s.cfg.MaxConcurrent, s.cfg.MaxPerPeer)
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		cfg.Callers.Hosts = append([]string{host}, cfg.Callers.Hosts...)
+	}
+	var err error
+	if s.guard, err = NewGuard(cfg.Callers); err != nil {
+		return nil, fmt.Errorf("jsonrpc: %w", err)
+	}
 	if cfg.TLSCert != "" || cfg.TLSKey != "" {
 		cert, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 		if err != nil {
@@ -83,6 +91,7 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 		Handler: &httpEndpoint{
 			endpoint: endpoint{cfg: s.cfg, handler: h},
 			gate:     s.gate,
+			guard:    s.guard,
 			draining: ctx,
 		},
 		BaseContext:    func(net.Listener) context.Context { return base },
@@ -151,10 +160,15 @@ const allocateAtOnce = 64 << 10
 type httpEndpoint struct {
 	endpoint
 	gate     *gate
+	guard    *Guard
 	draining context.Context // ends when the server begins to drain
 }
 
 func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := e.guard.Refuse(r); why != "" {
+		e.refuseForeign(w, r, why)
+		return
+	}
 	if h := e.cfg.Routes[r.URL.Path]; h != nil && r.URL.Path != e.cfg.Path {
 		e.serveRoute(h, w, r)
 		return
@@ -163,13 +177,7 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.serveOther(w, r)
 		return
 	}
-	req := &Request{
-		Transport:  TransportHTTP,
-		Route:      r.URL.Path,
-		RemoteAddr: r.RemoteAddr,
-		Host:       r.Host,
-		Header:     r.Header,
-	}
+	req := requestOf(r)
 	if refused := checkHeader(r); refused != nil {
 		write(w, e.refuse(r.Context(), req, refused))
 		return
@@ -177,6 +185,26 @@ func (e *httpEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e.admitted(w, r, req) {
 		e.serveDiverted(w, r, req.Raw)
 	}
+}
+
+// requestOf returns a request without its body.
+func requestOf(r *http.Request) *Request {
+	return &Request{
+		Transport:  TransportHTTP,
+		Route:      r.URL.Path,
+		RemoteAddr: r.RemoteAddr,
+		Host:       r.Host,
+		Header:     r.Header,
+	}
+}
+
+// refuseForeign answers a request that the guard keeps out.
+func (e *httpEndpoint) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
+	if r.Method != http.MethodPost || r.URL.Path != e.cfg.Path {
+		http.Error(w, "forbidden: "+why, http.StatusForbidden)
+		return
+	}
+	write(w, e.refuse(r.Context(), requestOf(r), refusal(ReasonForeign, why)))
 }
 
 // admitted serves a request within the limits, or reports that it has been

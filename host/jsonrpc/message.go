@@ -136,6 +136,7 @@ type Reason string
 
 // The reasons, in the order of the table in the package documentation.
 const (
+	ReasonForeign   Reason = "foreign"
 	ReasonBadJSON   Reason = "bad_json"
 	ReasonBatch     Reason = "batch"
 	ReasonBadShape  Reason = "bad_shape"
@@ -180,6 +181,8 @@ type RefuseFunc func(ctx context.Context, req *Request, r *Refusal) *Error
 func refusal(reason Reason, detail string) *Refusal {
 	r := &Refusal{Reason: reason, Status: http.StatusBadRequest, Code: CodeInvalidRequest, Detail: detail}
 	switch reason {
+	case ReasonForeign:
+		r.Status = http.StatusForbidden
 	case ReasonBadJSON:
 		r.Code = CodeParse
 	case ReasonTooLarge:

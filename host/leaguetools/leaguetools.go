@@ -186,6 +186,8 @@ var purpose = map[protocol.Type]string{
 		"The answer holds the player_id and the auth_token for all later messages; the token is shown once. An answer of status REJECTED has a reason.",
 	protocol.TypeStartLeague: "Starts the league with the registered agents. It needs the admin token of the host; if none is configured, it must come from the host's own machine. " +
 		"Of a running league, it returns the status.",
+	protocol.TypeSetPlayerStatus: "Takes a player out of a running league or lets it back in; it needs the admin token. status is WITHDRAWN (it loses its remaining matches and stays out), " +
+		"SUSPENDED (the same, until it is readmitted) or ACTIVE (readmitted: it plays, and its next registration needs no token and gets a new one).",
 	protocol.TypeMatchResultReport: "Reports the result of a match; only the referee that it was assigned to may do so. Each match is reported once; " +
 		"the refusal of a repeat says whether the result was the same.",
 	protocol.TypeLeagueQuery: "Returns information about the league. query_type is GET_STANDINGS (the table), GET_SCHEDULE (all matches; query_params.round_id for one round), " +

@@ -84,6 +84,7 @@ func (m *Manager) assignments(round int, referee *member) []protocol.AnnouncedMa
 			forA := a.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			forB := b.verifier.MatchKeys(m.cfg.LeagueID, p.ID, referee.id)
 			e.PlayerAKeys, e.PlayerBKeys = &forA, &forB
+			e.Forfeits, e.Absent = m.conditions(a, b)
 		}
 		orders = append(orders, e)
 	}
@@ -186,11 +187,20 @@ type refereeLoad struct {
 }
 
 // leastLoaded gives one more match to the referee that has the least to do, measured
-// by how many matches it conducts at once.
-func leastLoaded(shares []refereeLoad) *member {
+// by how many matches it conducts at once. If somebody forfeits the match, a referee
+// of this program goes first: others ask the player all the same, and wait.
+func leastLoaded(shares []refereeLoad, forfeit bool) *member {
 	best := &shares[0]
 	for i := range shares {
-		if s := &shares[i]; (s.load+1)*best.capacity < (best.load+1)*s.capacity {
+		s := &shares[i]
+		keyed, before := s.referee.reg.Keyed, best.referee.reg.Keyed
+		if forfeit && keyed != before {
+			if keyed {
+				best = s
+			}
+			continue
+		}
+		if (s.load+1)*best.capacity < (best.load+1)*s.capacity {
 			best = s
 		}
 	}
@@ -228,7 +238,7 @@ func (m *Manager) assignment(round int) *assigned {
 		switch {
 		case now.outcome.over() || m.reserved[p.ID] != nil:
 		case now.referee == nil, m.contacts[now.referee.id].dead && !hopeless:
-			e.Referees[i], any = leastLoaded(shares).id, true
+			e.Referees[i], any = leastLoaded(shares, m.state.forfeited(p)).id, true
 		}
 	}
 	if !any {
@@ -246,7 +256,7 @@ func (m *Manager) plan(round int) []*member {
 	for i, p := range pairings {
 		referees[i] = m.state.matches[p.Index].referee
 		if referees[i] == nil && len(shares) > 0 {
-			referees[i] = leastLoaded(shares)
+			referees[i] = leastLoaded(shares, m.state.forfeited(p))
 		}
 	}
 	return referees

@@ -47,6 +47,7 @@ type application struct {
 	capacity    int
 	dialect     string
 	fingerprint string // of the request
+	from        string // the address that Config.MaxPerAddress bounds; empty on this machine
 	keyed       bool   // a referee signs with the keys of a match
 }
 
@@ -80,7 +81,7 @@ func readApplication(in *wire.Exchange) (application, error) {
 	if role, id, err := protocol.ParseSender(h.Sender); err == nil && role == a.role {
 		a.asked = id
 	}
-	a.fingerprint = a.fingerprintOf(in)
+	a.fingerprint, a.from = a.fingerprintOf(in), boundedAddress(in.RPC)
 	switch {
 	case a.name == "" || utf8.RuneCountInString(a.name) > maxName || strings.ContainsFunc(a.name, unicode.IsControl):
 		return a, tooLong(a.kind, meta+"display_name", "A display name has 1 to 100 characters and no control characters.")
@@ -198,4 +199,19 @@ func sourceOf(req *jsonrpc.Request) string {
 		return host
 	}
 	return req.RemoteAddr
+}
+
+// boundedAddress returns what Config.MaxPerAddress counts as the address of a request:
+// of IPv6 the network, since one machine has all its addresses. It is empty for
+// requests from this machine.
+func boundedAddress(req *jsonrpc.Request) string {
+	address, err := netip.ParseAddr(sourceOf(req))
+	address = address.Unmap().WithZone("")
+	switch {
+	case err != nil || address.IsLoopback():
+		return ""
+	case address.Is6():
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
 }

@@ -33,6 +33,7 @@ func (m *Manager) handlers() map[protocol.Type]wire.Handler {
 		protocol.TypeRefereeRegisterRequest: m.register,
 		protocol.TypeLeagueRegisterRequest:  m.register,
 		protocol.TypeStartLeague:            m.startLeague,
+		protocol.TypeSetPlayerStatus:        m.setStatus,
 		protocol.TypeMatchResultReport:      m.report,
 		protocol.TypeLeagueQuery:            m.query,
 	}
@@ -169,7 +170,10 @@ const inTolerant = "A host started with --validation tolerant takes this message
 // the strictness of the league; so does the agent, of the latter.
 func (m *Manager) refusing(_ context.Context, in *wire.Exchange, why *protocol.Error) *protocol.Error {
 	if m.strictlyRefused(in.RPC, why) {
-		m.logRefusal(in, reasonOf(why), true)
+		// A question of an agent that has no token yet keeps it from nothing.
+		if in.Type != protocol.TypeLeagueQuery || in.Header.AuthToken != "" {
+			m.logRefusal(in, reasonOf(why), true)
+		}
 		told := *why
 		told.Detail = strings.TrimSpace(why.Detail + " " + inTolerant)
 		return &told

@@ -271,3 +271,23 @@ func TestRefusalsAreBounded(t *testing.T) {
 		t.Errorf("told of %d refusals, the first %+v", len(got), got[0])
 	}
 }
+
+// Agents ask who is there before they register, each in its own way.
+func TestRefusedQuestionsOfStrangersAreNotReported(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	ada := r.player("ada")
+	for told, sender := range []string{
+		`"sender":"player:P77"`,
+		fmt.Sprintf(`"sender":%q,"auth_token":%q`, ada.header(protocol.TypeLeagueQuery).Sender, ada.token),
+	} {
+		answer := r.ask("league_query", fmt.Sprintf(`{"protocol":"league.v2","message_type":"LEAGUE_QUERY",%s,
+			"timestamp":"2026-01-01T12:00:00Z","conversation_id":"c","query_type":"GET_PLAYERS"}`, sender))
+		if answer.Error == nil || !strings.Contains(string(answer.Error.Data), "league_id") {
+			t.Errorf("with %q a question without a league is answered by %+v", sender, answer)
+		}
+		if got := r.refusals(); len(got) != told {
+			t.Errorf("with %q: told of %+v", sender, got)
+		}
+	}
+}

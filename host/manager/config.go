@@ -73,6 +73,10 @@ type Config struct {
 	// MaxPlayers and MaxReferees bound the registrations: by default Players or,
 	// where that is 0, game.MaxPlayers; and DefaultMaxReferees.
 	MaxPlayers, MaxReferees int
+	// MaxPerAddress bounds the players that register from one address outside this
+	// machine, or from one IPv6 network of 64 bits: 0, for no bound. Players behind
+	// one router or proxy share an address.
+	MaxPerAddress int
 	// Legs is how often each pair meets: 1. A league that has started continues
 	// with as many as it started with.
 	Legs int
@@ -188,6 +192,8 @@ func (c Config) check() error {
 		return fmt.Errorf("manager: a league with room for %d players cannot start with %d", c.MaxPlayers, c.Players)
 	case c.MaxPlayers < game.MinPlayers || c.MaxPlayers > game.MaxPlayers:
 		return fmt.Errorf("manager: a league has %d to %d players, not %d", game.MinPlayers, game.MaxPlayers, c.MaxPlayers)
+	case c.MaxPerAddress < 0:
+		return fmt.Errorf("manager: %d players for each address; use 0 for no bound", c.MaxPerAddress)
 	case c.MaxReferees < 1:
 		return fmt.Errorf("manager: a league has at least 1 referee, not %d", c.MaxReferees)
 	}

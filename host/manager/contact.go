@@ -18,13 +18,15 @@ type AgentLife string
 // Active once it has answered or asked anything, is Suspended while it cannot
 // be reached (it is scheduled and tried all the same, but no longer waited
 // for), and is shut down when the league is over. After a restart of
-// the manager it is Registered until it is heard of.
+// the manager it is Registered until it is heard of. A player that the organiser has
+// taken out is shown as Withdrawn or Suspended, whether or not it answers.
 const (
 	LifeInit       AgentLife = "INIT"
 	LifeRegistered AgentLife = "REGISTERED"
 	LifeActive     AgentLife = "ACTIVE"
 	LifeSuspended  AgentLife = "SUSPENDED"
 	LifeShutdown   AgentLife = "SHUTDOWN"
+	LifeWithdrawn  AgentLife = "WITHDRAWN"
 )
 
 // contact is what the manager knows of an agent beyond its registration: how to
@@ -37,9 +39,10 @@ type contact struct {
 	life   AgentLife
 
 	queue   []*notification
-	current *notification // being sent, or waiting for its next attempt
-	running bool          // the queue is being delivered
-	wake    chan struct{} // wakes the goroutine that delivers it; nil before there is one
+	current *notification      // being sent, or waiting for its next attempt
+	abort   context.CancelFunc // ends the latest attempt
+	running bool               // the queue is being delivered
+	wake    chan struct{}      // wakes the goroutine that delivers it; nil before there is one
 
 	proved bool // it has shown its token
 	gone   bool // of a player: every attempt at a notification has failed, and it was not heard of since

@@ -21,6 +21,9 @@ const (
 	MessageRefused EventKind = "message_refused"
 	// AgentState: Agent, Role, Name, State: the agent's state has changed.
 	AgentState EventKind = "agent_state"
+	// PlayerStatusSet: Agent, Role, Name, State: the organiser has withdrawn or
+	// suspended a player (LifeWithdrawn, LifeSuspended) or readmitted it (LifeActive).
+	PlayerStatusSet EventKind = "player_status_set"
 	// LeagueStarted: Total rounds.
 	LeagueStarted EventKind = "league_started"
 	// LeagueResumed: Round, Total: an earlier process has started the league.
@@ -143,6 +146,8 @@ func (m *Manager) react(e event) {
 		m.emit(Event{
 			Kind: RoundCompleted, Round: e.Round, Total: m.state.rounds(), Summary: &sum, Standings: m.state.standings(),
 		})
+	case *statusSet:
+		m.reactStatus(e)
 	case *completed:
 		for _, c := range m.contacts {
 			m.setLife(c, LifeShutdown)

@@ -44,11 +44,16 @@
 // waiting when a newer one of its type comes is dropped, so that an agent that
 // stays away has at most one message of each type waiting.
 //
+// A player that the organiser has withdrawn or suspended is sent nothing but the end of
+// the league, and forfeits: its matches are assigned as ever, and a referee of this
+// program asks only its opponent.
+//
 // Step 2 is repeated for a referee, and step 1 for the players concerned, when
 // the announcement has become wrong: a referee that could not be notified, or that
 // owes a report and has sent none for [Config.MatchDeadline], loses its matches
 // to another one; an agent has come back at another endpoint or with a new
-// token; the manager was started again. A referee then gets the matches
+// token; a player of the referee's is taken out or readmitted; the manager was started
+// again. A referee then gets the matches
 // that are not over, and only of those.
 //
 // # What is in the journal, and when
@@ -63,6 +68,8 @@
 //	                  the schedule follows
 //	assigned          before an announcement: the referees of a round's matches
 //	reported          before the answer to a report: the result
+//	status_set        before the answer to SET_PLAYER_STATUS: a player is withdrawn,
+//	                  suspended or readmitted
 //	round_completed   after everybody was notified of the round's end
 //	completed         after everybody was notified of the league's end, or given up on
 //
@@ -90,8 +97,9 @@
 // An agent that registers again is known again by its current token; or, for 60
 // seconds, when source address, conversation, JSON-RPC id and what it says of
 // itself are the same, as then the answer was lost; or, in tolerant mode and
-// before the start, by its endpoint. In the last two cases it gets a new token
-// and the old one is void, at most 100 times. Everybody else is refused a name
+// before the start, by its endpoint; or, once the organiser has readmitted it, by its
+// name, endpoint or id. In all cases but the first it gets a new token and the old one
+// is void, at most 100 times unless it is readmitted. Everybody else is refused a name
 // (2002) or an endpoint (1002, 2003) that is taken. When the last round is over, only an
 // agent that shows its token is taken back, to hear of the end where it is now.
 package manager

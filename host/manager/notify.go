@@ -63,6 +63,9 @@ func (n *notification) supersede() {
 
 // send puts a message to many agents on its way. It is called with m.mu held.
 func (m *Manager) send(kind protocol.Type, to []*contact, build func(c *contact) protocol.Message) *fanout {
+	if out := func(c *contact) bool { return !notifies(c, kind) }; slices.ContainsFunc(to, out) {
+		to = slices.DeleteFunc(slices.Clone(to), out)
+	}
 	f := &fanout{open: len(to) + 1, done: make(chan struct{}), notifications: make([]*notification, len(to)), ids: make([]string, len(to))}
 	for i, c := range to {
 		n := &notification{kind: kind, write: build, fanout: f, superseded: make(chan struct{})}
@@ -176,18 +179,29 @@ func (m *Manager) deliver(c *contact) {
 func (m *Manager) try(c *contact, n *notification) {
 	for retry := 1; ; retry++ {
 		m.mu.Lock()
+		limit := m.cfg.Timeout
+		if c.member.status != "" { // it may hang, and the manager's end waits for it
+			limit /= 10
+		}
+		ctx, cancel := context.WithTimeout(m.ctx, limit)
 		peer, message, reports := c.peer, n.write(c), c.reports
-		once := c.gone && n.kind == protocol.TypeLeagueCompleted
-		if message == nil {
+		once := (c.gone || c.member.status != "") && n.kind == protocol.TypeLeagueCompleted
+		c.abort = cancel
+		if message == nil || !notifies(c, n.kind) {
+			message = nil
 			n.count(c.member.id, true)
 		}
 		m.mu.Unlock()
 		if message == nil {
+			cancel()
 			return
 		}
-		ctx, cancel := context.WithTimeout(m.ctx, m.cfg.Timeout)
 		answer, err := m.cfg.Caller.Call(ctx, peer, message)
+		aborted := errors.Is(ctx.Err(), context.Canceled) && m.ctx.Err() == nil
 		cancel()
+		if aborted {
+			return // the player is taken out
+		}
 		if err == nil && m.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
 			err = answer.Head().Flaw
 		}

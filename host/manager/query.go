@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -67,7 +68,7 @@ func (m *Manager) playersData(from caller) protocol.PlayersData {
 	for _, a := range m.state.seating() {
 		info := protocol.PlayerInfo{
 			PlayerID: a.id, DisplayName: a.reg.Name, Version: a.reg.Version, GameTypes: a.reg.Games,
-			State: string(m.contacts[a.id].life),
+			State: string(cmp.Or(a.status, m.contacts[a.id].life)),
 		}
 		if from.role == protocol.RoleReferee || from.role == protocol.RoleLauncher {
 			info.ContactEndpoint = a.reg.Endpoint
@@ -112,8 +113,7 @@ func (m *Manager) nextMatch(id string, from caller) (protocol.NextMatchData, err
 		return protocol.NextMatchData{}, e
 	}
 	if a := m.state.agents[id]; a == nil || a.role != protocol.RolePlayer {
-		return protocol.NextMatchData{}, protocol.Refuse(protocol.CodePlayerNotRegistered, protocol.TypeLeagueQuery,
-			"Unknown player; "+m.state.whoPlays()).With("player_id", id)
+		return protocol.NextMatchData{}, m.unknownPlayer(protocol.TypeLeagueQuery, id)
 	}
 	seat, playing := m.state.seatOf[id]
 	for round := m.state.round(); playing && round <= m.state.rounds(); round++ {

@@ -34,6 +34,7 @@ type registered struct {
 	Capacity    int       `json:"max_concurrent_matches,omitempty"`
 	Keyed       bool      `json:"match_keys,omitempty"` // it signs with them
 	Fingerprint string    `json:"mark,omitempty"`       // of the request, to know it again
+	From        string    `json:"from,omitempty"`       // the address of a player, if there is a bound for each
 	At          time.Time `json:"at"`
 }
 
@@ -98,6 +99,7 @@ var newEvents = map[string]func() event{
 	"reported":        func() event { return new(reported) },
 	"round_completed": func() event { return new(roundCompleted) },
 	"completed":       func() event { return new(completed) },
+	"status_set":      func() event { return new(statusSet) },
 }
 
 // replay applies one event of a journal.

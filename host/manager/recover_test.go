@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/journal/journaltest"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -87,28 +88,23 @@ func (r *rig) again(old *scripted, log []byte) *scripted {
 	return s
 }
 
-// The journal of a whole league is cut off after every event, and within every
-// event, as a crash at any moment leaves it. Each time the league is played to
-// its end, and the table is what it would have been.
-func TestARestartAtAnyMoment(t *testing.T) {
+// TestCrashOfAManager cuts off the journal of a whole league after every event and
+// within every event, as a crash at any moment leaves it. Each time the league is played
+// to its end, and the table is what it would have been.
+func TestCrashOfAManager(t *testing.T) {
 	t.Parallel()
 	const players = 4
 	log, agents := played(t, players)
-	var cuts []int
-	for at := 0; at < len(log); {
-		line := bytes.IndexByte(log[at:], '\n') + 1
-		cuts = append(cuts, at, at+line/2)
-		at += line
-	}
-	cuts = append(cuts, len(log))
-	if want := 2*(1+players+1+3*4+1) + 1; len(cuts) != want {
+	cuts := journaltest.Cuts(log, os.Getenv("WHOLE_TESTS") != "")
+	if want := 2*(1+players+1+3*4+1) + 1; len(cuts) < want {
 		t.Fatalf("%d places to cut, want %d", len(cuts), want)
 	}
+	t.Logf("crash: manager: journal cut at %d places, played to the end after each", len(cuts))
 	for _, at := range cuts {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			whole := log[:bytes.LastIndexByte(log[:at], '\n')+1]
+			whole := journaltest.Whole(log[:at])
 			name := manager.JournalName(dir, "cup")
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				t.Fatal(err)

@@ -97,15 +97,20 @@ func (m *Manager) decide(a application) (*registered, error) {
 		Role: a.role, Dialect: a.dialect, Name: a.name, Version: a.version, Games: a.games,
 		Endpoint: a.endpoint, Capacity: a.capacity, Keyed: a.keyed, Fingerprint: a.fingerprint, At: m.cfg.Now(),
 	}
+	if m.cfg.MaxPerAddress > 0 && a.role == protocol.RolePlayer {
+		e.From = a.from
+	}
 	old := m.returning(a, e.At)
 	switch {
 	case s.over() && (s.concluded || old == nil || !m.showsToken(a, old)):
 		return nil, &rejection{"League already completed"}
 	case old != nil:
 	case a.role == protocol.RolePlayer && s.schedule != nil:
-		return nil, &rejection{"League already started"}
+		return nil, m.tooLate(a)
 	case len(*s.list(a.role)) >= m.limit(a.role):
 		return nil, m.full(a)
+	case m.crowded(a):
+		return nil, &rejection{fmt.Sprintf("Too many registrations: %s has %d players, as many as this league takes from one address", a.from, m.cfg.MaxPerAddress)}
 	}
 	if err := m.unique(a, old); err != nil {
 		return nil, err
@@ -119,17 +124,27 @@ func (m *Manager) decide(a application) (*registered, error) {
 		e.Verifier, e.Fingerprint, e.At = old.reg.Verifier, old.reg.Fingerprint, old.reg.At
 		return e, nil
 	}
-	if old.changes >= maxChanges {
+	if old.changes >= maxChanges && !old.readmitted {
 		return nil, &rejection{"Too many registrations: this agent has registered again too often"}
 	}
 	if a.fingerprint != "" && a.fingerprint == old.reg.Fingerprint {
 		e.At = old.reg.At // the window is not prolonged
 		return e, nil
 	}
-	if n, ok := idNumber(a.role, a.asked); ok && s.schedule == nil && a.asked != old.id && s.free(a.role, n) {
+	if n, ok := idNumber(a.role, a.asked); ok && s.schedule == nil && !old.readmitted && a.asked != old.id && s.free(a.role, n) {
 		e.ID, e.Replaces = a.asked, old.id
 	}
 	return e, nil
+}
+
+// tooLate turns away a player that comes after the start. Its name may be that of a
+// player which has lost its token.
+func (m *Manager) tooLate(a application) error {
+	reason := "League already started"
+	if old := m.namesake(a); old != nil {
+		reason += fmt.Sprintf(": %q is %s; register with its token or, if that is lost, ask the organiser to readmit %s", a.name, old.id, old.id)
+	}
+	return &rejection{reason}
 }
 
 // unchanged reports whether a registration says nothing that the last one of its
@@ -138,7 +153,7 @@ func (m *Manager) unchanged(e *registered) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.state.agents[e.ID]
-	if old == nil || !old.reg.same(e) {
+	if old == nil || old.readmitted || !old.reg.same(e) {
 		return false
 	}
 	m.reactRegistered(e)
@@ -152,9 +167,12 @@ func (m *Manager) showsToken(a application, old *member) bool {
 
 // returning finds the agent that registers again: it holds its token, or it
 // repeats a request whose answer was lost, or it may replace itself because
-// nothing is at stake yet.
+// nothing is at stake yet, or because the organiser has readmitted it.
 func (m *Manager) returning(a application, now time.Time) *member {
 	if old := m.state.agents[tokenOwner(a.token)]; old != nil && old.role == a.role && m.showsToken(a, old) {
+		return old
+	}
+	if old := m.readmitted(a); old != nil {
 		return old
 	}
 	for _, old := range *m.state.list(a.role) {
@@ -183,6 +201,21 @@ func (m *Manager) limit(role protocol.Role) int {
 		return m.cfg.MaxReferees
 	}
 	return m.cfg.MaxPlayers
+}
+
+// crowded reports whether the address of a new player has all the players that it
+// may have. It is called with m.mu held.
+func (m *Manager) crowded(a application) bool {
+	if m.cfg.MaxPerAddress < 1 || a.role != protocol.RolePlayer || a.from == "" {
+		return false
+	}
+	n := 0
+	for _, other := range m.state.players {
+		if other.reg.From == a.from {
+			n++
+		}
+	}
+	return n >= m.cfg.MaxPerAddress
 }
 
 func (m *Manager) full(a application) error {

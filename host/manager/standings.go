@@ -20,6 +20,9 @@ type Standing struct {
 	Losses          int    `json:"losses"` // technical losses among them
 	TechnicalLosses int    `json:"technical_losses"`
 	Points          int    `json:"points"`
+	// Status is LifeWithdrawn or LifeSuspended if the organiser has taken the player
+	// out, and else empty.
+	Status AgentLife `json:"status,omitempty"`
 }
 
 // standings returns the table, first rank first. Before the start it has the
@@ -44,7 +47,7 @@ func (s *state) standings() []Standing {
 		a := seats[r.Seat]
 		s.ranked[i] = Standing{
 			Rank: i + 1, PlayerID: a.id, DisplayName: a.reg.Name, Played: r.Played, Wins: r.Wins, Draws: r.Ties,
-			Losses: r.Losses, TechnicalLosses: r.TechnicalLosses, Points: r.Points,
+			Losses: r.Losses, TechnicalLosses: r.TechnicalLosses, Points: r.Points, Status: a.status,
 		}
 	}
 	return s.ranked
@@ -56,7 +59,7 @@ func onWire(table []Standing) []protocol.Standing {
 	for i, s := range table {
 		rows[i] = protocol.Standing{
 			Rank: s.Rank, PlayerID: s.PlayerID, DisplayName: s.DisplayName, Played: protocol.Some(s.Played),
-			Wins: protocol.Some(s.Wins), Draws: protocol.Some(s.Draws), Losses: protocol.Some(s.Losses), Points: s.Points,
+			Wins: protocol.Some(s.Wins), Draws: protocol.Some(s.Draws), Losses: protocol.Some(s.Losses), Points: s.Points, Status: string(s.Status),
 		}
 	}
 	return rows

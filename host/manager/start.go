@@ -19,16 +19,11 @@ import (
 )
 
 func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.Message, error) {
-	from := in.From.(caller)
-	if from.role != protocol.RoleLauncher {
-		return nil, badToken(in, "Only the launcher starts the league, with the admin token.")
+	if err := m.checkLauncher(in, "starts the league"); err != nil {
+		return nil, err
 	}
 	if _, err := wire.Decode[*protocol.StartLeague](in); err != nil {
 		return nil, err
-	}
-	if id := in.Header.LeagueID; id != "" && id != m.cfg.LeagueID {
-		return nil, protocol.Refuse(protocol.CodeLeagueNotFound, in.Type, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).
-			With("league_id", m.cfg.LeagueID)
 	}
 	if err := m.Start(ctx); err != nil {
 		return nil, err
@@ -38,6 +33,19 @@ func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange) (protocol.
 		Header: protocol.Header{MessageType: protocol.TypeStartLeague.Answer(), LeagueID: m.cfg.LeagueID},
 		Status: status.Status, CurrentRound: status.CurrentRound, TotalRounds: status.TotalRounds, MatchesCompleted: status.MatchesCompleted,
 	}, nil
+}
+
+// checkLauncher refuses a message to do something by anybody but the launcher, or for
+// another league.
+func (m *Manager) checkLauncher(in *wire.Exchange, does string) error {
+	if in.From.(caller).role != protocol.RoleLauncher {
+		return badToken(in, "Only the launcher "+does+", with the admin token.")
+	}
+	if id := in.Header.LeagueID; id != "" && id != m.cfg.LeagueID {
+		return protocol.Refuse(protocol.CodeLeagueNotFound, in.Type, fmt.Sprintf("The league here is %s.", m.cfg.LeagueID)).
+			With("league_id", m.cfg.LeagueID)
+	}
+	return nil
 }
 
 // Start starts the league as START_LEAGUE does. Once it runs, nothing happens.
@@ -68,7 +76,7 @@ func (m *Manager) startEvent() (*started, error) {
 	case len(s.referees) == 0:
 		return nil, notReady("no referee has registered yet")
 	case len(s.players) < game.MinPlayers:
-		return nil, notReady(fmt.Sprintf("%d players have registered; it takes %d", len(s.players), game.MinPlayers))
+		return nil, notReady(fmt.Sprintf("registered players: %d; a league takes %d", len(s.players), game.MinPlayers))
 	}
 	if _, err := game.NewSchedule(len(s.players), m.cfg.Legs); err != nil {
 		return nil, notReady(err.Error())

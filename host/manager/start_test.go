@@ -21,10 +21,15 @@ func launch(token string) *protocol.StartLeague {
 	return &protocol.StartLeague{Header: h}
 }
 
+// desk is the origin of web pages that may call.
+const desk = "https://desk.example"
+
 // overHTTP serves a manager over a socket and returns its URL.
 func (r *rig) overHTTP() string {
 	r.t.Helper()
-	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{Refuse: r.m.Endpoint().Refuse})
+	srv, err := jsonrpc.Listen(context.Background(), "127.0.0.1:0", jsonrpc.Config{
+		Refuse: r.m.Endpoint().Refuse, Callers: jsonrpc.Callers{Origins: []string{desk}},
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -43,8 +48,7 @@ func TestWithoutAnAdminTokenOnlyThisMachineStarts(t *testing.T) {
 		code   protocol.Code // "" if it may
 	}{
 		{what: "a program on this machine"},
-		{what: "a web page", header: http.Header{"Origin": {"https://evil.example"}}, code: protocol.CodeTokenMissing},
-		{what: "a page without an origin", header: http.Header{"Origin": {"null"}}, code: protocol.CodeTokenMissing},
+		{what: "a web page that may call", header: http.Header{"Origin": {desk}}, code: protocol.CodeTokenMissing},
 		{what: "by way of a proxy", header: http.Header{"X-Forwarded-For": {"203.0.113.7"}}, code: protocol.CodeTokenMissing},
 		{what: "by way of another proxy", header: http.Header{"Forwarded": {"for=203.0.113.7"}}, code: protocol.CodeTokenMissing},
 		{what: "by way of a third", header: http.Header{"Via": {"1.1 box"}}, code: protocol.CodeTokenMissing},
@@ -122,7 +126,7 @@ func TestTheAdminToken(t *testing.T) {
 			r := newRig(t, func(cfg *manager.Config) { cfg.AdminToken = secret })
 			r.referee("north")
 			r.field(2)
-			header := http.Header{"Origin": {"https://desk.example"}} // a token may come from anywhere
+			header := http.Header{"Origin": {desk}} // a token may come from anywhere
 			if c.bearer != "" {
 				header.Set("Authorization", c.bearer)
 			}

@@ -46,6 +46,11 @@ type member struct {
 	reg      registered
 	changes  int // how often it has got a new token
 	load     int // matches that it is to conduct and that are not over
+
+	// The rest is for players only.
+	status     AgentLife // LifeWithdrawn or LifeSuspended, by the organiser; else empty
+	readmitted bool      // its next registration needs no token
+	absences   int       // technical losses in a row without a choice
 }
 
 // match is what is known of a scheduled match. There may be millions.
@@ -155,7 +160,7 @@ func (e *registered) apply(s *state) error {
 	case a.verifier != verifier:
 		a.changes++
 	}
-	a.verifier, a.reg = verifier, *e
+	a.verifier, a.reg, a.readmitted, a.absences = verifier, *e, false, 0
 	s.ranked = nil
 	return nil
 }
@@ -250,6 +255,13 @@ func (e *reported) apply(s *state) error {
 	m.referee.load--
 	s.left[p.Round-1]--
 	s.table.Add(p.A, p.B, o.verdict())
+	for i, seat := range []int{p.A, p.B} {
+		if a := s.seats[seat]; o.results[i] == game.TechnicalLoss && o.choices[i] == game.NoParity {
+			a.absences++
+		} else {
+			a.absences = 0
+		}
+	}
 	s.reports++
 	s.ranked = nil
 	return nil

@@ -212,7 +212,7 @@ func TestSharesFollowCapacity(t *testing.T) {
 			total += c
 		}
 		for range matches {
-			leastLoaded(shares)
+			leastLoaded(shares, false)
 		}
 		sum := 0
 		for _, s := range shares {
@@ -265,4 +265,26 @@ func FuzzReplay(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A match that somebody forfeits goes to a referee that knows what that is, however
+// busy it is, if there is one.
+func TestForfeitedMatchesGoToKeyedReferees(t *testing.T) {
+	t.Parallel()
+	foreign := refereeLoad{referee: &member{id: "REF01"}, capacity: 10}
+	keyed := refereeLoad{referee: &member{id: "REF02", reg: registered{Keyed: true}}, load: 5, capacity: 1}
+	for _, tt := range []struct {
+		forfeit bool
+		shares  []refereeLoad
+		want    string
+	}{
+		{true, []refereeLoad{foreign, keyed}, "REF02"},
+		{true, []refereeLoad{keyed, foreign}, "REF02"},
+		{true, []refereeLoad{foreign}, "REF01"},
+		{false, []refereeLoad{foreign, keyed}, "REF01"},
+	} {
+		if got := leastLoaded(tt.shares, tt.forfeit).id; got != tt.want {
+			t.Errorf("forfeit %v of %v goes to %s", tt.forfeit, tt.shares, got)
+		}
+	}
 }

@@ -107,10 +107,10 @@ func (v *views) flush() {
 		v.put(filepath.Join(m.cfg.DataDir, "config", "agents", "agents_config.json"), agents, 0o600)
 	}
 	if table != nil {
-		v.put(filepath.Join(v.leagueDir(), "standings.json"), table, 0o644)
+		v.put(filepath.Join(v.leagueDir(), "standings.json"), table, 0o600)
 	}
 	for i := range matches {
-		v.put(v.matchName(matches[i].MatchID), &matches[i], 0o644)
+		v.put(v.matchName(matches[i].MatchID), &matches[i], 0o600)
 	}
 }
 

@@ -1,12 +1,8 @@
 package mcptools
 
 import (
-	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,60 +38,38 @@ type web struct {
 	stateful http.Handler
 	modern   http.Handler
 	plain    http.Handler
-	origins  *http.CrossOriginProtection
-	hosts    []string // the host names of the allowed origins
 }
 
 // Handler returns the server as a handler of streamable HTTP, with and without
 // sessions. A request without headers of the standard is answered in plain JSON
 // and without a session. The handler answers
 //
-//	403 to a web page of another origin, and to a foreign Host at a loopback address
 //	404 to an unknown session: the client initializes again
 //	413 to a body that is too long
 //	503 with Retry-After to a session above the limits
 //
-// and otherwise follows the standard. The caller should bound the time for
-// reading requests, and must not bound the time for writing answers.
+// and otherwise follows the standard. The caller keeps out foreign web pages (see
+// jsonrpc.Guard), should bound the time for reading requests, and must not bound
+// the time for writing answers.
 func (s *Server) Handler() http.Handler {
-	w := &web{Server: s, sessions: newSessions(s), origins: http.NewCrossOriginProtection()}
-	for _, origin := range s.cfg.AllowOrigins {
-		// New has checked this.
-		_ = w.origins.AddTrustedOrigin(origin)
-		if u, err := url.Parse(origin); err == nil {
-			w.hosts = append(w.hosts, u.Hostname())
-		}
-	}
+	w := &web{Server: s, sessions: newSessions(s)}
 	server := func(*http.Request) *mcp.Server { return s.sdk }
-	w.stateful = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: debugLogger(s.cfg.Logger), SessionTimeout: sessionIdle, MaxRequestBodyBytes: s.cfg.MaxBody,
-	})
-	w.modern = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: debugLogger(s.cfg.Logger), Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
-	})
-	w.plain = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: debugLogger(s.cfg.Logger), Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: s.cfg.MaxBody,
-	})
+	// The guard of the caller knows which names are the server's own.
+	options := mcp.StreamableHTTPOptions{Logger: debugLogger(s.cfg.Logger), MaxRequestBodyBytes: s.cfg.MaxBody, DisableLocalhostProtection: true}
+	stateful := options
+	stateful.SessionTimeout = sessionIdle
+	w.stateful = mcp.NewStreamableHTTPHandler(server, &stateful)
+	modern := options
+	modern.Stateless, modern.PropagateRequestCancellation = true, true
+	w.modern = mcp.NewStreamableHTTPHandler(server, &modern)
+	plain := modern
+	plain.JSONResponse = true
+	w.plain = mcp.NewStreamableHTTPHandler(server, &plain)
 	return w
-}
-
-// checkOrigins checks the allowed origins before Handler uses them.
-func checkOrigins(origins []string) error {
-	p := http.NewCrossOriginProtection()
-	for _, origin := range origins {
-		if err := p.AddTrustedOrigin(origin); err != nil {
-			return fmt.Errorf("origin %q: want scheme://host[:port]: %w", origin, err)
-		}
-	}
-	return nil
 }
 
 // ServeHTTP implements http.Handler.
 func (w *web) ServeHTTP(res http.ResponseWriter, req *http.Request) {
-	if err := w.foreign(req); err != nil {
-		http.Error(res, "forbidden: "+err.Error(), http.StatusForbidden)
-		return
-	}
 	session := req.Header.Get(headerSession)
 	modern := req.Header.Get(headerVersion) >= sessionless
 	if modern || session == "" {
@@ -137,25 +111,6 @@ func (w *web) open(res http.ResponseWriter, req *http.Request) {
 	}
 	defer func() { done(res.Header().Get(headerSession)) }()
 	w.stateful.ServeHTTP(res, req)
-}
-
-// foreign returns the reason why a request is not trusted: it comes from a web page
-// of another origin, or uses a host name that such a page may have pointed here.
-func (w *web) foreign(req *http.Request) error {
-	probe := req.WithContext(req.Context())
-	probe.Method = http.MethodPost // reading needs the same protection as writing
-	if err := w.origins.Check(probe); err != nil {
-		return err
-	}
-	if req.Header.Get("Origin") == "" {
-		return nil
-	}
-	name := host(req.Host)
-	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	if err == nil || name == "localhost" || slices.Contains(w.hosts, name) {
-		return nil
-	}
-	return fmt.Errorf("a web page calls %q, which may be a name of its own; allow its origin if it is not", name)
 }
 
 // marked returns the request with its route, peer and host in the header.

@@ -38,9 +38,6 @@ type Config struct {
 	// level Debug. By default nothing is logged.
 	Logger *slog.Logger
 
-	// AllowOrigins lists the origins ("https://example.org") from which web
-	// pages may call; by default none but the server's own.
-	AllowOrigins []string
 	// MaxBody is the longest request that is read, in bytes: 1 MiB.
 	MaxBody int64
 	// MaxCalls is the number of concurrent tool calls: 64. Further ones are
@@ -115,7 +112,7 @@ func New(cfg Config) (*Server, error) {
 	if s.pipeline, err = wire.New(wire.Config{Registry: registry, Log: cfg.Validation}); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkOrigins(cfg.AllowOrigins), s.addTools(), s.addResources(), s.addPrompts()); err != nil {
+	if err := errors.Join(s.addTools(), s.addResources(), s.addPrompts()); err != nil {
 		return nil, fmt.Errorf("mcptools: %w", err)
 	}
 	return s, nil

@@ -165,7 +165,6 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		`must be absolute`:                          {Name: "n", Resources: []mcptools.Resource{{URI: "x", Name: "x"}}},
 		`resource "x:{"`:                            {Name: "n", Resources: []mcptools.Resource{{URI: "x:{", Template: true, Name: "x", Read: func(context.Context, string) ([]byte, error) { return nil, nil }}}},
 		`prompt "p" needs`:                          {Name: "n", Prompts: []mcptools.Prompt{{Name: "p"}}},
-		`origin "example.org"`:                      {Name: "n", AllowOrigins: []string{"example.org"}},
 	} {
 		if _, err := mcptools.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New: %v, want an error with %q", err, want)

@@ -196,38 +196,6 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 	})
 }
 
-// TestWhoMayCall: a page of another origin or under a name of its own may not.
-func TestWhoMayCall(t *testing.T) {
-	t.Parallel()
-	friends := func(cfg *mcptools.Config) { cfg.AllowOrigins = []string{"https://friend.example"} }
-	inBubble(t, friends, func(t *testing.T, b browser, _ *table, _ *mcptools.Server) {
-		for _, c := range []struct {
-			header []string
-			want   int
-		}{
-			{nil, 200},
-			{[]string{"Origin", "http://127.0.0.1:8000"}, 200},
-			{[]string{"Host", "localhost:8000", "Origin", "http://localhost:8000"}, 200},
-			{[]string{"Origin", "https://friend.example"}, 200},
-			{[]string{"Origin", "https://evil.example"}, 403},
-			{[]string{"Origin", "null"}, 403},
-			{[]string{"Sec-Fetch-Site", "cross-site"}, 403},
-			{[]string{"Host", "evil.example:8000"}, 403},
-			{[]string{"Host", "evil.example:8000", "Origin", "http://evil.example:8000"}, 403},
-		} {
-			if got := b.ask(t.Context(), "POST", initialize, c.header...); got.Code != c.want {
-				t.Errorf("%q: %d %s, want %d", c.header, got.Code, got.Body, c.want)
-			}
-			if c.want != 403 {
-				continue
-			}
-			if got := b.ask(t.Context(), "GET", "", c.header...); got.Code != 403 {
-				t.Errorf("GET %q: %d, want 403", c.header, got.Code)
-			}
-		}
-	})
-}
-
 // TestHeaders: what is wrong with a request is said by its status.
 func TestHeaders(t *testing.T) {
 	t.Parallel()

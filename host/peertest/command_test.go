@@ -3,6 +3,7 @@ package peertest
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,12 @@ var binary struct {
 	err  error
 }
 
+// TestMain runs many tests at the same time: most of them wait for peers to give up,
+// which needs no processor.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "12"); err != nil { // -parallel overrides it
+		panic(err)
+	}
 	code := m.Run()
 	if binary.path != "" {
 		_ = os.RemoveAll(filepath.Dir(binary.path))
@@ -39,7 +45,7 @@ func build(t testing.TB) string {
 			return
 		}
 		binary.path = filepath.Join(dir, "strategylab")
-		out, err := exec.Command("go", "build", "-o", binary.path, "../../cmd/strategylab").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary.path, "../../cmd/strategylab").CombinedOutput()
 		if err != nil {
 			binary.err = fmt.Errorf("%w: %s", err, out)
 		}

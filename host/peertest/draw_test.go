@@ -68,7 +68,10 @@ func drawProgram(r *rapid.T) *style {
 	s.repeats = flag("repeats", 10)
 	s.closes, s.latecome = flag("closes connections", 25), flag("players come late", 25)
 	s.thinks = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 20, 80}).Draw(r, "pause")) * time.Millisecond
-	s.start, s.single = one("start", "", "", "", "within", "tool", "path", "rest"), flag("single-threaded", 30)
+	s.start, s.single = one("start", "", "", "", "within", "tool", "path", "rest", "named", "empty", "missing"), flag("single-threaded", 30)
+	if parameters := contains([]string{"", "tool", "io"}, s.frame) && s.naming != "unknown"; !parameters && contains([]string{"named", "empty", "missing"}, s.start) {
+		s.start = "tool"
+	}
 	s.slow = time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 1500}).Draw(r, "slow registration")) * time.Millisecond
 	if s.probes && s.repeats { // the manager would wait for a player that waits for it
 		s.single = false

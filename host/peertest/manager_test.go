@@ -52,10 +52,10 @@ func foreignIn(t testing.TB, w *world, s *style) *league {
 	if s.naming == "type" {
 		sender = "league_manager:LM01"
 	}
-	l.manager = launchIn(t, w, at(8000), s, sender, l.handle)
 	l.judge = judgeIn(t, w, at(8001), s, "REF01")
+	l.manager = launchIn(t, w, at(8000), s, sender, l.handle)
 	if path := map[string]string{"path": "/start_league", "rest": "/league/start"}[s.start]; path != "" {
-		l.manager.paths = map[string]func() reply{path: func() reply { return reply{body: l.begin()} }}
+		l.manager.take(path, func() reply { return reply{body: l.begin()} })
 	}
 	return l
 }
@@ -99,8 +99,12 @@ func (l *league) handle(p *program, t string, message object) object {
 		answer["status"], answer["recorded"], answer["match_id"], answer["round_id"] = "recorded", true, id, message["round_id"]
 		return answer
 	}
-	if t == "START_LEAGUE" && l.style.start == "tool" {
-		return l.begin()
+	if t == "START_LEAGUE" {
+		if taken, wrong := l.style.starts(message); wrong != nil {
+			return object{"_error": wrong}
+		} else if taken {
+			return l.begin()
+		}
 	}
 	if t == "LEAGUE_QUERY" && l.style.noEndpoints && text(message, "query_type") == "GET_PLAYERS" {
 		var list []any
@@ -209,7 +213,7 @@ func (l *league) register(p *program, t string, message object, role string, lis
 }
 
 // oddIDs are ids that cannot name a file.
-var oddIDs = map[string]string{"space": "Team A %d", "slash": "team/%d", "unicode": "Zoë·%d", "dot": ".%d"}
+var oddIDs = map[string]string{"space": "Team A %d", "slash": "team/%d", "unicode": "Zoë·%d", "dot": "../%d"}
 
 // note changes the state and wakes those that wait for it.
 func (l *league) note(change func()) {

@@ -26,12 +26,12 @@ type program struct {
 	http   http.Client
 	handle func(t string, message object) object
 
-	one   sync.Mutex              // held by a program that does one thing at a time
-	paths map[string]func() reply // taken besides its own
+	one sync.Mutex // held by a program that does one thing at a time
 
-	mu   sync.Mutex
-	seen []string // what came, by type, for failures
-	ids  int
+	mu    sync.Mutex
+	paths map[string]func() reply // taken besides its own
+	seen  []string                // what came, by type, for failures
+	ids   int
 }
 
 // launchIn starts a program on a port of loopback, in the network of a league if
@@ -71,7 +71,10 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 		defer p.one.Unlock()
 	}
 	var body object
-	if take := p.paths[r.URL.Path]; take != nil && r.Method == http.MethodPost {
+	p.mu.Lock()
+	take := p.paths[r.URL.Path]
+	p.mu.Unlock()
+	if take != nil && r.Method == http.MethodPost {
 		take().write(w)
 		return
 	}
@@ -124,6 +127,13 @@ func (p *program) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(reply)
+}
+
+// take answers a path besides the program's own. Requests may have come before.
+func (p *program) take(path string, answer func() reply) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paths = map[string]func() reply{path: answer}
 }
 
 // signAs changes the sender of the program's messages.

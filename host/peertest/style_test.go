@@ -66,7 +66,7 @@ type style struct {
 	acks       string            // how notifications are acknowledged: by type, or echo, ok, empty
 	closes     bool              // closes each connection after its answer
 	latecome   bool              // its own players register after those of others
-	start      string            // of the league: by itself, within the last registration, or by tool, path or rest
+	start      string            // of the league: by itself, within the last registration, or by tool, path or rest; by a function: named, empty, missing
 	single     bool              // does one thing at a time
 	slow       time.Duration     // a manager, with the answer to a registration
 	joins      string            // never: players only acknowledge invitations
@@ -304,4 +304,23 @@ func contains(list []string, s string) bool {
 func text(o object, name string) string {
 	t, _ := o[name].(string)
 	return t
+}
+
+// starts reports whether a league begins by a method, and what is wrong with its
+// parameters: some functions take the league's id only, nothing, or a parameter
+// of their own.
+func (s *style) starts(message object) (taken bool, wrong object) {
+	only := map[string]string{"named": "league_id", "missing": "league"}[s.start]
+	if !contains([]string{"named", "empty", "missing"}, s.start) {
+		return s.start == "tool", nil
+	}
+	for name := range message {
+		if name != only {
+			return false, object{"code": -32603, "message": fmt.Sprintf("start_league() got an unexpected keyword argument '%s'", name)}
+		}
+	}
+	if only != "" && message[only] == nil {
+		return false, object{"code": -32602, "message": fmt.Sprintf("start_league() missing 1 required positional argument: '%s'", only)}
+	}
+	return true, nil
 }

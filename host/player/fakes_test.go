@@ -22,6 +22,8 @@ type strategy struct {
 	observe func(ctx context.Context, o *strategies.Outcome) error
 	end     func() error
 
+	fingerprint string // with one, the end of the factory is written down, too
+
 	mu       sync.Mutex
 	calls    []string
 	setups   []strategies.Setup
@@ -29,9 +31,16 @@ type strategy struct {
 	outcomes []strategies.Outcome
 }
 
-func (f *strategy) Info() strategies.Info { return strategies.Info{Name: "scripted"} }
+func (f *strategy) Info() strategies.Info {
+	return strategies.Info{Name: "scripted", Fingerprint: f.fingerprint}
+}
 
-func (f *strategy) Close() error { return nil }
+func (f *strategy) Close() error {
+	if f.fingerprint != "" {
+		f.note("close factory")
+	}
+	return nil
+}
 
 func (f *strategy) note(call string) {
 	f.mu.Lock()

@@ -30,9 +30,12 @@ type leagueState struct {
 	completed bool
 	said      map[string]bool // troubles, by cause and key
 	refused   int             // requests
+	versions  []*VersionRecord
+	last      string // the version that chose last
 
 	// The seat is made once, when it is first needed; callers wait for it.
 	open    sync.Once
+	seated  bool                                 // guarded by Player.mu
 	rebuild []func(context.Context, *leagueSeat) // what a recovered seat is taken through
 	seat    *leagueSeat
 	index   map[string]int // of matches in the schedule
@@ -92,12 +95,13 @@ func (p *Player) closeSeat(s *leagueState) {
 	if err := s.seat.close(); err != nil {
 		p.cfg.Log.Warn("closing the strategy failed", "error", err)
 	}
+	p.leave(s.seat.version, 1, false) // closed seats keep their version
 }
 
 // emitLeft reports a league that the agent leaves before it is over.
 func (p *Player) emitLeft(s *leagueState) {
 	p.mu.Lock()
-	e := Event{Kind: Left, Standing: s.standing, Table: s.table}
+	e := Event{Kind: Left, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
 	over := s.completed
 	p.mu.Unlock()
 	if over || e.Standing.Played == 0 {
@@ -305,7 +309,7 @@ func (p *Player) placeIn(table []protocol.Standing) int {
 func (p *Player) endLeague(ctx context.Context, why EventKind) {
 	p.mu.Lock()
 	s := p.league
-	e := Event{Kind: why, Standing: s.standing, Table: s.table}
+	e := Event{Kind: why, Standing: s.standing, Table: s.table, Draws: s.draws(), Versions: p.versionRecords(s)}
 	first := !s.completed
 	s.completed = true
 	p.mu.Unlock()

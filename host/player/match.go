@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,11 +51,16 @@ type match struct {
 
 	mu       sync.Mutex
 	placed   bool
-	position uint64      // that randomness is keyed with, once placed
-	asked    bool        // guarded by Player.mu besides, for deserted
-	recorded bool        // the answer is in the journal
-	answer   seat.Answer // guarded by Player.mu besides, for Faults
+	position uint64         // that randomness is keyed with, once placed
+	asked    bool           // guarded by Player.mu besides, for deserted
+	recorded bool           // the answer is in the journal
+	answer   seat.Answer    // guarded by Player.mu besides, for Faults
+	version  string         // that was asked; likewise
+	counts   *VersionRecord // of that; likewise
+	promise  promise        // likewise, for Draws
 	ended    bool
+	drew     bool   // it ended with a number; guarded by Player.mu
+	draw     string // the verdict on that; likewise
 }
 
 func newMatch(id string) *match { return &match{id: id, calling: make(chan struct{})} }
@@ -100,6 +104,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 		Accept: protocol.Some(true), Accepted: protocol.Some(true), Status: protocol.StatusAccepted,
 	}
 	join.MessageType, join.AuthToken = protocol.TypeGameJoinAck, reply
+	p.offerDraws(m, join)
 	p.noteJoined(in, m, join)
 	p.emit(Event{
 		Kind: Invited, Match: m.id, Round: in.Header.RoundID.Number(), Opponent: msg.OpponentID, Role: msg.RoleInMatch,
@@ -112,7 +117,7 @@ func (p *Player) invited(_ context.Context, in *wire.Exchange) (protocol.Message
 // it. The message has been authenticated.
 func (p *Player) enter(s *leagueState, in *wire.Exchange, opponent, role string) (*match, string, error) {
 	id, own := in.Header.MatchID, p.ID()
-	if !protocol.ValidID(id) && (p.cfg.Mode == protocol.Strict || !protocol.ValidForeignID(id)) {
+	if !protocol.ValidID(id) && (p.cfg.Mode == protocol.Strict || !protocol.ValidForeignMatch(id)) {
 		return nil, "", protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("match_id %q is not usable", id))
 	}
 	p.mu.Lock()
@@ -175,6 +180,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 		own = msg.PlayerID
 	}
 	start := time.Now()
+	nonce := p.commit(m, msg)
 	answer, err := p.choose(s, m)
 	if err != nil {
 		return nil, err
@@ -188,7 +194,7 @@ func (p *Player) called(_ context.Context, in *wire.Exchange) (protocol.Message,
 	m.answered, m.as, m.took = true, own, time.Since(start)
 	p.mu.Unlock()
 	choice := protocol.Choice(answer.Choice.String())
-	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice}
+	r := &protocol.ChooseParityResponse{PlayerID: own, ParityChoice: choice, Choice: choice, DrawNonce: nonce}
 	r.MessageType, r.AuthToken = protocol.TypeChooseParityResponse, reply
 	return r, nil
 }
@@ -241,12 +247,13 @@ func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
 	if !m.asked {
 		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 		defer cancel()
-		answer, err := own.choose(ctx, t)
+		answer, version, err := own.choose(ctx, t)
 		if err != nil {
 			return seat.Answer{}, err
 		}
 		p.mu.Lock()
-		m.asked, m.answer = true, answer
+		m.asked, m.answer, m.version = true, answer, version
+		s.noteChoice(m)
 		p.mu.Unlock()
 	}
 	if err := p.recordChoice(m, t); err != nil {
@@ -254,6 +261,9 @@ func (p *Player) choose(s *leagueState, m *match) (seat.Answer, error) {
 	}
 	m.recorded = true
 	e := Event{Kind: Chose, Match: m.id, Round: t.Round, Opponent: t.Opponent, Choice: m.answer.Choice.String()}
+	if p.cfg.Versions != nil {
+		e.Version = m.version
+	}
 	if m.answer.Fault != game.NoFault {
 		e.Kind, e.Choice, e.Fault = Failed, "", m.answer.Fault.String()
 		if m.answer.Err != nil {
@@ -295,7 +305,7 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ended {
-		return p.member.Ack(in), nil
+		return p.ackOver(in, m), nil
 	}
 	own := p.openSeat(s)
 	if own == nil {
@@ -315,10 +325,14 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		return p.member.Ack(in), nil
 	}
 	o := outcome(p.calledIn(m), t, m.answer.Choice, result)
-	if err := p.member.Journal.Append(p.life, eventEnded, &o); err != nil {
+	verdict, why := p.judgeDraw(m, msg, &o)
+	end := &ended{Outcome: o, Draw: verdict, Key: msg.DrawKey}
+	if err := p.member.Journal.Append(p.life, eventEnded, end); err != nil {
 		return nil, err
 	}
-	m.ended = true
+	if why != nil {
+		p.troubleDraw(s, m, &o, why)
+	}
 	if o.Result == game.TechnicalLoss {
 		if m.answer.Fault == game.NoFault {
 			p.noteLoss(s, m, "counts a technical loss")
@@ -332,12 +346,13 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		p.emit(Event{Kind: Failed, Match: m.id, Fault: strategies.FaultOf(err).String(), Error: err.Error()})
 	}
 	p.mu.Lock()
+	p.noteEnd(m, end)
 	s.standing.Add(o.Result, o.Points)
 	if p.member.Journal != nil {
 		s.ended = append(s.ended, o)
 	}
 	p.mu.Unlock()
-	e := Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points}
+	e := Event{Kind: Ended, Match: m.id, Round: t.Round, Opponent: t.Opponent, Result: o.Result.String(), Points: o.Points, Draw: verdict}
 	if o.Drew {
 		e.Number = o.Number
 	}
@@ -345,51 +360,5 @@ func (p *Player) over(_ context.Context, in *wire.Exchange) (protocol.Message, e
 		e.Other = o.OpponentChoice.String()
 	}
 	p.emit(e)
-	return p.member.Ack(in), nil
-}
-
-// nobody stands for an opponent that nobody has named.
-const nobody = "unknown"
-
-// calledIn returns the id by which the agent is called in a match.
-func (p *Player) calledIn(m *match) string {
-	own := p.ID()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return cmp.Or(m.as, own)
-}
-
-// outcome turns a result of the player own into what the strategy observes. chosen
-// is what the agent answered, for a referee that does not repeat it.
-func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
-	o := strategies.Outcome{
-		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
-		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),
-	}
-	if r.Choices == nil {
-		o.Choice = chosen
-	}
-	o.Number, o.Drew = r.Drawn.Get()
-	switch {
-	case r.Status == protocol.StatusDraw:
-		o.Result, o.Points = game.Tie, game.TiePoints
-	case slices.Contains(r.Offenders, own):
-		o.Result = game.TechnicalLoss
-	case r.Winner == own:
-		o.Result, o.Points = game.Win, game.WinPoints
-	default:
-		o.Result = game.Loss
-	}
-	if points, told := r.Score[own]; told {
-		o.Points = points
-	}
-	return o
-}
-
-func parity(c protocol.Choice) game.Parity {
-	p, err := game.ParseParity(string(c))
-	if err != nil {
-		return game.NoParity // unknown, or invalid
-	}
-	return p
+	return p.ackOver(in, m), nil
 }

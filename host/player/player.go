@@ -71,6 +71,10 @@ type Config struct {
 	// Barred keeps the strategy from being called: every match is lost as
 	// quarantined.
 	Quarantined bool
+	// Versions, if not nil, supplies the versions of a strategy that is edited while it
+	// plays; Factory makes the seats of the first one. It may be nil if the strategy does
+	// not load: then the version plays that chose last, says the journal.
+	Versions Versions
 	// League is what is known of the league beforehand; nil asks the manager.
 	League *League
 
@@ -119,16 +123,20 @@ type Player struct {
 	spoken atomic.Bool   // to by anybody, since the registration
 	done   chan struct{} // gets one for each league that is complete
 
+	resumed *Event // that the version that chose last does not play on; Run's
+
 	mu         sync.Mutex
 	league     *leagueState
-	ended      bool // Run has returned, or is about to
+	version    *version        // of the next seat
+	keys       map[string]bool // of draws, revealed so far
+	ended      bool            // Run has returned, or is about to
 	background sync.WaitGroup
 }
 
 // New returns an agent that has not registered yet. With a data directory it
 // continues where an earlier process stopped.
 func New(cfg Config) (*Player, error) {
-	if cfg.Factory == nil {
+	if cfg.Factory == nil && cfg.Versions == nil {
 		return nil, errors.New("player: factory is required")
 	}
 	cfg = defaults(cfg)
@@ -137,10 +145,13 @@ func New(cfg Config) (*Player, error) {
 		return nil, err
 	}
 	cfg.Config = member.Config
-	p := &Player{cfg: cfg, member: member, league: newLeagueState(), done: make(chan struct{}, 1)}
+	p := &Player{cfg: cfg, member: member, league: newLeagueState(), version: &version{factory: cfg.Factory}, keys: make(map[string]bool), done: make(chan struct{}, 1)}
 	p.life, p.end = context.WithCancel(context.Background())
 	if err := p.recover(); err != nil {
 		return nil, err
+	}
+	if err := p.resumeVersion(); err != nil {
+		return nil, errors.Join(err, p.member.Journal.Close())
 	}
 	p.endpoint = member.NewEndpoint(p.authenticate, p.handlers())
 	p.endpoint.Refusing = p.refusing
@@ -153,7 +164,9 @@ func New(cfg Config) (*Player, error) {
 }
 
 func defaults(cfg Config) Config {
-	cfg.Name = cmp.Or(cfg.Name, cfg.Factory.Info().Name)
+	if cfg.Factory != nil {
+		cfg.Name = cmp.Or(cfg.Name, cfg.Factory.Info().Name)
+	}
 	cfg.Watch = cmp.Or(cfg.Watch, DefaultWatch)
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
 	cfg.Overdue = cmp.Or(cfg.Overdue, DefaultOverdue)
@@ -183,6 +196,12 @@ func (p *Player) ID() string { return p.member.Me.ID() }
 func (p *Player) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	defer context.AfterFunc(ctx, p.end)()
+	if p.resumed != nil {
+		p.emit(*p.resumed)
+	}
+	if p.cfg.Versions != nil {
+		p.inBackground(p.followEdits)
+	}
 	if err := p.join(ctx); err != nil {
 		return agent.Ended(ctx, err)
 	}
@@ -209,6 +228,7 @@ func (p *Player) Close() error {
 	p.background.Wait()
 	p.emitLeft(s)
 	p.closeSeat(s)
+	p.leave(p.version, 0, true)
 	p.writeHistory(s)
 	return p.member.Journal.Close()
 }
@@ -230,6 +250,8 @@ const (
 	Deserted   EventKind = "deserted" // nothing has been heard for Config.IdleExit
 	Trouble    EventKind = "trouble"  // Error costs matches, or may; Cause names it, Advice is what to change
 	Left       EventKind = "left"     // the agent has left a league in which it has played and that is not over
+	Reloaded   EventKind = "reloaded" // an edited version of the strategy plays from now on
+	Kept       EventKind = "kept"     // an edit cannot play, says Error; the version before plays on
 )
 
 // Event is something that happened to the agent, for people who watch. Fields
@@ -248,6 +270,7 @@ type Event struct {
 	Result   string              `json:"result,omitempty"`
 	Number   int                 `json:"drawn_number,omitempty"`    // 0 where none was drawn, or it is unknown
 	Other    string              `json:"opponent_choice,omitempty"` // empty where it is unknown
+	Draw     string              `json:"draw,omitempty"`            // "verified" or "broken", of a number that the referee committed to
 	Points   int                 `json:"points,omitempty"`
 	Place    int                 `json:"place,omitempty"` // in the final table
 	League   string              `json:"league,omitempty"`
@@ -258,6 +281,11 @@ type Event struct {
 	Table    []protocol.Standing `json:"table,omitempty"`   // the last that the manager sent
 	Took     time.Duration       `json:"took_ns,omitempty"` // from the call for a choice to the answer
 	Standing strategies.Standing `json:"standing,omitzero"`
+	Draws    *Draws              `json:"draws,omitempty"`   // at the end; nil if no referee committed to a key
+	Version  string              `json:"version,omitempty"` // fingerprint of the code that plays, or chose
+	Former   string              `json:"former_version,omitempty"`
+	Replayed int                 `json:"replayed,omitempty"` // matches that a version was taken through
+	Versions []VersionRecord     `json:"versions,omitempty"` // at the end, in the order of their first choices
 }
 
 func (p *Player) emit(e Event) {

@@ -33,12 +33,21 @@ type invited struct {
 	Reply    string    `json:"reply"`
 }
 
+// ended is how a match ended.
+type ended struct {
+	strategies.Outcome
+	Draw string `json:"draw,omitzero"`     // the verdict on the draw
+	Key  string `json:"draw_key,omitzero"` // as the referee revealed it
+}
+
 // chosen is a choice that was made, or the failure to make one.
 type chosen struct {
 	invited
 	Position uint64      `json:"position"`
 	Choice   game.Parity `json:"choice"`
 	Fault    game.Fault  `json:"fault"`
+	Promise  promise     `json:"draw,omitzero"`
+	Version  string      `json:"version,omitzero"` // fingerprint of the code that was asked
 }
 
 const (
@@ -97,24 +106,26 @@ func (p *Player) recoverChosen(c chosen) error {
 	m := newMatch(c.Match)
 	m.round = c.Round
 	m.resume(c.invited)
-	m.position, m.placed = c.Position, true
+	m.position, m.placed, m.promise = c.Position, true, c.Promise
 	m.asked, m.recorded, m.answer = true, true, seat.Answer{Choice: c.Choice, Fault: c.Fault}
+	m.version = c.Version
 	s.matches[m.id] = m
+	s.noteChoice(m)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) {
-		_, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
+		_, _, _ = own.choose(ctx, strategies.Turn{Match: c.Position, MatchID: c.Match, Round: c.Round, Opponent: c.Opponent, Role: c.Role})
 	})
 	return nil
 }
 
-func (p *Player) recoverEnded(o strategies.Outcome) error {
-	s := p.league
+func (p *Player) recoverEnded(e ended) error {
+	s, o := p.league, e.Outcome
 	m := s.matches[o.MatchID]
 	if m == nil { // it ended before there was a choice to make
 		m = newMatch(o.MatchID)
 		m.round, m.opponent, m.role, m.position, m.placed = o.Round, o.Opponent, o.Role, o.Match, true
 		s.matches[m.id] = m
 	}
-	m.ended = true
+	p.noteEnd(m, &e)
 	s.ended = append(s.ended, o)
 	s.standing.Add(o.Result, o.Points)
 	s.rebuild = append(s.rebuild, func(ctx context.Context, own *leagueSeat) { _ = own.observe(ctx, &o) })
@@ -127,7 +138,7 @@ func (p *Player) recordChoice(m *match, t strategies.Turn) error {
 		return nil
 	}
 	p.mu.Lock()
-	c := &chosen{invited: m.invitation(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault}
+	c := &chosen{invited: m.invitation(), Position: t.Match, Choice: m.answer.Choice, Fault: m.answer.Fault, Promise: m.promise, Version: m.version}
 	p.mu.Unlock()
 	return p.member.Journal.Append(p.life, eventChose, c)
 }
@@ -176,7 +187,7 @@ func (p *Player) writeHistory(s *leagueState) {
 		return
 	}
 	file := filepath.Join(p.member.DataFolder("players"), disk.FileName(own), "history.json")
-	if err := disk.WriteJSON(file, map[string]any{"player_id": own, "matches": history}, 0o644); err != nil {
+	if err := disk.WriteJSON(file, map[string]any{"player_id": own, "matches": history}, 0o600); err != nil {
 		p.cfg.Log.Warn("history not written", "error", err)
 	}
 }
@@ -190,6 +201,9 @@ func (p *Player) history(s *leagueState) []record {
 		line := record{
 			MatchID: o.MatchID, Round: o.Round, OpponentID: o.Opponent, Choice: o.Choice.String(),
 			OpponentChoice: o.OpponentChoice.String(), Result: o.Result.String(), Points: o.Points,
+		}
+		if m := s.matches[o.MatchID]; m != nil {
+			line.Version = m.version
 		}
 		if o.Drew {
 			n := o.Number
@@ -210,4 +224,5 @@ type record struct {
 	Number         *int   `json:"drawn_number"`
 	Result         string `json:"result"`
 	Points         int    `json:"points"`
+	Version        string `json:"version,omitempty"` // fingerprint of the code that chose
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/journal/journaltest"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
@@ -48,9 +49,9 @@ func leagueState(r *rig, from, to int) []protocol.Choice {
 	return out
 }
 
-// TestRestart cuts the journal after each of its events, as a crash would, and
-// goes on: what was answered stays, and the strategy is where it was.
-func TestRestart(t *testing.T) {
+// TestCrashOfAPlayer cuts the journal after each of its events and within each, as a crash
+// would, and goes on: what was answered stays, and the strategy is where it was.
+func TestCrashOfAPlayer(t *testing.T) {
 	t.Parallel()
 	whole := newRig(t, learner)
 	whole.run()
@@ -71,41 +72,34 @@ func TestRestart(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the journal holds the token and has the mode %v (%v)", info.Mode(), err)
 	}
-	lines := bytes.SplitAfter(full, []byte("\n"))
-	lines = slices.DeleteFunc(lines, func(l []byte) bool { return len(l) == 0 })
-	if len(lines) != 1+3*3 {
-		t.Fatalf("%d events in the journal:\n%s", len(lines), full)
+	if n := bytes.Count(full, []byte("\n")); n != 1+3*3 {
+		t.Fatalf("%d events in the journal:\n%s", n, full)
 	}
-	for cut := range len(lines) + 1 {
-		for _, torn := range []bool{false, true} {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "data", "players", "Ada", "journal")
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			text := bytes.Join(lines[:cut], nil)
-			if torn && cut < len(lines) {
-				text = append(text, lines[cut][:len(lines[cut])/2]...)
-			}
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			r := newRig(t, func(r *rig) { learner(r); r.cfg.Data = dir })
-			r.start()
-			if cut == 0 || r.cfg.Endpoint != first.cfg.Endpoint {
-				r.until(player.Registered)
-			}
-			got := leagueState(r, 1, 5)
-			if !slices.Equal(got, want) {
-				t.Errorf("after %d events, torn %v: chose %v, want %v", cut, torn, got, want)
-			}
-			// The strategy of a player that was restarted lives through each
-			// match once.
-			if n := len(r.s.log()); n != 1+5*2 {
-				t.Errorf("after %d events: calls %q", cut, r.s.log())
-			}
+	cuts := journaltest.Cuts(full, os.Getenv("WHOLE_TESTS") != "")
+	for _, cut := range cuts {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "data", "players", "Ada", "journal")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, full[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, func(r *rig) { learner(r); r.cfg.Data = dir })
+		r.start()
+		if len(journaltest.Whole(full[:cut])) == 0 || r.cfg.Endpoint != first.cfg.Endpoint {
+			r.until(player.Registered)
+		}
+		got := leagueState(r, 1, 5)
+		if !slices.Equal(got, want) {
+			t.Errorf("cut at byte %d: chose %v, want %v", cut, got, want)
+		}
+		// The strategy of a player that was restarted lives through each match once.
+		if n := len(r.s.log()); n != 1+5*2 {
+			t.Errorf("cut at byte %d: calls %q", cut, r.s.log())
 		}
 	}
+	t.Logf("crash: player: journal cut at %d places, with the same choices after each", len(cuts))
 }
 
 // TestRestartAfterTheInvitation: a player that has joined and comes back before

@@ -32,7 +32,7 @@ func TestNewRequires(t *testing.T) {
 		"endpoint": func(c *player.Config) { c.Endpoint = "" },
 		"manager":  func(c *player.Config) { c.Manager = nil },
 		"caller":   func(c *player.Config) { c.Caller = nil },
-		"id":       func(c *player.Config) { c.ID = "../P01" },
+		"id":       func(c *player.Config) { c.ID = "P\x07" },
 	} {
 		cfg := full
 		change(&cfg)

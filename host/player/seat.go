@@ -17,8 +17,13 @@ import (
 // leagueSeat is the seat of the strategy in one league. It is safe for
 // concurrent use: one call of the strategy follows the other.
 type leagueSeat struct {
+	setup strategies.Setup
+
 	mu       sync.Mutex
 	seat     seat.Seat
+	version  *version
+	keeps    bool   // whether steps are kept
+	steps    []step // the calls so far, for a version that takes over
 	closed   bool
 	failures []Failure
 }
@@ -33,14 +38,19 @@ type Failure struct {
 // errLeft is the answer of a seat that has been closed.
 var errLeft = errors.New("player: the agent has left the league")
 
-func (p *Player) newSeat(league *League) *leagueSeat {
-	return &leagueSeat{seat: seat.Seat{
-		Factory: p.cfg.Factory, Coin: p.cfg.Coin, Abandonable: true,
-		Setup: strategies.Setup{
-			ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
-			Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,
-		},
-	}}
+func (p *Player) newSeat(s *leagueState, league *League) *leagueSeat {
+	setup := strategies.Setup{
+		ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
+		Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print,
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.seated = true
+	p.version.seats++
+	return &leagueSeat{
+		setup: setup, version: p.version, keeps: p.cfg.Versions != nil,
+		seat: seat.Seat{Factory: p.version.factory, Coin: p.cfg.Coin, Setup: setup},
+	}
 }
 
 // start makes the strategy.
@@ -50,25 +60,28 @@ func (s *leagueSeat) start(ctx context.Context) {
 	s.failed(strategies.OpStart, s.seat.Start(ctx))
 }
 
-// choose asks for one choice; it fills in the turn's standing. The error says
-// that the seat has been closed or that ctx was canceled; then there is no
-// answer.
-func (s *leagueSeat) choose(ctx context.Context, t strategies.Turn) (seat.Answer, error) {
+// choose asks for one choice; it fills in the turn's standing. It also returns the
+// fingerprint of the version that was asked. The error says that the seat has been
+// closed or that ctx was canceled; then there is no answer.
+func (s *leagueSeat) choose(ctx context.Context, t strategies.Turn) (_ seat.Answer, version string, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || errors.Is(ctx.Err(), context.Canceled) {
-		return seat.Answer{}, errLeft
+		return seat.Answer{}, "", errLeft
 	}
 	before, _ := s.seat.Out()
 	t.Standing = s.seat.Standing()
 	a := s.seat.Answer(ctx, &t)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return seat.Answer{}, errLeft
+		return seat.Answer{}, "", errLeft
+	}
+	if s.keeps {
+		s.steps = append(s.steps, step{turn: t})
 	}
 	if before == game.NoFault {
 		s.failed(strategies.OpChoose, a.Err)
 	}
-	return a, nil
+	return a, s.version.fingerprint(), nil
 }
 
 // observe passes on how a match ended.
@@ -78,6 +91,10 @@ func (s *leagueSeat) observe(ctx context.Context, o *strategies.Outcome) error {
 	err := s.seat.Observe(ctx, o)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil // the agent is leaving
+	}
+	if s.keeps {
+		kept := *o
+		s.steps = append(s.steps, step{outcome: &kept})
 	}
 	s.failed(strategies.OpObserve, err)
 	return err
@@ -115,7 +132,7 @@ func (p *Player) openSeat(s *leagueState) *leagueSeat {
 			league = p.queryLeague()
 		}
 		s.index = league.Index
-		s.seat = p.newSeat(league)
+		s.seat = p.newSeat(s, league)
 		ctx, cancel := context.WithTimeout(p.life, p.cfg.ChoiceTimeout)
 		defer cancel()
 		if p.cfg.Quarantined {

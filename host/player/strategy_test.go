@@ -63,20 +63,6 @@ func TestStrategyFails(t *testing.T) {
 				return 0, ctx.Err()
 			}
 		}, faults{game.FaultTimeout, forfeit, forfeit}, []strategies.Op{strategies.OpChoose}},
-		"choose never returns": {func(r *rig) {
-			r.s.choose = func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
-				strategies.ReportStuck(ctx, strategies.ErrStuck)
-				<-t.Context().Done()
-				return strategies.Even, nil
-			}
-		}, faults{game.FaultTimeout, forfeit, forfeit}, []strategies.Op{strategies.OpChoose}},
-		"observe never returns": {func(r *rig) {
-			r.s.observe = func(ctx context.Context, _ *strategies.Outcome) error {
-				strategies.ReportStuck(ctx, strategies.ErrStuck)
-				<-t.Context().Done()
-				return nil
-			}
-		}, faults{none, game.FaultTimeout, forfeit}, []strategies.Op{strategies.OpObserve}},
 		"observe":          {observes(boom), faults{none, game.FaultError, forfeit}, []strategies.Op{strategies.OpObserve}},
 		"observe overruns": {observes(strategies.ErrBudget), faults{none, game.FaultBudget, forfeit}, []strategies.Op{strategies.OpObserve}},
 		"quarantined":      {func(r *rig) { r.cfg.Quarantined = true }, faults{game.FaultQuarantined, game.FaultQuarantined, game.FaultQuarantined}, nil},

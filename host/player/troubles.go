@@ -34,6 +34,7 @@ const (
 	CauseLate      = "late"      // perhaps since it took long
 	CauseClash     = "clash"     // two agents have one id
 	CauseRefused   = "refused"   // the agent has refused a request
+	CauseDraw      = "draw"      // a drawn number does not keep the referee's commitment
 )
 
 // lateAnswer is a time for a choice that some referees do not wait.
@@ -242,8 +243,12 @@ func (p *Player) noteTable(s *leagueState, table []protocol.Standing) {
 	if i < 0 || table[i].Played.Value() == 0 || contact {
 		return
 	}
+	played := "1 match"
+	if n := table[i].Played.Value(); n > 1 {
+		played = fmt.Sprintf("%d matches", n)
+	}
 	p.trouble(s, "", Event{
-		Cause: CauseUninvited, Error: fmt.Sprintf("the standings count %d matches of %s, but nobody has invited it to any", table[i].Played.Value(), own),
+		Cause: CauseUninvited, Error: fmt.Sprintf("the standings count %s of %s, but nobody has invited it to any", played, own),
 		Advice: p.reachAdvice(),
 	})
 }

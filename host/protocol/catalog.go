@@ -82,6 +82,9 @@ var catalog = []*entry{
 	line(TypeStartLeague, "The launcher starts the league", "start_league",
 		typeLeagueStatus, areaNone, startLeagueShape, blank[StartLeague]),
 	answer(typeLeagueStatus, "How far the league is", areaNone, leagueStatusShape, blank[LeagueStatus]),
+	line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
+		typePlayerStatus, areaNone, setPlayerStatusShape, blank[PlayerStatus]),
+	answer(typePlayerStatus, "What the player's status is", areaNone, playerStatusShape, blank[PlayerStatus]),
 	line(TypeRoundAnnouncement, "A round begins", "notify_round",
 		typeRoundAnnouncementAck, areaAnnouncement, roundAnnouncementShape, blank[RoundAnnouncement]),
 	answer(typeRoundAnnouncementAck, "The round is known", areaAnnouncement, roundAckShape, blank[Ack]),
@@ -106,7 +109,7 @@ var catalog = []*entry{
 	answer(typeChooseParityResponseAck, "An asynchronous choice has arrived", areaMatch, receiptShape, blank[Ack]),
 	line(TypeGameOver, "The match is over", "notify_match_result",
 		typeGameOverAck, areaMatch, gameOverShape, blank[GameOver], "receive_game_over"),
-	answer(typeGameOverAck, "The end of the match is known", areaMatch, matchAckShape, blank[Ack]),
+	answer(typeGameOverAck, "The end of the match is known", areaMatch, gameOverAckShape, blank[Ack]),
 	line(TypeGameError, "A fault in the match", "notify_game_error",
 		typeGameErrorAck, areaMatch, gameErrorShape, blank[GameError]),
 	answer(typeGameErrorAck, "The fault is known", areaMatch, matchAckShape, blank[Ack]),
@@ -117,7 +120,7 @@ var catalog = []*entry{
 		typeLeagueQueryResponse, areaQuery, leagueQueryShape, blank[LeagueQuery]),
 	answer(typeLeagueQueryResponse, "The manager answers a question", areaQuery, leagueQueryResponseShape, blank[LeagueQueryResponse]),
 	line(TypeLeagueError, "The manager refuses", "league_error",
-		"", areaNone, leagueErrorShape, blank[LeagueError]),
+		"", areaNone, leagueErrorShape, blank[leagueError]),
 }
 
 // byType and byMethod index the catalog; a method is found under the name by the

@@ -289,7 +289,7 @@ func (c CanonicalError) Payload(violations []Violation) (jsontext.Value, error) 
 
 func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
 	sorted := append([]Violation{}, violations...)
-	SortViolations(sorted)
+	sortViolations(sorted)
 	data, err := json.Marshal(struct {
 		Canonical  string      `json:"canonical"`
 		Violations []Violation `json:"violations"`
@@ -300,8 +300,8 @@ func (c CanonicalError) data(violations []Violation) (jsontext.Value, error) {
 	return data, nil
 }
 
-// SortViolations sorts by path, then by rule.
-func SortViolations(v []Violation) {
+// sortViolations sorts by path, then by rule.
+func sortViolations(v []Violation) {
 	slices.SortFunc(v, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
 	})

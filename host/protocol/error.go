@@ -166,13 +166,13 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 
 // NewLeagueError returns e as a LEAGUE_ERROR under the header h, whose message
 // type it sets. The error is that of encoding e.Context.
-func NewLeagueError(h Header, e *Error) (*LeagueError, error) {
+func NewLeagueError(h Header, e *Error) (Message, error) {
 	context, err := e.details(&h, TypeLeagueError)
 	if err != nil {
 		return nil, err
 	}
 	player, _ := e.Context["player_id"].(string)
-	return &LeagueError{
+	return &leagueError{
 		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
 		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
 		PlayerID: player, Context: context,
@@ -234,10 +234,10 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	return context, nil
 }
 
-// A LeagueError is a refusal by the manager: the data of a JSON-RPC error, or a
+// leagueError is a refusal by the manager: the data of a JSON-RPC error, or a
 // notification. Extra holds copies of the context's details that readers look
 // for at the top level, such as previous_report_time.
-type LeagueError struct {
+type leagueError struct {
 	Header
 	ErrorCode           string         `json:"error_code"`
 	ErrorName           string         `json:"error_name,omitzero"`

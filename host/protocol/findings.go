@@ -57,7 +57,7 @@ func (c *checker) refusal(t Type) *Error {
 	for _, f := range c.findings {
 		e.Violations = append(e.Violations, f.Violation)
 	}
-	SortViolations(e.Violations)
+	sortViolations(e.Violations)
 	return e
 }
 

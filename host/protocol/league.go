@@ -28,6 +28,15 @@ type LeagueStatus struct {
 	MatchesCompleted Opt[int] `json:"matches_completed,omitzero"`
 }
 
+// PlayerStatus is SET_PLAYER_STATUS, by which the organiser of a league takes a
+// player out or lets it back in, and its answer. The name is the answer's.
+type PlayerStatus struct {
+	Header
+	PlayerID    string `json:"player_id,omitzero"`
+	DisplayName string `json:"display_name,omitzero"`
+	Status      string `json:"status,omitzero"`
+}
+
 // LeagueCompleted notifies all agents that the league is over.
 type LeagueCompleted struct {
 	Header
@@ -56,6 +65,24 @@ var leagueStatusShape = message([]Role{RoleManager},
 	count("current_round", "The current round; 0 before the first.").strict(),
 	count("total_rounds", "The number of rounds; 0 before there is a schedule.").strict(),
 	count("matches_completed", "The number of matches reported.").strict(),
+)
+
+// organized are the values of a player's status that its league's organiser can set.
+var organized = []string{"WITHDRAWN", "SUSPENDED", "ACTIVE"}
+
+var setPlayerStatusShape = message([]Role{RoleLauncher},
+	ident("league_id", "The league.").strict(),
+	ident("player_id", "The player.").always(),
+	text("display_name", "The player's name; the manager does not need it."),
+	text("status", "WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration "+
+		"needs no token; a player that was WITHDRAWN stays so.").always().only(CodeInvalidFieldType, organized...),
+)
+
+var playerStatusShape = message([]Role{RoleManager},
+	ident("league_id", "The league.").strict(),
+	ident("player_id", "The player.").strict(),
+	text("display_name", "The player's name.").strict(),
+	text("status", "What the player's status is now.").strict().values(organized...),
 )
 
 var leagueCompletedShape = message([]Role{RoleManager},
@@ -94,6 +121,11 @@ type AnnouncedMatch struct {
 	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero"`
 	PlayerADialect  string              `json:"player_A_dialect,omitzero"` // where it is not that of the book
 	PlayerBDialect  string              `json:"player_B_dialect,omitzero"`
+	// Forfeits and Absent name players of the match, to referees only: those that
+	// lose without being asked, and those that did not answer lately, who are asked
+	// to join once.
+	Forfeits []string `json:"forfeits,omitzero"`
+	Absent   []string `json:"absent,omitzero"`
 	// MatchKeys is false where the referee does not sign with match keys.
 	MatchKeys Opt[bool]      `json:"match_keys,omitzero"`
 	Extra     jsontext.Value `json:",embed"`
@@ -116,6 +148,7 @@ type Standing struct {
 	Draws       Opt[int]       `json:"draws,omitzero"`
 	Losses      Opt[int]       `json:"losses,omitzero"`
 	Points      int            `json:"points"`
+	Status      string         `json:"status,omitzero"` // WITHDRAWN or SUSPENDED, by the organiser
 	Extra       jsontext.Value `json:",embed"`
 }
 
@@ -168,6 +201,8 @@ var roundAnnouncementShape = message([]Role{RoleManager},
 		object("player_B_keys", "The match keys shared with PLAYER_B; to the match's referee only.", keyPairShape),
 		text("player_A_dialect", "How PLAYER_A is addressed where that is not by the book; to referees only."),
 		text("player_B_dialect", "How PLAYER_B is addressed where that is not by the book; to referees only."),
+		list("forfeits", "The players who lose without being asked; to referees only.", ident("", "")),
+		list("absent", "The players who did not answer lately and are asked to join once; to referees only.", ident("", "")),
 		boolean("match_keys", "False where the referee signs without a match key."),
 	))).always(),
 )
@@ -188,6 +223,7 @@ func standingShape(running bool) *shape {
 		count("draws", "Matches drawn.").strict(),
 		count("losses", "Matches lost, technical losses included.").strict(),
 		number("points", "Points won.").always(),
+		text("status", "WITHDRAWN or SUSPENDED for a player that the organiser has taken out."),
 	)
 }
 

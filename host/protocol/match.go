@@ -27,7 +27,8 @@ type GameInvitation struct {
 
 // GameJoinAck is a player's answer to an invitation or, from an asynchronous
 // player, a request of its own. The answer is in Accept; Joins of host/dialect
-// also reads the other places.
+// also reads the other places. DrawScheme names the verifiable draws that the
+// player understands, as package host/draws does.
 type GameJoinAck struct {
 	Header
 	PlayerID         string    `json:"player_id,omitzero"`
@@ -35,14 +36,17 @@ type GameJoinAck struct {
 	Accept           Opt[bool] `json:"accept,omitzero"`
 	Accepted         Opt[bool] `json:"accepted,omitzero"`
 	Status           string    `json:"status,omitzero"`
+	DrawScheme       string    `json:"draw_scheme,omitzero"`
 }
 
-// ChooseParityCall asks a player for its choice.
+// ChooseParityCall asks a player for its choice. DrawCommitment is the referee's
+// commitment to the key of a verifiable draw, for a player that understands it.
 type ChooseParityCall struct {
 	Header
-	PlayerID string         `json:"player_id,omitzero"`
-	Context  *ChoiceContext `json:"context,omitzero"`
-	Deadline string         `json:"deadline,omitzero"`
+	PlayerID       string         `json:"player_id,omitzero"`
+	Context        *ChoiceContext `json:"context,omitzero"`
+	Deadline       string         `json:"deadline,omitzero"`
+	DrawCommitment string         `json:"draw_commitment,omitzero"`
 }
 
 // ChoiceContext is what a player may want to know for its choice.
@@ -64,12 +68,14 @@ type OwnStandings struct {
 
 // ChooseParityResponse is a player's choice, as an answer or, from an
 // asynchronous player, as a request of its own. Some players write choice instead
-// of parity_choice; Chosen of host/dialect reads both.
+// of parity_choice; Chosen of host/dialect reads both. DrawNonce is the player's
+// part in a verifiable draw.
 type ChooseParityResponse struct {
 	Header
 	PlayerID     string `json:"player_id,omitzero"`
 	ParityChoice Choice `json:"parity_choice,omitzero"`
 	Choice       Choice `json:"choice,omitzero"`
+	DrawNonce    string `json:"draw_nonce,omitzero"`
 }
 
 var gameInvitationShape = message([]Role{RoleReferee},
@@ -88,6 +94,7 @@ var gameJoinAckShape = message([]Role{RolePlayer},
 	boolean("accept", "Whether the player joins.").strict(),
 	boolean("accepted", "Another name of accept, read from players who use it."),
 	text("status", "ACCEPTED, ACK or RECEIVED, read from players who use it."),
+	text("draw_scheme", "The verifiable draws that the player understands."),
 )
 
 var chooseParityCallShape = message([]Role{RoleReferee},
@@ -105,6 +112,7 @@ var chooseParityCallShape = message([]Role{RoleReferee},
 		)).strict(),
 	)).strict(),
 	instant("deadline", "When the choice must have arrived.").strict(),
+	text("draw_commitment", "The referee's commitment to the key of the draw."),
 )
 
 var chooseParityResponseShape = message([]Role{RolePlayer},
@@ -114,4 +122,5 @@ var chooseParityResponseShape = message([]Role{RolePlayer},
 		only(CodeInvalidParityChoice, string(Even), string(Odd)).orWild("choice"),
 	text("choice", "Another name of parity_choice, read from players who use it.").
 		only(CodeInvalidParityChoice, string(Even), string(Odd)),
+	text("draw_nonce", "What the player adds to the draw."),
 )

@@ -27,6 +27,8 @@ const (
 	typeLeagueRegisterResponse  Type = "LEAGUE_REGISTER_RESPONSE"
 	TypeStartLeague             Type = "START_LEAGUE"
 	typeLeagueStatus            Type = "LEAGUE_STATUS"
+	TypeSetPlayerStatus         Type = "SET_PLAYER_STATUS"
+	typePlayerStatus            Type = "PLAYER_STATUS"
 
 	TypeRoundAnnouncement     Type = "ROUND_ANNOUNCEMENT"
 	typeRoundAnnouncementAck  Type = "ROUND_ANNOUNCEMENT_ACK"
@@ -95,6 +97,9 @@ type Ack struct {
 	Status    string `json:"status,omitzero"`
 	PlayerID  string `json:"player_id,omitzero"`  // the player who acknowledges
 	RefereeID string `json:"referee_id,omitzero"` // or the referee
+	// DrawVerified says, in the acknowledgement of a GAME_OVER that opens a commitment,
+	// whether the player could verify the drawn number.
+	DrawVerified Opt[bool] `json:"draw_verified,omitzero"`
 }
 
 var (
@@ -110,6 +115,10 @@ var (
 
 	matchAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
 		ident("match_id", "The match of the acknowledged message.").strict())
+
+	gameOverAckShape = message(anyAgent, ackStatus, ackPlayer, ackReferee,
+		ident("match_id", "The match of the acknowledged message.").strict(),
+		boolean("draw_verified", "Whether the player could verify the drawn number."))
 
 	// receiptShape is a referee's acknowledgement of an asynchronous answer;
 	// the player it names is the one who answered.

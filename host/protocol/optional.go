@@ -93,9 +93,6 @@ func NoRound() Round { return Round{is: null} }
 // absent or null, or a text without a number at its end.
 func (r Round) Number() int { return r.number }
 
-// IsAbsent reports whether the member is not there.
-func (r Round) IsAbsent() bool { return r.is == absent }
-
 // String returns the round as it stands on the wire, without quotes, and ""
 // where it is absent or null.
 func (r Round) String() string {

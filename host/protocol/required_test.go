@@ -23,6 +23,8 @@ var requiredFields = map[string]string{
 	"league_register_response":          "(status) (player_id) (auth_token) (league_id)",
 	"league_register_response_rejected": "(status)",
 	"start_league":                      "(league_id)",
+	"set_player_status":                 "(league_id) player_id status",
+	"player_status":                     "(league_id) (player_id) (display_name) (status)",
 	"league_status":                     "(league_id) (status) (current_round) (total_rounds) (matches_completed)",
 	"round_announcement": "(league_id) round_id matches matches/0/match_id (matches/0/game_type) matches/0/player_A_id " +
 		"matches/0/player_B_id (matches/0/referee_endpoint)",

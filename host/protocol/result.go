@@ -4,7 +4,8 @@ import "github.com/go-json-experiment/json/jsontext"
 
 // GameOver reports the result of a match to a player, in GameResult; the fields
 // after it are the flat form that some referees use. ToldOutcome of host/dialect
-// reads both.
+// reads both. DrawKey and DrawNonces, by player, open the referee's commitment to a
+// verifiable draw.
 type GameOver struct {
 	Header
 	GameResult     *GameResult       `json:"game_result,omitzero"`
@@ -16,6 +17,8 @@ type GameOver struct {
 	PointsEarned   Opt[int]          `json:"points_earned,omitzero"`
 	PlayerChoices  map[string]Choice `json:"player_choices,omitzero"`
 	Reason         string            `json:"reason,omitzero"`
+	DrawKey        string            `json:"draw_key,omitzero"`
+	DrawNonces     map[string]string `json:"draw_nonces,omitzero"`
 }
 
 // GameResult is the outcome of a match for its players. After a technical loss
@@ -107,6 +110,8 @@ var gameOverShape = message([]Role{RoleReferee},
 	number("points_earned", "Flat form: this player's points."),
 	wildChoices,
 	prose("reason", "Flat form: how it came about."),
+	text("draw_key", "The key of the draw, revealed to a player that got a commitment to it."),
+	dict("draw_nonces", "What the players added to the draw, by player.", text("", "")),
 )
 
 var matchResultReportShape = message([]Role{RoleReferee},

@@ -131,6 +131,8 @@ func leagueSamples() []sample {
 	}
 	start := header(TypeStartLeague, "launcher", "09:10:00", "start-autumn_cup")
 	start.AuthToken = "admin-5f1d0c7be2a94b63"
+	setting := header(TypeSetPlayerStatus, "launcher", "09:11:00", "status-P03")
+	setting.AuthToken = start.AuthToken
 	last := fromManager(TypeLeagueCompleted, "10:30:00", "autumn_cup-over")
 	lastAck := ack(typeLeagueCompletedAck, "10:30:01", "autumn_cup-over")
 	lastAck.RoundID = Round{}
@@ -139,6 +141,10 @@ func leagueSamples() []sample {
 		reply("league_status", TypeStartLeague, &LeagueStatus{
 			header(typeLeagueStatus, manager, "09:10:01", "start-autumn_cup"),
 			LeagueRunning, Some(1), Some(3), Some(0),
+		}),
+		request("set_player_status", &PlayerStatus{Header: setting, PlayerID: lynx, Status: "WITHDRAWN"}),
+		reply("player_status", TypeSetPlayerStatus, &PlayerStatus{
+			header(typePlayerStatus, manager, "09:11:01", "status-P03"), lynx, "Lynx", "WITHDRAWN",
 		}),
 		request("round_announcement", &RoundAnnouncement{note(TypeRoundAnnouncement, "09:10:02", "autumn_cup-round-1"), []string{}, announced}),
 		request("round_announcement_to_referee", refereeAnnouncement(announced)),
@@ -219,7 +225,7 @@ func matchSamples() []sample {
 		request("choose_parity_call", &ChooseParityCall{inMatch(TypeChooseParityCall, referee, "09:10:13"), heron,
 			&ChoiceContext{OpponentID: otter, RoundID: RoundNumber(1), YourStandings: &OwnStandings{
 				Wins: Some(0), Losses: Some(0), Draws: Some(0), Points: Some(0)}},
-			clock("09:10:43")}),
+			clock("09:10:43"), ""}),
 		reply("choose_parity_response", TypeChooseParityCall, &ChooseParityResponse{
 			Header: inMatch(TypeChooseParityResponse, player, "09:10:14"), PlayerID: heron, ParityChoice: Odd,
 		}),

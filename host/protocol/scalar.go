@@ -27,13 +27,14 @@ func ValidID[T ~string | ~[]byte](id T) bool {
 }
 
 // ValidForeignID reports whether tolerant agents take a text for an id: some
-// managers adopt names as ids. It has 1 to 127 characters, none of them a control
-// character, and may begin with a dot but not with two, as a path that leads
-// elsewhere does.
-func ValidForeignID(id string) bool {
-	rest := strings.TrimPrefix(id, ".")
-	return validName(rest) && rest[0] != '.' && utf8.RuneCountInString(rest) <= 127
-}
+// managers adopt names as ids. It has 1 to 128 characters, none of them a control
+// character; it may be a path, so that no file is named after it as it is.
+func ValidForeignID(id string) bool { return validName(id) }
+
+// ValidForeignMatch reports whether tolerant agents take a text for the id of a
+// match. One that begins as a path that leads elsewhere is an attack: leagues name
+// agents in odd ways, never matches.
+func ValidForeignMatch(id string) bool { return validName(id) && !strings.HasPrefix(id, "..") }
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.

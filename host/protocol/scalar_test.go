@@ -135,8 +135,8 @@ func TestRound(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &r); err != nil || r.Number() != want {
 			t.Errorf("%s is round %d, %v; want %d", text, r.Number(), err, want)
 		}
-		if r.IsAbsent() || (r == NoRound()) != (text == "null") {
-			t.Errorf("%s: absent %v, null %v", text, r.IsAbsent(), r == NoRound())
+		if (r == Round{}) || (r == NoRound()) != (text == "null") {
+			t.Errorf("%s: absent %v, null %v", text, (r == Round{}), r == NoRound())
 		}
 	}
 	if RoundNumber(4).String() != "4" || NoRound().String() != "" || (Round{}).String() != "" {

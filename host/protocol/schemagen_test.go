@@ -36,7 +36,7 @@ func (w schemaWriter) idPattern() string {
 	if w.mode == Strict {
 		return patternID
 	}
-	return `^\.?[^\x00-\x1f\x7f.][^\x00-\x1f\x7f]{0,126}$`
+	return `^` + agentName + `$`
 }
 
 func value(v any) jsontext.Value {

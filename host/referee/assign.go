@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/wire"
@@ -92,15 +94,19 @@ func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	case a.RefereeID == "" && a.RefereeEndpoint == "":
 		return in.IsAssignment()
 	}
-	return sameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.ManagerProved())
+	return agent.SameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.ManagerProved())
 }
 
 // assignmentOf reads an assignment. Where the manager gives no keys, the
 // referee signs with a word of its own for the match: never with its token,
 // since its holder can report in the referee's name.
 func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*assignment, error) {
-	for _, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
-		if !protocol.ValidID(id) && (r.cfg.Mode == protocol.Strict || !protocol.ValidForeignID(id)) {
+	for i, id := range []string{m.MatchID, m.PlayerAID, m.PlayerBID} {
+		foreign := protocol.ValidForeignID(id)
+		if i == 0 {
+			foreign = protocol.ValidForeignMatch(id)
+		}
+		if !protocol.ValidID(id) && (r.cfg.Mode == protocol.Strict || !foreign) {
 			return nil, protocol.Refuse(protocol.CodeInvalidFieldType, in.Type, fmt.Sprintf("%q is no id of a match or a player", id))
 		}
 	}
@@ -118,7 +124,11 @@ func (r *Referee) assignmentOf(in *wire.Exchange, m *protocol.AnnouncedMatch) (*
 		Endpoints:    [2]string{m.PlayerAEndpoint, m.PlayerBEndpoint},
 		Dialects:     [2]string{m.PlayerADialect, m.PlayerBDialect},
 	}
+	if r.cfg.Verifiable {
+		a.DrawKey = draws.NewKey()
+	}
 	for i, keys := range []*credential.KeyPair{m.PlayerAKeys, m.PlayerBKeys} {
+		a.Forfeits[i], a.Absent[i] = slices.Contains(m.Forfeits, a.Players[i]), slices.Contains(m.Absent, a.Players[i])
 		if keys != nil {
 			a.Keys[i] = *keys
 		}

@@ -2,7 +2,6 @@ package referee_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -284,43 +283,4 @@ func TestWhatPlayersSignWith(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A player that was absent three times in a row is asked once in each match, until
-// it answers; then it has all its attempts again.
-func TestAnAbsentPlayerIsAskedOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		r.agent("manager", keeps)
-		r.agent("P01", plays("even"))
-		there := false
-		r.agent("P02", func(ctx context.Context, h *heard) jsonrpc.Response {
-			if there || h.MessageType == protocol.TypeGameOver {
-				return plays("odd")(ctx, h)
-			}
-			return hangs(ctx, h)
-		})
-		r.run()
-		for i, want := range []int{4, 4, 4, 1, 1, 1, 4} {
-			number := i + 1
-			there = number == 6
-			before := len(r.all("P02", protocol.TypeGameInvitation))
-			id := fmt.Sprintf("R%dM1", number)
-			r.must(with(round(match(id, "P01", "P02")), "round_id", number))
-			result := r.reports(number)[i].body["result"].(obj)
-			if got := len(r.all("P02", protocol.TypeGameInvitation)) - before; got != want {
-				t.Errorf("in round %d it was invited %d times, want %d", number, got, want)
-			}
-			if lost := result["details"].(obj)["status"] == "TECHNICAL_LOSS"; lost == there {
-				t.Errorf("the result of round %d is %v", number, result)
-			}
-			synctest.Wait()
-		}
-		said := slices.DeleteFunc(slices.Clone(r.events), func(e referee.Event) bool { return e.Kind != referee.Absent })
-		if len(said) != 1 || said[0].Player != "P02" || said[0].Matches != 3 || said[0].Match != "R3M1" {
-			t.Errorf("that it is absent is said as %+v", said)
-		}
-		r.end()
-	})
 }

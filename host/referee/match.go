@@ -19,6 +19,9 @@ type assignment struct {
 	Endpoints    [2]string             `json:"endpoints"`
 	Keys         [2]credential.KeyPair `json:"keys"`
 	Dialects     [2]string             `json:"dialects,omitzero"` // of the players, where they do not speak the standard one
+	Forfeits     [2]bool               `json:"forfeits,omitzero"` // a player is not asked, and loses
+	Absent       [2]bool               `json:"absent,omitzero"`   // it did not answer lately, and is asked to join once
+	DrawKey      string                `json:"draw_key,omitzero"` // of a verifiable draw; that of the first assignment counts
 }
 
 // match is one match. What it is about never changes; how its players are
@@ -34,9 +37,13 @@ type match struct {
 	endpoints [2]string
 	keys      [2]credential.KeyPair
 	dialects  [2]string
+	forfeits  [2]bool
+	absent    [2]bool
 	play      game.Play
-	waiting   [2]*expected // what each side is expected to answer
-	unjoined  [2]bool      // it has acknowledged its invitation and not joined
+	proof     proof
+	waiting   [2]*expected          // what each side is expected to answer
+	telling   [2]context.CancelFunc // ends the wait for a side to hear the result
+	unjoined  [2]bool               // it has acknowledged its invitation and not joined
 	running   bool
 	recorded  bool // its result is journaled
 	notified  bool // GAME_OVER has been sent
@@ -46,12 +53,13 @@ type match struct {
 func newMatch(a *assignment) *match {
 	return &match{
 		League: a.League, Match: a.Match, Round: a.Round, Conversation: a.Conversation, Players: a.Players,
-		endpoints: a.Endpoints, keys: a.Keys, dialects: a.Dialects,
+		endpoints: a.Endpoints, keys: a.Keys, dialects: a.Dialects, forfeits: a.Forfeits, absent: a.Absent,
+		proof: proof{key: a.DrawKey},
 	}
 }
 
 // outdated reports whether an assignment says something new of a match that is
-// not finished: the players' endpoints or the keys have changed.
+// not finished: the players' endpoints, the keys or how a player is treated have changed.
 func (m *match) outdated(a *assignment) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +67,7 @@ func (m *match) outdated(a *assignment) bool {
 		return false
 	}
 	for side, k := range m.keys {
-		if m.endpoints[side] != a.Endpoints[side] || m.dialects[side] != a.Dialects[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
+		if m.endpoints[side] != a.Endpoints[side] || m.dialects[side] != a.Dialects[side] || m.forfeits[side] != a.Forfeits[side] || m.absent[side] != a.Absent[side] || k.Send != a.Keys[side].Send || k.Expect != a.Keys[side].Expect {
 			return true
 		}
 	}
@@ -78,7 +86,34 @@ func (m *match) contact(side int) (endpoint, dialect string, keys credential.Key
 func (m *match) updateContacts(a *assignment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.endpoints, m.keys, m.dialects = a.Endpoints, a.Keys, a.Dialects
+	m.endpoints, m.keys, m.dialects, m.forfeits, m.absent = a.Endpoints, a.Keys, a.Dialects, a.Forfeits, a.Absent
+	for side, forfeits := range m.forfeits {
+		if e := m.waiting[side]; forfeits && e != nil {
+			e.stop()
+		}
+		if stop := m.telling[side]; forfeits && stop != nil {
+			stop()
+		}
+	}
+}
+
+// await says how the wait for a side to hear the result can be ended; nil that it has
+// ended.
+func (m *match) await(side int, stop context.CancelFunc) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.telling[side] = stop
+	if stop != nil && m.forfeits[side] {
+		stop()
+	}
+}
+
+// condition reports whether a side loses without being asked, and whether it did not
+// answer lately.
+func (m *match) condition(side int) (forfeits, absent bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.forfeits[side], m.absent[side]
 }
 
 // expected is an answer that may come in two ways: as the answer to a request,
@@ -102,6 +137,9 @@ func (m *match) expect(side int, kind protocol.Type, stop context.CancelFunc) *e
 	e := &expected{kind: kind, got: make(chan posted, 1), stop: stop}
 	m.mu.Lock()
 	m.waiting[side] = e
+	if m.forfeits[side] {
+		stop()
+	}
 	m.mu.Unlock()
 	return e
 }

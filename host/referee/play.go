@@ -50,13 +50,9 @@ func (r *Referee) alarm(ctx context.Context, m *match, what string, err error) {
 // conduct plays a match as one of those in parallel, until its players have been
 // sent the result. A match that waits for its report does not count.
 func (r *Referee) conduct(ctx context.Context, m *match) error {
-	select {
-	case r.inPlay <- struct{}{}:
-		defer func() { <-r.inPlay }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if err := r.playToEnd(ctx, m); err != nil {
+	p := &place{of: r.inPlay}
+	defer p.give()
+	if err := r.playToEnd(ctx, m, p); err != nil {
 		return err
 	}
 	if m.setOnce(&m.notified) {
@@ -66,7 +62,12 @@ func (r *Referee) conduct(ctx context.Context, m *match) error {
 }
 
 // playToEnd plays a match until it is finished.
-func (r *Referee) playToEnd(ctx context.Context, m *match) error {
+func (r *Referee) playToEnd(ctx context.Context, m *match, place *place) error {
+	if !r.absent(m, game.SideA, protocol.TypeGameJoinAck) && !r.absent(m, game.SideB, protocol.TypeGameJoinAck) {
+		if err := place.take(ctx); err != nil {
+			return err
+		}
+	}
 	p := m.state()
 	if p.Phase() != game.Finished && r.cfg.Mode == protocol.Tolerant {
 		if err := r.locate(ctx, m); err != nil {
@@ -74,9 +75,12 @@ func (r *Referee) playToEnd(ctx context.Context, m *match) error {
 		}
 	}
 	if p.Phase() == game.WaitingForPlayers {
-		r.both(func(side int) { r.invite(ctx, m, side) })
+		r.both(func(side int) { r.invite(ctx, m, side, place) })
 	}
 	if p = m.state(); p.Phase() == game.CollectingChoices {
+		if err := place.take(ctx); err != nil {
+			return err
+		}
 		r.both(func(side int) { r.ask(ctx, m, side) })
 	}
 	if ctx.Err() != nil {
@@ -108,7 +112,7 @@ func (r *Referee) draw(ctx context.Context, m *match) error {
 	if err := r.member.Journal.Append(ctx, eventChosen, sidesOf(m, &p)); err != nil {
 		return err
 	}
-	number, err := r.cfg.Draw(Match{League: m.League, ID: m.Match, Round: m.Round})
+	number, err := r.number(m, &p)
 	if err != nil {
 		return err
 	}
@@ -132,9 +136,9 @@ func (r *Referee) header(t protocol.Type, m *match, side int) protocol.Header {
 	return h
 }
 
-// invite asks one side to join.
-func (r *Referee) invite(ctx context.Context, m *match, side int) {
-	if p := m.state(); !p.Waiting(side) {
+// invite asks one side to join. The match gives its place back at the first failure.
+func (r *Referee) invite(ctx context.Context, m *match, side int, place *place) {
+	if p := m.state(); !p.Waiting(side) || r.forfeit(m, side) {
 		return
 	}
 	role := protocol.PlayerA
@@ -146,9 +150,10 @@ func (r *Referee) invite(ctx context.Context, m *match, side int) {
 			Header: r.header(protocol.TypeGameInvitation, m, side), RoleInMatch: role, OpponentID: m.Players[1-side],
 		}
 	}
-	limit := func(time.Time) time.Duration { return r.cfg.JoinTimeout }
-	answer, err := r.obtain(ctx, m, side, limit, protocol.TypeGameJoinAck, request)
-	if ctx.Err() != nil {
+	absent := r.absent(m, side, protocol.TypeGameJoinAck)
+	limit := func(time.Time) time.Duration { return patience(r.cfg.JoinTimeout, absent) }
+	answer, err := r.obtain(ctx, m, side, question{protocol.TypeGameJoinAck, absent, limit, request, place})
+	if ctx.Err() != nil || err != nil && r.forfeit(m, side) {
 		return
 	}
 	fault := game.NoFault
@@ -158,26 +163,33 @@ func (r *Referee) invite(ctx context.Context, m *match, side int) {
 		fault = faultOf(err, game.FaultNoJoin)
 	} else if joins, said := dialect.Joins(answer.(*protocol.GameJoinAck)); said && !joins {
 		fault = game.FaultDeclined
+	} else {
+		m.joins(side, answer.(*protocol.GameJoinAck))
 	}
 	r.record(m, side, fault, err, func(p *game.Play) error { return p.Join(side) })
 }
 
 // ask asks one side for its choice.
 func (r *Referee) ask(ctx context.Context, m *match, side int) {
-	if p := m.state(); !p.Waiting(side) {
+	if p := m.state(); !p.Waiting(side) || r.forfeit(m, side) {
 		return
 	}
+	absent := r.absent(m, side, protocol.TypeChooseParityResponse)
+	usual := patience(r.cfg.ChoiceTimeout, absent)
+	commitment := r.commitment(m, side)
 	request := func(at time.Time) protocol.Message {
+		r.emit(Event{Kind: Asked, Match: m.Match, Round: m.Round, Player: m.Players[side], Players: m.Players, Deadline: at.Add(usual)})
 		return &protocol.ChooseParityCall{
 			Header: r.header(protocol.TypeChooseParityCall, m, side), PlayerID: m.Players[side],
 			Context: &protocol.ChoiceContext{
 				OpponentID: m.Players[1-side], RoundID: protocol.RoundNumber(m.Round), YourStandings: r.standingOf(m.Players[side]),
 			},
-			Deadline: protocol.Deadline(at.Add(r.cfg.ChoiceTimeout)),
+			Deadline: protocol.Deadline(at.Add(usual)), DrawCommitment: commitment,
 		}
 	}
-	answer, err := r.obtain(ctx, m, side, r.choiceTime, protocol.TypeChooseParityResponse, request)
-	if ctx.Err() != nil {
+	limit := func(at time.Time) time.Duration { return choiceTime(at, usual) }
+	answer, err := r.obtain(ctx, m, side, question{protocol.TypeChooseParityResponse, absent, limit, request, nil})
+	if ctx.Err() != nil || err != nil && r.forfeit(m, side) {
 		return
 	}
 	if err != nil {
@@ -185,19 +197,34 @@ func (r *Referee) ask(ctx context.Context, m *match, side int) {
 		return
 	}
 	r.choseUnjoined(m, side)
-	choice, err := game.ParseParity(string(dialect.Chosen(answer.(*protocol.ChooseParityResponse))))
+	chosen := answer.(*protocol.ChooseParityResponse)
+	choice, err := game.ParseParity(string(dialect.Chosen(chosen)))
 	if err != nil {
 		r.record(m, side, game.FaultInvalid, err, nil)
 		return
 	}
+	m.brings(side, chosen.DrawNonce)
+	r.emit(Event{Kind: Chose, Match: m.Match, Round: m.Round, Player: m.Players[side], Players: m.Players})
 	r.record(m, side, game.NoFault, nil, func(p *game.Play) error { return p.Choose(side, choice) })
 }
 
+// forfeit records the loss of a side that the organiser has withdrawn or suspended,
+// and reports whether it is one. Nobody asks it, so nobody waits for it.
+func (r *Referee) forfeit(m *match, side int) bool {
+	if forfeits, _ := m.condition(side); !forfeits {
+		return false
+	}
+	r.record(m, side, game.FaultForfeit, errForfeit, nil)
+	return true
+}
+
+var errForfeit = errors.New("taken out by the organiser")
+
 // choiceTime is how long a player has that is called on: until the deadline
-// in the call, which is a whole second and so up to a second later than
-// Config.ChoiceTimeout asks for.
-func (r *Referee) choiceTime(at time.Time) time.Duration {
-	end := at.Add(r.cfg.ChoiceTimeout)
+// in the call, which is a whole second and so up to a second later than the usual
+// time.
+func choiceTime(at time.Time, usual time.Duration) time.Duration {
+	end := at.Add(usual)
 	stated := end.Truncate(time.Second)
 	if stated.Before(end) {
 		stated = stated.Add(time.Second)
@@ -237,22 +264,32 @@ func faultOf(err error, silent game.Fault) game.Fault {
 	return silent
 }
 
+// question is what a side is asked.
+type question struct {
+	want    protocol.Type
+	absent  bool                             // it is asked once
+	limit   func(at time.Time) time.Duration // the time of an attempt that begins then
+	request func(at time.Time) protocol.Message
+	place   *place // given back when an attempt fails; may be nil
+}
+
 // obtain asks a side and tries again as the back-off says. Before each retry,
 // and after the last, the player hears what went wrong. The answer may be
-// that to a request, or one that the player posts, as long as it is tried. Each
-// attempt has the time that limit gives for when it begins.
-func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(time.Time) time.Duration, want protocol.Type, request func(time.Time) protocol.Message) (protocol.Message, error) {
+// that to a request, or one that the player posts, as long as it is tried.
+func (r *Referee) obtain(ctx context.Context, m *match, side int, q question) (protocol.Message, error) {
+	want := q.want
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	e := m.expect(side, want, stop)
-	policy := agent.RetryPolicy{Backoff: r.backoff(m.Players[side]), OnFailure: func(_ context.Context, a agent.Attempt) {
+	policy := agent.RetryPolicy{Backoff: r.backoff(q.absent), OnFailure: func(_ context.Context, a agent.Attempt) {
+		q.place.give()
 		r.sendError(ctx, m, side, want, a)
 	}}
 	answer, err := agent.Try(asking, policy, func(ctx context.Context) (protocol.Message, error) {
 		at := r.cfg.Now()
-		ctx, cancel := context.WithTimeout(ctx, limit(at))
+		ctx, cancel := context.WithTimeout(ctx, q.limit(at))
 		defer cancel()
-		answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), request(at))
+		answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), q.request(at))
 		if err == nil && !pending(answer) {
 			return answer, r.validate(m, side, answer)
 		}
@@ -274,7 +311,7 @@ func (r *Referee) obtain(ctx context.Context, m *match, side int, limit func(tim
 	}
 	var unusable *protocol.Error
 	if err == nil || wire.Refused(err) || errors.As(err, &unusable) && !wire.Retryable(err) {
-		r.answered(m.Players[side])
+		r.answered(m.Players[side], want)
 	}
 	if err != nil && ctx.Err() == nil && errors.As(err, &unusable) && !wire.Retryable(err) {
 		r.sendError(ctx, m, side, want, agent.Attempt{Last: true, Err: err})

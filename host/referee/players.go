@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -262,19 +260,4 @@ func (r *Referee) queryPlayers(ctx context.Context, m *match) map[string]string 
 		endpoints[p.PlayerID] = p.ContactEndpoint
 	}
 	return endpoints
-}
-
-// sameEndpoint reports whether two URLs lead to the same endpoint: localhost and
-// 127.0.0.1 are two names of one host.
-func sameEndpoint(a, b string) bool {
-	at, err := url.Parse(a)
-	to, bad := url.Parse(b)
-	return err == nil && bad == nil && a != "" && at.Port() == to.Port() && host(at) == host(to)
-}
-
-func host(u *url.URL) string {
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		return "localhost"
-	}
-	return u.Hostname()
 }

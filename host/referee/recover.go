@@ -31,11 +31,15 @@ type sides struct {
 	Sides  [2]game.Side `json:"sides"`
 	Joined bool         `json:"joined"` // both joined, so that choices were asked for
 	Number *int         `json:"drawn_number"`
+	Nonces [2]string    `json:"draw_nonces,omitzero"`
+	Takes  [2]bool      `json:"draw_takes,omitzero"` // who understands verifiable draws
 }
 
 func sidesOf(m *match, p *game.Play) sides {
 	s := sides{Match: m.Match, Joined: p.Asked()}
 	s.Sides[0], s.Sides[1] = p.Sides()
+	about := m.proved()
+	s.Nonces, s.Takes = about.nonces, about.takes
 	if n, drew := p.Number(); drew {
 		s.Number = &n
 	}
@@ -88,6 +92,7 @@ func (r *Referee) wasPlayed(s sides, finished bool) error {
 		return fmt.Errorf("match %s: %w", s.Match, err)
 	}
 	m.play, m.recorded = play, finished
+	m.proof.nonces, m.proof.takes = s.Nonces, s.Takes
 	return nil
 }
 

@@ -67,6 +67,9 @@ type Config struct {
 	// The default draws from 1 to 10 with a cryptographic source, so that
 	// nobody can foresee it.
 	Draw func(Match) (int, error)
+	// Verifiable makes the draws verifiable for players that understand it, as
+	// package host/draws describes: their matches do not call Draw.
+	Verifiable bool
 	// Player returns how a player is addressed. dialect is the name of the one
 	// that the manager gives, or empty; by default the referee believes it, and
 	// guesses without it.
@@ -88,7 +91,7 @@ type Referee struct {
 	matches      map[string]*match
 	peers        map[[3]string]*wire.Peer // by id, endpoint and dialect
 	unjoined     map[string]bool          // players that choose without having joined
-	absences     map[string]int           // matches in a row that a player has lost without a word
+	absences     map[absence]int          // matches in a row
 	standings    map[string]protocol.OwnStandings
 	inbox        []*match // assigned before Run could begin them
 	begin        func(*match)
@@ -121,7 +124,7 @@ func New(cfg Config) (*Referee, error) {
 	defaults(&cfg)
 	r := &Referee{
 		cfg: cfg, member: member, inPlay: make(chan struct{}, cfg.Concurrent), peers: make(map[[3]string]*wire.Peer),
-		matches: make(map[string]*match), absences: make(map[string]int), registration: make(chan struct{}),
+		matches: make(map[string]*match), absences: make(map[absence]int), registration: make(chan struct{}),
 	}
 	r.league, r.complete = context.WithCancel(context.Background())
 	r.idle, r.rest = context.WithCancel(context.Background())
@@ -182,11 +185,14 @@ type EventKind string
 const (
 	Waiting    EventKind = "waiting" // for the manager, which cannot be reached; once
 	Registered EventKind = "registered"
+	Asked      EventKind = "asked"     // a player is asked for its choice: Players, Deadline
+	Chose      EventKind = "chose"     // its choice is in, and is not said: Players
 	Retried    EventKind = "retried"   // a player has to be asked again
 	Forfeited  EventKind = "forfeited" // a player has lost a match by technical loss: Fault, and Error if there is more to say
-	Absent     EventKind = "absent"    // a player has not answered in Matches in a row: it is asked once in each until it answers
+	Absent     EventKind = "absent"    // a player has not answered in Matches in a row: it is asked once in each, for a short time, until it answers
 	Finished   EventKind = "finished"  // a match is
 	Alarm      EventKind = "alarm"     // a match cannot be played or reported, or the manager holds another result of it
+	Checked    EventKind = "checked"   // a player has verified the number of a match, or could not: Verified
 	Completed  EventKind = "completed" // the league is; Matches were conducted
 	Deserted   EventKind = "deserted"  // nothing has been heard for Config.IdleExit; Matches were conducted
 )
@@ -201,12 +207,17 @@ type Event struct {
 	Player  string    `json:"player,omitempty"`
 	Retry   int       `json:"retry,omitempty"`
 	Error   string    `json:"error,omitempty"`
+	// Deadline is when the choice has to be in.
+	Deadline time.Time `json:"deadline,omitzero"`
 
 	Players [2]string    `json:"players,omitzero"` // A, B
 	Sides   [2]game.Side `json:"-"`
 	Number  int          `json:"drawn_number,omitempty"`
 	Points  [2]int       `json:"points,omitzero"`
 	Matches int          `json:"matches,omitempty"`
+	// Committed says of a finished match that a player got a commitment to its key.
+	Committed bool `json:"committed,omitempty"`
+	Verified  bool `json:"verified,omitempty"`
 
 	Dialect string `json:"dialect,omitempty"` // in which the manager is spoken to
 	Fault   string `json:"fault,omitempty"`   // as game.Fault has it
@@ -225,5 +236,7 @@ func resultEvent(m *match, p *game.Play) Event {
 	e := Event{Kind: Finished, Match: m.Match, Round: m.Round, Players: m.Players, Points: [2]int{v.PointsA, v.PointsB}}
 	e.Sides[0], e.Sides[1] = p.Sides()
 	e.Number, _ = p.Number()
+	about := m.proved()
+	e.Committed = about.takes[game.SideA] || about.takes[game.SideB]
 	return e
 }

@@ -37,7 +37,7 @@ func (r *Referee) sendError(ctx context.Context, m *match, side int, want protoc
 		msg.Consequence = "the match is a technical loss"
 	} else {
 		msg.RetryInfo.NextRetryAt = protocol.Deadline(r.cfg.Now().Add(a.Delay))
-		r.emit(Event{Kind: Retried, Match: m.Match, Round: m.Round, Player: m.Players[side], Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictOnly(a.Err)})
+		r.emit(Event{Kind: Retried, Match: m.Match, Round: m.Round, Player: m.Players[side], Players: m.Players, Retry: a.Retry, Error: agent.Brief(a.Err), Tolerant: strictOnly(a.Err)})
 	}
 	peer := r.peer(m, side)
 	r.inBackground(ctx, func(ctx context.Context) {
@@ -61,24 +61,26 @@ func (r *Referee) inBackground(ctx context.Context, do func(ctx context.Context)
 // announceResult sends GAME_OVER to both: one attempt that is awaited, so that
 // a player hears of its match before the next round, and more in the
 // background. A player that has lost the match by being silent is not
-// awaited at all, so that a dead one stalls nobody.
+// awaited at all, so that a dead one stalls nobody; nor is one that the organiser has
+// taken out.
 func (r *Referee) announceResult(ctx context.Context, m *match) {
 	p := m.state()
-	result := protocol.Broadcast(&protocol.GameOver{
-		Header: protocol.Header{MessageType: protocol.TypeGameOver}, GameResult: gameResult(m, &p),
-	})
+	result := results(m, &p)
 	r.emit(resultEvent(m, &p))
 	var sides [2]game.Side
 	sides[0], sides[1] = p.Sides()
 	r.both(func(side int) {
 		send := func(ctx context.Context) (protocol.Message, error) {
-			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result(r.header(protocol.TypeGameOver, m, side)))
+			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result[side](r.header(protocol.TypeGameOver, m, side)))
 			if err == nil && r.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
 				err = answer.Head().Flaw
 			}
+			if err == nil {
+				r.noteVerdict(m, side, answer)
+			}
 			return answer, err
 		}
-		if silent(sides[side].Fault) {
+		if forfeits, _ := m.condition(side); forfeits || silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {
 				_, _ = agent.Try(ctx, agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}, send)
 			})
@@ -86,8 +88,10 @@ func (r *Referee) announceResult(ctx context.Context, m *match) {
 		}
 		first, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
 		defer cancel()
+		m.await(side, cancel)
 		_, err := send(first)
-		if err == nil || ctx.Err() != nil {
+		m.await(side, nil)
+		if forfeits, _ := m.condition(side); err == nil || ctx.Err() != nil || forfeits {
 			return
 		}
 		r.unacknowledged.Note(r.cfg.Log, "player has not acknowledged a result", m.Players[side], string(protocol.TypeGameOver), err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/strategylab/strategylab/host/journal/journaltest"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
@@ -46,9 +47,9 @@ func playThree(t *testing.T, dir string, draw func(referee.Match) (int, error), 
 	return log, results
 }
 
-// The process may die after any event of the journal. Whatever was journaled
-// holds, and every match is finished with one result.
-func TestACutAfterEveryEventOfTheJournal(t *testing.T) {
+// TestCrashOfAReferee cuts the journal after every event and within every event. Whatever
+// was journaled holds, and every match is finished with one result.
+func TestCrashOfAReferee(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,21 +67,14 @@ func TestACutAfterEveryEventOfTheJournal(t *testing.T) {
 	if want := 1 + 1 + 1 + 3 + 3; len(lines) != want { // registered, assigned, chosen once, finished, reported
 		t.Fatalf("the journal has %d events, want %d:\n%s", len(lines), want, journal)
 	}
-	for cut := range len(lines) + 1 {
-		for _, torn := range []bool{false, true} {
-			if torn && cut == len(lines) {
-				continue
-			}
-			t.Run(fmt.Sprintf("%d of %d, torn %v", cut, len(lines), torn), func(t *testing.T) {
-				t.Parallel()
-				left := bytes.Join(lines[:cut], nil)
-				if torn {
-					left = append(left, lines[cut][:len(lines[cut])/2]...)
-				}
-				resume(t, left, bytes.Join(lines[:cut], nil))
-			})
-		}
+	cuts := journaltest.Cuts(journal, os.Getenv("WHOLE_TESTS") != "")
+	for _, cut := range cuts {
+		t.Run(fmt.Sprintf("at byte %d", cut), func(t *testing.T) {
+			t.Parallel()
+			resume(t, journal[:cut], journaltest.Whole(journal[:cut]))
+		})
 	}
+	t.Logf("crash: referee: journal cut at %d places, with one result for each match after each", len(cuts))
 }
 
 // resume goes on with what is left of a journal.

@@ -194,3 +194,24 @@ func TestBadPayloads(t *testing.T) {
 		})
 	}
 }
+
+// TestDamagedHeader flips a bit of every byte before the leagues: the run is refused and
+// left as it is. It used to be taken for one that was killed before its first league.
+func TestDamagedHeader(t *testing.T) {
+	t.Parallel()
+	plan := testPlan(3, 1, 5, "")
+	header, whole := encode(t, plan, nil), encode(t, plan, randomLeagues(t, plan, 2))
+	path := create(t, plan, nil)
+	for at := range header {
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 1
+		writeFile(t, leaguesBin(path), damaged)
+		if d, err := results.Open(path); err == nil {
+			t.Errorf("byte %d flipped: opened with %d leagues", at, d.Len())
+			d.Close()
+		}
+		if !bytes.Equal(readFile(t, leaguesBin(path)), damaged) {
+			t.Errorf("byte %d flipped: the file was changed", at)
+		}
+	}
+}

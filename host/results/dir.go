@@ -2,6 +2,7 @@ package results
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/strategylab/strategylab/host/disk"
 )
@@ -156,7 +158,14 @@ func (d *Dir) resume() error {
 		return err
 	}
 	dec, tear, err := survey(d.file, info.Size(), d.plan, nil)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // killed while it wrote the header
+	if errors.Is(err, io.ErrUnexpectedEOF) { // killed while it wrote the header, or damage
+		var header bytes.Buffer
+		if _, eerr := NewEncoder(&header, h); eerr != nil {
+			return eerr
+		}
+		if info.Size() >= int64(header.Len()) {
+			return d.unreadable(fmt.Errorf("%w; restore the file from a copy", err))
+		}
 		if err := d.file.Truncate(0); err != nil {
 			return fmt.Errorf("open run: %w", err)
 		}
@@ -173,7 +182,8 @@ func (d *Dir) resume() error {
 	if _, err := d.file.Seek(dec.Offset(), io.SeekStart); err != nil {
 		return fmt.Errorf("open run: %w", err)
 	}
-	d.leagues, d.tear = dec.next, tear
+	first, _ := d.plan.Span()
+	d.leagues, d.tear = dec.next-first, tear
 	d.buf = bufio.NewWriterSize(d.file, 1<<16)
 	d.enc, err = resumeEncoder(d.buf, h)
 	return err
@@ -193,13 +203,18 @@ func (d *Dir) Len() int { return d.leagues }
 func (d *Dir) Repaired() *Tear { return d.tear }
 
 // Extend replaces the plan of the run. The new plan may differ only in Runs, or the
-// error wraps ErrPlanDiffers, and may not ask for fewer leagues than recorded.
+// error wraps ErrPlanDiffers, and may not ask for fewer leagues than recorded. A run
+// that was complete, and has no stopping rule, counts as looked at.
 func (d *Dir) Extend(plan Plan) error {
+	plan.Looks = nil
 	if err := plan.Validate(); err != nil {
 		return err
 	}
 	if err := d.plan.SameLeagues(plan); err != nil {
 		return fmt.Errorf("resume %s: %w", d.path, err)
+	}
+	if d.plan.Shard != nil && plan.Runs != d.plan.Runs {
+		return fmt.Errorf("resume %s: %v cannot be extended: all shards have the same number of leagues", d.path, d.plan.Shard)
 	}
 	if plan.Runs < d.leagues {
 		return fmt.Errorf("resume %s: %d runs requested, but %d are recorded", d.path, plan.Runs, d.leagues)
@@ -207,7 +222,10 @@ func (d *Dir) Extend(plan Plan) error {
 	if plan.Runs == d.plan.Runs {
 		return nil
 	}
-	plan.Stop = d.plan.Stop
+	plan.Stop, plan.Confirms, plan.Looks = d.plan.Stop, d.plan.Confirms, d.plan.Looks
+	if plan.Stop == nil && d.leagues == d.plan.Runs {
+		plan.Looks = append(slices.Clone(plan.Looks), d.leagues)
+	}
 	if err := d.writeJSON(PlanFile, plan); err != nil {
 		return err
 	}
@@ -221,8 +239,8 @@ func (d *Dir) Append(l *League) error {
 	if d.err != nil {
 		return d.err
 	}
-	if l.Index != d.leagues || l.Index >= d.plan.Runs {
-		return fmt.Errorf("record league %d: want league %d of %d", l.Index, d.leagues, d.plan.Runs)
+	if first, end := d.plan.Span(); l.Index != first+d.leagues || l.Index >= end {
+		return fmt.Errorf("record league %d: want league %d of %d", l.Index, first+d.leagues, end)
 	}
 	if err := d.enc.Encode(l); err != nil {
 		d.err = fmt.Errorf("%s: %w", d.path, err)
@@ -287,8 +305,18 @@ type Reader struct {
 	tear *Tear
 }
 
-// OpenReader opens a run for reading.
+// OpenReader opens a run for reading. The error is a *ShardError if it is only a shard
+// of one.
 func OpenReader(path string) (*Reader, error) {
+	r, err := OpenShard(path)
+	if err == nil && r.plan.Shard != nil {
+		return nil, errors.Join(&ShardError{*r.plan.Shard}, r.Close())
+	}
+	return r, err
+}
+
+// OpenShard opens a run or a shard of one for reading.
+func OpenShard(path string) (*Reader, error) {
 	plan, err := readPlan(filepath.Join(path, PlanFile))
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,50 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// A complete run that is extended has been looked at; one that was interrupted, or
+// ends by a stopping rule, has not.
+func TestExtendRemembersLooks(t *testing.T) {
+	t.Parallel()
+	leagues := randomLeagues(t, testPlan(3, 1, 5, ""), 5)
+	for _, c := range []struct {
+		name    string
+		stop    *results.Stop
+		extends []int // the numbers of runs that are asked for, each then played
+		played  int   // leagues before the first of them
+		want    []int
+	}{
+		{"complete", nil, []int{4, 5}, 3, []int{3, 4}},
+		{"incomplete", nil, []int{4, 5}, 2, []int{4}},
+		{"as long as before", nil, []int{3, 3}, 3, nil},
+		{"stopping rule", &results.Stop{Until: "best", Guarantee: "finite"}, []int{4, 5}, 3, nil},
+	} {
+		plan := testPlan(3, 1, 3, "")
+		plan.Stop = c.stop
+		d := open(t, create(t, plan, leagues[:c.played]))
+		for _, n := range c.extends {
+			longer := plan
+			longer.Runs = n
+			if err := d.Extend(longer); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			appendAll(t, d, leagues[d.Len():n])
+		}
+		if got := d.Plan().Looks; !slices.Equal(got, c.want) {
+			t.Errorf("%s: looks %v, want %v", c.name, got, c.want)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := testPlan(3, 1, 5, "")
+	for _, looks := range [][]int{{0}, {5}, {3, 3}, {4, 3}} {
+		plan.Looks = looks
+		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "looks") {
+			t.Errorf("looks %v in a plan of 5 runs: %v", looks, err)
+		}
+	}
+}
+
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	plan := testPlan(3, 1, 3, "")
@@ -162,6 +207,7 @@ func TestExtend(t *testing.T) {
 		t.Errorf("fewer runs than leagues: %v", err)
 	}
 	for name, change := range map[string]func(*results.Plan){
+		"schema was strategylab/plan/v2 and is":      func(p *results.Plan) { p.Schema = results.PlanSchema1 },
 		"seed was 7 and is 8":                        func(p *results.Plan) { p.Seed = 8 },
 		"legs was 1 and is 2":                        func(p *results.Plan) { p.Legs = 2 },
 		"draw was  and is uniform:1-9":               func(p *results.Plan) { p.Draw = "uniform:1-9" },
@@ -187,15 +233,16 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// TestStopIsKept: when a run is to stop stands in its plan, decides nothing about its
-// leagues, and is not lost when the run is extended.
+// TestStopIsKept: when a run is to stop, and what it confirms, stand in its plan, decide
+// nothing about its leagues, and are not lost when the run is extended.
 func TestStopIsKept(t *testing.T) {
 	t.Parallel()
 	plan := testPlan(3, 1, 5, "")
 	plain := plan.Hash()
 	plan.Stop = &results.Stop{Ratio: &results.Ratio{New: plan.Field[1].Name, Old: plan.Field[2].Name, Delta: 0.01, Alpha: 0.05, Beta: 0.1}}
+	plan.Confirms = &results.Confirms{Seed: 1 << 63, First: plan.Field[1].Name}
 	if plan.Hash() != plain {
-		t.Error("the hash depends on when to stop")
+		t.Error("the hash depends on when to stop, or on what is confirmed")
 	}
 	path := t.TempDir()
 	d, err := results.Create(path, plan)
@@ -203,7 +250,7 @@ func TestStopIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	longer := plan
-	longer.Runs, longer.Stop = 9, nil
+	longer.Runs, longer.Stop, longer.Confirms = 9, nil, nil
 	if err := errors.Join(d.Extend(longer), d.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +259,7 @@ func TestStopIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if got := r.Plan(); got.Runs != 9 || got.Stop == nil || got.Stop.Ratio == nil || *got.Stop.Ratio != *plan.Stop.Ratio {
+	if got := r.Plan(); got.Runs != 9 || got.Stop == nil || got.Stop.Ratio == nil || *got.Stop.Ratio != *plan.Stop.Ratio || got.Confirms == nil || *got.Confirms != *plan.Confirms {
 		t.Errorf("read back: %+v", got)
 	}
 	for want, stop := range map[string]results.Stop{
@@ -227,6 +274,10 @@ func TestStopIsKept(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
 	}
+	plan.Confirms = &results.Confirms{First: "nobody"}
+	if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), `confirms "nobody", which is not in the field`) {
+		t.Errorf("error %v, want one about the player that is confirmed", err)
+	}
 }
 
 func TestPlanIsReadStrictly(t *testing.T) {
@@ -236,7 +287,7 @@ func TestPlanIsReadStrictly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ old, new, want string }{
-		"schema":        {"plan/v1", "plan/v2", `schema "strategylab/plan/v2"`},
+		"schema":        {"plan/v2", "plan/v3", `schema "strategylab/plan/v3"`},
 		"unknown field": {`"runs"`, `"extra":1,"runs"`, `unknown field "extra"`},
 		"no runs":       {`"runs":3`, `"runs":0`, "0 runs"},
 		"no legs":       {`"legs":1`, `"legs":0`, "0 legs"},

@@ -19,3 +19,6 @@ func (r *Reader) Torn() *Tear { return r.tear }
 
 // Header returns what the file says of itself.
 func (d *Decoder) Header() Header { return d.header }
+
+// ReadPlan reads and validates a plan.json.
+var ReadPlan = readPlan

@@ -20,8 +20,8 @@ const MaxRuns = 1_000_000_000
 
 // Validate reports the first error in the plan.
 func (p Plan) Validate() error {
-	if p.Schema != PlanSchema {
-		return fmt.Errorf("plan: schema %q, want %q", p.Schema, PlanSchema)
+	if p.Schema != PlanSchema && p.Schema != PlanSchema1 {
+		return fmt.Errorf("plan: schema %q, want %q or %q", p.Schema, PlanSchema, PlanSchema1)
 	}
 	if p.Runs < 1 || p.Runs > MaxRuns {
 		return fmt.Errorf("plan: %d runs, want 1 to %d", p.Runs, MaxRuns)
@@ -47,6 +47,19 @@ func (p Plan) Validate() error {
 		}
 		names[e.Name] = i
 	}
+	if c := p.Confirms; c != nil && c.First != "" {
+		if _, ok := names[c.First]; !ok {
+			return fmt.Errorf("plan: confirms %q, which is not in the field", c.First)
+		}
+	}
+	for i, n := range p.Looks {
+		if n < 1 || n >= p.Runs || i > 0 && n <= p.Looks[i-1] {
+			return fmt.Errorf("plan: looks %v, want ascending numbers of leagues below runs (%d)", p.Looks, p.Runs)
+		}
+	}
+	if err := p.validateShard(); err != nil {
+		return err
+	}
 	return p.Stop.validate(names)
 }
 
@@ -70,10 +83,18 @@ func (s *Stop) validate(names map[string]int) error {
 	return nil
 }
 
-// Hash identifies the plan without Runs, which may grow, and Stop: plans with equal
-// hashes play the same leagues.
+// ForLeagues returns the part of the plan that its leagues depend on: without Stop,
+// Confirms, Looks and Shard.
+func (p Plan) ForLeagues() Plan {
+	p.Stop, p.Confirms, p.Looks, p.Shard = nil, nil, nil, nil
+	return p
+}
+
+// Hash identifies the plan without Runs, which may grow, and what no league depends
+// on: plans with equal hashes play the same leagues.
 func (p Plan) Hash() [32]byte {
-	p.Runs, p.Stop = 0, nil
+	p = p.ForLeagues()
+	p.Runs = 0
 	b, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // strings and integers always marshal

@@ -17,7 +17,7 @@ import (
 // Plan is what an experiment plays, stored as plan.json. It determines every byte
 // of the records, except for faults that depend on the clock.
 type Plan struct {
-	Schema    string    `json:"schema"` // PlanSchema
+	Schema    string    `json:"schema"` // PlanSchema or PlanSchema1
 	Runs      int       `json:"runs"`   // leagues to play, numbered from 0
 	Legs      int       `json:"legs"`   // how often each pair meets in one league
 	Seed      uint64    `json:"seed,string"`
@@ -27,6 +27,21 @@ type Plan struct {
 	// Stop, if not nil, may end the run before Runs leagues. No league depends on
 	// it.
 	Stop *Stop `json:"stop,omitempty"`
+	// Confirms, if not nil, says what the run confirms. No league depends on it.
+	Confirms *Confirms `json:"confirms,omitempty"`
+	// Looks are the numbers of leagues at which the run was complete, and was then
+	// extended, ascending. No league depends on them.
+	Looks []int `json:"looks,omitempty"`
+	// Shard, if not nil, says which of the leagues are in this folder. No league
+	// depends on it.
+	Shard *Shard `json:"shard,omitempty"`
+}
+
+// Confirms is the run that another one confirms with a fresh seed: what it showed first,
+// written down before the leagues of the other are played.
+type Confirms struct {
+	Seed  uint64 `json:"seed,string"`     // of the run
+	First string `json:"first,omitempty"` // name of the player with the most adjusted points there; empty if nothing was ranked
 }
 
 // Stop is a stopping rule: Until, or the test in Ratio. Package analysis defines
@@ -48,13 +63,19 @@ type Ratio struct {
 	Beta  float64 `json:"beta"`
 }
 
-// PlanSchema is the version of plan.json that this package reads and writes.
-const PlanSchema = "strategylab/plan/v1"
+// Versions of plan.json. A run keeps the one it began with.
+const (
+	// PlanSchema is the version of new runs.
+	PlanSchema = "strategylab/plan/v2"
+	// PlanSchema1 is that of runs that decide about quarantine every 64 leagues,
+	// from the first on; see package experiments.
+	PlanSchema1 = "strategylab/plan/v1"
+)
 
 // Entrant is one player of the field.
 type Entrant struct {
 	Name        string `json:"name"` // unique in the field: "markov-2", "random#3"
-	Kind        string `json:"kind"` // "builtin", "lua", "js" or "plugin"
+	Kind        string `json:"kind"` // "builtin", "lua", "js", "wasm" or "plugin"
 	Ref         string `json:"ref"`  // the user's reference: "random*8", "scripts/mine.lua"
 	Source      string `json:"source,omitempty"`
 	Fingerprint string `json:"fingerprint"` // of the code
@@ -67,6 +88,14 @@ type League struct {
 	Seats   []int   // Seats[s] is the field index of the player on seat s
 	Matches []Match // in the order of game.Schedule
 	Notes   []Note  // descriptions of faults; not part of the digest
+}
+
+// CopyFrom makes l a copy of another league and reuses its memory.
+func (l *League) CopyFrom(from *League) {
+	l.Index = from.Index
+	l.Seats = append(l.Seats[:0], from.Seats...)
+	l.Matches = append(l.Matches[:0], from.Matches...)
+	l.Notes = append(l.Notes[:0], from.Notes...)
 }
 
 // Match is the record of one match. The schedule says which seats played it. A side
@@ -103,7 +132,11 @@ type Hasher struct {
 }
 
 // NewHasher returns the Hasher of no leagues.
-func NewHasher() *Hasher { return &Hasher{total: sha256.New()} }
+func NewHasher() *Hasher { return NewHasherAt(0) }
+
+// NewHasherAt returns the Hasher of the leagues of a shard, the first of which has the
+// given index.
+func NewHasherAt(first int) *Hasher { return &Hasher{total: sha256.New(), n: first} }
 
 // Add adds the next league. It fails if l has another index.
 func (h *Hasher) Add(l *League) error {
@@ -117,7 +150,8 @@ func (h *Hasher) Add(l *League) error {
 	return nil
 }
 
-// Len returns the number of leagues added.
+// Len returns the index of the next league: the number of leagues added, unless the
+// Hasher is that of a shard.
 func (h *Hasher) Len() int { return h.n }
 
 // Digest returns the digest of the leagues so far, in hexadecimal.

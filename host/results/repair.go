@@ -34,7 +34,8 @@ func survey(f io.ReaderAt, size int64, plan Plan, yield func(*League) bool) (dec
 	if dec.header.PlanHash != plan.Hash() {
 		return nil, nil, fmt.Errorf("%w: %s beside the leagues is not their plan", ErrPlanDiffers, PlanFile)
 	}
-	for want := 0; ; want++ {
+	dec.next, _ = plan.Span()
+	for want := dec.next; ; want++ {
 		l, err := dec.Decode()
 		var damage *DamageError
 		switch {

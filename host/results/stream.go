@@ -170,6 +170,10 @@ func NewDecoder(r io.Reader) (*Decoder, error) {
 // Offset returns the offset of the next record in the file, in bytes.
 func (d *Decoder) Offset() int64 { return d.at }
 
+// Expect makes Decode want the league with the given index next: the leagues of a
+// connection need not follow each other.
+func (d *Decoder) Expect(league int) { d.begun, d.next = true, league }
+
 // Decode returns the next league, or io.EOF after the last. The league is valid
 // until the next call. A damaged record is a *DamageError; do not call Decode after
 // it. Errors of the underlying reader are wrapped.

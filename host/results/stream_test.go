@@ -121,7 +121,9 @@ func TestGolden(t *testing.T) {
 				{Index: 1, Seats: []int{0, 1, 2}, Matches: tc.matches},
 			}
 			path := filepath.Join("testdata", name+".hex")
-			b := encode(t, testPlan(3, 1, 2, tc.draw), want)
+			plan := testPlan(3, 1, 2, tc.draw)
+			plan.Schema = results.PlanSchema1
+			b := encode(t, plan, want)
 			if *update {
 				if err := os.WriteFile(path, []byte(hex.Dump(b)), 0o644); err != nil {
 					t.Fatal(err)

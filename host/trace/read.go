@@ -24,6 +24,7 @@ const maxLine = 17 << 20
 type Recording struct {
 	Heads     []Head      // one for each run, at least one
 	Exchanges []*Exchange // in the order of their requests
+	Remarks   []Remark    // in the order of the file
 	// Torn reports that a run ends within a line, as after a kill. The message
 	// in that line is lost.
 	Torn bool
@@ -144,6 +145,8 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 	}
 	key := [2]int64{int64(len(rec.Heads)), l.Exchange}
 	switch x := open[key]; {
+	case l.Part == Remarks:
+		rec.Remarks = append(rec.Remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
 	case l.Part == Request && x == nil:
 		x = ReadRequest(body)
 		x.Agent, x.Direction, x.Transport, x.Peer, x.At = l.Agent, l.Direction, l.Transport, l.Peer, l.Time

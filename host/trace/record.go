@@ -98,6 +98,11 @@ func (r *Recorder) Close() error {
 // Tap returns a tap that records the messages of an agent under its name.
 func (r *Recorder) Tap(agent string) jsonrpc.Tap { return tap{r, agent} }
 
+// Remark records what the program knows about a match of an agent beside its messages.
+func (r *Recorder) Remark(agent, match, text string) {
+	r.put(Line{Time: r.now().UTC(), Part: Remarks, Agent: agent, Match: match, Error: text})
+}
+
 type tap struct {
 	r     *Recorder
 	agent string
@@ -165,6 +170,9 @@ type describer struct {
 
 func (d *describer) describe(l *Line) {
 	l.Error = string(d.masks.text([]byte(l.Error)))
+	if l.Part == Remarks {
+		return
+	}
 	if l.Part == Request {
 		x := ReadRequest(l.Body)
 		d.open[l.Exchange] = x

@@ -24,6 +24,25 @@ type Filter struct {
 	Agent string
 	Type  protocol.Type // of the request
 	Once  bool          // select an exchange that both its agents recorded once, as its sender saw it
+	// Bare leaves out what is no message of the league's: see [Exchange.Aside].
+	Bare bool
+}
+
+// Aside reports whether an exchange is not the league's: an empty request, or one that
+// MCP defines apart from calls of tools, such as the initialize of a client and the ping
+// that probes an address.
+func (x *Exchange) Aside() bool {
+	if x.Type != "" {
+		return false
+	}
+	group, _, grouped := strings.Cut(x.Method, "/")
+	switch group {
+	case "initialize", "ping":
+		return true
+	case "notifications", "resources", "prompts", "logging", "completion", "roots", "sampling", "elicitation":
+		return grouped
+	}
+	return len(x.Raw) == 0 || x.Method == "tools/list"
 }
 
 // Select returns the exchanges that a filter selects, in order.
@@ -38,6 +57,7 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *Exchange) bool {
 		return f.Match != "" && x.Match != f.Match ||
+			f.Bare && x.Aside() ||
 			f.Type != "" && x.Type != f.Type ||
 			f.Agent != "" && !x.involves(f.Agent) ||
 			f.Once && x.Direction == jsonrpc.In && sent[x.id()]
@@ -73,6 +93,8 @@ func (x *Exchange) involves(agent string) bool {
 type Format struct {
 	// Bodies prints each message in full below its line.
 	Bodies bool
+	// Remarks are printed between the exchanges, by time.
+	Remarks []Remark
 }
 
 // clock is the layout of times.
@@ -86,12 +108,26 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 	for _, x := range exchanges {
 		width = min(max(width, len(x.parties())), widest)
 	}
+	remarks := f.Remarks
 	for _, x := range exchanges {
-		if _, err := io.WriteString(w, x.text(f, width)); err != nil {
+		text := ""
+		for len(remarks) > 0 && remarks[0].At.Before(x.At) {
+			text, remarks = text+remarks[0].line(width), remarks[1:]
+		}
+		if _, err := io.WriteString(w, text+x.text(f, width)); err != nil {
+			return err
+		}
+	}
+	for _, m := range remarks {
+		if _, err := io.WriteString(w, m.line(width)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (m Remark) line(width int) string {
+	return fmt.Sprintf("%s  %-*s  %s\n", m.At.UTC().Format(clock), width, m.Agent, strings.TrimSpace(m.Match+" "+m.Text))
 }
 
 func (x *Exchange) text(f Format, width int) string {

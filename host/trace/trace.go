@@ -3,7 +3,7 @@
 //
 // A recording is a file of JSON lines. The first line of each run names the
 // recorder and the time ([Head]); every other line is one message ([Line]): the
-// request that opens an exchange, or the answer that closes it. Messages are
+// request that opens an exchange, the answer that closes it, or a [Remark]. Messages are
 // stored as they were on the wire, except that tokens and keys are replaced by
 // names that only tell them apart.
 //
@@ -31,14 +31,24 @@ type Head struct {
 	Began   time.Time `json:"began"`
 }
 
-// Part says which side of an exchange a line is.
+// Part says which side of an exchange a line is, or that it is a remark.
 type Part string
 
-// The parts of an exchange.
+// The parts of an exchange, and a remark, which is a line of its own.
 const (
 	Request Part = "request"
 	Answer  Part = "answer"
+	Remarks Part = "remark"
 )
+
+// Remark is what a program knows about a match and tells no other agent, such as the
+// error of a player's script.
+type Remark struct {
+	At    time.Time `json:"time"`
+	Agent string    `json:"agent"` // that it is about, as the recorder names it
+	Match string    `json:"match_id,omitempty"`
+	Text  string    `json:"text"`
+}
 
 // Line is one message. Wrapping, Type, Sender and Match describe it for readers
 // with other tools; they are empty if the recorder could not decode it.
@@ -61,7 +71,7 @@ type Line struct {
 	Status int `json:"status,omitzero"`
 	// Latency is the time from the request to the answer, in milliseconds.
 	Latency float64 `json:"latency_ms,omitzero"`
-	// Error says why no usable answer came.
+	// Error says why no usable answer came. Of a remark it is the text.
 	Error string `json:"error,omitzero"`
 
 	Wrapping string `json:"wrapping,omitzero"` // name of the dialect

@@ -61,11 +61,14 @@ func (c *Caller) CallWithID(ctx context.Context, p *Peer, m protocol.Message, id
 	}
 	answer, err := c.callBy(ctx, p, w, m, id)
 	for range mostNarrowings {
-		narrower, is := w.narrower(m, err)
+		fitting, is := w.narrower(m, err)
+		if !is {
+			fitting, is = w.wider(m, err)
+		}
 		if !is {
 			break
 		}
-		w = narrower
+		w = fitting
 		if answer, err = c.callBy(ctx, p, w, m, id); err == nil {
 			p.worked(t, w)
 		}

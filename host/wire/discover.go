@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,12 +58,16 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 		return
 	}
 	// The first finding may hide others, so that this comes before all else.
-	if narrower, is := w.narrower(l.message, err); is && len(narrower.Drop) <= mostDropped {
-		l.prefer(narrower)
+	if ways := l.mended(w, err, t); len(ways) > 0 {
+		l.prefer(ways...)
 		return
 	}
 	if l.once(w.URL) { // a path that takes something
-		l.prefer(l.waysAt(w.URL, t)...)
+		if w.Single && needsNothing(t) {
+			l.prefer(smallest(w)...)
+		} else {
+			l.prefer(l.waysAt(w.URL, t)...)
+		}
 	}
 	if !w.Single {
 		l.askTools(ctx, w.URL, t)
@@ -91,6 +94,22 @@ func (l *Ladder) learn(ctx context.Context, w Way, err error, t protocol.Type) {
 			l.prefer(Way{URL: w.URL, Dialect: d, Name: name})
 		}
 	}
+}
+
+// mended returns the ways that send more or less of the message, by what the
+// refusal forbids or misses.
+func (l *Ladder) mended(w Way, err error, t protocol.Type) []Way {
+	var ways []Way
+	if needsNothing(t) && tooMany(err) && !w.Plain() {
+		ways = smallest(w)
+	}
+	if narrower, is := w.narrower(l.message, err); is && len(narrower.Drop) <= mostDropped {
+		ways = append(ways, narrower)
+	}
+	if wider, is := w.wider(l.message, err); is && (!registers(t) || w.Spread || w.Input != nil) {
+		ways = append(ways, wider)
+	}
+	return ways
 }
 
 // prefer puts ways in front of the queue.
@@ -133,116 +152,6 @@ func (l *Ladder) leave(at string) {
 		}
 	}
 	l.queue = slices.DeleteFunc(l.queue, away)
-}
-
-// lookAround adds the paths that the peer publishes, and those that conventions
-// suggest, each with the commonest way at first.
-func (l *Ladder) lookAround(ctx context.Context, t protocol.Type) {
-	if !l.once("paths") {
-		return
-	}
-	base, err := url.Parse(l.Peer.URL)
-	if err != nil {
-		return
-	}
-	var ways []Way
-	for _, op := range l.published(ctx, base) {
-		at := base.ResolveReference(&url.URL{Path: op.Path}).String()
-		switch {
-		case op.JSONRPC():
-			ways = append(ways, l.probe(at))
-		case op.Anything():
-			ways = append(ways, l.probe(at))
-		case op.Fit(t) > 0:
-			ways = append(ways, operationWay(l.Peer.URL, op), Way{URL: at, Dialect: dialect.Bare, Spread: true, Single: true})
-		}
-	}
-	for _, path := range conventions(base.Path) {
-		ways = append(ways, l.probe(base.ResolveReference(&url.URL{Path: path}).String()))
-	}
-	for _, path := range operationPaths(t) {
-		ways = append(ways, Way{URL: base.ResolveReference(&url.URL{Path: path}).String(), Dialect: dialect.Bare, Spread: registers(t), Single: true})
-	}
-	l.queue = append(l.queue, ways...)
-}
-
-// probe is the commonest way at a path of which nothing is known.
-func (l *Ladder) probe(at string) Way {
-	return Way{URL: at, Dialect: l.ofKind(dialect.Contracts, l.text)}
-}
-
-// published fetches the peer's OpenAPI description. The operations that fit best
-// come first.
-func (l *Ladder) published(ctx context.Context, base *url.URL) []discovery.Operation {
-	ctx, cancel := context.WithTimeout(ctx, describeTime)
-	defer cancel()
-	l.requests++
-	reply, err := l.Caller.Client.Get(ctx, base.ResolveReference(&url.URL{Path: "/openapi.json"}).String(), describeBytes)
-	if err != nil || reply.Status != http.StatusOK {
-		return nil
-	}
-	l.operations, _ = discovery.ReadOpenAPI(reply.Body)
-	return l.operations
-}
-
-// publishes reports whether the peer describes a URL as its own.
-func (l *Ladder) publishes(at string) bool {
-	u, err := url.Parse(at)
-	return err == nil && slices.ContainsFunc(l.operations, func(op discovery.Operation) bool { return op.Path == u.Path })
-}
-
-// operationFor returns the operation that takes a type of message.
-func operationFor(all []discovery.Operation, t protocol.Type) (discovery.Operation, bool) {
-	best, most := -1, 0
-	for i, op := range all {
-		if fit := op.Fit(t); fit > most && !op.JSONRPC() {
-			best, most = i, fit
-		}
-	}
-	if best < 0 {
-		return discovery.Operation{}, false
-	}
-	return all[best], true
-}
-
-// operationWay is the way to an operation: what its schemas declare, without
-// JSON-RPC.
-func operationWay(peer string, op discovery.Operation) Way {
-	w := Way{Dialect: dialect.Bare, Single: true, Input: &op.Body}
-	if base, err := url.Parse(peer); err == nil {
-		w.URL = base.ResolveReference(&url.URL{Path: op.Path}).String()
-	}
-	if !op.Query.Empty() {
-		w.Query = &op.Query
-	}
-	return w
-}
-
-// conventions are the other paths at which servers take JSON-RPC.
-func conventions(path string) []string {
-	var paths []string
-	for _, p := range []string{
-		"/mcp", strings.ToLower(path), strings.ToUpper(path), toggleSlash(path), "/", "/MCP", "/mcp/", "/rpc", "/jsonrpc", "/api", "/api/mcp", "/message",
-	} {
-		if p != path && p != "" && !slices.Contains(paths, p) {
-			paths = append(paths, p)
-		}
-	}
-	return paths
-}
-
-func toggleSlash(path string) string {
-	if strings.HasSuffix(path, "/") {
-		return strings.TrimSuffix(path, "/")
-	}
-	return path + "/"
-}
-
-// operationPaths are the paths at which servers take one type of message.
-func operationPaths(t protocol.Type) []string {
-	about, _ := protocol.Describe(t)
-	verb, object, _ := strings.Cut(about.Method, "_")
-	return []string{"/" + verb, "/" + about.Method, "/api/" + verb, "/" + verb + "/" + object, "/league/" + verb, "/" + object + "s/" + verb}
 }
 
 // askTools asks for the peer's tools, once for each path, and puts the tool that

@@ -222,7 +222,7 @@ func (e *Endpoint) address(x *Exchange) {
 			*f.to = *f.from
 		}
 	}
-	if h.RoundID.IsAbsent() {
+	if h.RoundID == (protocol.Round{}) {
 		h.RoundID = echo.RoundID
 	}
 }

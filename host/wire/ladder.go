@@ -206,7 +206,7 @@ func (l *Ladder) settle(t protocol.Type, o *Outcome) {
 	}
 	p.header, p.tools, p.operations, p.listed = l.header, l.tools, l.operations, p.listed || l.tools != nil || l.done["tools at "+w.URL]
 	p.mu.Unlock()
-	if w.Single || w.Spread || w.Input != nil || w.Name != "" || w.Drop != nil {
+	if w.Single || w.Spread || w.Input != nil || w.Name != "" || w.Drop != nil || w.Add != nil {
 		p.worked(t, w)
 	}
 }
@@ -222,6 +222,10 @@ func (l *Ladder) waysAt(at string, t protocol.Type) []Way {
 		about, _ := protocol.Describe(t)
 		verb, _, _ := strings.Cut(about.Method, "_")
 		ways = append(ways, Way{URL: at, Dialect: flat, Name: verb, Spread: registers(t)})
+		if needsNothing(t) {
+			ways = append(ways, smallest(Way{URL: at, Dialect: flat})...)
+			ways = append(ways, smallest(Way{URL: at, Dialect: l.ofKind(dialect.Tool, l.text)})...)
+		}
 	}
 	return append(ways, l.wrapped(at, !l.text)...)
 }

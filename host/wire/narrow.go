@@ -29,7 +29,7 @@ var forbids = []string{
 // forbids; false where it forbids none.
 func (w Way) narrower(m protocol.Message, err error) (Way, bool) {
 	text := Words(err)
-	if !contains(strings.ToLower(text), forbids) {
+	if !contains(strings.ToLower(text), forbids) || w.Plain() {
 		return w, false
 	}
 	raw, failed := protocol.Encode(m)
@@ -46,7 +46,26 @@ func (w Way) narrower(m protocol.Message, err error) (Way, bool) {
 		return w, false
 	}
 	w.Drop = drop
+	w.Add = slices.DeleteFunc(slices.Clone(w.Add), func(name string) bool { return slices.Contains(drop, name) })
 	return w, true
+}
+
+// smallest returns the ways of a message that needs no parameters at all: with the
+// id of the league only, and with nothing.
+func smallest(w Way) []Way {
+	empty := Way{URL: w.URL, Dialect: w.Dialect, Name: w.Name, Single: w.Single, Drop: everything}
+	named := empty
+	named.Add = []string{"league_id"}
+	return []Way{named, empty}
+}
+
+// needsNothing reports whether a type of message says all by its name.
+func needsNothing(t protocol.Type) bool { return t == protocol.TypeStartLeague }
+
+// tooMany reports whether a function is given more parameters than it takes.
+func tooMany(err error) bool {
+	text := strings.ToLower(Words(err))
+	return contains(text, forbids) || contains(text, []string{"positional argument", "positional arguments"}) && contains(text, []string{"given"})
 }
 
 // forbidden returns the names that a finding forbids: the last one of the path
@@ -63,7 +82,6 @@ func forbidden(finding string, names []string) []string {
 		if last := strings.TrimSpace(steps[len(steps)-1]); slices.Contains(names, last) {
 			return []string{last}
 		}
-		return nil
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return !contains(after, []string{name}) })
 }
@@ -82,8 +100,17 @@ func namesIn(raw jsontext.Value, names []string) []string {
 	return names
 }
 
+// everything are the members of a way that sends none.
+var everything = []string{"*"}
+
 // dropped returns an object without some members, at any depth.
 func dropped(raw jsontext.Value, names []string) jsontext.Value {
+	switch {
+	case len(names) == 0:
+		return raw
+	case slices.Equal(names, everything):
+		return jsontext.Value("{}")
+	}
 	doc, err := rawjson.Split(raw)
 	if err != nil {
 		return raw

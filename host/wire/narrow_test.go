@@ -53,3 +53,35 @@ func TestForbiddenMembersAreLeftOut(t *testing.T) {
 		})
 	}
 }
+
+// A message goes with what the peer misses by a name of its own, however it says
+// so, and does so from the first time on.
+func TestMissingMembersAreAdded(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]jsonrpc.Response{
+		"a function":     {Error: &jsonrpc.Error{Code: -32603, Message: "choose() missing 1 required positional argument: 'match'"}},
+		"a dictionary":   {Error: &jsonrpc.Error{Code: -32603, Message: "'match'"}},
+		"pydantic":       {Status: 422, Body: []byte(`{"detail":[{"type":"missing","loc":["body","params","match"],"msg":"Field required"}]}`)},
+		"pydantic, text": {Error: &jsonrpc.Error{Code: -32602, Message: "1 validation error for Call\nmatch\n  Field required [type=missing]"}},
+		"JSON Schema":    {Error: &jsonrpc.Error{Code: -32602, Message: "'match' is a required property"}},
+		"a list":         {Error: &jsonrpc.Error{Code: -32602, Message: "Missing required fields: match"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			heard := 0
+			c, p := Caller(t, dialect.Contracts, func(req *jsonrpc.Request) jsonrpc.Response {
+				heard++
+				if !strings.Contains(string(req.Params), `"match":"R1M1"`) {
+					return refusal
+				}
+				return jsonrpc.Response{Result: []byte(chosen)}
+			})
+			for i, most := range []int{2, 1} {
+				heard = 0
+				if _, err := c.Call(t.Context(), p, call()); err != nil || heard > most {
+					t.Errorf("call %d: %v after %d requests, want at most %d", i, err, heard, most)
+				}
+			}
+		})
+	}
+}

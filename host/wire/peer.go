@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire/discovery"
 )
 
@@ -278,106 +276,4 @@ func (p *Peer) AssignedBy() string {
 		return p.assignment
 	}
 	return p.speaks().Assignment
-}
-
-// A Way is one way to put a message to a peer.
-type Way struct {
-	URL     string           // where it is posted
-	Dialect *dialect.Dialect // how it is wrapped, and under which kind of id
-	Name    string           // method or tool; empty for the dialect's own
-	// Input is the schema of the arguments, as the peer publishes it; nil for the
-	// message itself.
-	Input *discovery.Schema
-	// Query is the schema of the parameters of the URL; nil for none.
-	Query *discovery.Schema
-	// Spread repeats what an agent says of itself beside the object that holds it.
-	Spread bool
-	// Drop are the members that the peer forbids, at any depth.
-	Drop []string
-	// Single is a path for messages of this type only.
-	Single bool
-}
-
-// String describes the way in one line.
-func (w Way) String() string {
-	path := w.URL
-	if u, err := url.Parse(w.URL); err == nil {
-		path = cmp.Or(u.Path, "/")
-	}
-	text := "POST " + path + " " + w.Dialect.Name
-	if w.Name != "" {
-		text += " " + w.Name
-	}
-	if w.Spread {
-		text += " (flat)"
-	}
-	if w.Drop != nil {
-		text += " without " + strings.Join(w.Drop, ", ")
-	}
-	return text
-}
-
-// Call wraps a message, and returns where it goes.
-func (w Way) Call(m protocol.Message) (dialect.Call, string, error) {
-	d := w.Dialect
-	if w.Input == nil && w.Query == nil && !w.Spread && w.Drop == nil {
-		if w.Name == "" {
-			call, err := d.Call(m)
-			return call, w.URL, err
-		}
-		call, err := d.CallAs(w.Name, m)
-		return call, w.URL, err
-	}
-	raw, err := protocol.Encode(m)
-	if err != nil {
-		return dialect.Call{}, "", err
-	}
-	target, err := w.target(raw)
-	if err != nil {
-		return dialect.Call{}, "", err
-	}
-	switch {
-	case w.Input != nil:
-		raw, err = w.Input.Fill(raw)
-	case w.Spread:
-		raw = discovery.Spread(raw)
-	}
-	if w.Drop != nil && err == nil {
-		raw = dropped(raw, w.Drop)
-	}
-	name := cmp.Or(w.Name, d.MethodOf(m.Head().MessageType))
-	switch {
-	case err != nil:
-		return dialect.Call{}, "", err
-	case d.Request.Bare:
-		return dialect.Call{Body: raw}, target, nil
-	case d.Request.Name != "":
-		raw = rawjson.Object{{Name: d.Request.Name, Value: rawjson.Quote(name)}, {Name: d.Request.Message, Value: raw}}.Encode()
-		name = d.Request.Method
-	}
-	return dialect.Call{Method: name, Params: raw}, target, nil
-}
-
-// target returns the URL, with its parameters if it has any.
-func (w Way) target(raw jsontext.Value) (string, error) {
-	if w.Query == nil {
-		return w.URL, nil
-	}
-	filled, err := w.Query.Fill(raw)
-	if err != nil {
-		return "", err
-	}
-	doc, err := rawjson.Split(filled)
-	if err != nil {
-		return "", err
-	}
-	values := make(url.Values)
-	for _, m := range doc {
-		text := string(m.Value)
-		if m.Value.Kind() == '"' {
-			text = string(rawjson.Unquote(m.Value))
-		}
-		values.Set(m.Name, text)
-	}
-	return w.URL + "?" + values.Encode(), nil
 }

@@ -11,7 +11,7 @@
 //
 // The isolated formats load scripts like the formats they wrap, but every script
 // runs in a process of its own. The worker receives the source over the plugin
-// protocol and opens no files. The guards of the runtime apply inside it;
+// protocol and opens no files. The limits of the runtime apply inside it;
 // outside, the host limits the worker's memory and kills it when a call does not
 // return.
 //
@@ -19,17 +19,13 @@
 // calls, and only seats that kill the worker again lose their league. A worker
 // that dies too often is quarantined for the rest of the run.
 //
-// # Memory
-//
-// On Linux the worker sets RLIMIT_DATA before it sees the script: the kernel
-// refuses more memory, and the worker dies. On other systems the worker checks
-// its size every few milliseconds and ends itself, so a script can exceed the
-// limit for that time.
+// The worker limits its memory before it sees the script; see package subprocess.
 package isolate
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -39,6 +35,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
@@ -47,7 +44,7 @@ import (
 // DefaultMemory is the memory limit of a script in its worker, in bytes, on top
 // of the program itself (about 30 MiB). An experiment has up to a few hundred
 // seats of a script open at a time.
-const DefaultMemory = 192 << 20
+const DefaultMemory = budget.Memory
 
 // DefaultRestarts is the number of restarts of a worker in a run.
 const DefaultRestarts = 100
@@ -68,7 +65,17 @@ type Config struct {
 	// Log receives the standard error of workers; nil discards it. Prints of
 	// scripts go to the log of their seat.
 	Log *slog.Logger
+	// Env adds "KEY=value" entries to the environment of workers.
+	Env []string
+	// Describe, if not nil, describes a script without running it here. Its worker
+	// then starts when it is first needed. A script that Describe cannot judge, see
+	// ErrUnjudged, is loaded in its worker.
+	Describe func(plugins.Script) (strategies.Info, error)
 }
+
+// ErrUnjudged is the error of a Config.Describe that a script has kept from
+// describing it.
+var ErrUnjudged = errors.New("script not judged")
 
 // leastMemory is the step in which Go's heap grows.
 const leastMemory = 64 << 20
@@ -90,14 +97,26 @@ func Formats(formats []catalog.Format, o Config) []catalog.Format {
 }
 
 func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
+	var known []strategies.Info
+	if o.Describe != nil {
+		info, err := o.Describe(s)
+		switch {
+		case err == nil:
+			known = []strategies.Info{info}
+		case !errors.Is(err, ErrUnjudged):
+			return nil, err
+		}
+	}
 	all, err := plugins.Open(context.Background(), plugins.Config{
-		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Memory: o.Memory,
+		Command: o.Worker, Name: s.Name, Source: s.Path, Script: &s, Strategies: known, Memory: o.Memory,
 		// The worker is this program, over a socket that nobody else can reach.
 		NoTLS:    true,
 		CallTime: s.Limits.Time, StartTimeout: o.StartTimeout,
 		// A script that kills its worker does so every time: a pause does not
 		// help and delays the others.
 		Replay: true, Restarts: o.Restarts, Backoff: -1,
+		// The stacks of our goroutines tell nobody anything.
+		Env: append([]string{"GOTRACEBACK=none"}, o.Env...),
 		Log: o.Log,
 	})
 	if err != nil {
@@ -110,8 +129,11 @@ func (o *Config) open(s plugins.Script) (strategies.Factory, error) {
 // sends and returns when the host is done.
 func Serve(formats []catalog.Format) {
 	plugins.ServeScript(func(name, path string, source []byte, limits budget.Limits, memory uint64) (strategies.Factory, error) {
-		if err := limitMemory(memory); err != nil {
+		if err := subprocess.LimitMemory(memory); err != nil {
 			return nil, fmt.Errorf("limit the worker's memory: %w", err)
+		}
+		if memory > 0 {
+			tune(memory)
 		}
 		ext := strings.ToLower(filepath.Ext(path))
 		for _, f := range formats {

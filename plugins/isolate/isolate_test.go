@@ -11,16 +11,21 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// TestMain lets the test binary be the worker as well.
+// TestMain lets the test binary be the worker and a plugin as well.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
 		isolate.Serve(languages())
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "plugin" {
+		plugins.Serve(goFrequency{})
 		return
 	}
 	os.Exit(m.Run())

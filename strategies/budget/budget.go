@@ -5,14 +5,13 @@
 // two uncontended locks instead of a timer. The lock also keeps an interrupt from
 // hitting a later call: Leave does not return during an interrupt.
 //
-// An interrupt takes effect where the interpreter checks for one. A call that
-// continues long after its interrupt is reported as stuck: its goroutine can only
-// be abandoned.
+// An interrupt takes effect where the interpreter checks for one, which is not inside
+// built-in functions. Only the end of the process stops a call that continues after its
+// interrupt; Limits.Stuck reports it.
 package budget
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"runtime"
 	"runtime/metrics"
@@ -30,11 +29,20 @@ type Limits struct {
 	// Instructions is the number of VM instructions, if the runtime counts them;
 	// default DefaultInstructions. It does not depend on the machine.
 	Instructions int64
+	// Stuck, if not nil, receives when a call continues for Grace after its
+	// interrupt; the receiver should end the process. It needs room for one.
+	Stuck chan<- struct{} `json:"-"`
 }
 
-// ErrMemory is the cause of an interrupt because memory grew by more than MaxGrowth
-// during the life of the seat.
-var ErrMemory = errors.New("used too much memory")
+// Grace is the time that a call has to return after its interrupt in a process that
+// ends with it, unless its limit is shorter: then it has as long as the limit again, but
+// not less than 100 ms.
+const Grace = 250 * time.Millisecond
+
+// Memory is the memory that a process has for scripts, in bytes, whether it is there for
+// one or for all scripts of a league: what one of them gets away with among others it gets
+// away with alone.
+const Memory = 256 << 20
 
 // Default limits. An honest script takes microseconds and hundreds of
 // instructions.
@@ -49,14 +57,13 @@ const (
 const (
 	mostHalvings = 4
 	leastTime    = 20 * time.Millisecond
+	leastGrace   = 100 * time.Millisecond
 )
 
-// After an interrupt a call has patience times its limit, at least leastGrace, to
-// return. A built-in function within its bounds needs a fraction of that.
-const (
-	patience   = 3
-	leastGrace = 2 * time.Second
-)
+// Halved returns the time limit of a call after a number of calls that exceeded theirs.
+func Halved(limit time.Duration, exceeded int) time.Duration {
+	return max(limit>>min(exceeded, mostHalvings), min(limit, leastTime))
+}
 
 // OrDefaults replaces limits that are not positive by the defaults.
 func (l Limits) OrDefaults() Limits {
@@ -73,12 +80,10 @@ func (l Limits) OrDefaults() Limits {
 // Its goroutine runs from the first Guard to Close.
 type Watchdog struct {
 	tick  time.Duration
-	ticks int // that a call may take
-	least int // that halving leaves
-	grace int // that a call may take to return after an interrupt
-	memory
-	lost func(context.Context)
-	over int // calls that exceeded their time; used by the goroutine only
+	limit time.Duration // of a call, before any is halved
+	grace int           // ticks that a call may take to return after an interrupt
+	stuck chan<- struct{}
+	over  int // calls that exceeded their time; used by the goroutine only
 
 	mu     sync.Mutex
 	guards map[*Guard]struct{}
@@ -86,26 +91,27 @@ type Watchdog struct {
 	done   chan struct{}
 }
 
-// NewWatchdog returns a watchdog that gives each call the time limit. It notices an
-// exceeded limit at most a quarter of the limit late, or 5 ms.
+// NewWatchdog returns a watchdog that gives each call the time limit of l. It notices an
+// exceeded limit at most a quarter of the limit late, or 5 ms; where Go may use one
+// processor only, which the call occupies, half the limit or 40 ms.
 //
 // It counts the ticks it receives, so time in which the process has no processor
 // does not count.
-//
-// The watchdog calls lost, if not nil, once for a call that continues long after
-// its interrupt, with the context given to Enter. lost runs on the watchdog's
-// goroutine and must not block.
-func NewWatchdog(limit time.Duration, lost func(context.Context)) *Watchdog {
+func NewWatchdog(l Limits) *Watchdog {
+	limit := l.OrDefaults().Time
 	tick := min(max(limit/8, time.Millisecond), 5*time.Millisecond)
-	ticks := func(d time.Duration) int { return int((d + tick - 1) / tick) }
-	if lost == nil {
-		lost = func(context.Context) {}
+	if runtime.GOMAXPROCS(0) == 1 {
+		// Go takes the processor from a busy call about every 20 ms. Shorter ticks
+		// would be dropped, and the limit would be several times as long.
+		tick = min(max(limit/4, time.Millisecond), 20*time.Millisecond)
 	}
-	return &Watchdog{
-		tick: tick, ticks: ticks(limit), least: ticks(min(limit, leastTime)), grace: ticks(max(patience*limit, leastGrace)),
-		memory: memory{size: memorySize, live: Live}, lost: lost, guards: make(map[*Guard]struct{}),
-	}
+	w := &Watchdog{tick: tick, limit: limit, stuck: l.Stuck, guards: make(map[*Guard]struct{})}
+	w.grace = w.ticks(min(Grace, max(limit, leastGrace)))
+	return w
 }
+
+// ticks returns a duration in ticks.
+func (w *Watchdog) ticks(d time.Duration) int { return int((d + w.tick - 1) / w.tick) }
 
 // Guard registers one seat. interrupt makes the current call return soon; the
 // watchdog calls it at most once per call, on a goroutine that Leave waits for. It
@@ -149,7 +155,7 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 		w.mu.Lock()
 		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()
-		allowed := max(w.ticks>>min(w.over, mostHalvings), w.least)
+		allowed := w.ticks(Halved(w.limit, w.over))
 		for _, g := range guards {
 			w.look(g, allowed)
 		}
@@ -158,12 +164,15 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 
 // look counts one tick of a call.
 func (w *Watchdog) look(g *Guard, allowed int) {
-	lost, overran := g.check(allowed, w.grace, w.memory)
+	stuck, overran := g.check(allowed, w.grace)
 	if overran {
 		w.over++
 	}
-	if lost != nil {
-		w.lost(lost)
+	if stuck {
+		select {
+		case w.stuck <- struct{}{}:
+		default: // nobody wants to know, or somebody knows already
+		}
 	}
 }
 
@@ -176,7 +185,6 @@ type Guard struct {
 	ctx     context.Context
 	running bool
 	ticks   int   // at which the watchdog found this call running
-	fill    fill  // in the life of the seat
 	cause   error // why it was interrupted
 	since   int   // ticks since then
 	landed  chan struct{}
@@ -191,8 +199,7 @@ func (g *Guard) Enter(ctx context.Context) {
 }
 
 // Leave ends a call. It returns the cause of an interrupt:
-// context.DeadlineExceeded for the time limit, ErrMemory, or the cause of the
-// context. The interrupt has completed, and the caller may clear it.
+// context.DeadlineExceeded for the time limit, or the cause of the context. The interrupt has completed, and the caller may clear it.
 func (g *Guard) Leave() error {
 	g.mu.Lock()
 	cause, landed := g.cause, g.landed
@@ -212,28 +219,23 @@ func (g *Guard) Release() {
 }
 
 // check counts one tick of the current call, if there is one. overran reports that
-// the call exceeded its limit; lost is the context of a call that did not return
-// after its interrupt.
-func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overran bool) {
+// the call exceeded its limit; stuck, that it did not return after its interrupt.
+func (g *Guard) check(allowed, grace int) (stuck, overran bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case !g.running:
-		return nil, false
+		return false, false
 	case g.cause != nil:
-		if g.since++; g.since == grace {
-			return g.ctx, false
-		}
-		return nil, false
+		g.since++
+		return g.since == grace, false
 	case g.ctx.Err() != nil:
 		g.cause = context.Cause(g.ctx)
 	case g.ticks > allowed: // the first tick may have come at once
 		g.cause, overran = context.DeadlineExceeded, true
-	case g.fill.grown(m):
-		g.cause = ErrMemory
 	default:
 		g.ticks++
-		return nil, false
+		return false, false
 	}
 	// A broken interpreter may block the interrupt, which must not block the
 	// watchdog.
@@ -243,67 +245,14 @@ func (g *Guard) check(allowed, grace int, m memory) (lost context.Context, overr
 		defer close(landed)
 		g.interrupt()
 	}()
-	return nil, overran
+	return false, overran
 }
 
-// MaxGrowth is the number of bytes by which the memory of the process may grow
-// during the life of a long-running seat. It bounds scripts that fill memory in a
-// way that no other guard counts, at once or a little in every call. Several seats
-// may have caused the growth, so only seats that run far longer than honest ones
-// are interrupted.
-const MaxGrowth = 128 << 20
-
-const (
-	// suspicious is the number of ticks at which a seat was found running before
-	// its memory is checked.
-	suspicious = 4
-	// reprieve is the number of ticks without a check after one that found only
-	// garbage.
-	reprieve = 20
-)
-
-// memory measures the memory of the process.
-type memory struct {
-	size func() uint64 // fast, including garbage
-	live func() uint64 // after a garbage collection, slow
-}
-
-// fill is the memory state of a seat.
-type fill struct {
-	ticks  int // at which it was found running
-	base   uint64
-	waiver int // no check before this tick
-}
-
-// grown counts a tick and reports whether the seat must be stopped.
-func (f *fill) grown(m memory) bool {
-	f.ticks++
-	if f.ticks == 1 {
-		f.base = m.size()
-	}
-	if f.ticks <= suspicious || f.ticks < f.waiver || m.size() <= f.base+MaxGrowth {
-		return false
-	}
-	f.waiver = f.ticks + reprieve
-	return m.live() > f.base+MaxGrowth
-}
-
-const (
-	stacks  = "/memory/classes/heap/stacks:bytes"  // on which interpreters recurse
-	objects = "/memory/classes/heap/objects:bytes" // including unswept garbage
-	living  = "/gc/heap/live:bytes"                // found by the last collection
-)
-
-func memorySize() uint64 { return sum(objects, stacks) }
-
-// Live collects garbage and returns the live memory of the process in bytes.
+// Live collects garbage and returns the live memory of the process in bytes, with the
+// stacks on which interpreters recurse.
 func Live() uint64 {
 	runtime.GC()
-	return sum(living, stacks)
-}
-
-func sum(a, b string) uint64 {
-	sample := [2]metrics.Sample{{Name: a}, {Name: b}}
+	sample := [2]metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64() + sample[1].Value.Uint64()
 }

@@ -10,7 +10,7 @@ import (
 
 // Example bounds a call by time: the watchdog interrupts it, and Leave says why.
 func Example() {
-	w := budget.NewWatchdog(10*time.Millisecond, nil)
+	w := budget.NewWatchdog(budget.Limits{Time: 10 * time.Millisecond})
 	defer w.Close()
 	stop := make(chan struct{})
 	g := w.Guard(func() { close(stop) }) // how the interpreter is interrupted

@@ -78,6 +78,12 @@ func Find(name string) (strategies.Factory, bool) {
 	return nil, false
 }
 
+// Own reports whether a factory is one of All, and not a wrapper of one.
+func Own(f strategies.Factory) bool {
+	_, ok := f.(*factory)
+	return ok
+}
+
 // factory makes seats of one strategy. It never changes.
 type factory struct {
 	info strategies.Info

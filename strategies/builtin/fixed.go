@@ -117,8 +117,9 @@ func conventional(r game.Role) game.Parity {
 
 // The two strategies here are negative controls. They follow nothing but the
 // numbers drawn in their own past matches, against whomever. The draws are
-// independent, so with a fair draw each of them plays like a fair coin, and a
-// measurement that finds one of them better than random is wrong.
+// independent, so with a fair draw each of them plays like a fair coin against all
+// others. Two of them that meet twice in a row follow the same number: gambler and
+// hot-hand then always differ, and copies never do.
 
 // gambler believes that a parity which has just come up is less likely to come
 // again: the gambler's fallacy (Laplace, Essai philosophique sur les
@@ -132,8 +133,8 @@ type gambler struct {
 }
 
 var gamblerFactory = define("gambler", "Bets that the drawn parity changes",
-	"A negative control: plays the opposite parity of the last number drawn in its own matches, and gains nothing "+
-		"by it. Source: the gambler's fallacy, Laplace 1814; Tversky and Kahneman 1971.",
+	"A negative control: plays the opposite parity of the last number drawn in its own matches, which gains "+
+		"nothing, except against hot-hand in matches that follow one another. Source: the gambler's fallacy, Laplace 1814; Tversky and Kahneman 1971.",
 	func(s strategies.Setup) strategies.Strategy { return &gambler{rnd: s.Rand} })
 
 func (g *gambler) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
@@ -153,8 +154,8 @@ func (g *gambler) Observe(_ context.Context, o *strategies.Outcome) error {
 type hotHand struct{ gambler }
 
 var hotHandFactory = define("hot-hand", "Bets that the drawn parity comes again",
-	"A negative control: plays the parity of the last number drawn in its own matches, and gains nothing by it. "+
-		"Source: the hot hand, Gilovich, Vallone and Tversky 1985.",
+	"A negative control: plays the parity of the last number drawn in its own matches, which gains nothing, "+
+		"except against gambler in matches that follow one another. Source: the hot hand, Gilovich, Vallone and Tversky 1985.",
 	func(s strategies.Setup) strategies.Strategy { return &hotHand{gambler{rnd: s.Rand}} })
 
 func (h *hotHand) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {

@@ -31,6 +31,7 @@ import (
 	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/jsscript"
 	"github.com/strategylab/strategylab/strategies/luascript"
+	"github.com/strategylab/strategylab/strategies/wasmscript"
 )
 
 // DefaultScripts is the default folder of scripts.
@@ -61,6 +62,8 @@ type Config struct {
 	Plugins []string
 	// OpenPlugin starts a plugin program; nil means no plugins.
 	OpenPlugin PluginOpener
+	// Closing, if not nil, is called by Close after the factories are closed.
+	Closing func() error
 }
 
 // Entry is one strategy of the catalog.
@@ -195,6 +198,10 @@ func (c *Catalog) Close() error {
 			errs = append(errs, fmt.Errorf("close strategy %s: %w", e.Info.Name, err))
 		}
 	}
+	if c.options.Closing != nil {
+		errs = append(errs, c.options.Closing())
+		c.options.Closing = nil
+	}
 	c.entries, c.files, c.apart = nil, nil, nil
 	return errors.Join(errs...)
 }
@@ -204,6 +211,8 @@ type Format struct {
 	Ext  string // in lower case, with the dot: ".lua"
 	Kind strategies.Kind
 	Load Loader
+	// MaxSize is the largest size of a file, in bytes; default MaxSource.
+	MaxSize int
 }
 
 // Loader compiles the content of a file. path is the file's name in messages.
@@ -212,14 +221,21 @@ type Format struct {
 type Loader func(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error)
 
 // Formats returns the script languages.
-func Formats() []Format {
+func Formats() []Format { return CachedFormats("") }
+
+// CachedFormats returns the script languages, which keep compiled code in a folder; see
+// wasmscript.Config.
+func CachedFormats(code string) []Format {
 	return []Format{
-		{".lua", strategies.Lua, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		{Ext: ".lua", Kind: strategies.Lua, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return luascript.Compile(name, path, source, luascript.Config{Limits: l})
 		}},
-		{".js", strategies.JavaScript, func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+		{Ext: ".js", Kind: strategies.JavaScript, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
 			return jsscript.Compile(name, path, source, jsscript.Config{Limits: l})
 		}},
+		{Ext: ".wasm", Kind: strategies.WebAssembly, Load: func(name, path string, source []byte, l budget.Limits) (strategies.Factory, error) {
+			return wasmscript.Compile(name, path, source, wasmscript.Config{Limits: l, Code: code})
+		}, MaxSize: wasmscript.MaxModule},
 	}
 }
 

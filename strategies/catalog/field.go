@@ -53,6 +53,28 @@ func (c *Catalog) findPath(path string) (*Entry, error) {
 	return nil, e.broken
 }
 
+// Describe returns what is known of the script with a name or path, even if it does not
+// load. Without such a script it returns false.
+func (c *Catalog) Describe(target string) (strategies.Info, bool) {
+	if isPath(target) {
+		e, err := c.open(target)
+		return infoOf(e), err == nil && e.Info.Kind.Script()
+	}
+	for _, e := range c.entries {
+		if e.Info.Name == target && e.Info.Kind.Script() {
+			return e.Info, true
+		}
+	}
+	return strategies.Info{}, false
+}
+
+func infoOf(e *Entry) strategies.Info {
+	if e == nil {
+		return strategies.Info{}
+	}
+	return e.Info
+}
+
 // nearestScript returns the script with the same file name in the scripts folder,
 // or else the one with the most similar path.
 func (c *Catalog) nearestScript(path string) string {

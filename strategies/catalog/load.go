@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,7 +16,8 @@ import (
 	"github.com/strategylab/strategylab/strategies"
 )
 
-// MaxSource is the largest size of a script file, in bytes.
+// MaxSource is the largest size of a script file, in bytes, unless its format says
+// otherwise.
 const MaxSource = 1 << 20
 
 // format returns the format of a file by its extension.
@@ -108,7 +110,7 @@ func (c *Catalog) load(e *Entry) {
 	e.unread = false
 	path := e.Info.Source
 	format, _ := c.options.format(path)
-	source, loaded, err := readFile(c.options.absolute(path))
+	source, loaded, err := c.options.readFile(path)
 	e.loaded = loaded
 	switch {
 	case !validName(e.Info.Name):
@@ -154,28 +156,31 @@ func (e *Entry) refuse(cause error, hint string) error {
 
 var errIrregular = errors.New("not a regular file")
 
-// readFile reads a regular file, following symbolic links. It refuses pipes and
+// readFile reads the file of a script, following symbolic links. It refuses pipes and
 // devices.
-func readFile(path string) ([]byte, stamp, error) {
+func (o *Config) readFile(path string) ([]byte, stamp, error) {
+	format, _ := o.format(path)
+	most := cmp.Or(format.MaxSize, MaxSource)
+	path = o.absolute(path)
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, stamp{}, err
 	case !info.Mode().IsRegular():
 		return nil, stampOf(info), errIrregular
-	case info.Size() > MaxSource:
-		return nil, stampOf(info), fmt.Errorf("file has %d bytes, more than %d", info.Size(), MaxSource)
+	case info.Size() > int64(most):
+		return nil, stampOf(info), fmt.Errorf("file has %d bytes, more than %d", info.Size(), most)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, stampOf(info), err
 	}
-	source, err := io.ReadAll(io.LimitReader(f, MaxSource+1))
+	source, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, stampOf(info), err
 	}
-	if len(source) > MaxSource {
-		return nil, stampOf(info), fmt.Errorf("file has more than %d bytes", MaxSource)
+	if len(source) > most {
+		return nil, stampOf(info), fmt.Errorf("file has more than %d bytes", most)
 	}
 	s := stampOf(info)
 	s.sum = sha256.Sum256(source)

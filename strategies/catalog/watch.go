@@ -92,6 +92,9 @@ func (c *Catalog) WatchRefs(refs []Ref) *Watch {
 func (c *Catalog) watchFolder(w *Watch) {
 	w.folder = true
 	for _, e := range c.entries {
+		if e.unread {
+			_, e.loaded, _ = c.options.readFile(e.Info.Source) // an unreadable file has a stamp, too
+		}
 		w.add(e.Info.Source, e.loaded)
 	}
 }
@@ -141,7 +144,7 @@ func (w *Watch) look(path string, before stamp) stamp {
 		return before
 	}
 	// An unreadable file is identified by time and size.
-	_, now, _ := readFile(path)
+	_, now, _ := w.options.readFile(path)
 	return now
 }
 

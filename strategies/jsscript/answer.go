@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +13,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/script"
 )
 
@@ -53,6 +50,9 @@ func choiceHint(answer goja.Value) string {
 	case *goja.Object:
 		if _, ok := goja.AssertFunction(v); ok {
 			return script.AnswerHint("function", "")
+		}
+		if _, ok := v.Export().(*goja.Promise); ok {
+			return asyncHint
 		}
 	default:
 		if goja.IsUndefined(v) {
@@ -139,12 +139,6 @@ var (
 // script.
 func isProxy(o *goja.Object) bool { return o.ExportType() == proxyType }
 
-// isArray reports whether o is an array, and not something that only looks
-// like one. The length of an array is no getter, so it stays what it is.
-func isArray(o *goja.Object) bool {
-	return o.ExportType() == setType && o.ClassName() == "Array"
-}
-
 // className returns the class of o.
 func className(o *goja.Object) string {
 	switch t := o.ExportType(); {
@@ -170,8 +164,6 @@ func (b *sandbox) explain(err error) *failure {
 		overflow    *goja.StackOverflowError
 	)
 	switch {
-	case b.over != nil:
-		return b.over
 	case errors.As(err, &interrupted):
 		return &failure{line: lineIn(interrupted.Stack()), err: errStopped}
 	case errors.As(err, &overflow):
@@ -188,13 +180,7 @@ func (b *sandbox) explain(err error) *failure {
 }
 
 // recovered returns the failure for a panic.
-func (b *sandbox) recovered(r any) *failure {
-	if _, ok := r.(overrun); ok {
-		if b.over != nil {
-			return b.over
-		}
-		return &failure{line: b.line, err: errStopped}
-	}
+func recovered(r any) *failure {
 	if ex, ok := r.(*goja.Exception); ok { // of a getter, while explaining
 		return failAt(lineIn(ex.Stack()), "", "the thrown value cannot be shown")
 	}
@@ -258,10 +244,12 @@ func textOf(v goja.Value) string {
 var missing = map[string]string{
 	"Date": "scripts see no clock", "performance": "scripts see no clock",
 	"setTimeout": "there are no timers: choose has to answer at once", "setInterval": "there are no timers",
-	"Promise": asyncHint, "BigInt": "use numbers", "eval": "there is no code from strings",
+	"Promise": asyncHint,
 	"require": "there are no modules: everything has to be in one file", "module": exportsHint, "exports": exportsHint,
 	"process": "scripts see nothing of the machine", "fetch": "there is no network",
 }
+
+const asyncHint = "choose has to answer at once: there is nothing to wait for"
 
 const exportsHint = "there are no modules: the functions at the top level are found by their names"
 
@@ -272,25 +260,20 @@ func (b *sandbox) thrownHint(name, message string) string {
 		if missing[what] != "" {
 			return missing[what]
 		}
-		names := maps.Clone(b.usage.names)
-		delete(names, what)
-		if near := script.Nearest(what, slices.Sorted(maps.Keys(names))); near != "" && len(what) > 2 {
+		if near := b.text.NearestName(what); near != "" && len(what) > 2 {
 			return fmt.Sprintf("did you mean %s?", near)
 		}
 	}
-	if name == "TypeError" && strings.HasPrefix(message, "Cannot read property ") && strings.HasSuffix(message, " of undefined") && b.usage.names["history"] {
+	if name == "TypeError" && strings.HasPrefix(message, "Cannot read property ") && strings.HasSuffix(message, " of undefined") && b.text.LineOf("history") > 0 {
 		return "the history is empty in the first match against an opponent: test for undefined"
 	}
 	return ""
 }
 
 // overtime returns the failure for a call stopped by the watchdog.
-func (f *factory) overtime(ctx context.Context, cause error, line int) *failure {
+func (f *factory) overtime(ctx context.Context, line int) *failure {
 	if ctx.Err() != nil {
 		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrTimeout, context.Cause(ctx))}
-	}
-	if errors.Is(cause, budget.ErrMemory) {
-		return &failure{line: line, over: true, err: fmt.Errorf("%w: %w", strategies.ErrBudget, cause)}
 	}
 	return &failure{
 		line: line, over: true, hint: "is there an endless loop?",

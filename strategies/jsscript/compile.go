@@ -26,25 +26,15 @@
 // Every seat has a runtime of its own and runs the top level from scratch. There
 // are no files, network, modules, timers or clock: Date and the like are not
 // defined. Math.random is the seat's stream. There is no code from strings, no
-// promises or async functions, since choose answers at once, and no BigInt, whose
-// arithmetic cannot be bounded.
+// promises, since choose answers at once.
 //
 // # Limits
 //
 // Time: one watchdog per factory interrupts calls; neither catch nor finally runs
-// then. goja does not check for interrupts inside built-in functions, so guards
-// replace those that could work for long or take much memory, and check sizes
-// first; see guards. Depth: nested calls are limited. All limits but time are
-// budgets that do not depend on the machine.
+// then. Depth: nested calls are limited.
 //
-// Installing a guard costs about a microsecond in every seat. So a seat installs
-// only the guards that its script can reach according to its syntax tree: without
-// code from strings, a script that neither contains the name "fill" nor computes it
-// as a member name cannot call fill. See usage.
-//
-// No limit inside a process is complete: only the watchdog, which checks the heap of
-// the whole process, counts the objects that a script makes itself. Run hostile
-// scripts in a process of their own.
+// Nothing here bounds memory, or the time of a built-in function: goja does not check
+// for interrupts inside one. Both are limits of the process that runs the script.
 package jsscript
 
 import (
@@ -71,8 +61,7 @@ import (
 // Config is the settings of a script. The zero value is fine.
 type Config struct {
 	// Limits bound every call of a hook and the run of the top level. goja does
-	// not count instructions, so only Time applies. One regular expression gets
-	// at most budget.DefaultTime; it then counts as no match.
+	// not count instructions, so only Time applies.
 	Limits budget.Limits
 }
 
@@ -89,8 +78,9 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 		source: string(source),
 		text:   script.NewText(source, "//", jsHabits),
 	}
+	f.chooseLine = f.text.First(declaresChoose)
 	var failed *failure
-	if f.main, f.usage, failed = compile(source); failed != nil {
+	if f.main, failed = compile(source); failed != nil {
 		if failed.hint == "" {
 			failed.hint = cmp.Or(f.text.Habit(failed.line), f.text.Habit(failed.line-1))
 		}
@@ -108,10 +98,10 @@ func Compile(name, path string, source []byte, opts Config) (strategies.Factory,
 // factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
-	source string // for NewBare
-	text   *script.Text
-	main   *goja.Program
-	usage  *usage
+	source     string // for NewBare
+	text       *script.Text
+	main       *goja.Program
+	chooseLine int // where choose is declared, 0 if unknown
 }
 
 // New makes a seat: it runs the top level, and start if there is one.
@@ -149,75 +139,33 @@ func failAt(line int, hint, format string, args ...any) *failure {
 // the path cannot influence choices.
 const chunk = "script.js"
 
-// The parser recurses for everything that is nested, at up to 4 KiB of stack a
-// level, and cannot be stopped. These limits keep it under 150 MiB.
-const (
-	maxSource  = 256 << 10 // bytes
-	maxOpeners = 30_000    // brackets that open, wherever they stand
-	maxNesting = 500       // of the syntax tree, which the compiler walks
-	maxLabels  = 1000      // of the same name: the parser compares each with all around it
-)
+// maxSource is the longest script, in bytes.
+const maxSource = 256 << 10
 
-// compile compiles a source for any runtime and returns what it uses.
-func compile(source []byte) (prg *goja.Program, u *usage, failed *failure) {
+// compile compiles a source for any runtime.
+func compile(source []byte) (prg *goja.Program, failed *failure) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	if failed := acceptable(source); failed != nil {
-		return nil, nil, failed
+	switch {
+	case len(source) > maxSource:
+		return nil, failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
+	case !utf8.Valid(source):
+		return nil, failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
 	}
 	defer func() {
 		if r := recover(); r != nil { // the compiler panics on some code
-			prg, u, failed = nil, nil, failAt(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
+			prg, failed = nil, failAt(0, "", "the compiler failed: %s", strategies.OneLine(fmt.Sprint(r), maxMessage))
 		}
 	}()
 	// Source maps are read from disk, wherever a comment says.
 	tree, err := parser.ParseFile(nil, chunk, string(source), 0, parser.WithDisableSourceMaps)
 	if err != nil {
-		return nil, nil, syntaxFailure(source, err)
+		return nil, syntaxFailure(source, err)
 	}
-	u, failed = survey(tree)
-	if failed != nil {
-		return nil, nil, failed
+	if prg, err = goja.CompileAST(tree, true); err != nil {
+		return nil, compilerFailure(err)
 	}
-	prg, err = goja.CompileAST(tree, true)
-	if err != nil {
-		return nil, nil, compilerFailure(err)
-	}
-	return prg, u, nil
+	return prg, nil
 }
-
-func acceptable(source []byte) *failure {
-	if len(source) > maxSource {
-		return failAt(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
-	}
-	if !utf8.Valid(source) {
-		return failAt(0, "save the file as UTF-8", "the script is not text in UTF-8")
-	}
-	openers := 0
-	for _, c := range source {
-		switch c {
-		case '(', '[', '{', '`':
-			openers++
-		}
-	}
-	if openers > maxOpeners {
-		return failAt(0, "", "the script has %d opening brackets, more than %d", openers, maxOpeners)
-	}
-	labels := make(map[string]int)
-	for _, at := range labelled.FindAllSubmatchIndex(source, -1) {
-		name := string(source[at[2]:at[3]])
-		if strings.Contains(name, "\\") {
-			name = "" // an escape can be written in many ways
-		}
-		if labels[name]++; labels[name] > maxLabels {
-			return failAt(0, "", "the script has more than %d times \"%s:\"", maxLabels, strategies.Clip(name, 40))
-		}
-	}
-	return nil
-}
-
-// labelled matches possible labels: a name and a colon, with comments between.
-var labelled = regexp.MustCompile(
-	`([\pL_$\\][\pL\pN_$\\{}]*)(?:\s|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|//[^\n]*\n)*:`)
 
 // moduleLine matches lines that only modules have.
 var moduleLine = regexp.MustCompile(`^\s*(import\b[^(]|import$|export\b)`)

@@ -1,7 +1,6 @@
 package jsscript_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,21 +88,10 @@ func TestLoadErrors(t *testing.T) {
 		{"undeclared", even + "oops = 1", source + ":2", "oops is not defined", game.FaultError},
 		{"node", even + "module.exports = { choose }", source + ":2", "functions at the top level are found by their names", game.FaultError},
 		{"clock", even + "const began = Date.now()", source + ":2", "scripts see no clock", game.FaultError},
-		{"async", even + "\nasync function f() {}", source + ":3", "async functions are not available", game.FaultError},
-		{"async arrow", even + "const f = async () => 1", source + ":2", "async functions are not available", game.FaultError},
-		{"async method", even + "const f = { async m() {} }", source + ":2", "async functions are not available", game.FaultError},
-		{"bigint", even + "const n = 1n << 10n", source + ":2", "BigInt is not available", game.FaultError},
-		{"pattern", even + "const r = /a{1000}b{1000}c{1000}d{1000}e{1000}f{1000}/", source + ":2", "repeats too much", game.FaultError},
 		{"bad pattern", even + "const r = /(/", source + ":2", "Unterminated group", game.FaultError},
 		{"loops", even + "while (true) {}", "", "exceeded its time limit", game.FaultTimeout},
 		{"recurses", "function choose() { choose() }\nchoose()", source + ":1", "nested too deeply", game.FaultBudget},
 		{"too long", even + strings.Repeat("// more\n", 40_000), source, "bytes, more than", game.FaultError},
-		{"too many brackets", even + strings.Repeat("[]\n", 31_000), source, "opening brackets", game.FaultError},
-		{"too deep", even + strings.Repeat("[", 3000) + strings.Repeat("]", 3000), source, "nested too deeply", game.FaultError},
-		{"labels", strings.Repeat("a:", 20_000), source, `more than 1000 times "a:"`, game.FaultError},
-		{"hidden labels", strings.Repeat("{a/* : */ // :\n\t:", 9_000), source, `more than 1000 times "a:"`, game.FaultError},
-		{"escaped labels", strings.Repeat(`\u0061:\u{61}:`, 900), source, "more than 1000 times", game.FaultError},
-		{"different labels", distinctLabels(2000), source, "nested too deeply", game.FaultError},
 		{"no text", even + "// \xff", source, "UTF-8", game.FaultError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,14 +107,6 @@ func TestLoadErrors(t *testing.T) {
 			want(t, err, strategies.OpLoad, tt.fault, tt.where, tt.text)
 		})
 	}
-}
-
-func distinctLabels(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "a%d:", i)
-	}
-	return b.String() + ";"
 }
 
 // A source map may name any file, and the parser would read it.

@@ -35,24 +35,27 @@ var consoleLevels = []struct {
 	{"warn", slog.LevelWarn},
 }
 
-// install gives the script what it prints with, if it prints.
-func (c *console) install(b *sandbox) {
-	if b.usage.reaches("print") {
-		_ = b.vm.GlobalObject().Set("print", b.function("print", c.printer(b, slog.LevelInfo)))
+// installConsole gives the script what it prints with, if it prints.
+// Without these names in its source a script cannot print, and each function that is
+// installed costs a seat a microsecond.
+func (b *sandbox) installConsole(source string) {
+	if strings.Contains(source, "print") {
+		_ = b.vm.GlobalObject().Set("print", b.printer("print", slog.LevelInfo))
 	}
-	if !b.usage.reaches("console") {
+	if !strings.Contains(source, "console") {
 		return
 	}
 	o := b.vm.NewObject()
 	for _, l := range consoleLevels {
-		_ = o.Set(l.method, b.function(l.method, c.printer(b, l.level)))
+		_ = o.Set(l.method, b.printer(l.method, l.level))
 	}
 	_ = b.vm.GlobalObject().Set("console", o)
 }
 
-func (c *console) printer(b *sandbox, level slog.Level) native {
-	return func(call goja.FunctionCall) goja.Value {
-		b.check()
+// printer returns a function that prints, under a name that a script may see.
+func (b *sandbox) printer(name string, level slog.Level) *goja.Object {
+	c := &b.console
+	f := b.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		if c.lines > maxLines {
 			return goja.Undefined()
 		}
@@ -65,7 +68,9 @@ func (c *console) printer(b *sandbox, level slog.Level) native {
 			c.log.LogAttrs(context.Background(), level, line, slog.String("script", c.name))
 		}
 		return goja.Undefined()
-	}
+	}).(*goja.Object)
+	_ = f.DefineDataProperty("name", b.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return f
 }
 
 // printed puts values into one line.
@@ -122,7 +127,7 @@ func (w *writer) value(v goja.Value, depth int) {
 }
 
 func (w *writer) array(o *goja.Object, depth int) {
-	n := lengthOf(o)
+	n := int(o.Get("length").ToInteger())
 	w.WriteByte('[')
 	for i := range min(n, maxShown) {
 		if i > 0 {

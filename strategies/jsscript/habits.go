@@ -33,6 +33,9 @@ var (
 	inObject   = regexp.MustCompile(`\bchoose\s*:|^\s*(?:static\s+)?choose\s*\([^()]*\)\s*\{|\.choose\s*=[^=]`)
 )
 
+// declaresChoose matches what makes choose a name at the top level.
+var declaresChoose = regexp.MustCompile(`\bfunction\s*\*?\s*choose\b|\bchoose\s*=[^=]|^\s*choose\b`)
+
 // noChoose returns the failure of a script without a function choose at its top level:
 // with the place where one is declared in another way.
 func (f *factory) noChoose() *failure {

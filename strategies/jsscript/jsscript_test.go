@@ -167,7 +167,7 @@ func TestInvalidAnswers(t *testing.T) {
 		"new Proxy({}, { get: boom, getPrototypeOf: boom, has: boom, ownKeys: boom })": "answered a proxy",
 		"new Proxy(() => 'even', { apply: boom, get: boom })":                          "answered a proxy",
 		"Object.assign(() => 0.5, { valueOf: boom })":                                  "answered a function",
-		"'x'.repeat(100000)": `answered "xxxx`,
+		"'x'.repeat(100000)": `answered "xxxx`, "10n": "answered 10", "(async () => 'even')()": "there is nothing to wait for",
 	} {
 		_, err := ask(t, "const boom = () => { throw new Error('boom') };\n"+body("return "+answer))
 		at := ":2" // where choose begins
@@ -253,7 +253,7 @@ const choose = (turn) => {
     case 4: return new (class { constructor() { this.missing.x } })();
     case 5: return turn.history.at(-1).choice;
     case 6:
-      return "x".repeat(1e9);
+      return [1].map(() => choose(turn));
   }
 };`
 	s := seated(t, script)
@@ -262,7 +262,7 @@ const choose = (turn) => {
 		want(t, err, strategies.OpChoose, game.FaultError, fmt.Sprintf("%s:%d", source, line), "Error: ")
 	}
 	_, err := s.Choose(t.Context(), turn(5))
-	want(t, err, strategies.OpChoose, game.FaultBudget, source+":16", "over the limit")
+	want(t, err, strategies.OpChoose, game.FaultBudget, source+":16", "nested too deeply")
 }
 
 func TestClosedSeat(t *testing.T) {

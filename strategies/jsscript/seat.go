@@ -28,7 +28,7 @@ type seat struct {
 
 // open makes a runtime and runs the top level in it.
 func (f *factory) open(ctx context.Context, s strategies.Setup) (*seat, error) {
-	st := &seat{factory: f, sandbox: newSandbox(f.usage, f.Info().Name, s.Rand.Float64, s.Log)}
+	st := &seat{factory: f, sandbox: f.newSandbox(s.Rand.Float64, s.Log)}
 	st.guard = f.Guard(st.sandbox.interrupt)
 	top := func(goja.Value, ...goja.Value) (goja.Value, error) { return st.sandbox.vm.RunProgram(f.main) }
 	_, err := st.call(ctx, strategies.OpLoad, top, nil)
@@ -106,7 +106,7 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 		return 0, s.ended
 	}
 	if err := s.write(t); err != nil {
-		return 0, s.factory.fail(strategies.OpChoose, failAt(s.factory.usage.chooseLine,
+		return 0, s.factory.fail(strategies.OpChoose, failAt(s.factory.chooseLine,
 			"what is handed to choose must not be frozen", "turn cannot be written: %s", strategies.OneLine(err.Error(), maxMessage)))
 	}
 	answer, err := s.call(ctx, strategies.OpChoose, s.choose, s.asked)
@@ -118,7 +118,7 @@ func (s *seat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choic
 		if text, ok := answer.(goja.String); ok {
 			failed.line = s.factory.text.LineOfText(textOf(text))
 		}
-		failed.line = cmp.Or(failed.line, s.factory.usage.chooseLine)
+		failed.line = cmp.Or(failed.line, s.factory.chooseLine)
 		return 0, s.factory.fail(strategies.OpChoose, failed)
 	}
 	return c, nil
@@ -155,25 +155,18 @@ func (s *seat) retire(why error) {
 
 // call runs a function within the budget. After an overrun the seat has ended.
 func (s *seat) call(ctx context.Context, op strategies.Op, f goja.Callable, args []goja.Value) (goja.Value, error) {
-	if err := s.factory.Stuck(op); err != nil {
-		s.retire(err)
-		return nil, err
-	}
 	if ctx.Err() != nil {
-		return nil, s.settle(op, s.factory.overtime(ctx, nil, 0))
+		return nil, s.settle(op, s.factory.overtime(ctx, 0))
 	}
-	b := s.sandbox
-	b.begin()
 	s.guard.Enter(ctx)
-	v, failed := b.run(f, args)
+	v, failed := s.sandbox.run(f, args)
 	if cause := s.guard.Leave(); cause != nil {
 		line := 0
 		if failed != nil {
 			line = failed.line
 		}
-		failed = s.factory.overtime(ctx, cause, line)
+		failed = s.factory.overtime(ctx, line)
 	}
-	b.end()
 	if failed != nil {
 		return nil, s.settle(op, failed)
 	}
@@ -190,8 +183,8 @@ func (s *seat) settle(op strategies.Op, failed *failure) error {
 	return err
 }
 
-// NewBare makes a seat in a stock runtime: nothing guards built-in functions,
-// and nothing bounds or interrupts what the script does. It measures what the
+// NewBare makes a seat in a stock runtime: nothing bounds or interrupts what the
+// script does. It measures what the
 // sandbox costs, and protects nobody: it is for scripts that have just played
 // in a seat of New. goja itself reaches nothing outside the runtime.
 func (f *factory) NewBare(s strategies.Setup) (strategies.Strategy, error) {

@@ -16,9 +16,25 @@ const (
 	// maxLine and maxLines bound what one seat may print in its league.
 	maxLine  = 500 // bytes
 	maxLines = 200
-	// maxSpread is how many values unpack and string.byte return at most.
-	maxSpread = 4096
 )
+
+// function makes a value of a built-in. It holds no state and names no Lua state, so all
+// machines share it.
+func function(f lua.LGFunction) *lua.LFunction {
+	return &lua.LFunction{IsG: true, GFunction: f}
+}
+
+// invoke calls a Lua value and returns its first result.
+func invoke(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	l.Push(f)
+	for _, a := range args {
+		l.Push(a)
+	}
+	l.Call(len(args), 1)
+	v := l.Get(-1)
+	l.Pop(1)
+	return v
+}
 
 // toInt64 cuts a number down to a whole one. What is out of range becomes the
 // nearest in range; Go by itself leaves that to the processor.
@@ -49,38 +65,6 @@ func optInt(l *lua.LState, n, otherwise int) int {
 	return intArg(l, n)
 }
 
-// appendScalar appends a string or a number as the script would see it.
-func appendScalar(buf []byte, v lua.LValue) []byte {
-	switch v := v.(type) {
-	case lua.LString:
-		return append(buf, v...)
-	case lua.LNumber:
-		return appendNumber(buf, float64(v))
-	}
-	return buf
-}
-
-// appendNumber writes whole numbers without a point and others with as many
-// digits as tell them from their neighbours; from 1e15 on, and below 1e-5, with
-// an exponent.
-func appendNumber(buf []byte, f float64) []byte {
-	switch {
-	case f == math.Trunc(f) && math.Abs(f) < 1e15:
-		return strconv.AppendInt(buf, int64(f), 10)
-	case math.IsInf(f, 1):
-		return append(buf, "inf"...)
-	case math.IsInf(f, -1):
-		return append(buf, "-inf"...)
-	case math.IsNaN(f):
-		return append(buf, "nan"...)
-	}
-	format := byte('f')
-	if a := math.Abs(f); a >= 1e15 || a < 1e-5 {
-		format = 'e'
-	}
-	return strconv.AppendFloat(buf, f, format, -1, 64)
-}
-
 // text is tostring. Tables and functions are shown without the address that
 // stock Lua gives them: it differs from run to run.
 func text(l *lua.LState, v lua.LValue) lua.LString {
@@ -94,9 +78,7 @@ func text(l *lua.LState, v lua.LValue) lua.LString {
 	switch v := v.(type) {
 	case lua.LString:
 		return v
-	case lua.LNumber:
-		return lua.LString(appendNumber(nil, float64(v)))
-	case lua.LBool, *lua.LNilType:
+	case lua.LNumber, lua.LBool, *lua.LNilType:
 		return lua.LString(v.String())
 	}
 	return lua.LString(v.Type().String())
@@ -121,7 +103,6 @@ func basePrint(l *lua.LState) int {
 		}
 		b.WriteString(s[:min(len(s), maxLine+1)])
 	}
-	m.charge(int64(20 + b.Len()/bytesPerUnit))
 	m.lines++
 	switch {
 	case m.log == nil || m.lines > maxLines+1:
@@ -137,50 +118,7 @@ func (m *machine) print(line string) {
 	m.log.LogAttrs(context.Background(), slog.LevelInfo, line, slog.String("script", m.name))
 }
 
-// basePCall is pcall. What ended the whole call is not for the script to
-// handle: the next instruction raises it again.
-func basePCall(l *lua.LState) int {
-	l.CheckAny(1)
-	if err := l.PCall(l.GetTop()-1, lua.MultRet, nil); err != nil {
-		l.Push(lua.LFalse)
-		l.Push(of(l).caught(err))
-		return 2
-	}
-	l.Insert(lua.LTrue, 1)
-	return l.GetTop()
-}
-
-// baseXPCall is xpcall. The handler is called after the stack is unwound; a
-// script without the debug library cannot tell.
-func baseXPCall(l *lua.LState) int {
-	f, handler := l.CheckFunction(1), l.CheckFunction(2)
-	l.SetTop(0)
-	l.Push(f)
-	err := l.PCall(0, lua.MultRet, nil)
-	if err == nil {
-		l.Insert(lua.LTrue, 1)
-		return l.GetTop()
-	}
-	l.SetTop(0)
-	l.Push(lua.LFalse)
-	l.Push(handler)
-	l.Push(of(l).caught(err))
-	if err := l.PCall(1, lua.MultRet, nil); err != nil {
-		_ = of(l).caught(err)
-		l.SetTop(1)
-		l.Push(lua.LString("error in error handling"))
-	}
-	return l.GetTop()
-}
-
-// caught charges for an error that the script has caught (the interpreter
-// makes a traceback for each) and returns the error value.
-func (m *machine) caught(err error) lua.LValue {
-	f := m.failure(err)
-	m.charge(int64(unitsPerCaught + len(f.message)/bytesPerUnit))
-	return f.value
-}
-
+// baseSetMetatable is setmetatable for tables only; that of gopher-lua takes anything.
 func baseSetMetatable(l *lua.LState) int {
 	t := l.CheckTable(1)
 	l.CheckTypes(2, lua.LTNil, lua.LTTable)
@@ -192,69 +130,11 @@ func baseSetMetatable(l *lua.LState) int {
 	return 1
 }
 
+// baseRawSet is rawset, which returns the table; that of gopher-lua returns nothing.
 func baseRawSet(l *lua.LState) int {
-	t, k := l.CheckTable(1), l.CheckAny(2)
-	v := l.CheckAny(3)
-	admit(l, t, k)
-	l.RawSet(t, k, v)
+	l.RawSet(l.CheckTable(1), l.CheckAny(2), l.CheckAny(3))
 	l.SetTop(1)
 	return 1
-}
-
-func baseNext(l *lua.LState) int {
-	k, v := l.CheckTable(1).Next(l.Get(2))
-	if k == lua.LNil {
-		l.Push(lua.LNil)
-		return 1
-	}
-	l.Push(k)
-	l.Push(v)
-	return 2
-}
-
-var next = function(baseNext)
-
-func basePairs(l *lua.LState) int {
-	t := l.CheckTable(1)
-	l.Push(next)
-	l.Push(t)
-	l.Push(lua.LNil)
-	return 3
-}
-
-var nextIndex = function(func(l *lua.LState) int {
-	t, i := l.CheckTable(1), intArg(l, 2)+1
-	v := t.RawGetInt(i)
-	if v == lua.LNil {
-		return 0
-	}
-	l.Push(lua.LNumber(i))
-	l.Push(v)
-	return 2
-})
-
-func baseIPairs(l *lua.LState) int {
-	t := l.CheckTable(1)
-	l.Push(nextIndex)
-	l.Push(t)
-	l.Push(lua.LNumber(0))
-	return 3
-}
-
-func baseUnpack(l *lua.LState) int {
-	t := l.CheckTable(1)
-	from, to := optInt(l, 2, 1), optInt(l, 3, t.Len())
-	if from > to {
-		return 0
-	}
-	if to-from >= maxSpread {
-		l.RaiseError("too many results to unpack (the limit is %d)", maxSpread)
-	}
-	of(l).charge(int64((to - from) / valuesPerUnit))
-	for i := from; i <= to; i++ {
-		l.Push(t.RawGet(lua.LNumber(i)))
-	}
-	return to - from + 1
 }
 
 // baseToNumber reads what Lua's lexer reads, and whole numbers in bases from 2

@@ -6,39 +6,17 @@
 //
 // # Limits
 //
-// Every call of a hook, and the run of the top level, has a budget of units
-// (Limits.Instructions) and of time (Limits.Time).
+// Every call of a hook, and the run of the top level, has a budget of instructions
+// (Limits.Instructions) and of time (Limits.Time). The count does not depend on the
+// machine: the same script in the same league exceeds its budget at the same instruction.
+// It relies on gopher-lua asking its context once per instruction, which a test checks.
+// Calls nest 200 deep at most.
 //
-// A unit is one VM instruction, or an equal amount of work of a built-in function.
-// The count does not depend on the machine: the same script in the same league
-// exceeds its budget at the same instruction. It relies on gopher-lua asking its
-// context once per instruction, which a test checks.
+// Exceeding a limit ends the seat. A script cannot catch the end of its instructions or
+// its time: pcall returns, and the next instruction raises it again.
 //
-// No single operation takes much time or memory beyond its units:
-//   - strings have at most 1 MiB and cost a unit per 16 bytes;
-//   - arrays cost a unit per 16 slots that a store fills, and a gap is at most
-//     2^20;
-//   - a pattern matcher of our own counts its steps;
-//   - lists of values have at most 4096 entries, calls a depth of at most 200, and
-//     source at most 256 KiB with nesting of at most 200.
-//
-// The compiler rewrites string joins, stores and "..." into calls, so that they
-// cost their units.
-//
-// A unit then allocates at most about 1 KiB. Every 8192 units the seat checks the
-// heap of the process: if it grew by 128 MiB and the seat has run enough to cause
-// that, the seat has exceeded its memory. Which of several such seats is caught
-// depends on the others; light scripts never are.
-//
-// Exceeding a limit ends the seat. A script cannot catch it: pcall returns, and the
-// next instruction raises it again.
-//
-// # Outside the limits
-//
-// Memory below that allowance, which every seat has for itself, and time between
-// two instructions: at most a few milliseconds, for a comparison of two strings of
-// 1 MiB or the length of a large table with an empty end. Run scripts of untrusted
-// authors in a process of their own.
+// Nothing here bounds memory, or the time of a built-in function. Both are limits of the
+// process that runs the script.
 //
 // # Sandbox
 //
@@ -49,8 +27,8 @@
 // follows the order of insertion, errors name the script by a fixed word.
 //
 // Where gopher-lua differs from Lua 5.1 so does this package, except in the
-// functions it replaces (strings, tables, tonumber, tostring, math.random), which
-// follow the reference manual. Tail calls count as calls.
+// functions it replaces (tables, tonumber, tostring, string.format, math.random), which
+// follow the reference manual.
 package luascript
 
 import (
@@ -62,7 +40,6 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -88,6 +65,10 @@ const (
 	registers    = 256
 	maxRegisters = 16384
 )
+
+// gopher-lua fills an array up to every index below this limit, of which its own is so high
+// that a single store takes a GiB. It keeps the limit in a variable.
+func init() { lua.MaxArrayIndex = 1 << 20 }
 
 // Compile compiles a script. It runs the top level once within the limits and checks
 // that there is a function choose; it does not ask for choices. name is the name of
@@ -142,7 +123,7 @@ func (f *factory) loadError(line int, hint, format string, args ...any) error {
 	return f.Fail(strategies.OpLoad, line, hint, fmt.Errorf(format, args...))
 }
 
-// compile compiles source with its hooks in place.
+// compile compiles source for any state.
 func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 	if len(source) > maxSource {
 		return nil, f.loadError(0, "", "the script has %d bytes, more than %d", len(source), maxSource)
@@ -157,22 +138,12 @@ func (f *factory) compile(source []byte) (proto *lua.FunctionProto, err error) {
 	if err != nil {
 		return nil, f.syntaxError(source, err)
 	}
-	if why := instrument(tree); why != nil {
-		return nil, f.loadError(why.line, "", "%s", why.message)
-	}
-	return f.generate(tree)
-}
-
-func (f *factory) generate(tree []ast.Stmt) (*lua.FunctionProto, error) {
-	proto, err := lua.Compile(tree, chunk)
-	if err != nil {
-		var ce *lua.CompileError
-		if errors.As(err, &ce) {
-			return nil, f.loadError(ce.Line, "", "%s", ce.Message)
-		}
+	var ce *lua.CompileError
+	if proto, err = lua.Compile(tree, chunk); errors.As(err, &ce) {
+		return nil, f.loadError(ce.Line, "", "%s", ce.Message)
+	} else if err != nil {
 		return nil, f.loadError(0, "", "%w", err)
 	}
-	link(proto, hooks())
 	return proto, nil
 }
 

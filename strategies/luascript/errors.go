@@ -109,9 +109,6 @@ func (f *factory) fail(ctx context.Context, m *machine, op strategies.Op, err er
 	case overDepth:
 		out.Err = fmt.Errorf("%w: calls nested too deeply", strategies.ErrBudget)
 		out.Hint = fmt.Sprintf("at most %d nested calls; is there an endless recursion?", callDepth)
-	case overMemory:
-		out.Err = fmt.Errorf("%w: more than %d MiB of memory", strategies.ErrBudget, heapAllowance>>20)
-		out.Hint = "does a table grow without bound?"
 	case overTime:
 		out.Err = fmt.Errorf("%w: more than %v in one call", strategies.ErrTimeout, f.Limits().Time)
 		if ctx.Err() != nil {

@@ -3,6 +3,7 @@ package luascript
 import (
 	"math"
 	"sort"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -22,25 +23,36 @@ type sandbox struct {
 }
 
 func newSandbox() sandbox {
-	stock := stockFunctions()
+	stock := lua.NewState(lua.Options{SkipOpenLibs: true})
+	defer stock.Close()
+	lib := func(name string, open lua.LGFunction) *lua.LTable {
+		stock.Push(stock.NewFunction(open))
+		stock.Push(lua.LString(name))
+		stock.Call(1, 0)
+		if name == lua.BaseLibName {
+			return stock.G.Global
+		}
+		return stock.G.Global.RawGetString(name).(*lua.LTable)
+	}
+	text := lib(lua.StringLibName, lua.OpenString)
 	return sandbox{
-		base: append([]binding{{"_VERSION", lua.LString(lua.LuaVersion)}}, bind(stock[lua.BaseLibName], []builtin{
-			{"assert", nil}, {"error", nil}, {"getmetatable", nil}, {"ipairs", baseIPairs}, {"next", baseNext},
-			{"pairs", basePairs}, {"pcall", basePCall}, {"print", basePrint}, {"rawequal", nil}, {"rawget", nil},
+		base: append([]binding{{"_VERSION", lua.LString(lua.LuaVersion)}}, bind(lib(lua.BaseLibName, lua.OpenBase), []builtin{
+			{"assert", nil}, {"error", nil}, {"getmetatable", nil}, {"ipairs", nil}, {"next", nil},
+			{"pairs", nil}, {"pcall", nil}, {"print", basePrint}, {"rawequal", nil}, {"rawget", nil},
 			{"rawset", baseRawSet}, {"select", nil}, {"setmetatable", baseSetMetatable}, {"tonumber", baseToNumber},
-			{"tostring", baseToString}, {"type", nil}, {"unpack", baseUnpack}, {"xpcall", baseXPCall},
+			{"tostring", baseToString}, {"type", nil}, {"unpack", nil}, {"xpcall", nil},
 		})...),
 		table: bind(nil, []builtin{
 			{"concat", tableConcat}, {"insert", tableInsert}, {"maxn", tableMaxN}, {"remove", tableRemove},
 			{"sort", tableSort},
 		}),
-		string: bind(nil, []builtin{
-			{"byte", stringByte}, {"char", stringChar}, {"find", search(stringFind)}, {"format", stringFormat},
-			{"gmatch", stringGMatch}, {"gsub", search(stringGSub)}, {"len", stringLen}, {"lower", stringLower},
-			{"match", search(stringMatch)}, {"rep", stringRep}, {"reverse", stringReverse}, {"sub", stringSub},
-			{"upper", stringUpper},
+		string: bind(text, []builtin{
+			{"byte", nil}, {"char", nil}, {"find", nil}, {"format", stringFormat},
+			{"gmatch", nil}, {"gsub", nil}, {"len", nil}, {"lower", nil},
+			{"match", orNil(text.RawGetString("match"))}, {"rep", stringRep}, {"reverse", nil}, {"sub", nil},
+			{"upper", nil},
 		}),
-		math: append([]binding{{"huge", lua.LNumber(math.Inf(1))}, {"pi", lua.LNumber(math.Pi)}}, bind(stock[lua.MathLibName], []builtin{
+		math: append([]binding{{"huge", lua.LNumber(math.Inf(1))}, {"pi", lua.LNumber(math.Pi)}}, bind(lib(lua.MathLibName, lua.OpenMath), []builtin{
 			{"abs", nil}, {"acos", nil}, {"asin", nil}, {"atan", nil}, {"atan2", nil}, {"ceil", nil}, {"cos", nil},
 			{"cosh", nil}, {"deg", nil}, {"exp", nil}, {"floor", nil}, {"fmod", nil}, {"frexp", nil}, {"ldexp", nil},
 			{"log", nil}, {"log10", nil}, {"max", nil}, {"min", nil}, {"modf", nil}, {"pow", nil}, {"rad", nil},
@@ -49,7 +61,8 @@ func newSandbox() sandbox {
 	}
 }
 
-// builtin is our function; nil means the stock one.
+// builtin is our function; nil means the stock one, which reaches nothing outside and
+// depends on nothing but its arguments.
 type builtin struct {
 	name string
 	f    lua.LGFunction
@@ -58,29 +71,13 @@ type builtin struct {
 func bind(stock *lua.LTable, builtins []builtin) []binding {
 	out := make([]binding, len(builtins))
 	for i, b := range builtins {
-		if b.f == nil {
-			b.f = stock.RawGetString(b.name).(*lua.LFunction).GFunction
+		if out[i].name = b.name; b.f != nil {
+			out[i].value = function(b.f)
+		} else {
+			out[i].value = stock.RawGetString(b.name)
 		}
-		out[i] = binding{b.name, function(b.f)}
 	}
 	return out
-}
-
-// stockFunctions opens the libraries of gopher-lua in a separate state and takes
-// the functions that are safe unchanged: they do little work, reach nothing
-// outside and depend on nothing but their arguments.
-func stockFunctions() map[string]*lua.LTable {
-	l := lua.NewState(lua.Options{SkipOpenLibs: true})
-	defer l.Close()
-	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase, lua.MathLibName: lua.OpenMath} {
-		l.Push(l.NewFunction(open))
-		l.Push(lua.LString(name))
-		l.Call(1, 0)
-	}
-	return map[string]*lua.LTable{
-		lua.BaseLibName: l.G.Global,
-		lua.MathLibName: l.G.Global.RawGetString(lua.MathLibName).(*lua.LTable),
-	}
 }
 
 // furnish puts everything into a new state.
@@ -140,37 +137,34 @@ func mathRandom(l *lua.LState) int {
 func tableConcat(l *lua.LState) int {
 	t, sep := l.CheckTable(1), l.OptString(2, "")
 	from, to := optInt(l, 3, 1), optInt(l, 4, t.Len())
-	of(l).charge(int64(t.Len() / valuesPerUnit))
-	var buf []byte
+	var buf strings.Builder
 	for i := from; i <= to; i++ {
 		v := t.RawGet(lua.LNumber(i))
 		if !lua.LVCanConvToString(v) {
 			l.RaiseError("invalid value (a %s) at index %d in table for 'concat'", v.Type(), i)
 		}
-		buf = appendScalar(buf, v)
+		buf.WriteString(v.String())
 		if i < to {
-			buf = append(buf, sep...)
+			buf.WriteString(sep)
 		}
-		fits(l, "the result of table.concat", len(buf))
 	}
-	newString(l, "the result of table.concat", len(buf))
-	l.Push(lua.LString(buf))
+	l.Push(lua.LString(buf.String()))
 	return 1
 }
 
+// tableInsert and tableRemove count what is in the table; those of gopher-lua count what
+// was in it before it shrank.
 func tableInsert(l *lua.LState) int {
 	t := l.CheckTable(1)
 	switch l.GetTop() {
 	case 2:
 		t.Append(l.Get(2))
 	case 3:
-		at, n := intArg(l, 2), t.Len()
-		if at < 1 || at > n {
-			admit(l, t, lua.LNumber(at))
+		at := intArg(l, 2)
+		if at < 1 || at > t.Len() {
 			l.RawSet(t, lua.LNumber(at), l.Get(3))
 			return 0
 		}
-		of(l).charge(int64((n - at) / slotsPerUnit))
 		t.Insert(at, l.Get(3))
 	default:
 		l.RaiseError("wrong number of arguments to 'insert'")
@@ -185,7 +179,6 @@ func tableRemove(l *lua.LState) int {
 	if at < 1 || at > n {
 		return 0
 	}
-	of(l).charge(int64((n - at) / slotsPerUnit))
 	l.Push(t.Remove(at))
 	return 1
 }
@@ -204,7 +197,6 @@ func tableSort(l *lua.LState) int {
 	if l.Get(2) != lua.LNil {
 		s.less = l.CheckFunction(2)
 	}
-	of(l).charge(int64(len(s.items) / slotsPerUnit))
 	for i := range s.items {
 		s.items[i] = t.RawGetInt(i + 1)
 	}
@@ -225,7 +217,6 @@ func (s sorter) Len() int      { return len(s.items) }
 func (s sorter) Swap(i, j int) { s.items[i], s.items[j] = s.items[j], s.items[i] }
 
 func (s sorter) Less(i, j int) bool {
-	of(s.l).charge(1)
 	if s.less != nil {
 		return lua.LVAsBool(invoke(s.l, s.less, s.items[i], s.items[j]))
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -116,7 +118,7 @@ func TestRandom(t *testing.T) {
 	}
 	r := game.NewRand(game.Key{})
 	r.Rekey(3)
-	want := string(appendNumber(nil, r.Float64()))
+	want := lua.LNumber(r.Float64()).String()
 	b.machine.rand.Rekey(3)
 	if got, err := b.run(`return math.random()`); err != nil || got != want {
 		t.Errorf("math.random() = %s (%v), want %s, the next number of the stream", got, err, want)

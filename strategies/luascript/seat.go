@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
@@ -178,10 +177,6 @@ func (s *seat) retire(why error) {
 func (s *seat) call(ctx context.Context, op strategies.Op, f *lua.LFunction, arg lua.LValue, results int) (lua.LValue, error) {
 	m := s.machine
 	l := m.state
-	if err := s.factory.Stuck(op); err != nil {
-		s.retire(err)
-		return lua.LNil, err
-	}
 	if ctx.Err() != nil {
 		m.abort(overTime)
 		return lua.LNil, s.settle(ctx, op, nil)
@@ -239,12 +234,7 @@ func shown(v lua.LValue) string {
 	switch v := v.(type) {
 	case lua.LString:
 		return strconv.Quote(string(v[:min(len(v), 100)]))
-	case lua.LNumber:
-		if f := float64(v); math.IsNaN(f) {
-			return "nan"
-		}
-		return string(appendNumber(nil, float64(v)))
-	case lua.LBool, *lua.LNilType:
+	case lua.LNumber, lua.LBool, *lua.LNilType:
 		return v.String()
 	}
 	return "a " + v.Type().String()

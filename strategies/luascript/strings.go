@@ -9,115 +9,35 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// span turns the indices from and to, counted from 1 or from the end, into
-// offsets within a string of n bytes.
-func span(from, to, n int) (int, int) {
-	if from < 0 {
-		from = max(from+n+1, 1)
-	}
-	if to < 0 {
-		to += n + 1
-	}
-	from, to = max(from, 1)-1, min(to, n)
-	return from, max(from, to)
-}
+// maxRep is the longest result of string.rep, in bytes.
+const maxRep = 1 << 20
 
-func stringByte(l *lua.LState) int {
-	s := l.CheckString(1)
-	at := optInt(l, 2, 1)
-	from, to := span(at, optInt(l, 3, at), len(s))
-	if from >= len(s) {
-		return 0
-	}
-	if to-from > maxSpread {
-		l.RaiseError("string slice too long (the limit is %d)", maxSpread)
-	}
-	of(l).charge(int64((to - from) / valuesPerUnit))
-	for _, c := range []byte(s[from:to]) {
-		l.Push(lua.LNumber(c))
-	}
-	return to - from
-}
-
-func stringChar(l *lua.LState) int {
-	buf := make([]byte, l.GetTop())
-	for i := range buf {
-		c := intArg(l, i+1)
-		if c < 0 || c > math.MaxUint8 {
-			l.ArgError(i+1, "invalid value")
-		}
-		buf[i] = byte(c)
-	}
-	newString(l, "the result of string.char", len(buf))
-	l.Push(lua.LString(buf))
-	return 1
-}
-
-func stringLen(l *lua.LState) int {
-	l.Push(lua.LNumber(len(l.CheckString(1))))
-	return 1
-}
-
-// mapped makes a function of one string that treats its bytes one by one.
-func mapped(f func(byte) byte) lua.LGFunction {
-	return func(l *lua.LState) int {
-		s := l.CheckString(1)
-		newString(l, "a string", len(s))
-		buf := []byte(s)
-		for i, c := range buf {
-			buf[i] = f(c)
-		}
-		l.Push(lua.LString(buf))
-		return 1
-	}
-}
-
-var (
-	stringLower = mapped(func(c byte) byte {
-		if isUpper(c) {
-			return c | 0x20
-		}
-		return c
-	})
-	stringUpper = mapped(func(c byte) byte {
-		if isLower(c) {
-			return c &^ 0x20
-		}
-		return c
-	})
-)
-
-func stringReverse(l *lua.LState) int {
-	s := l.CheckString(1)
-	newString(l, "a string", len(s))
-	buf := make([]byte, len(s))
-	for i := range len(s) {
-		buf[len(s)-1-i] = s[i]
-	}
-	l.Push(lua.LString(buf))
-	return 1
-}
-
+// stringRep is string.rep with a limit: a number that grew out of hand is a mistake that
+// deserves a better message than the end of the process.
 func stringRep(l *lua.LState) int {
 	s, n := l.CheckString(1), intArg(l, 2)
 	if n <= 0 || s == "" {
 		l.Push(lua.LString(""))
 		return 1
 	}
-	fits(l, "the result of string.rep", n) // so that the product cannot overflow
-	newString(l, "the result of string.rep", len(s)*n)
+	if n > maxRep/len(s) {
+		l.RaiseError("the result of string.rep would have more than %d bytes", maxRep)
+	}
 	l.Push(lua.LString(strings.Repeat(s, n)))
 	return 1
 }
 
-func stringSub(l *lua.LState) int {
-	s := l.CheckString(1)
-	from, to := span(intArg(l, 2), optInt(l, 3, -1), len(s))
-	if from >= len(s) {
-		from, to = 0, 0
+// orNil makes a function return nil where it returns nothing, as string.match of gopher-lua
+// does if there is no match.
+func orNil(f lua.LValue) lua.LGFunction {
+	return func(l *lua.LState) int {
+		n := f.(*lua.LFunction).GFunction(l)
+		if n == 0 {
+			l.Push(lua.LNil)
+			n = 1
+		}
+		return n
 	}
-	l.Push(lua.LString(s[from:to])) // shares the bytes of s
-	return 1
 }
 
 // stringFormat is string.format of Lua 5.1: the conversions of C's printf with
@@ -139,10 +59,8 @@ func stringFormat(l *lua.LState) int {
 		d, rest := readDirective(l, rest)
 		arg++
 		out = d.append(l, out, arg)
-		fits(l, "the result of string.format", len(out))
 		format = rest
 	}
-	newString(l, "the result of string.format", len(out))
 	l.Push(lua.LString(out))
 	return 1
 }
@@ -177,7 +95,7 @@ func readDirective(l *lua.LState, s string) (directive, string) {
 // digits reads a number of at most two digits.
 func digits(l *lua.LState, s string) (number, rest string) {
 	n := 0
-	for n < len(s) && isDigit(s[n]) {
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
 		n++
 	}
 	if n > 2 {
@@ -227,10 +145,7 @@ func (d directive) spec(flags string, verb byte, precise bool) string {
 
 func (d directive) float(out []byte, f float64) []byte {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
-		s := string(appendNumber(nil, f))
-		if strings.Contains(d.flags, "+") && s[0] != '-' {
-			s = "+" + s
-		}
+		s := lua.LNumber(f).String()
 		return fmt.Appendf(out, d.spec("-", 's', false), s)
 	}
 	if d.precision == "" {

@@ -1,6 +1,5 @@
 // Package script is the common part of the script runtimes: the description of a
-// script from its first comment, and the state that the seats of one script share,
-// which is a watchdog and whether one of its calls is stuck.
+// script from its first comment, and what the seats of one script share.
 package script
 
 import (
@@ -9,7 +8,6 @@ import (
 	"encoding/hex"
 	"io"
 	"strings"
-	"sync/atomic"
 
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
@@ -40,14 +38,11 @@ type Host struct {
 	info   strategies.Info
 	limits budget.Limits
 	dog    *budget.Watchdog
-	stuck  atomic.Bool
 }
 
 // NewHost returns the host of a script with the given limits.
 func NewHost(info strategies.Info, limits budget.Limits) *Host {
-	h := &Host{info: info, limits: limits.OrDefaults()}
-	h.dog = budget.NewWatchdog(h.limits.Time, h.reportStuck)
-	return h
+	return &Host{info: info, limits: limits.OrDefaults(), dog: budget.NewWatchdog(limits)}
 }
 
 // Info describes the script.
@@ -64,36 +59,15 @@ func (h *Host) Fail(op strategies.Op, line int, hint string, err error) error {
 	return &strategies.Error{Source: h.info.Source, Line: line, Op: op, Err: err, Hint: hint}
 }
 
-// Stuck returns an error after a call of the script got stuck. Another call would
-// get stuck again and cost another goroutine, so no call is made any more.
-func (h *Host) Stuck(op strategies.Op) error {
-	if h.stuck.Load() {
-		return h.Fail(op, 0, "run it isolated: a process of its own can be stopped", strategies.ErrStuck)
-	}
-	return nil
-}
-
-func (h *Host) reportStuck(ctx context.Context) {
-	h.stuck.Store(true)
-	strategies.ReportStuck(ctx, strategies.ErrStuck)
-}
-
 // Try opens a seat and closes it, to find errors early. After an error the host is
 // closed.
 func (h *Host) Try(open func(context.Context) (io.Closer, error)) error {
-	err := strategies.RunAbandonable(context.Background(), func(ctx context.Context) error {
-		trial, err := open(ctx)
-		if err != nil {
-			return err
-		}
-		return trial.Close()
-	})
+	trial, err := open(context.Background())
 	if err == nil {
-		return nil
+		err = trial.Close()
 	}
-	h.dog.Close()
-	if h.stuck.Load() {
-		return h.Stuck(strategies.OpLoad)
+	if err != nil {
+		h.dog.Close()
 	}
 	return err
 }

@@ -65,32 +65,8 @@ func TestTry(t *testing.T) {
 		if err := h.Try(c.open); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
-		if err := h.Stuck(strategies.OpChoose); err != nil {
-			t.Errorf("%s: the host counts as stuck: %v", c.name, err)
-		}
 		if err := h.Close(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-// A script that no interrupt stops is not called again.
-func TestStuckScript(t *testing.T) {
-	t.Parallel()
-	h := NewHost(strategies.Info{Source: "stuck.lua"}, budget.Limits{})
-	end := make(chan struct{})
-	defer close(end)
-	err := h.Try(func(ctx context.Context) (io.Closer, error) {
-		h.reportStuck(ctx)
-		<-end
-		return closer{}, nil
-	})
-	for op, err := range map[strategies.Op]error{strategies.OpLoad: err, strategies.OpChoose: h.Stuck(strategies.OpChoose)} {
-		var where *strategies.Error
-		if !errors.Is(err, strategies.ErrStuck) || !errors.As(err, &where) {
-			t.Errorf("error %v, want ErrStuck in the script", err)
-		} else if where.Op != op || where.Source != "stuck.lua" || where.Hint == "" {
-			t.Errorf("error %+v, want the script, operation %s and a hint", where, op)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type Text struct {
 	mu     sync.Mutex
 	wrote  map[int]string
 	quotes map[string]int
+	names  []string
 }
 
 // NewText returns the text of a script in a language where comments begin with
@@ -44,7 +46,11 @@ func (t *Text) code(line int) string {
 		_, rest, _ = bytes.Cut(rest, []byte("\n"))
 	}
 	text, _, _ := bytes.Cut(rest, []byte("\n"))
-	code, _, _ := strings.Cut(quoted.ReplaceAllString(string(text), `""`), t.comment)
+	return t.strip(text)
+}
+
+func (t *Text) strip(line []byte) string {
+	code, _, _ := strings.Cut(quoted.ReplaceAllString(string(line), `""`), t.comment)
 	return code
 }
 
@@ -82,6 +88,25 @@ func (t *Text) First(form *regexp.Regexp) (line int) {
 // LineOf returns the first line of code with a word, 0 if there is none.
 func (t *Text) LineOf(word string) int {
 	return t.First(regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`))
+}
+
+var name = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
+
+// NearestName returns the name in the code that is most like one that does not exist,
+// "" if none is like it.
+func (t *Text) NearestName(missing string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.names == nil {
+		names := make(map[string]bool)
+		for line := range bytes.Lines(t.source) {
+			for _, found := range name.FindAllString(t.strip(line), -1) {
+				names[found] = true
+			}
+		}
+		t.names = slices.Sorted(maps.Keys(names))
+	}
+	return Nearest(missing, slices.DeleteFunc(slices.Clone(t.names), func(n string) bool { return n == missing }))
 }
 
 // LineOfText returns the only line that has a text in quotes, 0 if there is none or

@@ -32,10 +32,6 @@ type Seat struct {
 	Factory strategies.Factory
 	Setup   strategies.Setup // Rand is required
 	Coin    game.Key         // of the coin that resolves probabilities in Answer
-	// Abandonable gives up calls that cannot be stopped: they fail with
-	// strategies.ErrStuck, at a microsecond per call. Without it such a call
-	// blocks.
-	Abandonable bool
 
 	strategy strategies.Strategy // nil while there is nothing to call or to close
 	out      game.Fault          // what the next match is lost with; NoFault while the seat is in
@@ -76,8 +72,7 @@ func (s *Seat) Quarantine() { s.out, s.why = game.FaultQuarantined, nil }
 // reason for it, or game.NoFault while the seat is in.
 func (s *Seat) Out() (game.Fault, error) { return s.out, s.why }
 
-// Strategy returns the strategy, nil before Start, after Close, and after a
-// call that was given up.
+// Strategy returns the strategy, nil before Start and after Close.
 func (s *Seat) Strategy() strategies.Strategy { return s.strategy }
 
 // Standing counts the observed outcomes, those after the seat was put out
@@ -152,13 +147,14 @@ func (s *Seat) Observe(ctx context.Context, o *strategies.Outcome) error {
 
 // Close ends the strategy. It is safe to call more than once, and on a seat
 // that has not started.
-func (s *Seat) Close() error {
+func (s *Seat) Close() (err error) {
 	if s.strategy == nil {
 		return nil
 	}
 	closing := s.strategy
 	s.strategy = nil
-	return contain(closing.Close)
+	defer strategies.Rescue(&err)
+	return closing.Close()
 }
 
 // fail puts the seat out if that is the price of the failure.
@@ -166,59 +162,19 @@ func (s *Seat) fail(op strategies.Op, err error) {
 	if f := strategies.FaultOf(err); strategies.EndsSeat(op, f) {
 		s.out, s.why = f, err
 	}
-	if errors.Is(err, strategies.ErrStuck) {
-		s.strategy = nil // the lost goroutine may use it forever
-	}
 }
 
 func (s *Seat) start(ctx context.Context) (made strategies.Strategy, err error) {
-	if s.Abandonable {
-		f, setup := s.Factory, s.Setup
-		return abandonable(ctx, func(ctx context.Context) (strategies.Strategy, error) { return f.New(ctx, setup) })
-	}
 	defer strategies.Rescue(&err)
 	return s.Factory.New(ctx, s.Setup)
 }
 
 func (s *Seat) choose(ctx context.Context, t *strategies.Turn) (c strategies.Choice, err error) {
-	if s.Abandonable {
-		asked, turn := s.strategy, *t // a lost call keeps its own copy
-		return abandonable(ctx, func(ctx context.Context) (strategies.Choice, error) { return asked.Choose(ctx, &turn) })
-	}
 	defer strategies.Rescue(&err)
 	return s.strategy.Choose(ctx, t)
 }
 
 func (s *Seat) observe(ctx context.Context, o *strategies.Outcome) (err error) {
-	if s.Abandonable {
-		told, outcome := s.strategy, *o
-		_, err = abandonable(ctx, func(ctx context.Context) (none struct{}, err error) {
-			return none, told.Observe(ctx, &outcome)
-		})
-		return err
-	}
 	defer strategies.Rescue(&err)
 	return s.strategy.Observe(ctx, o)
-}
-
-// abandonable makes a call through strategies.RunAbandonable.
-func abandonable[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	var made T // belongs to the goroutine until it has returned
-	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-		return contain(func() (err error) {
-			made, err = call(ctx)
-			return err
-		})
-	})
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return made, nil
-}
-
-// contain turns a panic of the call into its error.
-func contain(call func() error) (err error) {
-	defer strategies.Rescue(&err)
-	return call()
 }

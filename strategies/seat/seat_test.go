@@ -70,9 +70,9 @@ func (p player) Close() error {
 
 var key, coin = game.Key{1, 2}, game.Key{3, 4}
 
-func newSeat(s *scripted, outlast bool) *seat.Seat {
+func newSeat(s *scripted) *seat.Seat {
 	return &seat.Seat{
-		Factory: s, Setup: strategies.Setup{ID: "P01", Key: key, Rand: game.NewRand(key)}, Coin: coin, Abandonable: outlast,
+		Factory: s, Setup: strategies.Setup{ID: "P01", Key: key, Rand: game.NewRand(key)}, Coin: coin,
 	}
 }
 
@@ -83,52 +83,39 @@ func first(position uint64) string {
 	return fmt.Sprintf("%x", r.Uint64())
 }
 
-// eachWay runs a test with calls that block and calls that can be given up.
-func eachWay(t *testing.T, run func(t *testing.T, outlast bool)) {
-	t.Helper()
-	for _, outlast := range []bool{false, true} {
-		t.Run(fmt.Sprintf("outlast %v", outlast), func(t *testing.T) {
-			t.Parallel()
-			run(t, outlast)
-		})
-	}
-}
-
 func TestCallsInOrder(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, outlast bool) {
-		f := &scripted{}
-		s := newSeat(f, outlast)
-		if s.Strategy() != nil {
-			t.Error("there is a strategy before Start")
-		}
-		if err := s.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		turn := strategies.Turn{Match: 7, MatchID: "R1M1"}
-		if c, err := s.Choose(t.Context(), &turn); c != strategies.Even || err != nil {
-			t.Errorf("choice %v, %v", c, err)
-		}
-		if err := s.Observe(t.Context(), &strategies.Outcome{Match: 7, Result: game.Win, Points: 3}); err != nil {
-			t.Error(err)
-		}
-		if got, want := s.Standing(), (strategies.Standing{Played: 1, Wins: 1, Points: 3}); got != want {
-			t.Errorf("standing %+v, want %+v", got, want)
-		}
-		if err := errors.Join(s.Close(), s.Close()); err != nil || s.Strategy() != nil {
-			t.Errorf("closed: %v, strategy %v", err, s.Strategy())
-		}
-		if _, err := s.Choose(t.Context(), &turn); err == nil {
-			t.Error("a closed seat chooses")
-		}
-		want := fmt.Sprint([]string{
-			"start P01 " + first(game.StartPosition), "choose 7 " + first(game.ChoosePosition(7)),
-			"observe 7 " + first(game.ObservePosition(7)), "close",
-		})
-		if got := fmt.Sprint(f.calls); got != want {
-			t.Errorf("calls %s\nwant  %s", got, want)
-		}
+	f := &scripted{}
+	s := newSeat(f)
+	if s.Strategy() != nil {
+		t.Error("there is a strategy before Start")
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	turn := strategies.Turn{Match: 7, MatchID: "R1M1"}
+	if c, err := s.Choose(t.Context(), &turn); c != strategies.Even || err != nil {
+		t.Errorf("choice %v, %v", c, err)
+	}
+	if err := s.Observe(t.Context(), &strategies.Outcome{Match: 7, Result: game.Win, Points: 3}); err != nil {
+		t.Error(err)
+	}
+	if got, want := s.Standing(), (strategies.Standing{Played: 1, Wins: 1, Points: 3}); got != want {
+		t.Errorf("standing %+v, want %+v", got, want)
+	}
+	if err := errors.Join(s.Close(), s.Close()); err != nil || s.Strategy() != nil {
+		t.Errorf("closed: %v, strategy %v", err, s.Strategy())
+	}
+	if _, err := s.Choose(t.Context(), &turn); err == nil {
+		t.Error("a closed seat chooses")
+	}
+	want := fmt.Sprint([]string{
+		"start P01 " + first(game.StartPosition), "choose 7 " + first(game.ChoosePosition(7)),
+		"observe 7 " + first(game.ObservePosition(7)), "close",
 	})
+	if got := fmt.Sprint(f.calls); got != want {
+		t.Errorf("calls %s\nwant  %s", got, want)
+	}
 }
 
 // TestFailures plays three matches, each with a choice and an outcome, against
@@ -176,31 +163,29 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachWay(t, func(t *testing.T, outlast bool) {
-				f := tc.f
-				s := newSeat(&f, outlast)
-				_ = s.Start(t.Context())
-				for match, want := range tc.want {
-					a := s.Answer(t.Context(), &strategies.Turn{Match: uint64(match)})
-					if a.Fault != want || (a.Choice == game.NoParity) != (want != none) || (a.Err != nil) != (want != none && want != forfeit) {
-						t.Errorf("match %d: answer %+v, want fault %v", match, a, want)
-					}
-					_ = s.Observe(t.Context(), &strategies.Outcome{Match: uint64(match), Result: game.Loss})
+			f := tc.f
+			s := newSeat(&f)
+			_ = s.Start(t.Context())
+			for match, want := range tc.want {
+				a := s.Answer(t.Context(), &strategies.Turn{Match: uint64(match)})
+				if a.Fault != want || (a.Choice == game.NoParity) != (want != none) || (a.Err != nil) != (want != none && want != forfeit) {
+					t.Errorf("match %d: answer %+v, want fault %v", match, a, want)
 				}
-				if s.Standing().Losses != 3 {
-					t.Errorf("standing %+v: outcomes count after the seat is out, too", s.Standing())
-				}
-				if len(f.calls) != tc.calls {
-					t.Errorf("calls %q, want %d", f.calls, tc.calls)
-				}
-			})
+				_ = s.Observe(t.Context(), &strategies.Outcome{Match: uint64(match), Result: game.Loss})
+			}
+			if s.Standing().Losses != 3 {
+				t.Errorf("standing %+v: outcomes count after the seat is out, too", s.Standing())
+			}
+			if len(f.calls) != tc.calls {
+				t.Errorf("calls %q, want %d", f.calls, tc.calls)
+			}
 		})
 	}
 }
 
 func TestOut(t *testing.T) {
 	t.Parallel()
-	s := newSeat(&scripted{new: func() (strategies.Strategy, error) { return nil, errBoom }}, false)
+	s := newSeat(&scripted{new: func() (strategies.Strategy, error) { return nil, errBoom }})
 	if f, err := s.Out(); f != game.NoFault || err != nil {
 		t.Errorf("before start: %v, %v", f, err)
 	}
@@ -221,7 +206,7 @@ func TestOut(t *testing.T) {
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	f := &scripted{}
-	s := newSeat(f, false)
+	s := newSeat(f)
 	s.Quarantine()
 	for match := range uint64(3) {
 		if a := s.Answer(t.Context(), &strategies.Turn{Match: match}); a != (seat.Answer{Fault: game.FaultQuarantined}) {
@@ -241,7 +226,7 @@ func TestQuarantine(t *testing.T) {
 func TestProbability(t *testing.T) {
 	t.Parallel()
 	answers := func(matches ...uint64) map[uint64]game.Parity {
-		s := newSeat(&scripted{choose: func(uint64) (strategies.Choice, error) { return 0.5, nil }}, false)
+		s := newSeat(&scripted{choose: func(uint64) (strategies.Choice, error) { return 0.5, nil }})
 		if err := s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -263,69 +248,6 @@ func TestProbability(t *testing.T) {
 	}
 }
 
-// TestLostCall gives up calls that never return. The strategy is not touched
-// again, not even to close it.
-func TestLostCall(t *testing.T) {
-	t.Parallel()
-	for name, where := range map[string]string{"start": "start", "choose": "choose", "observe": "observe"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &seat.Seat{Factory: stuck{t, where}, Setup: strategies.Setup{Rand: game.NewRand(key)}, Abandonable: true}
-			err := s.Start(t.Context())
-			if where != "start" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = s.Choose(t.Context(), &strategies.Turn{})
-			}
-			if where == "observe" {
-				err = s.Observe(t.Context(), &strategies.Outcome{})
-			}
-			if !errors.Is(err, strategies.ErrStuck) {
-				t.Errorf("error %v, want ErrStuck", err)
-			}
-			if f, _ := s.Out(); f != game.FaultTimeout || s.Strategy() != nil || s.Close() != nil {
-				t.Errorf("out by %v, strategy %v", f, s.Strategy())
-			}
-		})
-	}
-}
-
-// stuck reports that its calls are lost, and then is, until the test ends.
-type stuck struct {
-	t     *testing.T
-	where string
-}
-
-func (s stuck) in(ctx context.Context, where string) {
-	if s.where == where {
-		strategies.ReportStuck(ctx, strategies.ErrStuck)
-		<-s.t.Context().Done()
-	}
-}
-
-func (s stuck) Info() strategies.Info { return strategies.Info{} }
-
-func (s stuck) New(ctx context.Context, _ strategies.Setup) (strategies.Strategy, error) {
-	s.in(ctx, "start")
-	return s, nil
-}
-
-func (s stuck) Choose(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
-	s.in(ctx, "choose")
-	return strategies.Even, nil
-}
-
-func (s stuck) Observe(ctx context.Context, _ *strategies.Outcome) error {
-	s.in(ctx, "observe")
-	return nil
-}
-
-func (s stuck) Close() error {
-	s.t.Error("a lost strategy was closed")
-	return nil
-}
-
 func TestCloseFails(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func() error{
@@ -334,7 +256,7 @@ func TestCloseFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSeat(&scripted{close: end}, false)
+			s := newSeat(&scripted{close: end})
 			if err := s.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}

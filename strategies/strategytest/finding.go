@@ -2,6 +2,8 @@ package strategytest
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,6 +31,16 @@ func (l Level) String() string {
 // MarshalText returns the form of String.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
+// UnmarshalText reads the form of String.
+func (l *Level) UnmarshalText(text []byte) error {
+	i := slices.Index(levelNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("level %q, want one of %s", text, strings.Join(levelNames[:], ", "))
+	}
+	*l = Level(i)
+	return nil
+}
+
 // Finding is one result of a check.
 type Finding struct {
 	ID    string `json:"id"` // of the check, stable: "deterministic"
@@ -53,6 +65,17 @@ func (f Finding) String() string {
 		b.WriteString(" (" + f.Hint + ")")
 	}
 	return b.String()
+}
+
+// Line returns the line of the script that a finding is about; 0 if it has none.
+func (f Finding) Line() int {
+	_, after, _ := strings.Cut(f.Where, ":")
+	after, _, _ = strings.Cut(after, ":")
+	line, err := strconv.Atoi(after)
+	if err != nil || line < 0 {
+		return 0
+	}
+	return line
 }
 
 // Worst returns the highest level among the findings, or OK without any.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,24 @@ func compile(path, source string, l budget.Limits) (strategies.Factory, error) {
 	}
 	panic("no language for " + path)
 }
+
+// unleashed returns the behaviours that only the end of their process stops, a sample of
+// them unless everything is to be tested: none in this process.
+func unleashed(all []strategytest.Named) (some []strategytest.Named) {
+	if !*isolated {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b strategytest.Named) int { return strings.Compare(a.Name, b.Name) })
+	for i, n := range all {
+		if i%unleashedSample == 0 || os.Getenv("WHOLE_TESTS") != "" {
+			some = append(some, n)
+		}
+	}
+	return some
+}
+
+// unleashedSample is of how many such behaviours a plain run tries one.
+const unleashedSample = 8
 
 // TestIsolatedRuntimes holds scripts in processes of their own to everything
 // that holds for scripts in this one, in a process of its own, since it looks

@@ -87,8 +87,8 @@ function choose(turn) {
 		Invalid:    jsInvalid(),
 		Unseeded:   jsUnseeded(),
 		Unloadable: jsUnloadable(),
-		Hostile:    jsHostile(),
-		Hungry:     jsHungry(),
+		Hostile:    unleashed(jsHostile()),
+		Hungry:     unleashed(jsHungry()),
 		ThrowStart: js("function start(setup) {\n  throw new Error('no start');\n}\nfunction choose(turn) { return 'even'; }"),
 		ThrowObserve: js("function choose(turn) { return 'even'; }\n" +
 			"function observe(outcome) {\n  return undefined.field;\n}"),
@@ -188,10 +188,6 @@ func jsUnloadable() []strategytest.Named {
 		{Name: "throws null", Make: js("function choose(turn) { return 'even'; }\nthrow null;")},
 		{Name: "loops", Make: js("function choose(turn) { return 'even'; }\nfor (;;) {}")},
 		{Name: "recurses", Make: js("function choose(turn) { return 'even'; }\nfunction f() { return 1 + f(); }\nf();")},
-		// Nothing is there to wait for, and whole numbers without bounds are
-		// memory without bounds.
-		{Name: "async", Make: js("async function choose(turn) { return 'even'; }")},
-		{Name: "big integer", Make: js("function choose(turn) { return 2n ** 10000000000n; }")},
 		{Name: "module", Make: js("import fs from 'fs';\nexport function choose(turn) { return 'even'; }")},
 	}
 }

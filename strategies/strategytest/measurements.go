@@ -161,9 +161,9 @@ func (c *checker) memory(long *measurements) {
 	}
 	const noise = 1 << 20 // of other goroutines
 	kept := max(long.after, long.before) - long.before
-	f := Finding{ID: "memory", Level: OK, Share: float64(kept) / budget.MaxGrowth, What: fmt.Sprintf(
-		"holds %s at the end of a long league, of the allowed %d MiB", mebibytes(kept, noise), budget.MaxGrowth>>20)}
-	if kept > budget.MaxGrowth/4 {
+	f := Finding{ID: "memory", Level: OK, Share: float64(kept) / budget.Memory, What: fmt.Sprintf(
+		"holds %s at the end of a long league, of the allowed %d MiB", mebibytes(kept, noise), budget.Memory>>20)}
+	if kept > budget.Memory/4 {
 		f.Level, f.Where = Warning, sourceOf(c.factory.Info())
 		f.Hint = "many leagues run at once, each with a seat of its own: keep counts, not copies"
 	}

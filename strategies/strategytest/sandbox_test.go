@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
@@ -54,20 +55,6 @@ func TestCheckIsolated(t *testing.T) {
 	}
 }
 
-// A call that cannot be stopped ends the check, and does not hold it up.
-func TestCheckOfCallThatCannotBeStopped(t *testing.T) {
-	t.Parallel()
-	stuck := native(func(ctx context.Context, _ *strategies.Turn) (strategies.Choice, error) {
-		strategies.ReportStuck(ctx, strategies.ErrStuck)
-		<-t.Context().Done()
-		return strategies.Even, nil
-	})
-	findings := strategytest.Check(t.Context(), stuck, strategytest.Config{})
-	if len(findings) != 1 || findings[0].ID != "stuck" || findings[0].Level != strategytest.Error {
-		t.Errorf("found %v", findings)
-	}
-}
-
 // What a seat keeps is told as a share of what it may keep.
 func TestCheckOfMemory(t *testing.T) {
 	t.Parallel()
@@ -76,7 +63,7 @@ func TestCheckOfMemory(t *testing.T) {
 		memory := func() uint64 { held += kept; return held }
 		findings := strategytest.Check(t.Context(), answers(1, nil), strategytest.Config{Memory: memory})
 		i := slices.IndexFunc(findings, func(f strategytest.Finding) bool { return f.ID == "memory" })
-		if i < 0 || findings[i].Level != want || findings[i].Share*(128<<20) != float64(kept) {
+		if i < 0 || findings[i].Level != want || findings[i].Share*budget.Memory != float64(kept) {
 			t.Errorf("of %d bytes kept it finds %v", kept, findings)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Slips plays a script in one small league and returns what it reads although it does
 // not exist, each once: an Error, or a Warning if it may be intended. With failures, it
 // also returns how its calls fail there. A factory that is not script.Watched has no
-// findings. Calls that cannot be stopped make Slips return late.
+// findings.
 func Slips(ctx context.Context, f strategies.Factory, o Config, failures bool) []Finding {
 	watched, ok := f.(script.Watched)
 	if !ok {

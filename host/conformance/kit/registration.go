@@ -198,10 +198,21 @@ func registeredOnce(t *T) {
 	}
 }
 
-// Times returns "twice" for 2 and "n times" otherwise.
+// Times returns "once", "twice" or "n times".
 func Times(n int) string {
-	if n == 2 {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
 		return "twice"
 	}
-	return fmt.Sprintf("%d times", n)
+	return Count(n, "time", "times")
+}
+
+// Count says a number of things: "1 match", "2 matches".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

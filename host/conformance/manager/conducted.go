@@ -53,7 +53,7 @@ func (t T) watch() {
 		}
 	}
 	if n := len(t.matches); n < t.pairs() {
-		l.stopped = fmt.Sprintf("of %d pairs of players, the manager's own referee invited %d", t.pairs(), n)
+		l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), n)
 	}
 }
 

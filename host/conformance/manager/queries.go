@@ -181,7 +181,7 @@ func listsSchedule(t T) {
 		}
 	}
 	if l.stopped == "" && len(all) != total {
-		t.Fail("%d matches are listed, and %d were played", len(all), total)
+		t.Fail("the number of matches listed is %d, and of those played %d", len(all), total)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -68,7 +69,7 @@ func (p *peers) record(m *message) {
 	}
 	for _, f := range m.matches {
 		id := f.Text("match_id")
-		if id == "" || !m.assigned && f.Text("referee_id") != m.id && f.Text("referee_endpoint") != m.to.endpoint.URL {
+		if id == "" || !m.assigned && f.Text("referee_id") != m.id && !agent.SameEndpoint(f.Text("referee_endpoint"), m.to.endpoint.URL) {
 			continue
 		}
 		if i := slices.IndexFunc(p.matches, func(known *match) bool { return known.id == id }); i >= 0 {

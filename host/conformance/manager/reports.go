@@ -182,7 +182,7 @@ func (p *peers) resultOf(m *match) *result {
 	kind := byte('d')
 	if low, high := min(a, b), max(a, b); low >= 0 && high < len(script) && low != high {
 		kind = script[low][high]
-	} else if low != high {
+	} else if low >= 0 && low != high { // both are ours
 		kind = "wldt"[(low+high)%4]
 	}
 	r := ofKind(kind, m.players)

@@ -75,7 +75,7 @@ func playsToTheEnd(t T) {
 	if l.stopped != "" {
 		t.Skip("the league did not end: %s", l.stopped)
 	}
-	t.Note("%d matches in %d rounds", len(t.matches), len(l.rounds))
+	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(len(l.rounds), "round", "rounds"))
 }
 
 func announcesToPlayers(t T) {
@@ -143,7 +143,7 @@ func pairsAll(t T) {
 				legs = met[pair]
 			}
 			if n := met[pair]; n != legs || n == 0 {
-				t.Fail("%s and %s have met %d times, others %d", a.id, b.id, n, legs)
+				t.Fail("%s and %s have met %s, others %s", a.id, b.id, kit.Times(n), kit.Times(legs))
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (t T) listsPlayers(s standing) {
 	}
 	for _, want := range s.want {
 		if s.line(want.id) == nil || len(s.lines) != len(s.want) {
-			t.failIn(s, "%s has %d lines; want one for each of %d players, also for %s", s.where, len(s.lines), len(s.want), want.id)
+			t.failIn(s, "%s has %s; want one for each of %s, also for %s", s.where, kit.Count(len(s.lines), "line", "lines"), kit.Count(len(s.want), "player", "players"), want.id)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (s standing) neighbors(yield func(a, b row)) {
 func (t T) ordersByPoints(s standing) {
 	s.neighbors(func(a, b row) {
 		if a.Points < b.Points {
-			t.failIn(s, "in %s, %s is before %s, with %d points to %d", s.where, a.id, b.id, a.Points, b.Points)
+			t.failIn(s, "in %s, %s is before %s, with %s to %d", s.where, a.id, b.id, kit.Count(a.Points, "point", "points"), b.Points)
 		}
 	})
 }
@@ -116,8 +116,8 @@ func (t T) ordersByPoints(s standing) {
 func (t T) breaksTies(s standing) {
 	s.neighbors(func(a, b row) {
 		if a.Points == b.Points && s.position(a.id) > s.position(b.id) {
-			t.failIn(s, "in %s, %s is before %s; both have %d points, and %s comes first by wins (%d to %d), by points among equals, by technical losses (%d to %d) or by number",
-				s.where, a.id, b.id, a.Points, b.id, b.Wins, a.Wins, b.TechnicalLosses, a.TechnicalLosses)
+			t.failIn(s, "in %s, %s is before %s; both have %s, and %s comes first by wins (%d to %d), by points among equals, by technical losses (%d to %d) or by number",
+				s.where, a.id, b.id, kit.Count(a.Points, "point", "points"), b.id, b.Wins, a.Wins, b.TechnicalLosses, a.TechnicalLosses)
 		}
 	})
 }

@@ -74,7 +74,7 @@ func keepsLimit(t T) {
 	t.NeedsRegistration(t.T)
 	limit := t.Attempts()[0].Meta.Count("max_concurrent_matches")
 	if limit < 1 || limit > mostTried {
-		t.Skip("it registered for %d matches at once; up to %d are tried", limit, mostTried)
+		t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
 	}
 	open, most, begun := 0, 0, 0 // under the peers' lock
 	wait := t.shortDelay()
@@ -111,7 +111,7 @@ func keepsLimit(t T) {
 	t.Lock()
 	defer t.Unlock()
 	if most > limit {
-		t.Fail("%d matches were in progress at once; it registered for %d", most, limit)
+		t.Fail("%s at once were in progress; it registered for %d", kit.Count(most, "match", "matches"), limit)
 	}
 	t.Note("%d at most", most)
 }

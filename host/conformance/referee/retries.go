@@ -44,7 +44,7 @@ func retryChecks() []kit.Check {
 				list := t.messages(m, protocol.TypeGameInvitation, playerA)
 				t.show(list[len(list)-1])
 				if len(list) != 1+retries {
-					t.Fail("%s, which always answered HTTP 503, was invited %d times, want %d", nameOf(playerA), len(list), 1+retries)
+					t.Fail("%s, which always answered HTTP 503, was invited %s, want %d", nameOf(playerA), kit.Times(len(list)), 1+retries)
 				}
 				t.lost(m)
 			}),

@@ -52,8 +52,9 @@ type Result struct {
 	Reason   string
 	Conflict string // how the message contradicts itself
 
-	whole bool // it states status and winner of the match, not of its receiver
-	at    int  // index of the message
+	opened opening
+	whole  bool // it states status and winner of the match, not of its receiver
+	at     int  // index of the message
 }
 
 // interpret reads an exchange about a match whose players have been identified.
@@ -62,7 +63,9 @@ func (e *Evidence) interpret(m *Match, at int, x *trace.Exchange) {
 	case *protocol.ChooseParityCall:
 		player := e.playerOf(m, x)
 		m.calls = append(m.calls, choiceCall{player, x.At, r.Timestamp, r.Deadline})
-		if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok && x.Status < 300 {
+		a, ok := x.Answer.(*protocol.ChooseParityResponse)
+		m.commits(player, r, a)
+		if ok && x.Status < 300 {
 			m.answered(answer{player, dialect.Chosen(a), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)})
 		}
 	case *protocol.ChooseParityResponse:
@@ -70,19 +73,25 @@ func (e *Evidence) interpret(m *Match, at int, x *trace.Exchange) {
 			return
 		}
 		a := answer{player: e.playerOf(m, x), choice: dialect.Chosen(r), call: -1}
+		m.adds(a.player, r.DrawNonce)
 		for i, call := range m.calls {
 			if call.player == a.player {
 				a.call, a.after = i, x.At.Add(x.Latency).Sub(call.at)
 			}
 		}
 		m.answered(a)
+	case *protocol.GameInvitation:
+		join, _ := x.Answer.(*protocol.GameJoinAck)
+		m.joins(join)
+	case *protocol.GameJoinAck:
+		m.joins(r)
 	case *protocol.GameError:
 		if player := cmp.Or(r.AffectedPlayer, r.PlayerID); protocol.Code(r.ErrorCode) == protocol.CodeTimeout && m.has(player) {
 			m.timeouts = append(m.timeouts, timeoutClaim{player, x.At, r.Timestamp})
 		}
 	case *protocol.GameOver:
 		t := e.told(m, r, e.playerOf(m, x))
-		t.at = at
+		t.at, t.opened = at, opening{r.DrawKey, r.DrawNonces}
 		m.results = append(m.results, t)
 	case *protocol.MatchResultReport:
 		t := e.reported(m, r)

@@ -72,7 +72,7 @@ func (c *Check) unknown(missing string) {
 // Audit makes all checks.
 func (e *Evidence) Audit() Report {
 	r := Report{League: e.League, Checks: []Check{
-		e.choices(), e.numbers(), e.scoring(), e.sameResult(), e.offences(), e.deadlines(), e.tables(), e.champions(), e.balance(), e.unexpected(),
+		e.choices(), e.numbers(), e.scoring(), e.sameResult(), e.offences(), e.deadlines(), e.tables(), e.champions(), e.balance(), e.unexpected(), e.commitments(),
 	}}
 	for _, m := range e.Matches {
 		if len(m.results) > 0 {

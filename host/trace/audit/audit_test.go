@@ -120,7 +120,7 @@ func TestHonestLeague(t *testing.T) {
 			if !c.Holds() {
 				t.Errorf("recorded by %q: %s does not hold: %v", agents, c.ID, c.Findings)
 			}
-			blind := c.ID == "deadlines" || agents == "manager" && slices.Contains([]string{"choices", "offences", "same-result"}, c.ID) ||
+			blind := c.ID == "deadlines" || c.ID == "commitments" || agents == "manager" && slices.Contains([]string{"choices", "offences", "same-result"}, c.ID) ||
 				agents == "REF" && slices.Contains([]string{"standings", "champion"}, c.ID) || agents == "P01" && c.ID == "same-result"
 			if c.Examined == 0 && !blind {
 				t.Errorf("recorded by %q: %s had nothing to look at", agents, c.ID)

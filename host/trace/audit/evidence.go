@@ -44,6 +44,10 @@ type Match struct {
 	answers   []answer
 	timeouts  []timeoutClaim
 	results   []Result
+
+	offered     bool // a player asked for a verifiable draw
+	commitments []commitment
+	nonces      map[string]string // by player
 }
 
 // Table is the standings as one message states them.

@@ -207,7 +207,7 @@ func TestFoulPlayIsFoundInAnonymousMessages(t *testing.T) {
 				t.Errorf("found %v, want %v: %+v", got, c.finds, r.Broken())
 			}
 			for _, check := range r.Checks {
-				if check.Examined == 0 && check.ID != "deadlines" && check.ID != "offences" {
+				if check.Examined == 0 && check.ID != "deadlines" && check.ID != "offences" && check.ID != "commitments" {
 					t.Errorf("%s examined nothing: %q", check.ID, check.Missing)
 				}
 			}

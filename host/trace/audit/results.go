@@ -131,7 +131,7 @@ func (m *Match) score(c *Check, t Result) {
 	}
 	for i, points := range [2]int{v.PointsA, v.PointsB} {
 		if reported, ok := t.Score[m.Players[i]]; ok && reported != points {
-			c.found("%s: the protocol gives %s %d points, but %s received %d", m.ID, m.Players[i], points, t.To, reported)
+			c.found("%s: the protocol gives %s %s, but %s received %d", m.ID, m.Players[i], count(points, "point"), t.To, reported)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -104,8 +105,9 @@ func (e *Evidence) tables() Check {
 			}
 			c.Examined++
 			if !agrees(row, r) {
-				c.found("%s: %s has %d wins, %d ties, %d losses and %d points; its results add up to %d, %d, %d and, by the protocol, %d", t.name(), row.PlayerID,
-					row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points, r.wins, r.draws, r.losses, r.points)
+				c.found("%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and, by the protocol, %d", t.name(), row.PlayerID,
+					count(row.Wins.Value(), "win"), count(row.Draws.Value(), "tie"), count(row.Losses.Value(), "loss"), count(row.Points, "point"),
+					r.wins, r.draws, r.losses, r.points)
 			}
 		}
 	}
@@ -119,7 +121,7 @@ func (t Table) ranks(c *Check) {
 	slices.SortStableFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
 	for i, row := range rows {
 		if i > 0 && row.Points > rows[i-1].Points {
-			c.found("%s: rank %d with %d points is below rank %d with %d", t.name(), row.Rank, row.Points, rows[i-1].Rank, rows[i-1].Points)
+			c.found("%s: rank %d with %s is below rank %d with %d", t.name(), row.Rank, count(row.Points, "point"), rows[i-1].Rank, rows[i-1].Points)
 		}
 	}
 }
@@ -174,7 +176,7 @@ func (e *Evidence) champions() Check {
 		first := slices.MinFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
 		most := slices.MaxFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Points, b.Points) })
 		if most.Points > first.Points {
-			c.found("%s is first with %d points, but %s has %d", first.PlayerID, first.Points, most.PlayerID, most.Points)
+			c.found("%s is first with %s, but %s has %d", first.PlayerID, count(first.Points, "point"), most.PlayerID, most.Points)
 		}
 		if e.champion == nil || e.champion.PlayerID == "" {
 			continue
@@ -261,7 +263,7 @@ func (e *Evidence) evenly(c *Check, met map[[2]string]int) {
 	for i, a := range players {
 		for _, b := range players[i+1:] {
 			if n := met[[2]string{a, b}]; n != often {
-				c.found("%s and %s played %d times, others %d times", a, b, n, often)
+				c.found("%s and %s played %s, others %s", a, b, count(n, "time"), count(often, "time"))
 			}
 		}
 	}
@@ -274,4 +276,15 @@ func (e *Evidence) unexpected() Check {
 		c.found("%s", s)
 	}
 	return c
+}
+
+// count says a number of things: "1 point", "3 losses".
+func count(n int, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"):
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -1,14 +1,12 @@
 package discovery
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
@@ -24,31 +22,6 @@ func NewSchema(raw jsontext.Value) Schema { return Schema{raw, raw} }
 
 // maxDepth limits the objects in objects, and the references, of a schema.
 const maxDepth = 5
-
-// synonyms are groups of fields that programs name differently.
-var synonyms = [][]string{
-	{"display_name", "name", "player_name", "team_name", "agent_name", "referee_name", "team", "nickname", "username"},
-	{
-		"contact_endpoint", "endpoint", "url", "endpoint_url", "contact_url", "callback_url", "callback", "base_url", "address", "uri",
-		"player_endpoint", "referee_endpoint", "agent_endpoint", "mcp_endpoint", "mcp_url", "contact", "player_url", "server_url",
-	},
-	{"version", "agent_version", "player_version", "software_version"},
-	{"game_types", "games", "supported_games", "game_type", "supported_game_types", "game"},
-	{"player_id", "referee_id", "agent_id", "id", "requested_id", "desired_id", "preferred_id"},
-	{"message_type", "type"},
-	{"sender", "from", "from_agent", "sender_id"},
-	{"auth_token", "token", "auth"},
-	{"league_id", "league"},
-	{"match_id", "game_id", "match"},
-	{"round_id", "round", "round_number"},
-	{"opponent_id", "opponent"},
-	{"role_in_match", "role", "player_role"},
-	{"conversation_id", "correlation_id", "conv_id"},
-	{"timestamp", "time", "sent_at", "created_at"},
-	{"max_concurrent_matches", "capacity", "max_matches", "max_concurrent"},
-	{"protocol_version", "protocol"},
-	{"game_result", "result"},
-}
 
 // wholes are the names of members that hold the message itself.
 var wholes = []string{"message", "request", "payload", "envelope", "params", "data", "body", "msg", "registration", "arguments", "input"}
@@ -70,12 +43,21 @@ func (s Schema) Fill(message jsontext.Value) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	flat := flatten(doc)
 	if s.Empty() {
 		return Spread(message), nil
 	}
-	return s.fill(doc, flat, 0).Encode(), nil
+	return s.fill(&source{doc: doc, flat: flatten(doc), left: mostMembers}, 0).Encode(), nil
 }
+
+// source is the message that members are filled from.
+type source struct {
+	doc, flat rawjson.Object
+	left      int // members that may still be filled
+}
+
+// mostMembers limits the members that are filled in all: a schema whose members refer
+// to the schema itself has its number of members to the power of maxDepth.
+const mostMembers = 1000
 
 // Spread repeats what a registration says of the agent beside the object that
 // holds it, under its own names and the commonest others.
@@ -96,96 +78,51 @@ func Spread(message jsontext.Value) jsontext.Value {
 	return out.Encode()
 }
 
-// flatten returns the fields of a message and of the description of an agent in
-// it, and what follows from them.
-func flatten(doc rawjson.Object) rawjson.Object {
-	flat := slices.Clone(doc)
-	for _, meta := range []string{"player_meta", "referee_meta", "game_result", "context"} {
-		inner, err := rawjson.Split(doc.Get(meta))
-		if err != nil {
+// Add returns an object with more members, each with the value that the message
+// has for it: by its name or a synonym, or the message or what an agent says of
+// itself as a whole. Those that the message has nothing for are left out.
+func Add(object, message jsontext.Value, names []string) jsontext.Value {
+	doc, err := rawjson.Split(object)
+	whole, failed := rawjson.Split(message)
+	if err != nil || failed != nil || len(names) == 0 {
+		return object
+	}
+	flat := flatten(whole)
+	for _, name := range names {
+		v := valueOf(flat, name)
+		switch {
+		case doc.Get(name) != nil:
 			continue
+		case v == nil && slices.Contains(metas, name):
+			v = whole.First("player_meta", "referee_meta")
+		case v == nil && slices.Contains(wholes, name):
+			v = message
 		}
-		for _, m := range inner {
-			if flat.Get(m.Name) == nil {
-				flat = append(flat, m)
-			}
-		}
-	}
-	role, id, err := protocol.ParseSender(doc.Text("sender"))
-	if err != nil {
-		return flat
-	}
-	add := func(name, text string) {
-		if flat.Get(name) == nil && text != "" {
-			flat = append(flat, rawjson.Member{Name: name, Value: rawjson.Quote(text)})
+		if v != nil {
+			doc = append(doc, rawjson.Member{Name: name, Value: v})
 		}
 	}
-	if role == protocol.RolePlayer || role == protocol.RoleReferee {
-		add(string(role)+"_id", id)
-		add("agent_type", string(role))
-		add("role", string(role))
-	}
-	if at, err := url.Parse(flat.Text("contact_endpoint")); err == nil && at.Host != "" {
-		add("host", at.Hostname())
-		if _, err := strconv.Atoi(at.Port()); err == nil && flat.Get("port") == nil {
-			flat = append(flat, rawjson.Member{Name: "port", Value: jsontext.Value(at.Port())})
-		}
-	}
-	return flat
-}
-
-// valueOf returns the value of a field by its name, in whatever spelling, or by
-// a synonym; nil where the message has none.
-func valueOf(flat rawjson.Object, name string) jsontext.Value {
-	name = strings.Join(wordsOf(name), "_")
-	if v := flat.Get(name); v != nil {
-		return v
-	}
-	for _, group := range synonyms {
-		if slices.Contains(group, name) {
-			return flat.First(group...)
-		}
-	}
-	words := strings.Split(name, "_")
-	for _, s := range suggestions {
-		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(s.words, w) }) &&
-			!slices.ContainsFunc(words, func(w string) bool { return slices.Contains(s.not, w) }) {
-			return flat.Get(s.field)
-		}
-	}
-	return nil
-}
-
-// suggestions are the fields that single words of a name suggest, where the name
-// is none of the synonyms.
-var suggestions = []struct {
-	words, not []string
-	field      string
-}{
-	{[]string{"url", "uri", "endpoint", "address", "callback", "webhook", "contact"}, []string{"opponent", "league", "manager", "email"}, "contact_endpoint"},
-	{[]string{"name", "nickname"}, []string{"league", "game", "opponent", "match", "tool"}, "display_name"},
-	{[]string{"games"}, nil, "game_types"},
-	{[]string{"version"}, []string{"protocol"}, "version"},
-	{[]string{"opponent"}, []string{"name", "choice", "url", "endpoint"}, "opponent_id"},
-	{[]string{"match"}, []string{"result", "status", "type"}, "match_id"},
-	{[]string{"round"}, []string{"total", "rounds"}, "round_id"},
+	return doc.Encode()
 }
 
 // fill fills the properties of an object.
-func (s Schema) fill(doc, flat rawjson.Object, depth int) rawjson.Object {
+func (s Schema) fill(from *source, depth int) rawjson.Object {
 	var out rawjson.Object
 	required := s.required()
 	for _, p := range s.properties() {
+		if from.left--; from.left < 0 {
+			break
+		}
 		inner := Schema{p.Value, s.root}.resolve(0)
-		v := valueOf(flat, p.Name)
+		v := valueOf(from.flat, p.Name)
 		if inner.kind() == "object" {
-			v = inner.object(p.Name, doc, flat, depth)
+			v = inner.object(p.Name, from, depth)
 		}
 		if v != nil {
 			v = inner.coerce(v)
 		}
 		if v == nil && slices.Contains(required, p.Name) {
-			v = inner.blank(doc, flat, depth)
+			v = inner.blank(from, depth)
 		}
 		if v != nil {
 			out = append(out, rawjson.Member{Name: p.Name, Value: v})
@@ -195,22 +132,22 @@ func (s Schema) fill(doc, flat rawjson.Object, depth int) rawjson.Object {
 }
 
 // object returns the value of a member that is an object.
-func (s Schema) object(name string, doc, flat rawjson.Object, depth int) jsontext.Value {
-	own := doc.Get(name)
+func (s Schema) object(name string, from *source, depth int) jsontext.Value {
+	own := from.doc.Get(name)
 	switch {
 	case !s.Empty() && depth < maxDepth:
 		if own.Kind() == '{' && name != "player_meta" && name != "referee_meta" {
 			return own
 		}
-		if filled := s.fill(doc, flat, depth+1); len(filled) > 0 {
+		if filled := s.fill(from, depth+1); len(filled) > 0 {
 			return filled.Encode()
 		}
 	case own != nil:
 		return own
 	case slices.Contains(metas, name):
-		return doc.First("player_meta", "referee_meta")
+		return from.doc.First("player_meta", "referee_meta")
 	case slices.Contains(wholes, name):
-		return doc.Encode()
+		return from.doc.Encode()
 	}
 	return nil
 }
@@ -273,7 +210,7 @@ func (s Schema) allowed(v jsontext.Value) jsontext.Value {
 }
 
 // blank returns the default of a schema, or an empty value of its type.
-func (s Schema) blank(doc, flat rawjson.Object, depth int) jsontext.Value {
+func (s Schema) blank(from *source, depth int) jsontext.Value {
 	own, _ := rawjson.Split(s.node)
 	if v := own.Get("default"); v != nil {
 		return v
@@ -281,7 +218,7 @@ func (s Schema) blank(doc, flat rawjson.Object, depth int) jsontext.Value {
 	switch s.kind() {
 	case "object":
 		if depth < maxDepth {
-			return s.fill(doc, flat, depth+1).Encode()
+			return s.fill(from, depth+1).Encode()
 		}
 		return jsontext.Value("{}")
 	case "array":

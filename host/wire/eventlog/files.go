@@ -51,7 +51,7 @@ func (f *files) name(number int) string {
 // beyond maxFiles.
 func (f *files) next() error {
 	if f.number == 0 {
-		if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		if err := os.MkdirAll(f.dir, 0o700); err != nil {
 			return err
 		}
 		if err := f.clear(); err != nil {
@@ -59,7 +59,7 @@ func (f *files) next() error {
 		}
 	}
 	name := f.name(f.number + 1)
-	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (f *files) point(name string) error {
 	temp := filepath.Join(f.dir, latest+"."+f.stem) // another process may do the same
 	_ = os.Remove(temp)                             // left behind by a crash
 	if err := f.symlink(name, temp); err != nil {
-		return disk.WriteFile(filepath.Join(f.dir, latest), []byte(name+"\n"), 0o644)
+		return disk.WriteFile(filepath.Join(f.dir, latest), []byte(name+"\n"), 0o600)
 	}
 	return os.Rename(temp, filepath.Join(f.dir, latest))
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -52,7 +53,9 @@ func checkValue(s *validator, doc any, root string) []protocol.Violation {
 
 // Tidy sorts violations, drops duplicates and keeps the first 32.
 func Tidy(found []protocol.Violation) []protocol.Violation {
-	protocol.SortViolations(found)
+	slices.SortFunc(found, func(a, b protocol.Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
+	})
 	found = slices.Compact(found)
 	if len(found) > maxViolations {
 		found = found[:maxViolations]

@@ -136,7 +136,9 @@ func (Failure_Cause) EnumDescriptor() ([]byte, []int) {
 type DescribeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The host can use a lane.
-	Lane          bool `protobuf:"varint,1,opt,name=lane,proto3" json:"lane,omitempty"`
+	Lane bool `protobuf:"varint,1,opt,name=lane,proto3" json:"lane,omitempty"`
+	// The host can use a lane in shared memory.
+	Shared        bool `protobuf:"varint,2,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,6 +176,13 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 func (x *DescribeRequest) GetLane() bool {
 	if x != nil {
 		return x.Lane
+	}
+	return false
+}
+
+func (x *DescribeRequest) GetShared() bool {
+	if x != nil {
+		return x.Shared
 	}
 	return false
 }
@@ -253,11 +262,23 @@ func (x *DescribeReply) GetLane() *Lane {
 // its answer a PlayReply with the answer to that step. All lanes and the stream
 // share groups and ids; cancel and progress travel on the stream alone, and at
 // its end the plugin closes the lanes.
+//
+// If shared is set, the host sends one more byte after the secrets, with the file
+// descriptor of sealed memory (memfd) of twice 256 KiB. The plugin maps it and
+// sends one byte, and both close the connection: requests now travel in the first
+// half of the memory, answers in the second. A half has three parts: its state, 4
+// bytes; at 64 the number of bytes, 4; from 128 the bytes. The state is 0: empty,
+// 1: full, 2: closed, 3: full, and the sender waits. The sender sets 3 if it finds
+// 1, waits for 0, writes, sets 1 and wakes the receiver; the receiver reads, sets
+// 0, and wakes the sender if the state was 3. A longer message is sent in parts.
+// Waiting and waking are calls of futex on the state. Numbers are in the order of
+// the machine.
 type Lane struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Network       string                 `protobuf:"bytes,1,opt,name=network,proto3" json:"network,omitempty"` // "unix", or "tcp" for a port of 127.0.0.1
 	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"` // a socket in the folder of the plugin's socket, or "127.0.0.1:PORT"
 	Secret        []byte                 `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`   // 32 random bytes
+	Shared        bool                   `protobuf:"varint,4,opt,name=shared,proto3" json:"shared,omitempty"`  // only if the host asked for it, and on a socket
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -311,6 +332,13 @@ func (x *Lane) GetSecret() []byte {
 		return x.Secret
 	}
 	return nil
+}
+
+func (x *Lane) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
 }
 
 type Strategy struct {
@@ -1127,7 +1155,7 @@ type PlayReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Steps         []*StepReply           `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
 	Progress      []*Progress            `protobuf:"bytes,2,rep,name=progress,proto3" json:"progress,omitempty"`
-	CpuUs         uint64                 `protobuf:"varint,3,opt,name=cpu_us,json=cpuUs,proto3" json:"cpu_us,omitempty"` // processor time of the process so far; 0 if not measured
+	CpuUs         uint64                 `protobuf:"varint,3,opt,name=cpu_us,json=cpuUs,proto3" json:"cpu_us,omitempty"` // processor time of the process so far; 0 if not measured just now
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1497,19 +1525,21 @@ var File_strategy_proto protoreflect.FileDescriptor
 
 const file_strategy_proto_rawDesc = "" +
 	"\n" +
-	"\x0estrategy.proto\x12\x17strategylab.strategy.v1\"%\n" +
+	"\x0estrategy.proto\x12\x17strategylab.strategy.v1\"=\n" +
 	"\x0fDescribeRequest\x12\x12\n" +
-	"\x04lane\x18\x01 \x01(\bR\x04lane\"\xa1\x01\n" +
+	"\x04lane\x18\x01 \x01(\bR\x04lane\x12\x16\n" +
+	"\x06shared\x18\x02 \x01(\bR\x06shared\"\xa1\x01\n" +
 	"\rDescribeReply\x12A\n" +
 	"\n" +
 	"strategies\x18\x01 \x03(\v2!.strategylab.strategy.v1.StrategyR\n" +
 	"strategies\x12\x1a\n" +
 	"\bprogress\x18\x02 \x01(\bR\bprogress\x121\n" +
-	"\x04lane\x18\x03 \x01(\v2\x1d.strategylab.strategy.v1.LaneR\x04lane\"R\n" +
+	"\x04lane\x18\x03 \x01(\v2\x1d.strategylab.strategy.v1.LaneR\x04lane\"j\n" +
 	"\x04Lane\x12\x18\n" +
 	"\anetwork\x18\x01 \x01(\tR\anetwork\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
-	"\x06secret\x18\x03 \x01(\fR\x06secret\"x\n" +
+	"\x06secret\x18\x03 \x01(\fR\x06secret\x12\x16\n" +
+	"\x06shared\x18\x04 \x01(\bR\x06shared\"x\n" +
 	"\bStrategy\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +

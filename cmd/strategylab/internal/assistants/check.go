@@ -4,21 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
-	"github.com/strategylab/strategylab/strategies/catalog"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
 
 func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutput, error) {
 	kind, ok := kindOf(in.Language)
-	if !ok || !isName(in.Name) {
+	if !ok || !lab.IsName(in.Name) {
 		return CheckOutput{}, mistake("language must be lua or js, and name must be a valid name")
 	}
-	leave, err := l.queue.enter(ctx, m)
+	leave, err := l.enter(ctx, m)
 	if err != nil {
 		return CheckOutput{}, err
 	}
@@ -26,40 +24,28 @@ func (l *labTools) check(ctx context.Context, in CheckInput, m meter) (CheckOutp
 	ctx, cancel := context.WithTimeoutCause(ctx, l.cfg.maxTime, errTime)
 	defer cancel()
 	m(0, 3, "loading the script in its own process")
-	f, err := l.cfg.lab.LoadScript(l.cfg.supply, in.Name, kind, []byte(in.Source))
-	var broken *strategies.Error
-	if errors.As(err, &broken) {
+	checked, broken, err := l.cfg.lab.CheckSource(ctx, l.cfg.supply, in.Name, kind, []byte(in.Source), func() { m(1, 3, "playing small leagues") })
+	switch {
+	case broken != nil:
 		return failed(broken), nil
-	}
-	if err != nil {
-		return CheckOutput{}, err
-	}
-	out, err := l.checkLoaded(ctx, f, in.Name, m)
-	return out, errors.Join(err, f.Close())
-}
-
-func (l *labTools) checkLoaded(ctx context.Context, f strategies.Factory, name string, m meter) (CheckOutput, error) {
-	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
-	if err != nil {
-		return CheckOutput{}, err
-	}
-	defer cat.Close() // an error of closing does not change the verdict
-	m(1, 3, "playing small leagues")
-	checked, err := l.cfg.lab.Check(ctx, cat, catalog.Entry{Info: f.Info(), Factory: f}, lab.Checking{Seed: lab.CheckSeed, Limits: l.cfg.supply.Limits})
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return CheckOutput{}, stoppedBy(ctx, "the check was stopped: ")
-	}
-	if err != nil {
+	case err != nil:
 		return CheckOutput{}, err
 	}
 	m(3, 3, "done")
+	return verdictOf(in.Name, checked), nil
+}
+
+// verdictOf is the answer about a script that loads.
+func verdictOf(name string, checked lab.Verdict) CheckOutput {
 	out := CheckOutput{Ready: checked.Ready, Findings: []Finding{}, Summary: name + ": " + checked.Verdict}
 	for _, found := range checked.Findings {
 		out.Findings = append(out.Findings, Finding{
-			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: lineOf(found), Share: round(found.Share),
+			Check: found.ID, Level: found.Level.String(), What: found.What, Hint: found.Hint, Line: found.Line(), Share: round(found.Share),
 		})
 		if found.Level == strategytest.Error && !strings.Contains(out.Summary, "First:") {
-			out.Summary += " First: " + found.What + lineText(lineOf(found)) + "."
+			out.Summary += " First: " + found.What + lineText(found.Line()) + "."
 		}
 	}
 	if t := checked.Trial; t != nil {
@@ -70,7 +56,7 @@ func (l *labTools) checkLoaded(ctx context.Context, f strategies.Factory, name s
 		out.Summary += fmt.Sprintf(" In %d leagues against %d others it scored %.3f adjusted points per match (95 %% interval %.3f to %.3f; 1.250 is chance), place %d of %d.",
 			t.Leagues, t.Players-1, t.Adjusted, t.Low, t.High, t.Place, t.Players)
 	}
-	return out, nil
+	return out
 }
 
 // failed is the answer about a script that does not load.
@@ -88,17 +74,6 @@ func lineText(line int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (line %d)", line)
-}
-
-// lineOf returns the line of a finding; 0 if it has none.
-func lineOf(f strategytest.Finding) int {
-	_, after, _ := strings.Cut(f.Where, ":")
-	after, _, _ = strings.Cut(after, ":")
-	line, err := strconv.Atoi(after)
-	if err != nil || line < 0 {
-		return 0
-	}
-	return line
 }
 
 // errTime is the cause of the end of a call that exceeded the time limit.

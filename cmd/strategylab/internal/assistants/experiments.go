@@ -27,16 +27,25 @@ func (l *labTools) run(ctx context.Context, in RunInput, m meter) (RunOutput, er
 	for _, c := range est.Neighbours() {
 		out.Comparisons = append(out.Comparisons, comparedIn(est, c))
 	}
+	if r := f.Run.Robustness; r != nil {
+		out.OtherFields = words.Plain.Robustness(est, r)
+	}
+	if in.Seed != nil {
+		out.Note += " " + tuned
+	}
 	out.Summary = summary(est, f.outcome)
 	return out, nil
 }
+
+// tuned is for experiments whose seed the caller chose.
+const tuned = "What was chosen or tuned on a seed looks better on it than it is: when you are finished, confirm once without a seed, and report only that."
 
 // ranked is what one player did in an experiment.
 func ranked(est *analysis.Estimates, field int) Ranked {
 	p := &est.Players[field]
 	r := Ranked{
 		Name: p.Name, Kind: p.Kind, Tier: est.Ranking.TierOf()[field], Best: est.Ranking.Places[field][0], Worst: est.Ranking.Places[field][1],
-		Adjusted: estimate(p.Adjusted), Points: estimate(p.Points), Differ: estimate(p.Differ), WinRate: estimate(p.WinRate),
+		Adjusted: estimate(p.Adjusted), Points: estimate(p.Points), Differ: estimate(p.Differ), WinRate: estimate(p.WinRate), Title: estimate(p.ChampionShare),
 		Matches: p.Matches, Technical: p.TechnicalLosses, Faults: []Fault{},
 	}
 	for _, f := range p.Faults {
@@ -48,14 +57,19 @@ func ranked(est *analysis.Estimates, field int) Ranked {
 // comparedIn is a comparison in the form of answers.
 func comparedIn(est *analysis.Estimates, c analysis.Comparison) Compared {
 	a, b := est.Players[c.A].Name, est.Players[c.B].Name
-	return Compared{A: a, B: b, Verdict: words.Verdict(est, c), Difference: estimate(c.Difference), P: significant(c.P), Corrected: significant(c.Corrected)}
+	out := Compared{A: a, B: b, Verdict: words.Verdict(est, c), Difference: estimate(c.Difference), P: significant(c.P), Corrected: significant(c.Corrected)}
+	if len(est.Odds) > 0 {
+		o := est.OddsOf(c.A, c.B)
+		out.Effect, out.Above, out.Titles = estimate(o.Effect(c.Difference)), estimate(o.Above), words.Titles(est, o)
+	}
+	return out
 }
 
 // summary says what an experiment has shown.
 func summary(est *analysis.Estimates, o Outcome) string {
 	text := fmt.Sprintf("In %s of %s: ", plural(int64(est.Leagues), "league"), plural(int64(len(est.Players)), "player"))
 	if o.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: ", o.Stopped, est.Leagues, o.Requested)
+		text = fmt.Sprintf("Stopped (%s) after %d of %s: ", o.Stopped, est.Leagues, plural(int64(o.Requested), "league"))
 	}
 	text += strings.Join(words.Plain.Answer(est, nil), " ")
 	for _, p := range est.Players {
@@ -69,7 +83,7 @@ func failures(name string, lost, matches int64, first string) string {
 	if lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s lost %d of %d matches by failing%s.", name, lost, matches, first)
+	return fmt.Sprintf(" %s lost %d of %s by failing%s.", name, lost, plural(matches, "match"), first)
 }
 
 // plural counts things, named in the singular.
@@ -119,6 +133,9 @@ func (l *labTools) compare(ctx context.Context, in CompareInput, m meter) (Compa
 	if c, ok := est.Compared(a, b); ok {
 		out.Comparison = comparedIn(est, c)
 	}
+	if in.Seed != nil {
+		out.Note = tuned
+	}
 	out.Summary = comparison(out, est.Level)
 	return out, nil
 }
@@ -147,10 +164,10 @@ func comparison(out CompareOutput, level float64) string {
 	c := out.Comparison
 	text := fmt.Sprintf("After %s: %s.", plural(int64(out.Outcome.Leagues), "league"), c.Verdict)
 	if out.Outcome.Stopped != "complete" {
-		text = fmt.Sprintf("Stopped (%s) after %d of %d leagues: %s.", out.Outcome.Stopped, out.Outcome.Leagues, out.Outcome.Requested, c.Verdict)
+		text = fmt.Sprintf("Stopped (%s) after %d of %s: %s.", out.Outcome.Stopped, out.Outcome.Leagues, plural(int64(out.Outcome.Requested), "league"), c.Verdict)
 	}
 	if d := c.Difference; d != nil {
-		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points per match compared with %s (%s interval %+.4f to %+.4f, adjusted p = %.2g).",
+		text += fmt.Sprintf(" Against the same opponents %s scored %+.4f adjusted points per match compared with %s (%s interval %+.4f to %+.4f, adjusted p at most %.2g).",
 			c.A, d.Estimate, c.B, words.Plain.Level(level), d.Low, d.High, c.Corrected)
 	}
 	for _, p := range []Ranked{out.A, out.B} {

@@ -44,7 +44,7 @@ func (out *ExplainOutput) fill(est *analysis.Estimates, x *explain.Explanations)
 	if e := estimate(p.Studied); e != nil {
 		how := "its choices in earlier leagues in the same role"
 		if p.Order > 0 {
-			how += fmt.Sprintf(", after the same choices of both in their last %d matches", p.Order)
+			how += ", after the same choices of both in the last " + plural(int64(p.Order), "match")
 		}
 		out.Studied = &Prediction{Hits: *e, How: fmt.Sprintf("%s; a choice carries %.2f bits (1 is a coin, 0 is certain)", how, p.Bits)}
 	}

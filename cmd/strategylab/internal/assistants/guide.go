@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/mcptools"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -118,7 +119,7 @@ func (l *labTools) resources(answers map[string]json.RawMessage) []mcptools.Reso
 func (l *labTools) readList(context.Context, string) ([]byte, error) {
 	ids, _, err := l.store.folders()
 	if err != nil {
-		return nil, fmt.Errorf("list the reports: %w", bare(err))
+		return nil, fmt.Errorf("list the reports: %w", disk.Pathless(err))
 	}
 	if len(ids) == 0 {
 		return []byte("There is no report yet; run_experiment makes one.\n"), nil

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -22,17 +21,18 @@ import (
 
 // webServer serves the lab over HTTP.
 type webServer struct {
-	addr  string
-	token string      // empty: every client that reaches the address may call
-	tls   *tls.Config // nil: plain HTTP
-	log   *slog.Logger
+	addr   string
+	token  string                     // empty: every client that reaches the address may call
+	tls    *tls.Config                // nil: plain HTTP
+	refuse func(*http.Request) string // why a web page is kept out, or ""
+	log    *slog.Logger
 }
 
 // newWeb reads the flags of HTTP; nil without --http.
 func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*webServer, error) {
 	w := &webServer{addr: c.String(flagHTTP), token: c.String(flagToken), log: log}
 	if !c.IsSet(flagHTTP) {
-		for _, flag := range []string{flagAllowOrigin, command.FlagTLSCert, command.FlagTLSKey} {
+		for _, flag := range []string{command.FlagAllowOrigin, command.FlagAllowHost, command.FlagTLSCert, command.FlagTLSKey} {
 			if c.IsSet(flag) {
 				return nil, command.Usagef("--%s needs --%s", flag, flagHTTP)
 			}
@@ -43,12 +43,15 @@ func newWeb(p *command.Process, c *cli.Context, log *slog.Logger) (*webServer, e
 	if err != nil {
 		return nil, command.Usagef("--%s is %q, want HOST:PORT, for example 127.0.0.1:8765", flagHTTP, w.addr)
 	}
-	if w.token == "" && !loopbackHost(host) {
+	if w.token == "" && !command.Loopback(host) {
 		return nil, command.WithHint(fmt.Errorf("--%s %s: others can reach this address, but no token is set", flagHTTP, w.addr),
 			"set %s to a long random text, or listen on 127.0.0.1", TokenVariable)
 	}
 	if w.token != "" && len(w.token) < 16 {
 		return nil, command.Usagef("--%s has %d characters, want at least 16", flagToken, len(w.token))
+	}
+	if w.refuse, err = command.RefuseForeign(c, host); err != nil {
+		return nil, err
 	}
 	w.tls, err = tlsOf(p, c)
 	return w, err
@@ -67,12 +70,6 @@ func tlsOf(p *command.Process, c *cli.Context) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// loopbackHost reports whether only this machine can reach a host.
-func loopbackHost(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
 // serve serves until ctx ends, and then ends the running calls.
 func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
 	var listen net.ListenConfig
@@ -82,9 +79,9 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 		return fmt.Errorf("mcp: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", w.guard(server.Handler()))
+	mux.Handle("/mcp", w.withToken(server.Handler()))
 	web := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: w.fromFriends(mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, TLSConfig: w.tls, ErrorLog: slog.NewLogLogger(w.log.Handler(), slog.LevelDebug),
 	}
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, so that they are answered
@@ -114,8 +111,19 @@ func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started 
 	return err
 }
 
-// guard requires the token.
-func (w *webServer) guard(next http.Handler) http.Handler {
+// fromFriends keeps out foreign web pages.
+func (w *webServer) fromFriends(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
+		if why := w.refuse(req); why != "" {
+			http.Error(res, "forbidden: "+why, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(res, req)
+	})
+}
+
+// withToken requires the token.
+func (w *webServer) withToken(next http.Handler) http.Handler {
 	if w.token == "" {
 		return next
 	}

@@ -55,7 +55,7 @@ func extension(kind strategies.Kind) string { return "." + string(kind) }
 
 // ListInput is what list_strategies takes.
 type ListInput struct {
-	Kind string `json:"kind,omitempty" jsonschema:"only strategies of this kind; absent: all" enum:"builtin,lua,js,plugin"`
+	Kind string `json:"kind,omitempty" jsonschema:"only strategies of this kind; absent: all" enum:"builtin,lua,js,wasm,plugin"`
 }
 
 // ShowInput is what show_strategy takes.
@@ -74,7 +74,7 @@ type CheckInput struct {
 type RunInput struct {
 	Players []Player `json:"players" jsonschema:"the field: 2 to 32 players, copies included, at most 8 with source. A player is a name such as \"council\" or \"random*3\", or an object. With a fair draw a field of two cannot be ranked" min:"1" max:"32"`
 	Runs    int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"200"`
-	Legs    int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league; strategies that learn need several" min:"1" max:"100" default:"10"`
+	Legs    int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league; strategies that learn need several" min:"1" max:"100" default:"legs"`
 	Seed    *uint64  `json:"seed,omitempty" jsonschema:"random seed: the same players, runs, legs and seed give the same leagues; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
 	Draw    string   `json:"draw,omitempty" jsonschema:"distribution of drawn numbers: uniform:1-10 is fair; weights:1=3,2=1 draws 1 three times as often as 2" max:"200" default:"\"uniform:1-10\""`
 }
@@ -85,7 +85,7 @@ type CompareInput struct {
 	B         Player   `json:"b" jsonschema:"the strategy to compare it with, for example the old version"`
 	Opponents []Player `json:"opponents,omitempty" jsonschema:"the other players, at least one; absent: several built-in strategies" max:"30"`
 	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"1" default:"400"`
-	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"10"`
+	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"legs"`
 	Seed      *uint64  `json:"seed,omitempty" jsonschema:"random seed; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
 	Draw      string   `json:"draw,omitempty" jsonschema:"distribution of drawn numbers, as in run_experiment" max:"200" default:"\"uniform:1-10\""`
 }
@@ -95,7 +95,7 @@ type ExplainInput struct {
 	Player    Player   `json:"player" jsonschema:"the strategy to explain"`
 	Opponents []Player `json:"opponents,omitempty" jsonschema:"its opponents; absent: several built-in strategies" max:"31"`
 	Runs      int      `json:"runs,omitempty" jsonschema:"leagues to play; intervals shrink with the square root of their number" min:"2" default:"200"`
-	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"10"`
+	Legs      int      `json:"legs,omitempty" jsonschema:"matches of each pair in a league" min:"1" max:"100" default:"legs"`
 	Seed      *uint64  `json:"seed,omitempty" jsonschema:"random seed; absent: a random one, returned in the answer" min:"0" max:"9007199254740991"`
 }
 

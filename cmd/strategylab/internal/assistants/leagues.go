@@ -13,6 +13,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -70,7 +71,7 @@ func (g League) sentence() string {
 		text += fmt.Sprintf(", round %d of %d", g.Round, g.Rounds)
 	}
 	if len(g.Standings) > 0 && g.Standings[0].Played > 0 {
-		text += fmt.Sprintf("; %s leads with %d points", g.Standings[0].Player, g.Standings[0].Points)
+		text += fmt.Sprintf("; %s leads with %s", g.Standings[0].Player, plural(int64(g.Standings[0].Points), "point"))
 	}
 	return text + "."
 }
@@ -98,7 +99,7 @@ func (l *labTools) query(ctx context.Context, m manager, kind string, into any) 
 	q.MessageType = protocol.TypeLeagueQuery
 	answer, err := command.Ask{Manager: m.url, Token: l.cfg.token, League: m.league, Timeout: queryTime}.Tell(ctx, l.cfg.lab.Now(), q)
 	if code := dialect.CodeOf(err); code == protocol.CodeTokenMissing || code == protocol.CodeTokenInvalid {
-		return fmt.Errorf("it needs a token: start this server with --%s or %s", command.FlagAdminToken, adminVariable)
+		return fmt.Errorf("it needs a token: start this server with --%s or %s", command.FlagAdminToken, command.Variable(command.FlagAdminToken))
 	}
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (l *labTools) stored(only string) ([]League, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the data folder %s: %w", l.cfg.dataName, bare(err))
+		return nil, fmt.Errorf("open the data folder %s: %w", l.cfg.dataName, disk.Pathless(err))
 	}
 	defer data.Close()
 	root, err := data.OpenRoot(leaguesFolder)
@@ -128,12 +129,12 @@ func (l *labTools) stored(only string) ([]League, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the leagues in %s: %w", l.cfg.dataName, bare(err))
+		return nil, fmt.Errorf("open the leagues in %s: %w", l.cfg.dataName, disk.Pathless(err))
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.dataName, bare(err))
+		return nil, fmt.Errorf("list the leagues in %s: %w", l.cfg.dataName, disk.Pathless(err))
 	}
 	var leagues []League
 	for _, e := range entries {
@@ -152,7 +153,7 @@ func (l *labTools) stored(only string) ([]League, error) {
 // readTable reads the standings that a manager has stored.
 func readTable(root *os.Root, id string) League {
 	g := League{ID: id, Origin: "stored", Standings: []Standing{}}
-	content, err := readBounded(root, filepath.Join(id, "standings.json"), maxTable)
+	content, err := disk.ReadIn(root, filepath.Join(id, "standings.json"), maxTable)
 	var table struct {
 		League    string              `json:"league_id"`
 		Updated   string              `json:"updated"`
@@ -170,7 +171,7 @@ func readTable(root *os.Root, id string) League {
 		g.Error = "it has no standings yet"
 		return g
 	case err != nil:
-		g.Error = "its standings cannot be read: " + bare(err).Error()
+		g.Error = "its standings cannot be read: " + disk.Pathless(err).Error()
 		return g
 	}
 	g.League, g.Status, g.Updated = table.League, strategies.OneLine(table.Status, 60), strategies.OneLine(table.Updated, 60)

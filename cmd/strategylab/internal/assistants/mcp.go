@@ -39,17 +39,15 @@ func Commands(p *command.Process) []*cli.Command {
 }
 
 const (
-	flagHTTP        = "http"
-	flagToken       = "token"
-	flagAllowOrigin = "allow-origin"
-	flagMaxTime     = "max-time"
-	flagAtOnce      = "at-once"
-	flagKeep        = "keep"
-	flagAllowSave   = "allow-save"
+	flagHTTP      = "http"
+	flagToken     = "token"
+	flagMaxTime   = "max-time"
+	flagAtOnce    = "at-once"
+	flagKeep      = "keep"
+	flagAllowSave = "allow-save"
 
-	// Environment variables that set --token and --admin-token.
+	// TokenVariable is the environment variable that sets --token.
 	TokenVariable = "STRATEGYLAB_MCP_TOKEN"
-	adminVariable = "STRATEGYLAB_ADMIN_TOKEN"
 )
 
 func mcpCommand(p *command.Process) *cli.Command {
@@ -59,20 +57,19 @@ func mcpCommand(p *command.Process) *cli.Command {
 			"show, check, play, compare and explain strategies. Every script runs in its own process. The server uses\n" +
 			"only the folders --scripts, --plugins and --data-dir. docs/mcp.md says how to add it to a client.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: flagHTTP, Usage: "serve HTTP on `HOST:PORT` instead of stdin and stdout"},
-			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "bearer token that HTTP clients must send"},
-			&cli.StringSliceFlag{Name: flagAllowOrigin, Usage: "web origin that may call over HTTP; repeatable"},
-		}, command.TLSFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "folder for reports and of stored leagues"},
+			&cli.StringFlag{Name: flagHTTP, Usage: "`HOST:PORT`: serve HTTP there instead of stdin and stdout"},
+			&cli.StringFlag{Name: flagToken, EnvVars: []string{TokenVariable}, Usage: "`TOKEN`: bearer token that HTTP clients must send"},
+		}, command.CallerFlags(), command.TLSFlags(), []cli.Flag{
+			&cli.StringFlag{Name: command.FlagData, Value: filepath.Join("runs", "mcp"), Usage: "`DIR`: folder for reports and of stored leagues"},
 			&cli.BoolFlag{Name: flagAllowSave, Usage: "let assistants write scripts to --scripts"},
-			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "league manager to query, as `[NAME=]URL`; repeatable"},
-			&cli.StringFlag{Name: command.FlagAdminToken, EnvVars: []string{adminVariable}, Usage: "admin token of the managers"},
+			&cli.StringSliceFlag{Name: command.FlagManager, Usage: "`[NAME=]URL`: league manager to query; repeatable"},
+			&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token of the managers"},
 			&cli.IntFlag{Name: command.FlagMaxRuns, Value: 5000, Usage: "maximum number of leagues per experiment", Action: command.AtLeast(command.FlagMaxRuns, 1)},
 			&cli.DurationFlag{Name: flagMaxTime, Value: 2 * time.Minute, Usage: "time limit per experiment or check"},
 			&cli.IntFlag{Name: flagAtOnce, Value: 2, Usage: "experiments and checks in parallel; others wait", Action: command.AtLeast(flagAtOnce, 1)},
 			&cli.IntFlag{Name: flagKeep, Value: 50, Usage: "reports to keep; the oldest are removed", Action: command.AtLeast(flagKeep, 1)},
 			&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
-		}, command.FolderFlags(), command.LimitFlags(), command.ValidationLogFlags(false)),
+		}, command.ValidationLogFlags(false)),
 		Action: command.Action(p, serveLab),
 	}
 }
@@ -111,7 +108,7 @@ func serveLab(p *command.Process, c *cli.Context) error {
 	server, err := mcptools.New(mcptools.Config{
 		Name: "strategylab", Version: version(), Instructions: instructions,
 		Tools: tools, Resources: offer.resources(answers), Prompts: offer.prompts(),
-		Validation: valid, Logger: log, AllowOrigins: c.StringSlice(flagAllowOrigin), MaxCalls: 32,
+		Validation: valid, Logger: log, MaxCalls: 32,
 	})
 	if err != nil {
 		return command.Usagef("mcp: %w", err)
@@ -153,7 +150,7 @@ func labConfig(p *command.Process, c *cli.Context, log *slog.Logger) (config, er
 	cfg := config{
 		lab: p.Lab, token: c.String(command.FlagAdminToken), log: log,
 		data: p.Path(c.String(command.FlagData)), dataName: c.String(command.FlagData),
-		scripts: p.Path(c.String(command.FlagScripts)), scriptsName: c.String(command.FlagScripts),
+		folder:  lab.Folder{Path: p.Path(c.String(command.FlagScripts)), Name: c.String(command.FlagScripts)},
 		maxRuns: c.Int(command.FlagMaxRuns), atOnce: c.Int(flagAtOnce), keep: c.Int(flagKeep),
 		maxTime: c.Duration(flagMaxTime), allowSave: c.Bool(flagAllowSave),
 	}

@@ -40,7 +40,7 @@ func significant(p float64) float64 {
 // Listed is a strategy in the answer of list_strategies.
 type Listed struct {
 	Name        string `json:"name" jsonschema:"its name in the other tools"`
-	Kind        string `json:"kind" jsonschema:"builtin, lua, js or plugin"`
+	Kind        string `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
 	Title       string `json:"title" jsonschema:"one line about it; may be empty"`
 	Description string `json:"description,omitempty" jsonschema:"a few sentences about it"`
 	Origin      string `json:"origin" jsonschema:"built-in, or the file it comes from"`
@@ -57,12 +57,12 @@ type ListOutput struct {
 type ShowOutput struct {
 	Summary     string `json:"summary" jsonschema:"the answer in a sentence"`
 	Name        string `json:"name" jsonschema:"its name"`
-	Kind        string `json:"kind" jsonschema:"builtin, lua, js or plugin"`
+	Kind        string `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
 	Title       string `json:"title" jsonschema:"one line about it; may be empty"`
 	Description string `json:"description" jsonschema:"a few sentences about it; may be empty"`
 	Origin      string `json:"origin" jsonschema:"built-in, or the file it comes from"`
 	Fingerprint string `json:"fingerprint" jsonschema:"SHA-256 of its code, or a version for a built-in one"`
-	Source      string `json:"source,omitempty" jsonschema:"the script itself; absent for built-in strategies and plugins"`
+	Source      string `json:"source,omitempty" jsonschema:"the script itself; absent for built-in strategies, modules and plugins"`
 	Truncated   bool   `json:"truncated" jsonschema:"whether source is only the first 64 KiB of the script"`
 	Error       string `json:"error,omitempty" jsonschema:"why it cannot play"`
 }
@@ -153,7 +153,7 @@ type Fault struct {
 // Ranked is the result of one player in an experiment.
 type Ranked struct {
 	Name      string    `json:"name" jsonschema:"name of the player; copies are numbered, as in random#2"`
-	Kind      string    `json:"kind" jsonschema:"builtin, lua, js or plugin"`
+	Kind      string    `json:"kind" jsonschema:"builtin, lua, js, wasm or plugin"`
 	Tier      int       `json:"tier" jsonschema:"group of players whose order the evidence does not settle, from 1; players of one tier need not be equal"`
 	Best      int       `json:"best_place" jsonschema:"best place that the evidence allows, from 1; the ranges of all players hold jointly"`
 	Worst     int       `json:"worst_place" jsonschema:"worst place that the evidence allows"`
@@ -161,6 +161,7 @@ type Ranked struct {
 	Points    *Estimate `json:"points" jsonschema:"points per match, luck of the draw included"`
 	Differ    *Estimate `json:"differ" jsonschema:"share of matches in which its choice differed from the opponent's, 0 to 1"`
 	WinRate   *Estimate `json:"win_rate" jsonschema:"share of matches won, 0 to 1"`
+	Title     *Estimate `json:"title" jsonschema:"chance of the most points in one league, shared titles in part"`
 	Matches   int64     `json:"matches" jsonschema:"matches played"`
 	Technical int64     `json:"technical_losses" jsonschema:"matches lost by failing"`
 	Faults    []Fault   `json:"faults" jsonschema:"how it failed; empty if it never failed"`
@@ -174,6 +175,9 @@ type Compared struct {
 	P          float64   `json:"p" jsonschema:"two-sided p-value of this comparison alone"`
 	Corrected  float64   `json:"p_corrected" jsonschema:"p-value adjusted for all pairs of the field; it decides the verdict"`
 	Verdict    string    `json:"verdict" jsonschema:"verdict in words, such as: a is better; no evidence that these differ"`
+	Effect     *Estimate `json:"effect" jsonschema:"difference in standard deviations of what one league gives a more than b; null if that does not vary"`
+	Above      *Estimate `json:"above" jsonschema:"chance that a has more points than b in one league; equal points are possible"`
+	Titles     string    `json:"titles" jsonschema:"which of the two takes more titles, by a sign test adjusted for all pairs"`
 }
 
 // Report says where the report of an experiment is.
@@ -205,6 +209,7 @@ type RunOutput struct {
 	Players     []Ranked   `json:"players" jsonschema:"players by adjusted points, best first"`
 	Tiers       [][]string `json:"tiers" jsonschema:"names of players by tier, best first"`
 	Comparisons []Compared `json:"comparisons" jsonschema:"each player with the next one"`
+	OtherFields []string   `json:"other_fields,omitempty" jsonschema:"how far the order depends on the field: who would lead among resampled opponents, without one player, without players that play alike; put together from pairs, not played"`
 	Note        string     `json:"note,omitempty" jsonschema:"how to read the numbers"`
 }
 
@@ -216,6 +221,7 @@ type CompareOutput struct {
 	A          Ranked   `json:"a" jsonschema:"result of a in the field"`
 	B          Ranked   `json:"b" jsonschema:"result of b in the field"`
 	Opponents  []string `json:"opponents" jsonschema:"the other players"`
+	Note       string   `json:"note,omitempty" jsonschema:"what to do before relying on it"`
 }
 
 // Prediction says how often a rule predicts a player's choice.

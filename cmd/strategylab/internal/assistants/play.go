@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
+	"path/filepath"
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // order is an experiment that a tool wants played.
@@ -36,7 +39,7 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 	if err := l.checkOrder(o); err != nil {
 		return finished{}, err
 	}
-	leave, err := l.queue.enter(ctx, m)
+	leave, err := l.enter(ctx, m)
 	if err != nil {
 		return finished{}, err
 	}
@@ -45,11 +48,11 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 	defer cancel()
 	id := newID(l.cfg.lab.Now())
 	m(0, float64(o.runs), "loading the players")
-	t, err := l.assemble(ctx, o.players, l.store.path(id))
+	t, err := l.assemble(ctx, o.players, filepath.Join(l.store.path(id), sourcesFolder))
 	if err != nil {
 		return finished{}, err
 	}
-	defer func() { err = errors.Join(err, t.close()) }()
+	defer func() { err = errors.Join(err, t.Close()) }()
 	plan, err := l.plan(o, t)
 	if err != nil {
 		return finished{}, err
@@ -62,7 +65,7 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 		}
 		sinks = append(sinks, also)
 	}
-	dir, err := l.store.begin(id, t.sources)
+	dir, err := l.store.begin(id, t.Sources)
 	if err != nil {
 		return finished{}, err
 	}
@@ -77,14 +80,14 @@ func (l *labTools) play(ctx context.Context, o order, m meter) (_ finished, err 
 }
 
 // playIn plays a plan in the folder of its report.
-func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan, t *team, seen experiments.Sink) (finished, error) {
+func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan, t *lab.Team, seen experiments.Sink) (finished, error) {
 	began := l.cfg.lab.Now()
 	folder, err := results.Create(dir, plan)
 	if err != nil {
 		return finished{}, err
 	}
 	warn := func(format string, args ...any) { l.cfg.log.Warn(fmt.Sprintf(format, args...)) }
-	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.factories)
+	played, err := lab.Session{Lab: l.cfg.lab, Report: &lab.ReportOptions{Warn: warn}, Seen: seen}.Play(ctx, folder, dir, t.Factories)
 	if ctx.Err() != nil && (err != nil || played.Run.Estimates.Leagues == 0) {
 		return finished{}, stoppedBy(ctx, "stopped before a league was complete: ")
 	}
@@ -96,7 +99,7 @@ func (l *labTools) playIn(ctx context.Context, dir, id string, plan results.Plan
 		return finished{}, err
 	}
 	if err := l.store.write(id, reportText, text.Bytes()); err != nil {
-		return finished{}, fmt.Errorf("keep the report: %w", bare(err))
+		return finished{}, fmt.Errorf("keep the report: %w", disk.Pathless(err))
 	}
 	f := finished{played, l.outcomeOf(&played.Run, id, l.cfg.lab.Now().Sub(began))}
 	if f.outcome.Leagues < plan.Runs {
@@ -117,26 +120,23 @@ func (l *labTools) checkOrder(o order) error {
 	if _, err := game.ParseDraw(o.draw); err != nil {
 		return mistake("draw: %w", err)
 	}
-	if err := checkPlayers(o.players); err != nil {
+	if err := lab.CheckDrafts(drafts(o.players)); err != nil {
 		return err
 	}
 	players := 0
 	for _, p := range o.players {
 		players += p.Copies
 	}
-	if matches := players * (players - 1) / 2 * o.legs * o.runs; matches > maxMatches {
-		return mistake("%d leagues of %d players and %d legs have %d matches, want at most %d: use fewer runs or legs", o.runs, players, o.legs, matches, maxMatches)
-	}
-	return nil
+	return lab.CheckSize(players, o.legs, o.runs)
 }
 
-func (l *labTools) plan(o order, t *team) (results.Plan, error) {
+func (l *labTools) plan(o order, t *lab.Team) (results.Plan, error) {
 	draw, err := game.ParseDraw(o.draw)
 	if err != nil {
 		return results.Plan{}, mistake("draw: %w", err)
 	}
 	plan := results.Plan{
-		Schema: results.PlanSchema, Runs: o.runs, Legs: o.legs, Draw: draw.String(), Transport: "direct", Field: t.field,
+		Schema: results.PlanSchema, Runs: o.runs, Legs: o.legs, Draw: draw.String(), Transport: "direct", Field: t.Field,
 	}
 	if o.seed != nil {
 		plan.Seed = *o.seed
@@ -171,42 +171,39 @@ func (c *counter) Append(*results.League) error {
 	return nil
 }
 
+// enter waits for a turn in the queue.
+func (l *labTools) enter(ctx context.Context, m meter) (leave func(), err error) {
+	return l.queue.Enter(ctx, func() { m(0, 0, "waiting for another experiment to end") })
+}
+
+// assemble loads the players of a field.
+func (l *labTools) assemble(ctx context.Context, players []Player, sources string) (*lab.Team, error) {
+	t, err := l.cfg.lab.Assemble(ctx, l.cfg.supply, l.cfg.folder, drafts(players), sources)
+	var broken *strategies.Error
+	if errors.As(err, &broken) {
+		err = fmt.Errorf("%w; call check_strategy for details", err)
+	}
+	return t, named(err)
+}
+
+// named says what a model can do about a name that is not known.
+func named(err error) error {
+	var unknown *catalog.UnknownError
+	if errors.As(err, &unknown) {
+		return mistake("%w (call list_strategies for all names, or pass a source)", err)
+	}
+	return err
+}
+
+// drafts are the players as the lab takes them.
+func drafts(players []Player) []lab.Draft {
+	list := make([]lab.Draft, len(players))
+	for i, p := range players {
+		kind, _ := kindOf(p.Language)
+		list[i] = lab.Draft{Name: p.Name, Kind: kind, Source: p.Source, Copies: p.Copies}
+	}
+	return list
+}
+
 // isMissing reports whether an error says that a file does not exist.
 func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
-
-// queue limits the calls that work in parallel and the calls that wait. It is safe
-// for concurrent use.
-type queue struct {
-	slots   chan struct{}
-	waiting atomic.Int32
-	most    int32
-}
-
-func newQueue(slots, waiting int) *queue {
-	return &queue{slots: make(chan struct{}, slots), most: int32(waiting)}
-}
-
-var errBusy = errors.New("the lab is busy: too many experiments are running or waiting; call again when one has ended")
-
-// enter waits for a turn and returns what ends it. It fails if ctx ends first or
-// too many calls wait.
-func (t *queue) enter(ctx context.Context, m meter) (leave func(), err error) {
-	leave = func() { <-t.slots }
-	select {
-	case t.slots <- struct{}{}:
-		return leave, nil
-	default:
-	}
-	if t.waiting.Add(1) > t.most {
-		t.waiting.Add(-1)
-		return nil, errBusy
-	}
-	defer t.waiting.Add(-1)
-	m(0, 0, "waiting for another experiment to end")
-	select {
-	case t.slots <- struct{}{}:
-		return leave, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}

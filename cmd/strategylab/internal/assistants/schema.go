@@ -12,13 +12,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/game"
 )
 
 // The tags of a Go struct define the bounds of its properties, beside the
 // description in the tag "jsonschema":
 //
 //	min, max   bounds of a number, of a text's length in bytes, or of a list's length
-//	default    value of an absent property, as JSON
+//	default    value of an absent property, as JSON, or legs for that of a league
 //	enum       allowed texts, separated by commas
 //	pattern    pattern of a text
 //
@@ -127,6 +128,9 @@ func (f property) limit(tag string, limits map[string]int) (int, bool) {
 // none.
 func (f property) standard(limits map[string]int) string {
 	text := f.field.Tag.Get("default")
+	if text == "legs" {
+		text = strconv.Itoa(game.DefaultLegs)
+	}
 	if most, limited := limits[f.name]; limited {
 		if n, err := strconv.Atoi(text); err == nil && n > most {
 			return strconv.Itoa(most)
@@ -210,10 +214,9 @@ func mistake(format string, args ...any) error {
 // The patterns of texts that become file names. The tags of inputs repeat them for
 // the schemas; code that opens files checks them again.
 const (
-	namePattern   = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`
+	namePattern   = lab.NamePattern
 	playerPattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,39}(\*[1-8])?$` // a player's short form
 	idPattern     = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
 )
 
-func isName(text string) bool { return regexp.MustCompile(namePattern).MatchString(text) }
-func isID(text string) bool   { return regexp.MustCompile(idPattern).MatchString(text) }
+func isID(text string) bool { return regexp.MustCompile(idPattern).MatchString(text) }

@@ -5,13 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/strategylab/strategylab/host/disk"
 )
 
 const (
@@ -68,7 +69,7 @@ func (s *store) root() (*os.Root, error) {
 func (s *store) begin(id string, sources map[string]string) (dir string, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("create the folder of the report in %s: %w", s.name, bare(err))
+			err = fmt.Errorf("create the folder of the report in %s: %w", s.name, disk.Pathless(err))
 		}
 	}()
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {
@@ -116,11 +117,11 @@ func (s *store) read(id, file string) ([]byte, error) {
 	}
 	root, err := s.root()
 	if err != nil {
-		return nil, bare(err)
+		return nil, disk.Pathless(err)
 	}
 	defer root.Close()
-	content, err := readBounded(root, filepath.Join(id, file), maxReport)
-	return content, bare(err)
+	content, err := disk.ReadIn(root, filepath.Join(id, file), maxReport)
+	return content, disk.Pathless(err)
 }
 
 // discard removes a report.
@@ -182,27 +183,4 @@ func (s *store) prune(now time.Time) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-var errTooLong = errors.New("the report is too long to serve")
-
-// readBounded reads a regular file below a root.
-func readBounded(root *os.Root, name string, most int64) ([]byte, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: not a regular file", fs.ErrNotExist)
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	if int64(len(content)) > most {
-		return nil, errTooLong
-	}
-	return content, err
 }

@@ -86,28 +86,6 @@ func TestStoreStaysInItsFolder(t *testing.T) {
 	}
 }
 
-// What is too long is not handed out in part.
-func TestReadBounded(t *testing.T) {
-	t.Parallel()
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	if err := root.WriteFile("x", []byte("four"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := readBounded(root, "x", 4); err != nil || string(text) != "four" {
-		t.Errorf("at the bound: %q, %v", text, err)
-	}
-	if text, err := readBounded(root, "x", 3); err != errTooLong {
-		t.Errorf("beyond the bound: %q, %v", text, err)
-	}
-	if _, err := readBounded(root, ".", 3); err == nil {
-		t.Error("read a folder")
-	}
-}
-
 // Whatever address is asked for, only a report is handed out.
 func FuzzReadReport(f *testing.F) {
 	dir := f.TempDir()

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
@@ -80,7 +80,7 @@ func (l *labTools) complete(e *catalog.Entry) (source []byte) {
 	if e.Err != nil || !e.Info.Kind.Script() {
 		return nil
 	}
-	source, err := l.openScript(e.Info.Source)
+	source, err := l.cfg.folder.Read(filepath.Base(e.Info.Source), catalog.MaxSource)
 	if err != nil {
 		e.Err = err
 		return nil
@@ -129,8 +129,8 @@ func (l *labTools) list(ctx context.Context, in ListInput, m meter) (ListOutput,
 		count[e.Info.Kind]++
 		m(float64(i+1), float64(len(entries)), "reading "+e.Info.Name)
 	}
-	out.Summary = fmt.Sprintf("There are %d strategies: %d built in, %d in Lua, %d in JavaScript, %d from plugins.",
-		len(out.Strategies), count[strategies.Builtin], count[strategies.Lua], count[strategies.JavaScript], count[strategies.Plugin])
+	out.Summary = fmt.Sprintf("There are %d strategies: %d built in, %d in Lua, %d in JavaScript, %d in WebAssembly, %d from plugins.",
+		len(out.Strategies), count[strategies.Builtin], count[strategies.Lua], count[strategies.JavaScript], count[strategies.WebAssembly], count[strategies.Plugin])
 	return out, nil
 }
 
@@ -147,9 +147,12 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		source := l.complete(&e)
 		out := ShowOutput{
 			Name: e.Info.Name, Kind: string(e.Info.Kind), Title: e.Info.Title, Description: e.Info.Description,
-			Origin: origin(e.Info), Fingerprint: e.Info.Fingerprint, Source: string(source),
+			Origin: origin(e.Info), Fingerprint: e.Info.Fingerprint,
 		}
-		if len(source) > maxShown {
+		if e.Info.Kind != strategies.WebAssembly { // which is no text
+			out.Source = string(source)
+		}
+		if len(out.Source) > maxShown {
 			out.Source, out.Truncated = strings.ToValidUTF8(string(source[:maxShown]), ""), true
 		}
 		out.Summary = fmt.Sprintf("%s is a strategy of kind %s. %s", out.Name, out.Kind, out.Title)
@@ -159,13 +162,13 @@ func (l *labTools) show(ctx context.Context, in ShowInput, _ meter) (ShowOutput,
 		}
 		return out, nil
 	}
-	_, err = l.resolve(cat, in.Name) // which suggests names
-	return ShowOutput{}, err
+	_, err = lab.Resolve(cat, l.cfg.folder, in.Name) // which suggests names
+	return ShowOutput{}, named(err)
 }
 
 func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput, error) {
 	kind, ok := kindOf(in.Language)
-	if !ok || !isName(in.Name) {
+	if !ok || !lab.IsName(in.Name) {
 		return SaveOutput{}, mistake("language must be lua or js, and name must be a valid name")
 	}
 	l.saving.Lock()
@@ -178,62 +181,21 @@ func (l *labTools) save(ctx context.Context, in SaveInput, _ meter) (SaveOutput,
 		return SaveOutput{}, err
 	}
 	file := in.Name + extension(kind)
-	if err := l.free(ctx, in.Name, file); err != nil {
+	if err := l.cfg.lab.Free(ctx, l.cfg.supply, in.Name, file); err != nil {
 		return SaveOutput{}, err
 	}
-	replaced, err := l.write(file, in.Source, in.Overwrite)
+	var overwrite func([]byte) error
+	if in.Overwrite {
+		overwrite = func([]byte) error { return nil }
+	}
+	replaced, err := l.cfg.folder.Write(file, []byte(in.Source), overwrite)
+	if errors.Is(err, fs.ErrExist) {
+		err = mistake("script %s already exists; choose another name, or set overwrite: true to replace it", file)
+	}
 	if err != nil {
 		return SaveOutput{}, err
 	}
-	out := SaveOutput{Name: in.Name, File: filepath.ToSlash(filepath.Join(l.cfg.scriptsName, file)), Replaced: replaced}
+	out := SaveOutput{Name: in.Name, File: filepath.ToSlash(filepath.Join(l.cfg.folder.Name, file)), Replaced: replaced}
 	out.Summary = fmt.Sprintf("Wrote %s; its name is %s.", out.File, out.Name)
 	return out, nil
-}
-
-// free refuses the name of another strategy.
-func (l *labTools) free(ctx context.Context, name, file string) error {
-	cat, err := l.cfg.lab.Load(ctx, l.cfg.supply)
-	if err != nil {
-		return err
-	}
-	defer cat.Close() // nothing was loaded
-	for _, e := range cat.Entries() {
-		if e.Info.Name == name && (e.Info.Source == "" || filepath.Base(e.Info.Source) != file) {
-			return mistake("another strategy is called %s (%s); choose another name", name, origin(e.Info))
-		}
-	}
-	return nil
-}
-
-// write writes a script into the folder and follows no links out of it. It replaces
-// only a regular file, and only with overwrite.
-func (l *labTools) write(file, source string, overwrite bool) (replaced bool, err error) {
-	if err := os.MkdirAll(l.cfg.scripts, 0o755); err != nil {
-		return false, fmt.Errorf("make the folder of scripts %s: %w", l.cfg.scriptsName, bare(err))
-	}
-	root, err := os.OpenRoot(l.cfg.scripts)
-	if err != nil {
-		return false, fmt.Errorf("open the folder of scripts %s: %w", l.cfg.scriptsName, bare(err))
-	}
-	defer root.Close()
-	info, err := root.Lstat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return false, fmt.Errorf("look for %s: %w", file, bare(err))
-	case !info.Mode().IsRegular():
-		return false, mistake("%s is not a regular file", file)
-	case !overwrite:
-		return false, mistake("script %s already exists; choose another name, or set overwrite: true to replace it", file)
-	default:
-		replaced = true
-	}
-	draft := "." + file + ".new" // hidden files are no scripts
-	if err := root.WriteFile(draft, []byte(source), 0o644); err != nil {
-		return false, fmt.Errorf("write %s: %w", file, bare(err))
-	}
-	if err := root.Rename(draft, file); err != nil {
-		return false, errors.Join(fmt.Errorf("write %s: %w", file, bare(err)), root.Remove(draft))
-	}
-	return replaced, nil
 }

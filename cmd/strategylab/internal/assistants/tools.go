@@ -13,15 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host/mcptools"
 )
 
-// Bounds of one call, whatever flags say.
-const (
-	maxPlayers = 32        // in a field, copies included
-	maxSources = 8         // of players with source
-	maxBytes   = 512 << 10 // of all sources of one call
-	maxScripts = 16        // with source or not, each in its own process
-	maxMatches = 5_000_000 // of all leagues of one experiment
-)
-
 // maxWaiting limits the calls that wait for their turn.
 const maxWaiting = 16
 
@@ -33,15 +24,14 @@ type config struct {
 	// data is the folder for reports, created on first use; leagues are read from
 	// it as managers store them. dataName is what users call it.
 	data, dataName string
-	// scripts is the folder of scripts; scriptsName is what users call it.
-	scripts, scriptsName string
-	maxRuns              int           // leagues of one experiment
-	maxTime              time.Duration // of one experiment or check
-	atOnce               int           // experiments and checks that run in parallel
-	keep                 int           // reports; the oldest are removed first
-	managers             []manager     // that league_status queries
-	allowSave            bool          // adds the tool save_strategy
-	log                  *slog.Logger
+	folder         lab.Folder    // of scripts
+	maxRuns        int           // leagues of one experiment
+	maxTime        time.Duration // of one experiment or check
+	atOnce         int           // experiments and checks that run in parallel
+	keep           int           // reports; the oldest are removed first
+	managers       []manager     // that league_status queries
+	allowSave      bool          // adds the tool save_strategy
+	log            *slog.Logger
 }
 
 // manager is a league manager that tools may query.
@@ -54,7 +44,7 @@ type manager struct {
 // labTools answers the calls of the tools. It is safe for concurrent use.
 type labTools struct {
 	cfg    config
-	queue  *queue
+	queue  *lab.Queue
 	store  *store
 	saving sync.Mutex // of scripts
 	known  *described
@@ -62,7 +52,7 @@ type labTools struct {
 
 func newTools(cfg config) *labTools {
 	return &labTools{
-		cfg: cfg, queue: newQueue(cfg.atOnce, maxWaiting), known: newDescribed(),
+		cfg: cfg, queue: lab.NewQueue(cfg.atOnce, maxWaiting), known: newDescribed(),
 		store: &store{folder: cfg.data, name: cfg.dataName, keep: cfg.keep},
 	}
 }
@@ -75,7 +65,7 @@ func (l *labTools) tools() ([]mcptools.Tool, map[string]json.RawMessage, error) 
 	b := builder{answers: map[string]json.RawMessage{}}
 	add(&b, limits, mcptools.Tool{
 		Name: "list_strategies", Title: "List strategies", ReadOnly: true, Idempotent: true,
-		Description: "Lists all strategies: built-in ones, scripts in Lua and JavaScript, and plugins.",
+		Description: "Lists all strategies: built-in ones, scripts in Lua, JavaScript and WebAssembly, and plugins.",
 	}, l.list)
 	add(&b, limits, mcptools.Tool{
 		Name: "show_strategy", Title: "Show a strategy", ReadOnly: true, Idempotent: true,

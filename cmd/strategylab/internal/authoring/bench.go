@@ -19,10 +19,10 @@ const flagFor = "for"
 
 func benchCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "bench", ArgsUsage: "NAME", Usage: "time a strategy's decisions",
+		Name: "bench", ArgsUsage: command.ValueStrategy, Usage: "time a strategy's decisions",
 		Description: "A decision is one choose and one observe, in leagues of 16 players and 10 legs. For a script it also times\n" +
 			"a bare VM, without sandbox, budgets and time limit, in alternation with the real one.",
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.DurationFlag{
 				Name: flagFor, Value: time.Second, Usage: "duration of the measurement",
 				Action: func(_ *cli.Context, d time.Duration) error {
@@ -33,8 +33,9 @@ func benchCommand(p *command.Process) *cli.Command {
 				},
 			},
 			command.FormatFlag("table", "json"),
-		}, command.CatalogFlags()...),
-		Action: command.Action(p, benchStrategy, "NAME"),
+			command.IsolateFlag(false),
+		},
+		Action: command.Action(p, benchStrategy, command.ValueStrategy),
 	}
 }
 
@@ -55,7 +56,9 @@ type timing struct {
 }
 
 func benchStrategy(p *command.Process, c *cli.Context) error {
-	cat, e, err := command.LoadStrategy(p, c, c.Args().First())
+	supply := command.Supply(p, c)
+	supply.InProcess = !supply.Isolate // to time calls, not pipes
+	cat, e, err := command.LoadStrategyOf(p, c, supply, c.Args().First())
 	if err != nil {
 		return err
 	}

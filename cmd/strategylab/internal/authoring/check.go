@@ -15,12 +15,12 @@ import (
 
 func checkCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "check", ArgsUsage: "FILE", Usage: "check that a strategy is ready to play",
+		Name: "check", ArgsUsage: command.ValueStrategy, Usage: "check that a strategy is ready to play",
 		Description: "Plays small leagues of every shape with it and reports failures, how much of its budgets it uses, whether a\n" +
 			"script plays the same in its own process (as in live leagues), and how it scores. In JSON the share of a\n" +
 			"budget is a number from 0 to 1.",
-		Flags:  append([]cli.Flag{command.SeedFlag(), command.FormatFlag("table", "json")}, command.CatalogFlags()...),
-		Action: command.Action(p, checkStrategy, "FILE"),
+		Flags:  []cli.Flag{command.SeedFlag(), command.FormatFlag("table", "json"), command.IsolateFlag(false)},
+		Action: command.Action(p, checkStrategy, command.ValueStrategy),
 	}
 }
 
@@ -36,7 +36,7 @@ func checkStrategy(p *command.Process, c *cli.Context) error {
 			return err
 		}
 	}
-	v, err := p.Check(c.Context, cat, e, lab.Checking{Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Trusted: true, Log: command.ChildLog(p, c)})
+	v, err := p.Check(c.Context, e, lab.Checking{Seed: s, Limits: command.Limits(c), Isolated: c.Bool(command.FlagIsolate), Compared: true})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const scriptName = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
 
 func newCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy from a template, in Lua or JavaScript",
+		Name: "new", ArgsUsage: "FILE", Usage: "create a strategy from a template: .lua, .js, .c, .rs or .go",
 		Action: command.Action(p, newStrategy, "FILE"),
 	}
 }
@@ -32,21 +32,44 @@ func newStrategy(p *command.Process, c *cli.Context) error {
 	file := c.Args().First()
 	ext := strings.ToLower(filepath.Ext(file))
 	source, err := templates.ReadFile("templates/new" + ext)
+	if ext == ".go" {
+		source, err = templates.ReadFile("templates/new.go.txt")
+	}
 	if err != nil {
-		return command.Usagef("new: unknown extension of %s, want .lua or .js", file)
+		return command.Usagef("new: unknown extension of %s, want .lua or .js, or .c, .rs or .go for WebAssembly", file)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if !regexp.MustCompile(scriptName).MatchString(name) {
 		return command.Usagef("new: invalid strategy name %q, use letters, digits, - and _, for example scripts/mine%s", name, ext)
 	}
-	if err := writeNew(p.Path(file), strings.Replace(string(source), "NAME", name, 1)); err != nil {
+	if err := writeNew(p.Path(file), strings.ReplaceAll(string(source), "NAME", name)); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return command.Usagef("new: %s already exists", file)
 		}
 		return fmt.Errorf("new: %w", err)
 	}
-	fmt.Fprintf(p.Stdout, "wrote %s\n\nEdit it, then run:\n  strategylab strategies check %s\n  strategylab experiment --runs 1000\n", file, file)
+	fmt.Fprintf(p.Stdout, "wrote %s\n\nEdit it, then run:\n", file)
+	if build := buildCommand(source); build != "" {
+		stem := strings.TrimSuffix(file, filepath.Ext(file))
+		fmt.Fprintf(p.Stdout, "  %s\n", strings.ReplaceAll(build, "NAME", stem))
+		file = stem + ".wasm"
+	}
+	add := ""
+	if filepath.Dir(file) != "scripts" { // whose strategies play by themselves
+		add = " --mine " + file
+	}
+	fmt.Fprintf(p.Stdout, "  strategylab strategies check %s\n  strategylab experiment --runs 1000%s\n", file, add)
 	return nil
+}
+
+// buildCommand returns the command that builds a template, which stands in its first
+// comment, or "" if it needs none.
+func buildCommand(template []byte) string {
+	m := regexp.MustCompile(`(?m)^// *\t? *((?:clang|rustc|GOOS=\S+) .*)$`).FindSubmatch(template)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
 }
 
 // writeNew writes a file that must not exist yet.

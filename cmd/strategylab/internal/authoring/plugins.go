@@ -17,7 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
-	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 const (
@@ -29,9 +28,6 @@ const (
 )
 
 func pluginsCommand(p *command.Process) *cli.Command {
-	folder := func() cli.Flag {
-		return &cli.StringFlag{Name: command.FlagPlugins, Value: command.DefaultPlugins, Usage: "folder of plugins"}
-	}
 	return &cli.Command{
 		Name:  "plugins",
 		Usage: "create, list, build and accept plugins",
@@ -39,7 +35,7 @@ func pluginsCommand(p *command.Process) *cli.Command {
 			newPluginCommand(p),
 			{
 				Name: "list", Usage: "list plugins and whether they are accepted",
-				Flags:  []cli.Flag{folder(), command.FormatFlag("table", "json")},
+				Flags:  []cli.Flag{command.FormatFlag("table", "json")},
 				Action: command.Action(p, listPlugins),
 			},
 			{
@@ -48,7 +44,6 @@ func pluginsCommand(p *command.Process) *cli.Command {
 					"accepted programs are started. One accepted without mTLS stays so until --" + flagNoTLS + "=false, one accepted\n" +
 					"while you work on it until --" + flagDev + "=false.",
 				Flags: []cli.Flag{
-					folder(),
 					&cli.BoolFlag{Name: flagNoTLS, Usage: "accept them without mTLS, over a private socket"},
 					&cli.BoolFlag{Name: flagDev, Usage: "accept later changes too, with a note"},
 				},
@@ -56,7 +51,6 @@ func pluginsCommand(p *command.Process) *cli.Command {
 			},
 			{
 				Name: "build", Usage: "build and accept the Go examples of the source",
-				Flags:  []cli.Flag{folder()},
 				Action: command.Action(p, buildPlugins),
 			},
 		},
@@ -209,9 +203,16 @@ func serveCommand() *cli.Command {
 	}
 }
 
-func workerCommand() *cli.Command {
+func workerCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: lab.CommandWorker, Hidden: true, Usage: "run a script for the strategylab that started this process",
-		Action: func(*cli.Context) error { isolate.Serve(catalog.Formats()); return nil },
+		Action: func(*cli.Context) error { isolate.Serve(p.Lab.Formats()); return nil },
+	}
+}
+
+func leaguesCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: lab.CommandLeagues, Hidden: true, Usage: "play leagues for the strategylab that started this process",
+		Action: func(*cli.Context) error { return p.ServeLeagues(p.Stdin, p.Stdout) },
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -19,9 +20,11 @@ import (
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Strategies",
 		strategiesCommand(p),
+		studioCommand(p),
 		pluginsCommand(p),
 		serveCommand(),
-		workerCommand(),
+		workerCommand(p),
+		leaguesCommand(p),
 	)
 }
 
@@ -32,13 +35,13 @@ func strategiesCommand(p *command.Process) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list all strategies",
-				Flags:  append([]cli.Flag{command.FormatFlag("table", "json")}, command.CatalogFlags()...),
+				Flags:  []cli.Flag{command.FormatFlag("table", "json"), command.IsolateFlag(false)},
 				Action: command.Action(p, listStrategies),
 			},
 			{
-				Name: "show", ArgsUsage: "NAME", Usage: "describe a strategy and print its script",
-				Flags:  command.CatalogFlags(),
-				Action: command.Action(p, showStrategy, "NAME"),
+				Name: "show", ArgsUsage: command.ValueStrategy, Usage: "describe a strategy and print its script",
+				Flags:  []cli.Flag{command.IsolateFlag(false)},
+				Action: command.Action(p, showStrategy, command.ValueStrategy),
 			},
 			newCommand(p),
 			checkCommand(p),
@@ -58,7 +61,9 @@ type listed struct {
 }
 
 func listStrategies(p *command.Process, c *cli.Context) error {
-	cat, err := command.LoadCatalog(c.Context, p, c)
+	supply := command.Supply(p, c)
+	supply.All = true
+	cat, err := p.Load(c.Context, supply)
 	if err != nil {
 		return err
 	}
@@ -108,6 +113,11 @@ func showStrategy(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("show %s: %w", e.Info.Name, err)
 	}
-	fmt.Fprintf(p.Stdout, "\n%s, SHA-256 %s\n\n%s\n", e.Info.Source, e.Info.Fingerprint, strings.TrimRight(string(source), "\n"))
+	fmt.Fprintf(p.Stdout, "\n%s, SHA-256 %s\n", e.Info.Source, e.Info.Fingerprint)
+	if e.Info.Kind == strategies.WebAssembly {
+		fmt.Fprintf(p.Stdout, "\nWebAssembly, %d bytes\n", len(source))
+		return nil
+	}
+	fmt.Fprintf(p.Stdout, "\n%s\n", strings.TrimRight(string(source), "\n"))
 	return nil
 }

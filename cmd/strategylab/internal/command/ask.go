@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,10 +74,13 @@ func (a Ask) Put(ctx context.Context, now time.Time, m protocol.Message) (_ *Tol
 		leagues: []string{a.League},
 	}
 	o, err := in.climb(ctx)
-	if err != nil || o.Verdict != wire.Refuses || blame(o.Err) != sender && (blame(o.Err) != league || !a.Guessed) {
+	if err != nil || o.Verdict != wire.Refuses || !in.unknown(o.Err) {
 		return in.told(o, err)
 	}
 	first := o.Err
+	if in.starts() && tokenOf(first) && a.Token == "" {
+		return in.plainly(ctx, first)
+	}
 	if o, err = in.introduce(ctx, o); err == nil {
 		return in.told(o, nil)
 	}
@@ -122,21 +126,93 @@ func (in *inquiry) climb(ctx context.Context) (*wire.Outcome, error) {
 	return o, err
 }
 
-// judge judges an outcome: a manager that answers a start with any JSON but a
-// refusal has accepted it.
+// starts reports whether the message starts the league.
+func (in *inquiry) starts() bool { return in.message.Head().MessageType == protocol.TypeStartLeague }
+
+// unknown reports whether another introduction, or none, may be accepted.
+func (in *inquiry) unknown(err error) bool {
+	switch blame(err) {
+	case sender:
+		return true
+	case league:
+		return in.ask.Guessed
+	}
+	return in.starts() && in.ask.Token == "" && tokenOf(err)
+}
+
+// tokenOf reports whether a manager refuses a token, or the lack of one. Some say
+// so of all that they do not know.
+func tokenOf(err error) bool {
+	code := dialect.CodeOf(err)
+	return code == protocol.CodeTokenInvalid || code == protocol.CodeTokenMissing
+}
+
+// plainly starts the league of a manager that refuses START_LEAGUE for its token by
+// what bears none. If that leads nowhere, the error is that of the message.
+func (in *inquiry) plainly(ctx context.Context, first error) (*Told, error) {
+	in.stubborn = true
+	in.ladder.Plainly(ctx, in.message.Head().MessageType)
+	if o, err := in.climb(ctx); err == nil && o.Verdict == wire.Understood {
+		return in.told(o, nil)
+	}
+	return nil, first
+}
+
+// judge judges an outcome.
 func (in *inquiry) judge(_ context.Context, o *wire.Outcome) wire.Verdict {
-	_, refused := errors.AsType[*dialect.Refusal](o.Err)
 	v := wire.Judge(o.Err)
 	switch {
-	case v == wire.Understood || v == wire.Unreached:
-	case in.message.Head().MessageType == protocol.TypeStartLeague && o.Answer != nil && !refused && o.Answer.Status < 300:
-		return wire.Understood
-	case blame(o.Err) != nobody && !in.stubborn:
+	case v == wire.Understood && !in.starts() || v == wire.Unreached || !wire.Answered(o.Err):
+		return v
+	case in.starts() && !refused(o):
+		return in.judgeStart(o)
+	case in.starts() && waits(o.Err):
 		return wire.Refuses
-	case blame(o.Err) != nobody || o.Answer != nil && v == wire.Doubtful:
+	case in.stubborn && in.unknown(o.Err):
+		return wire.Misunderstood
+	case in.unknown(o.Err):
+		return wire.Refuses
+	case v == wire.Doubtful:
 		return wire.Misunderstood
 	}
 	return v
+}
+
+// refused reports whether a manager has refused, be it by an HTTP status only.
+func refused(o *wire.Outcome) bool {
+	_, refused := errors.AsType[*dialect.Refusal](o.Err)
+	failed, _ := errors.AsType[*jsonrpc.CallError](o.Err)
+	return refused || failed != nil && (failed.Status < http.StatusOK || failed.Status >= http.StatusMultipleChoices)
+}
+
+// waits reports whether a manager refuses to start a league for what it waits for,
+// or because that runs.
+func waits(err error) bool {
+	b := dialect.FindBeginning([]byte(wire.Words(err)))
+	return b == dialect.TooFew || b == dialect.Already
+}
+
+// judgeStart judges an answer to a start that is no refusal by its form: any that
+// does not say no accepts it.
+func (in *inquiry) judgeStart(o *wire.Outcome) wire.Verdict {
+	said := []byte(wire.Words(o.Err)) // of a text that is no JSON
+	if o.Answer != nil {
+		said = o.Answer.Raw
+	}
+	switch b := dialect.FindBeginning(said); {
+	case b == dialect.Begun:
+		return wire.Understood
+	case b == dialect.Unsaid && o.Answer != nil:
+		return wire.Understood
+	case b == dialect.Unsaid:
+		return wire.Misunderstood // a page
+	default:
+		o.Err = &dialect.Refusal{Message: dialect.Words(said)}
+		if waits(o.Err) {
+			return wire.Refuses
+		}
+		return wire.Misunderstood
+	}
 }
 
 // told turns an outcome into what the manager answered.
@@ -147,7 +223,10 @@ func (in *inquiry) told(o *wire.Outcome, err error) (*Told, error) {
 	case o.Verdict != wire.Understood:
 		return nil, o.Err
 	}
-	t := &Told{Message: o.Message, How: fmt.Sprintf("%s as %s for league %q", o.Way, in.senders[0], in.leagues[0])}
+	t := &Told{Message: o.Message, How: o.Way.String()}
+	if !o.Way.Plain() {
+		t.How += fmt.Sprintf(" as %s for league %q", in.senders[0], in.leagues[0])
+	}
 	if o.Answer != nil {
 		t.Raw = o.Answer.Raw
 	}
@@ -276,13 +355,6 @@ func cut(err error) string {
 	return err.Error()
 }
 
-// TakesNoMessage reports whether a manager takes a message in no way, or has a
-// function for it that takes none of its fields.
-func TakesNoMessage(err error) bool {
-	_, unspoken := errors.AsType[*wire.UnspokenError](err)
-	return unspoken || blame(err) == arguments
-}
-
 // What a refusal is about.
 type subject int
 
@@ -290,7 +362,6 @@ const (
 	nobody subject = iota
 	league
 	sender
-	arguments // a function that takes none of the message
 )
 
 // blame returns what a refusal is about, by its code and its words.
@@ -299,9 +370,6 @@ func blame(err error) subject {
 		return nobody
 	}
 	text := strings.ToLower(wire.Words(err))
-	if strings.Contains(text, "unexpected keyword argument") || strings.Contains(text, "positional argument") {
-		return arguments
-	}
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
@@ -309,7 +377,7 @@ func blame(err error) subject {
 	switch {
 	case dialect.CodeOf(err) == protocol.CodeLeagueNotFound:
 		return league
-	case !denied || says("type", "method", "tool"):
+	case !denied || says("type", "method", "tool", "argument"):
 		return nobody
 	case says("sender", "not registered", "unregistered", "launcher", "agent", "caller"):
 		return sender

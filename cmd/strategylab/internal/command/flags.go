@@ -1,6 +1,7 @@
 package command
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,44 +12,49 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // Flags that several commands have. A flag means the same in each of them.
 const (
-	FlagAdminToken = "admin-token"
-	FlagAdminFile  = "admin-token-file"
-	FlagAll        = "all"
-	FlagColor      = "color"
-	FlagData       = "data-dir"
-	FlagDetails    = "details"
-	FlagDraw       = "draw"
-	FlagField      = "field"
-	FlagFormat     = "format"
-	FlagID         = "id"
-	FlagLeagueID   = "league-id"
-	FlagLegs       = "legs"
-	FlagLevel      = "level"
-	FlagListen     = "listen"
-	FlagManager    = "manager"
-	FlagMaxRuns    = "max-runs"
-	FlagName       = "name"
-	FlagOut        = "out"
-	FlagPlayers    = "players"
-	FlagQuiet      = "quiet"
-	FlagRuns       = "runs"
-	FlagSeed       = "seed"
-	FlagStrategy   = "strategy"
-	FlagTimeout    = "timeout"
-	FlagTLSCert    = "tls-cert"
-	FlagTLSKey     = "tls-key"
-	FlagVerbose    = "verbose"
-	FlagWorkers    = "workers"
+	FlagAdminToken  = "admin-token"
+	FlagAdminFile   = "admin-token-file"
+	FlagAll         = "all"
+	FlagColor       = "color"
+	FlagData        = "data-dir"
+	FlagDetails     = "details"
+	FlagDraw        = "draw"
+	FlagField       = "field"
+	FlagFormat      = "format"
+	FlagID          = "id"
+	FlagLeagueID    = "league-id"
+	FlagLegs        = "legs"
+	FlagLevel       = "level"
+	FlagListen      = "listen"
+	FlagManager     = "manager"
+	FlagMaxRuns     = "max-runs"
+	FlagName        = "name"
+	FlagOut         = "out"
+	FlagPlayers     = "players"
+	FlagQuiet       = "quiet"
+	FlagRuns        = "runs"
+	FlagSeed        = "seed"
+	FlagStrategy    = "strategy"
+	FlagTimeout     = "timeout"
+	FlagTLSCert     = "tls-cert"
+	FlagAllowHost   = "allow-host"
+	FlagAllowOrigin = "allow-origin"
+	FlagTLSKey      = "tls-key"
+	FlagVerbose     = "verbose"
+	FlagWorkers     = "workers"
 )
 
 // SeedFlag is the random seed. [Seed] reads it.
 func SeedFlag() cli.Flag {
-	return &cli.StringFlag{Name: FlagSeed, Usage: "random seed", DefaultText: "random, and printed"}
+	return &cli.StringFlag{Name: FlagSeed, Usage: "`N`: random seed", DefaultText: "random, and printed"}
 }
 
 // Seed returns the random seed: the given one, or a new one.
@@ -64,22 +70,32 @@ func Seed(p *Process, c *cli.Context) (uint64, error) {
 	return s, nil
 }
 
-// FormatFlag is the output format, by default the first.
-func FormatFlag(formats ...string) cli.Flag {
-	last := len(formats) - 1
-	usage := "output format: " + strings.Join(formats[:last], ", ") + " or " + formats[last]
-	return &cli.StringFlag{Name: FlagFormat, Value: formats[0], Usage: usage, Action: OneOf(FlagFormat, formats...)}
+// GlobalFlags are the flags of the program, which every command accepts and those obey
+// that read them. [WantsColour], [Limits] and [LoadCatalog] read them.
+func GlobalFlags() []cli.Flag {
+	return []cli.Flag{
+		Choice(FlagColor, colourAuto, "colours on terminals", colourAuto, colourAlways, colourNever),
+		&cli.BoolFlag{Name: FlagQuiet, Usage: "suppress progress and notes"},
+		&cli.StringFlag{Name: FlagScripts, Value: catalog.DefaultScripts, Usage: "`DIR`: folder of *.lua, *.js and *.wasm scripts"},
+		&cli.StringFlag{Name: FlagPlugins, Value: DefaultPlugins, Usage: "`DIR`: folder of plugins"},
+		&cli.DurationFlag{Name: FlagTimeLimit, Value: budget.DefaultTime, Usage: "time limit per script call", Action: validTimeLimit},
+		&cli.Int64Flag{Name: FlagInstructions, Value: budget.DefaultInstructions, Usage: "instruction limit per call of Lua or WebAssembly", Action: validInstructions},
+	}
 }
 
-// ScreenFlags say how a table is shown. [WantsColour] reads --color.
-func ScreenFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: FlagDetails, Usage: "show all columns, tiers, corrections, processes and the digest"},
-		&cli.StringFlag{
-			Name: FlagColor, Value: colourAuto, Usage: "colours in the table: auto, always or never",
-			Action: OneOf(FlagColor, colourAuto, colourAlways, colourNever),
-		},
-	}
+// Choice is a flag with one of some values; preset is the default.
+func Choice(name, preset, usage string, values ...string) *cli.StringFlag {
+	return &cli.StringFlag{Name: name, Value: preset, Usage: "`" + strings.Join(values, "|") + "`: " + usage, Action: OneOf(name, values...)}
+}
+
+// FormatFlag is the output format, by default the first.
+func FormatFlag(formats ...string) cli.Flag {
+	return Choice(FlagFormat, formats[0], "output format", formats...)
+}
+
+// DetailsFlag shows all of a table.
+func DetailsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: FlagDetails, Usage: "show all columns, tiers, corrections, processes and the digest"}
 }
 
 const colourAuto, colourAlways, colourNever = "auto", "always", "never"
@@ -96,15 +112,10 @@ func WantsColour(p *Process, c *cli.Context, stream Terminal) bool {
 	return stream.Is() && p.Colour
 }
 
-// QuietFlag suppresses everything but output and errors.
-func QuietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: FlagQuiet, Usage: "suppress progress and notes"}
-}
-
 // DrawFlag is the distribution of the drawn number. [Draw] reads it.
 func DrawFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: FlagDraw, Value: game.FairDraw().String(), Usage: "distribution of drawn numbers: uniform:1-10 or weights:1=3,2=1",
+		Name: FlagDraw, Value: game.FairDraw().String(), Usage: "`DRAW`: distribution of drawn numbers, such as weights:1=3,2=1",
 		Action: func(_ *cli.Context, text string) error {
 			if _, err := game.ParseDraw(text); err != nil && text != "" {
 				return Usagef("--%s: %w", FlagDraw, err)
@@ -192,12 +203,21 @@ func TextsOf(c *cli.Context, flag string) []string {
 	return nil
 }
 
-// ValidID refuses what cannot be the id of an agent or a league. An optional flag
-// may be empty for none.
-func ValidID(flag string, optional bool) func(*cli.Context, string) error {
+// ValidID refuses what cannot be the id of a league of ours.
+func ValidID(flag string) func(*cli.Context, string) error {
 	return func(_ *cli.Context, id string) error {
-		if !(optional && id == "") && !protocol.ValidID(id) {
+		if !protocol.ValidID(id) {
 			return Usagef("--%s is %q, want letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit", flag, id)
+		}
+		return nil
+	}
+}
+
+// AgentID refuses what cannot be the id of an agent. The flag may be empty for none.
+func AgentID(flag string) func(*cli.Context, string) error {
+	return func(_ *cli.Context, id string) error {
+		if id != "" && !protocol.ValidForeignID(id) {
+			return Usagef("--%s is %q, want at most 128 characters, no control characters", flag, id)
 		}
 		return nil
 	}
@@ -217,7 +237,7 @@ func ValidURL(flag string) func(*cli.Context, string) error {
 // ManagerFlag is the manager that an agent registers with or a command asks.
 func ManagerFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "URL of the league manager", Action: ValidURL(FlagManager),
+		Name: FlagManager, Value: "http://127.0.0.1:8000/mcp", Usage: "`URL`: the league manager", Action: ValidURL(FlagManager),
 	}
 }
 
@@ -227,11 +247,49 @@ func AgentURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
+// CallerFlags say which web pages and names a server trusts.
+func CallerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: FlagAllowHost, Usage: "`PATTERN`: hosts of remote agents, and names of this server; repeatable"},
+		&cli.StringSliceFlag{Name: FlagAllowOrigin, Usage: "`ORIGIN`: web pages that may call this server; repeatable"},
+	}
+}
+
+// Callers reads CallerFlags. A pattern for every host means the agents: it makes no
+// name the server's own.
+func Callers(c *cli.Context) (jsonrpc.Callers, error) {
+	callers := jsonrpc.Callers{Origins: c.StringSlice(FlagAllowOrigin)}
+	for _, pattern := range c.StringSlice(FlagAllowHost) {
+		if pattern != "*" {
+			callers.Hosts = append(callers.Hosts, pattern)
+		}
+	}
+	if _, err := jsonrpc.NewGuard(callers); err != nil {
+		return callers, Usagef("--%s or --%s: %w", FlagAllowOrigin, FlagAllowHost, err)
+	}
+	return callers, nil
+}
+
+// RefuseForeign returns a function that says why a request is kept out of a server
+// with these flags, or "". own are further names of the server.
+func RefuseForeign(c *cli.Context, own ...string) (func(*http.Request) string, error) {
+	callers, err := Callers(c)
+	if err != nil {
+		return nil, err
+	}
+	callers.Hosts = append(callers.Hosts, own...)
+	guard, err := jsonrpc.NewGuard(callers)
+	if err != nil {
+		return nil, err
+	}
+	return guard.Refuse, nil
+}
+
 // TLSFlags are the certificate of a server and its key.
 func TLSFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: FlagTLSCert, Usage: "PEM file of the certificate, to serve HTTPS"},
-		&cli.StringFlag{Name: FlagTLSKey, Usage: "PEM file of the certificate's key"},
+		&cli.StringFlag{Name: FlagTLSCert, Usage: "`FILE`: certificate in PEM, to serve HTTPS"},
+		&cli.StringFlag{Name: FlagTLSKey, Usage: "`FILE`: the certificate's key in PEM"},
 	}
 }
 

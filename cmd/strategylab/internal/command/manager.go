@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // Remedy adds a hint to the error of a command that talks to agents.
@@ -45,6 +47,21 @@ func Remedy(c *cli.Context, err error) error {
 		return Advise(err, "--%s needs an address of this machine, such as 127.0.0.1:8000, or 0.0.0.0:8000 for all of them", FlagListen)
 	case errors.Is(err, fs.ErrPermission):
 		return Advise(err, "choose a folder and a port that you may use")
+	}
+	return err
+}
+
+// ExplainStart says why a league was not started, as far as the manager says so.
+func ExplainStart(c *cli.Context, err error) error {
+	words := wire.Words(err)
+	switch dialect.FindBeginning([]byte(words)) {
+	case dialect.TooFew:
+		return fmt.Errorf("the league waits for more agents and was not started; the manager says: %q", words)
+	case dialect.Already:
+		return fmt.Errorf("the league has started already; the manager says: %q", words)
+	}
+	if !wire.Answered(err) {
+		return Advise(err, "some managers answer when the league is over; strategylab query status --manager %s shows whether it runs", c.String(FlagManager))
 	}
 	return err
 }

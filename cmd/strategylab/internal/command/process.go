@@ -1,5 +1,6 @@
-// Package command is what all commands share: the process as a value, flags and
-// their order, errors with hints, progress, and how a manager is asked.
+// Package command is what all commands share: the process as a value, command lines
+// with their flags and variables, help, completion, errors with hints, progress, and how
+// a manager is asked.
 package command
 
 import (
@@ -9,10 +10,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 
-	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
 
 // Process is what a command may use of the process it runs in, and the lab with
@@ -22,10 +26,12 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Out, Err       Terminal // what Stdout and Stderr are
-	Colour         bool     // whether the user wants colours on terminals
-	ForBatch       func()   // tunes the process for batch work
-	ForLive        func()   // tunes the process for messages
+	Out, Err       Terminal            // what Stdout and Stderr are
+	Colour         bool                // whether the user wants colours on terminals
+	Env            func(string) string // returns the value of an environment variable; empty without one
+	Build          *debug.BuildInfo    // of this program; nil if unknown
+	ForBatch       func()              // tunes the process for batch work
+	ForLive        func()              // tunes the process for messages
 }
 
 // Terminal is a terminal with its size in characters. The zero value is a stream that is
@@ -45,7 +51,18 @@ func (p *Process) Logger(level slog.Level) *slog.Logger {
 
 // Warn prints a warning to stderr.
 func (p *Process) Warn(format string, args ...any) {
-	fmt.Fprintf(p.Stderr, "strategylab: warning: "+format+"\n", args...)
+	p.Say("strategylab: warning: "+format, args...)
+}
+
+// Say prints a message to stderr. On a terminal its lines are broken between words, but
+// not those with a command that can be pasted.
+func (p *Process) Say(format string, args ...any) {
+	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		if !strings.Contains(line, "strategylab ") {
+			line = words.Wrap(line, p.Err.Columns)
+		}
+		fmt.Fprintln(p.Stderr, line)
+	}
 }
 
 // PrintJSON writes a value as indented JSON.
@@ -68,14 +85,20 @@ func Action(p *Process, f func(*Process, *cli.Context) error, names ...string) c
 
 func checkArguments(c *cli.Context, names []string) error {
 	got := c.Args().Slice()
-	usage := strings.TrimSpace("usage: strategylab " + c.Command.FullName() + " " + c.Command.ArgsUsage)
+	usage := strings.TrimSpace("usage: " + c.Command.HelpName + " " + c.Command.ArgsUsage)
 	switch {
 	case len(got) < len(names) && names[len(got)] != Rest:
-		return WithHint(fmt.Errorf("%s: %s is missing", c.Command.FullName(), names[len(got)]), "%s", usage)
+		return WithHint(fmt.Errorf("%s: %s is missing", Name(c), names[len(got)]), "%s", usage)
 	case len(got) > len(names) && (len(names) == 0 || names[len(names)-1] != Rest):
-		return WithHint(fmt.Errorf("%s: unexpected argument %q", c.Command.FullName(), got[len(names)]), "%s", usage)
+		return WithHint(fmt.Errorf("%s: unexpected argument %q", Name(c), got[len(names)]), "%s", usage)
 	}
 	return nil
+}
+
+// Name returns the words that call a command, without the program's.
+func Name(c *cli.Context) string {
+	_, name, _ := strings.Cut(c.Command.HelpName, " ")
+	return name
 }
 
 // Rest, as the last name, stands for any number of further arguments.

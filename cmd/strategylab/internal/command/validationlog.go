@@ -17,10 +17,7 @@ const (
 // [OpenValidationLog] reads them. reproducible adds the flag that tests need.
 func ValidationLogFlags(reproducible bool) []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{
-			Name: FlagValidationLog, Value: "auto", Usage: "log the outcome of every request: on, off or auto",
-			Action: OneOf(FlagValidationLog, "auto", "on", "off"),
-		},
+		Choice(FlagValidationLog, "auto", "log the outcome of every request", "auto", "on", "off"),
 		&cli.IntFlag{
 			Name: FlagValidationLogSize, Value: validationLogFiles * eventlog.DefaultMaxFile >> 20, Usage: "size limit of the validation log in MiB",
 			Action: AtLeast(FlagValidationLogSize, 1),

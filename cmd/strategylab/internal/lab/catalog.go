@@ -16,10 +16,12 @@ import (
 )
 
 // The hidden commands by which this program is started as a process of its
-// own: as its own plugin, and as the worker of a script.
+// own: as its own plugin, as the worker of a script, and as a worker that plays
+// leagues.
 const (
-	CommandServe  = "plugin-serve"
-	CommandWorker = "script-worker"
+	CommandServe   = "plugin-serve"
+	CommandWorker  = "script-worker"
+	CommandLeagues = "league-worker"
 )
 
 // served names the built-in strategies that this program also serves as a
@@ -47,8 +49,12 @@ type Supply struct {
 	Required bool   // whether that folder must exist
 	Plugins  string // folder of plugins
 	Limits   budget.Limits
-	Isolate  bool         // run every script in a process of its own
-	Log      *slog.Logger // of the other processes
+	Isolate  bool // run every script in a process of its own
+	// InProcess runs scripts in this process, which they can then block, starve and
+	// end. Unless it or Isolate is set, leagues are played in worker processes.
+	InProcess bool
+	Log       *slog.Logger // of the other processes
+	All       bool         // load every script of the folder now, to list them
 }
 
 // Load loads the catalog of a supply. The caller closes it.
@@ -64,10 +70,27 @@ func (l Lab) Load(ctx context.Context, s Supply) (*catalog.Catalog, error) {
 	return cat, nil
 }
 
+// Names returns the names of the strategies of a supply and those of its plugin programs,
+// without loading or starting any. What cannot be read has no names.
+func (l Lab) Names(ctx context.Context, s Supply) []string {
+	var names []string
+	if cat, err := catalog.Load(ctx, catalog.Config{Dir: l.Dir, Scripts: s.Scripts, Lazy: true}); err == nil {
+		for _, e := range cat.Entries() {
+			names = append(names, e.Info.Name)
+		}
+		_ = cat.Close() // nothing is loaded
+	}
+	for _, name := range served {
+		names = append(names, name+servedSuffix)
+	}
+	programs, _ := plugins.Find(l.Path(s.Plugins))
+	return append(names, programs...)
+}
+
 // addProcesses adds the strategies that run in other processes to the options of
 // a catalog.
 func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) error {
-	o.Builtins = builtin.All()
+	o.Builtins, o.Formats = builtin.All(), l.Formats()
 	if l.Exe != "" {
 		own, err := l.ownPlugin(ctx, s.Log)
 		if err != nil {
@@ -85,7 +108,12 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 	o.OpenPlugin = func(ctx context.Context, file, path string) ([]strategies.Factory, error) {
 		return openPlugin(ctx, plugins.Config{Command: []string{file}, Source: path, CallTime: o.Limits.Time, Log: s.Log})
 	}
+	if s.InProcess || !s.Isolate && l.Exe == "" {
+		return nil
+	}
 	if !s.Isolate {
+		pool := l.pool(s.Log)
+		o.Formats, o.Lazy, o.Closing = pool.Formats(l.Formats()), !s.All, pool.Close
 		return nil
 	}
 	if l.Exe == "" {
@@ -98,7 +126,12 @@ func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) erro
 
 // isolatedFormats returns the script languages, each script in its own process.
 func (l Lab) isolatedFormats(log *slog.Logger) []catalog.Format {
-	return isolate.Formats(catalog.Formats(), isolate.Config{Worker: []string{l.Exe, CommandWorker}, Log: log})
+	return isolate.Formats(l.Formats(), l.isolation(log))
+}
+
+// isolation says how a script runs in a process of its own.
+func (l Lab) isolation(log *slog.Logger) isolate.Config {
+	return isolate.Config{Worker: []string{l.Exe, CommandWorker}, Env: l.env(), Log: log}
 }
 
 // LoadScript loads a script in a process of its own. An error that is the

@@ -2,20 +2,21 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/builtin"
 	"github.com/strategylab/strategylab/strategies/catalog"
 	"github.com/strategylab/strategylab/strategies/strategytest"
 )
@@ -28,13 +29,12 @@ const CheckSeed = 1
 type Checking struct {
 	Seed   uint64
 	Limits budget.Limits
-	// Isolated says that the strategy, if it is a script, runs in a process of its
-	// own already.
+	// Isolated says that the strategy, if it is a script, is judged by what it does in
+	// a process of its own.
 	Isolated bool
-	// Trusted lets the check run a script in this process as well as in its own,
-	// and compare the two.
-	Trusted bool
-	Log     *slog.Logger // of the other processes
+	// Compared also runs a script in a worker, where it can be watched, and compares
+	// its choices with those in a process of its own.
+	Compared bool
 }
 
 // Verdict is what a check has found.
@@ -48,17 +48,48 @@ type Verdict struct {
 }
 
 // Check plays small leagues of every shape with a strategy and, if it is ready, a
-// trial in a small field. The catalog has the opponents.
-func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c Checking) (Verdict, error) {
-	o := strategytest.Config{Seed: c.Seed, Now: l.Now, Memory: budget.Live, Limits: c.Limits}
-	findings := strategytest.Check(ctx, e.Factory, o)
-	switch {
-	case !e.Info.Kind.Script() || l.Exe == "" || ctx.Err() != nil:
-	case c.Trusted:
-		findings = append(findings, l.compareIsolated(ctx, e, c, o)...)
-	default:
+// trial in a small field. It calls the strategy's factory unless c.Compared is set.
+func (l Lab) Check(ctx context.Context, e catalog.Entry, c Checking) (Verdict, error) {
+	if script := scriptOf(e.Factory); script != nil && c.Compared {
+		pool := l.pool(nil)
+		defer pool.Close() // its processes have done their work
+		var v Verdict
+		err := pool.Do(ctx, taskCheck, checkRequest{Script: *script, Seed: c.Seed, Isolated: c.Isolated}, &v)
+		var died *workers.DeathError
+		if !errors.As(err, &died) {
+			return v, err
+		}
+		// What it does in a process of its own shows how it ended the worker.
+	}
+	findings := strategytest.Check(ctx, e.Factory, l.checkConfig(c.Seed, c.Limits))
+	if ctx.Err() == nil {
 		findings = append(findings, workerFinding(e.Factory)...)
 	}
+	return l.verdict(ctx, e, findings, c.Seed)
+}
+
+// CheckSource checks a script that need not be in a file, isolated and compared with a
+// worker. If it does not load, broken says why, and there is no verdict. Before it plays
+// it calls loaded.
+func (l Lab) CheckSource(ctx context.Context, s Supply, name string, kind strategies.Kind, source []byte, loaded func()) (v Verdict, broken *strategies.Error, err error) {
+	f, err := l.LoadScript(s, name, kind, source)
+	if errors.As(err, &broken) {
+		return v, broken, nil
+	}
+	if err != nil {
+		return v, nil, err
+	}
+	loaded()
+	v, err = l.Check(ctx, catalog.Entry{Info: f.Info(), Factory: f}, Checking{Seed: CheckSeed, Limits: s.Limits, Isolated: true, Compared: true})
+	return v, nil, errors.Join(err, f.Close())
+}
+
+func (l Lab) checkConfig(seed uint64, limits budget.Limits) strategytest.Config {
+	return strategytest.Config{Seed: seed, Now: l.Now, Memory: budget.Live, Limits: limits}
+}
+
+// verdict concludes from findings and, if they allow it, plays the trial.
+func (l Lab) verdict(ctx context.Context, e catalog.Entry, findings []strategytest.Finding, seed uint64) (Verdict, error) {
 	v := Verdict{
 		Strategy: e.Info.Name, Kind: e.Info.Kind, Ready: strategytest.Worst(findings) < strategytest.Error,
 		Verdict: strategytest.Verdict(findings), Findings: findings,
@@ -67,95 +98,8 @@ func (l Lab) Check(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, c
 		return v, nil
 	}
 	var err error
-	v.Trial, err = l.try(ctx, cat, e, c.Seed)
+	v.Trial, err = l.try(ctx, e, seed)
 	return v, err
-}
-
-// Slips watches scripts for a short league, in this process, and returns what they read
-// although it does not exist and, with failures, how they fail. Each file is watched
-// once.
-func (l Lab) Slips(ctx context.Context, players []catalog.Player, limits budget.Limits, failures bool) []strategytest.Finding {
-	var found []strategytest.Finding
-	seen := make(map[string]bool)
-	for _, p := range players {
-		if p.Info.Kind.Script() && !seen[p.Info.Source] {
-			seen[p.Info.Source] = true
-			found = append(found, l.slipsOf(ctx, catalog.Entry{Info: p.Info, Factory: p.Factory}, limits, failures)...)
-		}
-	}
-	return found
-}
-
-func (l Lab) slipsOf(ctx context.Context, e catalog.Entry, limits budget.Limits, failures bool) []strategytest.Finding {
-	o := strategytest.Config{Seed: CheckSeed, Limits: limits}
-	f := e.Factory
-	if _, isolated := f.(plugins.Metered); isolated {
-		var err error
-		if f, err = l.loadAgain(e, o, catalog.Formats()); err != nil {
-			return nil // what loads it to play says so
-		}
-		defer f.Close() // nothing is lost
-	}
-	var found []strategytest.Finding // the goroutine's until it has returned
-	err := strategies.RunAbandonable(ctx, func(ctx context.Context) error {
-		found = strategytest.Slips(ctx, f, o, failures)
-		return nil
-	})
-	if err != nil {
-		return nil
-	}
-	return found
-}
-
-// compareIsolated plays a script in this process and in its own, as live leagues
-// do, and reports whether it plays the same and what its process used.
-func (l Lab) compareIsolated(ctx context.Context, e catalog.Entry, c Checking, o strategytest.Config) []strategytest.Finding {
-	var found []strategytest.Finding
-	inside, outside := e.Factory, e.Factory
-	if c.Isolated { // what was checked ran outside, where a script cannot be watched
-		f, err := l.loadAgain(e, o, catalog.Formats())
-		if err != nil {
-			return []strategytest.Finding{loadFailure(e, "in this process", err)}
-		}
-		defer f.Close()
-		inside, found = f, insideOnly(strategytest.Check(ctx, f, o))
-	} else {
-		f, err := l.loadAgain(e, o, l.isolatedFormats(c.Log))
-		if err != nil {
-			return []strategytest.Finding{loadFailure(e, "in its own process", err)}
-		}
-		defer f.Close() // a worker that ends badly has failed before, which is reported
-		outside = f
-	}
-	found = append(found, strategytest.CheckIsolated(ctx, inside, outside, o))
-	return append(found, workerFinding(outside)...)
-}
-
-func loadFailure(e catalog.Entry, where string, err error) strategytest.Finding {
-	return strategytest.Finding{
-		ID: "isolated", Level: strategytest.Error, Where: e.Info.Source, What: fmt.Sprintf("it does not load %s: %v", where, err),
-	}
-}
-
-// insideOnly returns the findings that only a script in this process has: what it reads
-// and how many instructions it takes.
-func insideOnly(all []strategytest.Finding) (found []strategytest.Finding) {
-	for _, f := range all {
-		if strings.HasPrefix(f.ID, "budget-") || f.ID == "slip" || f.ID == "constant" {
-			found = append(found, f)
-		}
-	}
-	return found
-}
-
-func (l Lab) loadAgain(e catalog.Entry, o strategytest.Config, formats []catalog.Format) (strategies.Factory, error) {
-	source, err := os.ReadFile(l.Path(e.Info.Source))
-	if err != nil {
-		return nil, err
-	}
-	return loadFormat(formats, e.Info.Kind, func(f catalog.Format) (strategies.Factory, error) {
-		return f.Load(e.Info.Name, e.Info.Source, source, o.Limits)
-	})
 }
 
 // workerFinding reports what a script's process used for the leagues it played.
@@ -174,10 +118,10 @@ func workerFinding(f strategies.Factory) []strategytest.Finding {
 	switch {
 	case u.Aside:
 		level = strategytest.Error
-		what += fmt.Sprintf("; it died %d times and was quarantined", u.Failed)
+		what += fmt.Sprintf("; it died %s and was quarantined", words.Plain.Times(u.Failed))
 	case u.Failed > 0:
 		level = strategytest.Warning
-		what += fmt.Sprintf("; it died %d times and was restarted", u.Failed)
+		what += fmt.Sprintf("; it died %s and was restarted", words.Plain.Times(u.Failed))
 	}
 	return []strategytest.Finding{{ID: "worker", Level: level, What: what}}
 }
@@ -213,7 +157,7 @@ func Opponents() []string {
 	return []string{"random", "alternate", "copy-last", "frequency", "markov-2"}
 }
 
-func (l Lab) try(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, seed uint64) (*Trial, error) {
+func (l Lab) try(ctx context.Context, e catalog.Entry, seed uint64) (*Trial, error) {
 	plan := results.Plan{
 		Schema: results.PlanSchema, Runs: 100, Legs: 10, Seed: seed, Draw: game.FairDraw().String(), Transport: "direct",
 		Field: []results.Entrant{{Name: e.Info.Name, Kind: string(e.Info.Kind)}},
@@ -221,12 +165,12 @@ func (l Lab) try(ctx context.Context, cat *catalog.Catalog, e catalog.Entry, see
 	took := new(Latencies)
 	factories := []strategies.Factory{&timedFactory{e.Factory, l.Now, took}}
 	for _, name := range Opponents() {
-		other, err := cat.Resolve(name)
-		if err != nil {
-			return nil, err
+		other, ok := builtin.Find(name)
+		if !ok {
+			return nil, fmt.Errorf("no built-in strategy %q", name)
 		}
-		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(other.Info.Kind)})
-		factories = append(factories, other.Factory)
+		plan.Field = append(plan.Field, results.Entrant{Name: "sparring " + name, Kind: string(strategies.Builtin)})
+		factories = append(factories, other)
 	}
 	est, err := PlayInMemory(ctx, plan, factories)
 	if err != nil {

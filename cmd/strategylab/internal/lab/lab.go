@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
 // Lab loads strategies, plays runs of leagues, studies them and writes their
@@ -16,7 +18,18 @@ type Lab struct {
 	Dir     string           // base of relative paths; empty for the working directory
 	Now     func() time.Time // the clock
 	Entropy func() (uint64, error)
+	Code    string // folder for compiled scripts, see wasmscript.Config; empty for none
 }
+
+// CodeVariable is the environment variable that names Lab.Code: for the processes that a
+// lab starts, and for users.
+const CodeVariable = "STRATEGYLAB_CODE"
+
+// Formats returns the script languages for this process.
+func (l Lab) Formats() []catalog.Format { return catalog.CachedFormats(l.Code) }
+
+// env is what the processes of the lab need to know.
+func (l Lab) env() []string { return []string{CodeVariable + "=" + l.Code} }
 
 // Path resolves a path against the lab's folder.
 func (l Lab) Path(name string) string {

@@ -188,11 +188,11 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Checking{Seed: CheckSeed, Limits: budget.Limits{Time: time.Hour, Instructions: budget.DefaultInstructions}}
-	first, err := l.Check(t.Context(), cat, e, c)
+	first, err := l.Check(t.Context(), e, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := l.Check(t.Context(), cat, e, c)
+	second, err := l.Check(t.Context(), e, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,8 +88,8 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last report.Progress
-	session := Session{Lab: l, Watch: func(so func() report.Progress) {
-		now := so()
+	session := Session{Lab: l, Watch: func(so Sofar) {
+		now := so.Progress()
 		if now.Leagues != last.Leagues+1 {
 			t.Errorf("league %d after %d", now.Leagues, last.Leagues)
 		}

@@ -119,12 +119,13 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 			for rep := range tt.repetitions {
 				plan.Seed = uint64(rep) + 1
 				acc, _ := playUntil(t, plan, factories, nil)
-				if tier := acc.Ranking(0.95).Tiers[0]; len(tier) == 1 && tier[0] == 0 {
+				all := acc.Estimates(0.95)
+				if tier := all.Ranking.Tiers[0]; len(tier) == 1 && tier[0] == 0 {
 					alone++
 				}
-				e := acc.Estimates(0.95).Players
-				differences[power.Adjusted].add(e[0].Adjusted.Estimate - e[1].Adjusted.Estimate)
-				differences[power.Raw].add(e[0].Points.Estimate - e[1].Points.Estimate)
+				first, second := all.Players[0], all.Players[1]
+				differences[power.Adjusted].add(first.Adjusted.Estimate - second.Adjusted.Estimate)
+				differences[power.Raw].add(first.Points.Estimate - second.Points.Estimate)
 			}
 			n := float64(tt.repetitions)
 			share, slack := float64(alone)/n, 3*math.Sqrt(0.8*0.2/n)
@@ -146,7 +147,7 @@ func TestPowerIsWhatExperimentsHave(t *testing.T) {
 }
 
 // TestUntilBestStopsSoon: one player with an edge of 0.05 against seven equal ones,
-// 10 legs. Half of the experiments stop by 120 leagues, or by 300 under the finite
+// 10 legs. Half of the experiments stop by 120 leagues, or by 1,300 under the finite
 // guarantee, and the power command foretells it.
 func TestUntilBestStopsSoon(t *testing.T) {
 	t.Parallel()
@@ -157,7 +158,7 @@ func TestUntilBestStopsSoon(t *testing.T) {
 	for _, tt := range []struct {
 		guarantee   sequential.Guarantee
 		bar, repeat int
-	}{{sequential.Asymptotic, 120, 41}, {sequential.Finite, 300, 21}} {
+	}{{sequential.Asymptotic, 120, 41}, {sequential.Finite, 1300, 5}} {
 		plan, factories := edged(8, 10, 0.05)
 		plan.Runs = 2000
 		var stops []int

@@ -12,6 +12,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/assert"
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -21,7 +22,7 @@ type Reading struct {
 	Level   float64                                   // confidence level of intervals
 	Judge   func(results.Plan) (*assert.Judge, error) // of assertions; nil for none
 	Explain bool                                      // explanations
-	Mirrors bool                                      // mirror leagues, from the folder
+	Mirrors bool                                      // what a population view needs: mirror leagues, from the folder, and resampled leagues
 	Ratings bool                                      // a model of the placings
 	Warn    func(format string, args ...any)          // with Ratings: what went wrong with the model
 }
@@ -46,7 +47,7 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 			return in, err
 		}
 	}
-	c, err := newCollectors(plan, r.Explain, r.Ratings)
+	c, err := newCollectors(plan, r.Explain, r.Mirrors, r.Ratings)
 	if err != nil {
 		return in, err
 	}
@@ -68,9 +69,10 @@ func (l Lab) Read(ctx context.Context, dir string, r Reading) (page.Input, error
 	addPlayFacts(l.Path(dir), &in.Run.Facts)
 	judge(&in.Run, judging, study.acc)
 	if r.Explain {
-		in.Explanations = c.explain.Explanations(r.Level)
+		in.Explanations = c.explain.Explanations(in.Run.Estimates.Level)
 	}
 	if r.Mirrors {
+		in.Leagues = c.leagues
 		if in.Mirrors, err = readMirrors(l.Path(dir)); err != nil {
 			return in, err
 		}
@@ -102,7 +104,7 @@ func ReadError(op, dir string, err error) error {
 	case errors.Is(err, os.ErrNotExist):
 		hint = "name the folder of a run, which an experiment prints at its end: results in ..."
 	case errors.Is(err, ErrNoLeague):
-		hint = "wait for the run to progress, or continue it: strategylab experiment --resume " + dir
+		hint = "wait for the run to progress, or continue it: strategylab experiment --resume " + words.ShellWord(dir)
 	}
 	return &InputError{err, hint}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/plugins"
@@ -26,13 +28,18 @@ import (
 // PlotsFolder holds the plots of a page as PNG, in the folder of the run.
 const PlotsFolder = "plots"
 
-// WritePage writes report.html and, if wanted, its plots as PNG into a folder.
-func WritePage(dir string, in page.Input, png bool) error {
+// Versioned returns the input of a page with the version of this program.
+func Versioned(in page.Input) page.Input {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		in.Version = info.Main.Version
 	}
+	return in
+}
+
+// WritePage writes report.html and, if wanted, its plots as PNG into a folder.
+func WritePage(dir string, in page.Input, png bool) error {
 	var buf bytes.Buffer
-	if err := page.Write(&buf, in); err != nil {
+	if err := page.Write(&buf, Versioned(in)); err != nil {
 		return err
 	}
 	if err := disk.WriteFile(filepath.Join(dir, page.File), buf.Bytes(), 0o644); err != nil {
@@ -86,15 +93,12 @@ func (c *collectors) worths(warn func(format string, args ...any)) (w *populatio
 
 // processesOf reports what the processes of a field's plugins and isolated
 // scripts used, and how they fared.
-func processesOf(plan results.Plan, factories []strategies.Factory) []report.Process {
+func processesOf(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) []report.Process {
 	var list []report.Process
 	at := make(map[any]int) // in list
-	for i, f := range factories {
-		m, ok := f.(plugins.Metered)
-		if !ok {
-			continue
-		}
-		u, info := m.Usage(), f.Info()
+	for i, u := range usageOf(factories, driver) {
+		f := factories[i]
+		info := f.Info()
 		var who any = f // several players may be copies of one script
 		p := report.Process{
 			Name: info.Name, Kind: string(info.Kind), CPUSeconds: u.CPU.Seconds(), CapBytes: u.Memory,
@@ -117,6 +121,21 @@ func processesOf(plan results.Plan, factories []strategies.Factory) []report.Pro
 		list[k].Players = append(list[k].Players, plan.Field[i].Name)
 	}
 	return list
+}
+
+// usageOf returns what the processes of each player used, also those of worker
+// processes.
+func usageOf(factories []strategies.Factory, driver experiments.Driver) []plugins.Usage {
+	if d, ok := driver.(*workers.Driver); ok {
+		return d.Usage()
+	}
+	all := make([]plugins.Usage, len(factories))
+	for i, f := range factories {
+		if m, ok := f.(plugins.Metered); ok {
+			all[i] = m.Usage()
+		}
+	}
+	return all
 }
 
 // mirrorsFile keeps the results of the mirror leagues of a run, so that its report
@@ -159,7 +178,7 @@ func playMirrors(ctx context.Context, run report.Run, factories []strategies.Fac
 func playMirror(ctx context.Context, run report.Run, field int, factory strategies.Factory) (population.Mirror, error) {
 	f := run.Plan.Field[field]
 	plan := run.Plan
-	plan.Stop = nil
+	plan = plan.ForLeagues()
 	plan.Seed = mirrorSeed(run.Plan.Seed, field)
 	plan.Runs = min(mostMirrors, max(fewestMirrors, run.Estimates.Leagues*(len(run.Plan.Field)-1)/100))
 	plan.Transport = "direct"

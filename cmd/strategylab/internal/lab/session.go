@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -13,6 +14,8 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/experiments/workers"
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
@@ -26,10 +29,39 @@ type Session struct {
 	Report  *ReportOptions   // nil for no page
 	Origin  string           // folder of the run that this one repeats, for its scripts; may be empty
 	Seen    experiments.Sink // sees every new league; may be nil
-	// Watch is called after every new league, by the goroutine that records them; progress
-	// then computes what the leagues so far have shown. Nil means nobody watches.
-	Watch func(progress func() report.Progress)
+	// Former is the folder of a run of the same plan with other code of some players. Its
+	// leagues are taken over where that code cannot have changed them; empty for none.
+	Former string
+	// Watch is called after every new league, by the goroutine that records them. Nil
+	// means nobody watches.
+	Watch func(Sofar)
 	Ended func() // called when the last league has been played; may be nil
+	// Cluster, if not nil, has other machines play.
+	Cluster *Cluster
+
+	// Parts are the shards to merge; nil to play all leagues. A merge plays only the
+	// leagues that have to be replayed. Absent, if not nil, says why it cannot: there are
+	// no factories then.
+	Parts  []experiments.Part
+	Absent error
+}
+
+// Sofar is a run while it plays. Its methods are for the goroutine that Watch is called
+// by, during the call.
+type Sofar struct {
+	study     *Study
+	Workers   int // leagues played in parallel
+	processes func() []report.Process
+}
+
+// Progress returns what the leagues so far have shown, in microseconds.
+func (s Sofar) Progress() report.Progress { return s.study.progress() }
+
+// Run returns what a report of the leagues so far is made from, but for what is simulated
+// of other fields. It simulates the ranking, which takes a hundredth of a second or, in a
+// field of 100, half a second.
+func (s Sofar) Run() report.Run {
+	return s.study.estimated(analysis.DefaultLevel, report.Facts{Processes: s.processes()})
 }
 
 // ReportOptions says what the page of a run holds.
@@ -43,13 +75,14 @@ type ReportOptions struct {
 type Played struct {
 	page.Input
 	Interrupted bool // the context ended before the run was complete
+	Kept        int  // leagues that were taken over from the former run
 }
 
 // Play plays the remaining leagues of the run in an open folder, writes its
 // summary and page there, and closes the folder, whose path is path. An
 // interruption is not an error: Played then covers the complete leagues.
 func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (*Played, error) {
-	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil && s.Report.Ratings)
+	c, err := newCollectors(dir.Plan(), s.Report != nil, s.Report != nil, s.Report != nil && s.Report.Ratings)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
@@ -70,7 +103,7 @@ func (s Session) Play(ctx context.Context, dir *results.Dir, path string, factor
 }
 
 // playLeagues plays the rest of the run and reports on the whole run.
-func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []strategies.Factory, c *collectors) (*Played, error) {
+func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []strategies.Factory, c *collectors) (played *Played, err error) {
 	plan := dir.Plan()
 	study, err := NewStudy(plan, analysis.DefaultLevel)
 	if err != nil {
@@ -81,34 +114,58 @@ func (s Session) playLeagues(ctx context.Context, dir *results.Dir, factories []
 	if err != nil {
 		return nil, err
 	}
-	driver, messages, err := driverOf(plan, factories)
+	driver, messages, err := s.driverOf(plan, factories)
 	if err != nil {
 		return nil, err
 	}
-	sinks := []experiments.Sink{dir, past}
+	sinks, parallel := []experiments.Sink{dir, past}, cmp.Or(s.workersFor(plan, factories, driver), runtime.GOMAXPROCS(0))
+	here := driver // in this process
+	config := experiments.Config{Workers: parallel, After: prefix, Stop: study.stop(), Every: 1}
+	if s.Cluster != nil {
+		co, end, err2 := s.Cluster.coordinate(ctx, plan, factories, driver)
+		if err2 != nil {
+			return nil, err2
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		driver, parallel, config.Workers = co, s.Cluster.Cores, cluster.MaxChunks
+		sinks = append(sinks, sinkFunc(func(l *results.League) error { co.Recorded(l.Index + 1); return nil }))
+	}
 	if s.Seen != nil {
 		sinks = append(sinks, s.Seen)
 	}
 	if s.Watch != nil {
-		sinks = append(sinks, sinkFunc(func(*results.League) error { s.Watch(study.progress); return nil }))
+		sinks = append(sinks, sinkFunc(func(*results.League) error {
+			s.Watch(Sofar{study, parallel, func() []report.Process { return processesOf(plan, factories, here) }})
+			return nil
+		}))
 	}
 	before, began := prefix.Leagues(), s.Lab.Now()
-	outcome, err := experiments.Run(ctx, plan, driver, experiments.Tee(sinks...),
-		experiments.Config{Workers: s.workersFor(plan, factories), After: prefix, Stop: study.stop(), Every: 1})
-	seconds := s.Lab.Now().Sub(began).Seconds()
-	played := new(Played)
+	var outcome experiments.Outcome
+	kept := func() int { return 0 }
+	var seconds float64 // of playing, which a merge hardly does
+	if s.Parts != nil {
+		outcome, err = experiments.Merge(ctx, plan, s.Parts, driver, experiments.Tee(sinks...), config)
+	} else {
+		var playing experiments.Driver
+		if playing, kept, err = s.reusing(plan, factories, driver); err != nil {
+			return nil, err
+		}
+		outcome, err = experiments.Run(ctx, plan, playing, experiments.Tee(sinks...), config)
+		seconds = s.Lab.Now().Sub(began).Seconds()
+	}
+	played = &Played{Kept: kept()}
 	if played.Interrupted = cutShort(ctx, err); err != nil && !played.Interrupted {
 		return nil, err
 	}
 	facts := report.Facts{Messages: messages(), Seconds: seconds, Digest: outcome.Digest, Reproducible: outcome.Reproducible,
-		Processes: processesOf(plan, factories)}
+		Processes: processesOf(plan, factories, here), Cluster: clusterShares(driver)}
 	if n := outcome.Leagues - before; n > 0 && seconds > 0 {
 		facts.MatchesPerSecond = analysis.Number(float64(outcome.Matches) * float64(n) / float64(outcome.Leagues) / seconds)
 	}
 	played.Run = study.report(analysis.DefaultLevel, facts)
 	judge(&played.Run, s.Judge, study.acc)
 	if c.explain != nil {
-		played.Explanations = c.explain.Explanations(analysis.DefaultLevel)
+		played.Explanations = c.explain.Explanations(played.Run.Estimates.Level)
 	}
 	return played, nil
 }
@@ -128,11 +185,14 @@ func (s Session) keep(ctx context.Context, dir *results.Dir, path string, factor
 		return nil
 	}
 	var err error
-	if played.Mirrors, err = playMirrors(ctx, played.Run, factories); err != nil {
-		return err
-	}
-	if err := keepMirrors(path, played.Mirrors); err != nil {
-		return err
+	played.Leagues = c.leagues
+	if s.Absent == nil {
+		if played.Mirrors, err = playMirrors(ctx, played.Run, factories); err != nil {
+			return err
+		}
+		if err := keepMirrors(path, played.Mirrors); err != nil {
+			return err
+		}
 	}
 	if played.Worths, played.WorthLeagues, err = c.worths(s.Report.Warn); err != nil {
 		return err
@@ -157,12 +217,18 @@ func judge(run *report.Run, j *assert.Judge, acc *analysis.Accumulator) {
 // collectors compute from leagues what a page needs beside the study.
 type collectors struct {
 	explain  *explain.Collector   // nil if not wanted
+	leagues  *population.Leagues  // nil if not wanted
 	placings *population.Placings // nil if not wanted
 }
 
-func newCollectors(plan results.Plan, explanations, ratings bool) (*collectors, error) {
+func newCollectors(plan results.Plan, explanations, ranges, ratings bool) (*collectors, error) {
 	c := new(collectors)
 	var err error
+	if ranges {
+		if c.leagues, err = population.NewLeagues(plan); err != nil {
+			return nil, err
+		}
+	}
 	if explanations {
 		if c.explain, err = explain.NewCollector(plan, explain.Options{}); err != nil {
 			return nil, err
@@ -184,6 +250,9 @@ func (c *collectors) sinks(study *Study, j *assert.Judge) experiments.Sink {
 	if c.explain != nil {
 		all = append(all, sinkFunc(c.explain.Add))
 	}
+	if c.leagues != nil {
+		all = append(all, sinkFunc(c.leagues.Add))
+	}
 	if c.placings != nil {
 		all = append(all, sinkFunc(c.placings.Add))
 	}
@@ -195,41 +264,33 @@ type sinkFunc func(*results.League) error
 
 func (f sinkFunc) Append(l *results.League) error { return f(l) }
 
-// Leagues that a worker plays in lockstep, by where scripts run.
-const (
-	blockScripts  = 6
-	blockIsolated = 32
-	blockNative   = 256
-)
-
-// blockOf returns how many leagues a worker plays in lockstep. More leagues need
-// fewer exchanges with plugins, but all seats of a block are alive at once: script
-// VMs take memory and fall out of the CPU caches.
-func blockOf(factories []strategies.Factory) int {
-	block := blockNative
+// scriptsOf reports whether a field has scripts in this process, and in others.
+func scriptsOf(factories []strategies.Factory) (here, isolated bool) {
 	for _, f := range factories {
-		if k := f.Info().Kind; k != strategies.Lua && k != strategies.JavaScript {
-			continue
+		if _, elsewhere := f.(strategies.Batcher); f.Info().Kind.Script() && elsewhere {
+			isolated = true
+		} else if f.Info().Kind.Script() {
+			here = true
 		}
-		if _, isolated := f.(strategies.Batcher); !isolated {
-			return blockScripts
-		}
-		block = blockIsolated
 	}
-	return block
+	return here, isolated
 }
 
 // workersFor returns how many leagues to play in parallel; 0 means one per CPU.
-// Agents mostly wait for messages, so more leagues keep the CPUs busy. Isolated
-// scripts work in their own processes, so fewer leagues stay in the caches.
-func (s Session) workersFor(plan results.Plan, factories []strategies.Factory) int {
+// Agents mostly wait for messages, so more leagues keep the CPUs busy. Where every
+// script has a process of its own, fewer leagues stay in the caches.
+func (s Session) workersFor(plan results.Plan, factories []strategies.Factory, driver experiments.Driver) int {
 	const waiting = 4
 	switch {
 	case s.Workers != 0:
 		return s.Workers
 	case plan.Transport != "direct":
 		return waiting * runtime.GOMAXPROCS(0)
-	case blockOf(factories) == blockIsolated:
+	}
+	if _, pooled := driver.(*workers.Driver); pooled {
+		return 0
+	}
+	if here, isolated := scriptsOf(factories); isolated && !here {
 		return (runtime.GOMAXPROCS(0) + 1) / 2
 	}
 	return 0
@@ -239,7 +300,7 @@ func (s Session) workersFor(plan results.Plan, factories []strategies.Factory) i
 // it has sent.
 func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
 	if plan.Transport == "direct" {
-		d, err := arena.New(plan, factories, arena.Config{Block: blockOf(factories)})
+		d, err := directDriver(plan, factories)
 		return d, func() int64 { return 0 }, err
 	}
 	d, err := host.NewDriver(plan, factories)
@@ -247,6 +308,15 @@ func driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Dr
 		return nil, nil, err
 	}
 	return d, d.Messages, nil
+}
+
+// directDriver returns what plays leagues without messages: worker processes for a
+// field with scripts that come from a pool, otherwise this process.
+func directDriver(plan results.Plan, factories []strategies.Factory) (experiments.Driver, error) {
+	if d, err := workers.NewDriver(plan, factories); d != nil || err != nil {
+		return d, err
+	}
+	return arena.New(plan, factories, arena.Config{Block: arena.Lockstep(scriptsOf(factories))})
 }
 
 // PlayInMemory plays a plan and returns only its estimates.
@@ -266,7 +336,7 @@ func playInMemory(ctx context.Context, plan results.Plan, factories []strategies
 // PlayDirect plays a plan by calling its strategies, on a number of workers (0
 // picks one), and passes every league to add, in order.
 func PlayDirect(ctx context.Context, plan results.Plan, factories []strategies.Factory, workers int, add func(*results.League) error) error {
-	driver, err := arena.New(plan, factories, arena.Config{})
+	driver, err := directDriver(plan, factories)
 	if err != nil {
 		return err
 	}

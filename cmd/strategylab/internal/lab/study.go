@@ -5,6 +5,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/robust"
 	"github.com/strategylab/strategylab/analysis/sequential"
 	"github.com/strategylab/strategylab/host/results"
 )
@@ -61,9 +62,8 @@ func (s *Study) compare(r results.Ratio) error {
 			s.old = i
 		}
 	}
-	shape := s.acc.Shape()
 	var err error
-	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, shape.Scale, shape.Choices.Difference)
+	s.ratio, err = sequential.NewRatio(sequential.Hypotheses{Delta: r.Delta, Alpha: r.Alpha, Beta: r.Beta}, s.acc.Shape())
 	return err
 }
 
@@ -74,7 +74,7 @@ func (s *Study) Append(l *results.League) error {
 	}
 	last := s.acc.Last()
 	if s.ratio != nil {
-		s.ratio.Add(last.Points[s.newer] - last.Points[s.old])
+		s.ratio.Add(last[s.newer] - last[s.old])
 	}
 	if err := s.rule.Add(last); err != nil || s.shown == s.rule {
 		return err
@@ -103,7 +103,7 @@ func (s *Study) done() bool {
 
 // progress returns what the leagues so far have shown, in microseconds.
 func (s *Study) progress() report.Progress {
-	p := report.Progress{Plan: s.plan, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.DefaultLevel, s.shown)}
+	p := report.Progress{Plan: s.plan, Leagues: s.acc.Leagues(), Standings: s.acc.Standings(analysis.AfterLooks(analysis.DefaultLevel, len(s.plan.Looks)), s.shown)}
 	if s.rule == nil {
 		return p
 	}
@@ -127,10 +127,19 @@ func (s *Study) progress() report.Progress {
 
 // report returns everything that a report is made from, whether the leagues are new
 // or recorded.
+//
+// The level of a run that was extended is that of its last look.
 func (s *Study) report(level float64, facts report.Facts) report.Run {
+	run := s.estimated(level, facts)
+	run.Robustness = robust.Of(&run.Estimates, s.plan.Seed)
+	return run
+}
+
+// estimated is report without what is simulated of other fields.
+func (s *Study) estimated(level float64, facts report.Facts) report.Run {
 	run := report.Run{Plan: s.plan, Facts: facts, Stopping: report.Stopping{Why: s.why()}}
 	if s.rule == nil {
-		run.Estimates = s.acc.Estimates(level)
+		run.Estimates = s.acc.Estimates(analysis.AfterLooks(level, len(s.plan.Looks)))
 		return run
 	}
 	run.Estimates = s.acc.SequentialEstimates(s.shown)

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/fairness"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/trace"
@@ -29,14 +30,15 @@ func auditCommand(p *command.Process) *cli.Command {
 		Name: "audit", ArgsUsage: "FILE", Usage: "audit a recorded league: rules and fair draws",
 		Flags: []cli.Flag{
 			command.DrawFlag(),
-			&cli.StringFlag{Name: command.FlagFormat, Value: "text", Usage: "text or json", Action: command.OneOf(command.FlagFormat, "text", "json")},
+			&cli.BoolFlag{Name: flagDraws, Usage: "list verifiable draws with all that they follow from"},
+			command.FormatFlag("text", "json"),
 		},
 		Action: command.Action(p, func(p *command.Process, c *cli.Context) error {
 			rec, err := readTrace(p, c)
 			if err != nil {
 				return err
 			}
-			return auditAll(p.Stdout, rec, command.Draw(c), c.String(command.FlagFormat))
+			return auditAll(p.Stdout, rec, command.Draw(c), c.String(command.FlagFormat), c.Bool(flagDraws))
 		}, recording),
 	}
 }
@@ -45,12 +47,14 @@ func auditCommand(p *command.Process) *cli.Command {
 type auditDocument struct {
 	Schema  string          `json:"schema"`
 	Leagues []auditedLeague `json:"leagues"`
+	Errors  []trace.Remark  `json:"strategy_errors,omitempty"` // of players that this program ran
 	Fair    bool            `json:"consistent_with_a_fair_referee"`
 }
 
 type auditedLeague struct {
 	audit.Report
-	Draws []drawTest `json:"draws"`
+	Draws      []drawTest             `json:"draws"`
+	Verifiable []audit.VerifiableDraw `json:"verifiable_draws,omitempty"` // only with --draws
 }
 
 // drawTest is a test of the draws.
@@ -62,16 +66,19 @@ type drawTest struct {
 }
 
 // auditAll audits the leagues of a recording and writes what it finds: as text,
-// as json, or as an event on one line.
-func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string) error {
+// as json, or as an event on one line. list adds the verifiable draws.
+func auditAll(w io.Writer, rec *trace.Recording, draw game.Draw, format string, list bool) error {
 	leagues := audit.Leagues(rec.Exchanges)
 	if len(leagues) == 0 {
 		return command.WithHint(errors.New("audit: the recording has no match and no table"),
 			"strategylab trace show FILE shows its messages")
 	}
-	doc := auditDocument{Schema: "strategylab/audit/v1", Fair: true}
+	doc := auditDocument{Schema: "strategylab/audit/v1", Errors: rec.Remarks, Fair: true}
 	for _, e := range leagues {
 		l := auditedLeague{Report: e.Audit(), Draws: []drawTest{}}
+		if list {
+			l.Verifiable = e.VerifiableDraws()
+		}
 		doc.Fair = doc.Fair && len(l.Broken()) == 0
 		for _, t := range drawTests(draw, e.Draws()) {
 			doc.Fair = doc.Fair && !t.Suspicious()
@@ -118,7 +125,7 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 		}{"audit", d})
 	}
 	for _, l := range d.Leagues {
-		fmt.Fprintf(w, "league %q, %d results\n\n", l.League, l.Matches)
+		fmt.Fprintf(w, "league %q, %s\n\n", l.League, words.Plain.Plural(int64(l.Matches), "result"))
 		for _, c := range l.Checks {
 			verdict := "holds"
 			switch {
@@ -139,17 +146,40 @@ func (d *auditDocument) write(w io.Writer, format string) error {
 			}
 		}
 		fmt.Fprintln(w)
+		for _, v := range l.Verifiable {
+			fmt.Fprintf(w, "  %s\n", listedText(v))
+		}
+		if verified, all := l.VerifiedDraws(); all > 0 {
+			fmt.Fprintf(w, "  %s\n\n", verifiedText(verified, all))
+		}
 		for _, t := range l.Draws {
 			fmt.Fprintf(w, "  %s\n", t)
 		}
 		fmt.Fprintln(w)
 	}
+	d.writeErrors(w)
 	verdict := "consistent with a fair referee"
 	if !d.Fair {
 		verdict = "NOT consistent with a fair referee: see what is BROKEN or SUSPICIOUS above"
 	}
 	_, err := fmt.Fprintln(w, verdict)
 	return err
+}
+
+// writeErrors says why strategies made no choice, as far as the recording has that.
+func (d *auditDocument) writeErrors(w io.Writer) {
+	const most = 20
+	if len(d.Errors) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "errors of strategies:")
+	for _, e := range d.Errors[:min(most, len(d.Errors))] {
+		fmt.Fprintf(w, "  %-7s %s: %s\n", e.Match, e.Agent, e.Text)
+	}
+	if rest := len(d.Errors) - most; rest > 0 {
+		fmt.Fprintf(w, "  and %d more\n", rest)
+	}
+	fmt.Fprintln(w)
 }
 
 // String says what a test shows, and what it could have shown.
@@ -159,7 +189,7 @@ func (t drawTest) String() string {
 	case t.Suspicious:
 		verdict = "SUSPICIOUS"
 	case t.Method == fairness.TooFew:
-		return fmt.Sprintf("%s  %d draws are too few to tell", t.Question, t.N)
+		return fmt.Sprintf("%s  too few to tell: %s", t.Question, words.Plain.Plural(int64(t.N), "draw"))
 	}
 	return fmt.Sprintf("%s  %s: n = %d, p = %.3g (%s); %s", t.Question, verdict, t.N, t.Corrected, t.Method, t.Visible)
 }
@@ -198,5 +228,5 @@ func auditFile(p *command.Process, path string, draw game.Draw, format string) e
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	return auditAll(p.Stdout, rec, draw, format)
+	return auditAll(p.Stdout, rec, draw, format, false)
 }

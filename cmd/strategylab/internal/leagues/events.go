@@ -55,6 +55,9 @@ func (e *eventWriter) say(format string, args ...any) {
 func (l *live) managed(e manager.Event) {
 	text := ""
 	l.trouble.managed(e)
+	if l.wall != nil {
+		l.wall.Managed(e)
+	}
 	switch e.Kind {
 	case manager.MessageRefused:
 		text = refusedText(e)
@@ -64,8 +67,10 @@ func (l *live) managed(e manager.Event) {
 		if e.State == manager.LifeSuspended {
 			text = fmt.Sprintf("%-5s %s does not answer; retrying", e.Agent, e.Name)
 		}
+	case manager.PlayerStatusSet:
+		text = organizedText(e)
 	case manager.LeagueStarted:
-		text = fmt.Sprintf("the league starts: %d rounds", e.Total)
+		text = fmt.Sprintf("the league starts: %s", words.Plain.Plural(int64(e.Total), "round"))
 	case manager.LeagueResumed:
 		text = fmt.Sprintf("resumed round %d of %d", e.Round, e.Total)
 	case manager.RefereeUnable:
@@ -120,7 +125,7 @@ func (e *eventWriter) table(standings []manager.Standing) {
 	fmt.Fprintln(tw, "place\tplayer\tname\tplayed\twon\ttied\tlost\ttechnical\tpoints\t")
 	for _, s := range standings {
 		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
-			s.Rank, s.PlayerID, s.DisplayName, s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
+			s.Rank, s.PlayerID, markedName(s.DisplayName, string(s.Status)), s.Played, s.Wins, s.Draws, s.Losses, s.TechnicalLosses, s.Points)
 	}
 	_ = tw.Flush() // a write error shows up at the end
 }
@@ -145,20 +150,22 @@ func (l *live) played(e player.Event) {
 	case player.Invited:
 		text = fmt.Sprintf("%-7s %s invites%s%s; joined", e.Match, cmp.Or(e.Referee, "a referee"), against(e.Opponent), inDialect(e.Dialect))
 	case player.Chose:
-		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s", e.Match, against(e.Opponent), e.Choice)
+		text = fmt.Sprintf("%-7s asked for a choice%s; answered %s%s", e.Match, against(e.Opponent), e.Choice, byVersion(e.Version))
 	case player.Failed:
 		text = fmt.Sprintf("%-7s the strategy failed (%s): %s", e.Match, e.Fault, cmp.Or(e.Error, earlierFailure))
 	case player.Ended:
-		text = fmt.Sprintf("%-7s %s%s", e.Match, e.Result, against(e.Opponent))
+		text = fmt.Sprintf("%-7s %s%s", e.Match, strings.ReplaceAll(string(e.Result), "_", " "), against(e.Opponent))
 		if e.Other != "" {
 			text += ", who chose " + e.Other
 		}
 		text += ": " + points(e.Points)
 		if e.Number != 0 {
-			text += fmt.Sprintf("; the number was %d", e.Number)
+			text += fmt.Sprintf("; the number was %d", e.Number) + drawText(e.Draw)
 		}
 	case player.Trouble:
 		text = troubleText(e) + "; " + e.Advice
+	case player.Reloaded, player.Kept:
+		text = versionText(e)
 	case player.Completed, player.Deserted, player.Left:
 		text = endText(e)
 	}
@@ -173,12 +180,30 @@ func endText(e player.Event) string {
 		player.Deserted:  "no messages for a while, so the league is over",
 		player.Left:      "left the league before its end",
 	}[e.Kind]
+	e, unseen := complete(e)
 	s := e.Standing
 	text := why + ": " + words.Plain.Record(int64(s.Played), int64(s.Wins), int64(s.Draws), int64(s.Losses), int64(s.Points))
+	if unseen > 0 {
+		text += fmt.Sprintf(" (%s of them before this process started, or without it)", words.Plain.Count(int64(unseen)))
+	}
 	if e.Place > 0 {
 		text += fmt.Sprintf(", place %d of %d", e.Place, len(e.Table))
 	}
-	return text + tableText(e.Table, e.Player)
+	return text + drawsText(e.Draws) + versionsText(e.Versions) + tableText(e.Table, e.Player)
+}
+
+// complete gives the end of a league the record of the last table, which also knows the
+// matches that the process has not seen, such as those before a crash; unseen counts
+// them. Without a line of its own in the table that counts matches, nothing changes.
+func complete(e player.Event) (_ player.Event, unseen int) {
+	for _, row := range e.Table {
+		played, known := row.Played.Get()
+		if s := &e.Standing; row.PlayerID == e.Player && known && played > s.Played {
+			unseen = played - s.Played
+			s.Played, s.Wins, s.Draws, s.Losses, s.Points = played, row.Wins.Value(), row.Draws.Value(), row.Losses.Value(), row.Points
+		}
+	}
+	return e, unseen
 }
 
 func points(n int) string { return words.Plain.Plural(int64(n), "point") }
@@ -226,7 +251,7 @@ func tableText(table []protocol.Standing, own string) string {
 		if s.PlayerID == own {
 			mark = ">"
 		}
-		fmt.Fprintf(&b, "\n%s %3d  %-8s %-24s %s", mark, s.Rank, s.PlayerID, s.DisplayName, points(s.Points))
+		fmt.Fprintf(&b, "\n%s %3d  %-8s %-24s %s", mark, s.Rank, s.PlayerID, markedName(s.DisplayName, s.Status), points(s.Points))
 	}
 	return b.String()
 }
@@ -234,11 +259,18 @@ func tableText(table []protocol.Standing, own string) string {
 // refereed prints an event of a referee.
 func (l *live) refereed(e referee.Event) {
 	text := ""
+	l.proofs.note(e)
 	switch e.Kind {
+	case referee.Asked, referee.Chose:
+		return // for pages: too much to read
 	case referee.Waiting:
 		text = "cannot reach the manager yet; retrying: " + e.Error
 	case referee.Registered:
 		text = fmt.Sprintf("registered as %s, speaking %s; waiting for matches", e.Referee, wrapping(e.Dialect))
+	case referee.Checked:
+		if text = unverifiedText(e); text == "" {
+			return // summed up at the end
+		}
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Finished:

@@ -3,6 +3,7 @@ package leagues
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -12,35 +13,36 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/referee"
 )
 
 const (
-	flagReferees  = "referees"
-	flagAllowHost = "allow-host"
-	flagPace      = "pace"
-	flagProbe     = "probe"
-	flagStay      = "stay"
+	flagReferees   = "referees"
+	flagPace       = "pace"
+	flagPerAddress = "max-per-address"
+	flagProbe      = "probe"
+	flagStay       = "stay"
+	flagWeb        = "web"
 )
 
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league", Action: command.ValidID(command.FlagLeagueID, false)},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "`ID`: name of the league", Action: command.ValidID(command.FlagLeagueID)},
 		&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair", Action: command.AtLeast(command.FlagLegs, 1)},
 		&cli.DurationFlag{Name: flagPace, Usage: "pause after each round, to watch", DefaultText: "none"},
 		command.SeedFlag(),
 		command.DrawFlag(),
+		&cli.BoolFlag{Name: flagWeb, Value: true, Usage: "serve a page to watch the league"},
 	}
 }
 
 func openFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: command.FlagPlayers, Usage: "start when this many players have registered", DefaultText: "wait for 'strategylab start'"},
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "token to start the league with; none allows local programs", DefaultText: "generated, shown once on stderr"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "file for the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: to start the league with; none allows local programs", DefaultText: "generated, shown once on stderr"},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: the admin token, kept over restarts", DefaultText: "in --data-dir, if that is given"},
+		&cli.IntFlag{Name: flagPerAddress, Usage: "players that may register from one other machine", DefaultText: "any number", Action: command.AtLeast(flagPerAddress, 1)},
 		&cli.BoolFlag{Name: flagStay, Usage: "answer queries after the league, until Ctrl-C"},
-		&cli.StringSliceFlag{Name: flagAllowHost, Usage: "pattern of remote hosts that agents may use; repeatable"},
-		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "call an agent when it registers: off, warn or require"},
+		&cli.StringFlag{Name: flagProbe, Value: "warn", Usage: "`off|warn|require`: call an agent when it registers"},
 	}
 }
 
@@ -50,9 +52,11 @@ func hostCommand(p *command.Process) *cli.Command {
 		Description: "Prints the URL at which agents register. The league starts with 'strategylab start', or with --players N\n" +
 			"as soon as N players have registered. With --field, house players take part.",
 		Flags: slices.Concat(hostFlags(), openFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagField, Usage: "house players, such as markov-2,scripts/mine.lua"},
+			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: house players, such as markov-2,scripts/mine.lua"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees in this process"},
-		}, liveFlags("127.0.0.1:8000"), command.LiveCatalogFlags()),
+			drawsFlag(),
+			watchFlag(),
+		}, liveFlags("127.0.0.1:8000"), []cli.Flag{command.IsolateFlag(true)}),
 		Action: command.Action(p, hostOpen),
 	}
 }
@@ -74,10 +78,12 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 		return err
 	}
 	draw := command.Draw(c)
-	league := &host.League{Network: l.network("manager"), Server: l.server, MCP: l.mcp}
+	network := l.network("manager")
+	league := &host.League{Network: network, Server: l.server, MCP: l.mcp}
 	if league.Manager, err = l.managerConfig(c, draw); err != nil {
 		return err
 	}
+	l.houseReached(network, &league.Manager, net.InterfaceAddrs)
 	admin := new(adminToken)
 	if !closed {
 		if admin, err = l.adminToken(c); err != nil {
@@ -85,6 +91,7 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 		}
 	}
 	league.Manager.AdminToken = admin.token
+	l.hang(c, league)
 	key, err := l.seedLeague(c)
 	if err != nil {
 		return err
@@ -100,7 +107,10 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 		}
 	}
 	for range c.Int(flagReferees) {
-		conducting := l.refereeConfig(l.drawer(c, draw, key))
+		conducting, err := l.refereeConfig(c, key)
+		if err != nil {
+			return err
+		}
 		conducting.Events = l.conducted
 		league.Referees = append(league.Referees, conducting)
 	}
@@ -114,7 +124,9 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 	}
 	league.Validation = seen.Validation
 	league.Started = func(url string) {
-		if !closed {
+		if closed {
+			l.watch(c, url)
+		} else {
 			l.started(c, url, league, admin)
 		}
 	}
@@ -139,8 +151,10 @@ func hostLeague(p *command.Process, c *cli.Context, closed bool) (err error) {
 	return command.Remedy(c, err)
 }
 
-// sumUp prints what went wrong, and the table of a league that was complete before.
+// sumUp prints how many draws were verified, what went wrong, and the table of a league that was complete before.
 func (l *live) sumUp(played *host.Played) {
+	l.proofs.sumUp(l.out)
+	l.edits.sumUp(l.out)
 	if summary := l.trouble.summary(l.mode, played.Standings); summary != "" {
 		l.out.say("%s", summary)
 	}
@@ -174,7 +188,7 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		LeagueID: c.String(command.FlagLeagueID), DataDir: l.data, Legs: c.Int(command.FlagLegs), Pace: c.Duration(flagPace), Draw: draw, Mode: l.mode,
 		Timeout: l.timeout, JoinTimeout: l.join, ChoiceTimeout: l.choice, Backoff: l.backoff,
 		Now: l.p.Now, Log: l.log, Events: l.managed,
-		AllowHosts: c.StringSlice(flagAllowHost), Players: c.Int(command.FlagPlayers),
+		AllowHosts: c.StringSlice(command.FlagAllowHost), Players: c.Int(command.FlagPlayers), MaxPerAddress: c.Int(flagPerAddress),
 	}
 	if cfg.Players < 0 || cfg.Players == 1 || cfg.Players > game.MaxPlayers {
 		return cfg, command.Usagef("--%s is %d, want %d to %d", command.FlagPlayers, cfg.Players, game.MinPlayers, game.MaxPlayers)
@@ -184,7 +198,7 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 	}
 	for _, pattern := range cfg.AllowHosts {
 		if err := manager.CheckHostPattern(pattern); err != nil {
-			return cfg, command.Usagef("--%s: %w", flagAllowHost, err)
+			return cfg, command.Usagef("--%s: %w", command.FlagAllowHost, err)
 		}
 	}
 	if name := c.String(flagProbe); name != "" {
@@ -195,25 +209,4 @@ func (l *live) managerConfig(c *cli.Context, draw game.Draw) (manager.Config, er
 		cfg.Probe = probe
 	}
 	return cfg, nil
-}
-
-// seedLeague returns the seed of a live league and warns if the user has set it:
-// then the draws are predictable.
-func (l *live) seedLeague(c *cli.Context) (uint64, error) {
-	s, err := command.Seed(l.p, c)
-	if err == nil && c.IsSet(command.FlagSeed) {
-		l.p.Warn("--%s makes the draws predictable for everybody who knows the seed; omit it when results matter", command.FlagSeed)
-	}
-	return s, err
-}
-
-// drawer returns the draw of referees, which is unpredictable without --seed.
-func (l *live) drawer(c *cli.Context, draw game.Draw, key uint64) func(referee.Match) (int, error) {
-	if c.IsSet(command.FlagSeed) {
-		return func(m referee.Match) (int, error) { return draw.Pick(game.LiveWord(key, m.League, m.ID)), nil }
-	}
-	return func(referee.Match) (int, error) {
-		word, err := l.p.Entropy()
-		return draw.Pick(word), err
-	}
 }

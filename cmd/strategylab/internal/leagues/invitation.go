@@ -10,12 +10,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/manager"
 )
 
 // noAdminToken lets every program on the host's machine start the league, for
@@ -67,7 +71,7 @@ func (l *live) adminToken(c *cli.Context) (*adminToken, error) {
 func writeToken(name, token string) error {
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
-		err = os.WriteFile(name, []byte(token+"\n"), 0o600)
+		err = disk.WriteFile(name, []byte(token+"\n"), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write admin token: %w", err)
@@ -107,14 +111,16 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 	reach := l.reachable(url, net.InterfaceAddrs)
 	for i, far := range reach {
 		if i == 0 {
-			url = far.url
+			url = far.URL
 		}
-		l.out.say("others reach it at %s", far.url)
+		l.out.say("others reach it at %s", far.URL)
 	}
 	if len(reach) > 0 && len(league.Manager.AllowHosts) == 0 {
-		l.out.say("agents on other machines are refused until the host has --%s, such as --%s %s", flagAllowHost, flagAllowHost, reach[0].network)
+		l.out.say("agents on other machines are refused until the host has --%s, such as --%s %s", command.FlagAllowHost, command.FlagAllowHost, reach[0].Network)
 	}
-	l.out.say("players join with:   strategylab player --strategy NAME --manager %s", url)
+	join := "strategylab player --strategy NAME --manager " + url
+	l.invite(url, join, len(reach) > 0)
+	l.out.say("players join with:   %s", join)
 	if c.Int(flagReferees) == 0 {
 		l.out.say("referees join with:  strategylab referee --manager %s", url)
 	}
@@ -126,7 +132,7 @@ func (l *live) started(c *cli.Context, url string, league *host.League, admin *a
 		l.out.say("start the league with:  %s", start+admin.argument())
 	}
 	if admin.fresh && c.String(command.FlagAdminFile) == "" {
-		fmt.Fprintf(l.p.Stderr, "with the admin token, shown only here:  %s --%s %s\n", start, command.FlagAdminToken, admin.token)
+		fmt.Fprintf(l.p.Stderr, "with the admin token, shown only here:  %s --%s %s\n", start, command.FlagAdminToken, words.ShellWord(admin.token))
 	}
 }
 
@@ -136,40 +142,40 @@ func (a *adminToken) argument() string {
 	case a.token == "":
 		return ""
 	case a.file != "":
-		return fmt.Sprintf(" --%s %s", command.FlagAdminFile, a.file)
+		return fmt.Sprintf(" --%s %s", command.FlagAdminFile, words.ShellWord(a.file))
 	case a.fresh:
 		return fmt.Sprintf(" --%s TOKEN   (stderr has the token)", command.FlagAdminToken)
 	}
 	return fmt.Sprintf(" --%s TOKEN   (the token that you gave)", command.FlagAdminToken)
 }
 
-// farAddress is where other machines reach the host.
-type farAddress struct {
-	url     string
-	network string // of the interface, such as 10.0.7.0/24
+// reachable returns where other machines reach the host.
+func (l *live) reachable(own string, addrs func() ([]net.Addr, error)) []command.FarAddress {
+	return command.Reachable(l.host, own, addrs)
 }
 
-// reachable returns the addresses of a host that listens on all interfaces, those of
-// IPv4 first; none for a host that listens on one.
-func (l *live) reachable(own string, addrs func() ([]net.Addr, error)) []farAddress {
-	u, err := url.Parse(own)
-	if ip := net.ParseIP(l.host); err != nil || l.host != "" && (ip == nil || !ip.IsUnspecified()) {
-		return nil
+// houseReached lets agents of other machines reach the referees and house players of a
+// host that listens on all interfaces and allows such agents: they give an address of
+// the machine, which the manager then has to allow, instead of one on loopback. Of
+// several addresses it takes one that a pattern of --allow-host covers, if there is one.
+func (l *live) houseReached(network *host.Sockets, cfg *manager.Config, addrs func() ([]net.Addr, error)) {
+	if len(cfg.AllowHosts) == 0 || l.server.TLSCert != "" { // a certificate is for the names in it
+		return
 	}
-	interfaces, _ := addrs() // without them, only the own address is shown
-	var four, six []farAddress
-	for _, a := range interfaces {
-		n, ok := a.(*net.IPNet)
-		if !ok || !n.IP.IsGlobalUnicast() {
-			continue
-		}
-		u.Host = net.JoinHostPort(n.IP.String(), u.Port())
-		far := farAddress{u.String(), (&net.IPNet{IP: n.IP.Mask(n.Mask), Mask: n.Mask}).String()}
-		if n.IP.To4() != nil {
-			four = append(four, far)
-		} else if l.host != "0.0.0.0" {
-			six = append(six, far)
-		}
+	far := l.reachable("http://127.0.0.1:0/", addrs)
+	if len(far) == 0 {
+		return
 	}
-	return append(four, six...)
+	chosen := slices.IndexFunc(far, func(a command.FarAddress) bool { return slices.Contains(cfg.AllowHosts, a.Network) })
+	u, _ := url.Parse(far[max(0, chosen)].URL) // it was made from an address
+	address := u.Hostname()
+	cfg.AllowHosts = append(slices.Clip(cfg.AllowHosts), address)
+	network.Reached = func(name, own string) string {
+		u, err := url.Parse(own)
+		if err != nil || name == "manager" { // whose URL is for this machine, too
+			return own
+		}
+		u.Host = net.JoinHostPort(address, u.Port())
+		return u.String()
+	}
 }

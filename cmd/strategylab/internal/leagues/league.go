@@ -16,11 +16,16 @@ import (
 func leagueCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "league", Usage: "play one league over real sockets and watch it",
+		Description: "Without a command, plays a league of the strategies of --field. The commands are for the organiser of a\n" +
+			"league that a host or a manager runs.",
 		Flags: slices.Concat(hostFlags(), []cli.Flag{
-			&cli.StringFlag{Name: command.FlagField, Usage: "strategies, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
+			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: names and paths, such as markov-2,scripts/mine.lua,random*3", DefaultText: "all"},
 			&cli.IntFlag{Name: flagReferees, Value: 1, Usage: "number of referees"},
-		}, liveFlags("127.0.0.1:0"), command.LiveCatalogFlags()),
-		Action: command.Action(p, func(p *command.Process, c *cli.Context) error { return hostLeague(p, c, true) }),
+			drawsFlag(),
+			watchFlag(),
+		}, liveFlags("127.0.0.1:0"), []cli.Flag{command.IsolateFlag(true)}),
+		Action:      command.Action(p, func(p *command.Process, c *cli.Context) error { return hostLeague(p, c, true) }),
+		Subcommands: statusCommands(p),
 	}
 }
 
@@ -38,11 +43,22 @@ func (l *live) house(c *cli.Context, cat *catalog.Catalog, league *host.League, 
 		l.p.Warn("%s", w)
 	}
 	command.WarnOfSlips(l.p, c, field.Players, true)
+	edits, err := houseEdits(l.p, c, field.Players)
+	if err != nil {
+		return err
+	}
 	for i, f := range field.Players {
 		cfg := l.playerConfig()
+		if edits != nil {
+			cfg.Versions = edits.Of(cat, f.Info, f.Factory)
+		}
 		cfg.Factory, cfg.Name = f.Factory, f.Name
 		cfg.Key, cfg.Coin = game.StrategyKey(key, 0, i), game.CoinKey(key, 0, i)
-		cfg.Events = func(e player.Event) { l.trouble.failed(f.Name, e) }
+		cfg.Events = func(e player.Event) {
+			l.remark(f.Name, e)
+			l.trouble.failed(f.Name, e)
+			l.edited(f.Name, e)
+		}
 		cfg.Print = l.log.With("strategy", f.Name)
 		league.Seats = append(league.Seats, host.Seat{Config: cfg})
 	}

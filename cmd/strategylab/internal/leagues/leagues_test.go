@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/conformance"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
@@ -152,26 +154,97 @@ func TestWarningsAmongEvents(t *testing.T) {
 	}
 }
 
+// interfaces are those of a machine in two networks.
+func interfaces() ([]net.Addr, error) {
+	var all []net.Addr
+	for _, text := range []string{"127.0.0.1/8", "fd00::5/64", "10.0.7.5/24", "fe80::1/64", "::1/128"} {
+		ip, n, err := net.ParseCIDR(text)
+		if err != nil {
+			return nil, err
+		}
+		n.IP = ip
+		all = append(all, n)
+	}
+	return all, nil
+}
+
 // A host that listens everywhere names the addresses of its interfaces.
 func TestReachable(t *testing.T) {
 	t.Parallel()
-	addrs := func() ([]net.Addr, error) {
-		var all []net.Addr
-		for _, text := range []string{"127.0.0.1/8", "fd00::5/64", "10.0.7.5/24", "fe80::1/64", "::1/128"} {
-			ip, n, err := net.ParseCIDR(text)
-			if err != nil {
-				return nil, err
-			}
-			n.IP = ip
-			all = append(all, n)
-		}
-		return all, nil
-	}
-	four, six := farAddress{"http://10.0.7.5:8000/mcp", "10.0.7.0/24"}, farAddress{"http://[fd00::5]:8000/mcp", "fd00::/64"}
-	for listen, want := range map[string][]farAddress{"0.0.0.0": {four}, "::": {four, six}, "": {four, six}, "127.0.0.1": nil, "10.0.7.5": nil, "localhost": nil} {
+	four, six := command.FarAddress{URL: "http://10.0.7.5:8000/mcp", Network: "10.0.7.0/24"}, command.FarAddress{URL: "http://[fd00::5]:8000/mcp", Network: "fd00::/64"}
+	for listen, want := range map[string][]command.FarAddress{"0.0.0.0": {four}, "::": {four, six}, "": {four, six}, "127.0.0.1": nil, "10.0.7.5": nil, "localhost": nil} {
 		l := &live{host: listen}
-		if got := l.reachable("http://127.0.0.1:8000/mcp", addrs); !slices.Equal(got, want) {
+		if got := l.reachable("http://127.0.0.1:8000/mcp", interfaces); !slices.Equal(got, want) {
 			t.Errorf("%q is reached at %v, want %v", listen, got, want)
+		}
+	}
+}
+
+// The end of a league shows the record of the manager's table, which also has the
+// matches before a crash.
+func TestEndAfterACrash(t *testing.T) {
+	t.Parallel()
+	row := func(id string, played protocol.Opt[int]) protocol.Standing {
+		return protocol.Standing{Rank: 1, PlayerID: id, Played: played, Wins: protocol.Some(2), Draws: protocol.Some(1), Losses: protocol.Some(1), Points: 7}
+	}
+	for name, tt := range map[string]struct {
+		table []protocol.Standing
+		want  string
+	}{
+		"no table":        {nil, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"another's row":   {[]protocol.Standing{row("P02", protocol.Some(4))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"without matches": {[]protocol.Standing{row("P01", protocol.Opt[int]{})}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"late table":      {[]protocol.Standing{row("P01", protocol.Some(1))}, "2 matches: 1 won, 0 tied, 1 lost, 3 points"},
+		"after a crash": {[]protocol.Standing{row("P01", protocol.Some(4))}, "4 matches: 2 won, 1 tied, 1 lost, 7 points " +
+			"(2 of them before this process started, or without it)"},
+	} {
+		end := player.Event{Kind: player.Completed, Player: "P01", Table: tt.table}
+		end.Standing.Add(game.Win, 3)
+		end.Standing.Add(game.Loss, 0)
+		text := endText(end)
+		if first, _, _ := strings.Cut(text, "\n"); first != "the league is complete: "+tt.want {
+			t.Errorf("%s: %q", name, first)
+		}
+	}
+}
+
+// The commands that a host prints can be pasted, also with a folder that has spaces.
+func TestPrintedCommandsAreQuoted(t *testing.T) {
+	t.Parallel()
+	a := adminToken{token: "t", file: "my league/admin-token"}
+	if got, want := a.argument(), " --admin-token-file 'my league/admin-token'"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// House players of a host that agents of other machines may join give an address that
+// reaches them, and the manager allows it.
+func TestHouseReached(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		listen, cert string
+		allow        []string
+		want         string // URL of a house player; empty for its own
+		allowed      int
+	}{
+		"other machines":  {"0.0.0.0", "", []string{"*.example.org"}, "http://10.0.7.5:9001/mcp", 2},
+		"their network":   {"::", "", []string{"fd00::/64"}, "http://[fd00::5]:9001/mcp", 2},
+		"nobody else":     {"0.0.0.0", "", nil, "", 0},
+		"one interface":   {"127.0.0.1", "", []string{"*"}, "", 1},
+		"own certificate": {"0.0.0.0", "host.pem", []string{"*"}, "", 1},
+	} {
+		l, network, cfg := &live{host: tt.listen}, new(host.Sockets), manager.Config{AllowHosts: tt.allow}
+		l.server.TLSCert = tt.cert
+		l.houseReached(network, &cfg, interfaces)
+		got := ""
+		if network.Reached != nil {
+			got = network.Reached("P01", "http://127.0.0.1:9001/mcp")
+			if own := network.Reached("manager", "http://127.0.0.1:8000/mcp"); own != "http://127.0.0.1:8000/mcp" {
+				t.Errorf("%s: the manager is at %s", name, own)
+			}
+		}
+		if got != tt.want || len(cfg.AllowHosts) != tt.allowed {
+			t.Errorf("%s: reached at %q, allowed %q; want %q", name, got, cfg.AllowHosts, tt.want)
 		}
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/web/wall"
 	"github.com/strategylab/strategylab/host/wire/eventlog"
 )
 
@@ -54,26 +56,20 @@ const (
 
 func liveFlags(listen string) []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "HOST:PORT to listen on; 0 or FIRST-LAST: a free one"},
-		&cli.StringFlag{Name: command.FlagData, Usage: "folder for journals, to continue after a restart", DefaultText: "none"},
-		&cli.StringFlag{Name: flagValidation, Usage: "validation of messages: strict or tolerant", DefaultText: "strict for hosts, tolerant for agents"},
+		&cli.StringFlag{Name: command.FlagListen, Value: listen, Usage: "`HOST:PORT`: where to listen; port 0 or FIRST-LAST: a free one"},
+		&cli.StringFlag{Name: command.FlagData, Usage: "`DIR`: folder for journals, to continue after a restart", DefaultText: "none"},
+		&cli.StringFlag{Name: flagValidation, Usage: "`strict|tolerant`: validation of messages", DefaultText: "strict for hosts, tolerant for agents"},
 		&cli.DurationFlag{Name: flagJoinTimeout, Value: referee.DefaultJoinTimeout, Usage: "deadline for answering an invitation", Action: command.Positive(flagJoinTimeout)},
 		&cli.DurationFlag{Name: flagChoiceTimeout, Value: referee.DefaultChoiceTimeout, Usage: "deadline for a choice", Action: command.Positive(flagChoiceTimeout)},
 		&cli.DurationFlag{Name: command.FlagTimeout, Value: agent.DefaultTimeout, Usage: "deadline for any other answer", Action: command.Positive(command.FlagTimeout)},
 		&cli.IntFlag{Name: flagRetries, Value: game.LeagueBackoff().Retries, Usage: "retries per message"},
 		&cli.DurationFlag{Name: flagRetryDelay, Value: game.LeagueBackoff().First, Usage: "delay before the first retry, doubled for each further one"},
-	}, command.TLSFlags(), []cli.Flag{
-		&cli.StringFlag{
-			Name: command.FlagFormat, Value: "text", Usage: "output format: text, or json (events as JSON lines)",
-			Action: command.OneOf(command.FlagFormat, "text", "json"),
-		},
+	}, command.CallerFlags(), command.TLSFlags(), []cli.Flag{
+		command.FormatFlag("text", "json"),
 		recordFlag(),
 		&cli.BoolFlag{Name: flagAudit, Usage: "audit the league at its end: rules and fair draws"},
-		&cli.StringFlag{Name: flagMCP, Value: "on", Usage: "serve messages as MCP tools, too: on or off", Action: command.OneOf(flagMCP, "on", "off")},
-		&cli.StringFlag{
-			Name: flagEnvelope, Value: "league", Usage: "validation of JSON-RPC requests: league or strict",
-			Action: command.OneOf(flagEnvelope, "league", "strict"),
-		},
+		command.Choice(flagMCP, "on", "serve messages as MCP tools, too", "on", "off"),
+		command.Choice(flagEnvelope, "league", "validation of JSON-RPC requests", "league", "strict"),
 		&cli.BoolFlag{Name: command.FlagVerbose, Usage: "log at debug level"},
 	}, command.ValidationLogFlags(true))
 }
@@ -93,7 +89,13 @@ type live struct {
 	log     *slog.Logger
 	out     *eventWriter
 	trouble troubles
-	mcp     *mcptools.Config // nil for none
+	proofs  proofs
+	edits   edits
+	// recorded gets the errors of strategies; nil without a recording. It is set before
+	// any agent starts.
+	recorded *trace.Recorder
+	mcp      *mcptools.Config // nil for none
+	wall     *wall.Wall       // nil for none
 }
 
 func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, error) {
@@ -123,7 +125,11 @@ func newLive(p *command.Process, c *cli.Context, mode protocol.Mode) (*live, err
 	if err != nil {
 		return nil, err
 	}
-	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, AcceptObjects: l.mode == protocol.Tolerant}
+	callers, err := command.Callers(c)
+	if err != nil {
+		return nil, err
+	}
+	l.server = jsonrpc.Config{TLSCert: cert, TLSKey: key, Callers: callers, AcceptObjects: l.mode == protocol.Tolerant}
 	if c.Bool(command.FlagVerbose) {
 		l.log = l.out.logger(p, slog.LevelDebug)
 		l.server.Logger = l.log
@@ -183,16 +189,6 @@ func (l *live) network(first string) *host.Sockets {
 	return n
 }
 
-// refereeConfig configures a referee as the flags say.
-func (l *live) refereeConfig(draw func(referee.Match) (int, error)) referee.Config {
-	return referee.Config{
-		Config:        l.agentConfig(),
-		JoinTimeout:   l.join,
-		ChoiceTimeout: l.choice,
-		Draw:          draw,
-	}
-}
-
 // agentConfig configures what players and referees have in common.
 func (l *live) agentConfig() agent.Config {
 	return agent.Config{Mode: l.mode, Timeout: l.timeout, Backoff: l.backoff, Data: l.data, Now: l.p.Now, Log: l.log}
@@ -216,12 +212,24 @@ func (l *live) observe(c *cli.Context) (o observed, err error) {
 	if o.recorder, err = startRecording(l.p, c); err != nil {
 		return o, err
 	}
+	l.recorded = o.rec
 	if o.Log, err = command.OpenValidationLog(l.p, c, eventlog.Config{Data: l.data, Log: l.log}); err != nil {
 		o.end(&err)
 		return o, err
 	}
 	o.Deterministic = o.Log != nil && c.String(command.FlagValidationLogSeed) != ""
 	return o, nil
+}
+
+// remark records the error of a strategy and its edits, which no message holds.
+func (l *live) remark(name string, e player.Event) {
+	switch {
+	case l.recorded == nil:
+	case e.Kind == player.Failed && e.Error != "":
+		l.recorded.Remark(name, e.Match, e.Error)
+	case e.Kind == player.Reloaded, e.Kind == player.Kept:
+		l.recorded.Remark(name, "", versionText(e))
+	}
 }
 
 // end closes the log and the recording, and runs the audit. It joins their errors

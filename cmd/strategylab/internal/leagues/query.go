@@ -28,9 +28,9 @@ var queries = map[string]string{
 func askFlags(p *command.Process) []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
-		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "admin token that the host printed"},
-		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "file with the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
-		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "name of the league"},
+		&cli.StringFlag{Name: command.FlagAdminToken, Usage: "`TOKEN`: admin token that the host printed"},
+		&cli.StringFlag{Name: command.FlagAdminFile, Usage: "`FILE`: one that holds the admin token", Action: func(c *cli.Context, name string) error { return readAdminToken(p, c, name) }},
+		&cli.StringFlag{Name: command.FlagLeagueID, Value: manager.DefaultLeagueID, Usage: "`ID`: name of the league"},
 		&cli.DurationFlag{Name: command.FlagTimeout, Value: 10 * time.Second, Usage: "deadline for the answer", Action: command.Positive(command.FlagTimeout)},
 		recordFlag(),
 	}
@@ -41,7 +41,7 @@ func queryCommand(p *command.Process) *cli.Command {
 		Name: "query", ArgsUsage: "standings|schedule|players|status|next-match", Usage: "query a manager about its league",
 		Description: "Everybody may ask; with the admin token, players also shows where they listen.",
 		Flags: slices.Concat(askFlags(p), []cli.Flag{
-			&cli.StringFlag{Name: flagPlayer, Usage: "player id, for next-match"},
+			&cli.StringFlag{Name: flagPlayer, Usage: "`ID`: the player, for next-match"},
 			&cli.IntFlag{Name: flagRound, Usage: "round number, for schedule", DefaultText: "all", Action: command.AtLeast(flagRound, 1)},
 			command.FormatFlag("text", "json"),
 		}),

@@ -68,7 +68,7 @@ func standingsText(w io.Writer, d protocol.StandingsData) {
 	}
 	columns(w, tabwriter.AlignRight, "place player name played won tied lost points", func(row func(...any)) {
 		for _, s := range d.Standings {
-			row(s.Rank, s.PlayerID, s.DisplayName, s.Played.Value(), s.Wins.Value(), s.Draws.Value(), s.Losses.Value(), s.Points)
+			row(s.Rank, s.PlayerID, markedName(s.DisplayName, s.Status), s.Played.Value(), s.Wins.Value(), s.Draws.Value(), s.Losses.Value(), s.Points)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func playersText(w io.Writer, d protocol.PlayersData) {
 func statusText(w io.Writer, d protocol.StatusData) {
 	fmt.Fprintf(w, "the league %q is %s", d.LeagueID, cmp.Or(d.Status, strings.ToLower(d.State)))
 	if total := d.TotalRounds.Value(); total > 0 {
-		fmt.Fprintf(w, ": round %d of %d, %d of %d matches played", d.CurrentRound.Value(), total, d.MatchesCompleted.Value(), d.TotalMatches.Value())
+		fmt.Fprintf(w, ": round %d of %d, %d of %s played", d.CurrentRound.Value(), total, d.MatchesCompleted.Value(), matches(d.TotalMatches.Value()))
 	}
 	fmt.Fprintln(w)
 }

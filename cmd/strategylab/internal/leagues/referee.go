@@ -28,6 +28,7 @@ func refereeCommand(p *command.Process) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.IntFlag{Name: flagConcurrent, Value: referee.DefaultConcurrent, Usage: "maximum number of matches in parallel", Action: command.AtLeast(flagConcurrent, 1)},
 			command.DrawFlag(),
+			drawsFlag(),
 		}, agentFlags("never"), liveFlags("127.0.0.1:8001-8010")),
 		Action: command.Action(p, conduct),
 	}
@@ -48,7 +49,10 @@ func conduct(p *command.Process, c *cli.Context) (err error) {
 	}
 	defer seen.end(&err)
 	a.Tap, a.Validation = seen.tap(a.Name), seen.Validation
-	cfg := l.refereeConfig(l.drawer(c, command.Draw(c), key))
+	cfg, err := l.refereeConfig(c, key)
+	if err != nil {
+		return err
+	}
 	cfg.Config, cfg.Concurrent, cfg.Events = own, c.Int(flagConcurrent), l.refereed
 	return agentError(c, a.Referee(c.Context, cfg))
 }
@@ -61,11 +65,11 @@ const dialectAuto = "auto"
 func agentFlags(idle string) []cli.Flag {
 	return []cli.Flag{
 		command.ManagerFlag(),
-		&cli.StringFlag{Name: command.FlagName, Usage: "display name"},
-		&cli.StringFlag{Name: command.FlagID, Usage: "agent id to request", DefaultText: "that of the port", Action: command.ValidID(command.FlagID, true)},
-		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "dialect of the manager (" + dialectNames() + ")"},
+		&cli.StringFlag{Name: command.FlagName, Usage: "`NAME`: display name"},
+		&cli.StringFlag{Name: command.FlagID, Usage: "`ID`: agent id to request", DefaultText: "that of the port", Action: command.AgentID(command.FlagID)},
+		&cli.StringFlag{Name: flagDialect, Value: dialectAuto, Usage: "`" + strings.ReplaceAll(dialectNames(), ", ", "|") + "`: dialect of the manager"},
 		&cli.BoolFlag{Name: flagStdio, Usage: "serve stdin and stdout, too; events go to stderr"},
-		&cli.StringFlag{Name: flagPublicURL, Usage: "URL under which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
+		&cli.StringFlag{Name: flagPublicURL, Usage: "`URL`: under which others reach this agent", DefaultText: "where it listens", Action: command.ValidURL(flagPublicURL)},
 		&cli.DurationFlag{Name: flagIdleExit, Usage: "exit after this long without messages following a match", DefaultText: idle},
 		command.SeedFlag(),
 	}

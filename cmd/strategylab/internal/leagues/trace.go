@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -30,6 +32,7 @@ func traceCommand(p *command.Process) *cli.Command {
 				&cli.StringFlag{Name: flagMatch, Usage: "only this match, such as R1M1"},
 				&cli.StringFlag{Name: flagAgent, Usage: "only messages of this agent: id or URL part"},
 				&cli.StringFlag{Name: flagType, Usage: "only this message type, such as CHOOSE_PARITY_CALL"},
+				&cli.BoolFlag{Name: command.FlagAll, Usage: "print MCP's own messages and probes, too"},
 				&cli.BoolFlag{Name: flagBodies, Usage: "print whole messages"},
 				&cli.BoolFlag{Name: flagBoth, Usage: "print messages between two recorded agents twice"},
 			},
@@ -46,12 +49,12 @@ func readTrace(p *command.Process, c *cli.Context) (*trace.Recording, error) {
 	path := c.Args().First()
 	file, err := os.Open(p.Path(path))
 	if err != nil {
-		return nil, command.Usagef("%s: %w", c.Command.FullName(), err)
+		return nil, command.Usagef("%s: %w", command.Name(c), err)
 	}
 	defer file.Close() // it was only read
 	rec, err := trace.Read(file)
 	if err != nil {
-		return nil, command.Usagef("%s: %s: %w", c.Command.FullName(), path, err)
+		return nil, command.Usagef("%s: %s: %w", command.Name(c), path, err)
 	}
 	if rec.Torn {
 		p.Warn("%s is truncated, as after a kill; reading what is there", path)
@@ -67,18 +70,26 @@ func showTrace(p *command.Process, c *cli.Context) error {
 	f := trace.Filter{
 		Match: c.String(flagMatch), Agent: c.String(flagAgent), Type: protocol.Type(c.String(flagType)), Once: !c.Bool(flagBoth),
 	}
+	all := len(rec.Select(f))
+	f.Bare = !c.Bool(command.FlagAll)
 	chosen := rec.Select(f)
 	if len(chosen) == 0 {
 		return command.WithHint(fmt.Errorf("the flags select none of the %d exchanges of the recording", len(rec.Exchanges)),
-			"without flags, strategylab trace show FILE shows all")
+			"strategylab trace show FILE --%s shows all", command.FlagAll)
 	}
-	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: c.Bool(flagBodies)})
+	remarks := slices.DeleteFunc(rec.Remarks, func(m trace.Remark) bool {
+		return f.Match != "" && m.Match != f.Match || f.Agent != "" && m.Agent != f.Agent || f.Type != ""
+	})
+	if hidden := all - len(chosen); hidden > 0 {
+		fmt.Fprintf(p.Stderr, "%s not shown, which are not the league's; --%s shows them\n", words.Plain.Plural(int64(hidden), "exchange"), command.FlagAll)
+	}
+	return trace.Show(p.Stdout, chosen, trace.Format{Bodies: c.Bool(flagBodies), Remarks: remarks})
 }
 
 const flagRecord = "record"
 
 func recordFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRecord, Usage: "file to record all messages in, tokens masked"}
+	return &cli.StringFlag{Name: flagRecord, Usage: "`FILE`: recording of all messages, tokens masked"}
 }
 
 // recorder records the messages of a command. The zero value records nothing.

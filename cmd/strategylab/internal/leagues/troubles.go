@@ -179,20 +179,30 @@ func whoWasRefused(e manager.Event) string {
 // conducted prints the events of a league's referees that its manager does not
 // report.
 func (l *live) conducted(e referee.Event) {
-	text := ""
+	text, reason, write := "", "", true
+	l.proofs.note(e)
 	switch e.Kind {
+	case referee.Checked:
+		text = unverifiedText(e)
+		write = text != "" // the others are summed up at the end
 	case referee.Retried:
 		text = fmt.Sprintf("%-7s retrying %s: %s", e.Match, e.Player, e.Error)
 	case referee.Forfeited:
-		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reasonText(e.Fault, l.trouble.forfeited(e)))
+		reason = reasonText(e.Fault, l.trouble.forfeited(e))
+		text = fmt.Sprintf("%-7s technical loss of %s: %s", e.Match, e.Player, reason)
 	case referee.Absent:
 		text = absentText(e)
 	case referee.Alarm:
 		text = fmt.Sprintf("%-7s %s", e.Match, e.Error)
 	default:
-		return // the manager reports it
+		write = false // the manager reports it
 	}
-	l.out.write(e, text)
+	if l.wall != nil {
+		l.wall.Refereed(e, reason)
+	}
+	if write {
+		l.out.write(e, text)
+	}
 }
 
 // reasonText names a fault with its cause, if that is known.

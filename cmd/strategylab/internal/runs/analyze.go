@@ -1,9 +1,14 @@
 package runs
 
 import (
+	"cmp"
+	"path/filepath"
+
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 )
@@ -13,13 +18,13 @@ func analyzeCommand(p *command.Process) *cli.Command {
 		Name: "analyze", ArgsUsage: "DIR", Usage: "analyze a recorded run without replaying it",
 		Description: "Reads the leagues in the folder of a run and prints what 'experiment' prints. It needs no strategies.\n" +
 			"Of a run that is still playing it reads the leagues recorded so far.",
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			command.LevelFlag(),
 			command.FormatFlag("table", "json", "csv"),
 			mineFlag("none"),
 			assertFlag(),
-			command.QuietFlag(),
-		}, command.ScreenFlags()...),
+			command.DetailsFlag(),
+		},
 		Action: command.Action(p, analyze, "DIR"),
 	}
 }
@@ -36,10 +41,43 @@ func analyze(p *command.Process, c *cli.Context) error {
 	run := &in.Run
 	run.Folder = c.Args().First()
 	if run.Stopping.Why == report.Interrupted {
-		out.note("%d of %d leagues so far", run.Estimates.Leagues, run.Plan.Runs)
+		out.note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
 	}
 	if err := out.show(*run); err != nil {
 		return err
 	}
 	return verdictOn(run)
+}
+
+func reportCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "report", ArgsUsage: "DIR", Usage: "regenerate a run's HTML report",
+		Description: "Reads the leagues in the folder of a run and writes " + page.File + " there, as 'experiment' does at its\n" +
+			"end. It needs no strategies.",
+		Flags: []cli.Flag{
+			command.LevelFlag(),
+			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder to write to", DefaultText: "DIR"},
+			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
+			ratingsFlag(),
+		},
+		Action: command.Action(p, writeReport, "DIR"),
+	}
+}
+
+func writeReport(p *command.Process, c *cli.Context) error {
+	out, dir := newOutput(p, c), c.Args().First()
+	in, err := out.read(dir, lab.Reading{Explain: true, Mirrors: true})
+	if err != nil {
+		return err
+	}
+	folder := cmp.Or(c.String(command.FlagOut), dir)
+	if err := lab.WritePage(p.Path(folder), in, c.Bool(flagPNG)); err != nil {
+		return command.Usagef("report %s: %w", dir, err)
+	}
+	where := "report in " + filepath.Join(folder, page.File)
+	if c.Bool(flagPNG) {
+		where += ", plots in " + filepath.Join(folder, lab.PlotsFolder)
+	}
+	out.note("%s", where)
+	return nil
 }

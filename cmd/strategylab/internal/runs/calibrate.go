@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/calibration"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
@@ -26,6 +30,7 @@ const (
 	flagSizes       = "players"
 	flagLeagues     = "leagues"
 	flagParts       = "parts"
+	flagFields      = "fields"
 )
 
 func calibrateCommand(p *command.Process) *cli.Command {
@@ -35,17 +40,19 @@ func calibrateCommand(p *command.Process) *cli.Command {
 		Description: "Plays whole experiments among players whose true values are known, with the code that plays and judges\n" +
 			"real ones, and compares promise and result: how often intervals cover the truth and how wide they are,\n" +
 			"how often equal players seem different, how often a better one is found, also when somebody looks after\n" +
-			"every league. The figures in docs/calibration.md come from more repetitions than the default.",
+			"every league, when a run is extended until it shows something, and when a player fails, or rarely\n" +
+			"behaves differently for a whole league. Each part, size and field gives the same figures alone. The\n" +
+			"tables in docs/calibration.md stand below the commands that print them.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: flagRepetitions, Value: 200, Usage: "experiments per field", Action: command.AtLeast(flagRepetitions, 1)},
-			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "field sizes"},
-			&cli.StringFlag{Name: flagParts, Value: "intervals,looking,widths", Usage: "what to measure: intervals, looking, widths"},
+			&cli.StringFlag{Name: flagSizes, Value: "2,4,8", Usage: "`SIZES`: sizes of fields"},
+			&cli.StringFlag{Name: flagParts, Value: strings.Join(allParts, ","), Usage: "`PARTS`: what to measure"},
+			&cli.StringFlag{Name: flagFields, Usage: "measure only fields whose name contains `TEXT`"},
 			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			&cli.IntFlag{Name: flagLeagues, Value: 200, Usage: "leagues per experiment", Action: command.AtLeast(flagLeagues, 2)},
 			command.SeedFlag(),
 			command.WorkersFlag("experiments"),
-			command.FormatFlag("table", "json"),
-			command.QuietFlag(),
+			command.FormatFlag("table", "json", "markdown"),
 		},
 		Action: command.Action(p, calibrate),
 	}
@@ -68,15 +75,14 @@ func calibrate(p *command.Process, c *cli.Context) error {
 	}
 	fmt.Fprintf(progress, "calibrating: %d repetitions, seed %d\n", opts.Repetitions, opts.Seed)
 	p.ForBatch()
-	rows, err := measureAll(c.Context, parts, suite, opts, progress)
+	rows, err := measureAll(c.Context, parts, c.String(flagFields), suite, opts, progress)
 	interrupted := command.Stopped(c.Context, err) && len(rows) > 0
 	if err != nil && !interrupted {
 		return err
 	}
-	write := calibration.WriteTable
-	if c.String(command.FlagFormat) == "json" {
-		write = calibration.WriteJSON
-	}
+	write := map[string]func(io.Writer, []calibration.Row) error{
+		"table": calibration.WriteTable, "json": calibration.WriteJSON, "markdown": calibration.WriteMarkdown,
+	}[c.String(command.FlagFormat)]
 	if err := write(p.Stdout, rows); err != nil {
 		return err
 	}
@@ -95,9 +101,9 @@ func calibrate(p *command.Process, c *cli.Context) error {
 func partsOf(c *cli.Context) ([]string, error) {
 	parts := strings.Split(c.String(flagParts), ",")
 	for _, part := range parts {
-		if part != partIntervals && part != partLooking && part != partWidths {
-			return nil, command.Usagef("--%s: unknown part %q, want %s, %s or %s, separated by commas",
-				flagParts, part, partIntervals, partLooking, partWidths)
+		if !slices.Contains(allParts, part) {
+			return nil, command.Usagef("--%s: unknown part %q, want %s, separated by commas",
+				flagParts, part, words.List(allParts, "or", 0))
 		}
 	}
 	return parts, nil
@@ -119,59 +125,94 @@ func calibrationOf(p *command.Process, c *cli.Context) (suite calibration.Suite,
 }
 
 // The parts of a calibration, which --parts chooses from.
-const (
-	partIntervals = "intervals"
-	partLooking   = "looking"
-	partWidths    = "widths"
-)
+var allParts = []string{"intervals", "rare", "looking", "extending", "widths"}
 
-// measureAll measures the parts in order. It returns what was measured before an
-// error with the error.
-func measureAll(ctx context.Context, parts []string, suite calibration.Suite, opts calibration.Options, progress io.Writer) (rows []calibration.Row, err error) {
-	measure := func(number int, what string, f func(calibration.Options) ([]calibration.Row, error)) {
-		if err != nil {
-			return
-		}
-		fmt.Fprintln(progress, what)
-		var list []calibration.Row
-		if list, err = f(own(opts, number, progress)); err == nil {
-			rows = append(rows, list...)
-		}
-	}
-	fields := suite.Fields()
-	for _, part := range parts {
-		switch part {
-		case partIntervals:
-			for k, f := range fields {
-				measure(k, fmt.Sprintf("%d of %d: %s", k+1, len(fields), f.Name), func(o calibration.Options) ([]calibration.Row, error) {
-					return calibration.Measure(ctx, f, playBots, o)
-				})
-			}
-		case partLooking:
-			for k, w := range suite.Watches() {
-				measure(1000+k, fmt.Sprintf("looking after every league, %s guarantee: %s", w.Guarantee, w.Field.Name), func(o calibration.Options) ([]calibration.Row, error) {
-					return calibration.MeasureLooking(ctx, w, playBots, o)
-				})
-			}
-		case partWidths:
-			for k, n := range suite.Players {
-				if n == 2 {
-					continue
-				}
-				measure(2000+k, fmt.Sprintf("widths among %d equal players", n), func(o calibration.Options) ([]calibration.Row, error) {
-					row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, o)
-					return []calibration.Row{row}, err
-				})
-			}
-		}
-	}
-	return rows, err
+// measurement is a part of a calibration in one field.
+type measurement struct {
+	field string // its name
+	what  string // for the progress; the seeds depend on it
+	run   func(calibration.Options) ([]calibration.Row, error)
 }
 
-// own gives a measurement its own seeds and reports its progress.
-func own(opts calibration.Options, number int, progress io.Writer) calibration.Options {
+// measurementsOf lists the measurements of a part.
+func measurementsOf(ctx context.Context, part string, suite calibration.Suite) (list []measurement) {
+	type rows = []calibration.Row
+	add := func(field, what string, run func(calibration.Options) (rows, error)) {
+		list = append(list, measurement{field, what, run})
+	}
+	switch part {
+	case "intervals":
+		for _, f := range suite.Fields() {
+			add(f.Name, f.Name, func(o calibration.Options) (rows, error) { return calibration.Measure(ctx, f, playBots, o) })
+		}
+	case "rare":
+		for _, f := range suite.Rarities() {
+			what := fmt.Sprintf("%s, %d leagues", f.Name, f.Leagues)
+			add(what, what, func(o calibration.Options) (rows, error) {
+				return calibration.MeasureRare(ctx, f, playBots, o)
+			})
+		}
+	case "looking":
+		for _, w := range suite.Watches() {
+			what := "looking after every league: " + w.Field.Name
+			if len(w.Guarantees) == 1 {
+				what = fmt.Sprintf("looking after every league, %s guarantee: %s", w.Guarantees[0], w.Field.Name)
+			}
+			add(w.Field.Name, what, func(o calibration.Options) (rows, error) {
+				return calibration.MeasureLooking(ctx, w, playBots, o)
+			})
+		}
+	case "extending":
+		for _, f := range suite.Extensions() {
+			add(f.Name, "extending: "+f.Name, func(o calibration.Options) (rows, error) {
+				return calibration.MeasureExtending(ctx, f, playBots, o)
+			})
+		}
+	case "widths":
+		for _, n := range suite.Players {
+			if n == 2 {
+				continue
+			}
+			what := fmt.Sprintf("widths among %d equal players", n)
+			add(what, what, func(o calibration.Options) (rows, error) {
+				row, err := calibration.MeasureNarrowing(ctx, n, suite.Legs, playBots, o)
+				return rows{row}, err
+			})
+		}
+	}
+	return list
+}
+
+// measureAll measures the fields of the parts whose name contains a text, in order. It
+// returns what was measured before an error with the error.
+func measureAll(ctx context.Context, parts []string, text string, suite calibration.Suite, opts calibration.Options, progress io.Writer) ([]calibration.Row, error) {
+	var list []measurement
+	for _, part := range parts {
+		list = append(list, measurementsOf(ctx, part, suite)...)
+	}
+	list = slices.DeleteFunc(list, func(m measurement) bool { return !strings.Contains(m.field, text) })
+	if len(list) == 0 {
+		return nil, command.Usagef("--%s: no field of these parts and sizes contains %q", flagFields, text)
+	}
+	var rows []calibration.Row
+	for k, m := range list {
+		fmt.Fprintf(progress, "%d of %d: %s\n", k+1, len(list), m.what)
+		found, err := m.run(own(opts, m.what, progress))
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+// own gives a measurement its own seeds, which depend on what is measured and not on
+// what else is, and reports its progress.
+func own(opts calibration.Options, what string, progress io.Writer) calibration.Options {
 	var done atomic.Int64
-	opts.Seed += uint64(number) << 40
+	h := fnv.New32a()
+	h.Write([]byte(what))
+	opts.Seed += uint64(h.Sum32()) << 32
 	opts.Done = func() {
 		if n := done.Add(1); n%1000 == 0 {
 			fmt.Fprintf(progress, "  %d repetitions\n", n)
@@ -206,23 +247,37 @@ func (f botFactory) New(_ context.Context, s strategies.Setup) (strategies.Strat
 			even -= f.bot.Mood
 		}
 	}
-	return &botSeat{even: strategies.Choice(even), fault: f.bot.Fault, rand: s.Rand}, nil
+	fault := f.bot.Fault
+	if f.bot.Rarely > 0 {
+		if s.Rand.Bernoulli(f.bot.Rarely) {
+			even = 1
+		} else {
+			even = (even - f.bot.Rarely) / (1 - f.bot.Rarely)
+		}
+	}
+	if f.bot.Down > 0 && s.Rand.Bernoulli(f.bot.Down) {
+		fault = 1
+	}
+	return &botSeat{even: even, fault: fault, rand: rand.New(rand.NewPCG(s.Rand.Uint64(), s.Rand.Uint64()))}, nil
 }
 
 func (botFactory) Close() error { return nil }
 
-// botSeat answers with its probability of even; the host tosses the coin.
+// botSeat tosses its own coins, all from one stream: that of the host is keyed to each
+// match, which takes longer than the toss.
 type botSeat struct {
-	even  strategies.Choice
-	fault float64
-	rand  *game.Rand
+	even, fault float64
+	rand        *rand.Rand
 }
 
 func (b *botSeat) Choose(context.Context, *strategies.Turn) (strategies.Choice, error) {
-	if b.fault > 0 && b.rand.Bernoulli(b.fault) {
+	if b.fault > 0 && b.rand.Float64() < b.fault {
 		return 2, nil // not a choice
 	}
-	return b.even, nil
+	if b.rand.Float64() < b.even {
+		return strategies.Even, nil
+	}
+	return strategies.Odd, nil
 }
 
 func (*botSeat) Observe(context.Context, *strategies.Outcome) error { return nil }

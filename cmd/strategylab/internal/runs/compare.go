@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/contrast"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
@@ -58,6 +59,7 @@ func contrastOf(ctx context.Context, p *command.Process, op string, dirs []strin
 	source := func(i int) report.Source {
 		return report.Source{Dir: dirs[i], Digest: digests[i], Stopped: plans[i].Stop != nil}
 	}
+	level = analysis.AfterLooks(level, max(len(plans[0].Looks), len(plans[1].Looks)))
 	return report.Contrast{Before: source(0), After: source(1), Result: both.Result(level)}, err
 }
 

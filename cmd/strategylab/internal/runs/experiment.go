@@ -2,11 +2,11 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,6 +27,8 @@ const (
 	flagPNG      = "png"
 	flagResume   = "resume"
 	flagWatch    = "watch"
+	flagWeb      = "web"
+	flagConfirm  = "confirm"
 
 	flagTransport = "transport"
 )
@@ -45,40 +47,52 @@ func experimentCommand(p *command.Process) *cli.Command {
 			&cli.IntFlag{Name: command.FlagRuns, Value: 1000, Usage: "leagues to play", Action: command.AtLeast(command.FlagRuns, 1)},
 			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches of each pair in a league", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
-			&cli.StringFlag{Name: command.FlagField, Usage: "strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
+			&cli.StringFlag{Name: command.FlagField, Usage: "`STRATEGIES`: strategies and groups, such as classics,mine,random*2", DefaultText: firstLookText()},
 			mineFlag("what changed since the last run"),
-			command.WorkersFlag("leagues played"),
+			&cli.StringFlag{Name: flagWithout, Usage: "`STRATEGIES`: to leave out of the field, with their copies"},
+			experimentWorkersFlag(),
 			command.DrawFlag(),
-			&cli.StringFlag{
-				Name: flagTransport, Value: "direct", Usage: "direct calls, or agents' messages over loopback or http",
-				Action: command.OneOf(flagTransport, "direct", "loopback", "http"),
-			},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the results", DefaultText: "runs/TIME-SEED"},
-			&cli.StringFlag{Name: flagResume, Usage: "folder of a run to continue or to extend"},
+			command.Choice(flagTransport, "direct", "direct calls, or agents' messages over loopback or http", "direct", "loopback", "http"),
+			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the results", DefaultText: "runs/TIME-SEED"},
+			&cli.StringFlag{Name: flagResume, Usage: "`DIR`: folder of a run to continue or to extend"},
+			shardFlag(),
+			&cli.BoolFlag{Name: flagWeb, Usage: "serve a page of the run, and then its report"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "rerun whenever a script of the field changes"},
+			&cli.BoolFlag{Name: flagConfirm, Usage: "then play a fresh seed, and report only that"},
 			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
 			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
 			ratingsFlag(),
 			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
-			command.QuietFlag(),
-		}, slices.Concat(command.ScreenFlags(), untilFlags(), command.CatalogFlags())...),
-		Action: command.Action(p, experiment),
+			command.DetailsFlag(),
+			command.IsolateFlag(false), command.InProcessFlag(),
+		}, append(untilFlags(), clusterFlags()...)...),
+		Action: command.Action(p, playExperiment),
 	}
 }
 
-func experiment(p *command.Process, c *cli.Context) error {
+func playExperiment(p *command.Process, c *cli.Context) error {
 	e, err := newExperiment(p, c)
 	if err != nil {
 		return err
 	}
+	if c.Bool(flagWeb) {
+		err = e.shown(c.Context)
+	} else {
+		err = e.run(c.Context)
+	}
+	return errors.Join(err, e.cluster.close())
+}
+
+// run plays the experiment as the flags say.
+func (e *experimentRun) run(ctx context.Context) error {
 	switch {
-	case c.IsSet(flagResume):
-		return e.resume(c.Context)
-	case c.Bool(flagWatch):
-		return e.watch(c.Context)
+	case e.c.IsSet(flagResume):
+		return e.resume(ctx)
+	case e.c.Bool(flagWatch):
+		return e.watch(ctx)
 	default:
-		return e.fresh(c.Context)
+		return e.fresh(ctx)
 	}
 }
 
@@ -91,22 +105,27 @@ type experimentRun struct {
 	stop    stopFlags
 	workers int
 	page    *lab.ReportOptions // nil for no report
+	shard   share
+	again   string // the command that continues the run; empty for experiment --resume
 }
 
 func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers), draw: command.Draw(c)}
-	ratings, err := wantsRatings(c)
-	if err != nil {
+	var err error
+	if e.page, err = e.reportOptions(); err != nil {
 		return nil, err
 	}
-	if !c.Bool(flagNoReport) {
-		e.page = &lab.ReportOptions{PNG: c.Bool(flagPNG), Ratings: ratings, Warn: e.warn}
+	if err := errors.Join(e.onlyConfirm(), e.readCluster()); err != nil {
+		return nil, err
 	}
 	if e.refs, err = catalog.ParseRefs(c.String(command.FlagField)); err != nil {
 		return nil, command.Usagef("--%s: %w", command.FlagField, err)
 	}
 	if c.IsSet(flagResume) {
 		return e, e.onlyWithResume()
+	}
+	if e.shard, err = readShard(c); err != nil {
+		return nil, err
 	}
 	if e.stop, err = readStop(c); err != nil {
 		return nil, err
@@ -117,7 +136,7 @@ func newExperiment(p *command.Process, c *cli.Context) (*experimentRun, error) {
 
 // onlyWithResume refuses flags that would change the plan of a resumed run.
 func (e *experimentRun) onlyWithResume() error {
-	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT} {
+	for _, flag := range []string{command.FlagLegs, command.FlagSeed, command.FlagField, flagWithout, command.FlagDraw, flagTransport, command.FlagOut, flagWatch, flagUntil, flagGuarantee, flagMargin, flagSPRT, flagShard} {
 		if e.c.IsSet(flag) {
 			return command.Usagef("--%s cannot be used with --%s: the plan of %s fixes it", flag, flagResume, e.c.String(flagResume))
 		}
@@ -129,6 +148,9 @@ func (e *experimentRun) onlyWithResume() error {
 func (e *experimentRun) out() string {
 	if out := e.c.String(command.FlagOut); out != "" {
 		return out
+	}
+	if e.shard.of > 0 {
+		return filepath.Join("runs", fmt.Sprintf("shard-%d", e.shard.number))
 	}
 	return filepath.Join("runs", fmt.Sprintf("%s-%d", e.p.Now().Format("20060102-150405"), e.seed))
 }
@@ -173,16 +195,19 @@ func (e *experimentRun) freshWith(ctx context.Context, field catalog.Field, out 
 	if _, err := e.judge(plan); err != nil {
 		return nil, err // before the folder exists
 	}
-	dir, err := results.Create(e.p.Path(out), plan)
-	if err != nil {
-		if errors.Is(err, results.ErrExists) {
-			err = command.WithHint(err, "strategylab experiment --resume %s", out)
-		}
-		return nil, err
-	}
 	factories := make([]strategies.Factory, len(field.Players))
 	for i, f := range field.Players {
 		factories[i] = f.Factory
+	}
+	if e.shard.of > 0 {
+		return nil, e.playShard(ctx, plan, out, factories)
+	}
+	if err := e.cluster.ready(ctx, ""); err != nil {
+		return nil, err
+	}
+	dir, out, err := e.createFree(out, plan, "strategylab experiment --resume "+words.ShellWord(out))
+	if err != nil {
+		return nil, err
 	}
 	e.note("playing %s", planned(plan))
 	return e.finish(ctx, dir, out, factories)
@@ -214,6 +239,12 @@ func (e *experimentRun) resume(ctx context.Context) error {
 		return err
 	}
 	plan := dir.Plan()
+	if plan.Shard != nil {
+		err = onlyWithShard(e.c)
+	}
+	if err != nil {
+		return err
+	}
 	if e.mine, err = namedMine(e.c, plan); err != nil {
 		return err
 	}
@@ -228,14 +259,38 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	}
 	e.note("resuming after %d of %s", dir.Len(), planned(plan))
 	closeDir = false // finish closes it
+	if plan.Shard != nil {
+		return e.finishShard(ctx, dir, out, factories)
+	}
 	_, err = e.finish(ctx, dir, out, factories)
 	return err
 }
 
 // finish plays the rest of the run in a folder, closes the folder and prints what
-// the whole run shows.
+// the whole run shows, or what confirms it.
 func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) (*report.Run, error) {
+	if !e.c.Bool(flagConfirm) || dir.Plan().Confirms != nil {
+		return e.playOut(ctx, dir, out, factories, lab.Session{})
+	}
+	if err := e.unconfirmed(out); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
 	played, err := e.play(ctx, dir, out, factories, lab.Session{Workers: e.workers, Report: e.page})
+	if err != nil {
+		return nil, err
+	}
+	played.Run.Folder = out
+	if played.Interrupted {
+		return &played.Run, e.stopped(&played.Run, confirmCommand(out))
+	}
+	return e.confirm(ctx, &played.Run, factories)
+}
+
+// playOut plays the rest of the run in a folder, as s says, closes the folder and prints
+// what the whole run shows.
+func (e *experimentRun) playOut(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory, s lab.Session) (*report.Run, error) {
+	s.Workers, s.Report = e.workers, e.page
+	played, err := e.play(ctx, dir, out, factories, s)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +310,7 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 		}
 	}
 	if played.Interrupted {
-		e.note("stopped after %d of %d leagues; continue with: strategylab experiment --resume %s", run.Estimates.Leagues, run.Plan.Runs, out)
-		return run, command.Reported(command.ErrStopped)
+		return run, e.stopped(run, cmp.Or(e.again, "strategylab experiment --resume "+words.ShellWord(out)))
 	}
 	where := "results in " + out
 	if e.page != nil {
@@ -264,6 +318,12 @@ func (e *experimentRun) finish(ctx context.Context, dir *results.Dir, out string
 	}
 	e.note("%s; to repeat it: --seed %d", where, run.Plan.Seed)
 	return run, verdictOn(run)
+}
+
+// stopped says how an interrupted run continues.
+func (e *experimentRun) stopped(run *report.Run, again string) error {
+	e.note("stopped after %d of %s; continue with: %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"), again)
+	return command.Reported(command.ErrStopped)
 }
 
 // writePairs writes the pairs of players into the folder of a run.

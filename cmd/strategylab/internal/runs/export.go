@@ -19,19 +19,14 @@ import (
 const flagRows = "rows"
 
 func exportCommand(p *command.Process) *cli.Command {
+	format := command.Choice(command.FlagFormat, "", "output format", string(export.Parquet), string(export.CSV), string(export.JSON))
+	format.DefaultText = "by the file name, else csv"
 	return &cli.Command{
 		Name: "export", ArgsUsage: "DIR", Usage: "export a run's leagues or matches for pandas, polars or R",
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name: flagRows, Value: string(export.Leagues), Usage: "leagues (a row per player and league) or matches",
-				Action: command.OneOf(flagRows, string(export.Leagues), string(export.Matches)),
-			},
-			&cli.StringFlag{
-				Name: command.FlagFormat, Usage: "parquet, csv or json (lines)", DefaultText: "by the file name, else csv",
-				Action: command.OneOf(command.FlagFormat, string(export.Parquet), string(export.CSV), string(export.JSON)),
-			},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "file to write", DefaultText: "standard output"},
-			command.QuietFlag(),
+			command.Choice(flagRows, string(export.Leagues), "what a row is: a player's league, or a match", string(export.Leagues), string(export.Matches)),
+			format,
+			&cli.StringFlag{Name: command.FlagOut, Usage: "`FILE`: file to write", DefaultText: "standard output"},
 		},
 		Action: command.Action(p, exportRun, "DIR"),
 	}

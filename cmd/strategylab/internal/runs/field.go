@@ -15,30 +15,49 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-const flagMine = "mine"
+const (
+	flagMine    = "mine"
+	flagWithout = "without"
+)
 
 func mineFlag(without string) cli.Flag {
-	return &cli.StringFlag{Name: flagMine, Usage: "your strategies, which the answer is about", DefaultText: without}
+	return &cli.StringFlag{Name: flagMine, Usage: "`STRATEGIES`: yours, which the answer is about", DefaultText: without}
 }
 
 // namedMine returns the strategies that --mine names in a recorded run.
 func namedMine(c *cli.Context, plan results.Plan) ([]string, error) {
-	refs, err := catalog.ParseRefs(c.String(flagMine))
+	mine, _, err := namedIn(plan, flagMine, c.String(flagMine))
+	return mine, err
+}
+
+// namedIn returns the names or paths that a flag has, and the field indices of the
+// strategies of a recorded run that they stand for.
+func namedIn(plan results.Plan, flag, text string) (names []string, indices []int, err error) {
+	refs, err := catalog.ParseRefs(text)
 	if err != nil {
-		return nil, command.Usagef("--%s: %w", flagMine, err)
+		return nil, nil, command.Usagef("--%s: %w", flag, err)
 	}
-	var mine []string
 	for _, ref := range refs {
 		target := ref.Target
 		if ref.IsPath() {
 			target = filepath.Clean(target)
 		}
-		if len(subjects(plan, []string{target})) == 0 {
-			return nil, command.Usagef("--%s: %q did not play in this run", flagMine, ref.Target)
+		played := subjects(plan, []string{target})
+		if len(played) == 0 {
+			return nil, nil, command.WithHint(fmt.Errorf("--%s: %q did not play in this run", flag, ref.Target), "its players are %s", playerNames(plan))
 		}
-		mine = append(mine, target)
+		names, indices = append(names, target), append(indices, played...)
 	}
-	return mine, nil
+	return names, indices, nil
+}
+
+// playerNames lists the players of a run.
+func playerNames(plan results.Plan) string {
+	names := make([]string, len(plan.Field))
+	for i, f := range plan.Field {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // firstLook is the default field: some classics, and everything that is not built in.
@@ -51,9 +70,29 @@ var firstLook = []catalog.Ref{
 // firstLookText is the default field as a user would write it.
 func firstLookText() string { return strings.Join(targets(firstLook), ",") }
 
-// field returns the field of a new run. The user's strategies and those that a test
-// compares are in it, whether --field names them or not.
+// field returns the field of a new run.
 func (e *experimentRun) field(cat *catalog.Catalog) (catalog.Field, error) {
+	field, err := e.named(cat)
+	if err != nil {
+		return field, err
+	}
+	out, err := catalog.ParseRefs(e.c.String(flagWithout))
+	if err != nil {
+		return field, command.Usagef("--%s: %w", flagWithout, err)
+	}
+	for _, name := range targets(out) {
+		rest := slices.DeleteFunc(slices.Clone(field.Players), func(p catalog.Player) bool { return isNamed(p, name) })
+		if len(rest) == len(field.Players) {
+			return field, command.Usagef("--%s: %w", flagWithout, &missingError{name})
+		}
+		field.Players = rest
+	}
+	return field, nil
+}
+
+// named returns the strategies that --field names. The user's strategies and those that
+// a test compares are among them, whether it names them or not.
+func (e *experimentRun) named(cat *catalog.Catalog) (catalog.Field, error) {
 	named, err := catalog.ParseRefs(e.c.String(flagMine))
 	if err != nil {
 		return catalog.Field{}, command.Usagef("--%s: %w", flagMine, err)
@@ -155,8 +194,7 @@ func playerOf(field catalog.Field, target string) (string, error) {
 		switch {
 		case p.Name == target:
 			return p.Name, nil
-		case p.Target == target, p.Info.Name == target,
-			p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target):
+		case isNamed(p, target):
 			found = append(found, p.Name)
 		}
 	}
@@ -167,4 +205,11 @@ func playerOf(field catalog.Field, target string) (string, error) {
 		return found[0], nil
 	}
 	return "", fmt.Errorf("%q matches several players: name one of %s", target, strings.Join(found, ", "))
+}
+
+// isNamed reports whether a name or a path stands for a player; that of a strategy stands
+// for all its copies.
+func isNamed(p catalog.Player, target string) bool {
+	return p.Name == target || p.Target == target || p.Info.Name == target ||
+		p.Info.Source != "" && filepath.Clean(p.Info.Source) == filepath.Clean(target)
 }

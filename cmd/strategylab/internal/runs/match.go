@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
@@ -20,17 +21,18 @@ const flagMatches = "matches"
 
 func matchCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
-		Name: "match", ArgsUsage: "A B", Usage: "play two strategies against each other",
+		Name: "match", ArgsUsage: command.ValueStrategy + " " + command.ValueStrategy, Usage: "play two strategies against each other",
 		Description: "Plays --matches matches in series of --legs, within which both strategies remember, and prints how often\n" +
 			"their choices differ. With a fair draw neither can beat the other.",
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.IntFlag{Name: flagMatches, Value: 1000, Usage: "matches to play, rounded up to whole series", Action: command.AtLeast(flagMatches, 1)},
 			&cli.IntFlag{Name: command.FlagLegs, Value: game.DefaultLegs, Usage: "matches in a series", Action: command.AtLeast(command.FlagLegs, 1)},
 			command.SeedFlag(),
 			command.DrawFlag(),
 			command.FormatFlag("table", "json"),
-		}, command.CatalogFlags()...),
-		Action: command.Action(p, match, "A", "B"),
+			command.IsolateFlag(false), command.InProcessFlag(),
+		},
+		Action: command.Action(p, match, "the first strategy", "the second strategy"),
 	}
 }
 
@@ -90,7 +92,7 @@ func opponents(cat *catalog.Catalog, targets []string, plan *results.Plan) ([]st
 
 func writeMatch(w io.Writer, plan results.Plan, est analysis.Estimates) error {
 	a, b, pair := est.Players[0], est.Players[1], est.Pairs[0]
-	fmt.Fprintf(w, "%s against %s: %d matches in %d series of %d, seed %d\n\n", a.Name, b.Name, pair.Matches, est.Leagues, plan.Legs, plan.Seed)
+	fmt.Fprintf(w, "%s against %s: %s in %d series of %d, seed %d\n\n", a.Name, b.Name, words.Plain.Plural(pair.Matches, "match"), est.Leagues, plan.Legs, plan.Seed)
 	if pair.Differ.Defined() {
 		fmt.Fprintf(w, "  their choices differ in %.1f %% of matches (95 %% interval %.1f to %.1f; 50 is chance)\n",
 			100*pair.Differ.Estimate, 100*pair.Differ.Low, 100*pair.Differ.High)
@@ -99,10 +101,10 @@ func writeMatch(w io.Writer, plan results.Plan, est analysis.Estimates) error {
 	}
 	for i, pl := range []analysis.Player{a, b} {
 		wins := []int64{pair.WinsA, pair.WinsB}[i]
-		fmt.Fprintf(w, "  %-20s  %d wins, %d draws, %.3f points a match, %.3f adjusted\n",
-			pl.Name, wins, pair.Draws, pl.Points.Estimate, pl.Adjusted.Estimate)
+		fmt.Fprintf(w, "  %-20s  %s, %s, %.3f points a match, %.3f adjusted\n",
+			pl.Name, words.Plain.Plural(wins, "win"), words.Plain.Plural(pair.Draws, "tie"), pl.Points.Estimate, pl.Adjusted.Estimate)
 		for _, f := range pl.Faults {
-			fmt.Fprintf(w, "  %-20s  %d technical losses (%s): %s\n", "", f.Count, f.Kind, f.Where)
+			fmt.Fprintf(w, "  %-20s  %s (%s): %s\n", "", words.Plain.Plural(f.Count, "technical loss"), f.Kind, f.Where)
 		}
 	}
 	if est.NothingToRank() {

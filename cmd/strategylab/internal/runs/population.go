@@ -31,7 +31,7 @@ func showPopulation(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	run := &in.Run
-	game, err := population.NewGame(run.Plan, &run.Estimates, in.Mirrors)
+	game, err := population.NewGame(run.Plan, &run.Estimates, in.Mirrors, in.Leagues)
 	if err != nil {
 		return command.Usagef("population %s: %w", dir, err)
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/power"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/game"
 )
 
 const (
+	flagDelta  = "delta"
 	flagEffect = "effect"
 	flagDiffer = "differ"
 	flagChance = "chance"
@@ -24,9 +26,11 @@ func powerCommand(p *command.Process) *cli.Command {
 		Name:  "power",
 		Usage: "compute how many leagues detect a difference",
 		Description: "Computes from the rules of the game, with a fair draw, how many leagues an experiment needs so that a\n" +
-			"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. The edge is how\n" +
-			"much more often its choices differ from each opponent's than the other players' choices do.",
+			"player with an edge ends up alone in the first tier, or which edge --runs leagues detect. --delta is the edge\n" +
+			"in adjusted points per match, as the table and --sprt have them; --effect is how much more often its\n" +
+			"choices differ from each opponent's than the other players' choices do.",
 		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: flagDelta, Usage: "edge in adjusted points per match, such as 0.01"},
 			&cli.Float64Flag{Name: flagEffect, Usage: "edge in P(differ), such as 0.01"},
 			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues whose detectable edge to compute"},
 			&cli.IntFlag{Name: command.FlagPlayers, Value: 8, Usage: "players in the field"},
@@ -48,15 +52,26 @@ type powerDocument struct {
 	Chance  float64 `json:"chance"`
 	Level   float64 `json:"level"`
 
+	Delta   *float64        `json:"delta,omitempty"` // of the effect, in adjusted points per match
 	Effect  *float64        `json:"effect,omitempty"`
 	Leagues *powerOf[int]   `json:"leagues,omitempty"` // that see the effect
 	Until   *int            `json:"until_best_median,omitempty"`
 	Runs    *int            `json:"runs,omitempty"`
-	Sees    *powerOf[*edge] `json:"sees,omitempty"` // smallest effects that the runs see
+	Sees    *powerOf[*edge] `json:"sees,omitempty"`       // smallest effects that the runs see
+	Deltas  *powerOf[*edge] `json:"sees_delta,omitempty"` // the same in adjusted points per match
 	Ratio   float64         `json:"raw_to_adjusted"`
 }
 
 type edge float64
+
+// delta is an effect in adjusted points per match.
+func (e *edge) delta(s power.Setup) *edge {
+	if e == nil {
+		return nil
+	}
+	d := edge(s.Delta(float64(*e)))
+	return &d
+}
 
 // powerOf is a figure for adjusted and for raw points.
 type powerOf[T any] struct {
@@ -65,8 +80,8 @@ type powerOf[T any] struct {
 }
 
 func planPower(p *command.Process, c *cli.Context) error {
-	if !c.IsSet(flagEffect) && !c.IsSet(command.FlagRuns) {
-		return command.WithHint(fmt.Errorf("power: --%s or --%s is missing", flagEffect, command.FlagRuns), "for example: strategylab power --effect 0.01 --players 8 --legs 10")
+	if err := exclusiveEdges(c); err != nil {
+		return err
 	}
 	s := power.Setup{
 		Players: c.Int(command.FlagPlayers), Legs: c.Int(command.FlagLegs), Differ: c.Float64(flagDiffer),
@@ -85,11 +100,30 @@ func planPower(p *command.Process, c *cli.Context) error {
 	return err
 }
 
+func exclusiveEdges(c *cli.Context) error {
+	const example = "for example: strategylab power --delta 0.01 --players 8 --legs 10"
+	switch {
+	case c.IsSet(flagDelta) && c.IsSet(flagEffect):
+		return command.Usagef("--%s and --%s exclude each other", flagDelta, flagEffect)
+	case !c.IsSet(flagDelta) && !c.IsSet(flagEffect) && !c.IsSet(command.FlagRuns):
+		return command.WithHint(fmt.Errorf("power: --%s or --%s is missing", flagDelta, command.FlagRuns), example)
+	}
+	return nil
+}
+
 func (d *powerDocument) fill(c *cli.Context, s power.Setup) error {
 	var err error
-	if c.IsSet(flagEffect) {
-		effect := c.Float64(flagEffect)
-		d.Effect, d.Leagues, d.Until = &effect, &powerOf[int]{}, new(int)
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if c.IsSet(flagEffect) || c.IsSet(flagDelta) {
+		effect, delta := c.Float64(flagEffect), c.Float64(flagDelta)
+		if c.IsSet(flagEffect) {
+			delta = s.Delta(effect)
+		} else if effect = s.EffectOf(delta); !(delta > 0 && effect <= 1-s.Differ) {
+			return fmt.Errorf("--%s is %v, want above 0 and at most %.4g", flagDelta, delta, s.Delta(1-s.Differ))
+		}
+		d.Delta, d.Effect, d.Leagues, d.Until = &delta, &effect, &powerOf[int]{}, new(int)
 		if d.Leagues.Adjusted, err = s.Leagues(power.Adjusted, effect); err != nil {
 			return err
 		}
@@ -109,6 +143,7 @@ func (d *powerDocument) fill(c *cli.Context, s power.Setup) error {
 		if d.Sees.Raw, err = visible(s, power.Raw, runs); err != nil {
 			return err
 		}
+		d.Deltas = &powerOf[*edge]{d.Sees.Adjusted.delta(s), d.Sees.Raw.delta(s)}
 	}
 	d.Ratio = s.Ratio()
 	return nil
@@ -128,29 +163,30 @@ func visible(s power.Setup, m power.Measure, leagues int) (*edge, error) {
 func powerText(s power.Setup, d *powerDocument) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("%d players, %d legs, fair draw, no technical losses, strategies that do not learn within a league", s.Players, s.Legs)
-	line("Effect: one player's choices differ from each opponent's with probability %v + effect; the others' from each other's with %v.", s.Differ, s.Differ)
+	line("%d players, %s, fair draw, no technical losses, strategies that do not learn within a league", s.Players, words.Plain.Plural(int64(s.Legs), "leg"))
+	line("Delta: one player's adjusted points per match above those of each other, as in --sprt and --margin.")
+	line("Effect: the same as a frequency: its choices differ from each opponent's with probability %v + effect; the others' from each other's with %v.", s.Differ, s.Differ)
 	line("Detected: the player is significantly better than all %d others, with all pairs compared at a family-wise error of %.0f %%,", s.Players-1, 100*(1-s.Level))
 	line("in %v %% of experiments.", 100*s.Chance)
 	if d.Effect != nil {
 		c := s.Contrast(power.Adjusted, *d.Effect)
-		line("\nEffect %v: %.5f adjusted points per match more than the others, %.2f standard deviations of a league's difference.", *d.Effect, c.Mean, c.Mean/c.Deviation)
+		line("\nDelta %.4g: adjusted points per match more than the others (effect %.4g), %.2f standard deviations of a league's difference.", *d.Delta, *d.Effect, c.Mean/c.Deviation)
 		line("  leagues needed, adjusted points  %12d", d.Leagues.Adjusted)
 		line("  leagues needed, raw points       %12d", d.Leagues.Raw)
 		line("  --until best: half of all experiments stop by about league %d", *d.Until)
 	}
 	if d.Runs != nil {
-		line("\n%d leagues detect", *d.Runs)
-		line("  with adjusted points  %s", effectText(d.Sees.Adjusted))
-		line("  with raw points       %s", effectText(d.Sees.Raw))
+		line("\n%s detect", words.Plain.Plural(int64(*d.Runs), "league"))
+		line("  with adjusted points  %s", effectText(d.Deltas.Adjusted, d.Sees.Adjusted))
+		line("  with raw points       %s", effectText(d.Deltas.Raw, d.Sees.Raw))
 	}
 	line("\nFor small effects raw points need %.1f times as many leagues.", d.Ratio)
 	return b.String()
 }
 
-func effectText(e *edge) string {
-	if e == nil {
-		return "no possible effect"
+func effectText(delta, effect *edge) string {
+	if effect == nil {
+		return "no possible edge"
 	}
-	return fmt.Sprintf("an effect of %.4g or more", float64(*e))
+	return fmt.Sprintf("a delta of %.4g or more (effect %.4g)", float64(*delta), float64(*effect))
 }

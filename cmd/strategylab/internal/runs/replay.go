@@ -1,20 +1,17 @@
 package runs
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
-	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
-	"github.com/strategylab/strategylab/strategies"
 )
 
 const (
@@ -25,17 +22,51 @@ const (
 func replayCommand(p *command.Process) *cli.Command {
 	return &cli.Command{
 		Name: "replay", ArgsUsage: "DIR", Usage: "replay one match of a run with the scripts' output",
+		Description: "Replays the match of --league and --match. --faults lists the matches in which strategies failed, and\n" +
+			"--player NAME --lost those that a strategy lost, each with the command that replays it; --nth N replays\n" +
+			"one of them and says how to go to the previous and to the next.",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0"},
-			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "match id: round and match, from 1"},
-		}, command.CatalogFlags()...),
+			&cli.IntFlag{Name: flagLeague, Usage: "number of the league, from 0", DefaultText: "0"},
+			&cli.StringFlag{Name: flagMatchID, Value: "R1M1", Usage: "`ID`: match id: round and match, from 1"},
+			command.IsolateFlag(false), command.InProcessFlag(),
+		}, findFlags()...),
 		Action: command.Action(p, replay, "DIR"),
 	}
 }
 
 func replay(p *command.Process, c *cli.Context) error {
 	dir := c.Args().First()
-	plan, recorded, pairing, err := recordedMatch(p.Path(dir), c.Int(flagLeague), c.String(flagMatchID))
+	if !searching(c) {
+		return replayMatch(p, c, dir, c.Int(flagLeague), c.String(flagMatchID))
+	}
+	run, err := p.OpenRun("replay", dir)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	s, err := newSearch(c, dir, run)
+	if err != nil {
+		return err
+	}
+	if !c.IsSet(flagNth) && !c.Bool(flagNext) && !c.Bool(flagPrevious) {
+		return s.list(c.Context, p.Stdout)
+	}
+	f, err := s.choose(c.Context)
+	if err != nil {
+		return err
+	}
+	if f.nth == 0 {
+		fmt.Fprintln(p.Stdout, s.nothing(f))
+		return nil
+	}
+	err = replayMatch(p, c, dir, f.league, f.id)
+	s.neighbours(p.Stdout, f)
+	return err
+}
+
+// replayMatch replays a match and prints what happened.
+func replayMatch(p *command.Process, c *cli.Context, dir string, league int, id string) error {
+	plan, recorded, pairing, err := recordedMatch(p.Path(dir), league, id)
 	if err != nil {
 		return err
 	}
@@ -49,8 +80,8 @@ func replay(p *command.Process, c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", dir, err)
 	}
-	lines := &transcript{match: pairing.ID}
-	again, err := playLeague(c.Context, plan, lines.wrap(factories), recorded.Index)
+	lines := &lab.Transcript{Match: pairing.ID}
+	again, err := lab.PlayLeague(c.Context, plan, lines.Wrap(factories), recorded.Index)
 	if err != nil {
 		return err
 	}
@@ -78,9 +109,9 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	if err != nil {
 		return fail(err)
 	}
-	pairing, ok := sched.Find(id)
-	if !ok {
-		return fail(command.Usagef("--%s is %q; this run has R1M1 to %s", flagMatchID, id, sched.Matches()[len(sched.Matches())-1].ID))
+	pairing, err := matchOf(sched, id)
+	if err != nil {
+		return fail(err)
 	}
 	n := 0
 	for l, err := range run.Leagues() {
@@ -95,23 +126,16 @@ func recordedMatch(dir string, league int, id string) (results.Plan, *results.Le
 	return fail(command.Usagef("--%s is %d; the run has leagues 0 to %d", flagLeague, league, n-1))
 }
 
-// playLeague plays one league of a plan.
-func playLeague(ctx context.Context, plan results.Plan, factories []strategies.Factory, index int) (_ results.League, err error) {
-	driver, err := arena.New(plan, factories, arena.Config{})
-	if err != nil {
-		return results.League{}, err
+// matchOf finds the match that --match names.
+func matchOf(s *game.Schedule, id string) (game.Match, error) {
+	m, ok := s.Find(id)
+	if !ok {
+		return m, command.Usagef("--%s is %q; this run has R1M1 to %s", flagMatchID, id, s.Matches()[len(s.Matches())-1].ID)
 	}
-	w, err := driver.NewWorker(ctx)
-	if err != nil {
-		return results.League{}, err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	out := make([]results.League, 1)
-	err = w.Play(ctx, index, out, make([]bool, len(factories)))
-	return out[0], err
+	return m, nil
 }
 
-func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *transcript) {
+func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match, lines *lab.Transcript) {
 	rec := l.Matches[m.Index]
 	v := rec.Verdict()
 	fmt.Fprintf(w, "league %d, match %s (round %d)\n\n", l.Index, m.ID, m.Round)
@@ -124,16 +148,16 @@ func writeReplay(w io.Writer, plan results.Plan, l *results.League, m game.Match
 		if side.Fault != game.NoFault {
 			choice = strings.TrimSpace(choice + " " + side.Fault.String())
 		}
-		fmt.Fprintf(w, "  %s as %s  %-20s  %-8s  %s, %d points\n",
-			[]game.Role{game.RoleA, game.RoleB}[i], game.PlayerID(seat), plan.Field[l.Seats[seat]].Name, choice, res, points)
+		fmt.Fprintf(w, "  %s as %s  %-20s  %-8s  %s, %s\n",
+			[]game.Role{game.RoleA, game.RoleB}[i], game.PlayerID(seat), plan.Field[l.Seats[seat]].Name, choice, res, words.Plain.Plural(int64(points), "point"))
 	}
 	if rec.Number != results.NoNumber {
 		fmt.Fprintf(w, "  drawn: %d, %s\n", rec.Number, game.ParityOf(int(rec.Number)))
 	} else {
 		fmt.Fprintln(w, "  no number was drawn")
 	}
-	for _, text := range lines.lines {
-		fmt.Fprintf(w, "  | %s\n", text)
+	for _, l := range lines.Lines {
+		fmt.Fprintf(w, "  | %s: %s\n", l.Player, l.Text)
 	}
 }
 
@@ -147,84 +171,3 @@ func faultSuffix(s game.Side) string {
 	}
 	return "(" + s.Fault.String() + ")"
 }
-
-// transcript collects what the two strategies of one match print and how they
-// fail, while one goroutine replays the whole league.
-type transcript struct {
-	match string
-	lines []string
-}
-
-func (t *transcript) wrap(factories []strategies.Factory) []strategies.Factory {
-	out := make([]strategies.Factory, len(factories))
-	for i, f := range factories {
-		out[i] = observed{f, t}
-	}
-	return out
-}
-
-func (t *transcript) add(who, what string) { t.lines = append(t.lines, who+": "+what) }
-
-// observed is a factory whose seats write to a transcript. It is deliberately not
-// a strategies.Batcher, so that the league is played call by call.
-type observed struct {
-	strategies.Factory
-	t *transcript
-}
-
-func (f observed) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
-	seat := &observedSeat{t: f.t, id: s.ID}
-	s.Log = slog.New(seat)
-	var err error
-	seat.Strategy, err = f.Factory.New(ctx, s)
-	if err != nil {
-		f.t.add(s.ID, err.Error())
-		return nil, err
-	}
-	return seat, nil
-}
-
-// observedSeat is a seat and the handler of its log.
-type observedSeat struct {
-	strategies.Strategy
-	t      *transcript
-	id     string
-	inside bool // in a call of the match of the transcript
-}
-
-func (s *observedSeat) Choose(ctx context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	s.inside = t.MatchID == s.t.match
-	choice, err := s.Strategy.Choose(ctx, t)
-	if s.inside {
-		switch {
-		case err != nil:
-			s.t.add(s.id, err.Error())
-		case choice != strategies.Even && choice != strategies.Odd:
-			s.t.add(s.id, fmt.Sprintf("answered: even with probability %v", float64(choice)))
-		}
-	}
-	s.inside = false
-	return choice, err
-}
-
-func (s *observedSeat) Observe(ctx context.Context, o *strategies.Outcome) error {
-	s.inside = o.MatchID == s.t.match
-	err := s.Strategy.Observe(ctx, o)
-	if s.inside && err != nil {
-		s.t.add(s.id, err.Error())
-	}
-	s.inside = false
-	return err
-}
-
-// Enabled, Handle, WithAttrs and WithGroup make the seat a slog.Handler that
-// collects what the script prints during the match.
-func (s *observedSeat) Enabled(context.Context, slog.Level) bool { return s.inside }
-
-func (s *observedSeat) Handle(_ context.Context, r slog.Record) error {
-	s.t.add(s.id, r.Message)
-	return nil
-}
-
-func (s *observedSeat) WithAttrs([]slog.Attr) slog.Handler { return s }
-func (s *observedSeat) WithGroup(string) slog.Handler      { return s }

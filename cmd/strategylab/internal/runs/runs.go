@@ -27,6 +27,7 @@ import (
 func Commands(p *command.Process) []*cli.Command {
 	return command.Categorize("Experiments",
 		experimentCommand(p),
+		mergeCommand(p),
 		analyzeCommand(p),
 		reportCommand(p),
 		explainCommand(p),
@@ -49,11 +50,11 @@ const (
 )
 
 func assertFlag() cli.Flag {
-	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "test a `STATEMENT` such as 'mine.adjusted > random.adjusted'; repeatable"}
+	return &cli.GenericFlag{Name: flagAssert, Value: &command.Texts{}, Usage: "`STATEMENT`: to test, such as 'mine.adjusted > random.adjusted'; repeatable"}
 }
 
 func ratingsFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagRatings, Usage: "add a model of the placings: " + plackettLuce}
+	return &cli.StringFlag{Name: flagRatings, Usage: "`" + plackettLuce + "`: add a model of the placings"}
 }
 
 // wantsRatings reads --ratings and refuses ratings that would rank noise.
@@ -68,14 +69,27 @@ func wantsRatings(c *cli.Context) (bool, error) {
 	}
 }
 
+// reportOptions returns what the page of a run holds; nil for no page.
+func (o *output) reportOptions() (*lab.ReportOptions, error) {
+	ratings, err := wantsRatings(o.c)
+	if err != nil || o.c.Bool(flagNoReport) {
+		return nil, err
+	}
+	return &lab.ReportOptions{PNG: o.c.Bool(flagPNG), Ratings: ratings, Warn: o.warn}, nil
+}
+
 // output is where and how a command prints what a run shows.
 type output struct {
 	p      *command.Process
 	c      *cli.Context
 	format string
 	quiet  bool
-	mine   []string // the user's strategies: sources, or names of those without one
-	beyond int      // strategies that the default field leaves out
+	mine   []string  // the user's strategies: sources, or names of those without one
+	beyond int       // strategies that the default field leaves out
+	before string    // where create moves the run that it replaces; empty for none
+	live   *livePage // nil without --web
+
+	cluster *clusterOf // nil without --cluster
 }
 
 func newOutput(p *command.Process, c *cli.Context) output {
@@ -85,7 +99,7 @@ func newOutput(p *command.Process, c *cli.Context) output {
 // note prints a line to stderr, unless --quiet is set.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintln(o.p.Stderr, words.Wrap(fmt.Sprintf(format, args...), o.p.Err.Columns))
+		o.p.Say(format, args...)
 	}
 }
 
@@ -102,7 +116,7 @@ func (o *output) show(run report.Run) error {
 		if lines := report.AssertionLines(run.Assertions); len(lines) > 0 {
 			fmt.Fprintln(o.p.Stderr, strings.Join(lines, "\n"))
 		}
-		for _, line := range run.StoppingLines() {
+		for _, line := range append(run.ConfirmationLines(), run.StoppingLines()...) {
 			o.note("%s", line)
 		}
 		return report.WritePlayersCSV(o.p.Stdout, run)
@@ -167,19 +181,49 @@ func (o *output) play(ctx context.Context, dir *results.Dir, out string, factori
 	if o.p.Err.Is() && !o.quiet {
 		bar = o.p.Stderr
 	}
+	if err := o.cluster.session(ctx, o.p.Path(out), &s); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
 	o.p.ForBatch()
 	progress := command.StartProgress(bar, o.p.Err, o.p.Now, dir.Len(), plan.Runs, plan.Stop != nil)
 	screen, rows := o.standings(plan)
 	s.Lab, s.Judge, s.Seen, s.Ended = o.p.Lab, judge, progress, progress.Stop
-	s.Watch = func(so func() report.Progress) {
+	tuned, err := o.follow(plan, o.before, progress)
+	if err != nil {
+		progress.Stop()
+		return nil, errors.Join(err, dir.Close())
+	}
+	if tuned != nil {
+		defer tuned.end()
+		s.Seen, s.Former, rows = tuned, o.p.Path(o.before), max(1, rows-mostTuned)
+	}
+	s.Watch = func(so lab.Sofar) {
 		if progress.Wanted() {
-			now := so()
-			progress.Renew(func() []string { return now.Lines(screen, rows) })
+			now, more := so.Progress(), o.cluster.lines()
+			if tuned != nil {
+				more = append(more, tuned.lines()...)
+			}
+			progress.Renew(func() []string { return append(now.Lines(screen, rows), more...) })
+		}
+		if o.live != nil {
+			o.live.follow(so)
 		}
 	}
 	played, err := s.Play(ctx, dir, o.p.Path(out), factories)
 	if err != nil {
 		return nil, err
+	}
+	if !played.Interrupted {
+		o.cluster.ended(o.p.Path(out))
+	}
+	if o.live != nil && !played.Interrupted {
+		if err := o.live.finish(ctx, o, out, played.Input); err != nil {
+			return nil, err
+		}
+	}
+	if played.Kept > 0 {
+		o.note("%s of %s are those of the run before: the edited strategies chose the same in them",
+			words.Plain.Plural(int64(played.Kept), "league"), words.Plain.Count(int64(played.Run.Estimates.Leagues)))
 	}
 	if played.Interrupted && played.Run.Estimates.Leagues == 0 {
 		o.note("stopped before a league was complete")

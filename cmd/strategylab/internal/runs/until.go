@@ -30,11 +30,11 @@ const defaultMaxRuns = 20_000
 
 func untilFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagUntil, Usage: "stop as soon as: ranked, best or precision=0.005 (instead of --runs)"},
+		&cli.StringFlag{Name: flagUntil, Usage: "`ranked|best|precision=X`: stop when it is so (instead of --runs)"},
 		&cli.IntFlag{Name: command.FlagMaxRuns, Usage: "maximum number of leagues with --until or --sprt", DefaultText: strconv.Itoa(defaultMaxRuns), Action: command.AtLeast(command.FlagMaxRuns, 1)},
-		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "of --until: asymptotic, or finite (exact, twice the leagues)"},
+		&cli.StringFlag{Name: flagGuarantee, Value: string(sequential.Asymptotic), Usage: "`asymptotic|finite`: of --until; finite is exact, with ten times the leagues"},
 		&cli.Float64Flag{Name: flagMargin, Usage: "treat smaller differences in adjusted points as ties", DefaultText: "none"},
-		&cli.StringFlag{Name: flagSPRT, Usage: "sequential test (instead of --runs): " + sprtExample},
+		&cli.StringFlag{Name: flagSPRT, Usage: "`TEST`: sequential test (instead of --runs), such as " + sprtExample},
 	}
 }
 
@@ -151,6 +151,14 @@ func (e *experimentRun) extend(dir *results.Dir) error {
 	}
 	if !e.c.IsSet(flag) {
 		return nil
+	}
+	switch longer := e.c.Int(flag) > plan.Runs; {
+	case longer && plan.Stop != nil:
+		e.note("its stopping rule holds after every league, so more of them need no correction")
+	case longer && dir.Len() == plan.Runs:
+		e.warn("extended after a look at its %s: its intervals and places get a higher level than %s, which corrects for that. "+
+			"A new run with more leagues needs no correction, and --%s looks as often as you like",
+			words.Plain.Plural(int64(plan.Runs), "league"), words.Plain.Level(analysis.DefaultLevel), flagUntil)
 	}
 	plan.Runs = e.c.Int(flag)
 	if err := dir.Extend(plan); err != nil {

@@ -2,13 +2,17 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
-	"time"
+	"os"
+	"path/filepath"
 
 	"github.com/strategylab/strategylab/analysis"
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/disk"
+	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
@@ -29,7 +33,7 @@ func (o *output) repeat(ctx context.Context, play func(n int) (*catalog.Watch, e
 		case ctx.Err() != nil || err != nil && n == 1:
 			return err
 		case err != nil:
-			fmt.Fprintf(o.p.Stderr, "strategylab: %v\n", err)
+			o.p.Say("strategylab: %v", err)
 		default:
 			n++
 		}
@@ -42,27 +46,69 @@ func (o *output) repeat(ctx context.Context, play func(n int) (*catalog.Watch, e
 // watch plays the experiment, and again whenever a script of its field changes.
 // Seats and draws stay the same, so every change comes from the scripts.
 func (e *experimentRun) watch(ctx context.Context) error {
-	out := e.out()
-	var last *report.Run
-	return e.repeat(ctx, func(n int) (*catalog.Watch, error) {
-		run, watch, err := e.once(ctx, numbered(out, n))
-		if err = withoutVerdict(err); err != nil {
+	out, tuned := e.out(), false
+	err := e.repeat(ctx, func(n int) (*catalog.Watch, error) {
+		tuned = n > 1
+		defer e.replacing(out, n)()
+		run, watch, err := e.once(ctx, out)
+		if run != nil {
+			out = run.Folder
+		}
+		if err = withoutVerdict(err); err != nil || n == 1 {
 			return watch, err
 		}
-		if last != nil {
-			e.changes(last.Estimates, run.Estimates)
-		}
-		last = run
-		return watch, nil
+		return watch, e.changes(ctx, out)
 	})
+	if tuned {
+		e.note("scripts that were changed after looking at one seed look better on it than they are; when they are finished, confirm them once with a fresh one: %s",
+			confirmCommand(out))
+	}
+	return err
 }
 
-// numbered is the folder of the n-th run of a watch.
-func numbered(out string, n int) string {
-	if n == 1 {
-		return out
+// replacing lets the n-th run of a watch take the place of the run before in its folder,
+// so that a watch leaves one folder. The run before is kept until the returned function
+// is called.
+func (o *output) replacing(out string, n int) (end func()) {
+	if o.before = ""; n == 1 {
+		return func() {}
 	}
-	return fmt.Sprintf("%s-%d", out, n)
+	o.before = filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".before")
+	return func() {
+		_ = os.RemoveAll(o.p.Path(o.before)) // what is left over is not read
+	}
+}
+
+// create makes the folder of a run, with advice for one that is there.
+func (o *output) create(out string, plan results.Plan, advice string) (*results.Dir, error) {
+	folder, before := o.p.Path(out), o.p.Path(o.before)
+	if o.before != "" {
+		if err := errors.Join(os.RemoveAll(before), os.Rename(folder, before)); err != nil {
+			return nil, fmt.Errorf("replace the run before: %w", err)
+		}
+	}
+	dir, err := results.Create(folder, plan)
+	switch {
+	case err != nil && o.before != "":
+		err = errors.Join(err, os.RemoveAll(folder), os.Rename(before, folder))
+	case errors.Is(err, results.ErrExists):
+		err = command.WithHint(err, "%s", advice)
+	}
+	return dir, err
+}
+
+// createFree makes the folder of a new run and returns its name: out or, if that holds a
+// run and the user did not ask for it, the first free of out-2, out-3 and so on. Runs that
+// start in one second with one seed have the same default.
+func (o *output) createFree(out string, plan results.Plan, advice string) (*results.Dir, string, error) {
+	fixed := o.before != "" || o.c.String(command.FlagOut) != ""
+	for n, name := 2, out; ; n++ {
+		dir, err := o.create(name, plan, advice)
+		if fixed || !errors.Is(err, results.ErrExists) && !errors.Is(err, disk.ErrLocked) {
+			return dir, name, err
+		}
+		name = fmt.Sprintf("%s-%d", out, n)
+	}
 }
 
 // once loads the field and plays it. The watch is nil if the field does not load.
@@ -84,56 +130,19 @@ func (e *experimentRun) once(ctx context.Context, out string) (*report.Run, *cat
 // await returns when a script has changed or ctx has ended.
 func (o *output) await(ctx context.Context, w *catalog.Watch) error {
 	o.note("waiting for a script to change (Ctrl-C stops)")
-	const often = 300 * time.Millisecond
-	tick := time.NewTicker(often)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil // the user ends a watch so
-		case <-tick.C:
-		}
-		changes, err := w.Changes()
-		if err != nil {
-			return err
-		}
-		if len(changes) > 0 {
-			for _, c := range changes {
-				o.note("%s", c)
-			}
-			return nil
-		}
+	changes, err := lab.Await(ctx, w) // without any, the user ends the watch
+	for _, c := range changes {
+		o.note("%s", c)
 	}
+	return err
 }
 
-// changes prints how adjusted points changed from one run to the next.
-func (e *experimentRun) changes(before, after analysis.Estimates) {
-	was := map[string]analysis.Player{}
-	for _, p := range before.Players {
-		was[p.Name] = p
+// changes prints what has changed since the run before.
+func (e *experimentRun) changes(ctx context.Context, out string) error {
+	c, err := contrastOf(ctx, e.p, "watch", []string{e.before, out}, analysis.DefaultLevel)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(e.p.Stdout, "\nchanges in adjusted points per match:")
-	unchanged := 0
-	for _, field := range after.Order {
-		p := after.Players[field]
-		b, known := was[p.Name]
-		delete(was, p.Name)
-		const shown = 0.0005 // half a unit of the last digit
-		switch {
-		case !known:
-			fmt.Fprintf(e.p.Stdout, "  %-20s  new, %.3f\n", p.Name, p.Adjusted.Estimate)
-		case math.Abs(p.Adjusted.Estimate-b.Adjusted.Estimate) < shown:
-			unchanged++
-		default:
-			fmt.Fprintf(e.p.Stdout, "  %-20s  %.3f to %.3f (%+.3f)\n", p.Name, b.Adjusted.Estimate, p.Adjusted.Estimate, p.Adjusted.Estimate-b.Adjusted.Estimate)
-		}
-	}
-	for _, p := range before.Players {
-		if _, gone := was[p.Name]; gone {
-			fmt.Fprintf(e.p.Stdout, "  %-20s  gone\n", p.Name)
-		}
-	}
-	if unchanged > 0 {
-		fmt.Fprintf(e.p.Stdout, "  %d others unchanged\n", unchanged)
-	}
+	c.Before.Dir, c.After.Dir = "the run before", "this run"
+	return report.WriteChanges(e.p.Stdout, c, e.p.Out.Columns)
 }

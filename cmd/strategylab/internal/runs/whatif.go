@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/results"
@@ -26,17 +27,17 @@ func whatifCommand(p *command.Process) *cli.Command {
 		Name: "whatif", ArgsUsage: "DIR", Usage: "replay a run with one strategy swapped",
 		Description: "Replays the recorded leagues with the same seats, draws and coins, and prints how the swap changes every\n" +
 			"player, the others included: strategies that learn pass changes on. The new leagues stay in --out.",
-		Flags: append([]cli.Flag{
-			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Usage: "swap `PLAYER=STRATEGY`, such as mine=scripts/new.lua; repeatable"},
+		Flags: []cli.Flag{
+			&cli.GenericFlag{Name: flagReplace, Value: &command.Texts{}, Required: true, Usage: "`PLAYER=STRATEGY`: swap, such as mine=scripts/new.lua; repeatable"},
 			&cli.IntFlag{Name: command.FlagRuns, Usage: "leagues to replay", DefaultText: "all", Action: command.AtLeast(command.FlagRuns, 1)},
-			&cli.StringFlag{Name: command.FlagOut, Usage: "folder for the new leagues", DefaultText: "runs/TIME-whatif"},
+			&cli.StringFlag{Name: command.FlagOut, Usage: "`DIR`: folder for the new leagues", DefaultText: "runs/TIME-whatif"},
 			&cli.BoolFlag{Name: flagWatch, Usage: "repeat whenever a swapped-in script changes"},
 			command.WorkersFlag("leagues played"),
 			command.LevelFlag(),
 			command.FormatFlag("table", "json", "csv"),
 			assertFlag(),
-			command.QuietFlag(),
-		}, command.CatalogFlags()...),
+			command.IsolateFlag(false), command.InProcessFlag(),
+		},
 		Action: command.Action(p, whatif, "DIR"),
 	}
 }
@@ -52,6 +53,7 @@ type whatIf struct {
 	output
 	workers int
 	base    string // folder of the recorded run, as the user wrote it
+	folder  string // of the new leagues
 	swaps   []swap
 	level   float64
 }
@@ -64,22 +66,20 @@ func whatif(p *command.Process, c *cli.Context) error {
 	if w.swaps, err = parseSwaps(command.TextsOf(c, flagReplace)); err != nil {
 		return err
 	}
-	folder := cmp.Or(c.String(command.FlagOut), filepath.Join("runs", p.Now().Format("20060102-150405")+"-whatif"))
+	w.folder = cmp.Or(c.String(command.FlagOut), filepath.Join("runs", p.Now().Format("20060102-150405")+"-whatif"))
 	if !c.Bool(flagWatch) {
-		_, err = w.playAgain(c.Context, folder)
+		_, err = w.playAgain(c.Context)
 		return err
 	}
 	return w.repeat(c.Context, func(n int) (*catalog.Watch, error) {
-		watch, err := w.playAgain(c.Context, numbered(folder, n))
+		defer w.replacing(w.folder, n)()
+		watch, err := w.playAgain(c.Context)
 		fmt.Fprintln(p.Stdout)
 		return watch, err
 	})
 }
 
 func parseSwaps(list []string) ([]swap, error) {
-	if len(list) == 0 {
-		return nil, command.WithHint(fmt.Errorf("--%s is missing", flagReplace), "name a player and its new strategy: --%s mine=scripts/new.lua", flagReplace)
-	}
 	var out []swap
 	for _, text := range list {
 		player, target, ok := strings.Cut(text, "=")
@@ -104,7 +104,7 @@ func parseSwaps(list []string) ([]swap, error) {
 
 // playAgain replays the leagues with the swaps and prints what they change. The
 // watch is of the swapped-in scripts.
-func (w *whatIf) playAgain(ctx context.Context, out string) (*catalog.Watch, error) {
+func (w *whatIf) playAgain(ctx context.Context) (*catalog.Watch, error) {
 	cat, err := command.LoadCatalog(ctx, w.p, w.c)
 	if err != nil {
 		return nil, err
@@ -126,15 +126,13 @@ func (w *whatIf) playAgain(ctx context.Context, out string) (*catalog.Watch, err
 	if _, err := w.judge(plan); err != nil {
 		return watch, err // before the folder exists
 	}
-	dir, err := results.Create(w.p.Path(out), plan)
+	var dir *results.Dir
+	dir, w.folder, err = w.createFree(w.folder, plan, "choose another folder with --"+command.FlagOut)
 	if err != nil {
-		if errors.Is(err, results.ErrExists) {
-			err = command.WithHint(err, "choose another folder with --%s", command.FlagOut)
-		}
 		return watch, err
 	}
-	w.note("replaying %d leagues of %s with %s", plan.Runs, w.base, w.inWords())
-	return watch, w.playOut(ctx, dir, out, factories)
+	w.note("replaying %s of %s with %s", words.Plain.Plural(int64(plan.Runs), "league"), w.base, w.inWords())
+	return watch, w.playOut(ctx, dir, w.folder, factories)
 }
 
 func (w *whatIf) inWords() string {
@@ -153,7 +151,7 @@ func (w *whatIf) recorded(ctx context.Context) (results.Plan, error) {
 	}
 	defer reader.Close()
 	plan := reader.Plan()
-	plan.Stop = nil // all recorded leagues, wherever the swap would have ended the run
+	plan = plan.ForLeagues() // all recorded leagues, wherever the swap would have ended the run
 	plan.Runs = 0
 	err = lab.EachLeague(ctx, reader, func(*results.League) error { plan.Runs++; return nil })
 	if err == nil && plan.Runs == 0 {
@@ -180,11 +178,7 @@ func (w *whatIf) swapped(plan *results.Plan, cat *catalog.Catalog) ([]strategies
 	for _, x := range w.swaps {
 		i := slices.IndexFunc(plan.Field, func(f results.Entrant) bool { return f.Name == x.player })
 		if i < 0 {
-			var names []string
-			for _, f := range plan.Field {
-				names = append(names, f.Name)
-			}
-			return nil, command.WithHint(fmt.Errorf("--%s: no player %q in %s", flagReplace, x.player, w.base), "the players are %s", strings.Join(names, ", "))
+			return nil, command.WithHint(fmt.Errorf("--%s: no player %q in %s", flagReplace, x.player, w.base), "the players are %s", playerNames(*plan))
 		}
 		entry, err := cat.Resolve(x.ref.Target)
 		if err != nil {
@@ -221,10 +215,10 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 		return err
 	}
 	if played.Interrupted {
-		w.note("stopped after %d of %d leagues", run.Estimates.Leagues, run.Plan.Runs)
+		w.note("stopped after %d of %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
 		return command.Reported(command.ErrStopped)
 	}
-	w.note("new leagues in %s; to compare them: strategylab compare %s DIR", out, out)
+	w.note("new leagues in %s; to compare them: strategylab compare %s DIR", out, words.ShellWord(out))
 	return verdictOn(run)
 }
 

@@ -1,5 +1,5 @@
 // Tries what only looks like a long array.
-// Want error at 4
+// Want timeout
 function choose(turn) {
   Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 0);
   return "even";

@@ -1,3 +1,3 @@
 // Tries a choose that answers later.
-// Want load at 3
+// Want timeout
 async function choose(turn) { for (;;) await null; }

@@ -1,5 +1,5 @@
 -- Tries a string that doubles by gsub.
--- Want error budget at 5
+-- Want timeout
 function choose(turn)
   local s = ("x"):rep(6e5)
   s = s:gsub("x", "xx")

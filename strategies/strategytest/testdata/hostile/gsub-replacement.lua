@@ -1,5 +1,5 @@
 -- Tries a replacement that repeats the whole string for each match.
--- Want error at 5
+-- Want crash
 function choose(turn)
   local s = ("a"):rep(1e5)
   s = s:gsub("^(.*)$", ("%1"):rep(1000))

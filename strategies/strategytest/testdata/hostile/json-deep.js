@@ -1,5 +1,5 @@
 // Tries JSON that is nested too deeply for the host's stack.
-// Want budget at 4
+// Want error at 4
 function choose(turn) {
   JSON.parse("[".repeat(1e5));
   return "even";

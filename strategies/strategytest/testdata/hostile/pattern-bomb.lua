@@ -1,5 +1,5 @@
 -- Tries a pattern that backtracks for ever.
--- Want budget at 4
+-- Want timeout
 function choose(turn)
   string.find(("a"):rep(30000) .. "b", ".-.-.-.-.-.-c")
   return "even"

@@ -1,5 +1,5 @@
 // Tries a proxy with four thousand million keys.
-// Want budget at 3-5
+// Want error
 const p = new Proxy({}, { ownKeys: () => ({ length: 2 ** 32 - 1 }) });
 function choose(turn) {
   Object.keys(p);

@@ -1,5 +1,5 @@
 -- Tries a recursion that goes on in pcall.
--- Want budget at 3
+-- Want budget timeout at 3
 local function f() pcall(f) f() end
 function choose(turn)
   f()

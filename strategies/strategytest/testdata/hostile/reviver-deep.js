@@ -1,5 +1,5 @@
 // Tries a reviver that puts in what is nested too deeply for the host's stack.
-// Want budget at 4-6
+// Want none
 function choose(turn) {
   let deep = [];
   for (let i = 0; i < 1e4; i++) deep = [deep];

@@ -1,5 +1,5 @@
 -- Tries a string that doubles.
--- Want error at 5
+-- Want crash
 function choose(turn)
   local s = "x"
   while true do s = s .. s end

@@ -1,5 +1,5 @@
 -- Tries string.rep of a terabyte, again and again.
--- Want budget at 4
+-- Want budget timeout at 4
 function choose(turn)
   while true do pcall(string.rep, "x", 1e12) pcall(string.rep, ("y"):rep(1e5), 1e9) end
   return "even"

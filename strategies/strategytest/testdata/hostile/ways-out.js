@@ -2,7 +2,7 @@
 // Want none
 const ways = [
   "require", "process", "module", "exports", "fetch", "XMLHttpRequest", "Deno", "Bun", "Date", "performance", "Intl", "WebAssembly",
-  "SharedArrayBuffer", "Atomics", "setTimeout", "setInterval", "setImmediate", "queueMicrotask", "Promise", "BigInt", "eval",
+  "SharedArrayBuffer", "Atomics", "setTimeout", "setInterval", "setImmediate", "queueMicrotask", "Promise", "eval",
   "WeakRef", "FinalizationRegistry", "importScripts", "navigator", "location", "global", "window", "self", "GoError",
 ];
 function choose(turn) {

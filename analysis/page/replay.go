@@ -1,0 +1,196 @@
+package page
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+//go:embed replay.html
+var replayHTML string
+
+// Replay is what the pages of a league and of its matches are made from: the record, and
+// for a match what its two players said when it was replayed.
+type Replay struct {
+	Plan    results.Plan
+	League  *results.League
+	Leagues int // of the run
+	// Match is the id of the match to show; empty for the whole league.
+	Match string
+	Said  []Said
+	// Differs says how the replay of the match differs from the record; empty if it
+	// does not.
+	Differs string
+}
+
+// Said is what a player printed during a match, or how it failed.
+type Said struct{ Player, Text string }
+
+// WriteReplay writes the page of a league or, with a Match, of that match. Their links to
+// one another are those of [Input.Replays].
+func WriteReplay(w io.Writer, r Replay) error {
+	v, err := newReplayed(r)
+	if err != nil {
+		return fmt.Errorf("write replay: %w", err)
+	}
+	name := "league"
+	if r.Match != "" {
+		name = "match"
+	}
+	var b bytes.Buffer
+	t := template.Must(template.New("replay").Funcs(functions).Parse(replayHTML))
+	if err := t.ExecuteTemplate(&b, name, v); err != nil {
+		return fmt.Errorf("write replay: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write replay: %w", err)
+	}
+	return nil
+}
+
+// replayed is what the templates show.
+type replayed struct {
+	Index, Previous, Next int // leagues; negative for none
+	Rounds                []round
+	Table                 []place
+	Match                 *match // nil for the whole league
+	Before, After         string // ids of the matches beside it; may be empty
+	Ways                  []way
+	Said                  []Said
+	Differs               string
+}
+
+type round struct {
+	Number  int
+	Matches []match
+}
+
+// match is a match with its two sides in the order of their roles.
+type match struct {
+	ID     string
+	Round  int
+	Sides  [2]side
+	Number int
+	Parity string // of the number; empty if none was drawn
+}
+
+type side struct {
+	Player, Name, Choice, Fault, Result string
+	Points                              int
+}
+
+// place is a line of the standings.
+type place struct {
+	Place                              int
+	Player, Name                       string
+	Played, Wins, Ties, Losses, Points int
+	Here                               bool // a player of the match
+}
+
+// way leads from a match to those of one of its players before and after it.
+type way struct{ Name, Before, After string }
+
+// newReplayed takes the record apart. The standings are those after the round of the
+// match, or the final ones.
+func newReplayed(r Replay) (*replayed, error) {
+	sched, err := game.NewSchedule(len(r.Plan.Field), r.Plan.Legs)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := sched.Find(r.Match)
+	if r.Match != "" && !ok {
+		return nil, fmt.Errorf("league %d has no match %q", r.League.Index, r.Match)
+	}
+	v := &replayed{Index: r.League.Index, Previous: r.League.Index - 1, Next: r.League.Index + 1, Differs: r.Differs}
+	if v.Next >= r.Leagues {
+		v.Next = -1
+	}
+	table := game.NewTable(len(r.Plan.Field))
+	ways := [2]way{{Name: r.name(at.A)}, {Name: r.name(at.B)}}
+	for n := 1; n <= sched.Rounds(); n++ {
+		one := round{Number: n}
+		for _, m := range sched.Round(n) {
+			played := r.League.Matches[m.Index]
+			if r.Match == "" || n <= at.Round {
+				table.Add(m.A, m.B, played.Verdict())
+			}
+			shown := r.match(m, played)
+			one.Matches = append(one.Matches, shown)
+			switch {
+			case r.Match == "":
+			case m.Index == at.Index:
+				v.Match = &shown
+			case m.Index == at.Index-1:
+				v.Before = m.ID
+			case m.Index == at.Index+1:
+				v.After = m.ID
+			}
+			for i, seat := range [2]int{at.A, at.B} {
+				if m.A != seat && m.B != seat {
+					continue
+				}
+				if m.Index < at.Index {
+					ways[i].Before = m.ID
+				} else if m.Index > at.Index && ways[i].After == "" {
+					ways[i].After = m.ID
+				}
+			}
+		}
+		v.Rounds = append(v.Rounds, one)
+	}
+	if v.Match != nil {
+		v.Ways = ways[:]
+	}
+	for k, row := range table.Ranking() {
+		v.Table = append(v.Table, place{k + 1, game.PlayerID(row.Seat), r.name(row.Seat), row.Played, row.Wins, row.Ties, row.Losses, row.Points,
+			v.Match != nil && (row.Seat == at.A || row.Seat == at.B)})
+	}
+	for _, s := range r.Said {
+		v.Said = append(v.Said, Said{s.Player, words.Shorten(words.Printable(s.Text), longestLine)})
+	}
+	return v, nil
+}
+
+// longestLine is how much of a printed line is shown, in characters.
+const longestLine = 2000
+
+// name returns the name of the strategy on a seat.
+func (r Replay) name(seat int) string {
+	return words.Printable(r.Plan.Field[r.League.Seats[seat]].Name)
+}
+
+func (r Replay) match(m game.Match, played results.Match) match {
+	v := played.Verdict()
+	shown := match{ID: m.ID, Round: m.Round, Number: int(played.Number)}
+	if played.Number != results.NoNumber {
+		shown.Parity = game.ParityOf(int(played.Number)).String()
+	}
+	of := func(seat int, s game.Side, result game.Result, points int) side {
+		one := side{Player: game.PlayerID(seat), Name: r.name(seat), Result: outcome(result), Points: points}
+		if s.Fault != game.NoFault {
+			one.Fault = s.Fault.String()
+		} else {
+			one.Choice = s.Choice.String()
+		}
+		return one
+	}
+	shown.Sides = [2]side{of(m.A, played.A, v.ResultA, v.PointsA), of(m.B, played.B, v.ResultB, v.PointsB)}
+	return shown
+}
+
+// outcome says what a result means for its player.
+func outcome(r game.Result) string {
+	switch r {
+	case game.Tie:
+		return "tie" // a draw is the drawn number
+	case game.TechnicalLoss:
+		return "technical loss"
+	}
+	return r.String()
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/robust"
+	"github.com/strategylab/strategylab/analysis/words"
+)
+
+// OtherFields says how far the order depends on who is in the field. Fields without some
+// strategies, and fields whose opponents are resampled from this one, are put together
+// from the points of the pairs: nothing of them was played, and what two strategies
+// score against each other is taken as independent of the others in the field.
+type OtherFields struct {
+	Resamples int               `json:"resamples"` // fields, with opponents drawn with replacement
+	Level     float64           `json:"level"`     // share of them that the range of places of a player holds
+	Players   []OtherFieldsOf   `json:"players"`   // by adjusted points, most first
+	Families  [][]string        `json:"families"`  // strategies that play alike, two or more each
+	Without   []WithoutStrategy `json:"without"`   // each single strategy, then each family; the first is never left out
+}
+
+// OtherFieldsOf is how one player does in other fields, by adjusted points.
+type OtherFieldsOf struct {
+	Name   string  `json:"name"`
+	First  float64 `json:"first"`  // share of the resampled fields in which it has the most points
+	Places [2]int  `json:"places"` // range of its places in them
+	// StandardError is the standard deviation of its points over the resampled fields.
+	StandardError float64 `json:"standard_error"`
+	WithoutOne    [2]int  `json:"places_without_one"`    // with at most one other strategy left out
+	WithoutFamily [2]int  `json:"places_without_family"` // with the others of at most one family left out
+}
+
+// WithoutStrategy is a field without some strategies.
+type WithoutStrategy struct {
+	Out   []string `json:"out"`
+	First string   `json:"first"` // who has the most points
+	Place int      `json:"place"` // of the first of the run
+}
+
+func (r Run) otherFields() *OtherFields {
+	x, e := r.Robustness, &r.Estimates
+	if x == nil {
+		return nil
+	}
+	f := &OtherFields{Resamples: x.Resamples, Level: e.Level, Families: [][]string{}, Without: []WithoutStrategy{}}
+	for _, i := range e.Order {
+		p := x.Players[i]
+		f.Players = append(f.Players, OtherFieldsOf{e.Players[i].Name, p.First, p.Places, p.Error, p.WithoutOne, p.WithoutFamily})
+	}
+	for _, family := range x.Families {
+		f.Families = append(f.Families, e.Names(family))
+	}
+	for _, w := range x.Without {
+		f.Without = append(f.Without, WithoutStrategy{e.Names(w.Out), e.Players[w.First].Name, w.Place})
+	}
+	return f
+}
+
+// otherFields writes what the order would be in other fields.
+func (s *sheet) otherFields(r Run) {
+	x, e := r.Robustness, &r.Estimates
+	if x == nil {
+		return
+	}
+	each := func(cell func(p robust.Player) string) []string {
+		return cellsOf(e, func(_ int, p *analysis.Player) string { return cell(x.Players[p.Field]) })
+	}
+	s.lines("In other fields:")
+	s.table([]column{
+		{head: "#", cells: cellsOf(e, func(k int, _ *analysis.Player) string { return strconv.Itoa(k + 1) })},
+		{head: "strategy", left: true, cells: cellsOf(e, func(_ int, p *analysis.Player) string { return words.Printable(p.Name) })},
+		{head: "first%", cells: each(func(p robust.Player) string { return words.Plain.Number(100*p.First, 0) })},
+		{head: "places", cells: each(func(p robust.Player) string { return words.Plain.Places(p.Places) })},
+		{head: "std.error", keep: 1, cells: each(func(p robust.Player) string { return words.Plain.Number(p.Error, 4) })},
+		{head: "without one", keep: 2, cells: each(func(p robust.Player) string { return words.Plain.Places(p.WithoutOne) })},
+		{head: "without a family", keep: 3, cells: each(func(p robust.Player) string { return words.Plain.Places(p.WithoutFamily) })},
+	})
+	s.lines("")
+	s.lines(words.Plain.Robustness(e, x)...)
+	s.lines("first%, places, std.error (of adjusted points): with opponents resampled from these; without one, a family: places if one other strategy, "+
+		"or the others that play alike, were not there. "+words.AssumedOfFields, "")
+}

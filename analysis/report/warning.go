@@ -1,0 +1,61 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/sequential"
+	"github.com/strategylab/strategylab/analysis/words"
+)
+
+// Warning says why intervals, places and tiers may not hold. The bounds of a finite
+// guarantee always do.
+type Warning struct {
+	// Kind is "extended" if the run was looked at before and then extended, and its
+	// level is corrected for it, "skewed" if a few leagues decide the points of Players,
+	// "unseen" if the run is too short to show what scripts and plugins do rarely, and
+	// "asymptotic" if either of these, or technical losses, may break what a stopping rule
+	// takes for granted.
+	Kind    string   `json:"kind"`
+	Players []string `json:"players,omitempty"`
+	Leagues int      `json:"leagues_needed,omitempty"` // about how many would do
+	Text    string   `json:"text"`
+}
+
+// Warnings returns what to know before relying on the intervals of a run.
+func (r Run) Warnings() []Warning {
+	e := &r.Estimates
+	if o := r.Stopping.Options; o != nil && o.Guarantee == sequential.Finite {
+		return nil
+	}
+	var list []Warning
+	if text := words.Plain.Extended(e.Level, r.Plan.Looks); text != "" {
+		list = append(list, Warning{Kind: "extended", Text: text})
+	}
+	if text := words.Plain.Skewed(e); text != "" {
+		w := Warning{Kind: "skewed", Text: text}
+		for _, x := range e.Skewed {
+			w.Players, w.Leagues = append(w.Players, e.Players[x.Field].Name), max(w.Leagues, x.Enough)
+		}
+		list = append(list, w)
+	}
+	if text := words.Plain.Unseen(e); text != "" {
+		list = append(list, Warning{Kind: "unseen", Text: text})
+	}
+	if r.Stopping.Options != nil {
+		fails := slices.ContainsFunc(e.Players, func(p analysis.Player) bool { return p.TechnicalLosses > 0 })
+		if fails || len(list) > 0 {
+			list = append(list, Warning{Kind: "asymptotic", Text: words.NearlyNormal(r.Stopping.Ratio != nil)})
+		}
+	}
+	return list
+}
+
+// WarningLines are the texts of the warnings.
+func (r Run) WarningLines() []string {
+	var lines []string
+	for _, w := range r.Warnings() {
+		lines = append(lines, w.Text)
+	}
+	return lines
+}

@@ -1,0 +1,41 @@
+package words_test
+
+import (
+	"testing"
+
+	"github.com/strategylab/strategylab/analysis"
+	"github.com/strategylab/strategylab/analysis/words"
+)
+
+func TestRare(t *testing.T) {
+	t.Parallel()
+	e := analysis.Estimates{Level: 0.95, Leagues: 100, Players: []analysis.Player{{Name: "a", Kind: "builtin"}, {Name: "b", Kind: "builtin"}}}
+	if text := words.Plain.Skewed(&e) + words.Plain.Unseen(&e); text != "" {
+		t.Errorf("of built-ins without skewness: %q", text)
+	}
+	e.Skewed = []analysis.Skewed{{Field: 0, Enough: 910}, {Field: 1, Enough: 1110, Failed: 45}}
+	want := "A few of 100 leagues decide the points of a and b: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := words.Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	e.Skewed[1].Failed = 3
+	want = "b had technical losses in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := words.Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	e.Skewed[0].Failed = 1
+	want = "a had technical losses in 1 and b in 3 of 100 leagues: with so few, intervals, places and tiers are too narrow; about 2,000 leagues would do."
+	if text := words.Plain.Skewed(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	e.Players[1].Kind = "lua"
+	want = "What a script or plugin does in fewer than 3.0 % of leagues, such as failing, may have stayed unseen in 100 leagues; intervals and places do not allow for it."
+	if text := words.Plain.Unseen(&e); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	for _, n := range []int{0, 1, 400} {
+		if e.Leagues = n; words.Plain.Unseen(&e) != "" {
+			t.Errorf("%d leagues: %q", n, words.Plain.Unseen(&e))
+		}
+	}
+}

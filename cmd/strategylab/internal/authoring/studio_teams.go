@@ -1,0 +1,131 @@
+package authoring
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/disk"
+)
+
+// teamsFile holds the teams of a class in their folder.
+const teamsFile = "teams.json"
+
+// team is a team of a class, as its file has it.
+type team struct {
+	Name   string `json:"name"`
+	Folder string `json:"folder"` // in that of the class
+	Token  string `json:"token"`
+
+	fresh bool // made by this process
+}
+
+// Bounds of a class.
+const (
+	mostTeams = 200
+	longest   = 60 // name of a team, in characters
+	leastWord = 16 // of a token, in characters
+)
+
+// readTeams reads the teams of the class, and makes those of --team that are new.
+func (s *studioServer) readTeams() error {
+	s.file = s.c.String(flagTeams)
+	if s.file == "" {
+		s.file = filepath.Join(s.folder, teamsFile)
+	}
+	path := s.p.Path(s.file)
+	teams, err := loadTeams(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(s.c.StringSlice(flagTeam)) > 0:
+	case errors.Is(err, fs.ErrNotExist):
+		return command.WithHint(fmt.Errorf("%s does not exist", s.file), "name the teams to make it: --%s Red --%s Blue", flagTeam, flagTeam)
+	case err != nil:
+		return fmt.Errorf("read %s: %w", s.file, err)
+	}
+	for _, name := range s.c.StringSlice(flagTeam) {
+		if slices.ContainsFunc(teams, func(t team) bool { return t.Name == name }) {
+			continue
+		}
+		if err := validTeam(name); err != nil {
+			return command.Usagef("--%s: %w", flagTeam, err)
+		}
+		teams, s.fresh = append(teams, team{Name: name, Folder: disk.FileName(name), Token: rand.Text(), fresh: true}), true
+	}
+	if len(teams) > mostTeams {
+		return command.Usagef("%d teams; want at most %d", len(teams), mostTeams)
+	}
+	s.teams = teams
+	for _, t := range teams {
+		if err := os.MkdirAll(s.p.Path(s.folderOf(t)), 0o755); err != nil {
+			return fmt.Errorf("make the folder of team %q: %w", t.Name, err)
+		}
+	}
+	if !s.fresh {
+		return nil
+	}
+	if err := disk.WriteJSON(path, teams, 0o600); err != nil {
+		return fmt.Errorf("keep the tokens: %w", err)
+	}
+	return nil
+}
+
+// folderOf returns the folder of a team.
+func (s *studioServer) folderOf(t team) string { return filepath.Join(s.folder, t.Folder) }
+
+// loadTeams reads and validates the file of a class.
+func loadTeams(path string) ([]team, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, command.WithHint(errors.New("others can read the tokens"), "make it yours alone: chmod 600 %s", words.ShellWord(path))
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var teams []team
+	if err := json.Unmarshal(content, &teams); err != nil {
+		return nil, fmt.Errorf("want a list of {name, folder, token}: %w", err)
+	}
+	seen := map[string]string{}
+	for _, t := range teams {
+		if err := validTeam(t.Name); err != nil {
+			return nil, err
+		}
+		if t.Folder != filepath.Base(t.Folder) || !filepath.IsLocal(t.Folder) || t.Folder == "." || t.Folder[0] == '.' {
+			return nil, fmt.Errorf("team %q: invalid folder %q, want the name of a folder beside this file's", t.Name, t.Folder)
+		}
+		if len(t.Token) < leastWord {
+			return nil, fmt.Errorf("team %q: the token has %d characters, want at least %d", t.Name, len(t.Token), leastWord)
+		}
+		for _, key := range []string{"name " + t.Name, "folder " + t.Folder, "token " + t.Token} {
+			if other, twice := seen[key]; twice {
+				return nil, fmt.Errorf("teams %q and %q have the same name, folder or token", other, t.Name)
+			}
+			seen[key] = t.Name
+		}
+	}
+	if len(teams) == 0 {
+		return nil, errors.New("the file has no team")
+	}
+	return teams, nil
+}
+
+// validTeam refuses names that cannot be shown.
+func validTeam(name string) error {
+	if n := utf8.RuneCountInString(name); n == 0 || n > longest || name != words.Printable(name) {
+		return fmt.Errorf("invalid team name %q, want 1 to %d printable characters", words.Shorten(name, longest), longest)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package clusters
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/experiments/cluster"
+)
+
+// status asks everybody on a broker what they do.
+func status(p *command.Process, c *cli.Context) error {
+	config, err := reach(p, c)
+	if err != nil {
+		return err
+	}
+	l, err := cluster.Connect(c.Context, config)
+	if err != nil {
+		return command.ClusterError(err)
+	}
+	defer l.Close()
+	s, err := l.Survey(c.Context, c.Duration(flagWait))
+	if err != nil {
+		return err
+	}
+	if c.String(command.FlagFormat) == "json" {
+		return command.PrintJSON(p.Stdout, s)
+	}
+	return writeSurvey(p.Stdout, s, p.Now())
+}
+
+// writeSurvey writes workers and runs as tables.
+func writeSurvey(w io.Writer, s cluster.Survey, now time.Time) error {
+	if len(s.Workers) == 0 {
+		fmt.Fprintln(w, "no workers")
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(s.Workers) > 0 {
+		fmt.Fprintln(t, "worker\tcores\tchunks\tleagues\tper second\theard\tversion")
+	}
+	for _, x := range s.Workers {
+		fmt.Fprintf(t, "%s (%s)\t%d\t%d\t%d\t%.0f\t%v ago\t%s\n", x.Name, x.ID, x.Cores, x.InFlight, x.Leagues, x.Rate,
+			now.Sub(x.Heard).Round(100*time.Millisecond), shortVersion(x.Version))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, x := range s.Workers {
+		for _, run := range sortedKeys(x.Refuses) {
+			fmt.Fprintf(w, "%s (%s) cannot play run %s: %s\n", x.Name, x.ID, run, x.Refuses[run])
+		}
+	}
+	if len(s.Runs) == 0 {
+		fmt.Fprintln(w, "no runs")
+		return nil
+	}
+	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "run\tleagues\tper second\tleft\twaiting\tin flight\tredelivered\tfailed")
+	for _, x := range s.Runs {
+		left := "?"
+		if d := x.Left(); d > 0 {
+			left = d.Round(time.Second).String()
+		}
+		fmt.Fprintf(t, "%s\t%d/%d\t%.0f\t%s\t%d\t%d\t%d\t%d\n", x.Run, x.Leagues, x.Of, x.Rate, left, x.Waiting, x.InFlight, x.Redelivered, x.Failed)
+	}
+	return t.Flush()
+}
+
+// shortVersion returns the first part of a version.
+func shortVersion(text string) string {
+	version, rest, _ := strings.Cut(text, ", ")
+	revision, _, _ := strings.Cut(rest, ", ")
+	if word, ok := strings.CutPrefix(revision, "revision "); ok && !strings.HasPrefix(word, "unknown") {
+		version += " " + word[:min(8, len(word))]
+	}
+	return version
+}
+
+func sortedKeys(m map[string]string) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

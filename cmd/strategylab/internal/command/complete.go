@@ -1,0 +1,185 @@
+package command
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Names of values that the program can complete. In the usage of a command or a flag,
+// alternatives such as "on|off" are completed as well; for all others the shell offers
+// files.
+const (
+	ValueStrategy   = "STRATEGY"
+	ValueStrategies = "STRATEGIES" // separated by commas, with groups and copies
+)
+
+const (
+	completeWord = "__complete"
+	flagWord     = "word"
+)
+
+//go:embed completion
+var completionScripts embed.FS
+
+func shellNames(separator string) string {
+	return strings.Join([]string{"bash", "zsh", "fish", "powershell"}, separator)
+}
+
+// completionScript returns the script of a shell.
+func completionScript(shell string) (string, bool) {
+	text, err := completionScripts.ReadFile("completion/" + shell)
+	return string(text), err == nil
+}
+
+// completeCommand prints what may complete a command line: a line each with the word, a
+// tab and its description. The scripts of the shells call it with the words before the
+// cursor and the one at it.
+func completeCommand(p *Process, app *cli.App) *cli.Command {
+	return &cli.Command{
+		Name: completeWord, Hidden: true, ArgsUsage: "[WORD...]", Usage: "print what may complete a command line",
+		Flags: []cli.Flag{&cli.StringFlag{Name: flagWord, Usage: "the word at the cursor"}},
+		Action: Action(p, func(p *Process, c *cli.Context) error {
+			names := func() []string { return strategyNames(p, c) }
+			for _, s := range complete(app, c.Args().Slice(), c.String(flagWord), names) {
+				if _, err := fmt.Fprintf(p.Stdout, "%s\t%s\n", s.word, s.about); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, Rest),
+	}
+}
+
+// strategyNames returns the names of strategies and groups. Scripts are not loaded.
+func strategyNames(p *Process, c *cli.Context) []string {
+	names := p.Names(c.Context, lab.Supply{Scripts: c.String(FlagScripts), Plugins: c.String(FlagPlugins)})
+	slices.Sort(names)
+	return names
+}
+
+func groupNames() []string {
+	var names []string
+	for _, g := range catalog.Groups() {
+		names = append(names, string(g))
+	}
+	return names
+}
+
+// suggestion is a word that may stand at the cursor.
+type suggestion struct{ word, about string }
+
+// complete returns the words that may follow others and begin with prefix.
+func complete(app *cli.App, before []string, prefix string, names func() []string) []suggestion {
+	l := &Line{app: app}
+	var open cli.Flag // the flag whose value is at the cursor
+	dashes := false
+	for i := 0; i < len(before); i++ {
+		switch word := before[i]; {
+		case open != nil:
+			open = nil
+		case dashes, !isFlag(word) && !l.group():
+			l.args = append(l.args, word)
+		case word == "--":
+			dashes = true
+		case isFlag(word):
+			name, _, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			if f := flagNamed(slices.Concat(l.flags(), app.Flags), name); f != nil && takesValue(f) && !assigned {
+				open = f
+			}
+			l.own = append(l.own, word)
+		case word != helpWord:
+			c := find(l.commands(), word)
+			if c == nil {
+				return nil
+			}
+			l.path = append(l.path, c)
+		}
+	}
+	assigned, value, hasValue := strings.Cut(prefix, "=")
+	f := flagNamed(slices.Concat(l.flags(), app.Flags), strings.TrimLeft(assigned, "-"))
+	switch {
+	case open != nil:
+		kind, _ := described(open)
+		return values(kind, "", prefix, names)
+	case !dashes && isFlag(prefix) && hasValue && f != nil:
+		kind, _ := described(f)
+		return values(kind, assigned+"=", value, names)
+	case !dashes && strings.HasPrefix(prefix, "-"):
+		return l.flagsAfter(prefix)
+	case l.group():
+		return l.commandsAfter(prefix)
+	}
+	kinds := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(l.command().ArgsUsage))
+	if len(kinds) == 0 {
+		return nil
+	}
+	kind, repeats := strings.CutSuffix(kinds[min(len(l.args), len(kinds)-1)], "...")
+	if len(l.args) >= len(kinds) && !repeats {
+		return nil
+	}
+	return values(kind, "", prefix, names)
+}
+
+// flagsAfter returns the flags that begin so and are not on the line yet.
+func (l *Line) flagsAfter(prefix string) (list []suggestion) {
+	for _, g := range l.grouped() {
+		for _, f := range g.flags {
+			word := "--" + f.Names()[0]
+			repeats := false
+			switch f.(type) {
+			case *cli.StringSliceFlag, *cli.GenericFlag:
+				repeats = true
+			}
+			if strings.HasPrefix(word, prefix) && (repeats || !given(l.own, f)) {
+				_, about := described(f)
+				list = append(list, suggestion{word, about})
+			}
+		}
+	}
+	return list
+}
+
+// commandsAfter returns the commands that begin so.
+func (l *Line) commandsAfter(prefix string) (list []suggestion) {
+	for _, c := range visible(l.commands()) {
+		if strings.HasPrefix(c.Name, prefix) {
+			list = append(list, suggestion{c.Name, c.Usage})
+		}
+	}
+	return list
+}
+
+// values returns the values of a kind that begin with prefix, each behind front.
+func values(kind, front, prefix string, names func() []string) (list []suggestion) {
+	var all []string
+	switch {
+	case strings.Contains(kind, "|"):
+		for one := range strings.SplitSeq(kind, "|") {
+			name, _, assigned := strings.Cut(one, "=")
+			if assigned {
+				name += "=" // the rest stands for a value
+			}
+			all = append(all, name)
+		}
+	case kind == ValueStrategy:
+		all = names()
+	case kind == ValueStrategies:
+		all = append(names(), groupNames()...)
+		if at := strings.LastIndexByte(prefix, ','); at >= 0 {
+			front, prefix = front+prefix[:at+1], prefix[at+1:]
+		}
+	}
+	for _, word := range all {
+		if strings.HasPrefix(word, prefix) {
+			list = append(list, suggestion{word: front + word})
+		}
+	}
+	return list
+}

@@ -1,0 +1,309 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/strategies/script"
+)
+
+// Line is a command line, read along the tree of commands. cli/v2 reads everything
+// after the first positional argument as positional, global flags only before the
+// command, and help only as the first word; Line knows all of them anywhere.
+type Line struct {
+	Help    bool // the user asks for the help of the command
+	Version bool // the user asks for the version of the program
+
+	app      *cli.App
+	program  []string       // the name of the program, if there is one
+	path     []*cli.Command // to the command; empty for the program itself
+	global   []string       // flags of the program
+	own      []string       // flags of the command
+	args     []string       // the positional arguments
+	variable []string       // names of flags that the environment sets
+}
+
+// ReadLine reads a command line. env returns the value of a variable, empty without one;
+// it sets the flags of [Variable] that the line does not. Mistakes that need no command to
+// run are errors: a command or flag that does not exist, a flag without its value, a
+// required flag that is missing.
+func ReadLine(app *cli.App, args []string, env func(string) string) (*Line, error) {
+	l := &Line{app: app, program: args[:min(1, len(args))]}
+	var wrong error // the first wrong flag; a request for help outweighs it
+	for rest := args[len(l.program):]; len(rest) > 0; {
+		word, n := rest[0], 1
+		switch {
+		case word == "--":
+			l.args, n = append(l.args, rest[1:]...), len(rest)
+		case isFlag(word):
+			var err error
+			if n, err = l.flag(rest); wrong == nil {
+				wrong = err
+			}
+		case !l.group():
+			l.args = append(l.args, word)
+		case word == helpWord:
+			l.Help = true
+		default:
+			c := find(l.commands(), word)
+			if c == nil {
+				return l, cmp.Or(wrong, l.unknownCommand(word))
+			}
+			l.path = append(l.path, c)
+			if wrong == nil {
+				wrong = l.misplaced()
+			}
+		}
+		rest = rest[n:]
+	}
+	switch {
+	case l.Help || l.Version:
+		return l, nil
+	case wrong != nil:
+		return l, wrong
+	case l.group() && len(l.args) > 0:
+		return l, l.unknownCommand(l.args[0])
+	case !l.runs():
+		l.Help = true
+		return l, nil
+	}
+	l.readEnvironment(env)
+	return l, l.checkRequired()
+}
+
+// helpWord is the command that describes others.
+const helpWord = "help"
+
+// Args returns the line in the order that cli/v2 reads.
+func (l *Line) Args() []string {
+	out := append(slices.Clone(l.program), l.global...)
+	for _, c := range l.path {
+		out = append(out, c.Name)
+	}
+	out = append(out, l.own...)
+	if len(l.args) > 0 {
+		out = append(append(out, "--"), l.args...)
+	}
+	return out
+}
+
+// Variables returns the variables that set flags which an error names.
+func (l *Line) Variables(err error) []string {
+	var list []string
+	for _, name := range l.variable {
+		if strings.Contains(err.Error()+" ", "--"+name+" ") {
+			list = append(list, Variable(name))
+		}
+	}
+	return list
+}
+
+// command returns the command of the line; nil for the program itself.
+func (l *Line) command() *cli.Command {
+	if len(l.path) == 0 {
+		return nil
+	}
+	return l.path[len(l.path)-1]
+}
+
+// commands returns the commands below that of the line.
+func (l *Line) commands() []*cli.Command {
+	if c := l.command(); c != nil {
+		return c.Subcommands
+	}
+	return l.app.Commands
+}
+
+// group reports whether a command can follow.
+func (l *Line) group() bool { return len(l.path) == 0 || len(l.commands()) > 0 }
+
+// runs reports whether the line is complete without a further command.
+func (l *Line) runs() bool { return l.command() != nil && (!l.group() || l.command().Action != nil) }
+
+// flags returns the flags of the command of the line, without those of the program.
+func (l *Line) flags() []cli.Flag {
+	if c := l.command(); c != nil {
+		return c.Flags
+	}
+	return nil
+}
+
+// name returns the words that lead to the command of the line.
+func (l *Line) name() string {
+	words := []string{l.app.Name}
+	for _, c := range l.path {
+		words = append(words, c.Name)
+	}
+	return strings.Join(words, " ")
+}
+
+// flag takes the flag at the start of args and returns how many of them it is: two if its
+// value is the second.
+func (l *Line) flag(args []string) (int, error) {
+	name, _, assigned := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	switch {
+	case isHelp(args[0]):
+		l.Help = true
+		return 1, nil
+	case name == "version" && len(l.path) == 0:
+		l.Version = true
+		return 1, nil
+	}
+	to, f := &l.own, flagNamed(l.flags(), name)
+	if f == nil {
+		to, f = &l.global, flagNamed(l.app.Flags, name)
+	}
+	switch {
+	case f == nil:
+		return 1, l.unknownFlag(name)
+	case !takesValue(f) || assigned:
+		*to = append(*to, args[0])
+		return 1, nil
+	case len(args) < 2 || isHelp(args[1]):
+		return 1, l.mistake(fmt.Sprintf("--%s has no value; want %s", name, wanted(f)))
+	}
+	*to = append(*to, args[:2]...)
+	return 2, nil
+}
+
+func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
+
+func isHelp(arg string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, arg) }
+
+func find(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func flagNamed(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func takesValue(f cli.Flag) bool {
+	doc, ok := f.(cli.DocGenerationFlag)
+	return ok && doc.TakesValue()
+}
+
+// mistake is an error in the flags of the command of the line.
+func (l *Line) mistake(text string) error {
+	if l.command() == nil {
+		return Usagef("%s", text)
+	}
+	return Usagef("%s: %s", strings.TrimPrefix(l.name(), l.app.Name+" "), text)
+}
+
+// checkRequired names a required flag that is missing, in one line.
+func (l *Line) checkRequired() error {
+	for _, f := range l.flags() {
+		required, ok := f.(cli.RequiredFlag)
+		if ok && required.IsRequired() && !given(l.own, f) {
+			return l.mistake(fmt.Sprintf("--%s is missing; want %s", f.Names()[0], wanted(f)))
+		}
+	}
+	return nil
+}
+
+// misplaced returns an error if a flag before the last word of the path is not one of
+// that command.
+func (l *Line) misplaced() error {
+	for _, word := range l.own {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if isFlag(word) && flagNamed(l.flags(), name) == nil {
+			return l.unknownFlag(name)
+		}
+	}
+	return nil
+}
+
+// wanted says how a flag is written and what it is.
+func wanted(f cli.Flag) string {
+	value, text := described(f)
+	return fmt.Sprintf("--%s %s: %s", f.Names()[0], value, text)
+}
+
+// given reports whether flags have one.
+func given(words []string, f cli.Flag) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		return isFlag(word) && slices.Contains(f.Names(), name)
+	})
+}
+
+// readEnvironment adds the flags that variables set and the line does not.
+func (l *Line) readEnvironment(env func(string) string) {
+	if env == nil {
+		return
+	}
+	add := func(to *[]string, flags []cli.Flag) {
+		for _, f := range flags {
+			name := f.Names()[0]
+			value := ""
+			if v := Variable(name); v != "" {
+				value = env(v)
+			}
+			if value == "" || given(*to, f) || name == FlagAdminToken && given(*to, &cli.StringFlag{Name: FlagAdminFile}) {
+				continue
+			}
+			*to = append(*to, "--"+name+"="+value)
+			l.variable = append(l.variable, name)
+		}
+	}
+	add(&l.global, l.app.Flags)
+	add(&l.own, l.flags())
+}
+
+// unknownCommand says which command does not exist, and which may be meant.
+func (l *Line) unknownCommand(word string) error {
+	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(l.name()+" "+word, l.app.Name+" "))
+	var names, elsewhere []string
+	for _, c := range visible(l.commands()) {
+		names = append(names, c.Name)
+		for _, sub := range c.Subcommands {
+			if sub.HasName(word) {
+				elsewhere = append(elsewhere, l.name()+" "+c.Name+" "+sub.Name)
+			}
+		}
+	}
+	if near := script.Nearest(word, names); near != "" && len(elsewhere) == 0 {
+		elsewhere = []string{l.name() + " " + near}
+	}
+	hint := l.name() + " --help lists the commands"
+	if len(elsewhere) > 0 {
+		hint = "did you mean " + strings.Join(elsewhere, ", or ") + "? " + hint
+	}
+	return &lab.InputError{Err: err, Hint: hint}
+}
+
+// unknownFlag says which flag does not exist, and which may be meant.
+func (l *Line) unknownFlag(name string) error {
+	var names []string
+	for _, f := range slices.Concat(l.flags(), l.app.Flags) {
+		names = append(names, f.Names()...)
+	}
+	hint := l.name() + " --help lists the flags"
+	switch near := script.Nearest(name, names); {
+	case near != "":
+		hint = "did you mean --" + near + "? " + hint
+	case l.group():
+		hint = "the flags of a command follow its name; " + hint
+	}
+	return &lab.InputError{Err: l.mistake("unknown flag --" + name), Hint: hint}
+}
+
+func visible(commands []*cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })
+}

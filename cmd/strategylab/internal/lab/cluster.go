@@ -1,0 +1,268 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/analysis/report"
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/experiments/workers"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// Cluster has the workers of a broker play the leagues of sessions.
+type Cluster struct {
+	Link    *cluster.Link
+	Cores   int // leagues that this process plays in parallel itself; 0 for none
+	Name    string
+	Version string
+	Limits  budget.Limits
+	Isolate bool
+	Verify  float64 // share of chunks that two workers play
+	// Begun is called with the coordinator of each run; it may be nil.
+	Begun func(*cluster.Coordinator) error
+}
+
+// settings are how the strategies of a job run.
+type settings struct {
+	Limits  budget.Limits
+	Isolate bool
+}
+
+// coordinate announces a run and returns its driver. own plays leagues in this process.
+// end waits for everything that was started, and takes the run off the broker.
+func (c *Cluster) coordinate(ctx context.Context, plan results.Plan, factories []strategies.Factory, own experiments.Driver) (*cluster.Coordinator, func() error, error) {
+	config := cluster.RunConfig{Plan: plan, Sources: make(map[int][]byte), Version: c.Version, Verify: c.Verify}
+	var err error
+	if config.Settings, err = json.Marshal(settings{c.Limits, c.Isolate}); err != nil {
+		return nil, nil, err
+	}
+	for i, e := range plan.Field {
+		switch kind := strategies.Kind(e.Kind); {
+		case kind.Script():
+			if config.Sources[i], err = sourceOf(factories[i]); err != nil {
+				return nil, nil, fmt.Errorf("send %s to the workers: %w", e.Name, err)
+			}
+			config.Suspects = append(config.Suspects, e.Name)
+		case kind == strategies.Plugin:
+			config.Suspects = append(config.Suspects, e.Name)
+		}
+	}
+	co, err := c.Link.Coordinate(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	end := co.Close
+	if c.Cores > 0 {
+		playing, cancel := context.WithCancel(ctx)
+		played := make(chan error, 1)
+		go func() {
+			played <- c.Link.Serve(playing, cluster.ServeConfig{
+				Cores: c.Cores, Name: c.Name + ", the experiment", Version: c.Version, Only: co.Run(), MaxTime: 24 * time.Hour,
+				Open: func(context.Context, cluster.Job, func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
+					return own, func() error { return nil }, nil
+				},
+			})
+		}()
+		end = func() error {
+			cancel()
+			return errors.Join(<-played, co.Close())
+		}
+	}
+	if c.Begun != nil {
+		if err := c.Begun(co); err != nil {
+			return nil, nil, errors.Join(err, end())
+		}
+	}
+	return co, end, nil
+}
+
+// sourceOf returns the code of a script that runs in another process.
+func sourceOf(f strategies.Factory) ([]byte, error) {
+	if script, _ := workers.ScriptOf(f); script != nil {
+		return script.Source, nil
+	}
+	if place, ok := plugins.PlaceOf(f); ok && place.Config.Script != nil {
+		return place.Config.Script.Source, nil
+	}
+	return nil, errors.New("it runs in this process; leave out --in-process")
+}
+
+// clusterShares returns who played what, for the summary.
+func clusterShares(driver experiments.Driver) []report.Share {
+	c, ok := driver.(*cluster.Coordinator)
+	if !ok {
+		return nil
+	}
+	var list []report.Share
+	for _, s := range c.Shares() {
+		list = append(list, report.Share(s))
+	}
+	return list
+}
+
+// JobError says that this machine cannot play a job, and why.
+type JobError struct{ Player, Why string }
+
+// Error names the player.
+func (e *JobError) Error() string { return e.Player + ": " + e.Why }
+
+// OpenJob returns what plays a job with the code that it names: scripts in worker
+// processes of this machine, plugins that the lock file of s accepts. The limits of s are
+// the largest that a job may ask for. The caller calls end after the last league.
+func (l Lab) OpenJob(ctx context.Context, s Supply, job cluster.Job, source func(sha string) ([]byte, error)) (driver experiments.Driver, end func() error, err error) {
+	var how settings
+	if err := json.Unmarshal(job.Settings, &how); err != nil {
+		return nil, nil, fmt.Errorf("read the job: %w", err)
+	}
+	asked := how.Limits.OrDefaults()
+	if most := s.Limits.OrDefaults(); asked.Time > most.Time || asked.Instructions > most.Instructions {
+		return nil, nil, fmt.Errorf("it allows calls %v and %d instructions, and the run asks for %v and %d; start it with higher --time-limit and --instructions",
+			most.Time, most.Instructions, asked.Time, asked.Instructions)
+	}
+	s.Limits = how.Limits
+	o := &jobOpener{lab: l, supply: s, programs: make(map[string][]strategies.Factory)}
+	end = o.close
+	if how.Isolate {
+		o.formats = l.isolatedFormats(s.Log)
+	} else {
+		pool := l.pool(s.Log)
+		o.formats, end = pool.Formats(catalog.Formats()), func() error { return errors.Join(o.close(), pool.Close()) }
+	}
+	factories := make([]strategies.Factory, len(job.Plan.Field))
+	for i, e := range job.Plan.Field {
+		if factories[i], err = o.open(ctx, e, job.Sources[i], source); err != nil {
+			return nil, nil, errors.Join(err, end())
+		}
+	}
+	driver, _, err = driverOf(job.Plan, factories)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return driver, end, nil
+}
+
+// jobOpener opens the strategies of a job.
+type jobOpener struct {
+	lab      Lab
+	supply   Supply
+	formats  []catalog.Format
+	scripts  map[string]strategies.Factory   // by source file and SHA-256: copies share one
+	programs map[string][]strategies.Factory // by SHA-256
+	opened   []strategies.Factory
+}
+
+func (o *jobOpener) close() error {
+	var err error
+	for _, f := range o.opened {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// open returns the strategy that a player of the plan was made of.
+func (o *jobOpener) open(ctx context.Context, e results.Entrant, sha string, source func(string) ([]byte, error)) (strategies.Factory, error) {
+	switch kind := strategies.Kind(e.Kind); {
+	case kind.Script():
+		return o.script(e, sha, source)
+	case kind == strategies.Plugin:
+		return o.plugin(ctx, e)
+	}
+	f, ok := builtin.Find(e.Ref)
+	if !ok {
+		return nil, &JobError{e.Name, fmt.Sprintf("this version has no built-in strategy %q; play with one version on all machines", e.Ref)}
+	}
+	if got := f.Info().Fingerprint; got != e.Fingerprint {
+		return nil, &JobError{e.Name, fmt.Sprintf("the built-in strategy is version %q here and %q in the plan; play with one version on all machines", got, e.Fingerprint)}
+	}
+	return f, nil
+}
+
+func (o *jobOpener) script(e results.Entrant, sha string, source func(string) ([]byte, error)) (strategies.Factory, error) {
+	key := e.Source + "\x00" + e.Fingerprint
+	if f := o.scripts[key]; f != nil {
+		return f, nil
+	}
+	code, err := source(sha)
+	if err != nil {
+		return nil, &JobError{e.Name, err.Error()}
+	}
+	if !e.Played(code) {
+		return nil, &JobError{e.Name, "the code is not that of the plan (SHA-256 " + e.Fingerprint + ")"}
+	}
+	ext := strings.ToLower(filepath.Ext(e.Source))
+	for _, format := range o.formats {
+		if format.Ext != ext {
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(e.Source), filepath.Ext(e.Source))
+		f, err := format.Load(name, e.Source, code, o.supply.Limits)
+		if err != nil {
+			return nil, &JobError{e.Name, err.Error()}
+		}
+		if o.scripts == nil {
+			o.scripts = make(map[string]strategies.Factory)
+		}
+		o.scripts[key], o.opened = f, append(o.opened, f)
+		return f, nil
+	}
+	return nil, &JobError{e.Name, fmt.Sprintf("there is no runtime for scripts like %s", e.Source)}
+}
+
+// plugin returns a strategy of the accepted program with the plan's fingerprint.
+func (o *jobOpener) plugin(ctx context.Context, e results.Entrant) (strategies.Factory, error) {
+	served, known := o.programs[e.Fingerprint]
+	if !known {
+		var err error
+		if served, err = o.program(ctx, e); err != nil {
+			return nil, err
+		}
+		o.programs[e.Fingerprint], o.opened = served, append(o.opened, served...)
+	}
+	for _, f := range served {
+		if f.Info().Name == e.Ref || len(served) == 1 {
+			return f, nil
+		}
+	}
+	return nil, &JobError{e.Name, fmt.Sprintf("the plugin has no strategy %q", e.Ref)}
+}
+
+func (o *jobOpener) program(ctx context.Context, e results.Entrant) ([]strategies.Factory, error) {
+	own, err := o.lab.ownPlugin(ctx, o.supply.Log)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range own {
+		if info := f.Info(); info.Name == e.Ref && info.Fingerprint == e.Fingerprint {
+			return own, nil
+		}
+		o.opened = append(o.opened, f)
+	}
+	dir := o.lab.Path(o.supply.Plugins)
+	lock, err := plugins.ReadLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, pin := range lock {
+		if pin.Sum != e.Fingerprint {
+			continue
+		}
+		return openPlugin(ctx, plugins.Config{
+			Command: []string{filepath.Join(dir, pin.Name)}, Source: filepath.Join(o.supply.Plugins, pin.Name), CallTime: o.supply.Limits.Time, Log: o.supply.Log,
+		})
+	}
+	return nil, &JobError{e.Name, fmt.Sprintf("no plugin with SHA-256 %s is in the lock file of %s; copy it there, and accept it with: strategylab plugins lock",
+		cmp.Or(e.Fingerprint, "unknown"), o.supply.Plugins)}
+}

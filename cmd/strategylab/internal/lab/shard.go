@@ -1,0 +1,94 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// ShardOf returns the plan of a part of the leagues of a plan, numbered from 1.
+func ShardOf(plan results.Plan, number, of int) (results.Plan, error) {
+	shard, err := experiments.Split(plan.Runs, number, of)
+	plan.Shard = &shard
+	return plan, err
+}
+
+// Foresee returns the field indices of the players that a shard of a plan takes for
+// quarantined; see [experiments.Foresee].
+func (s Session) Foresee(ctx context.Context, plan results.Plan, factories []strategies.Factory) ([]int, error) {
+	driver, _, err := driverOf(plan, factories)
+	if err != nil {
+		return nil, err
+	}
+	return experiments.Foresee(ctx, plan, driver, experiments.Config{Workers: s.workersFor(plan, factories, driver)})
+}
+
+// PlayShard plays the remaining leagues of the shard in an open folder, whose path is
+// path, and closes the folder. An interruption is not an error. It returns the number
+// of leagues in the folder.
+func (s Session) PlayShard(ctx context.Context, dir *results.Dir, path string, factories []strategies.Factory) (leagues int, err error) {
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	plan := dir.Plan()
+	if err := s.keepSources(plan, path); err != nil {
+		return 0, err
+	}
+	prefix, err := experiments.Resume(plan, dir.Leagues(), nil)
+	if err != nil {
+		return 0, err
+	}
+	driver, _, err := driverOf(plan, factories)
+	if err != nil {
+		return 0, err
+	}
+	out, err := experiments.Run(ctx, plan, driver, experiments.Tee(dir, s.Seen),
+		experiments.Config{Workers: s.workersFor(plan, factories, driver), After: prefix})
+	if cutShort(ctx, err) {
+		err = nil
+	}
+	return out.Leagues, err
+}
+
+// OpenShards opens the folders of shards and returns the plan of the run that they are
+// the parts of, with the parts in order. The caller calls end after the last use.
+func (l Lab) OpenShards(ctx context.Context, dirs []string) (plan results.Plan, parts []experiments.Part, end func(), err error) {
+	var readers []*results.Reader
+	end = func() {
+		for _, r := range readers {
+			_ = r.Close() // it was only read
+		}
+	}
+	for _, dir := range dirs {
+		r, err := results.OpenShard(l.Path(dir))
+		if err != nil {
+			end()
+			return plan, nil, nil, ReadError("merge", dir, err)
+		}
+		readers = append(readers, r)
+		parts = append(parts, experiments.Part{Name: dir, Plan: r.Plan(), Leagues: r.Leagues()})
+	}
+	if plan, err = experiments.Whole(ctx, parts); err != nil {
+		end()
+		return plan, nil, nil, fmt.Errorf("merge: %w", err)
+	}
+	return plan, parts, end, nil
+}
+
+// driverOf returns what plays leagues for this session, and a count of the messages it
+// has sent.
+func (s Session) driverOf(plan results.Plan, factories []strategies.Factory) (experiments.Driver, func() int64, error) {
+	if s.Absent != nil {
+		return absent{s.Absent}, func() int64 { return 0 }, nil
+	}
+	return driverOf(plan, factories)
+}
+
+// absent is the driver of a merge without the code of the field.
+type absent struct{ err error }
+
+func (absent) Block() int { return 1 }
+
+func (a absent) NewWorker(context.Context) (experiments.Worker, error) { return nil, a.err }

@@ -1,0 +1,162 @@
+package leagues
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace/audit"
+)
+
+const (
+	flagDraws       = "draws"
+	drawsVerifiable = "verifiable"
+	drawsPlain      = "plain"
+)
+
+func drawsFlag() cli.Flag {
+	f := command.Choice(flagDraws, "", "commit to draws before the choices, or not", drawsVerifiable, drawsPlain)
+	f.DefaultText = "verifiable; plain with --seed or --draw"
+	return f
+}
+
+// seedLeague returns the seed of a live league and warns if the user has set it:
+// then the draws are predictable.
+func (l *live) seedLeague(c *cli.Context) (uint64, error) {
+	s, err := command.Seed(l.p, c)
+	if err == nil && c.IsSet(command.FlagSeed) {
+		l.p.Warn("--%s makes the draws predictable for everybody who knows the seed; omit it when results matter", command.FlagSeed)
+	}
+	return s, err
+}
+
+// refereeConfig configures a referee as the flags say. Its draws follow from key with
+// --seed, and are unpredictable without it.
+func (l *live) refereeConfig(c *cli.Context, key uint64) (referee.Config, error) {
+	draw := command.Draw(c)
+	seeded, own := c.IsSet(command.FlagSeed), draw.String() != game.FairDraw().String()
+	cfg := referee.Config{
+		Config: l.agentConfig(), JoinTimeout: l.join, ChoiceTimeout: l.choice,
+		Verifiable: !seeded && !own && c.String(flagDraws) != drawsPlain,
+		Draw: func(m referee.Match) (int, error) {
+			if seeded {
+				return draw.Pick(game.LiveWord(key, m.League, m.ID)), nil
+			}
+			word, err := l.p.Entropy()
+			return draw.Pick(word), err
+		},
+	}
+	if c.String(flagDraws) != drawsVerifiable || cfg.Verifiable {
+		return cfg, nil
+	}
+	if seeded {
+		return cfg, command.Usagef("--%s %s excludes --%s: who knows the seed knows the numbers, so they prove nothing to players", flagDraws, drawsVerifiable, command.FlagSeed)
+	}
+	return cfg, command.Usagef("--%s %s excludes --%s %s: only draws from 1 to 10, each equally likely, are verifiable", flagDraws, drawsVerifiable, command.FlagDraw, draw)
+}
+
+// proofs counts the draws that players verified. It is safe for concurrent use; the
+// zero value is empty.
+type proofs struct {
+	mu       sync.Mutex
+	drawn    int             // matches with a number that a player got a commitment to
+	verified map[string]bool // by match: a player has verified the number, and none could not
+}
+
+// note records an event of a referee.
+func (p *proofs) note(e referee.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case e.Kind == referee.Finished && e.Committed && e.Number != 0:
+		p.drawn++
+	case e.Kind == referee.Checked:
+		if p.verified == nil {
+			p.verified = make(map[string]bool)
+		}
+		before, known := p.verified[e.Match]
+		p.verified[e.Match] = e.Verified && (before || !known)
+	}
+}
+
+// count returns how many draws the players could verify, and how many of them they did.
+func (p *proofs) count() (verified, drawn int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, v := range p.verified {
+		if v {
+			verified++
+		}
+	}
+	return verified, p.drawn
+}
+
+// sumUp prints how many draws the players verified, if they could verify any.
+func (p *proofs) sumUp(out *eventWriter) {
+	if verified, drawn := p.count(); drawn > 0 {
+		out.write(map[string]any{"event": "draws", "verified": verified, "drawn": drawn}, p.text())
+	}
+}
+
+// text says how many draws the players verified; empty if they could verify none.
+func (p *proofs) text() string {
+	verified, drawn := p.count()
+	if drawn == 0 {
+		return ""
+	}
+	return verifiedText(verified, drawn) + " by the players"
+}
+
+// verifiedText says how many draws are verified.
+func verifiedText(verified, drawn int) string {
+	return fmt.Sprintf("%d of %s verified", verified, words.Plain.Plural(int64(drawn), "draw"))
+}
+
+// unverifiedText says that a player could not verify a number, empty if it could.
+func unverifiedText(e referee.Event) string {
+	if e.Verified {
+		return ""
+	}
+	return fmt.Sprintf("%-7s %s could not verify the number", e.Match, e.Player)
+}
+
+// drawText is a player's verdict on a number, empty for a plain draw.
+func drawText(verdict string) string {
+	switch verdict {
+	case player.DrawVerified:
+		return ", verified"
+	case player.DrawBroken:
+		return ", NOT verified"
+	}
+	return ""
+}
+
+// drawsText counts the draws that a player verified in a league, empty without
+// verifiable draws.
+func drawsText(d *player.Draws) string {
+	if d == nil {
+		return ""
+	}
+	text := "; " + verifiedText(d.Verified, d.Drawn)
+	if d.Undrawn > 0 {
+		text += fmt.Sprintf(", %s without a number after its choice", words.Plain.Plural(int64(d.Undrawn), "match"))
+	}
+	return text
+}
+
+// listedText is a verifiable draw with all that it follows from.
+func listedText(v audit.VerifiableDraw) string {
+	verdict := "verified"
+	if v.Broken != "" {
+		verdict = "BROKEN: " + v.Broken
+	}
+	return fmt.Sprintf("%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d  %s", v.Match, v.Round,
+		v.Players[0], v.Choices[0], cmp.Or(v.Nonces[0], "-"), v.Players[1], v.Choices[1], cmp.Or(v.Nonces[1], "-"), v.Commitment, cmp.Or(v.Key, "-"), v.Number, verdict)
+}

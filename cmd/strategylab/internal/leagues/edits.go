@@ -1,0 +1,128 @@
+package leagues
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+const flagWatch = "watch"
+
+// watchFlag has scripts reloaded when they are edited.
+func watchFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagWatch, Usage: "reload an edited script between two matches"}
+}
+
+// loadWatched loads the strategy of a player. With --watch it returns its versions, too,
+// and with --data-dir a script that does not load is an entry without a factory: an
+// earlier version may have been kept. The caller closes the catalog.
+func loadWatched(p *command.Process, c *cli.Context) (*catalog.Catalog, catalog.Entry, player.Versions, error) {
+	target := c.String(command.FlagStrategy)
+	if !c.Bool(flagWatch) {
+		cat, e, err := command.LoadStrategy(p, c, target)
+		return cat, e, nil, err
+	}
+	cat, err := command.LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return nil, catalog.Entry{}, nil, err
+	}
+	e, err := cat.Resolve(target)
+	if info, known := cat.Describe(target); err != nil && known && c.String(command.FlagData) != "" {
+		e, err = catalog.Entry{Info: info, Err: err}, nil
+	}
+	if err != nil {
+		_ = cat.Close() // the name is the error to report
+		return nil, catalog.Entry{}, nil, lab.NameError(err)
+	}
+	if v := p.NewEdits(command.Supply(p, c)).Of(cat, e.Info, e.Factory); v != nil {
+		return cat, e, v, nil
+	}
+	_ = cat.Close()
+	err = command.Usagef("--%s: %s is a strategy of kind %s, which cannot be reloaded", flagWatch, e.Info.Name, e.Info.Kind)
+	return nil, catalog.Entry{}, nil, command.WithHint(err, "name a script: --%s scripts/mine.lua", command.FlagStrategy)
+}
+
+// houseEdits returns the edits of house players; nil without --watch.
+func houseEdits(p *command.Process, c *cli.Context, players []catalog.Player) (*lab.Edits, error) {
+	if !c.Bool(flagWatch) {
+		return nil, nil
+	}
+	if !slices.ContainsFunc(players, func(f catalog.Player) bool { return f.Info.Kind.Script() }) {
+		return nil, command.WithHint(command.Usagef("--%s: --%s has no script to reload", flagWatch, command.FlagField),
+			"name a script: --%s scripts/mine.lua,random", command.FlagField)
+	}
+	return p.NewEdits(command.Supply(p, c)), nil
+}
+
+// edits collects the versions that house players have played with. It is safe for
+// concurrent use; the zero value is empty.
+type edits struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// edited prints an edit of a house player's script.
+func (l *live) edited(name string, e player.Event) {
+	switch e.Kind {
+	case player.Reloaded, player.Kept:
+		l.out.write(e, name+": "+versionText(e))
+	case player.Completed, player.Left:
+		if len(e.Versions) > 1 {
+			l.edits.mu.Lock()
+			defer l.edits.mu.Unlock()
+			l.edits.lines = append(l.edits.lines, name+":"+strings.ReplaceAll(versionsText(e.Versions), "\n", "\n  "))
+		}
+	}
+}
+
+// sumUp prints which versions have played, where there were several.
+func (s *edits) sumUp(out *eventWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.lines {
+		out.say("%s", line)
+	}
+}
+
+// shortVersion abbreviates a fingerprint.
+func shortVersion(fingerprint string) string { return fingerprint[:min(len(fingerprint), 8)] }
+
+// byVersion says which version has chosen, where that is known.
+func byVersion(fingerprint string) string {
+	if fingerprint == "" {
+		return ""
+	}
+	return " by version " + shortVersion(fingerprint)
+}
+
+// versionText says what came of an edit, or of a restart after one.
+func versionText(e player.Event) string {
+	now := "version " + shortVersion(e.Version)
+	switch {
+	case e.Kind == player.Kept:
+		return fmt.Sprintf("the edit does not play, %s plays on: %s", now, e.Error)
+	case e.Error != "":
+		return fmt.Sprintf("%s plays, since version %s, which chose last, cannot: %s", now, shortVersion(e.Former), e.Error)
+	case e.Replayed == 0:
+		return fmt.Sprintf("%s plays from now on", now)
+	}
+	return fmt.Sprintf("%s plays from now on; replayed for it: %s", now, matches(e.Replayed))
+}
+
+// versionsText lists what the versions of a strategy have played.
+func versionsText(all []player.VersionRecord) string {
+	var b strings.Builder
+	for _, v := range all {
+		fmt.Fprintf(&b, "\nversion %s chose in %s, first in %s: %s", shortVersion(v.Version), words.Plain.Plural(int64(v.Chosen), "match"), v.First, points(v.Points))
+	}
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package leagues
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+// organizing is a command by which the organiser of a running league changes the
+// status of a player.
+type organizing struct {
+	name, usage string
+	status      manager.AgentLife
+	follows     string // what follows for the player
+}
+
+var organizings = []organizing{
+	{
+		"withdraw", "take a player out of a running league for good", manager.LifeWithdrawn,
+		"withdrawn: it loses its remaining matches, and nobody waits for it",
+	},
+	{
+		"suspend", "take a player out of a running league for a while", manager.LifeSuspended,
+		"suspended: it loses its matches, and nobody waits for it, until it is readmitted",
+	},
+	{
+		"readmit", "let a player back in that is suspended or lost its token", manager.LifeActive,
+		"readmitted: it plays, and when it registers again it needs no token and gets a new one",
+	},
+}
+
+// statusCommands are the commands for the organiser of a league.
+func statusCommands(p *command.Process) []*cli.Command {
+	var all []*cli.Command
+	for _, o := range organizings {
+		all = append(all, &cli.Command{
+			Name: o.name, ArgsUsage: "PLAYER", Usage: o.usage,
+			Description: "Tells the manager, which keeps it over restarts. PLAYER is an id such as P03; strategylab query players lists them.",
+			Flags:       askFlags(p),
+			Action:      command.Action(p, o.set, "PLAYER"),
+		})
+	}
+	return all
+}
+
+// set sends SET_PLAYER_STATUS.
+func (o organizing) set(p *command.Process, c *cli.Context) error {
+	player := c.Args().First()
+	if !protocol.ValidID(player) {
+		return command.Usagef("league %s: %q cannot be the id of a player, such as P03", o.name, player)
+	}
+	m := &protocol.PlayerStatus{PlayerID: player, Status: string(o.status)}
+	m.MessageType = protocol.TypeSetPlayerStatus
+	told, err := putManager(p, c, m)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", o.name, player, err)
+	}
+	who := player
+	if status, ok := told.Message.(*protocol.PlayerStatus); ok {
+		who = strings.TrimSpace(player + " " + status.DisplayName)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s is %s\n", who, o.follows)
+	return err
+}
+
+// organizedText says what the organiser has done with a player.
+func organizedText(e manager.Event) string {
+	done := map[manager.AgentLife]string{
+		manager.LifeWithdrawn: "withdrawn", manager.LifeSuspended: "suspended", manager.LifeActive: "readmitted",
+	}[e.State]
+	return fmt.Sprintf("%-5s %s %s by the organiser", e.Agent, e.Name, done)
+}
+
+// markedName is a player's name, with a mark if the organiser has taken it out.
+func markedName(name, status string) string {
+	if status == "" {
+		return name
+	}
+	return name + " (" + strings.ToLower(status) + ")"
+}

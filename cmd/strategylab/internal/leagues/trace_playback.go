@@ -1,0 +1,167 @@
+package leagues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/trace/playback"
+)
+
+func playbackCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "playback", ArgsUsage: "FILE", Usage: "replay a recording against our agent and compare the answers",
+		Description: "Of a player's recording, shows what --strategy would have answered, or where it fails. Of a referee's\n" +
+			"recording, plays the matches again.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: command.FlagStrategy, Usage: "`STRATEGY`: name or path, such as markov-2, for a player"},
+			&cli.StringFlag{Name: flagAgent, Usage: "agent to replay, such as player, P01 or REF01"},
+			&cli.BoolFlag{Name: command.FlagAll, Usage: "print equal answers, too"},
+			command.SeedFlag(),
+			command.IsolateFlag(false),
+		},
+		Action: command.Action(p, playBack, recording),
+	}
+}
+
+func playBack(p *command.Process, c *cli.Context) error {
+	rec, err := readTrace(p, c)
+	if err != nil {
+		return err
+	}
+	part, err := partOf(rec, c.String(flagAgent))
+	if err != nil {
+		return err
+	}
+	other := playback.New(part)
+	a := host.Agent{Network: other, Name: "agent", Manager: managerOf(part)}
+	run, closing, err := agentFor(p, c, part)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	ctx, cancel := context.WithCancel(c.Context)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, a); cancel() }()
+	steps, err := other.Run(ctx)
+	cancel()
+	if failed := <-ended; errors.Is(err, context.Canceled) || err == nil {
+		err = failed
+	}
+	if c.Context.Err() != nil {
+		return c.Context.Err()
+	}
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(printSteps(p, steps, c.Bool(command.FlagAll)), err)
+}
+
+// partOf returns the exchanges of one agent.
+func partOf(rec *trace.Recording, agent string) ([]*trace.Exchange, error) {
+	var agents []string
+	for _, x := range rec.Exchanges {
+		if (x.Direction == jsonrpc.In || x.Match != "") && !slices.Contains(agents, x.Agent) {
+			agents = append(agents, x.Agent)
+		}
+	}
+	slices.Sort(agents)
+	switch {
+	case len(agents) == 0:
+		return nil, command.Usagef("trace playback: the recording has no request to an agent, so there is nothing to replay")
+	case agent == "" && len(agents) > 1:
+		return nil, command.WithHint(fmt.Errorf("%d agents recorded: %s", len(agents), strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
+	case agent == "":
+		agent = agents[0]
+	case !slices.Contains(agents, agent):
+		return nil, command.WithHint(fmt.Errorf("--%s: no recording of %q, only of %s", flagAgent, agent, strings.Join(agents, ", ")), "choose one with --%s", flagAgent)
+	}
+	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent }), nil
+}
+
+// managerOf returns the URL at which the agent registered.
+func managerOf(part []*trace.Exchange) string {
+	for _, x := range part {
+		if x.Direction == jsonrpc.Out && (x.Type == protocol.TypeLeagueRegisterRequest || x.Type == protocol.TypeRefereeRegisterRequest) {
+			return x.Peer
+		}
+	}
+	return "http://manager/mcp"
+}
+
+// agentFor returns what runs the agent to replay: a player or a referee.
+func agentFor(p *command.Process, c *cli.Context, part []*trace.Exchange) (run func(context.Context, host.Agent) error, closing func(), err error) {
+	asked := func(d jsonrpc.Direction, t protocol.Type) bool {
+		return slices.ContainsFunc(part, func(x *trace.Exchange) bool { return x.Direction == d && x.Type == t })
+	}
+	s, err := command.Seed(p, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case asked(jsonrpc.In, protocol.TypeLeagueRegisterRequest), asked(jsonrpc.In, protocol.TypeRefereeRegisterRequest), asked(jsonrpc.In, protocol.TypeMatchResultReport):
+		return nil, nil, command.Usagef("trace playback: this is the recording of a manager; only players and referees can be replayed")
+	case asked(jsonrpc.Out, protocol.TypeGameInvitation):
+		cfg := referee.Config{
+			Config: agent.Config{Mode: protocol.Tolerant, Now: p.Now, Backoff: game.Backoff{Retries: 3, First: time.Millisecond, Most: time.Millisecond}},
+			Draw: func(m referee.Match) (int, error) {
+				return game.FairDraw().Pick(game.LiveWord(s, m.League, m.ID)), nil
+			},
+		}
+		return func(ctx context.Context, a host.Agent) error { return a.Referee(ctx, cfg) }, func() {}, nil
+	case c.String(command.FlagStrategy) == "":
+		return nil, nil, command.WithHint(errors.New("trace playback: --strategy is missing, as this is the recording of a player"), "strategylab strategies list shows what there is")
+	}
+	cat, e, err := command.LoadStrategy(p, c, c.String(command.FlagStrategy))
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg := player.Config{
+		Config:  agent.Config{Mode: protocol.Tolerant, Now: p.Now},
+		Factory: e.Factory,
+		Watch:   -1,
+		Print:   p.Logger(0),
+		Key:     game.StrategyKey(s, 0, 0),
+		Coin:    game.CoinKey(s, 0, 0),
+	}
+	return func(ctx context.Context, a host.Agent) error { return a.Player(ctx, cfg) }, func() { _ = cat.Close() }, nil // nothing was written
+}
+
+// printSteps prints the answers that differ and how many do.
+func printSteps(p *command.Process, steps []playback.Step, all bool) error {
+	differ := 0
+	for _, s := range steps {
+		if !s.Same() {
+			differ++
+		} else if !all {
+			continue
+		}
+		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
+		switch {
+		case s.Replayed == nil:
+			fmt.Fprintf(p.Stdout, "%s: was sent, but is not any more\n", name)
+		case s.Same():
+			fmt.Fprintf(p.Stdout, "%s: %s, as recorded\n", name, s.Replayed.Outcome())
+		default:
+			fmt.Fprintf(p.Stdout, "%s: %s; recorded: %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
+		}
+	}
+	_, err := fmt.Fprintf(p.Stdout, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), len(steps)-differ, differ)
+	return err
+}

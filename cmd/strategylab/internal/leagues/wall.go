@@ -1,0 +1,79 @@
+package leagues
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/page"
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/trace/audit"
+	"github.com/strategylab/strategylab/host/web/wall"
+)
+
+// hang gives a league its wall, unless --web=false.
+func (l *live) hang(c *cli.Context, league *host.League) {
+	if !c.Bool(flagWeb) {
+		return
+	}
+	draw := league.Manager.Draw
+	l.wall = wall.New(wall.Config{
+		Draw: draw, Theme: page.Theme(), Organised: league.Manager.AdminToken != "", Judge: func(played []manager.Match) string { return fairDraws(draw, played) },
+		Proofs: l.proofs.text,
+	})
+	league.Web = func(m *manager.Manager) http.Handler { return l.wall.Serve(m) }
+}
+
+// fairDraws says whether the draws of a league follow the rules.
+func fairDraws(draw game.Draw, played []manager.Match) string {
+	var draws []audit.Draw
+	for _, m := range played {
+		if m.Drawn {
+			draws = append(draws, audit.Draw{Number: m.Number, Players: m.Players, Choices: [2]string{m.Choices[0].String(), m.Choices[1].String()}})
+		}
+	}
+	n := words.Plain.Plural(int64(len(draws)), "draw")
+	for _, t := range drawTests(draw, draws) {
+		if t.Suspicious() {
+			return fmt.Sprintf("The draws do not look fair: %s (p = %.2g, %s tested).", t.Question, t.Corrected, n)
+		}
+	}
+	return "The draws were consistent with a fair referee (" + n + " tested)."
+}
+
+// watch prints where a league of house players can be watched, if it takes long enough.
+func (l *live) watch(c *cli.Context, url string) {
+	if l.wall != nil && (c.Duration(flagPace) > 0 || c.IsSet(command.FlagListen)) {
+		l.out.say("watch at:            %s", home(url))
+	}
+}
+
+// invite shows on the wall how others take part, and prints where the wall is. Far says
+// that url is reached from other machines.
+func (l *live) invite(url, join string, far bool) {
+	if l.wall == nil {
+		return
+	}
+	j := wall.Join{URL: url, Command: join}
+	if far {
+		j.Page = home(url)
+	}
+	l.wall.Open(j)
+	l.out.say("watch at:            %s", home(url))
+}
+
+// home is the address of the page beside an endpoint.
+func home(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return endpoint
+	}
+	u.Path = "/"
+	return u.String()
+}

@@ -1,0 +1,227 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/host/disk"
+)
+
+const (
+	flagVerify = "verify"
+
+	embedded = "embedded"
+)
+
+// clusterFlags are the flags of an experiment on many machines.
+func clusterFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: command.FlagCluster, Usage: "`URL`: play on the workers of this broker, or embedded[:PORT]"},
+		&cli.Float64Flag{Name: flagVerify, Usage: "`SHARE`: of leagues that two workers play, 0 to 1", Action: func(_ *cli.Context, v float64) error {
+			if !(v >= 0 && v <= 1) {
+				return command.Usagef("--%s is %v, want 0 to 1", flagVerify, v)
+			}
+			return nil
+		}},
+	}, command.ClusterFlags()...)
+}
+
+// experimentWorkersFlag is command.WorkersFlag that allows 0 on a cluster.
+func experimentWorkersFlag() cli.Flag {
+	return &cli.IntFlag{Name: command.FlagWorkers, Usage: "leagues played in parallel; 0 with --cluster: none here", DefaultText: "one per CPU",
+		Action: func(c *cli.Context, n int) error {
+			if n == 0 && c.IsSet(command.FlagCluster) {
+				return nil
+			}
+			return command.AtLeast(command.FlagWorkers, 1)(c, n)
+		}}
+}
+
+// clusterOf is the cluster that an experiment plays on; nil for this machine alone.
+type clusterOf struct {
+	o      *output
+	broker *cluster.Broker // nil unless embedded
+	lab    *lab.Cluster    // nil until the first run
+	shown  *cluster.Coordinator
+}
+
+// clusterNotes is what the folder of a run keeps of its cluster while it plays, for
+// --resume: the same address and token, so that workers find it again, and the name
+// under which the broker may still have its chunks.
+type clusterNotes struct {
+	Run, Address, Token string
+}
+
+// clusterFile is its file.
+const clusterFile = "cluster.json"
+
+// readCluster checks the flags of a cluster; nil without --cluster.
+func (e *experimentRun) readCluster() error {
+	c := e.c
+	if !c.IsSet(command.FlagCluster) {
+		if c.IsSet(flagVerify) {
+			return command.Usagef("--%s needs --%s", flagVerify, command.FlagCluster)
+		}
+		return nil
+	}
+	for _, flag := range []string{command.FlagInProcess, flagShard} {
+		if c.IsSet(flag) {
+			return command.Usagef("--%s cannot be used with --%s", flag, command.FlagCluster)
+		}
+	}
+	if supply := command.Supply(e.p, c); supply.InProcess {
+		return command.Usagef("--%s=false cannot be used with --%s: workers run scripts in processes of their own", command.FlagIsolate, command.FlagCluster)
+	}
+	e.cluster = &clusterOf{o: &e.output}
+	return nil
+}
+
+// session adds the cluster to how a run is played, whose folder is at path. The first
+// run starts a broker, if it is embedded, and connects.
+func (k *clusterOf) session(ctx context.Context, path string, s *lab.Session) error {
+	if k == nil {
+		return nil
+	}
+	if err := k.ready(ctx, path); err != nil {
+		return err
+	}
+	k.lab.Begun = func(co *cluster.Coordinator) error {
+		k.shown = co
+		notes := clusterNotes{Run: co.Run()}
+		if k.broker != nil {
+			notes.Address, notes.Token = k.broker.Address(), k.broker.Token()
+		}
+		text, err := json.Marshal(notes)
+		if err != nil {
+			return err
+		}
+		return disk.WriteFile(filepath.Join(path, clusterFile), append(text, '\n'), 0o600)
+	}
+	s.Cluster = k.lab
+	return nil
+}
+
+// ready starts the broker, if it is embedded, and connects, unless that is done. path is
+// the folder of the run, empty for a new one.
+func (k *clusterOf) ready(ctx context.Context, path string) error {
+	if k == nil || k.lab != nil {
+		return nil
+	}
+	return command.ClusterError(k.start(ctx, path))
+}
+
+// start does the work of ready.
+func (k *clusterOf) start(ctx context.Context, path string) error {
+	p, c := k.o.p, k.o.c
+	var before clusterNotes
+	if path != "" {
+		text, err := os.ReadFile(filepath.Join(path, clusterFile))
+		if err == nil {
+			err = json.Unmarshal(text, &before)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s: %w; remove it", filepath.Join(path, clusterFile), err)
+		}
+	}
+	var err error
+	url := c.String(command.FlagCluster)
+	if at, own := strings.CutPrefix(url, embedded); own {
+		if url, err = k.embed(ctx, at, before); err != nil {
+			return err
+		}
+	}
+	config, err := command.ClusterConfig(p, c, url)
+	if err != nil {
+		return err
+	}
+	config.Broker, config.Note = k.broker, k.o.note
+	link, err := cluster.Connect(ctx, config)
+	if err != nil {
+		return err
+	}
+	cores := c.Int(command.FlagWorkers)
+	if !c.IsSet(command.FlagWorkers) {
+		cores = runtime.GOMAXPROCS(0)
+	}
+	supply := command.Supply(p, c)
+	k.lab = &lab.Cluster{
+		Link: link, Cores: cores, Name: command.Machine(), Version: command.Version(p.Build),
+		Limits: supply.Limits, Isolate: supply.Isolate, Verify: c.Float64(flagVerify),
+	}
+	if before.Run != "" && k.broker == nil {
+		if err := link.Remove(ctx, before.Run); err != nil { // its coordinator is this one
+			return err
+		}
+	}
+	k.o.p.Say("start workers with: strategylab worker --%s %s", command.FlagCluster, url)
+	return nil
+}
+
+// embed starts a broker in this process. at is empty, :PORT or :HOST:PORT.
+func (k *clusterOf) embed(ctx context.Context, at string, before clusterNotes) (url string, err error) {
+	listen := "127.0.0.1:0"
+	if before.Address != "" {
+		listen = before.Address
+	}
+	if at != "" {
+		rest, ok := strings.CutPrefix(at, ":")
+		if listen = rest; !strings.Contains(rest, ":") {
+			listen = net.JoinHostPort("127.0.0.1", rest)
+		}
+		if _, port, err := net.SplitHostPort(listen); !ok || err != nil || port == "" {
+			return "", command.Usagef("--%s is %q, want %s, %s:PORT or %s:HOST:PORT", command.FlagCluster, k.o.c.String(command.FlagCluster), embedded, embedded, embedded)
+		}
+	}
+	k.broker, err = cluster.StartBroker(ctx, cluster.BrokerConfig{Listen: listen, Token: before.Token})
+	if err != nil {
+		return "", err
+	}
+	return k.broker.URL(), nil
+}
+
+// ended removes what the folder of a run keeps of its cluster.
+func (k *clusterOf) ended(path string) {
+	if k != nil {
+		_ = os.Remove(filepath.Join(path, clusterFile)) // it is in nobody's way
+	}
+}
+
+// close closes the connection and the broker.
+func (k *clusterOf) close() error {
+	if k == nil {
+		return nil
+	}
+	if k.lab != nil {
+		k.lab.Link.Close()
+	}
+	if k.broker != nil {
+		return k.broker.Close()
+	}
+	return nil
+}
+
+// lines are what the screen shows of the cluster.
+func (k *clusterOf) lines() []string {
+	if k == nil || k.shown == nil {
+		return nil
+	}
+	var lines []string
+	for _, w := range k.shown.Workers() {
+		lines = append(lines, fmt.Sprintf("worker %s: %d cores, %.0f leagues per second, %d chunks in flight", w.Name, w.Cores, w.Rate, w.InFlight))
+	}
+	s := k.shown.LastStatus()
+	return append(lines, fmt.Sprintf("chunks: %d waiting, %d in flight, %d redelivered, %d failed", s.Waiting, s.InFlight, s.Redelivered, s.Failed))
+}

@@ -1,0 +1,97 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+func mergeCommand(p *command.Process) *cli.Command {
+	return &cli.Command{
+		Name: "merge", ArgsUsage: "DIR...", Usage: "make one run of the shards of 'experiment --shard'",
+		Description: "Reads the folders of all shards of a run and writes the run that one machine would have written to --out.\n" +
+			"It refuses shards that are missing, incomplete, doubled or of another plan. Leagues of a shard that could not\n" +
+			"foresee a quarantine are replayed, which takes the strategies of the field.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: command.FlagOut, Required: true, Usage: "`DIR`: folder for the whole run, such as runs/all"},
+			command.WorkersFlag("leagues replayed"),
+			command.FormatFlag("table", "json", "csv"),
+			mineFlag("none"),
+			assertFlag(),
+			&cli.BoolFlag{Name: flagNoReport, Usage: "do not write report.html"},
+			ratingsFlag(),
+			&cli.BoolFlag{Name: flagPNG, Usage: "write the plots as PNG, too"},
+			command.DetailsFlag(),
+			command.IsolateFlag(false), command.InProcessFlag(),
+		},
+		Action: command.Action(p, merge, "DIR", command.Rest),
+	}
+}
+
+func merge(p *command.Process, c *cli.Context) error {
+	e := &experimentRun{output: newOutput(p, c), workers: c.Int(command.FlagWorkers)}
+	var err error
+	if e.page, err = e.reportOptions(); err != nil {
+		return err
+	}
+	dirs, out := c.Args().Slice(), c.String(command.FlagOut)
+	quoted := make([]string, len(dirs))
+	for i, dir := range dirs {
+		quoted[i] = words.ShellWord(dir)
+	}
+	e.again = "strategylab merge " + strings.Join(quoted, " ") + " --" + command.FlagOut + " " + words.ShellWord(out)
+	plan, parts, end, err := p.OpenShards(c.Context, dirs)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if e.mine, err = namedMine(c, plan); err != nil {
+		return err
+	}
+	if _, err := e.judge(plan); err != nil {
+		return err // before the folder exists
+	}
+	cat, err := command.LoadCatalog(c.Context, p, c)
+	if err != nil {
+		return err
+	}
+	defer cat.Close()
+	s := lab.Session{Parts: parts, Origin: p.Path(parts[0].Name)}
+	factories, err := e.codeOf(cat, parts[0].Name).All(plan)
+	if err != nil {
+		s.Absent = command.WithHint(err, "merge where the code of the whole field is")
+		e.warn("%v: leagues cannot be replayed, and the report has no mirror leagues", err)
+	}
+	dir, err := e.wholeRun(out, plan)
+	if err != nil {
+		return err
+	}
+	e.note("merging %s: %s", words.Plain.Plural(int64(len(parts)), "shard"), planned(plan))
+	_, err = e.playOut(c.Context, dir, out, factories, s)
+	return err
+}
+
+// wholeRun opens the folder of the merged run: a new one, or that of a merge that did
+// not come to its end.
+func (e *experimentRun) wholeRun(out string, plan results.Plan) (*results.Dir, error) {
+	dir, err := results.Open(e.p.Path(out))
+	if errors.Is(err, fs.ErrNotExist) {
+		return e.create(out, plan, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	was := dir.Plan()
+	if err := was.SameLeagues(plan); err != nil || was.Runs != plan.Runs || was.Shard != nil || was.Stop != nil || was.Confirms != nil || was.Looks != nil {
+		return nil, errors.Join(command.WithHint(fmt.Errorf("merge: %s holds another run", out), "write to another folder with --%s", command.FlagOut), dir.Close())
+	}
+	return dir, nil
+}

@@ -1,0 +1,132 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/strategylab/strategylab/analysis/words"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
+	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+const flagShard = "shard"
+
+// share is which shard of a run --shard names; the zero value names none.
+type share struct{ number, of int }
+
+func shardFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagShard, Usage: "`K/N`: play only this part of the leagues, for 'merge'"}
+}
+
+// readShard reads --shard, and refuses flags that are about all leagues.
+func readShard(c *cli.Context) (share, error) {
+	var s share
+	text := c.String(flagShard)
+	if !c.IsSet(flagShard) {
+		return s, nil
+	}
+	number, of, ok := strings.Cut(text, "/")
+	if _, err := fmt.Sscanf(number+" "+of, "%d %d", &s.number, &s.of); err != nil || !ok || fmt.Sprintf("%d/%d", s.number, s.of) != text {
+		return s, command.Usagef("--%s is %q, want K/N, for example 1/16 for the first of 16", flagShard, text)
+	}
+	if !c.IsSet(command.FlagSeed) {
+		return s, command.WithHint(fmt.Errorf("--%s needs --%s", flagShard, command.FlagSeed), "give all shards the same seed, for example --%s 7", command.FlagSeed)
+	}
+	return s, onlyWithShard(c)
+}
+
+// onlyWithShard refuses flags that are about all leagues of a run.
+func onlyWithShard(c *cli.Context) error {
+	for _, flag := range []string{flagWatch, flagConfirm, flagUntil, flagSPRT} {
+		if c.IsSet(flag) {
+			return command.Usagef("--%s cannot be used with --%s: a shard does not see the leagues of the others", flag, flagShard)
+		}
+	}
+	for _, flag := range []string{flagAssert, flagRatings, flagPNG, command.FlagFormat, command.FlagDetails} {
+		if c.IsSet(flag) {
+			return command.WithHint(command.Usagef("--%s cannot be used with --%s, which prints no results", flag, flagShard), "give it to strategylab merge")
+		}
+	}
+	return nil
+}
+
+// playShard plays one shard of a plan: a new one, or the rest of the one in its folder,
+// so that a job that is started again continues.
+func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out string, factories []strategies.Factory) error {
+	plan, err := lab.ShardOf(plan, e.shard.number, e.shard.of)
+	if err != nil {
+		return command.Usagef("--%s: %w", flagShard, err)
+	}
+	shard := plan.Shard
+	dir, err := results.Open(e.p.Path(out))
+	switch {
+	case err == nil:
+		err = sameShard(dir.Plan(), plan)
+	case errors.Is(err, fs.ErrNotExist):
+		if shard.Number > 1 {
+			e.note("playing the first leagues of the run, to foresee quarantine")
+			if shard.Quarantined, err = (lab.Session{Workers: e.workers}).Foresee(ctx, plan, factories); err != nil {
+				return err
+			}
+		}
+		dir, err = results.Create(e.p.Path(out), plan)
+	}
+	if err != nil && dir != nil {
+		err = errors.Join(fmt.Errorf("write %s: %w", out, err), dir.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return e.finishShard(ctx, dir, out, factories)
+}
+
+// sameShard reports whether a recorded plan is that of the same shard.
+func sameShard(recorded, plan results.Plan) error {
+	if err := recorded.SameLeagues(plan); err != nil {
+		return command.WithHint(err, "write to another folder with --%s", command.FlagOut)
+	}
+	was, is := recorded.Shard, plan.Shard
+	if was == nil || was.Number != is.Number || was.Of != is.Of || recorded.Runs != plan.Runs {
+		return command.WithHint(fmt.Errorf("it holds another part of the leagues than %v of %d", is, plan.Runs), "write to another folder with --%s", command.FlagOut)
+	}
+	return nil
+}
+
+// finishShard plays the rest of the shard in a folder and closes the folder.
+func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
+	plan, begun := dir.Plan(), dir.Len()
+	shard, total := plan.Shard, plan.Shard.End-plan.Shard.First
+	var bar io.Writer
+	if e.p.Err.Is() && !e.quiet {
+		bar = e.p.Stderr
+	}
+	e.note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))
+	for _, field := range shard.Quarantined {
+		e.note("%s is taken for quarantined: it exceeds its limits in the first leagues of the run", plan.Field[field].Name)
+	}
+	if begun > 0 {
+		e.note("resuming after %d of %s", begun, words.Plain.Plural(int64(total), "league"))
+	}
+	e.p.ForBatch()
+	progress := command.StartProgress(bar, e.p.Err, e.p.Now, begun, total, false)
+	leagues, err := lab.Session{Lab: e.p.Lab, Workers: e.workers, Seen: progress}.PlayShard(ctx, dir, e.p.Path(out), factories)
+	progress.Stop()
+	switch {
+	case err != nil:
+		return err
+	case leagues < total:
+		e.note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
+		return command.Reported(command.ErrStopped)
+	}
+	e.note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, words.ShellWord(filepath.Join(filepath.Dir(out), "shard-"))+"*")
+	return nil
+}

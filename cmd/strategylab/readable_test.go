@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// readRun checks the files of a run as a stranger reads them: by the published schemas,
+// which allow no property that they do not have, and with the reader of docs, which
+// knows no more than host/results/FORMAT.md says. Without Python the reader is left
+// out, and skipped says so.
+func readRun(dir string) (skipped string, err error) {
+	for _, name := range []string{"plan", "summary", "mirrors"} {
+		text, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if os.IsNotExist(err) && name == "mirrors" { // two players, or no report
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		schema, err := jsonschema.NewCompiler().Compile("../../docs/schemas/" + name + ".schema.json")
+		if err != nil {
+			return "", err
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+		if err == nil {
+			err = schema.Validate(doc)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s.json of %s: %w", name, dir, err)
+		}
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return "no python3: docs/read_run.py is not tried", nil
+	}
+	var summary struct{ Digest string }
+	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &summary)
+	}
+	if err != nil {
+		return "", err
+	}
+	output, err := exec.Command(python, "../../docs/read_run.py", dir).CombinedOutput()
+	if err == nil && !strings.HasSuffix(string(output), "\ndigest "+summary.Digest+"\n") {
+		err = fmt.Errorf("it does not end with the digest %s", summary.Digest)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read_run.py %s: %w\n%s", dir, err, output)
+	}
+	return "", nil
+}
+
+// readable checks that strangers can read runs: readable DIR...
+func readable(ts *testscript.TestScript, _ bool, args []string) {
+	for _, dir := range args {
+		skipped, err := readRun(ts.MkAbs(dir))
+		ts.Check(err)
+		if skipped != "" {
+			ts.Logf("%s", skipped)
+		}
+	}
+}
+
+func wantReadable(t *testing.T, dir string) {
+	t.Helper()
+	skipped, err := readRun(dir)
+	if err != nil {
+		t.Error(err)
+	}
+	if skipped != "" {
+		t.Log(skipped)
+	}
+}
+
+// TestReadersNotice: a reader that is given other leagues than the summary is about
+// says so, whether digest or points tell.
+func TestReadersNotice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if output, err := commandLine(t.Context(), dir, "experiment", "--runs", "5", "--legs", "1", "--seed", "3", "--field", "random,role,hedge", "--quiet", "--out", "run").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	run := filepath.Join(dir, "run")
+	wantReadable(t, run)
+	sound, err := os.ReadFile(filepath.Join(run, "summary.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, changed := range map[string]string{
+		`"digest": "`: `"digest": "0`, `"matches": 10,`: `"matches": 11,`, `"points": {`: `"points": {"ours": true,`, `"tiers": [`: `"layers": [`,
+	} {
+		spoilt := strings.Replace(string(sound), old, changed, 1)
+		if spoilt == string(sound) {
+			t.Fatalf("%s is not in %s", old, sound)
+		}
+		write(t, run, "summary.json", spoilt)
+		if skipped, err := readRun(run); err == nil && skipped == "" {
+			t.Errorf("nobody noticed %s", changed)
+		}
+	}
+}

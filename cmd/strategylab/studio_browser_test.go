@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/web/webtest"
+)
+
+// ready is the condition that the check has found the script of the editor ready.
+const ready = `document.querySelector("#verdict[aria-busy=false] .good")`
+
+// A strategy is written, broken, mended, tried, looked at match by match and saved in a
+// browser, by mouse and by keyboard.
+func TestStudioInChromium(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	dir := t.TempDir()
+	s := openStudio(t, dir, "strategies")
+	b.Open(s.url)
+	b.Until(`document.querySelector(".empty")`)
+	b.Type("#new-name", "mine")
+	b.Click("#new button")
+	b.Until(ready)
+	file := filepath.Join(dir, "strategies", "mine.lua")
+	first, err := os.ReadFile(file)
+	if err != nil || b.Eval(`document.getElementById("source").value`) != string(first) {
+		t.Fatalf("the editor does not show the new file, %v", err)
+	}
+	if n, _ := b.Eval(`document.querySelectorAll(".paint .keyword").length`).(float64); n < 10 {
+		t.Errorf("%v keywords are coloured", n)
+	}
+	highlighted(t, b)
+
+	broken := strings.Replace(string(first), "return 0.5", "return nothing.here", 1)
+	line := strings.Count(broken[:strings.Index(broken, "nothing.here")], "\n") + 1
+	b.Type("#source", broken)
+	b.Until(fmt.Sprintf(`document.querySelector(".gutter b.error")?.textContent === "%d" && document.getElementById("state").textContent === "not saved"`, line))
+	b.Fits("studio-broken")
+	b.Click("#verdict .goto")
+	if at := b.Eval(`source.value.slice(0, source.selectionStart).split("\n").length`); at != float64(line) {
+		t.Errorf("the cursor is in line %v, want %d", at, line)
+	}
+
+	const print = `print("<script>alert(1)</script> \"><img src=x onerror=alert(2)>") return 0.5`
+	mended := strings.Replace(string(first), "return 0.5", print, 1)
+	b.Type("#source", mended)
+	b.Until(`!document.querySelector(".gutter .error") && ` + ready)
+	b.Eval(`document.getElementById("leagues").value = "100"`)
+	b.Press("Control+Enter")
+	b.Until(`document.querySelectorAll("#outcome table").length === 2`)
+	if shown := b.Eval(`document.getElementById("outcome").innerText`).(string); !strings.Contains(shown, "mine-before") || !strings.Contains(shown, "Compared with the version before") {
+		t.Errorf("the trial shows %s", shown)
+	}
+	b.Click("#outcome .watch")
+	b.Until(`document.querySelector("#league .said")`)
+	if said := b.Eval(`document.querySelector("#league .said").textContent`); said != `<script>alert(1)</script> "><img src=x onerror=alert(2)>` {
+		t.Errorf("the script printed %q", said)
+	}
+	if b.Eval(`document.querySelector("[data-stale]")`) != nil {
+		t.Error("the trial is about an earlier version")
+	}
+	b.Fits("studio-tried")
+	b.Press("Control+s")
+	b.Until(`document.getElementById("message").textContent === "Saved mine.lua." && document.getElementById("state").textContent === ""`)
+	if text, err := os.ReadFile(file); err != nil || string(text) != mended {
+		t.Errorf("saved %q, %v", text, err)
+	}
+
+	b.Allow("409") // the browser reports the refusal
+	if err := os.WriteFile(file, []byte("-- of another editor"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.Type("#source", "-- "+strings.Repeat("long", 2500)+" left\u202eright\nfunction choose(turn) return 'odd' end")
+	if n := b.Eval(`document.querySelectorAll("[data-stale]").length`); n != 2.0 {
+		t.Errorf("%v results are about an earlier version, want the trial and the league", n)
+	}
+	b.Click(`[value="save"]`)
+	b.Until(`!document.getElementById("error").hidden`)
+	if text, err := os.ReadFile(file); err != nil || string(text) != "-- of another editor" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+	b.Until(`document.querySelector(".turning") && ` + ready)
+	b.Fits("studio-conflict")
+	if title := b.Eval(`document.title`); title != "strategylab: studio" {
+		t.Errorf("the title is %q: what a script printed ran", title)
+	}
+	s.end()
+}
+
+// highlighted compares the pieces that scripts are split into with the scripts.
+func highlighted(t *testing.T, b *webtest.Browser) {
+	t.Helper()
+	files, err := filepath.Glob("../../scripts/*.*")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("scripts: %q, %v", files, err)
+	}
+	sources := map[string]string{
+		"js": "`a ${b} // c` /* d", "lua": "x = [==[ ]] ]==] --[[ long\n]] 'it\\'s' --[==[ open", "lua ": "\u202e\"open\n0x1F 1e5 a.b", "js ": "'\\", "lua  ": "--",
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[filepath.Ext(file)[1:]+file] = string(text)
+	}
+	list, err := json.Marshal(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := b.Eval(fmt.Sprintf(`import("/assets/highlight.js").then(({tokens}) => Object.entries(%s).filter(([name, text]) =>
+		tokens(text, name.startsWith("lua") ? "lua" : "js").map(([, part]) => part).join("") !== text).map(([name]) => name).join())`, list))
+	if wrong != "" {
+		t.Errorf("the pieces of %v are not the scripts", wrong)
+	}
+	kinds := b.Eval(`import("/assets/highlight.js").then(({tokens}) => tokens("local x = 'a' .. 1 -- b", "lua").filter(([k]) => k).map(([k]) => k).join())`)
+	if kinds != "keyword,string,number,comment" {
+		t.Errorf("a line is coloured %v", kinds)
+	}
+}
+
+// A team opens its address: the token leaves the address, stays in the tab, and opens the
+// folder of the team. Without it the page asks.
+func TestClassInChromium(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	b.Allow("401")
+	s := openStudio(t, t.TempDir(), "class", "--team", "Red", "--team", "Blue")
+	b.Open(s.url)
+	b.Until(`!document.getElementById("enter").hidden`)
+	b.Fits("studio-enter")
+	b.Type("#token", "wrong")
+	b.Press("Enter")
+	b.Until(`/token/.test(document.getElementById("error").textContent)`)
+	b.Type("#token", s.tokens["Blue"])
+	b.Press("Enter")
+	b.Until(`/Scripts of Blue/.test(document.body.innerText)`)
+	b.Open(s.url + "?team=red#token=" + s.tokens["Red"])
+	b.Until(`/Scripts of Red/.test(document.body.innerText) && location.hash === ""`)
+	b.Type("#new-name", "ours")
+	b.Eval(`document.getElementById("new-ending").value = ".js"`)
+	b.Click("#new button")
+	b.Until(ready)
+	b.Eval(`window.before = true`)
+	b.Call("Page.reload", nil, nil)
+	b.Until(`!window.before && document.querySelector("#scripts [aria-current]")?.textContent === "ours.js" && document.querySelector(".paint .keyword") && ` + ready)
+	if kept := b.Eval(`JSON.stringify([localStorage.length, document.cookie, location.href.includes("token")])`); kept != `[0,"",false]` {
+		t.Errorf("the page keeps %v", kept)
+	}
+	s.end()
+}

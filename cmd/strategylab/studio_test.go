@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// studioProcess is the command studio, running.
+type studioProcess struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string
+	tokens map[string]string
+	stdout lines
+}
+
+// openStudio starts the command in a folder; it ends with the test.
+func openStudio(t *testing.T, dir string, args ...string) *studioProcess {
+	t.Helper()
+	s := &studioProcess{t: t, stdout: collect(t, "stdout"), tokens: map[string]string{}}
+	s.cmd = exec.CommandContext(t.Context(), program(t, dir), append([]string{"studio"}, args...)...)
+	s.cmd.Dir = dir
+	stderr := collect(t, "stderr")
+	s.cmd.Stdout, s.cmd.Stderr = s.stdout.file, stderr.file
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := s.stdout.until(" is at http")
+	if len(args) > 1 {
+		text = s.stdout.until("which only you can read\n")
+	}
+	s.url = regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(text)
+	for _, m := range regexp.MustCompile(`(?m)^  (\S+).*#token=(\S+)$`).FindAllStringSubmatch(text, -1) {
+		s.tokens[m[1]] = m[2]
+	}
+	return s
+}
+
+// end interrupts the command, which then ends with all that it has started.
+func (s *studioProcess) end() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("interrupted, the studio ended with %v", err)
+	}
+	until(s.t, "the end of all processes of the studio", func() bool { return !isRunning(s.cmd.Path) })
+}
+
+// call calls an action of the page and returns the last line of its answer.
+func (s *studioProcess) call(action string, in map[string]any, header ...string) (status int, answer studioAnswer) {
+	s.t.Helper()
+	in["seed"] = "0"
+	body, err := json.Marshal(in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"api/"+action, bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err := json.Unmarshal([]byte(all[len(all)-1]), &answer); err != nil {
+		answer.Error = string(text)
+	}
+	return resp.StatusCode, answer
+}
+
+type studioAnswer struct {
+	HTML, List, Message, Error string
+	Text                       struct{ File, Source, Version string }
+	Findings                   []struct {
+		Level, What, Hint string
+		Line              int
+	}
+}
+
+// A strategy is created, broken, mended, tried, followed and saved over the socket, and
+// the command ends with Ctrl-C.
+func TestStudio(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openStudio(t, dir, "strategies")
+	_, made := s.call("new", map[string]any{"file": "mine.lua"})
+	file := filepath.Join(dir, "strategies", "mine.lua")
+	if text, err := os.ReadFile(file); err != nil || string(text) != made.Text.Source || !strings.Contains(made.List, "mine.lua") || !strings.Contains(string(text), "mine: plays against") {
+		t.Fatalf("created %s, %v; %+v", text, err, made)
+	}
+	source := made.Text.Source
+	if status, a := s.call("check", map[string]any{"file": "mine.lua", "source": source}); status != 200 || !strings.Contains(a.HTML, "Ready: ") || !strings.Contains(a.HTML, "place ") {
+		t.Errorf("the template: %d %+v", status, a)
+	}
+	broken := strings.Replace(source, "return 0.5", "return nothing.here", 1)
+	line := strings.Count(broken[:strings.Index(broken, "nothing.here")], "\n") + 1
+	if _, a := s.call("check", map[string]any{"file": "mine.lua", "source": broken}); len(a.Findings) == 0 || a.Findings[0].Level != "error" || a.Findings[0].Line != line {
+		t.Errorf("an error in line %d: %+v", line, a.Findings)
+	}
+	if _, a := s.call("check", map[string]any{"file": "mine.lua", "source": "function choose(turn\n return"}); len(a.Findings) != 1 || a.Findings[0].Line != 2 {
+		t.Errorf("a script that does not load: %+v", a)
+	}
+	mended := strings.Replace(source, "return 0.5", `print("<b>nothing known</b> of " .. turn.opponent) return "even"`, 1)
+	trial := map[string]any{"file": "mine.lua", "source": mended, "before": source, "compare": true, "field": []string{"random", "markov-2", "hedge"}, "leagues": 100, "league": 3, "against": "hedge"}
+	_, first := s.call("try", trial)
+	for _, want := range []string{"100 leagues of 5 players, seed 1", "mine-before", "Compared with the version before: ", "Confirm on a fresh seed", `data-against="hedge"`} {
+		if !strings.Contains(strings.ReplaceAll(first.HTML, "\u00a0", " "), want) {
+			t.Errorf("the trial has no %q: %s %s", want, first.HTML, first.Error)
+		}
+	}
+	if _, again := s.call("try", trial); again.HTML != first.HTML {
+		t.Errorf("the same trial differs:\n%s\n%s", first.HTML, again.HTML)
+	}
+	if _, a := s.call("confirm", trial); strings.Contains(a.HTML, "seed 1<") || !strings.Contains(a.HTML, "fresh seed: report these") {
+		t.Errorf("confirmed: %+v", a)
+	}
+	_, a := s.call("league", trial)
+	if n := strings.Count(a.HTML, "<bdi>hedge</bdi>"); n != 10 || !strings.Contains(a.HTML, "&lt;b&gt;nothing known&lt;/b&gt; of P0") || !strings.Contains(a.HTML, "the version before") || strings.Contains(a.HTML, "markov-2") {
+		t.Errorf("%d matches against hedge, want 10: %+v", n, a)
+	}
+	if _, a := s.call("try", map[string]any{"file": "mine.lua", "source": mended, "before": "nonsense(", "compare": true, "leagues": 100}); !strings.Contains(a.HTML, "tried without it") {
+		t.Errorf("a version before that does not load: %+v", a)
+	}
+	status, saved := s.call("save", map[string]any{"file": "mine.lua", "source": mended, "version": made.Text.Version})
+	if text, err := os.ReadFile(file); status != 200 || err != nil || string(text) != mended {
+		t.Errorf("saved %q, %v: %d %+v", text, err, status, saved)
+	}
+	if status, a := s.call("save", map[string]any{"file": "mine.lua", "source": "lost", "version": made.Text.Version}); status != http.StatusConflict || !strings.Contains(a.Error, "has changed since it was opened") {
+		t.Errorf("an old version: %d %+v", status, a)
+	}
+	if err := os.WriteFile(file, []byte("of another editor"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := s.call("save", map[string]any{"file": "mine.lua", "source": "lost", "version": saved.Text.Version}); status != http.StatusConflict {
+		t.Errorf("a file that another program has written: status %d", status)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "of another editor" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+	s.end()
+}
+
+// No name leaves the folder, by itself or through a link, and pages of others are kept out.
+func TestStudioStaysInItsFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "mine")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(dir, "secret.lua"), []byte("secret"), 0o644),
+		os.Symlink(filepath.Join(dir, "secret.lua"), filepath.Join(folder, "link.lua")),
+		os.WriteFile(filepath.Join(folder, "<img src=x>.lua"), nil, 0o644), os.WriteFile(filepath.Join(folder, "left\u202eright.js"), nil, 0o644),
+		os.WriteFile(filepath.Join(folder, "binary.wasm"), []byte("\x00asm"), 0o644), os.WriteFile(filepath.Join(folder, "latin.lua"), []byte("\xff"), 0o644),
+		os.WriteFile(filepath.Join(folder, "long.lua"), bytes.Repeat([]byte("-"), 300<<10), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	s := openStudio(t, dir, "mine")
+	_, app := s.call("app", map[string]any{})
+	for _, want := range []string{"&lt;img src=x&gt;.lua", "left?right.js", "binary.wasm", "compiled", "longer than 256 KiB", "not a regular file"} {
+		if !strings.Contains(app.HTML, want) {
+			t.Errorf("the list has no %s: %s", want, app.HTML)
+		}
+	}
+	for _, name := range []string{"../secret.lua", "..%2fsecret.lua", "/etc/passwd", "link.lua", "mine/../../secret.lua", "..\\secret.lua", "secret.lua\x00.lua", "binary.wasm", "README.md", ".hidden.lua",
+		"<img src=x>.lua", "latin.lua", "long.lua", "", strings.Repeat("long", 2500) + ".lua", "a.lua.lua", "CON:.lua"} {
+		for _, action := range []string{"open", "new", "save", "check", "try", "league"} {
+			status, a := s.call(action, map[string]any{"file": name, "source": "x = 1", "leagues": 1, "version": ""})
+			known := name == "link.lua" || name == "latin.lua" || name == "long.lua" // valid names, which a draft may have
+			if status == 200 && !(known && (action == "check" || action == "try" || action == "league")) || strings.Contains(fmt.Sprint(a), "secret\n") || strings.Contains(a.Error, dir) || len(a.Error) > 500 {
+				t.Errorf("%s %q: %d %.300v", action, name, status, a)
+			}
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "secret.lua")); err != nil || string(text) != "secret" {
+		t.Errorf("the file outside is %q, %v", text, err)
+	}
+	for _, header := range [][]string{{"Origin", "http://elsewhere.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Host", "rebound.example"}} {
+		if status, _ := s.call("open", map[string]any{"file": "latin.lua"}, header...); status != http.StatusForbidden {
+			t.Errorf("with %v: status %d, want 403", header, status)
+		}
+	}
+	if status, a := s.call("new", map[string]any{"file": "random.lua"}); status == 200 || !strings.Contains(a.Error, "another strategy is called random") {
+		t.Errorf("the name of a built-in strategy: %d %+v", status, a)
+	}
+	s.end()
+}
+
+// Scripts that hang lose their matches and nothing else, too large
+// trials are refused.
+func TestStudioIsBounded(t *testing.T) {
+	t.Parallel()
+	notRaced(t)
+	dir := t.TempDir()
+	s := openStudio(t, dir, "mine", "--max-runs", "300", "--max-time", "20s", "--team", "Red")
+	as := []string{"Authorization", "Bearer " + s.tokens["Red"]}
+	for _, source := range []string{
+		"while true do end", `function choose(t) while true do end end`,
+	} {
+		if status, a := s.call("check", map[string]any{"file": "bad.lua", "source": source}, as...); status != 200 || len(a.Findings) == 0 || a.Findings[0].Level != "error" {
+			t.Errorf("%s: %d %+v", source, status, a)
+		}
+	}
+	if _, a := s.call("try", map[string]any{"file": "bad.js", "source": "function choose(t) { for (;;) {} }", "field": []string{"random", "hedge"}, "leagues": 2}, as...); !strings.Contains(a.HTML, "technical loss") {
+		t.Errorf("a script that hangs: %+v", a)
+	}
+	good := "function choose(t) return 'odd' end"
+	for want, in := range map[string]map[string]any{
+		"301 leagues; want 1 to 300": {"leagues": 301},
+		"want at most 32": {"leagues": 1, "field": func() (all []string) {
+			for i := range 40 {
+				all = append(all, fmt.Sprintf("p%d", i))
+			}
+			return all
+		}()},
+		`no strategy "nobody"`:    {"leagues": 1, "field": []string{"nobody"}},
+		"invalid strategy name":   {"leagues": 1, "field": []string{"../x"}},
+		"0 leagues; want 1 to":    {},
+		"at most 262144":          {"leagues": 1, "source": strings.Repeat("-", 300<<10)},
+		"two players are called ": {"leagues": 1, "field": []string{"random", "random"}},
+	} {
+		in["file"] = "good.lua"
+		if in["source"] == nil {
+			in["source"] = good
+		}
+		if status, a := s.call("try", in, as...); status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, want) {
+			t.Errorf("%s: %d %+v", want, status, a)
+		}
+	}
+	if status, a := s.call("try", map[string]any{"file": "good.lua", "source": good, "leagues": 1}, "Authorization", "Bearer wrong"); status != http.StatusUnauthorized {
+		t.Errorf("a wrong token: %d %+v", status, a)
+	}
+	s.end()
+}
+
+// A team has one trial that runs and eight that wait. What it does costs other teams
+// nothing, and a trial whose page is gone ends.
+func TestTeamsTakeTurns(t *testing.T) {
+	t.Parallel()
+	notRaced(t)
+	s := openStudio(t, t.TempDir(), "class", "--team", "Red", "--team", "Blue")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	body, err := json.Marshal(map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000, "seed": "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func() *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"api/try", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+s.tokens["Red"])
+		resp, err := http.DefaultClient.Do(req) // returns with the first line
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	for i := range 9 {
+		if resp := begin(); resp.StatusCode != http.StatusOK {
+			t.Fatalf("trial %d: status %d", i+1, resp.StatusCode)
+		}
+	}
+	if resp := begin(); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more than may wait: status %d, want 503", resp.StatusCode)
+	}
+	if status, a := s.call("try", map[string]any{"file": "quick.lua", "source": "function choose(t) return 'odd' end", "leagues": 2}, "Authorization", "Bearer "+s.tokens["Blue"]); status != http.StatusOK || !strings.Contains(a.HTML, "quick") {
+		t.Errorf("the other team meanwhile: %d %+v", status, a)
+	}
+	cancel()
+	until(t, "the end of the workers", func() bool { return workers(s.cmd.Path) == 0 })
+	s.end()
+}
+
+// The teams of a class have tokens and folders, which stay when the command is started
+// again.
+func TestStudioOfAClass(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run1(t, dir, exitUsage, "studio", "--listen", "0.0.0.0:0")
+	run1(t, dir, exitUsage, "studio", "--team", "Red")
+	s := openStudio(t, dir, "class", "--team", "Red", "--team", "<b>&")
+	if len(s.tokens) != 2 || len(s.tokens["Red"]) < 16 {
+		t.Fatalf("tokens: %v", s.tokens)
+	}
+	file := filepath.Join(dir, "class", "teams.json")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the tokens are in %v, %v", info, err)
+	}
+	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	if status, a := s.call("new", map[string]any{"file": "ours.js"}, as(s.tokens["Red"])...); status != 200 {
+		t.Fatalf("new: %d %+v", status, a)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "class", "Red", "ours.js")); err != nil {
+		t.Error(err)
+	}
+	_, other := s.call("app", map[string]any{}, as(s.tokens["<b>&"])...)
+	if strings.Contains(other.HTML, "ours") || !strings.Contains(other.HTML, "&lt;b&gt;&amp;") {
+		t.Errorf("the other team sees %s", other.HTML)
+	}
+	s.end()
+	again := openStudio(t, t.TempDir(), filepath.Join(dir, "class"), "--team", "Blue", "--team", "Red", "--max-time", "1s")
+	if len(again.tokens) != 1 || again.tokens["Blue"] == "" {
+		t.Errorf("tokens printed again: %v", again.tokens)
+	}
+	if _, a := again.call("open", map[string]any{"file": "ours.js"}, as(s.tokens["Red"])...); !strings.Contains(a.Text.Source, "choose") {
+		t.Errorf("after a restart: %+v", a)
+	}
+	slow := map[string]any{"file": "slow.lua", "source": slowLua, "leagues": 1000}
+	if status, a := again.call("try", slow, as(s.tokens["Red"])...); !strings.Contains(a.Error, "time limit of this studio exceeded") {
+		t.Errorf("a trial that takes too long: %d %+v", status, a)
+	}
+	again.end()
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := run1(t, dir, exitUsage, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, "chmod 600") {
+		t.Errorf("tokens that others can read: %s", out)
+	}
+	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte(`[{"name":"x","folder":"../x","token":"0123456789abcdef"}]`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if out := run1(t, dir, exitFailure, "studio", "class", "--teams", "class/teams.json"); !strings.Contains(out, "invalid folder") {
+		t.Errorf("a folder elsewhere: %s", out)
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/journal"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/host/web/webtest"
+)
+
+// With --web a page follows the experiment and becomes its report, which stays until
+// Ctrl-C; then the command succeeds.
+func TestExperimentInTheBrowser(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := commandLine(t.Context(), dir, "experiment", "--web", "--runs", "200", "--legs", "2", "--seed", "1", "--field", "random,role,markov-1", "--out", "out")
+	stdout, stderr := collect(t, "stdout"), collect(t, "stderr")
+	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stderr.until("the report stays at ")
+	url := regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
+	get := func(path string, header ...string) (status int, body string) {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+	report, err := os.ReadFile(filepath.Join(dir, "out", "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body := get("")
+	for _, line := range strings.Split(string(report), "\n") {
+		if !strings.Contains(body, line) {
+			t.Errorf("at the end the page is not the report: it lacks %.300s", line)
+		}
+	}
+	if status, body := get("leagues/7/R2M1"); status != http.StatusOK || !strings.Contains(body, "Standings after round 2") || strings.Contains(body, "The record has") {
+		t.Errorf("a match is replayed with status %d: %s", status, body)
+	}
+	for path, want := range map[string]string{"leagues/200/": "the run has leagues 0 to 199", "leagues/7/R99M1": "this run has R1M1 to R6M1", "leagues?number=x": "not a number"} {
+		if status, body := get(path); status < 400 || !strings.Contains(body, want) {
+			t.Errorf("%s: status %d, %s", path, status, body)
+		}
+	}
+	if _, body := get("events?since=earlier-1"); !strings.Contains(body, "event: reload") {
+		t.Errorf("a page that showed the run gets %q", body)
+	}
+	if status, _ := get("", "Origin", "http://elsewhere.example"); status != http.StatusForbidden {
+		t.Errorf("a page of another origin gets status %d", status)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+	run1(t, dir, exitUsage, "experiment", "--web", "--confirm")
+}
+
+// An experiment in a browser, from its first standings to its report: it is interrupted,
+// resumed on a new page, and a match of it replayed from the report, whose numbers are
+// those of the summary.
+func TestExperimentInChromium(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	b.Allow("ERR_CONNECTION_REFUSED") // between the two pages
+	dir := t.TempDir()
+	script := "scripts/mine.lua"
+	write(t, dir, script, `local rounds = 0
+function choose(turn)
+  rounds = rounds + 1
+  print("turn " .. rounds)
+  if rounds == 3 and turn.role == "PLAYER_A" then error("<b>third time</b> unlucky") end
+  return "even"
+end`)
+	play := func(args ...string) (cmd *exec.Cmd, stderr lines, url string) {
+		cmd = commandLine(t.Context(), dir, append([]string{"experiment", "--web"}, args...)...)
+		stderr = collect(t, "stderr")
+		cmd.Stdout, cmd.Stderr = collect(t, "stdout").file, stderr.file
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stderr, regexp.MustCompile(`watch at (http://127\.0\.0\.1:\d+/)\n`).FindStringSubmatch(stderr.until("watch at "))[1]
+	}
+	out := ""
+	for runs := 4000; out == ""; runs *= 4 { // until one takes long enough to be interrupted
+		name := "out" + strconv.Itoa(runs)
+		cmd, _, url := play("--runs", strconv.Itoa(runs), "--legs", "4", "--seed", "1", "--field", "random,role,markov-1,"+script, "--out", name)
+		b.Open(url)
+		b.Until(`document.querySelector("#ranking tbody tr")`)
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			out = name
+		}
+	}
+	cmd, stderr, url := play("--resume", out)
+	b.Open(url)
+	stderr.until("the report stays at ")
+	b.Until(`document.title.includes("leagues of 4 strategies")`)
+	b.Fits("report")
+	var summary struct {
+		Players []struct {
+			Name     string
+			Adjusted struct{ Estimate float64 }
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, out, results.SummaryFile))
+	if err == nil {
+		err = json.Unmarshal(text, &summary)
+	}
+	if err != nil || len(summary.Players) != 4 {
+		t.Fatalf("%+v: %v", summary, err)
+	}
+	for _, p := range summary.Players {
+		row := b.Eval(`[...document.querySelectorAll("#ranking tbody tr")].find(r => r.querySelector("th").textContent.includes(` + strconv.Quote(p.Name) + `)).innerText`).(string)
+		number := regexp.MustCompile(`\d\.(\d{3,})`).FindStringSubmatch(row)
+		if number == nil || number[0] != strconv.FormatFloat(p.Adjusted.Estimate, 'f', len(number[1]), 64) {
+			t.Errorf("%s has %v adjusted points, but the page shows %q", p.Name, p.Adjusted.Estimate, row)
+		}
+	}
+	b.Click(`#faults a[href^="leagues/"]`)
+	b.Until(`location.pathname.startsWith("/leagues/") && document.querySelector(".said")?.innerText.includes("<b>third time</b> unlucky")`)
+	if shown := b.Eval(`document.body.innerText`).(string); !strings.Contains(shown, "turn 3") || !strings.Contains(shown, "fails: error") {
+		t.Errorf("the replay shows\n%s", shown)
+	}
+	b.Fits("match")
+	b.Click(`section a[href^="R"]`)
+	b.Until(`document.readyState === "complete" && document.querySelector(".moves")`)
+	b.Click(`a[href="./"]`)
+	b.Until(`document.querySelectorAll("tbody tr").length === 4 + 24`)
+	b.Fits("league")
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
+}
+
+// A league of six processes in a browser, from the first free seat to the podium. One of
+// them is killed in it: the page says so, and its table is that of the journal.
+func TestLeagueInChromium(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	dir := t.TempDir()
+	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--players", "6", "--legs", "4", "--data-dir", "data", "--admin-token", "secret", "--stay",
+		"--pace", "200ms", "--join-timeout", "2s", "--choice-timeout", "2s", "--timeout", "2s", "--retries", "1", "--retry-delay", "10ms")
+	url := host.until("listening")["manager"].(string)
+	b.Open(strings.TrimSuffix(url, "mcp"))
+	b.Until(`document.querySelectorAll(".seats li").length === 6 && !document.querySelector(".seats .taken")`)
+	players := make(map[string]*running)
+	for _, name := range []string{"Ada", "Bob", "Cleo", "Dan", "Eve", "Fay"} {
+		players[name] = start(t, dir, "player", "--strategy", "random", "--name", name, "--once", "--manager", url, "--listen", "127.0.0.1:0")
+		players[name].until("registered")
+		b.Until(`document.body.innerText.includes("` + name + `")`)
+	}
+	players["Ada"].until("chose")
+	players["Ada"].signal(syscall.SIGKILL)
+	players["Ada"].ended()
+	b.Until(`[...document.querySelectorAll("#troubles li")].some(e => e.textContent.includes("Ada"))`)
+	b.Until(`document.querySelectorAll(".podium li").length === 3`)
+	if shown := b.Eval(`document.getElementById("stage").innerText`).(string); !regexp.MustCompile(`\d+ of \d+ draws verified by the players`).MatchString(shown) {
+		t.Errorf("the podium does not say how many draws were verified:\n%s", shown)
+	}
+	host.until("league_completed")
+	host.signal(syscall.SIGINT)
+	host.ended()
+	j, found, err := journal.Open(manager.JournalName(filepath.Join(dir, "data"), manager.DefaultLeagueID), journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	standings, err := manager.Replay(manager.DefaultLeagueID, found.Events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, s := range standings {
+		want = append(want, fmt.Sprintf("%d %s %d", s.Rank, s.DisplayName, s.Points))
+		if s.DisplayName == "Ada" && s.TechnicalLosses == 0 {
+			t.Error("the killed player has no technical loss")
+		}
+	}
+	for _, row := range b.Eval(`[...document.querySelectorAll("#table tbody tr")].map(r => r.cells[0].innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".points").innerText)`).([]any) {
+		got = append(got, row.(string))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("after the host has ended the page shows %q, want %q as in the journal", got, want)
+	}
+}

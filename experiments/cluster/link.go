@@ -1,0 +1,255 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// DefaultPrefix begins the names of everything on a broker.
+const DefaultPrefix = "strategylab"
+
+// Protocol is the version of what coordinator and workers say to each other. They refuse
+// each other unless it is the same.
+const Protocol = 1
+
+// Config is how to reach a broker. The zero value of everything but URL is useful.
+type Config struct {
+	URL    string // nats://[TOKEN@]HOST:PORT, tls://..., or several with commas
+	Creds  string // credentials file of NATS
+	CA     string // file in PEM format with the authorities to trust
+	Cert   string // file in PEM format with the certificate of this client
+	Key    string // and its key
+	Prefix string // default DefaultPrefix
+	Broker *Broker
+	// Name is the name of this client on the broker.
+	Name string
+	// AckWait is the time after which a chunk goes to another worker if nothing is heard
+	// of the first; default 5 s. The coordinator decides it.
+	AckWait time.Duration
+	// Note receives what people should know; it may be nil. It must be safe for
+	// concurrent use.
+	Note func(format string, args ...any)
+	// Wait says to wait for a broker that is not there yet.
+	Wait bool
+}
+
+// Link is a connection to a broker. It is safe for concurrent use.
+type Link struct {
+	config Config
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	back   chan struct{} // receives after a reconnection
+	lost   chan struct{} // closed when the connection ended for good
+	once   sync.Once
+
+	refused atomic.Bool // whether the broker last answered that it cannot store a message
+}
+
+// defaultAckWait is Config.AckWait. A worker reports progress four times in it.
+const defaultAckWait = 5 * time.Second
+
+// apiTime bounds one request to the broker.
+const apiTime = 10 * time.Second
+
+// Connect connects to a broker. The caller closes the link.
+func Connect(ctx context.Context, c Config) (*Link, error) {
+	c.Prefix, c.AckWait = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.AckWait, defaultAckWait)
+	if c.Note == nil {
+		c.Note = func(string, ...any) {}
+	}
+	if err := validPrefix(c.Prefix); err != nil {
+		return nil, err
+	}
+	l := &Link{config: c, back: make(chan struct{}, 1), lost: make(chan struct{})}
+	options := l.options()
+	waiting := false
+	for {
+		var err error
+		if l.conn, err = nats.Connect(c.URL, options...); err == nil {
+			break
+		}
+		if !c.Wait || !absent(err) {
+			return nil, connectError(c.URL, err)
+		}
+		if !waiting {
+			waiting = true
+			c.Note("no broker at %s yet; waiting for it", Redacted(c.URL))
+		}
+		if !pause(ctx, time.Second) {
+			return nil, context.Cause(ctx)
+		}
+	}
+	var err error
+	if l.js, err = jetstream.New(l.conn); err != nil {
+		l.conn.Close()
+		return nil, fmt.Errorf("connect to broker: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Link) options() []nats.Option {
+	c := l.config
+	options := []nats.Option{
+		nats.Name(cmp.Or(c.Name, "strategylab")), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
+		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			select {
+			case l.back <- struct{}{}:
+			default:
+			}
+			c.Note("connected to the broker again")
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.Note("the connection to the broker is lost (%v); waiting for it", err)
+			}
+		}),
+		nats.ClosedHandler(func(*nats.Conn) { l.once.Do(func() { close(l.lost) }) }),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // requests return their errors
+	}
+	if c.Broker != nil {
+		options = append(options, nats.InProcessServer(c.Broker.server), nats.Token(c.Broker.token))
+	}
+	if c.Creds != "" {
+		options = append(options, nats.UserCredentials(c.Creds))
+	}
+	if c.CA != "" {
+		options = append(options, nats.RootCAs(c.CA))
+	}
+	if c.Cert != "" || c.Key != "" {
+		options = append(options, nats.ClientCert(c.Cert, c.Key))
+	}
+	return options
+}
+
+// Close closes the connection.
+func (l *Link) Close() { l.conn.Close() }
+
+// absent reports whether nobody listens at an address.
+func absent(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &network)
+}
+
+// RefusedError says that a broker is not there or does not accept this client.
+type RefusedError struct {
+	URL  string // without the token
+	Hint string
+	Err  error
+}
+
+// Error names the broker.
+func (e *RefusedError) Error() string { return fmt.Sprintf("connect to broker %s: %v", e.URL, e.Err) }
+
+// Unwrap returns the reason.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+func connectError(address string, err error) error {
+	e := &RefusedError{URL: Redacted(address), Err: err}
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+		e.Err = fmt.Errorf("it refuses the token or credentials (%w)", err)
+		e.Hint = "copy the line that the experiment or the broker printed, with its token: nats://TOKEN@HOST:PORT"
+	case absent(err):
+		e.Err = fmt.Errorf("nobody answers there (%w)", err)
+		e.Hint = "start one: strategylab broker --listen HOST:PORT --data-dir DIR"
+	}
+	return e
+}
+
+// Redacted returns an address without its token or password.
+func Redacted(address string) string {
+	parts := strings.Split(address, ",")
+	for i, part := range parts {
+		if u, err := url.Parse(strings.TrimSpace(part)); err == nil && u.User != nil {
+			u.User = nil
+			parts[i] = u.String()
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+func validPrefix(prefix string) error {
+	for word := range strings.SplitSeq(prefix, ".") {
+		if word == "" || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return fmt.Errorf("prefix %q; want letters, digits, - and _, and dots between them", prefix)
+		}
+	}
+	return nil
+}
+
+// pause waits; false if ctx is done before.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// subject returns a subject of this link.
+func (l *Link) subject(words ...string) string {
+	return l.config.Prefix + "." + strings.Join(words, ".")
+}
+
+// store returns the name of a stream or bucket of this link.
+func (l *Link) store(word string) string {
+	return strings.ReplaceAll(l.config.Prefix, ".", "_") + "_" + word
+}
+
+// dedup is the time in which the broker recognizes a message that was sent twice.
+const dedup = 2 * time.Minute
+
+// kept is how long the broker keeps what nobody fetches, such as the chunks of a run
+// whose coordinator was killed.
+const kept = 7 * 24 * time.Hour
+
+// prepare makes sure that the broker has the streams and buckets. What is there already
+// stays as it is, so that an administrator can give them replicas and limits.
+func (l *Link) prepare(ctx context.Context) error {
+	storage := jetstream.FileStorage
+	if l.config.Broker != nil && l.config.Broker.temporary != "" {
+		storage = jetstream.MemoryStorage // it ends with this process anyway
+	}
+	ctx, cancel := context.WithTimeout(ctx, apiTime)
+	defer cancel()
+	for name, subjects := range map[string]string{"chunks": "chunk", "records": "records"} {
+		_, err := l.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: l.store(name), Subjects: []string{l.subject(subjects, "*")}, Retention: jetstream.WorkQueuePolicy,
+			Storage: storage, Duplicates: dedup, MaxAge: kept, Discard: jetstream.DiscardNew,
+		})
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return l.explain(err)
+		}
+	}
+	_, err := l.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: l.store("runs"), History: 1, TTL: kept, Storage: storage})
+	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		return l.explain(err)
+	}
+	_, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: l.store("code"), TTL: kept, Storage: storage})
+	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		return l.explain(err)
+	}
+	return nil
+}
+
+func (l *Link) explain(err error) error {
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+		return fmt.Errorf("broker %s: %w; start it with JetStream: nats-server --jetstream", Redacted(l.config.URL), err)
+	}
+	return fmt.Errorf("broker %s: %w", Redacted(l.config.URL), err)
+}

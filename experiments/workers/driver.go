@@ -1,0 +1,339 @@
+package workers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/experiments/chunk"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+const (
+	// unitMatches is the number of matches that are worth an answer of their own.
+	unitMatches = 256
+	// requestMatches is the number of matches that are worth a request.
+	requestMatches = 2048
+	// offences is the number of times that a script may end a worker before it gets
+	// a process of its own.
+	offences = 2
+	// warnings is the number of ended workers that are no script's fault and that the
+	// log shows to people.
+	warnings = 3
+)
+
+// Driver plays the leagues of a plan in worker processes. It is safe for concurrent
+// use.
+type Driver struct {
+	pool     *Pool
+	plan     results.Plan
+	distinct []strategies.Factory // of the field
+	unit     int
+	block    int
+
+	mu       sync.Mutex
+	request  openRequest
+	version  int   // of request
+	offences []int // leagues with the end of a process, by strategy
+	ended    int   // workers, by nobody's fault
+	usage    []plugins.Usage
+}
+
+var _ experiments.Driver = (*Driver)(nil)
+
+// NewDriver returns the driver of a plan; factories are by field index. It returns
+// nil if the field has no script of a pool, or a strategy that no worker could make:
+// such fields are played in this process.
+func NewDriver(plan results.Plan, factories []strategies.Factory) (*Driver, error) {
+	d := &Driver{plan: plan}
+	var batchers bool
+	at := make(map[strategies.Factory]int)
+	for _, f := range factories {
+		s, ok := strategyOf(f)
+		if !ok {
+			return nil, nil
+		}
+		if i, known := at[f]; known {
+			d.request.Players = append(d.request.Players, i)
+			continue
+		}
+		if _, pool := ScriptOf(f); pool != nil {
+			d.pool = pool
+		} else {
+			batchers = batchers || s.Place != nil
+		}
+		at[f] = len(d.distinct)
+		d.request.Players = append(d.request.Players, len(d.distinct))
+		d.distinct, d.request.Strategies = append(d.distinct, f), append(d.request.Strategies, s)
+	}
+	if d.pool == nil {
+		return nil, nil
+	}
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
+	matches := plan.Legs * len(plan.Field) * (len(plan.Field) - 1) / 2
+	if d.unit = max(1, unitMatches/matches); batchers {
+		d.unit = arena.Lockstep(true, false)
+	}
+	d.block = d.unit * max(1, min(requestMatches/matches, experiments.Checkpoint)/d.unit)
+	d.request.Plan, d.request.Unit = plan, d.unit
+	d.offences, d.usage = make([]int, len(d.distinct)), make([]plugins.Usage, len(d.distinct))
+	return d, nil
+}
+
+// strategyOf returns how a worker makes a strategy; false if it cannot.
+func strategyOf(f strategies.Factory) (strategy, bool) {
+	info := f.Info()
+	if own, ok := f.(*pooled); ok {
+		f = own.isolatedFactory
+	}
+	if place, ok := plugins.PlaceOf(f); ok {
+		return strategy{Place: &place}, true
+	}
+	return strategy{Builtin: info.Name}, builtin.Own(f)
+}
+
+// Block implements experiments.Driver: the leagues of one request.
+func (d *Driver) Block() int { return d.block }
+
+// Usage returns what the processes of plugins and isolated scripts have used, by field
+// index. They count when their worker is closed.
+func (d *Driver) Usage() []plugins.Usage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]plugins.Usage, len(d.request.Players))
+	for f, i := range d.request.Players {
+		all[f] = d.usage[i]
+		if m, ok := d.distinct[i].(plugins.Metered); ok {
+			all[f] = sum(all[f], m.Usage())
+		}
+	}
+	return all
+}
+
+func sum(a, b plugins.Usage) plugins.Usage {
+	if b.Process != "" {
+		a.Process, a.Memory = b.Process, b.Memory
+	}
+	a.CPU += b.CPU
+	a.Peak = max(a.Peak, b.Peak)
+	a.Starts += b.Starts
+	a.Failed += b.Failed
+	a.Aside = a.Aside || b.Aside
+	return a
+}
+
+// NewWorker implements experiments.Driver. The worker's process starts with its first
+// leagues.
+func (d *Driver) NewWorker(ctx context.Context) (experiments.Worker, error) {
+	decoder, err := chunk.NewDecoder(d.plan)
+	return &worker{driver: d, decoder: decoder}, err
+}
+
+// worker is a process with the plan open.
+type worker struct {
+	driver   *Driver
+	process  *process // nil until it is needed, and after its death
+	version  int      // of the request that it has opened
+	decoder  *chunk.Decoder
+	opened   bool   // process has the plan open
+	isolated *field // with every script in a process of its own; nil until it is needed
+}
+
+// Play implements experiments.Worker.
+func (w *worker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	for at := 0; at < len(out); {
+		played, err := w.play(ctx, first+at, out[at:], quarantined)
+		at += played
+		var died *DeathError
+		if !errors.As(err, &died) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		w.process = nil
+		suspects := out[at:min(at+w.driver.unit, len(out))]
+		if err := w.playIsolated(ctx, first+at, suspects, quarantined, died); err != nil {
+			return err
+		}
+		at += len(suspects)
+	}
+	return nil
+}
+
+// play has the process play leagues and returns how many it has played.
+func (w *worker) play(ctx context.Context, first int, out []results.League, quarantined []bool) (played int, err error) {
+	if err := w.open(ctx); err != nil {
+		return 0, err
+	}
+	err = w.process.exchange(ctx, framePlay, chunk.Request{First: first, Count: len(out), Quarantined: quarantined},
+		func(kind byte, body []byte) (bool, error) {
+			if kind != frameLeagues {
+				return false, fmt.Errorf("unexpected frame %q", kind)
+			}
+			unit := out[played:min(played+w.driver.unit, len(out))]
+			if err := w.decoder.Decode(body, first+played, unit); err != nil {
+				return false, err
+			}
+			played += len(unit)
+			return played == len(out), nil
+		})
+	return played, err
+}
+
+// open makes sure that a process has the plan open, with the scripts isolated that
+// have to be.
+func (w *worker) open(ctx context.Context) error {
+	d := w.driver
+	d.mu.Lock()
+	request, version := d.request, d.version
+	d.mu.Unlock()
+	if w.process != nil && w.version == version {
+		return nil
+	}
+	if w.process == nil {
+		var err error
+		if w.process, err = d.pool.take(); err != nil {
+			return err
+		}
+	} else if err := w.closeField(ctx); err != nil {
+		return err
+	}
+	w.opened = false
+	if _, err := w.process.ask(ctx, frameOpen, frameOpen, request); err != nil {
+		return err
+	}
+	w.opened, w.version = true, version
+	return nil
+}
+
+// isolate gives a script a process of its own in every worker. The caller holds mu.
+func (d *Driver) isolate(i int) {
+	if _, pool := ScriptOf(d.distinct[i]); pool == nil || d.request.Strategies[i].Alone {
+		return
+	}
+	list := append([]strategy(nil), d.request.Strategies...) // others send the old one
+	list[i].Alone = true
+	d.request.Strategies = list
+	d.version++
+}
+
+// playIsolated plays the leagues that a worker may have died in, and finds out whose
+// fault that was.
+func (w *worker) playIsolated(ctx context.Context, first int, out []results.League, quarantined []bool, died *DeathError) (err error) {
+	if w.isolated == nil {
+		if w.isolated, err = w.driver.openIsolated(ctx); err != nil {
+			return err
+		}
+	}
+	failed := make([]int, len(w.driver.distinct)) // leagues, or units of them in lockstep
+	before := w.isolated.usage()
+	err = w.isolated.play(ctx, first, out, quarantined, func() {
+		after := w.isolated.usage()
+		for i := range failed {
+			if after[i].Failed > before[i].Failed {
+				failed[i]++
+			}
+		}
+		before = after
+	})
+	if err != nil {
+		return err
+	}
+	w.driver.blame(first, failed, died)
+	return nil
+}
+
+// openIsolated opens the field in this process with every script in one of its own.
+func (d *Driver) openIsolated(ctx context.Context) (*field, error) {
+	d.mu.Lock()
+	r := d.request
+	d.mu.Unlock()
+	r.Strategies = slices.Clone(r.Strategies)
+	for i := range r.Strategies {
+		r.Strategies[i].Alone = true
+	}
+	return openField(ctx, r, nil, d.pool.config.Isolated.Log)
+}
+
+// blame adds the leagues in which scripts have ended their processes, and isolates
+// those that do so again. The log says once who has ended a worker; somebody who kills
+// workers must not fill it either.
+func (d *Driver) blame(league int, failed []int, died *DeathError) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var culprits []string
+	level := slog.LevelDebug
+	for i, f := range d.distinct {
+		if _, pool := ScriptOf(f); pool == nil || failed[i] == 0 {
+			continue
+		}
+		culprits = append(culprits, f.Info().Name)
+		if d.offences[i] == 0 {
+			level = slog.LevelWarn
+		}
+		if d.offences[i] += failed[i]; d.offences[i] >= offences {
+			d.isolate(i)
+		}
+	}
+	if culprits == nil {
+		if d.ended++; d.ended <= warnings {
+			level = slog.LevelWarn
+		}
+	}
+	d.pool.config.Log.Log(context.Background(), level, "worker ended; played on with isolated scripts",
+		"league", league, "reason", died.Reason, "by", strings.Join(culprits, ", "))
+}
+
+// closeField has the process close its field, and adds what the processes of that
+// have used.
+func (w *worker) closeField(ctx context.Context) error {
+	body, err := w.process.ask(ctx, frameClose, frameClose, nil)
+	if err != nil {
+		return err
+	}
+	var used []plugins.Usage
+	if err := json.Unmarshal(body, &used); err != nil || len(used) != len(w.driver.distinct) {
+		return w.process.died(fmt.Errorf("unexpected usage %q", body))
+	}
+	w.driver.addUsage(used)
+	return nil
+}
+
+func (d *Driver) addUsage(used []plugins.Usage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, u := range used {
+		d.usage[i] = sum(d.usage[i], u)
+	}
+}
+
+// Close implements experiments.Worker. The process returns to the pool.
+func (w *worker) Close() error {
+	var err error
+	if w.isolated != nil {
+		w.driver.addUsage(w.isolated.usage())
+		err = w.isolated.close()
+		w.isolated = nil
+	}
+	if w.process != nil {
+		if w.opened && !w.process.dead() {
+			_ = w.closeField(context.Background()) // a process that dies now has nothing to tell
+		}
+		w.driver.pool.give(w.process)
+		w.process = nil
+	}
+	return err
+}

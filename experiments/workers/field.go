@@ -1,0 +1,141 @@
+package workers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/strategylab/strategylab/experiments"
+	"github.com/strategylab/strategylab/experiments/arena"
+	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/plugins"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// field is the field of an openRequest, ready to play in this process.
+type field struct {
+	strategies []strategies.Factory // as requested
+	opened     []strategies.Factory // to close
+	worker     experiments.Worker
+	unit       int // leagues from one answer to the next
+	lockstep   int // leagues of a unit that are played at once
+}
+
+// openField opens a field. compile loads a script that does not play alone into this
+// process. log receives what processes of plugins write, and at debug level what those
+// of scripts do.
+func openField(ctx context.Context, r openRequest, compile func(plugins.Script) (strategies.Factory, error), log *slog.Logger) (f *field, err error) {
+	f = &field{unit: max(1, r.Unit), lockstep: 1}
+	for _, s := range r.Strategies {
+		if s.Place != nil && s.Place.Config.Script == nil {
+			f.lockstep = f.unit // a plugin's end concerns all leagues that it is in
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("open: %w", err), f.close())
+		}
+	}()
+	if err := f.openAll(ctx, r.Strategies, compile, log); err != nil {
+		return nil, err
+	}
+	players := make([]strategies.Factory, 0, len(r.Players))
+	for _, i := range r.Players {
+		if i < 0 || i >= len(f.strategies) {
+			return nil, fmt.Errorf("strategy %d of %d", i, len(f.strategies))
+		}
+		players = append(players, f.strategies[i])
+	}
+	a, err := arena.New(r.Plan, players, arena.Config{Block: f.lockstep})
+	if err != nil {
+		return nil, err
+	}
+	f.worker, err = a.NewWorker(ctx)
+	return f, err
+}
+
+// openAll opens strategies. Those of one plugin share its process.
+func (f *field) openAll(ctx context.Context, list []strategy, compile func(plugins.Script) (strategies.Factory, error), log *slog.Logger) error {
+	f.strategies = make([]strategies.Factory, len(list))
+	shared := make(map[string][]strategies.Factory) // by the configuration of a plugin
+	for i, e := range list {
+		if e.Place == nil {
+			own, ok := builtin.Find(e.Builtin)
+			if !ok {
+				return fmt.Errorf("no built-in strategy %q", e.Builtin)
+			}
+			f.strategies[i] = own
+			continue
+		}
+		script := e.Place.Config.Script
+		if script != nil && !e.Alone {
+			own, err := compile(*script)
+			if err != nil {
+				return err
+			}
+			f.strategies[i], f.opened = own, append(f.opened, own)
+			continue
+		}
+		key, err := json.Marshal(e.Place.Config)
+		if err != nil {
+			return err
+		}
+		served := shared[string(key)]
+		if served == nil {
+			c := e.Place.Config
+			if c.Unlimited, c.Log = true, log; script != nil {
+				c.Log = slog.New(quiet{log.Handler()})
+			}
+			if served, err = plugins.Open(ctx, c); err != nil {
+				return err
+			}
+			shared[string(key)] = served
+			f.opened = append(f.opened, served...)
+		}
+		if e.Place.Index < 0 || e.Place.Index >= len(served) {
+			return fmt.Errorf("plugin %s has %d strategies, want number %d", e.Place.Config.Name, len(served), e.Place.Index)
+		}
+		f.strategies[i] = served[e.Place.Index]
+	}
+	return nil
+}
+
+// play plays leagues, at most unit. A script that ends its process ends it for one
+// league at a time, which so needs no trials of others. each, if not nil, is called
+// after every part that was played in lockstep.
+func (f *field) play(ctx context.Context, first int, out []results.League, quarantined []bool, each func()) error {
+	for at := 0; at < len(out); at += f.lockstep {
+		if err := f.worker.Play(ctx, first+at, out[at:min(at+f.lockstep, len(out))], quarantined); err != nil {
+			return err
+		}
+		if each != nil {
+			each()
+		}
+	}
+	return nil
+}
+
+// usage reports what the processes of the field have used, by strategy.
+func (f *field) usage() []plugins.Usage {
+	all := make([]plugins.Usage, len(f.strategies))
+	for i, s := range f.strategies {
+		if m, ok := s.(plugins.Metered); ok {
+			all[i] = m.Usage()
+		}
+	}
+	return all
+}
+
+func (f *field) close() error {
+	var err error
+	if f.worker != nil {
+		err = f.worker.Close()
+	}
+	for _, s := range f.opened {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}

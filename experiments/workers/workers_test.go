@@ -1,0 +1,145 @@
+package workers_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/experiments/workers"
+	"github.com/strategylab/strategylab/plugins/isolate"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// TestSameRecords plays one plan in this process, with every script in a process of
+// its own, and in workers. Records and faults are the same.
+func TestSameRecords(t *testing.T) {
+	t.Parallel()
+	plan := planOf(60, 4, make([]strategies.Factory, 5))
+	inside := field(t, languages(), patient, "fails")
+	want, faults := play(t, plan, here(t, plan, inside), 2)
+	if faults[2] == 0 || faults[0]+faults[1] != 0 {
+		t.Fatalf("faults %v, want some of the third player", faults)
+	}
+	alone := field(t, isolate.Formats(languages(), isolation()), patient, "fails")
+	if got, also := play(t, plan, here(t, plan, alone), 1); got.Digest != want.Digest || !slices.Equal(also, faults) {
+		t.Errorf("isolated: %+v with faults %v, in process: %+v with %v", got, also, want, faults)
+	}
+	pool, deaths := newPool(t, "leagues")
+	pooled := field(t, pool.Formats(languages()), patient, "fails")
+	for i, f := range pooled {
+		if f.Info() != inside[i].Info() {
+			t.Errorf("info %+v from a worker, %+v in process", f.Info(), inside[i].Info())
+		}
+	}
+	for number := 1; number <= 3; number++ {
+		if got, also := play(t, plan, there(t, plan, pooled), number); got.Digest != want.Digest || !slices.Equal(also, faults) || !got.Reproducible {
+			t.Errorf("%d workers: %+v with faults %v, in process: %+v with %v", number, got, also, want, faults)
+		}
+	}
+	if n := deaths.n.Load(); n != 0 {
+		t.Errorf("%d workers ended", n)
+	}
+}
+
+// TestKilledWorkers plays with workers that are killed at random moments: nobody gets
+// a fault for it.
+func TestKilledWorkers(t *testing.T) {
+	t.Parallel()
+	inside := field(t, languages(), patient, "fine")
+	plan := planOf(200, 4, inside)
+	want, _ := play(t, plan, here(t, plan, inside), 1)
+	pool, deaths := newPool(t, "mortal")
+	pooled := field(t, pool.Formats(languages()), patient, "fine")
+	got, faults := play(t, plan, there(t, plan, pooled), 2)
+	if got.Digest != want.Digest || slices.Max(faults) != 0 || !got.Reproducible {
+		t.Errorf("%+v with faults %v, in process: %+v", got, faults, want)
+	}
+	if n := deaths.n.Load(); n == 0 {
+		t.Error("no worker was killed")
+	}
+}
+
+// TestHostileScripts plays with a script that ends its process or blocks it in some
+// leagues: it loses those leagues, as in a process of its own, and no other player
+// loses anything. After two leagues the workers keep it at arm's length. The log warns
+// of it once.
+func TestHostileScripts(t *testing.T) {
+	t.Parallel()
+	quick := budget.Limits{Time: 50 * time.Millisecond}
+	for word, limits := range map[string]budget.Limits{"dies": patient, "eats": patient, "hangs": quick} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			alone := field(t, isolate.Formats(languages(), isolation()), limits, word)
+			plan := planOf(16, 2, alone)
+			want, wanted := play(t, plan, here(t, plan, alone), 1)
+			pool, deaths := newPool(t, "leagues")
+			got, faults := play(t, plan, there(t, plan, field(t, pool.Formats(languages()), limits, word)), 1)
+			if got.Digest != want.Digest {
+				t.Errorf("%+v with faults %v, isolated: %+v with %v", got, faults, want, wanted)
+			}
+			if faults[2] == 0 || slices.Max(faults) != faults[2] || faults[0]+faults[1]+faults[3]+faults[4] != 0 {
+				t.Errorf("faults %v, want some of the third player", faults)
+			}
+			if n := deaths.n.Load(); n != 2 {
+				t.Errorf("%d workers ended, want 2", n)
+			}
+			if n := deaths.warned.Load(); n != 1 {
+				t.Errorf("%d warnings, want 1", n)
+			}
+			if n := deaths.relayed.Load(); n == 0 && faults[2] > 2 {
+				t.Error("no worker said that the isolated script has failed")
+			}
+		})
+	}
+}
+
+// TestLoad has workers load scripts: errors are those of a load in this process, and
+// a script that ends its worker is named.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, "leagues")
+	formats := pool.Formats(languages())
+	open := func(formats []catalog.Format, name, source string) error {
+		for _, f := range formats {
+			if strings.HasSuffix(name, f.Ext) {
+				_, err := f.Load("x", name, []byte(source), patient)
+				return err
+			}
+		}
+		return fmt.Errorf("no format for %s", name)
+	}
+	for name, source := range map[string]string{
+		"x.toy": "fails to load", "x.lua": "function choose() return 1 +", "y.lua": "x = 1", "x.js": "choose = 3",
+	} {
+		got, want := open(formats, name, source), open(languages(), name, source)
+		var a, b *strategies.Error
+		if !errors.As(got, &a) || !errors.As(want, &b) || a.Error() != b.Error() || a.Line != b.Line || strategies.FaultOf(a) != strategies.FaultOf(b) {
+			t.Errorf("%s: %v from a worker, %v in process", name, got, want)
+		}
+	}
+	if err := open(formats, "killer.toy", "dies at load"); err == nil || !strings.Contains(err.Error(), "killer.toy") && !strings.Contains(err.Error(), "plugin x") {
+		t.Errorf("a script that ends its loader: %v", err)
+	}
+	load(t, formats, "fine.toy", "fine", patient) // the pool is as good as before
+}
+
+// TestUselessWorkers has workers that end at once: leagues are played with isolated
+// scripts, and only tasks fail.
+func TestUselessWorkers(t *testing.T) {
+	t.Parallel()
+	plan := planOf(6, 1, make([]strategies.Factory, 4))
+	want, _ := play(t, plan, here(t, plan, field(t, languages(), patient)), 1)
+	pool, deaths := newPool(t, "stillborn")
+	got, faults := play(t, plan, there(t, plan, field(t, pool.Formats(languages()), patient)), 1)
+	if got.Digest != want.Digest || slices.Max(faults) != 0 || deaths.n.Load() == 0 {
+		t.Errorf("%+v with faults %v and %d deaths, in process: %+v", got, faults, deaths.n.Load(), want)
+	}
+	if err := pool.Do(t.Context(), "check", nil, nil); !errors.As(err, new(*workers.DeathError)) {
+		t.Errorf("a task: %v", err)
+	}
+}

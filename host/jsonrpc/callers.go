@@ -1,0 +1,100 @@
+package jsonrpc
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Callers says which web pages may call a server, and by which names. The zero
+// value keeps out the pages of other origins, and those that have pointed a name of
+// their own at the server (DNS rebinding), as the MCP specification requires.
+// Programs that are no browsers are not affected unless they use such a name.
+type Callers struct {
+	// Origins are the origins ("https://example.org") whose pages may call. Their
+	// names count as the server's own.
+	Origins []string
+	// Hosts are patterns, as of path.Match, for names that are the server's own.
+	// Without them these are: addresses, localhost, the name of the machine, names
+	// without a dot, and names below suffixes that nobody can register.
+	Hosts []string
+}
+
+// A Guard refuses requests by their Origin and Host. It is safe for concurrent use.
+type Guard struct {
+	origins *http.CrossOriginProtection
+	hosts   []string // patterns in lower case
+}
+
+// NewGuard returns a guard, or an error if an origin or a pattern is not one.
+func NewGuard(c Callers) (*Guard, error) {
+	g := &Guard{origins: http.NewCrossOriginProtection()}
+	for _, origin := range c.Origins {
+		if err := g.origins.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("origin %q: want scheme://host[:port]: %w", origin, err)
+		}
+		if u, err := url.Parse(origin); err == nil {
+			g.hosts = append(g.hosts, strings.ToLower(u.Hostname()))
+		}
+	}
+	for _, pattern := range c.Hosts {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("host %q: %w", pattern, err)
+		}
+		g.hosts = append(g.hosts, strings.ToLower(pattern))
+	}
+	if name, err := os.Hostname(); err == nil {
+		g.hosts = append(g.hosts, strings.ToLower(name))
+	}
+	return g, nil
+}
+
+// Refuse returns why a request is refused, in words for a person, or "". It reads
+// nothing but the header.
+func (g *Guard) Refuse(r *http.Request) string {
+	probe := r
+	if r.Method != http.MethodPost && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		// A page can read what it gets, so reading needs the same protection as
+		// writing. What a person opens is not read by the page that links to it.
+		probe = r.WithContext(r.Context())
+		probe.Method = http.MethodPost
+	}
+	if g.origins.Check(probe) != nil {
+		return "a web page of another origin may not call this server; --allow-origin allows one"
+	}
+	if !g.own(r.Host) {
+		return "the request uses a host name that is not known to be this server's; use its address, or allow the name with --allow-host"
+	}
+	return ""
+}
+
+// unregistrable are suffixes of names that the public DNS does not have (RFC 6761,
+// RFC 6762, RFC 8375, and .internal, which ICANN has reserved).
+var unregistrable = []string{".localhost", ".local", ".internal", ".home.arpa", ".lan", ".test"}
+
+// own reports whether the Host of a request is the server's own.
+func (g *Guard) own(host string) bool {
+	name := strings.ToLower(strings.TrimSuffix(hostname(host), "."))
+	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {
+		return true
+	}
+	return slices.ContainsFunc(unregistrable, func(suffix string) bool { return strings.HasSuffix(name, suffix) }) ||
+		slices.ContainsFunc(g.hosts, func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			return ok && err == nil
+		})
+}
+
+// hostname returns a Host without port and brackets.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}

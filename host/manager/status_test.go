@@ -1,0 +1,319 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
+)
+
+// setStatus sends SET_PLAYER_STATUS as the launcher, with a token.
+func (r *rig) setStatus(token, player, status string) (protocol.Message, error) {
+	h := protocol.NewHeader(protocol.TypeSetPlayerStatus, "launcher", protocol.Timestamp(time.Now()), "status")
+	h.LeagueID, h.AuthToken = "cup", token
+	return r.caller("launcher").Call(context.Background(), wire.NewPeer(r.url, dialect.Contracts), &protocol.PlayerStatus{Header: h, PlayerID: player, Status: status})
+}
+
+// sets is setStatus with the right token; it must succeed.
+func (r *rig) sets(player, status string) {
+	r.t.Helper()
+	answer, err := r.setStatus("secret", player, status)
+	if told, ok := answer.(*protocol.PlayerStatus); err != nil || !ok || told.PlayerID != player || told.Status != status || told.DisplayName == "" {
+		r.t.Fatalf("%s is set to %s with the answer %+v, error %v", player, status, answer, err)
+	}
+}
+
+// held is a referee that conducts nothing before the gate is open.
+func (r *rig) held(name string, v verdict) (referee *scripted, open func()) {
+	r.t.Helper()
+	gate := make(chan struct{})
+	referee = r.agent(protocol.RoleReferee, name).conducts(func(m protocol.AnnouncedMatch) protocol.MatchResult {
+		<-gate
+		return v(m)
+	})
+	open = sync.OnceFunc(func() { close(gate) })
+	r.t.Cleanup(open)
+	return referee.register(), open
+}
+
+// judged is fair but for players that forfeit.
+func judged(m protocol.AnnouncedMatch) protocol.MatchResult {
+	a, b := game.Even, game.Odd
+	if slices.Contains(m.Forfeits, m.PlayerAID) {
+		a = game.NoParity
+	}
+	if slices.Contains(m.Forfeits, m.PlayerBID) {
+		b = game.NoParity
+	}
+	return result(m, a, b, 4)
+}
+
+func TestWhoSetsTheStatusOfAPlayer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.AdminToken = "secret" })
+	_, open := r.held("north", judged)
+	ada := r.player("ada")
+	r.player("ben")
+	r.run()
+	refuses := func(what, token, player, status string, rpc int, code protocol.Code, detail string) {
+		t.Helper()
+		answer, err := r.setStatus(token, player, status)
+		refusal := wantRefusal(t, rpc, code, answer, err)
+		if !strings.Contains(string(refusal.Data), detail) {
+			t.Errorf("%s: the refusal is %s, without %q", what, refusal.Data, detail)
+		}
+	}
+	refuses("no token", "", "P01", "WITHDRAWN", 11, protocol.CodeTokenMissing, "admin token")
+	refuses("a wrong token", "guess", "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
+	refuses("a player's token", ada.token, "P01", "WITHDRAWN", 12, protocol.CodeTokenInvalid, "admin token")
+	refuses("an unknown player", "secret", "P09", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "there are 2 players, P01 to P02")
+	refuses("a referee", "secret", "REF01", "WITHDRAWN", 5, protocol.CodePlayerNotRegistered, "Unknown player")
+	refuses("another status", "secret", "P01", "SHUTDOWN", -32602, protocol.CodeInvalidFieldType, "status")
+	refuses("too early", "secret", "P01", "WITHDRAWN", 30, protocol.CodeLeagueNotStarted, "has not started")
+	refuses("too early", "secret", "P01", "SUSPENDED", 30, protocol.CodeLeagueNotStarted, "has not started")
+	m := &protocol.PlayerStatus{Header: ada.header(protocol.TypeSetPlayerStatus), PlayerID: "P02", Status: "WITHDRAWN"}
+	answer, err := ada.call(m)
+	wantRefusal(t, 12, protocol.CodeTokenInvalid, answer, err)
+
+	if err := r.m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.sets("P02", "WITHDRAWN")
+	r.sets("P02", "WITHDRAWN")
+	refuses("back from a withdrawal", "secret", "P02", "ACTIVE", 7, protocol.CodeInvalidState, "P02 was withdrawn, which is final")
+	refuses("a lesser status", "secret", "P02", "SUSPENDED", 7, protocol.CodeInvalidState, "final")
+	open()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	refuses("too late", "secret", "P01", "WITHDRAWN", 31, protocol.CodeLeagueAlreadyComplete, "over")
+	if n := len(r.statusEvents()); n != 1 {
+		t.Errorf("%d changes are reported, want 1", n)
+	}
+}
+
+func (r *rig) statusEvents() []manager.Event {
+	return slices.DeleteFunc(r.events.all(), func(e manager.Event) bool { return e.Kind != manager.PlayerStatusSet })
+}
+
+// A player that is taken out forfeits from the current match on; its referee learns
+// that at once, nobody sends it anything, and the table says so, after a restart, too.
+func TestAPlayerThatIsTakenOut(t *testing.T) {
+	t.Parallel()
+	for _, status := range []manager.AgentLife{manager.LifeWithdrawn, manager.LifeSuspended} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			config := func(c *manager.Config) { c.AdminToken, c.Players, c.DataDir = "secret", 4, dir }
+			r := newRig(t, config)
+			r.run()
+			referee, _ := r.held("north", judged)
+			players := r.field(4)
+			referee.announcements(1)
+			players[1].announcements(1)
+			r.sets("P02", string(status))
+			forfeits := func(m *protocol.RoundAnnouncement) (all []string) {
+				for _, match := range m.Matches {
+					all = append(all, match.Forfeits...)
+				}
+				return all
+			}
+			if got := forfeits(referee.announcements(2)); !slices.Equal(got, []string{"P02"}) {
+				t.Errorf("its referee hears of the forfeits %v", got)
+			}
+			if n := len(got[*protocol.RoundAnnouncement](players[0].inbox.all())); n != 1 {
+				t.Errorf("another player hears of the round %d times", n)
+			}
+			r2, agents := r.restart(config, dir, append(players, referee)...)
+			agents[4].conducts(judged)
+			r2.run()
+			if err := r2.finished(); err != nil {
+				t.Fatal(err)
+			}
+			if all := agents[1].inbox.all(); len(all) != 0 {
+				t.Errorf("it is sent %+v", all)
+			}
+			for _, s := range r2.m.Standings() {
+				want := manager.AgentLife("")
+				if s.PlayerID == "P02" {
+					want = status
+				}
+				if s.Status != want || (s.TechnicalLosses == 3) != (want != "") {
+					t.Errorf("the table says %+v", s)
+				}
+			}
+			for _, e := range r2.events.all() {
+				if e.Kind == manager.Notified && slices.Contains(e.Missing, "P02") {
+					t.Errorf("%s is sent to it", e.Message)
+				}
+			}
+			read, err := manager.Replay("cup", read(t, dir))
+			if diff := cmp.Diff(r2.m.Standings(), read); diff != "" || err != nil {
+				t.Errorf("the journal says otherwise: %v %s", err, diff)
+			}
+		})
+	}
+}
+
+// A player that has lost its token gets another one when it is readmitted, once.
+func TestAReadmittedPlayerGetsANewToken(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(m *protocol.LeagueRegisterRequest)
+	}{
+		{"by its name", func(m *protocol.LeagueRegisterRequest) { m.Meta.ContactEndpoint = "http://elsewhere/mcp" }},
+		{"by its endpoint", func(m *protocol.LeagueRegisterRequest) { m.Meta.DisplayName = "Ben II" }},
+		{"by its id", func(m *protocol.LeagueRegisterRequest) {
+			m.Sender, m.Meta.DisplayName, m.Meta.ContactEndpoint = "player:P02", "Ben II", "http://elsewhere/mcp"
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			config := func(c *manager.Config) { c.AdminToken, c.Players, c.DataDir = "secret", 4, dir }
+			r := newRig(t, config)
+			r.run()
+			referee, _ := r.held("north", judged)
+			players := r.field(4)
+			referee.announcements(1)
+			ben, attempts := players[1], 0
+			register := func() (*protocol.LeagueRegisterResponse, error) {
+				m := ben.application().(*protocol.LeagueRegisterRequest)
+				attempts++ // each is another request, not the repeat of one
+				m.Sender, m.ConversationID = "player:"+ben.name, fmt.Sprint("attempt ", attempts)
+				tt.change(m)
+				answer, err := ben.call(m)
+				told, _ := answer.(*protocol.LeagueRegisterResponse)
+				return told, err
+			}
+			reason := "League already started"
+			if told, err := register(); err != nil || told.Status != "REJECTED" || !strings.HasPrefix(told.Reason.Value(), reason) {
+				t.Errorf("without a token it is answered %+v, %v", told, err)
+			} else if byName := told.Reason.Value() != reason; byName != (tt.name == "by its name") {
+				t.Errorf("the reason is %q", told.Reason.Value())
+			}
+			r.sets("P02", "ACTIVE")
+			again, agents := r.restart(config, dir, append(players, referee)...)
+			ben = agents[1]
+			again.run()
+			told, err := register()
+			if err != nil || told.PlayerID != "P02" || told.AuthToken == "" || told.AuthToken == ben.token {
+				t.Fatalf("readmitted, it is answered %+v, %v", told, err)
+			}
+			answer, err := ben.call(ben.query(protocol.QueryStatus))
+			wantRefusal(t, 6001, protocol.CodeTokenInvalid, answer, err)
+			ben.token = told.AuthToken
+			if _, err := ben.call(ben.query(protocol.QueryStatus)); err != nil {
+				t.Errorf("the new token is refused: %v", err)
+			}
+			if told, err := register(); err != nil || told.Status != "REJECTED" {
+				t.Errorf("a second registration without a token is answered %+v, %v", told, err)
+			}
+			again.kill()
+		})
+	}
+}
+
+// A suspended player that is readmitted plays again, with the token that it has.
+func TestASuspendedPlayerComesBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.AdminToken, c.Players = "secret", 4 })
+	r.run()
+	referee, open := r.held("north", fair)
+	players := r.field(4)
+	referee.announcements(1)
+	r.sets("P02", "SUSPENDED")
+	referee.announcements(2)
+	r.sets("P02", "ACTIVE")
+	back := referee.announcements(3)
+	for _, m := range back.Matches {
+		if len(m.Forfeits) > 0 {
+			t.Errorf("in %s %v forfeit", m.MatchID, m.Forfeits)
+		}
+	}
+	players[1].announcements(2) // it may not have heard of the round
+	open()
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.m.Standings() {
+		if s.Status != "" || s.TechnicalLosses > 0 {
+			t.Errorf("the table says %+v", s)
+		}
+	}
+	var said []manager.AgentLife
+	for _, e := range r.statusEvents() {
+		said = append(said, e.State)
+	}
+	if diff := cmp.Diff([]manager.AgentLife{manager.LifeSuspended, manager.LifeActive}, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A player that answers neither the manager nor its referees is announced to them as
+// absent, after three matches under any referees.
+func TestAnAbsentPlayerIsAnnouncedToReferees(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *manager.Config) { c.Players = 6 })
+	r.run()
+	gone := "P06"
+	play := func(m protocol.AnnouncedMatch) protocol.MatchResult {
+		a, b := game.Even, game.Odd
+		if m.PlayerAID == gone {
+			a = game.NoParity
+		}
+		if m.PlayerBID == gone {
+			b = game.NoParity
+		}
+		return result(m, a, b, 4)
+	}
+	referees := []*scripted{r.conductor("north", play), r.conductor("south", play)}
+	r.field(5)
+	r.admit("absent", nil)
+	if err := r.finished(); err != nil {
+		t.Fatal(err)
+	}
+	said := make(map[int][]string)
+	for _, referee := range referees {
+		for _, m := range got[*protocol.RoundAnnouncement](referee.inbox.all()) {
+			for _, match := range referee.own(m) {
+				said[m.RoundID.Number()] = append(said[m.RoundID.Number()], match.Absent...)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[int][]string{1: nil, 2: nil, 3: nil, 4: {gone}, 5: {gone}}, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// restart kills the manager and opens another one on its data, with its agents.
+func (r *rig) restart(config func(*manager.Config), dir string, agents ...*scripted) (*rig, []*scripted) {
+	r.t.Helper()
+	r.kill()
+	log, err := os.ReadFile(manager.JournalName(dir, "cup"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	again := &rig{t: r.t, net: r.net}
+	r.t.Cleanup(again.serving.Wait)
+	again.open(config)
+	back := make([]*scripted, len(agents))
+	for i, old := range agents {
+		old.stop()
+		back[i] = again.again(old, log)
+	}
+	return again, back
+}

@@ -1,0 +1,57 @@
+package player
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// nobody stands for an opponent that nobody has named.
+const nobody = "unknown"
+
+// calledIn returns the id by which the agent is called in a match.
+func (p *Player) calledIn(m *match) string {
+	own := p.ID()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cmp.Or(m.as, own)
+}
+
+// outcome turns a result of the player own into what the strategy observes. chosen
+// is what the agent answered, for a referee that does not repeat it.
+func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcome) strategies.Outcome {
+	o := strategies.Outcome{
+		Match: t.Match, MatchID: t.MatchID, Round: t.Round, Opponent: t.Opponent, Role: t.Role,
+		Choice: parity(r.Choices[own]), OpponentChoice: parity(r.Choices[t.Opponent]),
+	}
+	if r.Choices == nil {
+		o.Choice = chosen
+	}
+	o.Number, o.Drew = r.Drawn.Get()
+	switch {
+	case r.Status == protocol.StatusDraw:
+		o.Result, o.Points = game.Tie, game.TiePoints
+	case slices.Contains(r.Offenders, own):
+		o.Result = game.TechnicalLoss
+	case r.Winner == own:
+		o.Result, o.Points = game.Win, game.WinPoints
+	default:
+		o.Result = game.Loss
+	}
+	if points, told := r.Score[own]; told {
+		o.Points = points
+	}
+	return o
+}
+
+func parity(c protocol.Choice) game.Parity {
+	p, err := game.ParseParity(string(c))
+	if err != nil {
+		return game.NoParity // unknown, or invalid
+	}
+	return p
+}

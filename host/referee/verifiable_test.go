@@ -1,0 +1,161 @@
+package referee_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/strategylab/strategylab/host/draws"
+	"github.com/strategylab/strategylab/host/jsonrpc"
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/referee"
+)
+
+// verifies is a player that understands verifiable draws.
+func verifies(choice, nonce string) script {
+	return except(except(plays(choice), protocol.TypeGameInvitation, func(_ context.Context, h *heard) jsonrpc.Response {
+		return say(with(header(h, protocol.TypeGameJoinAck), "accept", true, "arrival_timestamp", "2026-01-01T00:00:00Z", "draw_scheme", draws.Scheme))
+	}), protocol.TypeChooseParityCall, func(_ context.Context, h *heard) jsonrpc.Response {
+		return say(with(header(h, protocol.TypeChooseParityResponse), "parity_choice", choice, "draw_nonce", nonce))
+	})
+}
+
+// verifiable plays R1M1 between two scripts with a referee that commits to its draws.
+func verifiable(t *testing.T, dir string, announce bool, scripts [2]script) (r *rig) {
+	t.Helper()
+	r = newRig(t, func(c *referee.Config) { c.Data, c.Verifiable = dir, true })
+	r.agent("manager", keeps)
+	r.agent("P01", scripts[0])
+	r.agent("P02", scripts[1])
+	r.run()
+	if announce {
+		r.must(round(match("R1M1", "P01", "P02")))
+	}
+	r.reports(1)
+	synctest.Wait()
+	r.end()
+	return r
+}
+
+// keptBy checks that a player got a commitment, and with the number what opens it.
+func keptBy(t *testing.T, r *rig, who string, players [2]draws.Player) {
+	t.Helper()
+	over := r.all(who, protocol.TypeGameOver)[0].body
+	commitment, _ := r.all(who, protocol.TypeChooseParityCall)[0].body["draw_commitment"].(string)
+	key, _ := over["draw_key"].(string)
+	about := draws.Match{League: league, ID: "R1M1", Round: 1, Players: players}
+	if err := about.Verify(commitment, key, int(over["game_result"].(obj)["drawn_number"].(float64))); err != nil {
+		t.Errorf("%s: %v in %v", who, err, over)
+	}
+	for _, p := range players {
+		if got, _ := over["draw_nonces"].(obj)[p.ID].(string); got != p.Nonce {
+			t.Errorf("%s hears that the nonce of %s is %q, want %q", who, p.ID, got, p.Nonce)
+		}
+	}
+}
+
+// bookish checks that a player has heard nothing of verifiable draws.
+func bookish(t *testing.T, r *rig, who string) {
+	t.Helper()
+	for _, kind := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
+		for _, h := range r.all(who, kind) {
+			for name := range h.body {
+				if strings.HasPrefix(name, "draw_") {
+					t.Errorf("%s is sent %s with %s", who, kind, name)
+				}
+			}
+		}
+	}
+}
+
+// TestVerifiableDraw: a player that understands verifiable draws can verify its number,
+// whatever its opponent is, and one that does not sees nothing of it.
+func TestVerifiableDraw(t *testing.T) {
+	t.Parallel()
+	const one, two = "00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"
+	for name, test := range map[string]struct {
+		scripts [2]script
+		nonces  [2]string // that count
+	}{
+		"both":               {[2]script{verifies("even", one), verifies("odd", two)}, [2]string{one, two}},
+		"against a stranger": {[2]script{verifies("even", one), plays("odd")}, [2]string{one, ""}},
+		"a bad nonce":        {[2]script{verifies("even", one), verifies("odd", "Not Hexadecimal")}, [2]string{one, ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := verifiable(t, "", true, test.scripts)
+				players := [2]draws.Player{{ID: "P01", Choice: "even", Nonce: test.nonces[0]}, {ID: "P02", Choice: "odd", Nonce: test.nonces[1]}}
+				keptBy(t, r, "P01", players)
+				if name == "against a stranger" {
+					bookish(t, r, "P02")
+				} else {
+					keptBy(t, r, "P02", players)
+				}
+			})
+		})
+	}
+	t.Run("between strangers", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			r := verifiable(t, "", true, [2]script{plays("even"), plays("odd")})
+			bookish(t, r, "P01")
+			bookish(t, r, "P02")
+			if n := r.all("P01", protocol.TypeGameOver)[0].body["game_result"].(obj)["drawn_number"]; n != 4. {
+				t.Errorf("drew %v, want that of Config.Draw", n)
+			}
+		})
+	})
+}
+
+// TestKeepsItsCommitment cuts the journal after each of its events. The referee that
+// starts again commits to the same key, and reveals it with the same number.
+func TestKeepsItsCommitment(t *testing.T) {
+	t.Parallel()
+	const nonce = "00112233445566778899aabbccddeeff"
+	scripts := [2]script{verifies("even", nonce), verifies("odd", nonce)}
+	whole := t.TempDir()
+	var commitment, over string
+	opening := func(r *rig) string {
+		b := r.all("P01", protocol.TypeGameOver)[0].body
+		return fmt.Sprint(b["draw_key"], b["draw_nonces"], b["game_result"])
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := verifiable(t, whole, true, scripts)
+		commitment, over = r.all("P01", protocol.TypeChooseParityCall)[0].body["draw_commitment"].(string), opening(r)
+	})
+	journal, err := os.ReadFile(filepath.Join(whole, journalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(journal, []byte("\n"))
+	for cut := 2; cut < len(lines)-1; cut++ { // after assigned, chosen and finished
+		t.Run(fmt.Sprint(cut), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			name := filepath.Join(dir, journalFile)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, bytes.Join(lines[:cut], nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				r := verifiable(t, dir, false, scripts)
+				for _, h := range r.all("P01", protocol.TypeChooseParityCall) {
+					if h.body["draw_commitment"] != commitment {
+						t.Errorf("commits to %v, before to %s", h.body["draw_commitment"], commitment)
+					}
+				}
+				if got := opening(r); got != over {
+					t.Errorf("reveals %s, before %s", got, over)
+				}
+			})
+		})
+	}
+}

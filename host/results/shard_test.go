@@ -1,0 +1,108 @@
+package results_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/results"
+)
+
+func shardPlan() results.Plan {
+	return results.Plan{
+		Schema: results.PlanSchema, Runs: 200, Legs: 1, Seed: 5, Transport: "direct",
+		Field: []results.Entrant{{Name: "a"}, {Name: "b"}},
+		Shard: &results.Shard{Number: 2, Of: 3, First: 64, End: 128, Quarantined: []int{1}},
+	}
+}
+
+// The folder of a shard begins with its first league, takes no other, and is continued
+// like a run, also after an end that was cut off.
+func TestShardFolder(t *testing.T) {
+	t.Parallel()
+	path, plan := t.TempDir(), shardPlan()
+	match := results.Match{A: game.Side{Choice: game.Even}, B: game.Side{Choice: game.Odd}, Number: 4}
+	league := func(index int) *results.League {
+		return &results.League{Index: index, Seats: []int{1, 0}, Matches: []results.Match{match}}
+	}
+	dir, err := results.Create(path, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []int{0, 63, 65, 128} {
+		if err := dir.Append(league(index)); err == nil {
+			t.Errorf("league %d was recorded first", index)
+		}
+	}
+	for index := 64; index < 67; index++ {
+		if err := dir.Append(league(index)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := dir.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(path, results.LeaguesFile)
+	for left := 3; left >= 1; left-- {
+		dir, err := results.Open(path)
+		if err != nil || dir.Len() != left {
+			t.Fatalf("%d leagues are left, %v, want %d", dir.Len(), err, left)
+		}
+		if err := dir.Close(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(file, info.Size()-1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dir, err = results.Open(path); err != nil || dir.Len() != 0 {
+		t.Fatalf("%v, want no league", err)
+	}
+	if err := errors.Join(dir.Append(league(64)), dir.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var shard *results.ShardError
+	if _, err := results.OpenReader(path); !errors.As(err, &shard) || shard.Shard.First != 64 {
+		t.Errorf("read as a run: %v", err)
+	}
+}
+
+// All shards and the whole run have one hash, so that their records can be told to belong
+// together.
+func TestShardIsNoPartOfTheHash(t *testing.T) {
+	t.Parallel()
+	plan := shardPlan()
+	whole := plan
+	whole.Shard = nil
+	if plan.Hash() != whole.Hash() {
+		t.Error("a shard has another hash than its run")
+	}
+}
+
+func TestShardIsValidated(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*results.Plan){
+		"number":      func(p *results.Plan) { p.Shard.Number = 4 },
+		"empty":       func(p *results.Plan) { p.Shard.End = 64 },
+		"beyond":      func(p *results.Plan) { p.Shard.End = 201 },
+		"unknown":     func(p *results.Plan) { p.Shard.Quarantined = []int{2} },
+		"unordered":   func(p *results.Plan) { p.Shard.Quarantined = []int{1, 0} },
+		"with a look": func(p *results.Plan) { p.Looks = []int{100} },
+	} {
+		plan := shardPlan()
+		if err := plan.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		change(&plan)
+		if err := plan.Validate(); err == nil || !strings.Contains(err.Error(), "shard ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Counts down the time that players have to choose, by the clock of the server.
+const ahead = Date.now() - Number(document.body.dataset.now);
+const longest = new Map(); // by deadline: the time that was left when it was seen first
+
+function tick() {
+  const now = Date.now() - ahead;
+  const clocks = document.querySelectorAll("progress[data-deadline]");
+  for (const clock of clocks) {
+    const left = Math.max(0, Number(clock.dataset.deadline) - now);
+    const key = clock.dataset.deadline;
+    if (!longest.has(key)) longest.set(key, Math.max(1, left));
+    clock.max = longest.get(key);
+    clock.value = left;
+  }
+  if (clocks.length === 0) longest.clear();
+}
+
+setInterval(tick, 250);
+document.addEventListener("part", tick);
+
+// The organiser's controls send what the commands send, with the token of this tab.
+const control = document.getElementById("control");
+const token = document.getElementById("token");
+const outcome = document.getElementById("outcome");
+
+async function order(button) {
+  sessionStorage.setItem("token", token.value);
+  const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const params = {
+    protocol: "league.v2", message_type: button.dataset.type, sender: "launcher", conversation_id: id,
+    timestamp: new Date().toISOString(), league_id: document.querySelector("h1 bdi").textContent,
+  };
+  if (button.dataset.status) {
+    params.player_id = document.getElementById("player").value.trim();
+    params.status = button.dataset.status;
+  }
+  outcome.textContent = "sent";
+  try {
+    const answer = await fetch("mcp", {
+      method: "POST", body: JSON.stringify({jsonrpc: "2.0", id, method: button.dataset.method, params}),
+      headers: {"Content-Type": "application/json", "Authorization": "Bearer " + token.value.trim()},
+    });
+    const {error} = await answer.json();
+    outcome.textContent = error ? error.message : button.textContent + ": done";
+  } catch (e) {
+    outcome.textContent = "no answer: " + e.message;
+  }
+}
+
+if (control) {
+  control.hidden = false; // without JavaScript it could do nothing
+  token.value = sessionStorage.getItem("token") ?? "";
+  control.addEventListener("submit", (e) => e.preventDefault());
+  control.addEventListener("click", (e) => { if (e.target.dataset.type) order(e.target); });
+}

@@ -1,0 +1,220 @@
+package wall_test
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host"
+	"github.com/strategylab/strategylab/host/agent"
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/host/manager"
+	"github.com/strategylab/strategylab/host/player"
+	"github.com/strategylab/strategylab/host/referee"
+	"github.com/strategylab/strategylab/host/web/wall"
+	"github.com/strategylab/strategylab/strategies/builtin"
+)
+
+// hostile are names of players that a page could take for something else.
+var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, "left\u202eright", strings.Repeat("long", 25), "plain"}
+
+const admin = "admin-0123456789abcdef"
+
+// hung is a league with its wall.
+type hung struct {
+	host.League
+	wall    *wall.Wall
+	handler http.Handler
+}
+
+// hang returns a league of players with these names, who choose odd and even in turn.
+// The referee draws 4.
+func hang(names ...string) *hung {
+	return hangWith(wall.Config{Judge: func(m []manager.Match) string { return fmt.Sprintf("%d were judged.", len(m)) }}, names...)
+}
+
+func hangWith(cfg wall.Config, names ...string) *hung {
+	h := &hung{wall: wall.New(cfg)}
+	h.Network = host.NewSockets()
+	h.Web = func(m *manager.Manager) http.Handler {
+		h.handler = h.wall.Serve(m)
+		return h.handler
+	}
+	h.Manager = manager.Config{LeagueID: "cup", Players: len(names), AllowHosts: []string{"*"}, Events: h.wall.Managed, AdminToken: admin}
+	h.Referees = []referee.Config{{
+		Events: func(e referee.Event) { h.wall.Refereed(e, e.Error) },
+		Draw:   func(referee.Match) (int, error) { return 4, nil },
+	}}
+	for i, name := range names {
+		f, _ := builtin.Find([]string{"always-odd", "always-even"}[i%2])
+		h.Seats = append(h.Seats, host.Seat{Config: player.Config{Config: agent.Config{Name: name}, Factory: f}})
+	}
+	return h
+}
+
+// shown returns the page as it is.
+func (h *hung) shown() string {
+	answer := httptest.NewRecorder()
+	h.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	return answer.Body.String()
+}
+
+var (
+	tags    = regexp.MustCompile(`<[^>]*>`)
+	tableOf = regexp.MustCompile(`(?s)<h2>Table</h2>.*?</table>`)
+)
+
+// At the end of a league the page shows its standings, who stands on the podium, and
+// what luck added; names are text; nothing that is secret or private is in it.
+func TestPageOfAPlayedLeague(t *testing.T) {
+	t.Parallel()
+	h := hang(hostile...)
+	var waiting, final string
+	h.Started = func(at string) {
+		h.wall.Open(wall.Join{URL: at, Command: "strategylab player", Page: strings.TrimSuffix(at, "mcp")})
+		waiting = h.shown()
+	}
+	h.Stay = func(*host.Played) { final = h.shown() }
+	played, err := h.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := tableOf.FindString(final)
+	for _, s := range played.Standings {
+		row := regexp.MustCompile(fmt.Sprintf(`<tr><td class="num">%d</td>.*<td class="num points">%d</td></tr>`, s.Rank, s.Points))
+		found := ""
+		for _, r := range strings.SplitAfter(table, "</tr>") {
+			if row.MatchString(r) {
+				found = html.UnescapeString(tags.ReplaceAllString(r, " "))
+			}
+		}
+		if name := strings.ReplaceAll(s.DisplayName, "\u202e", "\uFFFD"); !strings.Contains(found, name) {
+			t.Errorf("place %d of %q with %d points is not in the table:\n%s", s.Rank, s.DisplayName, s.Points, table)
+		}
+	}
+	for _, want := range []string{"Podium", "luck: ", "10 were judged.", "Complete", "Crosstable"} {
+		if !strings.Contains(final, want) {
+			t.Errorf("the final page lacks %q:\n%s", want, final)
+		}
+	}
+	for _, page := range []string{waiting, final} {
+		for _, never := range []string{"<script>alert", "<img", "\u202e", "tok-", "mk-", admin} {
+			if strings.Contains(page, never) {
+				t.Errorf("the page contains %q:\n%s", never, page)
+			}
+		}
+		if n := len(page); n > 100_000 {
+			t.Errorf("the page has %d bytes", n)
+		}
+	}
+	if addresses := regexp.MustCompile(`http://[^\s<"]+`).FindAllString(final, -1); len(addresses) > 0 {
+		t.Errorf("the final page has addresses: %q", addresses)
+	}
+}
+
+// While a match is played the page shows who has chosen, and what only when it is over.
+// In the pause after a round its results stay.
+func TestChoicesAreFaceDown(t *testing.T) {
+	t.Parallel()
+	h := hang("one", "two")
+	h.Manager.Legs, h.Manager.Pace = 2, time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var first sync.Once
+	var chosen, paused string
+	h.Referees[0].Events = func(e referee.Event) {
+		h.wall.Refereed(e, "")
+		if e.Kind == referee.Chose {
+			first.Do(func() { chosen = h.shown() })
+		}
+	}
+	h.Manager.Events = func(e manager.Event) {
+		h.wall.Managed(e)
+		if e.Kind == manager.RoundCompleted {
+			paused = h.shown()
+			stop()
+		}
+	}
+	if _, err := h.Play(ctx); err == nil {
+		t.Fatal("the league did not stop in the pause")
+	}
+	if !strings.Contains(chosen, `<span class="choice in">`) || strings.Contains(chosen, ">odd<") || strings.Contains(chosen, ">even<") {
+		t.Errorf("while the match is played, the page is\n%s", chosen)
+	}
+	for _, want := range []string{"<h2>Round 1</h2>", `<span class="choice shown">odd</span>`, `<span class="choice shown">even</span>`, "drawn number </span>4"} {
+		if !strings.Contains(paused, want) {
+			t.Errorf("after the round the page lacks %s:\n%s", want, paused)
+		}
+	}
+}
+
+// The luck of a player is its points less what its choices were worth: with half of the
+// numbers even, 1.5 points each where the choices differ.
+func TestLuck(t *testing.T) {
+	t.Parallel()
+	h := hang("odd", "even")
+	h.Manager.Draw, _ = game.ParseDraw("uniform:1-4")
+	var final string
+	h.Stay = func(*host.Played) { final = h.shown() }
+	if _, err := h.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"luck: &#43;1.5 points", "luck: -1.5 points"} {
+		if !strings.Contains(final, want) {
+			t.Errorf("the page lacks %q:\n%s", want, final)
+		}
+	}
+}
+
+// The endpoint keeps its path: only what is not for it goes to the page.
+func TestPathOfTheEndpoint(t *testing.T) {
+	t.Parallel()
+	h := hang("one", "two")
+	status := make(map[string]int)
+	h.Started = func(at string) {
+		for _, path := range []string{"", "mcp", "assets/wall.css", "elsewhere"} {
+			resp, err := http.Get(strings.TrimSuffix(at, "mcp") + path)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			resp.Body.Close()
+			status[path] = resp.StatusCode
+		}
+	}
+	if _, err := h.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"": 200, "mcp": 405, "assets/wall.css": 200, "elsewhere": 404} {
+		if status[path] != want {
+			t.Errorf("GET /%s: %d, want %d", path, status[path], want)
+		}
+	}
+}
+
+// An error of somebody else is shortened, and an address or a token in it is not shown.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	h := hang("one", "two")
+	var final string
+	h.Stay = func(*host.Played) {
+		for range 2 {
+			h.wall.Refereed(referee.Event{Kind: referee.Forfeited, Player: "P02"},
+				`mine.lua:3: <b>bad</b> at http://10.0.0.7:8101/mcp with tok-P02-0123456789abcdef`+strings.Repeat("x", 10_000))
+		}
+		final = h.shown()
+	}
+	if _, err := h.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(final, "(2 times): <bdi>mine.lua:3: &lt;b&gt;bad&lt;/b&gt; at (address) with (address)") || len(final) > 20_000 {
+		t.Errorf("the page is\n%s", final)
+	}
+}

@@ -1,0 +1,112 @@
+package discovery_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire/discovery"
+)
+
+// TestReadTools: tools are objects or bare names; what is neither is left out, and so
+// is what a peer lists beyond all measure.
+func TestReadTools(t *testing.T) {
+	t.Parallel()
+	tools, ok := discovery.ReadTools([]byte(`{"tools":["register_player",{"name":"handle_game_invitation","parameters":{"properties":{"match_id":{}}}},
+		{"title":"no name"},7,null]}`))
+	if want := []string{"register_player", "handle_game_invitation"}; !ok || !slices.Equal(tools.Names(), want) {
+		t.Errorf("%v %q, want %q", ok, tools.Names(), want)
+	}
+	if !tools[0].Input.Empty() || tools[1].Input.Empty() {
+		t.Errorf("their schemas are %+v", tools)
+	}
+	if tool, found := tools.For(protocol.TypeGameInvitation); !found || tool.Name != "handle_game_invitation" {
+		t.Errorf("%+v takes invitations", tool)
+	}
+	if tool, found := tools.For(protocol.TypeGameOver); found {
+		t.Errorf("%+v takes results", tool)
+	}
+	long := `{"tools":["a"` + strings.Repeat(`,"b"`, 500) + `]}`
+	if tools, _ := discovery.ReadTools([]byte(long)); len(tools) != 200 {
+		t.Errorf("%d tools of 501 are read, want 200", len(tools))
+	}
+	for _, text := range []string{``, `[]`, `{}`, `{"tools":{}}`} {
+		if tools, ok := discovery.ReadTools([]byte(text)); ok {
+			t.Errorf("%q lists %+v", text, tools)
+		}
+	}
+}
+
+// TestOperations: a path says by its body, its parameters and its name what it takes.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	operations, ok := discovery.ReadOpenAPI([]byte(`{"paths":{
+		"/mcp":{"post":{}},
+		"/rpc":{"post":{"requestBody":{"content":{"application/json":{"schema":{"properties":{"method":{},"params":{}}}}}}}},
+		"/api/v1/messages":{"post":{"summary":"Any message"}},
+		"/join":{"post":{"parameters":[{"in":"query","name":"team","required":true,"schema":{"type":"string"}},{"in":"query","name":"url"},{"in":"header","name":"x"},7]}},
+		"/players/{id}":{"post":{}},
+		"relative":{"post":{}},
+		"/standings":{"get":{}}}}`))
+	if !ok {
+		t.Fatal("it is not read")
+	}
+	type kind struct{ RPC, Anything, Registers bool }
+	got := make(map[string]kind)
+	for _, o := range operations {
+		got[o.Path] = kind{o.JSONRPC(), o.Anything(), o.Fit(protocol.TypeLeagueRegisterRequest) > 0}
+	}
+	if diff := cmp.Diff(map[string]kind{
+		"/mcp": {RPC: true, Anything: true}, "/rpc": {RPC: true}, "/api/v1/messages": {Anything: true}, "/join": {Registers: true},
+	}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	i := slices.IndexFunc(operations, func(o discovery.Operation) bool { return o.Path == "/join" })
+	query, err := operations[i].Query.Fill([]byte(registration))
+	if err != nil || !sameJSON(t, string(query), `{"team":"Ada","url":"http://127.0.0.1:8104/mcp"}`) {
+		t.Errorf("its parameters are %s, error %v", query, err)
+	}
+	if !operations[0].Query.Empty() {
+		t.Error("/mcp has parameters")
+	}
+}
+
+// TestNamed: a refusal in prose often says what to call instead.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`Unknown method. Available: register_player, get_standings, league.register-team`: {"register_player", "league.register-team"},
+		`POST it to /api/register_player/.`:                                               {"api/register_player"},
+		`you must register first`:                                                         nil, // one word names nothing
+		``:                                                                                nil,
+		"join_a join_b join_c join_d":                                                     {"join_a", "join_b", "join_c"},
+	} {
+		if diff := cmp.Diff(want, discovery.Named(text, protocol.TypeLeagueRegisterRequest)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+// TestNamesInAnySpelling: how a program writes its names says nothing about what they
+// mean.
+func TestNamesInAnySpelling(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"choose_parity", "chooseParity", "ChooseParity", "choose-parity", "choose.parity", "CHOOSE_PARITY", "/choose/parity/"} {
+		if discovery.Fit(name, protocol.TypeChooseParityCall) <= 0 {
+			t.Errorf("%s is no call for a choice", name)
+		}
+		if fit := discovery.Fit(name, protocol.TypeGameOver); fit > 0 {
+			t.Errorf("%s is a result (%d)", name, fit)
+		}
+	}
+}
+
+func ExampleBest() {
+	names := []string{"list_players", "registerTeam", "unregister"}
+	fmt.Println(discovery.Best(protocol.TypeLeagueRegisterRequest, names), discovery.Best(protocol.TypeGameInvitation, names))
+	// Output: 1 -1
+}

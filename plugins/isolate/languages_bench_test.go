@@ -1,0 +1,123 @@
+package isolate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/builtin"
+	"github.com/strategylab/strategylab/strategies/catalog"
+)
+
+// comparison is one algorithm in several languages, the built-in one first.
+type comparison struct {
+	names     []string
+	factories []strategies.Factory
+}
+
+func compared(b *testing.B) (c comparison) {
+	b.Helper()
+	native, ok := builtin.Find("frequency")
+	if !ok {
+		b.Fatal("no strategy frequency")
+	}
+	c = comparison{[]string{"native"}, []strategies.Factory{native}}
+	for _, f := range catalog.Formats() {
+		source, ok := frequency[f.Ext]
+		if !ok {
+			continue
+		}
+		made, err := f.Load("frequency", "scripts/frequency"+f.Ext, []byte(source), patient)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() {
+			if err := made.Close(); err != nil {
+				b.Error(err)
+			}
+		})
+		c.names = append(c.names, strings.TrimPrefix(f.Ext, "."))
+		c.factories = append(c.factories, made)
+	}
+	return c
+}
+
+// report reports the median of the times of each language, and of its ratios to native.
+func (c comparison) report(b *testing.B, unit string, times [][]float64) {
+	b.Helper()
+	for i, name := range c.names {
+		ratios := make([]float64, len(times[i]))
+		for run, t := range times[i] {
+			ratios[run] = t / times[0][run]
+		}
+		slices.Sort(ratios)
+		if i > 0 {
+			b.ReportMetric(ratios[len(ratios)/2], name+"/native")
+		}
+		sorted := slices.Sorted(slices.Values(times[i]))
+		b.ReportMetric(sorted[len(sorted)/2], unit+"-"+name)
+	}
+}
+
+// BenchmarkLanguages times decisions (choose and observe) of one algorithm in every
+// language, in turns. It reports medians.
+func BenchmarkLanguages(b *testing.B) {
+	const decisions, players = 2000, 8
+	c := compared(b)
+	var field []string
+	for i := range players {
+		field = append(field, game.PlayerID(i+1))
+	}
+	seats := make([]strategies.Strategy, len(c.factories))
+	for i, f := range c.factories {
+		key := game.StrategyKey(1, 1, 0)
+		seat, err := f.New(b.Context(), strategies.Setup{ID: field[0], Field: field, Key: key, Rand: game.NewRand(key)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer seat.Close()
+		seats[i] = seat
+	}
+	ctx := b.Context()
+	times := make([][]float64, len(seats))
+	turn, outcome := strategies.Turn{Round: 1}, strategies.Outcome{Choice: game.Even, OpponentChoice: game.Odd, Round: 1}
+	for b.Loop() {
+		for i, seat := range seats {
+			start := time.Now()
+			for d := range decisions {
+				turn.Opponent = field[1+d%(players-1)]
+				outcome.Opponent = turn.Opponent
+				if _, err := seat.Choose(ctx, &turn); err != nil {
+					b.Fatal(err)
+				}
+				if err := seat.Observe(ctx, &outcome); err != nil {
+					b.Fatal(err)
+				}
+			}
+			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/decisions)
+		}
+	}
+	c.report(b, "ns/decision", times)
+}
+
+// BenchmarkLeaguesOfLanguages times leagues of eight such players, in turns, without Lua
+// and JavaScript.
+func BenchmarkLeaguesOfLanguages(b *testing.B) {
+	const leagues, players, legs = 100, 8, 10
+	c := compared(b)
+	at := slices.Index(c.names, "wasm")
+	c = comparison{[]string{c.names[0], "wasm"}, []strategies.Factory{c.factories[0], c.factories[at]}}
+	times := make([][]float64, len(c.factories))
+	for b.Loop() {
+		for i, f := range c.factories {
+			fs := slices.Repeat([]strategies.Factory{f}, players)
+			start := time.Now()
+			played(b, plan(leagues, legs, fs), fs)
+			times[i] = append(times[i], time.Since(start).Seconds()/leagues*1e6)
+		}
+	}
+	c.report(b, "us/league", times)
+}

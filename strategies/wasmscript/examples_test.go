@@ -1,0 +1,76 @@
+package wasmscript_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/strategylab/strategylab/strategies/budget"
+	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
+)
+
+// builds has a command for each language of docs/wasm.md that builds in into out, and one
+// that fails where the compiler or its target is missing.
+var builds = map[string]struct{ file, probe, build string }{
+	"c": {
+		"mine.c", "clang --print-targets | grep -q wasm32 && which wasm-ld",
+		"clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,-z,stack-size=8192 -o mine.wasm mine.c",
+	},
+	"rust": {
+		"mine.rs", "ls $(rustc --print target-libdir --target wasm32-unknown-unknown)",
+		"rustc --target wasm32-unknown-unknown --crate-type cdylib -O -C link-arg=-zstack-size=8192 -o mine.wasm mine.rs",
+	},
+	"go":  {"mine.go", "test -n \"$WHOLE_TESTS\" && which go", "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags=-s -o mine.wasm mine.go"},
+	"ts":  {"mine.ts", "which asc", "asc mine.ts -O --runtime stub --use abort= -o mine.wasm"},
+	"zig": {"mine.zig", "which zig", "zig build-exe mine.zig -target wasm32-freestanding -fno-entry -rdynamic -O ReleaseSmall --stack 8192"},
+}
+
+// TestDocumentedExamples builds the strategy of docs/wasm.md in every language that this
+// machine can compile. Each plays as the one without a compiler, in both engines.
+func TestDocumentedExamples(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/wasm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	choices := func(told string) string {
+		return strings.Join(regexp.MustCompile(`(?m)^choose .*$`).FindAllString(told, -1), "\n")
+	}
+	want := choices(agree(t, wasmtest.Frequency().Bytes()))
+	for language, b := range builds {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			code := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)\n```\n").FindSubmatch(page)
+			if code == nil {
+				t.Fatalf("docs/wasm.md has no strategy in %s", language)
+			}
+			dir := t.TempDir()
+			run := func(command string) ([]byte, error) {
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+				cmd.Dir = dir
+				return cmd.CombinedOutput()
+			}
+			if _, err := run(b.probe); err != nil {
+				t.Skipf("this machine does not compile %s for WebAssembly, or WHOLE_TESTS is not set", language)
+			}
+			if err := os.WriteFile(filepath.Join(dir, b.file), code[1], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := run(b.build); err != nil {
+				t.Fatalf("%s: %v\n%s", b.build, err, out)
+			}
+			module, err := os.ReadFile(filepath.Join(dir, "mine.wasm"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Go's runtime needs more for its initialization than other tests grant.
+			told := agreeWithin(t, budget.Limits{Time: patient.Time, Instructions: budget.DefaultInstructions}, module)
+			if choices(told) != want {
+				t.Errorf("it plays\n%s\nwant\n%s", told, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package wasmscript
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/strategylab/strategylab/strategies/budget"
+)
+
+// slice is the number of instructions that a call gets at a time. Compiled code cannot be
+// preempted: a garbage collection and an interrupt wait for the end of a slice. It lasts
+// for a tenth of a millisecond, with the slowest instructions for some milliseconds. A
+// call that ends within its first slice costs no more than its instructions.
+const slice = 100_000
+
+// Why refill ends a call.
+var (
+	errSpent   = errors.New("no instructions are left")
+	errStopped = errors.New("the call was interrupted")
+)
+
+// tank is what remains to a seat's current call, and who watches it.
+type tank struct {
+	limit int64 // instructions of a call
+	rest  int64 // what the current call has not been granted yet
+	used  int64 // granted to earlier slices, or used by calls that failed
+
+	ctx   context.Context // of the current call
+	watch func(interrupt func()) *budget.Guard
+	guard *budget.Guard // nil until a call takes longer than a slice
+
+	watched bool        // the current call is
+	stopped atomic.Bool // by the watchdog
+}
+
+// prepare sets what every call of a seat gets.
+func (in *instance) prepare(instructions int64, watch func(func()) *budget.Guard) {
+	in.tank.limit, in.tank.used, in.tank.watch = instructions, 0, watch
+	in.global[grantGlobal].Set(uint64(min(instructions, slice)))
+	in.global[usedGlobal].Set(0)
+}
+
+// grant is the fuel with which a call begins.
+func (t *tank) grant() int64 { return min(t.limit, slice) }
+
+// refill goes on with a call that has used its slice. It panics with errSpent if that was
+// the last, or errStopped if somebody stopped the call.
+func (in *instance) refill() {
+	t := &in.tank
+	if !t.watched {
+		if t.guard == nil {
+			t.guard = t.watch(func() { t.stopped.Store(true) })
+		}
+		t.stopped.Store(false)
+		t.guard.Enter(t.ctx)
+		t.watched = true
+	}
+	if t.stopped.Load() || t.ctx.Err() != nil {
+		panic(errStopped)
+	}
+	more := max(slice, -in.left()) // one instruction may cost more than a slice
+	if more = min(more, t.rest); in.left()+more < 0 {
+		panic(errSpent)
+	}
+	t.rest -= more
+	t.used += more
+	in.global[fuelGlobal].Set(uint64(in.left() + more))
+}
+
+// run calls a function. The result is in stack. cause is why the call was interrupted, if
+// it was.
+func (in *instance) run(ctx context.Context, f function, stack []uint64) (cause, err error) {
+	t := &in.tank
+	t.ctx, t.rest = ctx, t.limit-t.grant()
+	err = f.CallWithStack(in.ctx, stack)
+	if t.watched {
+		t.watched = false
+		cause = t.guard.Leave()
+	}
+	switch {
+	case err == nil:
+		return nil, nil
+	case errors.Is(err, errSpent):
+		t.used += t.grant() + t.rest
+	default:
+		t.used += t.grant() - in.left()
+	}
+	if errors.Is(err, errStopped) && cause == nil {
+		cause = context.Cause(ctx)
+	}
+	return cause, err
+}
+
+// instructions returns what all calls have used since prepare.
+func (in *instance) instructions() int64 {
+	return in.tank.used + int64(in.global[usedGlobal].Get())
+}
+
+// left returns what is left of the fuel.
+func (in *instance) left() int64 { return int64(in.global[fuelGlobal].Get()) }
+
+// spend takes fuel for what the lab does for a module.
+func (in *instance) spend(instructions int) {
+	in.global[fuelGlobal].Set(uint64(in.left() - int64(instructions)))
+}
+
+// release ends the watch over a seat.
+func (t *tank) release() {
+	if t.guard != nil {
+		t.guard.Release()
+		t.guard = nil
+	}
+	t.ctx, t.watch = nil, nil
+}

@@ -1,0 +1,191 @@
+package wasmscript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/strategylab/strategylab/host/game"
+	"github.com/strategylab/strategylab/strategies"
+)
+
+// instance is a module with memory and globals of its own. It belongs to one seat at a
+// time.
+type instance struct {
+	mod     api.Module
+	memory  api.Memory // nil without one
+	global  [ourGlobals]api.MutableGlobal
+	state   []api.MutableGlobal
+	choose  function
+	observe function // nil if there is none
+	ctx     *callContext
+	tank    tank
+
+	name  string // of the strategy, for its log
+	rand  *game.Rand
+	log   *slog.Logger
+	lines int // printed so far
+}
+
+// function is an entry function.
+type function interface {
+	CallWithStack(ctx context.Context, stack []uint64) error
+}
+
+// callContext is the context of the calls of an instance. It is never done, and has no
+// values: wazero looks for some in every call.
+type callContext struct {
+	context.Context
+	*instance
+}
+
+func (*callContext) Value(any) any { return nil }
+
+// snapshot is the state of an instance in which seats begin.
+type snapshot struct {
+	memory  []byte // without the zeros at its end
+	size    uint32 // of the memory, in bytes
+	globals []uint64
+}
+
+// errMemory is the refusal of an address.
+var errMemory = errors.New("an address outside of the memory was passed to the lab")
+
+// instantiate makes an instance as the module's data describe it.
+func (f *factory) instantiate() (*instance, error) {
+	in := &instance{name: f.Info().Name}
+	in.ctx = &callContext{context.Background(), in}
+	var err error
+	in.mod, err = f.runtime.InstantiateModule(in.ctx, f.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return nil, err
+	}
+	if f.module.memory {
+		in.memory = in.mod.Memory()
+	}
+	global := func(name string) api.MutableGlobal { return in.mod.ExportedGlobal(name).(api.MutableGlobal) }
+	for i, name := range globalNames {
+		in.global[i] = global(name)
+	}
+	for i := range f.module.mutable {
+		in.state = append(in.state, global(stateName(i)))
+	}
+	in.choose, in.observe = in.entry("choose"), in.entry("observe")
+	return in, nil
+}
+
+// entry returns the entry function of a hook, nil if there is none.
+func (in *instance) entry(hook string) function { return in.exported(entryName(hook)) }
+
+func (in *instance) exported(name string) function {
+	if f := in.mod.ExportedFunction(name); f != nil {
+		return f
+	}
+	return nil
+}
+
+// take copies the state of an instance.
+func (in *instance) take() (s snapshot) {
+	if in.memory != nil {
+		s.size = in.memory.Size()
+		all, _ := in.memory.Read(0, s.size)
+		s.memory = bytes.Clone(bytes.TrimRight(all, "\x00"))
+	}
+	for _, g := range in.state {
+		s.globals = append(s.globals, g.Get())
+	}
+	return s
+}
+
+// restore sets an instance back to a snapshot. It reports false if its memory has
+// outgrown it, which nothing undoes.
+func (in *instance) restore(s *snapshot) bool {
+	if in.memory != nil {
+		size := in.memory.Size()
+		if size < s.size {
+			const page = 64 << 10
+			if _, ok := in.memory.Grow((s.size - size) / page); !ok {
+				return false
+			}
+		}
+		if in.memory.Size() != s.size {
+			return false
+		}
+		all, _ := in.memory.Read(0, s.size)
+		clear(all[copy(all, s.memory):])
+	}
+	for i, g := range in.state {
+		g.Set(s.globals[i])
+	}
+	in.global[roomGlobal].Set(stackWords)
+	return true
+}
+
+// deep reports whether the call ended for want of room on the stack.
+func (in *instance) deep() bool { return int32(in.global[roomGlobal].Get()) < 0 }
+
+// bytes returns a piece of the memory, which the caller may change.
+func (in *instance) bytes(at, n uint64) []byte {
+	if in.memory != nil {
+		if b, ok := in.memory.Read(uint32(at), uint32(n)); ok {
+			return b
+		}
+	}
+	panic(errMemory)
+}
+
+func (in *instance) put32(at, v uint64) {
+	if in.memory == nil || !in.memory.WriteUint32Le(uint32(at), uint32(v)) {
+		panic(errMemory)
+	}
+}
+
+func (in *instance) logged(line string) {
+	in.log.LogAttrs(context.Background(), slog.LevelInfo, line, slog.String("script", in.name))
+}
+
+// reason says in one line why a call ended: what the lab refused, or how and in which
+// function the module trapped.
+func (m *module) reason(err error) error {
+	var early exited
+	switch {
+	case errors.Is(err, errEarly):
+		return errEarly
+	case errors.Is(err, errMemory):
+		return errMemory
+	case errors.As(err, &early):
+		return early
+	}
+	lines := strings.Split(err.Error(), "\n")
+	text := strategies.OneLine(strings.TrimPrefix(lines[0], "wasm error: "), maxLine)
+	for _, line := range lines[1:] {
+		// "\t.name(i32,i32) f64", with a number as "$7" for a function without name
+		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "\t."), "("); ok && strings.HasPrefix(line, "\t.") {
+			return fmt.Errorf("trap: %s, in function %s", text, strategies.OneLine(m.nameOf(name), maxLine))
+		}
+	}
+	return fmt.Errorf("trap: %s", text)
+}
+
+// nameOf returns the hook that is called "$7" in a stack trace, or the name that its author
+// knows.
+func (m *module) nameOf(name string) string {
+	for _, hook := range []string{"choose", "observe", "start", "_initialize"} {
+		if index, ok := m.hooks[hook]; ok && name == fmt.Sprintf("$%d", m.moved(index)) {
+			return hook
+		}
+	}
+	if digits, unnamed := strings.CutPrefix(name, "$"); unnamed {
+		if index, err := strconv.ParseUint(digits, 10, 32); err == nil && index > uint64(len(m.imports)) {
+			return fmt.Sprintf("$%d", index-1)
+		}
+	}
+	return name
+}

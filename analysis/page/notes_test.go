@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
@@ -177,7 +178,7 @@ func TestTwoPlayers(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	in := played(t, "uniform:1-10", 4, 60, field(3)...)
-	in.Version = "v1.2.3"
+	in.Version, in.Begun = "v1.2.3", time.Date(2026, 3, 1, 0, 30, 0, 0, time.FixedZone("", 3600))
 	for k, f := range []results.Entrant{{Name: "random#1", Ref: "random"}, {Name: "random#2", Ref: "random"}, {Name: "it's", Ref: "it's.lua"}} {
 		f.Kind, f.Fingerprint = "lua", fmt.Sprintf("finger-%d", k)
 		in.Run.Plan.Field[k] = f
@@ -185,7 +186,7 @@ func TestRepeat(t *testing.T) {
 	got := html.UnescapeString(text(written(t, in)))
 	for _, want := range []string{
 		`strategylab experiment --runs 60 --legs 4 --seed 7 --draw uniform:1-10 --field 'random*2,it'\''s.lua'`,
-		"random#1 lua finger-0", "it's lua finger-2", "Written by strategylab v1.2.3",
+		"random#1 lua finger-0", "it's lua finger-2", "Begun on 2026-02-28", "Written by strategylab v1.2.3",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q", want)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"time"
 
 	"github.com/strategylab/strategylab/analysis/explain"
 	"github.com/strategylab/strategylab/analysis/plots"
@@ -41,6 +42,9 @@ type Input struct {
 	Replays bool
 	// Version is that of the program, for the footer; empty for none.
 	Version string
+	// Begun is when the run was begun, of which the footer shows the day in UTC; zero for
+	// unknown. No record has a time.
+	Begun time.Time
 }
 
 //go:embed page.html

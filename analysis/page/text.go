@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/strategylab/strategylab/analysis/words"
 )
@@ -89,6 +90,9 @@ func (s *source) Facts() []paragraph {
 	list := []paragraph{{"Seed", strconv.FormatUint(s.Run.Plan.Seed, 10)}, {"Draw", s.Run.Plan.Draw}, {"Transport", s.Run.Plan.Transport}}
 	if f.Digest != "" {
 		list = append(list, paragraph{"Digest", f.Digest})
+	}
+	if !s.Begun.IsZero() {
+		list = append(list, paragraph{"Begun on", s.Begun.UTC().Format(time.DateOnly)})
 	}
 	if s.Version != "" {
 		list = append(list, paragraph{"Written by", "strategylab " + s.Version})

@@ -28,8 +28,12 @@ import (
 // PlotsFolder holds the plots of a page as PNG, in the folder of the run.
 const PlotsFolder = "plots"
 
-// Versioned returns the input of a page with the version of this program.
-func Versioned(in page.Input) page.Input {
+// Dated returns the input of a page with the version of this program, and the time at
+// which a run got its plan.
+func Dated(run string, in page.Input) page.Input {
+	if plan, err := os.Stat(filepath.Join(run, results.PlanFile)); err == nil {
+		in.Begun = plan.ModTime()
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		in.Version = info.Main.Version
 	}
@@ -39,7 +43,7 @@ func Versioned(in page.Input) page.Input {
 // WritePage writes report.html and, if wanted, its plots as PNG into a folder.
 func WritePage(dir string, in page.Input, png bool) error {
 	var buf bytes.Buffer
-	if err := page.Write(&buf, Versioned(in)); err != nil {
+	if err := page.Write(&buf, in); err != nil {
 		return err
 	}
 	if err := disk.WriteFile(filepath.Join(dir, page.File), buf.Bytes(), 0o644); err != nil {

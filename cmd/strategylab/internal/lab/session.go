@@ -197,7 +197,7 @@ func (s Session) keep(ctx context.Context, dir *results.Dir, path string, factor
 	if played.Worths, played.WorthLeagues, err = c.worths(s.Report.Warn); err != nil {
 		return err
 	}
-	return WritePage(path, played.Input, s.Report.PNG)
+	return WritePage(path, Dated(path, played.Input), s.Report.PNG)
 }
 
 // judge completes a report with the verdicts on the assertions.

@@ -71,7 +71,7 @@ func writeReport(p *command.Process, c *cli.Context) error {
 		return err
 	}
 	folder := cmp.Or(c.String(command.FlagOut), dir)
-	if err := lab.WritePage(p.Path(folder), in, c.Bool(flagPNG)); err != nil {
+	if err := lab.WritePage(p.Path(folder), lab.Dated(p.Path(dir), in), c.Bool(flagPNG)); err != nil {
 		return command.Usagef("report %s: %w", dir, err)
 	}
 	where := "report in " + filepath.Join(folder, page.File)

@@ -35,7 +35,7 @@ type replays struct {
 func newReplays(ctx context.Context, out *output, folder string, in page.Input) (*replays, error) {
 	in.Replays = true
 	var b bytes.Buffer
-	if err := page.Write(&b, lab.Versioned(in)); err != nil {
+	if err := page.Write(&b, lab.Dated(out.p.Path(folder), in)); err != nil {
 		return nil, err
 	}
 	r := &replays{ctx: ctx, out: out, folder: folder, in: in, report: b.Bytes(), mux: http.NewServeMux(), turn: make(chan struct{}, 1)}

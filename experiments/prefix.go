@@ -130,6 +130,11 @@ func (p *Prefix) Add(l *results.League) error {
 	}
 	for _, n := range l.Notes {
 		p.noted[n.Field] |= 1 << n.Fault
+		if n.Fault == game.FaultQuarantined && !p.quarantined[n.Field] {
+			p.quarantined = slices.Clone(p.quarantined)
+			p.quarantined[n.Field], p.reproducible = true, false
+			p.quarantineOrder = append(p.quarantineOrder, n.Field)
+		}
 	}
 	if previous, next := p.checkpoints(l.Index); next == p.Leagues() {
 		p.decide(next - previous)

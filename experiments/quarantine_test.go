@@ -175,6 +175,57 @@ func TestQuarantineOfSeveral(t *testing.T) {
 	}
 }
 
+// asideDriver puts a player aside in the leagues from one on.
+type asideDriver struct {
+	*stub
+	field, from int
+}
+
+func (d asideDriver) NewWorker(ctx context.Context) (experiments.Worker, error) {
+	w, err := d.stub.NewWorker(ctx)
+	return asideWorker{w, d}, err
+}
+
+type asideWorker struct {
+	experiments.Worker
+	driver asideDriver
+}
+
+func (w asideWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
+	for i := range out {
+		aside := first+i == w.driver.from && !quarantined[w.driver.field]
+		with := slices.Clone(quarantined)
+		with[w.driver.field] = with[w.driver.field] || aside
+		if err := w.Worker.Play(ctx, first+i, out[i:i+1], with); err != nil {
+			return err
+		}
+		if aside {
+			out[i].Notes = append(out[i].Notes, results.Note{Field: w.driver.field, Fault: game.FaultQuarantined, Text: "put aside"})
+		}
+	}
+	return nil
+}
+
+// TestQuarantineByDriver has a driver put a player aside in one league: the run does so in
+// all later ones, whatever the number of workers.
+func TestQuarantineByDriver(t *testing.T) {
+	t.Parallel()
+	plan := planOf(4, 2, 300)
+	for _, workers := range []int{1, 4} {
+		got := new(collector)
+		out, err := experiments.Run(t.Context(), plan, asideDriver{&stub{plan: plan}, 2, 77}, got, experiments.Config{Workers: workers})
+		if err != nil || out.Reproducible || !slices.Equal(out.Quarantined, []int{2}) {
+			t.Fatalf("%d workers: %+v, %v", workers, out, err)
+		}
+		if from := quarantinedFrom(t, plan, got.leagues, 2); from != 77 {
+			t.Errorf("%d workers: quarantined from league %d on, want 77", workers, from)
+		}
+		if notes := got.leagues[77].Notes; len(notes) != 1 || notes[0].Text != "put aside" {
+			t.Errorf("%d workers: notes of league 77: %+v", workers, notes)
+		}
+	}
+}
+
 // TestQuarantineOfPlugins leaves the crashes of a plugin to whoever restarts it.
 func TestQuarantineOfPlugins(t *testing.T) {
 	t.Parallel()

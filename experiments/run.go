@@ -19,6 +19,10 @@
 // called again. The rule depends on records only, so a resumed run makes the same
 // decisions. A run of results.PlanSchema1 decides after every 64 leagues only.
 //
+// A driver may quarantine a player, too, that it cannot play with: by a note of
+// game.FaultQuarantined in the first league in which it lets that player lose every
+// match so. The run then quarantines it at once, and is not reproducible.
+//
 // Workers do not wait for the decision. They continue with the quarantine they
 // know, each with the league or block that it plays at that moment, and a league
 // that was played with an outdated one is played again.

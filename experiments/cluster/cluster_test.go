@@ -3,12 +3,17 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/experiments/cluster"
+	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
 )
 
@@ -41,7 +46,7 @@ func TestDigest(t *testing.T) {
 // faulty is a driver that fails or changes records.
 type faulty struct {
 	experiments.Driver
-	play func(first int, out []results.League) error // after the leagues were played
+	play func(first int, out []results.League, quarantined []bool) error // after the leagues were played
 }
 
 func (f faulty) NewWorker(ctx context.Context) (experiments.Worker, error) {
@@ -51,18 +56,18 @@ func (f faulty) NewWorker(ctx context.Context) (experiments.Worker, error) {
 
 type faultyWorker struct {
 	experiments.Worker
-	play func(first int, out []results.League) error
+	play func(first int, out []results.League, quarantined []bool) error
 }
 
 func (w faultyWorker) Play(ctx context.Context, first int, out []results.League, quarantined []bool) error {
 	if err := w.Worker.Play(ctx, first, out, quarantined); err != nil {
 		return err
 	}
-	return w.play(first, out)
+	return w.play(first, out, quarantined)
 }
 
 // openFaulty opens jobs with a faulty driver.
-func openFaulty(play func(first int, out []results.League) error) func(*cluster.ServeConfig) {
+func openFaulty(play func(first int, out []results.League, quarantined []bool) error) func(*cluster.ServeConfig) {
 	return func(c *cluster.ServeConfig) {
 		c.Open = func(ctx context.Context, job cluster.Job, source func(string) ([]byte, error)) (experiments.Driver, func() error, error) {
 			d, end, err := open(ctx, job, source)
@@ -89,7 +94,7 @@ func TestLiar(t *testing.T) {
 		l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
 		lied := make(chan struct{})
 		var once sync.Once
-		serve(t, t.Context(), b.URL(), openFaulty(func(_ int, out []results.League) error {
+		serve(t, t.Context(), b.URL(), openFaulty(func(_ int, out []results.League, _ []bool) error {
 			once.Do(func() { close(lied) })
 			lie(out)
 			return nil
@@ -111,26 +116,95 @@ func TestLiar(t *testing.T) {
 	}
 }
 
-// TestPoison has a league that no worker can play: the run ends with the leagues before
-// it, and names it, the workers and the suspect.
+// poisonous fails in a league in which none of some players is quarantined.
+func poisonous(league int, players ...int) func(int, []results.League, []bool) error {
+	return func(first int, out []results.League, quarantined []bool) error {
+		if first > league || league >= first+len(out) {
+			return nil
+		}
+		for _, field := range players {
+			if quarantined[field] {
+				return nil
+			}
+		}
+		return errors.New("no memory left")
+	}
+}
+
+// TestPoison has a league that no worker can play with one of its players: the run names
+// both and goes on, with that player quarantined. Leagues before it are as everywhere.
 func TestPoison(t *testing.T) {
 	t.Parallel()
-	plan := planOf(200)
+	plan, n := planOf(200), newNotes()
+	var want, got []results.League
+	d, err := direct(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := experiments.Run(t.Context(), plan, d, keep(&want), experiments.Config{Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
 	b := broker(t, cluster.BrokerConfig{})
-	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
-	serve(t, t.Context(), b.URL(), openFaulty(func(first int, out []results.League) error {
-		if first <= 100 && 100 < first+len(out) {
-			return errors.New("no memory left")
-		}
-		return nil
-	}))
-	out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan, Suspects: []string{"markov-2"}})
-	var poison *cluster.PoisonError
-	if !errors.As(err, &poison) || poison.League != 100 || len(poison.Tried) == 0 || !strings.Contains(err.Error(), "no memory left") || !strings.Contains(err.Error(), "markov-2") {
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b, Note: n.add})
+	serve(t, t.Context(), b.URL(), openFaulty(poisonous(100, 1)))
+	c, err := l.Coordinate(t.Context(), cluster.RunConfig{Plan: plan, Version: "test", Suspects: []string{"random", "markov-2", "frequency"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	out, err := experiments.Run(t.Context(), plan, c, keep(&got), experiments.Config{Workers: 64})
+	if err != nil || out.Leagues != 200 || out.Reproducible || !slices.Equal(out.Quarantined, []int{1}) {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if out.Leagues > 100 {
-		t.Errorf("%d leagues are recorded, want at most 100", out.Leagues)
+	if diff := cmp.Diff(want[:100], got[:100], cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("leagues before the one that ends workers (-want +got):\n%s", diff)
+	}
+	for i, l := range got[100:] {
+		lost := 0
+		for _, m := range l.Matches {
+			for _, side := range []game.Side{m.A, m.B} {
+				if side.Fault == game.FaultQuarantined {
+					lost++
+				}
+			}
+		}
+		if want := 2 * plan.Legs; lost != want {
+			t.Fatalf("league %d: %d matches are lost by quarantine, want the %d of markov-2", 100+i, lost, want)
+		}
+	}
+	if notes := got[100].Notes; len(notes) != 1 || notes[0].Field != 1 || !strings.Contains(notes[0].Text, "put aside from league 100 on") {
+		t.Errorf("notes of league 100: %+v", notes)
+	}
+	n.wait(t, func(text string) bool {
+		return text == "league 100 ends or fails every worker that plays it with markov-2, put aside from there on"
+	})
+}
+
+// keep is a sink that keeps leagues.
+func keep(all *[]results.League) experiments.Sink { return (*keeper)(all) }
+
+type keeper []results.League
+
+func (k *keeper) Append(l *results.League) error {
+	*k = append(*k, results.League{Index: l.Index, Seats: slices.Clone(l.Seats), Matches: slices.Clone(l.Matches), Notes: slices.Clone(l.Notes)})
+	return nil
+}
+
+// TestPoisonOfNobody has a league that no worker can play whoever is put aside: the run
+// ends with the leagues before it, and names it, the workers and the suspects.
+func TestPoisonOfNobody(t *testing.T) {
+	t.Parallel()
+	plan := planOf(20)
+	b := broker(t, cluster.BrokerConfig{})
+	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
+	serve(t, t.Context(), b.URL(), openFaulty(poisonous(10)))
+	out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan, Suspects: []string{"markov-2"}})
+	var poison *cluster.PoisonError
+	if !errors.As(err, &poison) || poison.League != 10 || len(poison.Tried) == 0 || !strings.Contains(err.Error(), "no memory left") || !strings.Contains(err.Error(), "markov-2") {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if out.Leagues > 10 {
+		t.Errorf("%d leagues are recorded, want at most 10", out.Leagues)
 	}
 }
 
@@ -138,7 +212,7 @@ func TestPoison(t *testing.T) {
 // playing twice does.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	plan := planOf(200)
+	plan := planOf(60)
 	want := here(t, plan)
 	b := broker(t, cluster.BrokerConfig{})
 	l := link(t, cluster.Config{URL: b.URL(), Broker: b})
@@ -147,7 +221,7 @@ func TestVerify(t *testing.T) {
 	if out, _, err := coordinate(t, l, cluster.RunConfig{Plan: plan, Verify: 1}); err != nil || out.Digest != want.Digest {
 		t.Fatalf("two honest workers: %+v, %v; want %+v", out, err, want)
 	}
-	serve(t, t.Context(), b.URL(), openFaulty(func(_ int, out []results.League) error {
+	serve(t, t.Context(), b.URL(), openFaulty(func(_ int, out []results.League, _ []bool) error {
 		for i := range out {
 			a := &out[i].Matches[0].A
 			a.Choice = 3 - a.Choice // the other of even (1) and odd (2)

@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,50 +32,44 @@ const (
 	headerPasses = "Strategylab-Passes" // the worker is the one that must not play it
 )
 
-// pending is a call of Play: the chunks that it waits for.
+// pending waits for the records of one chunk.
 type pending struct {
-	first, count int
-	quarantined  []bool
-	parts        map[string]chunk.Request // published, by name; guarded by the coordinator
-	tried        map[string][]string      // by chunk: what went wrong with it; likewise
-	inbox        chan arrival
+	request chunk.Request // its quarantine is that of the last publication
+	final   bool          // it is not rescued
+	part    string        // the name under which it was last published; guarded by the coordinator
+	tried   []string      // what went wrong with it; likewise
+	inbox   chan arrival
 }
 
 // arrival is what a call of Play hears of a chunk.
 type arrival struct {
-	part     string
-	request  chunk.Request
 	message  jetstream.Msg // records
 	poisoned bool          // it has been delivered too often
 	lost     bool          // the broker has lost it
 }
 
-func (c *Coordinator) newPending(first, count int, quarantined []bool) *pending {
-	return &pending{first: first, count: count, quarantined: quarantined, parts: make(map[string]chunk.Request),
-		tried: make(map[string][]string), inbox: make(chan arrival, 64)}
-}
-
-// forget ends the wait for chunks.
+// forget ends the wait for a chunk.
 func (c *Coordinator) forget(p *pending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for part := range p.parts {
-		delete(c.pending, part)
-	}
+	delete(c.pending, p.part)
 }
 
-// publish gives a part of a call to the workers, except to one. It waits for a broker
-// that is away.
-func (c *Coordinator) publish(ctx context.Context, p *pending, r chunk.Request, except string) error {
-	r.Quarantined = p.quarantined
-	body, err := json.Marshal(r)
+// publish gives a chunk to the workers, except to one, under a new name. It waits for a
+// broker that is away.
+func (c *Coordinator) publish(ctx context.Context, p *pending, except string) error {
+	c.mu.Lock()
+	p.request.Quarantined = c.withPoison(p.request.Quarantined, p.request.First)
+	body, err := json.Marshal(p.request)
 	if err != nil {
+		c.mu.Unlock()
 		return err
 	}
-	c.mu.Lock()
+	delete(c.pending, p.part)
 	c.serial++
-	part := fmt.Sprintf("%d-%d-%d", r.First, r.Count, c.serial)
-	p.parts[part], c.pending[part] = r, p
+	p.part = fmt.Sprintf("%d-%d-%d", p.request.First, p.request.Count, c.serial)
+	part := p.part
+	c.pending[part] = p
 	c.mu.Unlock()
 	m := nats.NewMsg(c.link.subject("chunk", c.job.Run))
 	m.Data = body
@@ -115,12 +107,28 @@ func (l *Link) deliver(ctx context.Context, m *nats.Msg, id string) error {
 	}
 }
 
-// collect receives the records of all parts of a call into out, and returns who played
-// most of them.
+// part has workers play a chunk, and returns who played most of it; "" if it had to be
+// rescued. except, unless empty, must not play it.
+func (w *waiter) part(ctx context.Context, p *pending, out []results.League, except string) (by string, err error) {
+	p.inbox = make(chan arrival, 64)
+	defer w.coordinator.forget(p)
+	if err := w.coordinator.publish(ctx, p, except); err != nil {
+		return "", err
+	}
+	return w.collect(ctx, p, out)
+}
+
+// collect receives the records of a chunk into out, and returns who played most of it.
 func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) (by string, err error) {
 	c := w.coordinator
 	have := make([]bool, len(out))
-	for missing := len(out); missing > 0; {
+	missing := len(out)
+	again := func(except string) error {
+		clear(have)
+		missing = len(out)
+		return c.publish(ctx, p, except)
+	}
+	for missing > 0 {
 		var a arrival
 		select {
 		case <-ctx.Done():
@@ -128,21 +136,23 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 		case a = <-p.inbox:
 		}
 		switch {
+		case a.poisoned && p.final:
+			return "", errPoisoned
 		case a.poisoned:
-			if err := c.divide(ctx, p, a); err != nil {
+			return "", w.rescue(ctx, p, out)
+		case a.lost:
+			if err := again(""); err != nil {
 				return "", err
 			}
 			continue
-		case a.lost:
-			if err := c.replace(ctx, p, a, ""); err != nil {
-				return "", err
-			}
+		case a.message.Headers().Get(headerChunk) != p.part: // it was published again since
+			_ = a.message.Ack()
 			continue
 		}
 		worker := a.message.Headers().Get(headerWorker)
 		if a.message.Headers().Get(headerPasses) != "" {
 			_ = a.message.Ack() // it says nothing more
-			if err := c.pass(ctx, p, a, worker); err != nil {
+			if err := c.pass(ctx, p, worker); err != nil {
 				return "", err
 			}
 			continue
@@ -151,7 +161,7 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 		if err == nil {
 			by = worker
 			for i := range leagues {
-				if at := leagues[i].Index - p.first; !have[at] {
+				if at := leagues[i].Index - p.request.First; !have[at] {
 					have[at], missing = true, missing-1
 					out[at], leagues[i] = leagues[i], out[at]
 				}
@@ -162,11 +172,12 @@ func (w *waiter) collect(ctx context.Context, p *pending, out []results.League) 
 			c.distrust(ctx, worker, err)
 		}
 		if err != nil {
-			if err := c.replace(ctx, p, a, worker); err != nil {
+			if err := again(worker); err != nil {
 				return "", err
 			}
 		}
 	}
+	w.annotate(p, out)
 	return by, nil
 }
 
@@ -176,8 +187,8 @@ func (w *waiter) open(p *pending, a arrival) ([]results.League, error) {
 	h := a.message.Headers()
 	first, err1 := strconv.Atoi(h.Get(headerFirst))
 	count, err2 := strconv.Atoi(h.Get(headerCount))
-	if err1 != nil || err2 != nil || count < 1 || first < a.request.First || first+count > a.request.First+a.request.Count {
-		return nil, fmt.Errorf("it sent leagues %s, count %s, want some of %d to %d", h.Get(headerFirst), h.Get(headerCount), a.request.First, a.request.First+a.request.Count-1)
+	if err1 != nil || err2 != nil || count < 1 || first < p.request.First || first+count > p.request.First+p.request.Count {
+		return nil, fmt.Errorf("it sent leagues %s, count %s, want some of %d to %d", h.Get(headerFirst), h.Get(headerCount), p.request.First, p.request.First+p.request.Count-1)
 	}
 	if w.coordinator.mistrusts(h.Get(headerWorker)) {
 		return nil, errors.New("it is put aside")
@@ -193,39 +204,13 @@ func (w *waiter) open(p *pending, a arrival) ([]results.League, error) {
 		if err := w.checker.Check(&leagues[i]); err != nil {
 			return nil, err
 		}
-	}
-	return leagues, nil
-}
-
-// divide publishes a chunk that workers could not play in smaller parts. The error names
-// a single league to which that has happened.
-func (c *Coordinator) divide(ctx context.Context, p *pending, a arrival) error {
-	c.mu.Lock()
-	tried := p.tried[a.part]
-	delete(p.parts, a.part)
-	delete(c.pending, a.part)
-	c.status.Failed++
-	c.mu.Unlock()
-	if a.request.Count == 1 {
-		return &PoisonError{League: a.request.First, Tried: tried, Suspects: c.suspects(p.quarantined)}
-	}
-	c.link.config.Note("%d workers in a row could not play leagues %d to %d; dividing them", MaxDeliver, a.request.First, a.request.First+a.request.Count-1)
-	step := max(1, a.request.Count/64)
-	for at := 0; at < a.request.Count; at += step {
-		if err := c.publish(ctx, p, chunk.Request{First: a.request.First + at, Count: min(step, a.request.Count-at)}, ""); err != nil {
-			return err
+		for _, n := range leagues[i].Notes {
+			if n.Fault == game.FaultQuarantined {
+				return nil, fmt.Errorf("it quarantined a player in league %d, which is not for a worker to do", leagues[i].Index)
+			}
 		}
 	}
-	return nil
-}
-
-// replace publishes a chunk again, under another name.
-func (c *Coordinator) replace(ctx context.Context, p *pending, a arrival, except string) error {
-	c.mu.Lock()
-	delete(p.parts, a.part)
-	delete(c.pending, a.part)
-	c.mu.Unlock()
-	return c.publish(ctx, p, chunk.Request{First: a.request.First, Count: a.request.Count}, except)
+	return leagues, nil
 }
 
 // errAlone says that there is no second worker to verify the leagues of the first.
@@ -233,43 +218,14 @@ var errAlone = errors.New("there is no other worker")
 
 // pass publishes a chunk again that came to the worker that must not play it, when
 // another had time to take it.
-func (c *Coordinator) pass(ctx context.Context, p *pending, a arrival, worker string) error {
+func (c *Coordinator) pass(ctx context.Context, p *pending, worker string) error {
 	if !c.hasOther(worker) {
 		return errAlone
 	}
-	if !pause(ctx, verifyPause) {
+	if !pause(ctx, c.link.config.AckWait/20) {
 		return context.Cause(ctx)
 	}
-	return c.replace(ctx, p, a, worker)
-}
-
-// PoisonError is a league that no worker could play.
-type PoisonError struct {
-	League   int
-	Tried    []string // who tried, and what happened, if it was heard
-	Suspects []string // players that may be the reason
-}
-
-// Error names the league, the workers and the suspects.
-func (e *PoisonError) Error() string {
-	text := fmt.Sprintf("league %d ended or failed %d workers that tried to play it", e.League, MaxDeliver)
-	if len(e.Tried) > 0 {
-		text += " (" + strings.Join(e.Tried, "; ") + ")"
-	}
-	if len(e.Suspects) > 0 {
-		text += "; play without the one at fault, which may be " + strings.Join(e.Suspects, ", ")
-	}
-	return text
-}
-
-func (c *Coordinator) suspects(quarantined []bool) []string {
-	var list []string
-	for i, e := range c.job.Plan.Field {
-		if !quarantined[i] && slices.Contains(c.config.Suspects, e.Name) {
-			list = append(list, e.Name)
-		}
-	}
-	return list
+	return c.publish(ctx, p, worker)
 }
 
 // samples reports whether two workers play the chunk that begins with a league.
@@ -280,13 +236,10 @@ func (c *Coordinator) samples(first int) bool {
 	return float64(h.Sum64()*golden)/math.MaxUint64 < c.config.Verify
 }
 
-// verifyPause is the wait for another worker than the first.
-const verifyPause = 200 * time.Millisecond
-
 // verify has another worker play a chunk and compares the records.
-func (w *waiter) verify(ctx context.Context, p *pending, by string, out []results.League) error {
+func (w *waiter) verify(ctx context.Context, r chunk.Request, by string, out []results.League) error {
 	c := w.coordinator
-	if clockbound(out) || !c.hasOther(by) {
+	if by == "" || clockbound(out) || !c.hasOther(by) {
 		return nil
 	}
 	want, err := w.encoder.Encode(out)
@@ -294,18 +247,12 @@ func (w *waiter) verify(ctx context.Context, p *pending, by string, out []result
 		return err
 	}
 	want = bytes.Clone(want)
-	c.forget(p)
-	again := c.newPending(p.first, p.count, p.quarantined)
-	defer c.forget(again)
-	if err := c.publish(ctx, again, chunk.Request{First: p.first, Count: p.count}, by); err != nil {
-		return err
-	}
 	second := make([]results.League, len(out))
-	also, err := w.collect(ctx, again, second)
+	also, err := w.part(ctx, &pending{request: r}, second, by)
 	if errors.Is(err, errAlone) {
 		return nil
 	}
-	if err != nil || clockbound(second) {
+	if err != nil || also == "" || clockbound(second) {
 		return err
 	}
 	got, err := w.encoder.Encode(second)
@@ -314,7 +261,7 @@ func (w *waiter) verify(ctx context.Context, p *pending, by string, out []result
 	}
 	if !bytes.Equal(got, want) {
 		return fmt.Errorf("leagues %d to %d: workers %s and %s played the same leagues and got different records; "+
-			"one of them is not what it claims to be: stop it, and continue with --resume", p.first, p.first+p.count-1, c.nameOf(by), c.nameOf(also))
+			"one of them is not what it claims to be: stop it, and continue with --resume", r.First, r.First+r.Count-1, c.nameOf(by), c.nameOf(also))
 	}
 	return nil
 }

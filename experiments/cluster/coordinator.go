@@ -54,12 +54,14 @@ type Coordinator struct {
 	subs    []*nats.Subscription
 	cancel  context.CancelFunc
 	watcher sync.WaitGroup
+	rescue  chan struct{} // holds a token while a chunk is rescued
 
 	mu      sync.Mutex
 	pending map[string]*pending // by chunk
 	serial  int                 // of the next chunk
 	took    float64             // seconds a league takes a worker; 0 while unknown
 	aside   map[string]bool     // workers whose records were impossible
+	poison  map[int]int         // players that end workers: field index to the first such league
 	workers map[string]Presence
 	shares  map[string]*Share
 	told    map[string]bool // refusals that were noted
@@ -84,8 +86,8 @@ type Share struct {
 func (l *Link) Coordinate(ctx context.Context, config RunConfig) (*Coordinator, error) {
 	hash := config.Plan.Hash()
 	c := &Coordinator{
-		link: l, config: config, pending: make(map[string]*pending), aside: make(map[string]bool),
-		workers: make(map[string]Presence), shares: make(map[string]*Share), told: make(map[string]bool), heard: time.Now(),
+		link: l, config: config, pending: make(map[string]*pending), aside: make(map[string]bool), poison: make(map[int]int),
+		workers: make(map[string]Presence), shares: make(map[string]*Share), told: make(map[string]bool), rescue: make(chan struct{}, 1), heard: time.Now(),
 	}
 	players := len(config.Plan.Field)
 	matches := config.Plan.Legs * players * (players - 1) / 2
@@ -208,6 +210,8 @@ type waiter struct {
 	encoder     *chunk.Encoder
 	checker     *experiments.Checker
 	scratch     []results.League
+	quarantined []bool // by the run, in the current call of Play
+	rescues     bool   // it has a token of Coordinator.rescue
 }
 
 // Close implements experiments.Worker.
@@ -233,16 +237,13 @@ func (w *waiter) Play(ctx context.Context, first int, out []results.League, quar
 	if err := w.prepare(); err != nil {
 		return err
 	}
-	p := w.coordinator.newPending(first, len(out), quarantined)
-	defer w.coordinator.forget(p)
-	if err := w.coordinator.publish(ctx, p, chunk.Request{First: first, Count: len(out)}, ""); err != nil {
-		return err
-	}
-	by, err := w.collect(ctx, p, out)
+	r := chunk.Request{First: first, Count: len(out), Quarantined: quarantined}
+	w.quarantined = quarantined
+	by, err := w.part(ctx, &pending{request: r}, out, "")
 	if err != nil || !w.coordinator.samples(first) {
 		return err
 	}
-	return w.verify(ctx, p, by, out)
+	return w.verify(ctx, r, by, out)
 }
 
 // Shares returns what each worker has played, the most first.

@@ -25,8 +25,10 @@
 // progress until then. If it dies, the broker gives the chunk to another after
 // Config.AckWait. Records that arrive twice are the same bytes; the second are dropped. A
 // chunk that has been delivered MaxDeliver times without an acknowledgement is divided,
-// and a single league to which that happens ends the run with a PoisonError. If the broker
-// loses chunks, because it lost its disk, the coordinator publishes them again.
+// and a single league to which that happens is played without each half of the suspects,
+// until the one at fault is known: it is quarantined from there on. If nobody is, the run
+// ends with a PoisonError. If the broker loses chunks, because it lost its disk, the
+// coordinator publishes them again.
 //
 // A coordinator believes a worker neither structure nor seats nor draws of its records:
 // one that returns impossible ones is put aside, and its chunk is played again. With

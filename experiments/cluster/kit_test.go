@@ -107,7 +107,7 @@ func (n *notes) wait(t *testing.T, fits func(string) bool) string {
 func link(t *testing.T, c cluster.Config) *cluster.Link {
 	t.Helper()
 	if c.AckWait == 0 {
-		c.AckWait = time.Second
+		c.AckWait = 250 * time.Millisecond
 	}
 	l, err := cluster.Connect(t.Context(), c)
 	if err != nil {

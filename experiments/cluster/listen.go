@@ -13,8 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/strategylab/strategylab/experiments/chunk"
 )
 
 // failure is what a worker says about a chunk that it cannot play. It is not stored.
@@ -81,9 +79,7 @@ func (c *Coordinator) arrive(m jetstream.Msg) {
 	took, _ := strconv.ParseFloat(m.Headers().Get(headerTook), 64)
 	c.mu.Lock()
 	p := c.pending[part]
-	var request chunk.Request
 	if p != nil {
-		request = p.parts[part]
 		c.heard = time.Now()
 		if !c.aside[worker] {
 			c.credit(worker, count, took)
@@ -95,7 +91,7 @@ func (c *Coordinator) arrive(m jetstream.Msg) {
 		return
 	}
 	select {
-	case p.inbox <- arrival{part: part, request: request, message: m}:
+	case p.inbox <- arrival{message: m}:
 	default: // more messages than a chunk has: this one comes again
 	}
 }
@@ -198,7 +194,7 @@ func (c *Coordinator) failed(f failure) {
 	c.mu.Lock()
 	p := c.pending[f.Chunk]
 	if p != nil {
-		p.tried[f.Chunk] = append(p.tried[f.Chunk], nameOf(c.workers[f.Worker], f.Worker)+": "+f.Error)
+		p.tried = append(p.tried, nameOf(c.workers[f.Worker], f.Worker)+": "+f.Error)
 	}
 	key := "failed " + f.Worker + f.Error
 	note := p != nil && !c.told[key]
@@ -225,7 +221,7 @@ func (c *Coordinator) poisoned(seq uint64) {
 	if p != nil {
 		for _, w := range c.workers {
 			if slices.Contains(w.Chunks, part) {
-				p.tried[part] = append(p.tried[part], fmt.Sprintf("%s: last heard %v ago", nameOf(w, w.ID), time.Since(w.Heard).Round(time.Second)))
+				p.tried = append(p.tried, fmt.Sprintf("%s: last heard %v ago", nameOf(w, w.ID), time.Since(w.Heard).Round(time.Second)))
 			}
 		}
 	}
@@ -237,9 +233,6 @@ func (c *Coordinator) poisoned(seq uint64) {
 func (c *Coordinator) notify(part string, a arrival) {
 	c.mu.Lock()
 	p := c.pending[part]
-	if p != nil {
-		a.part, a.request = part, p.parts[part]
-	}
 	c.mu.Unlock()
 	if p == nil {
 		return

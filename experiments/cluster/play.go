@@ -144,7 +144,7 @@ func (r *served) handle(m jetstream.Msg) {
 	defer cancel()
 	if m.Headers().Get(headerNot) == s.id {
 		if r.send(ctx, part, 0, 0, 0, nil, true) == nil {
-			acknowledge(ctx, m) // it is delivered again otherwise, and declined again
+			r.acknowledge(ctx, m) // it is delivered again otherwise, and declined again
 		}
 		return
 	}
@@ -172,7 +172,7 @@ func (r *served) handle(m jetstream.Msg) {
 	if err != nil {
 		if r.ctx.Err() == nil {
 			s.link.tell(failure{Worker: s.id, Chunk: part, Error: err.Error()}, "run", r.run.Run, "failed")
-			_ = m.NakWithDelay(time.Second) // it is delivered again without it, too, only later
+			_ = m.NakWithDelay(r.run.AckWait / 5) // it is delivered again without it, too, only later
 		} else {
 			_ = m.Nak() // likewise
 		}
@@ -181,7 +181,7 @@ func (r *served) handle(m jetstream.Msg) {
 	err = r.sendAll(ctx, part, request, p.leagues[:request.Count], p.encoder, took)
 	r.give(p)
 	if err == nil {
-		acknowledge(ctx, m) // another worker plays it again otherwise
+		r.acknowledge(ctx, m) // another worker plays it again otherwise
 		s.leagues.Add(int64(request.Count))
 		if s.config.Played != nil {
 			s.config.Played(request.Count)
@@ -189,10 +189,10 @@ func (r *served) handle(m jetstream.Msg) {
 	}
 }
 
-// acknowledge tells the broker that a chunk is done, and waits until it knows, or for a
-// while: a broker that was killed does not answer.
-func acknowledge(ctx context.Context, m jetstream.Msg) {
-	ctx, cancel := context.WithTimeout(ctx, apiTime)
+// acknowledge tells the broker that a chunk is done, and waits until it knows, or until it
+// has given the chunk to another worker: a broker that was killed does not answer.
+func (r *served) acknowledge(ctx context.Context, m jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(ctx, r.run.AckWait)
 	defer cancel()
 	_ = m.DoubleAck(ctx) // the callers say what happens otherwise
 }

@@ -26,7 +26,7 @@ func gone(err error) bool {
 // watch announces the state of the run, and repairs it when nothing arrives: the broker
 // may have lost chunks with its disk, and its advisories are not stored.
 func (c *Coordinator) watch(ctx context.Context) {
-	tick := time.NewTicker(announceEvery)
+	tick := time.NewTicker(c.every())
 	defer tick.Stop()
 	idle := 0 // looks in a row at which nobody had chunks that are waited for
 	for {
@@ -65,11 +65,14 @@ func (c *Coordinator) watch(ctx context.Context) {
 	}
 }
 
+// every is the interval of looks at the broker.
+func (c *Coordinator) every() time.Duration { return min(announceEvery, c.link.config.AckWait) }
+
 // quiet reports whether chunks are waited for and nothing has arrived lately.
 func (c *Coordinator) quiet() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.pending) > 0 && time.Since(c.heard) > announceEvery
+	return len(c.pending) > 0 && time.Since(c.heard) > c.every()
 }
 
 // look returns the number of chunks and records that the broker still has to deliver or
@@ -102,17 +105,12 @@ func (c *Coordinator) repair(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, apiTime)
 	defer cancel()
 	here := make(map[string]bool)
-	for seq := uint64(1); ; seq++ {
-		m, err := c.chunks.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(c.link.subject("chunk", c.job.Run)))
-		if err != nil {
-			if !gone(err) {
-				return
-			}
-			break
-		}
-		seq = m.Sequence
+	err := c.eachChunk(ctx, func(m *jetstream.RawStreamMsg, _ *pending) {
 		here[m.Header.Get(headerChunk)] = true
 		c.poisoned(m.Sequence)
+	})
+	if err != nil {
+		return
 	}
 	c.mu.Lock()
 	parts := slices.Collect(maps.Keys(c.pending))

@@ -131,7 +131,7 @@ func TestBrokerRestarts(t *testing.T) {
 			l := link(t, cluster.Config{URL: url})
 			var once sync.Once
 			restarted := make(chan *cluster.Broker, 1)
-			serve(t, t.Context(), url, openFaulty(func(first int, _ []results.League) error {
+			serve(t, t.Context(), url, openFaulty(func(first int, _ []results.League, _ []bool) error {
 				if first < 100 {
 					return nil
 				}
@@ -172,7 +172,7 @@ func TestKilledWorkers(t *testing.T) {
 	l := link(t, cluster.Config{URL: b.URL(), Broker: b, AckWait: 500 * time.Millisecond})
 	for range 4 {
 		dying := link(t, cluster.Config{URL: b.URL()})
-		serveOn(t, dying, openFaulty(func(first int, _ []results.League) error {
+		serveOn(t, dying, openFaulty(func(first int, _ []results.League, _ []bool) error {
 			if first >= 20 {
 				dying.Close() // nothing that it says arrives any more
 			}
